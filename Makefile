@@ -1,0 +1,232 @@
+# Discern: discernd (the service) and libdiscern.a (the algorithms). `make help` lists the targets.
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+CC      ?= cc
+AR      ?= ar
+PKG_CONFIG ?= pkg-config
+
+# ---- dependencies: pkg-config name, Debian package ------------------------------------------------------------------------------
+DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev openblas:libopenblas-pthread-dev \
+        lapacke:liblapacke-dev libsodium:libsodium-dev gnutls:libgnutls28-dev zlib:zlib1g-dev
+TEST_DEPS := libcurl:libcurl4-openssl-dev cmocka:libcmocka-dev
+# The pthread flavour of OpenBLAS by its own name, whatever the alternatives system points "openblas" at.
+BLAS_DIR := $(firstword $(wildcard /usr/lib/*/openblas-pthread /usr/lib/openblas-pthread))
+
+# The compiler and pkg-config itself are looked for first, so that a bare machine reads one line, not a screen of them.
+NO_DEPS_GOALS := clean help format
+missing = $(error $(1) missing: apt-get install $(2))
+ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
+  ifeq ($(shell command -v $(firstword $(CC)) 2>/dev/null),)
+    $(call missing,the compiler $(firstword $(CC)),$(if $(filter clang%,$(CC)),clang,gcc libc6-dev))
+  endif
+  ifeq ($(shell command -v $(PKG_CONFIG) 2>/dev/null),)
+    $(call missing,pkg-config,pkg-config)
+  endif
+  export PKG_CONFIG_PATH := $(if $(BLAS_DIR),$(BLAS_DIR)/pkgconfig:)$(PKG_CONFIG_PATH)
+  pkg = $(shell PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) $(1))
+  # $(call need,name:package …): stops with one line that names all that is missing and the Debian packages that have it
+  lacks = $(strip $(foreach d,$(1),$(if $(shell PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) --exists $(firstword $(subst :, ,$(d))) && echo yes),,$(d))))
+  need = $(if $(call lacks,$(1)),$(call missing,$(foreach d,$(call lacks,$(1)),$(firstword $(subst :, ,$(d)))),$(foreach d,$(call lacks,$(1)),$(lastword $(subst :, ,$(d))))))
+  $(call need,$(DEPS))
+  CORE_PKGS   := openblas lapacke
+  SERVER_PKGS := libmicrohttpd jansson sqlite3 libsodium gnutls zlib
+  CORE_LIBS   := $(call pkg,--libs $(CORE_PKGS)) -lm
+  SERVER_LIBS := $(call pkg,--libs $(SERVER_PKGS)) $(CORE_LIBS) -lpthread
+  PKG_CFLAGS  := $(patsubst -I%,-isystem %,$(call pkg,--cflags $(CORE_PKGS) $(SERVER_PKGS)))
+  TEST_LIBS    = $(call need,$(TEST_DEPS))$(call pkg,--libs cmocka libcurl)
+endif
+
+# ---- flags ---------------------------------------------------------------------------------------------------------------------
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
+            -Wdouble-promotion -Wnull-dereference
+CFLAGS   ?= -O2 -g
+HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+LDHARDEN := -pie -Wl,-z,relro,-z,now
+EXTRA    ?=
+COMMON   := -std=c17 $(WARNINGS) $(CFLAGS) $(HARDEN) $(EXTRA) -MMD -MP
+CORE_CFLAGS   = $(COMMON) -Icore/include -Icore $(PKG_CFLAGS)
+SERVER_CFLAGS = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_VERSION='"$(VERSION)"' -Icore/include -Iserver -I$(BUILD)/gen $(PKG_CFLAGS)
+TEST_CFLAGS   = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_VERSION='"$(VERSION)"' -Icore/include -Icore -Iserver -Itests -I$(BUILD)/gen $(PKG_CFLAGS)
+
+# ---- sources -------------------------------------------------------------------------------------------------------------------
+CORE_SRC := $(sort $(wildcard core/*/*.c))
+CORE_SRC := $(filter-out core/examples/%,$(CORE_SRC))
+CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/obj/%.o)
+# one archive a module of the server, so that a unit test links what its module may use and nothing else
+MODULES  := base http auth store wire jobs serving api
+MODULE_LIBS :=
+define MODULE_template
+$(1)_SRC := $$(sort $$(wildcard server/$(1)/*.c server/$(1)/*/*.c))
+$(1)_OBJ := $$($(1)_SRC:%.c=$$(BUILD)/obj/%.o)
+ifneq ($$($(1)_SRC),)
+MODULE_LIBS += $$(BUILD)/lib/lib$(1).a
+$$(BUILD)/lib/lib$(1).a: $$($(1)_OBJ)
+endif
+lib_$(1) := $$(if $$($(1)_SRC),$$(BUILD)/lib/lib$(1).a)
+endef
+$(foreach m,$(MODULES),$(eval $(call MODULE_template,$(m))))
+LIBCORE := $(BUILD)/libdiscern.a
+# what each module's tests link, in link order (the arrows of the architecture)
+LINK_core    := $(LIBCORE)
+LINK_base    := $(lib_base)
+LINK_http    := $(lib_http) $(lib_base)
+LINK_store   := $(lib_store) $(lib_base)
+LINK_wire    := $(lib_wire) $(lib_base) $(LIBCORE)
+LINK_jobs    := $(lib_jobs) $(lib_store) $(lib_base) $(LIBCORE)
+LINK_serving := $(lib_serving) $(lib_store) $(lib_base) $(LIBCORE)
+LINK_api     := $(lib_api) $(lib_http) $(lib_jobs) $(lib_serving) $(lib_wire) $(lib_store) $(lib_base) $(LIBCORE)
+LINK_ALL     := $(LINK_api)
+
+.DEFAULT_GOAL := all
+.PHONY: all help clean
+all: $(BUILD)/discernd $(LIBCORE) ## build the daemon and the library
+
+$(BUILD)/obj/core/%.o: core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CORE_CFLAGS) -c -o $@ $<
+
+$(BUILD)/obj/server/%.o: server/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SERVER_CFLAGS) -c -o $@ $<
+
+$(LIBCORE): $(CORE_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/lib/lib%.a:
+	@mkdir -p $(@D) && rm -f $@
+	$(AR) rcs $@ $^
+
+MAIN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard server/*.c)))
+$(BUILD)/discernd: $(MAIN_OBJ) $(LINK_ALL)
+	$(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^ $(SERVER_LIBS)
+
+# Files that are part of the binary: each becomes a byte array <name>_data[] with <name>_size in $(BUILD)/gen (no tool but od and sed is needed).
+MIGRATIONS := $(sort $(wildcard migrations/sqlite/*.sql))
+$(BUILD)/gen/migrations.inc: $(MIGRATIONS) Makefile
+	@mkdir -p $(@D)
+	@{ for f in $(MIGRATIONS); do \
+	     printf '{ "%s", (const char[]){' "$$(basename $$f)"; od -An -v -tx1 "$$f" | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g'; printf '0}, %s },\n' "$$(wc -c < $$f)"; done; } > $@
+$(BUILD)/obj/server/store/migrate.o: $(BUILD)/gen/migrations.inc
+$(BUILD)/gen/openapi.inc: server/api/openapi.json Makefile
+	@mkdir -p $(@D)
+	@od -An -v -tx1 $< | sed 's/ \([0-9a-f][0-9a-f]\)/0x\1,/g' > $@
+$(BUILD)/obj/server/api/openapi.o: $(BUILD)/gen/openapi.inc
+
+# ---- tests ---------------------------------------------------------------------------------------------------------------------
+# The programs that tests/suite runs. A test_*.c is a program, every other .c beside it is linked to the programs of its folder.
+$(BUILD)/obj/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -c -o $@ $<
+TEST_LINK = $(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^
+
+# unit: tests/unit/<module>/test_x.c links its module and what that may use; the core's are in tests/unit/core/<folder>/
+UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/core/*/test_*.c))
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
+define UNIT_template
+$(BUILD)/unit/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o \
+    $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/unit/$(1)/test_%,$(wildcard tests/unit/$(1)/*.c))) $(LINK_$(firstword $(subst /, ,$(1))))
+	@mkdir -p $$(@D)
+	$$(TEST_LINK) $$(TEST_LIBS) $$(SERVER_LIBS)
+endef
+$(foreach d,$(sort $(patsubst tests/unit/%/,%,$(dir $(UNIT_SRC)))),$(eval $(call UNIT_template,$(d))))
+
+# api: libcurl against a real daemon ($DISCERND); they may read the route table, so they link the server too
+API_SRC := $(sort $(wildcard tests/api/test_*.c))
+API_BIN := $(API_SRC:tests/%.c=$(BUILD)/%)
+$(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(API_SRC),$(wildcard tests/api/*.c))) $(LINK_ALL)
+	@mkdir -p $(@D)
+	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
+
+# examples: a user's program, linked with the library alone
+EXAMPLE_SRC := $(sort $(wildcard core/examples/*.c))
+EXAMPLE_BIN := $(EXAMPLE_SRC:core/%.c=$(BUILD)/%)
+$(EXAMPLE_BIN): $(BUILD)/examples/%: $(BUILD)/obj/core/examples/%.o $(LIBCORE)
+	@mkdir -p $(@D)
+	$(TEST_LINK) $(CORE_LIBS)
+
+# fuzz: tests/fuzz/fuzz_x.c has an LLVMFuzzerTestOneInput. `make test` replays corpus and kept crashers, `make fuzz` looks for more
+FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+REPLAY_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/replay/%)
+$(REPLAY_BIN): $(BUILD)/replay/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/replay.o $(LINK_ALL)
+	@mkdir -p $(@D)
+	$(TEST_LINK) $(SERVER_LIBS)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
+$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LINK_ALL)
+	@mkdir -p $(@D)
+	$(TEST_LINK) -fsanitize=fuzzer $(SERVER_LIBS)
+
+.PHONY: unit programs test lint asan tsan fuzz fuzzers valgrind bench soak
+unit: $(UNIT_BIN) ## run the unit tests alone
+	BUILD=$(BUILD) tests/suite unit
+programs: all $(UNIT_BIN) $(API_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
+test: programs ## build and run the whole test suite
+	BUILD=$(BUILD) tests/suite
+lint: all ## format, include graph, exported symbols, file and function lengths, clang-tidy, shellcheck
+	BUILD=$(BUILD) tests/lint/run
+
+# The sanitizers replace _FORTIFY_SOURCE, whose wrappers would hide from them what they check.
+comma := ,
+SANITIZE = $(MAKE) BUILD=$(BUILD)-$(1) HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=$(2) -fno-sanitize-recover=all -fno-omit-frame-pointer $(EXTRA)"
+asan: ## the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
+	+$(call SANITIZE,asan,address$(comma)undefined) test
+tsan: ## the whole suite under ThreadSanitizer
+	+$(call SANITIZE,tsan,thread) test
+FUZZ_SECONDS ?= 60
+fuzz: ## run every fuzzer for FUZZ_SECONDS (60) with clang's libFuzzer
+	$(MAKE) CC=clang BUILD=$(BUILD)-fuzz HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" fuzzers
+	BUILD=$(BUILD)-fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
+fuzzers: $(FUZZ_BIN)
+valgrind: programs ## the API suite with the daemon under valgrind
+	BUILD=$(BUILD) tests/valgrind/run
+
+# ---- measurements: ratios against peers, and endurance; neither is part of the test suite ---------------------------------------
+$(BUILD)/bench/%: tests/bench/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $(LDHARDEN) -o $@ $< $(SERVER_LIBS)
+bench: all $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c)) ## speed beside a bare libmicrohttpd handler (needs wrk, curl)
+	BUILD=$(BUILD) tests/bench/run
+soak: all ## kill -9 at random moments, then a minute of mixed load (needs wrk, curl, jq, sqlite3)
+	BUILD=$(BUILD) tests/soak/kill9
+	BUILD=$(BUILD) tests/soak/load
+
+# ---- installation --------------------------------------------------------------------------------------------------------------
+.PHONY: install uninstall
+bindir     = $(PREFIX)/bin
+libdir     = $(PREFIX)/lib
+includedir = $(PREFIX)/include
+unitdir    = $(PREFIX)/lib/systemd/system
+FORCE:
+$(BUILD)/discern.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: discern' \
+	  'Description: discriminant functions: training, prediction, evaluation' 'Version: $(VERSION)' 'Requires: openblas lapacke' \
+	  'Libs: -L$${libdir} -ldiscern -lm' 'Cflags: -I$${includedir}' > $@
+install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binary, library, headers, discern.pc, systemd unit
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir)/discern $(DESTDIR)$(unitdir)
+	install -m 755 $(BUILD)/discernd $(DESTDIR)$(bindir)/discernd
+	install -m 644 $(LIBCORE) $(DESTDIR)$(libdir)/libdiscern.a
+	install -m 644 core/include/discern/*.h $(DESTDIR)$(includedir)/discern/
+	install -m 644 $(BUILD)/discern.pc $(DESTDIR)$(libdir)/pkgconfig/discern.pc
+	sed 's|/usr/local/bin/|$(bindir)/|' deploy/discernd.service > $(BUILD)/discernd.service
+	install -m 644 $(BUILD)/discernd.service $(DESTDIR)$(unitdir)/discernd.service
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(bindir)/discernd $(DESTDIR)$(libdir)/libdiscern.a $(DESTDIR)$(libdir)/pkgconfig/discern.pc $(DESTDIR)$(unitdir)/discernd.service
+	rm -rf $(DESTDIR)$(includedir)/discern
+
+.PHONY: format
+format: ## rewrite the sources with clang-format
+	clang-format -i $$(find core server tests -name '*.[ch]')
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
+
+clean: ## remove everything built
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+.SECONDARY:
