@@ -1,0 +1,347 @@
+/* A column chunk under construction: numbers as long as every cell is one, strings from the first cell that is none. */
+#include "data/column_format.h"
+
+#include "data/bytes.h"
+#include "data/string_set.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A dictionary that does not repeat is given up: looking every string up would cost more than writing it twice. */
+#define DICTIONARY_TRIAL 1024 /* distinct strings before it is judged */
+#define DICTIONARY_MOST 65535 /* distinct strings it may have: two-byte codes */
+#define MAX_ROWS (UINT32_MAX - 1)
+
+struct dn_column_builder {
+    bool strings; /* which of the two forms below is in use */
+    size_t n_rows;
+
+    double *number; /* [n_rows], NaN: missing */
+    size_t number_room;
+    unsigned least_decimals, most_decimals; /* every padding in this range gives back the regular spellings so far */
+    uint32_t *spelled;                      /* [n_spelled] rows whose spelling is kept */
+    uint32_t *spelled_end;                  /* [n_spelled] where it ends in spelling */
+    size_t n_spelled, spelled_room;
+    char *spelling;
+    size_t spelling_size, spelling_capacity;
+
+    uint32_t *code; /* [n_rows], DN_CODE_MISSING: missing */
+    size_t code_room;
+    dni_string_set set;
+    bool repeats; /* the dictionary was given up: strings may occur twice */
+};
+
+static dn_status no_memory(dn_error *err, size_t bytes) {
+    return dn_error_set(err, DN_ERR_MEMORY, "a column chunk needs %zu bytes of memory, which the system does not have", bytes);
+}
+
+/* Makes *array [*room × size] hold at least `need` elements. */
+static dn_status grow(void *array, size_t *room, size_t need, size_t size, dn_error *err) {
+    if (need <= *room)
+        return DN_OK;
+    size_t more = need + need / 2 + 64;
+    void *memory = realloc(*(void **)array, more * size);
+    if (memory == NULL)
+        return no_memory(err, more * size);
+    *(void **)array = memory;
+    *room = more;
+    return DN_OK;
+}
+
+static void builder_clear(dn_column_builder *builder) {
+    builder->strings = false;
+    builder->repeats = false;
+    builder->n_rows = 0;
+    builder->least_decimals = 0;
+    builder->most_decimals = DNI_COLUMN_MAX_DECIMALS;
+    builder->n_spelled = 0;
+    builder->spelling_size = 0;
+    if (builder->set.n > 0)
+        dni_string_set_clear(&builder->set);
+}
+
+dn_status dn_column_builder_new(dn_column_builder **out, dn_error *err) {
+    dn_column_builder *builder = calloc(1, sizeof *builder);
+    if (builder == NULL)
+        return no_memory(err, sizeof *builder);
+    builder_clear(builder);
+    *out = builder;
+    return DN_OK;
+}
+
+void dn_column_builder_free(dn_column_builder *builder) {
+    if (builder == NULL)
+        return;
+    free(builder->number);
+    free(builder->spelled);
+    free(builder->spelled_end);
+    free(builder->spelling);
+    free(builder->code);
+    dni_string_set_done(&builder->set);
+    free(builder);
+}
+
+size_t dn_column_builder_n_rows(const dn_column_builder *builder) {
+    return builder->n_rows;
+}
+
+size_t dn_column_builder_bytes(const dn_column_builder *builder) {
+    if (!builder->strings)
+        return DNI_COLUMN_HEADER + 8 * builder->n_rows + 8 * builder->n_spelled + builder->spelling_size;
+    const dni_string_set *set = &builder->set;
+    return DNI_COLUMN_HEADER + 4 * builder->n_rows + 4 * set->n + (set->n == 0 ? 0 : set->start[set->n]);
+}
+
+static dn_status check_rows(const dn_column_builder *builder, dn_error *err) {
+    if (builder->n_rows < MAX_ROWS)
+        return DN_OK;
+    return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most %zu rows", (size_t)MAX_ROWS);
+}
+
+/* ---- strings ----------------------------------------------------------------------------------------------------------------------- */
+static dn_status push_code(dn_column_builder *builder, uint32_t code, dn_error *err) {
+    dn_status status = check_rows(builder, err);
+    if (status == DN_OK)
+        status = grow(&builder->code, &builder->code_room, builder->n_rows + 1, sizeof *builder->code, err);
+    if (status == DN_OK)
+        builder->code[builder->n_rows++] = code;
+    return status;
+}
+
+static dn_status intern(dn_column_builder *builder, const char *text, size_t length, size_t n_rows, uint32_t *out, dn_error *err) {
+    size_t n = builder->set.n;
+    if (n > DICTIONARY_TRIAL && (n >= DICTIONARY_MOST || n > n_rows / 2))
+        builder->repeats = true;
+    return builder->repeats ? dni_string_set_append(&builder->set, text, length, out, err)
+                            : dni_string_set_add(&builder->set, text, length, out, err);
+}
+
+/* The first string after numbers: all of them become the text they were. */
+static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
+    size_t n = builder->n_rows, k = 0;
+    dn_status status = grow(&builder->code, &builder->code_room, n + 1, sizeof *builder->code, err);
+    for (size_t i = 0; status == DN_OK && i < n; i++) {
+        if (isnan(builder->number[i])) {
+            builder->code[i] = DN_CODE_MISSING;
+        } else if (k < builder->n_spelled && builder->spelled[k] == i) {
+            uint32_t first = k == 0 ? 0 : builder->spelled_end[k - 1];
+            status = intern(builder, builder->spelling + first, builder->spelled_end[k] - first, i, &builder->code[i], err);
+            k++;
+        } else {
+            char text[DNI_COLUMN_TEXT_SIZE];
+            size_t length = dni_column_number_text(builder->number[i], builder->least_decimals, text);
+            status = intern(builder, text, length, i, &builder->code[i], err);
+        }
+    }
+    if (status != DN_OK) {
+        dni_string_set_clear(&builder->set);
+        builder->repeats = false;
+        return status;
+    }
+    builder->strings = true;
+    builder->n_spelled = 0;
+    builder->spelling_size = 0;
+    return DN_OK;
+}
+
+dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length, dn_error *err) {
+    dn_status status = DN_OK;
+    if (!builder->strings)
+        status = numbers_to_strings(builder, err);
+    uint32_t code = 0;
+    if (status == DN_OK)
+        status = check_rows(builder, err);
+    if (status == DN_OK)
+        status = intern(builder, text, length, builder->n_rows, &code, err);
+    return status == DN_OK ? push_code(builder, code, err) : status;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------------------------- */
+static dn_status push_number(dn_column_builder *builder, double value, dn_error *err) {
+    if (builder->n_rows == builder->number_room) {
+        dn_status status = check_rows(builder, err);
+        if (status == DN_OK)
+            status = grow(&builder->number, &builder->number_room, builder->n_rows + 1, sizeof *builder->number, err);
+        if (status != DN_OK)
+            return status;
+    }
+    builder->number[builder->n_rows++] = value;
+    return DN_OK;
+}
+
+static dn_status keep_spelling(dn_column_builder *builder, const char *text, size_t length, dn_error *err) {
+    if (length > UINT32_MAX - builder->spelling_size)
+        return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most 4 GiB of text");
+    size_t n = builder->n_spelled + 1, rows_room = builder->spelled_room;
+    dn_status status = grow(&builder->spelled_end, &rows_room, n, sizeof *builder->spelled_end, err);
+    if (status == DN_OK)
+        status = grow(&builder->spelled, &builder->spelled_room, n, sizeof *builder->spelled, err);
+    if (status == DN_OK)
+        status = grow(&builder->spelling, &builder->spelling_capacity, builder->spelling_size + length, 1, err);
+    if (status != DN_OK)
+        return status;
+    if (length > 0)
+        memcpy(builder->spelling + builder->spelling_size, text, length);
+    builder->spelling_size += length;
+    builder->spelled[n - 1] = (uint32_t)builder->n_rows;
+    builder->spelled_end[n - 1] = (uint32_t)builder->spelling_size;
+    builder->n_spelled = n;
+    return DN_OK;
+}
+
+/* Does some padding give back this spelling and all the regular ones before it? Then only such paddings are left. */
+static inline bool fits_padding(dn_column_builder *builder, dni_spelling spelling) {
+    if (!spelling.regular)
+        return false;
+    if (!spelling.plain)
+        return true;
+    if (spelling.zeros > 0) {
+        if (spelling.decimals < builder->least_decimals || spelling.decimals > builder->most_decimals)
+            return false;
+        builder->least_decimals = builder->most_decimals = spelling.decimals;
+        return true;
+    }
+    if (spelling.decimals < builder->least_decimals)
+        return false;
+    if (spelling.decimals < builder->most_decimals)
+        builder->most_decimals = spelling.decimals;
+    return true;
+}
+
+dn_status dn_column_builder_number(dn_column_builder *builder, double value, const char *spelling, size_t length, dn_error *err) {
+    if (isnan(value))
+        return dn_column_builder_missing(builder, err);
+    if (!isfinite(value))
+        return dn_error_set(err, DN_ERR_ARGUMENT, "a cell that is a number must be finite (got %sinfinity)", value < 0 ? "-" : "");
+    char text[DN_NUMBER_SIZE];
+    if (spelling == NULL && (builder->strings || builder->least_decimals > 0)) {
+        spelling = text;
+        length = dn_number_format(value, text);
+    }
+    if (builder->strings)
+        return dn_column_builder_string(builder, spelling, length, err);
+    dni_spelling how = spelling == NULL ? (dni_spelling){.regular = true, .plain = true} : dni_spelling_of(value, spelling, length);
+    size_t n_spelled = builder->n_spelled, size = builder->spelling_size;
+    if (!fits_padding(builder, how)) {
+        dn_status status = keep_spelling(builder, spelling, length, err);
+        if (status != DN_OK)
+            return status;
+    }
+    dn_status status = push_number(builder, value, err);
+    if (status != DN_OK) { /* the cell was not added, nor is its spelling */
+        builder->n_spelled = n_spelled;
+        builder->spelling_size = size;
+    }
+    return status;
+}
+
+dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err) {
+    return builder->strings ? push_code(builder, DN_CODE_MISSING, err) : push_number(builder, (double)NAN, err);
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------------------------- */
+static void write_header(dni_writer *writer, enum dni_column_kind kind, size_t n_rows) {
+    dni_write_u8(writer, 'D');
+    dni_write_u8(writer, 'C');
+    dni_write_u8(writer, DNI_COLUMN_VERSION);
+    dni_write_u8(writer, (uint8_t)kind);
+    dni_write_u32(writer, (uint32_t)n_rows);
+}
+
+/* The narrowest encoding that gives every number back, -0 included. */
+static enum dni_column_encoding encoding_of(const double *number, size_t n, bool *out_missing) {
+    int32_t least = 0, most = 0;
+    bool missing = false;
+    for (size_t i = 0; i < n; i++) {
+        double x = number[i];
+        if (isnan(x)) {
+            missing = true;
+            continue;
+        }
+        if (!(x >= -2147483648.0 && x <= 2147483647.0))
+            return DNI_COLUMN_F64;
+        int32_t integer = (int32_t)x;
+        if ((double)integer != x || (integer == 0 && signbit(x)))
+            return DNI_COLUMN_F64;
+        least = integer < least ? integer : least;
+        most = integer > most ? integer : most;
+    }
+    *out_missing = missing;
+    if (least >= 0 && most <= (missing ? DNI_MISSING_U8 - 1 : UINT8_MAX))
+        return DNI_COLUMN_U8;
+    if (least >= (missing ? DNI_MISSING_I16 + 1 : INT16_MIN) && most <= INT16_MAX)
+        return DNI_COLUMN_I16;
+    return missing && least == DNI_MISSING_I32 ? DNI_COLUMN_F64 : DNI_COLUMN_I32;
+}
+
+static void write_values(dni_writer *writer, enum dni_column_encoding encoding, const double *number, size_t n) {
+    unsigned char buffer[4096];
+    for (size_t first = 0; first < n && encoding != DNI_COLUMN_F64; first += 1024) {
+        size_t some = n - first < 1024 ? n - first : 1024, size = 0;
+        for (size_t i = first; i < first + some; i++) {
+            bool missing = isnan(number[i]);
+            if (encoding == DNI_COLUMN_U8) {
+                buffer[size++] = missing ? DNI_MISSING_U8 : (unsigned char)number[i];
+            } else if (encoding == DNI_COLUMN_I16) {
+                uint16_t bits = (uint16_t)(missing ? DNI_MISSING_I16 : (int16_t)number[i]);
+                buffer[size++] = (unsigned char)(bits & 0xff);
+                buffer[size++] = (unsigned char)(bits >> 8);
+            } else {
+                uint32_t bits = (uint32_t)(missing ? DNI_MISSING_I32 : (int32_t)number[i]);
+                for (unsigned k = 0; k < 4; k++)
+                    buffer[size++] = (unsigned char)(bits >> (8 * k) & 0xff);
+            }
+        }
+        dni_write_bytes(writer, buffer, size);
+    }
+    if (encoding == DNI_COLUMN_F64)
+        dni_write_f64s(writer, number, n);
+}
+
+static void write_numbers(dni_writer *writer, const dn_column_builder *builder) {
+    bool missing = false;
+    enum dni_column_encoding encoding = encoding_of(builder->number, builder->n_rows, &missing);
+    write_header(writer, DNI_COLUMN_NUMBERS, builder->n_rows);
+    dni_write_u8(writer, (uint8_t)encoding);
+    dni_write_u8(writer, encoding != DNI_COLUMN_F64 && missing);
+    dni_write_u8(writer, (uint8_t)builder->least_decimals);
+    dni_write_u8(writer, 0);
+    dni_write_u32(writer, (uint32_t)builder->n_spelled);
+    write_values(writer, encoding, builder->number, builder->n_rows);
+    dni_write_u32s(writer, builder->spelled, builder->n_spelled);
+    dni_write_u32s(writer, builder->spelled_end, builder->n_spelled);
+    dni_write_bytes(writer, builder->spelling, builder->spelling_size);
+}
+
+static void write_strings(dni_writer *writer, const dn_column_builder *builder) {
+    dn_strings strings = dni_string_set_view(&builder->set);
+    unsigned width = strings.n <= UINT8_MAX ? 1 : strings.n <= UINT16_MAX ? 2 : 4;
+    write_header(writer, DNI_COLUMN_STRINGS, builder->n_rows);
+    dni_write_u8(writer, (uint8_t)width);
+    dni_write_u8(writer, !builder->repeats);
+    dni_write_u16(writer, 0);
+    dni_write_u32(writer, (uint32_t)strings.n);
+    dni_write_u32s(writer, strings.start + 1, strings.n);
+    if (width == 4)
+        dni_write_u32s(writer, builder->code, builder->n_rows);
+    for (size_t i = 0; i < builder->n_rows && width < 4; i++) {
+        if (width == 1)
+            dni_write_u8(writer, (uint8_t)(builder->code[i] & 0xff)); /* missing becomes all ones */
+        else
+            dni_write_u16(writer, (uint16_t)(builder->code[i] & 0xffff));
+    }
+    dni_write_bytes(writer, strings.bytes, strings.start[strings.n]);
+}
+
+dn_status dn_column_builder_encode(dn_column_builder *builder, void **out, size_t *out_size, dn_error *err) {
+    dni_writer writer;
+    dni_writer_init(&writer);
+    if (builder->strings)
+        write_strings(&writer, builder);
+    else
+        write_numbers(&writer, builder);
+    dn_status status = dni_writer_take(&writer, out, out_size, err);
+    if (status == DN_OK)
+        builder_clear(builder);
+    return status;
+}

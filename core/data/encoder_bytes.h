@@ -1,0 +1,18 @@
+/* What the model needs of an encoder beside its public face: its bytes, and features that are encoded but not standardised. */
+#ifndef DNI_ENCODER_BYTES_H
+#define DNI_ENCODER_BYTES_H
+
+#include "data/bytes.h"
+#include <discern/encoder.h>
+
+/* Appends the encoder to the writer (whose sticky failure reports a lack of memory). The same encoder gives the same bytes. */
+void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer);
+
+/* Reads one back; the reader stands behind it afterwards. DN_ERR_CORRUPT, DN_ERR_MEMORY. Never allocates more than a small multiple of the bytes left. */
+DN_MUST_USE dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err);
+
+/* The features of n_rows raw rows [n_rows × n_inputs] in the raw space: encoded (fill for missing, 1-of-K) but never standardised.
+ * out [n_rows × n_features]. What weights of the raw feature space are multiplied with. No allocation, cannot fail. */
+void dni_encoder_expand(const dn_encoder *encoder, const double *raw, size_t n_rows, double *out);
+
+#endif

@@ -1,0 +1,32 @@
+/* A tile of source rows to features, dense or sparse: the one kernel behind encoded rows, in memory and streamed. */
+#ifndef DNI_ENCODER_TILE_H
+#define DNI_ENCODER_TILE_H
+
+#include "data/encoder.h"
+#include "data/selection.h"
+
+/* What one slot needs to encode: the open chunk and, for each categorical input, the level of each of the chunk's strings. */
+typedef struct dni_encoding_slot {
+    dni_open_chunk open;
+    uint32_t **level;   /* [n_inputs] by code: index of the level, levels.n for one unseen */
+    size_t *level_room; /* [n_inputs] */
+} dni_encoding_slot;
+
+DN_MUST_USE dn_status dni_encoding_slot_init(dni_encoding_slot *slot, size_t n_inputs, const dn_run *run, dn_error *err);
+void dni_encoding_slot_done(dni_encoding_slot *slot, size_t n_inputs, const dn_run *run);
+
+/* Opens the tile's chunk: columns[n_inputs] of the source are the encoder's inputs. */
+DN_MUST_USE dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
+                                        const size_t *columns, size_t chunk, size_t slot_index, const dn_run *run, dn_error *err);
+
+/* The tile's rows to out [tile->n × n_features]. */
+void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, double *out);
+
+/* The tile's rows without their zeros: row i has count[i] entries at values and cols [i · n_inputs …]. */
+void dni_encode_sparse(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, double *values, uint32_t *cols,
+                       uint32_t *count);
+
+/* Closes the gaps that dni_encode_sparse leaves in n rows: row_start[0 … n] from count, entries moved down. values and cols may be their own source. */
+void dni_encode_compact(size_t n, size_t n_inputs, const uint32_t *count, double *values, uint32_t *cols, size_t *row_start);
+
+#endif

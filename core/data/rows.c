@@ -1,0 +1,61 @@
+/* Rows over a matrix in memory: blocks are views. */
+#include <discern/rows.h>
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct matrix_rows {
+    dn_rows rows;         /* first: a dn_rows * is a struct matrix_rows * */
+    dn_matrix x;          /* the caller's arrays */
+    const double *target; /* [n_rows] or NULL */
+    const double *weight; /* [n_rows] or NULL */
+};
+
+static dn_status matrix_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
+    (void)slot;
+    (void)err;
+    const struct matrix_rows *self = (const struct matrix_rows *)rows;
+    size_t first = i * DN_BLOCK_ROWS;
+    size_t n = rows->n_rows - first < DN_BLOCK_ROWS ? rows->n_rows - first : DN_BLOCK_ROWS;
+    *out = (dn_block){
+        .first_row = first,
+        .x = dn_matrix_rows(self->x, first, n),
+        .target = self->target == NULL ? NULL : self->target + first,
+        .weight = self->weight == NULL ? NULL : self->weight + first,
+    };
+    return DN_OK;
+}
+
+static void matrix_free(dn_rows *rows) {
+    free(rows);
+}
+
+dn_status dn_rows_from_matrix(dn_matrix x, const double *target, const double *weight, dn_rows **out, dn_error *err) {
+    struct matrix_rows *self = malloc(sizeof *self);
+    if (self == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "the rows need %zu bytes of memory, which the system does not have", sizeof *self);
+    *self = (struct matrix_rows){
+        .rows = {.n_rows = x.n_rows,
+                 .n_cols = x.n_cols,
+                 .n_blocks = x.n_rows / DN_BLOCK_ROWS + (x.n_rows % DN_BLOCK_ROWS != 0),
+                 .n_slots = SIZE_MAX,
+                 .block = matrix_block,
+                 .free = matrix_free},
+        .x = x,
+        .target = target,
+        .weight = weight,
+    };
+    *out = &self->rows;
+    return DN_OK;
+}
+
+dn_status dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
+    assert(i < rows->n_blocks && slot < rows->n_slots);
+    return rows->block(rows, i, slot, out, err);
+}
+
+void dn_rows_free(dn_rows *rows) {
+    if (rows != NULL)
+        rows->free(rows);
+}

@@ -1,0 +1,94 @@
+/* A run's calls with their NULLs resolved: the serial sum, working memory, stop and clock. */
+#include "data/run_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+dn_run dn_run_default(void) {
+    return (dn_run){.seed = 1, .n_slots = 1};
+}
+
+dn_status dn_run_stop(const dn_run *run, dn_error *err) {
+    dn_status status = run == NULL || run->stop == NULL ? DN_OK : run->stop(run);
+    if (status == DN_ERR_STOPPED)
+        return dn_error_set(err, status, "stopped at the caller's request");
+    if (status == DN_ERR_TIME)
+        return dn_error_set(err, status, "the time limit ran out");
+    return status == DN_OK ? DN_OK : dn_error_set(err, status, "the run was ended: %s", dn_status_meaning(status));
+}
+
+double dn_run_elapsed(const dn_run *run) {
+    return run == NULL || run->elapsed == NULL ? 0.0 : run->elapsed(run);
+}
+
+/* Zeroed memory comes from calloc where it can: untouched pages of a large array then cost nothing. */
+static dn_status allocate(const dn_run *run, size_t count, size_t size, bool zeroed, const char *what, void **out, dn_error *err) {
+    if (size != 0 && count > SIZE_MAX / 2 / size)
+        return dn_error_set(err, DN_ERR_MEMORY, "%s need %zu times %zu bytes, more than can be addressed", what, count, size);
+    size_t bytes = count * size == 0 ? 1 : count * size;
+    const dn_allocator *allocator = run == NULL ? NULL : run->allocator;
+    void *memory = NULL;
+    if (allocator == NULL) {
+        memory = zeroed ? calloc(1, bytes) : malloc(bytes);
+    } else {
+        memory = allocator->allocate(allocator->ctx, bytes);
+        if (memory != NULL && zeroed)
+            memset(memory, 0, bytes);
+    }
+    if (memory == NULL) {
+        bool budgeted = allocator != NULL && allocator->budgeted;
+        return dn_error_set(err, budgeted ? DN_ERR_BUDGET : DN_ERR_MEMORY, "%s need %zu bytes of memory, %s", what, bytes,
+                            budgeted ? "more than is left of the budget" : "which the system does not have");
+    }
+    *out = memory;
+    return DN_OK;
+}
+
+dn_status dn_run_alloc(const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err) {
+    return allocate(run, count, size, true, what, out, err);
+}
+
+dn_status dni_run_alloc_raw(const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err) {
+    return allocate(run, count, size, false, what, out, err);
+}
+
+void dn_run_free(const dn_run *run, void *memory) {
+    if (memory == NULL)
+        return;
+    const dn_allocator *allocator = run == NULL ? NULL : run->allocator;
+    if (allocator == NULL)
+        free(memory);
+    else
+        allocator->release(allocator->ctx, memory);
+}
+
+static dn_status sum_serial(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
+    void *partials = NULL;
+    size_t room = dn_pairwise_room(rows->n_blocks, n_out);
+    dn_status status = dn_run_alloc(run, room, sizeof(double), "the partial sums", &partials, err);
+    if (status != DN_OK)
+        return status;
+    dn_pairwise sum;
+    dn_pairwise_init(&sum, n_out, partials);
+    for (size_t i = 0; i < rows->n_blocks; i++) {
+        dn_block block;
+        status = dn_run_stop(run, err);
+        if (status == DN_OK)
+            status = dn_rows_block(rows, i, 0, &block, err);
+        if (status == DN_OK)
+            status = fn(arg, &block, 0, dn_pairwise_next(&sum), err);
+        if (status != DN_OK)
+            goto cleanup;
+        dn_pairwise_push(&sum, 0);
+    }
+    dn_pairwise_total(&sum, out);
+cleanup:
+    dn_run_free(run, partials);
+    return status;
+}
+
+dn_status dn_run_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
+    if (run == NULL || run->sum == NULL)
+        return sum_serial(run, rows, fn, arg, n_out, out, err);
+    return run->sum(run, rows, fn, arg, n_out, out, err);
+}

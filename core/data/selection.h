@@ -1,0 +1,66 @@
+/* The rows of a source that take part, cut into blocks of DN_BLOCK_ROWS and walked in tiles that never cross a chunk border; and the chunk that a slot has
+ * open. Everything that reads a table row by row goes through here. */
+#ifndef DNI_SELECTION_H
+#define DNI_SELECTION_H
+
+#include <discern/encoder.h>
+
+#define DNI_TILE 256 /* rows; a divisor of DN_BLOCK_ROWS */
+
+/* Rows with role[row] == wanted (role NULL: all), renumbered from 0. */
+typedef struct dni_selection {
+    const dn_table_source *source;
+    const uint8_t *role;
+    uint8_t wanted;
+    size_t n_rows;      /* selected */
+    size_t n_blocks;    /* of DN_BLOCK_ROWS selected rows */
+    size_t *block_row;  /* [n_blocks] source row of each block's first row; NULL without role */
+    size_t *chunk_rank; /* [n_chunks + 1] selected rows before the chunk; NULL without role */
+} dni_selection;
+
+DN_MUST_USE dn_status dni_selection_init(dni_selection *selection, const dn_table_source *source, const uint8_t *role,
+                                         enum dn_row_role wanted, const dn_run *run, dn_error *err);
+void dni_selection_done(dni_selection *selection, const dn_run *run);
+size_t dni_selection_chunk_rank(const dni_selection *selection, size_t chunk);
+
+/* Selected rows of one chunk that follow each other in the selection. */
+typedef struct dni_tile {
+    size_t chunk;
+    size_t n;             /* 1 … DNI_TILE */
+    size_t position;      /* of the first row, counted from where the walk began */
+    size_t first;         /* its row within the chunk */
+    bool contiguous;      /* rows first … first + n - 1 of the chunk; otherwise row[] tells */
+    size_t row[DNI_TILE]; /* rows within the chunk; set only when not contiguous */
+} dni_tile;
+
+typedef struct dni_walk {
+    const dni_selection *selection;
+    size_t chunk, next;    /* next row of the source to look at, and its chunk */
+    size_t position, left; /* selected rows behind and before us */
+} dni_walk;
+
+dni_walk dni_walk_block(const dni_selection *selection, size_t block);
+dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk);
+bool dni_walk_next(dni_walk *walk, dni_tile *tile); /* false: the walk is over */
+
+/* to[i] = from[row i of the tile] for an array over the chunk's rows; a pointer into `from` itself when the tile is contiguous. */
+const double *dni_tile_gather(const dni_tile *tile, const double *from, double *room);
+
+/* ---- what a slot has open ------------------------------------------------------------------------------------------------------------- */
+typedef struct dni_open_chunk {
+    size_t chunk;          /* SIZE_MAX: none */
+    dn_column_view *views; /* [n] of the columns asked for */
+} dni_open_chunk;
+
+/* Opens chunk `chunk` unless it is open: views of columns[n] of the source. *out_changed tells whether it was opened now. */
+DN_MUST_USE dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source, const size_t *columns, size_t n, size_t chunk,
+                                     size_t slot, bool *out_changed, dn_error *err);
+
+/* How many slots a sum over the source may use: the run's, when the source has as many; otherwise 1, and *out_serial says that the run's own sum must not be used. */
+size_t dni_source_slots(const dn_table_source *source, const dn_run *run, bool *out_serial);
+
+/* Calls fn(arg, block i, slot) for i = 0 … n_blocks - 1 through run's sum: the blocks have no columns, first_row is i · stride. */
+DN_MUST_USE dn_status dni_sum_numbers(const dn_run *run, bool serial, size_t n_blocks, size_t stride, dn_block_fn fn, void *arg,
+                                      size_t n_out, double *out, dn_error *err);
+
+#endif

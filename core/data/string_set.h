@@ -1,0 +1,38 @@
+/* A growing list of byte strings, found again by an open-addressing hash: dictionaries of column chunks, levels of the encoder. */
+#ifndef DNI_STRING_SET_H
+#define DNI_STRING_SET_H
+
+#include <discern/table.h>
+
+#define DNI_NO_STRING UINT32_MAX
+
+typedef struct dni_string_slot {
+    uint32_t hash;
+    uint32_t index; /* of the string, DNI_NO_STRING: empty */
+} dni_string_slot;
+
+/* Zero-initialised it is empty. Memory by malloc; at most 4 GiB of text. */
+typedef struct dni_string_set {
+    uint32_t *start; /* [n + 1], the form of dn_strings; NULL while nothing was ever added */
+    char *bytes;     /* the strings one after the other */
+    size_t n;        /* strings */
+    size_t room;     /* strings that start has room for */
+    size_t capacity; /* of bytes */
+    dni_string_slot *slots;
+    size_t n_slots; /* a power of two, or 0 */
+    uint64_t seed;  /* of the hash: no client can know which strings collide. Never shows in a result */
+} dni_string_set;
+
+void dni_string_set_done(dni_string_set *set);
+void dni_string_set_clear(dni_string_set *set); /* empty, memory kept */
+
+/* The index of a string, DNI_NO_STRING when it is not in the set. Thread safe while nobody adds. */
+uint32_t dni_string_set_find(const dni_string_set *set, const char *text, size_t length);
+/* The index of a string, which is added when it is new. DN_ERR_MEMORY, or DN_ERR_DATA beyond 4 GiB of text; the set is unchanged then. */
+DN_MUST_USE dn_status dni_string_set_add(dni_string_set *set, const char *text, size_t length, uint32_t *out, dn_error *err);
+/* Adds a string without looking whether it is there; `find` does not see it. */
+DN_MUST_USE dn_status dni_string_set_append(dni_string_set *set, const char *text, size_t length, uint32_t *out, dn_error *err);
+
+dn_strings dni_string_set_view(const dni_string_set *set);
+
+#endif

@@ -1,0 +1,68 @@
+/* Column types by name, and a table source over columns in memory. */
+#include <discern/table.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const type_names[] = {
+    [DN_NUMERIC] = "numeric", [DN_BOOLEAN] = "boolean", [DN_CATEGORICAL] = "categorical", [DN_TEXT] = "text"};
+#define N_TYPES (sizeof type_names / sizeof *type_names)
+
+const char *dn_column_type_name(dn_column_type type) {
+    return (size_t)type < N_TYPES ? type_names[type] : "unknown";
+}
+
+bool dn_column_type_parse(const char *name, dn_column_type *out) {
+    for (size_t i = 0; i < N_TYPES; i++) {
+        if (strcmp(name, type_names[i]) == 0) {
+            *out = (dn_column_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct memory_source {
+    dn_table_source source; /* first: a dn_table_source * is a struct memory_source * */
+    size_t first_row[2];    /* of the only chunk, and behind it */
+    const dn_column_view *views;
+};
+
+static dn_status memory_column(const dn_table_source *source, size_t chunk, size_t column, size_t slot, dn_column_view *out,
+                               dn_error *err) {
+    (void)slot;
+    const struct memory_source *self = (const struct memory_source *)source;
+    if (chunk > 0 || column >= source->n_cols)
+        return dn_error_set(err, DN_ERR_SOURCE, "there is no column %zu in chunk %zu", column, chunk);
+    *out = self->views[column];
+    return DN_OK;
+}
+
+dn_status dn_table_source_from_columns(const dn_table_column *columns, const dn_column_view *views, size_t n_cols, size_t n_rows,
+                                       dn_table_source **out, dn_error *err) {
+    for (size_t i = 0; i < n_cols; i++) {
+        if (views[i].n_rows == n_rows && views[i].type == columns[i].type)
+            continue;
+        dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "column \"%s\" must be %s with %zu rows (got %s with %zu)", columns[i].name,
+                                        dn_column_type_name(columns[i].type), n_rows, dn_column_type_name(views[i].type), views[i].n_rows);
+        dn_error_set_field(err, columns[i].name);
+        return status;
+    }
+    struct memory_source *self = malloc(sizeof *self);
+    if (self == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "a table source needs %zu bytes of memory, which the system does not have", sizeof *self);
+    *self = (struct memory_source){.first_row = {0, n_rows}, .views = views};
+    self->source = (dn_table_source){.n_rows = n_rows,
+                                     .n_cols = n_cols,
+                                     .n_chunks = 1,
+                                     .columns = columns,
+                                     .chunk_first_row = self->first_row,
+                                     .n_slots = SIZE_MAX,
+                                     .column = memory_column};
+    *out = &self->source;
+    return DN_OK;
+}
+
+void dn_table_source_free(dn_table_source *source) {
+    free(source);
+}

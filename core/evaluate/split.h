@@ -1,0 +1,17 @@
+/* Which rows are held out: stratified by class, seeded. */
+#ifndef DNI_EVALUATE_SPLIT_H
+#define DNI_EVALUATE_SPLIT_H
+
+#include <discern/encoder.h>
+#include <discern/run.h>
+
+typedef struct dni_split {
+    size_t n_train, n_validation, n_skipped; /* rows by role */
+} dni_split;
+
+/* role[n_rows] ← DN_ROW_SKIP where target is NaN, otherwise DN_ROW_TRAIN or, for the share `holdout` of each class (to the nearest row), DN_ROW_VALIDATE.
+ * Every class keeps at least one training row. Depends on target, holdout and run->seed only. holdout 0: none is held out. */
+DN_MUST_USE dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classes, double holdout, const dn_run *run,
+                                        uint8_t *role, dni_split *out, dn_error *err);
+
+#endif

@@ -1,0 +1,265 @@
+/* A model as bytes and back. Reading trusts nothing: the checksum first, then every count against the bytes left, then the rules of the parts. */
+#include "format/model_bytes.h"
+#include "data/bytes.h"
+#include "data/encoder_bytes.h"
+#include "format/crc32.h"
+#include "linalg/vector.h"
+#include "predict/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAGIC_SIZE = 8, HEADER_SIZE = 24, CHECKSUM_SIZE = 4, SIZE_AT = 16, KIND_LINEAR = 0 };
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------------------- */
+static void write_values(dni_writer *w, const dn_params *params) {
+    const dn_algorithm *algorithm = params->algorithm;
+    dni_write_u64(w, algorithm->n_params);
+    for (size_t i = 0; i < algorithm->n_params; i++) {
+        const dn_param_value *value = &params->values[i];
+        dni_write_text(w, algorithm->params[i].name, strlen(algorithm->params[i].name));
+        dni_write_u8(w, value->word != NULL);
+        if (value->word != NULL)
+            dni_write_text(w, value->word, strlen(value->word));
+        else
+            dni_write_f64(w, value->number);
+    }
+}
+
+static void write_classes(dni_writer *w, const dn_classes *classes) {
+    dni_write_u8(w, (uint8_t)classes->type);
+    dni_write_u64(w, classes->n);
+    for (size_t k = 0; k < classes->n; k++) {
+        const uint32_t *start = classes->names.start + k;
+        if (classes->number != NULL)
+            dni_write_f64(w, classes->number[k]);
+        else
+            dni_write_text(w, classes->names.bytes + start[0], start[1] - start[0]);
+    }
+}
+
+dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn_error *err) {
+    const char *id = model->params->algorithm->id;
+    dni_writer w;
+    void *bytes;
+    size_t size;
+    dni_writer_init(&w);
+    dni_write_bytes(&w, DNI_MODEL_MAGIC, MAGIC_SIZE);
+    dni_write_u32(&w, DNI_MODEL_VERSION);
+    dni_write_u32(&w, 0);
+    dni_write_u64(&w, 0); /* the size, when it is known */
+    dni_write_text(&w, id, strlen(id));
+    dni_write_u64(&w, model->seed);
+    write_values(&w, model->params);
+    dni_write_text(&w, model->target, strlen(model->target));
+    write_classes(&w, &model->classes.shown);
+    dni_encoder_write(model->encoder, &w);
+    dni_write_u8(&w, KIND_LINEAR);
+    dni_write_u64(&w, model->n_scores);
+    dni_write_f64s(&w, model->w, model->n_scores * model->n_features);
+    dni_write_f64s(&w, model->w0, model->n_scores);
+    dni_write_u32(&w, 0); /* the checksum likewise */
+    dn_status status = dni_writer_take(&w, &bytes, &size, err);
+    dni_writer_done(&w);
+    if (status != DN_OK)
+        return status;
+    unsigned char *b = bytes;
+    for (unsigned i = 0; i < 8; i++)
+        b[SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    uint32_t crc = dni_crc32(0, b, size - CHECKSUM_SIZE);
+    for (unsigned i = 0; i < 4; i++)
+        b[size - CHECKSUM_SIZE + i] = (unsigned char)(crc >> (8 * i));
+    *out = bytes;
+    *out_size = size;
+    return DN_OK;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------------------- */
+/* What has been read so far. */
+struct parts {
+    dn_params *params;
+    uint64_t seed;
+    const char *target; /* in the bytes */
+    size_t target_length;
+    dni_classes classes;
+    dn_encoder *encoder;
+    size_t n_scores;
+    double *w, *w0;
+};
+
+static void parts_done(struct parts *p) {
+    dn_params_free(p->params);
+    dni_classes_done(&p->classes);
+    dn_encoder_unref(p->encoder);
+    free(p->w);
+    free(p->w0);
+}
+
+static dn_status corrupt(const char *what, dn_error *err) {
+    return dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: %s", what);
+}
+
+/* A text into a NUL-terminated buffer; false when it does not fit, is cut short or holds a NUL. */
+static bool read_name(dni_reader *r, char *out, size_t size) {
+    size_t length;
+    const char *text = dni_read_text(r, &length);
+    if (text == NULL || length >= size || memchr(text, '\0', length) != NULL)
+        return false;
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return true;
+}
+
+static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
+    char id[64];
+    if (!read_name(r, id, sizeof id))
+        return corrupt("its algorithm has no name", err);
+    const dn_algorithm *algorithm = dn_algorithm_find(id);
+    if (algorithm == NULL)
+        return dn_error_set(err, DN_ERR_VERSION, "the model was made by algorithm \"%s\", which this library does not have", id);
+    p->seed = dni_read_u64(r);
+    return dn_params_new(algorithm, &p->params, err);
+}
+
+static bool has_param(const dn_algorithm *algorithm, const char *name) {
+    for (size_t i = 0; i < algorithm->n_params; i++)
+        if (strcmp(algorithm->params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static dn_status read_values(dni_reader *r, struct parts *p, dn_error *err) {
+    size_t n = dni_read_count(r, 8 + 1 + 8);
+    for (size_t i = 0; i < n && !r->failed; i++) {
+        char name[64], word[64];
+        if (!read_name(r, name, sizeof name))
+            return corrupt("a parameter has no name", err);
+        uint8_t kind = dni_read_u8(r);
+        double number = 0;
+        if (kind == 1 ? !read_name(r, word, sizeof word) : kind != 0)
+            return corrupt("a parameter has no value", err);
+        if (kind == 0)
+            number = dni_read_f64(r);
+        if (r->failed || !has_param(p->params->algorithm, name))
+            continue;
+        bool set = kind == 1 ? dn_params_set_word(p->params, name, word, NULL) == DN_OK
+                             : dn_params_set_number(p->params, name, number, NULL) == DN_OK ||
+                                   ((number == 0 || number == 1) && dn_params_set_boolean(p->params, name, number == 1, NULL) == DN_OK);
+        if (!set)
+            return corrupt("a parameter breaks its rule", err);
+    }
+    return r->failed ? corrupt("its parameters are cut short", err) : DN_OK;
+}
+
+static dn_status read_number_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out, dn_error *err) {
+    double *number = malloc(n * sizeof *number);
+    if (number == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu classes", n);
+    dn_status status = DN_OK;
+    if (!dni_read_f64s(r, number, n))
+        status = corrupt("its classes are cut short", err);
+    if (status == DN_OK)
+        status = dni_classes_from_numbers(type, number, n, out, err);
+    free(number);
+    return status;
+}
+
+static dn_status read_string_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out, dn_error *err) {
+    dni_string_set names = {0};
+    dn_status status = DN_OK;
+    for (size_t k = 0; k < n && status == DN_OK; k++) {
+        size_t length;
+        uint32_t index;
+        const char *text = dni_read_text(r, &length);
+        status = text == NULL ? corrupt("its classes are cut short", err) : dni_string_set_append(&names, text, length, &index, err);
+    }
+    if (status == DN_OK)
+        status = dni_classes_from_strings(type, dni_string_set_view(&names), out, err);
+    dni_string_set_done(&names);
+    return status;
+}
+
+static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
+    p->target = dni_read_text(r, &p->target_length);
+    uint8_t type = dni_read_u8(r);
+    size_t n = dni_read_count(r, 8);
+    if (r->failed || p->target == NULL || memchr(p->target, '\0', p->target_length) != NULL)
+        return corrupt("its target has no name", err);
+    if (type > DN_TEXT || n < 2)
+        return corrupt("its target has no classes", err);
+    return dni_classes_numeric((dn_column_type)type) ? read_number_classes(r, (dn_column_type)type, n, &p->classes, err)
+                                                     : read_string_classes(r, (dn_column_type)type, n, &p->classes, err);
+}
+
+static dn_status read_weights(dni_reader *r, struct parts *p, dn_error *err) {
+    size_t d = dn_encoder_n_features(p->encoder), K = p->classes.shown.n;
+    uint8_t kind = dni_read_u8(r);
+    uint64_t n_scores = dni_read_u64(r);
+    if (r->failed || kind != KIND_LINEAR)
+        return corrupt("its kind is unknown", err);
+    if (n_scores != (K == 2 ? 1 : K))
+        return corrupt("the number of its scores does not fit its classes", err);
+    p->n_scores = (size_t)n_scores;
+    if (d + 1 > r->left / 8 / p->n_scores)
+        return corrupt("its weights are cut short", err);
+    p->w = malloc((d * p->n_scores + 1) * sizeof *p->w);
+    p->w0 = malloc(p->n_scores * sizeof *p->w0);
+    if (p->w == NULL || p->w0 == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu weights", d * p->n_scores);
+    if (!dni_read_f64s(r, p->w, d * p->n_scores) || !dni_read_f64s(r, p->w0, p->n_scores))
+        return corrupt("its weights are cut short", err);
+    if (!dni_all_finite(p->w, d * p->n_scores) || !dni_all_finite(p->w0, p->n_scores))
+        return corrupt("its weights are not finite", err);
+    return DN_OK;
+}
+
+/* Magic, version, size and checksum; the reader is left behind the header, before the checksum. */
+static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
+    if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0)
+        return dn_error_set(err, DN_ERR_CORRUPT, "these bytes are no model");
+    uint32_t version = dni_get_u32(b + MAGIC_SIZE);
+    if (version > DNI_MODEL_VERSION)
+        return dn_error_set(err, DN_ERR_VERSION, "the model has format version %lu, this library reads versions up to %d",
+                            (unsigned long)version, DNI_MODEL_VERSION);
+    if (version == 0 || dni_get_u32(b + MAGIC_SIZE + 4) != 0)
+        return corrupt("its header is wrong", err);
+    if (dni_get_u64(b + SIZE_AT) != size)
+        return corrupt("its size is not the one it names", err);
+    if (dni_get_u32(b + size - CHECKSUM_SIZE) != dni_crc32(0, b, size - CHECKSUM_SIZE))
+        return corrupt("its checksum does not fit", err);
+    *out = dni_reader_of(b + HEADER_SIZE, size - HEADER_SIZE - CHECKSUM_SIZE);
+    return DN_OK;
+}
+
+dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err) {
+    dni_reader r;
+    struct parts p = {0};
+    dn_status status = open_bytes(bytes, size, &r, err);
+    if (status == DN_OK)
+        status = read_algorithm(&r, &p, err);
+    if (status == DN_OK)
+        status = read_values(&r, &p, err);
+    if (status == DN_OK)
+        status = read_target(&r, &p, err);
+    if (status == DN_OK)
+        status = dni_encoder_read(&r, &p.encoder, err);
+    if (status == DN_OK)
+        status = read_weights(&r, &p, err);
+    if (status == DN_OK)
+        status = dni_reader_end(&r, "model", err);
+    if (status == DN_OK) {
+        dni_model_parts parts = {p.params, p.seed, p.target, p.target_length, &p.classes, p.encoder, p.n_scores, p.w, p.w0};
+        dn_error own = {0};
+        status = dni_model_new(&parts, out, &own);
+        if (status == DN_ERR_NUMERIC)
+            status = corrupt("its weights do not fit its columns", err);
+        else if (status != DN_OK)
+            dn_error_set(err, status, "%s", own.message);
+        if (status == DN_OK) {
+            p.encoder = NULL;
+            p.w = p.w0 = NULL;
+        }
+    }
+    parts_done(&p);
+    return status;
+}

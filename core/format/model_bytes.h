@@ -1,0 +1,24 @@
+/* The bytes of a model. All integers and doubles little-endian; a text is a u64 length and its bytes.
+ *
+ *   8 bytes   "DNMODEL\n"
+ *   u32       format version, 1
+ *   u32       0
+ *   u64       size of everything, checksum included
+ *   text      id of the algorithm
+ *   u64       seed
+ *   u64       number of parameters; for each: text name, u8 0 and an f64, or u8 1 and a text (a choice, or a word instead of a number)
+ *   text      name of the target column
+ *   u8        its dn_column_type; u64 number of classes; then an f64 each (numeric, boolean) or a text each
+ *   …         the encoder (data/encoder_bytes.h)
+ *   u8        kind of the model: 0 linear
+ *   u64       n_scores; then n_scores × n_features f64 weights of the encoded x and n_scores f64 intercepts
+ *   u32       CRC-32 of everything before
+ *
+ * Parameters are matched by name: one that the algorithm has no more is left out, one that it has got since has its default. */
+#ifndef DNI_FORMAT_MODEL_BYTES_H
+#define DNI_FORMAT_MODEL_BYTES_H
+
+#define DNI_MODEL_MAGIC "DNMODEL\n"
+#define DNI_MODEL_VERSION 1
+
+#endif

@@ -1,0 +1,15 @@
+/* Everything of libdiscern. */
+#ifndef DISCERN_DISCERN_H
+#define DISCERN_DISCERN_H
+
+#include <discern/algorithm.h>
+#include <discern/encoder.h>
+#include <discern/matrix.h>
+#include <discern/metrics.h>
+#include <discern/model.h>
+#include <discern/rows.h>
+#include <discern/run.h>
+#include <discern/status.h>
+#include <discern/table.h>
+
+#endif

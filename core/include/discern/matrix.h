@@ -1,0 +1,30 @@
+/* Matrix views: dense and sparse. Passed by value, they own nothing. */
+#ifndef DISCERN_MATRIX_H
+#define DISCERN_MATRIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum dn_matrix_kind { DN_DENSE, DN_CSR } dn_matrix_kind;
+
+/* A read-only [n_rows × n_cols] matrix of doubles.
+ *   DN_DENSE: row-major, element (i, j) at values[i * stride + j], stride >= n_cols.
+ *   DN_CSR:   the entries of row i are k = row_start[i] … row_start[i + 1] - 1: column cols[k] (strictly ascending within a row, < n_cols),
+ *             value values[k]. row_start has n_rows + 1 elements and need not begin with 0, so that a range of rows of a larger matrix is a view. */
+typedef struct dn_matrix {
+    dn_matrix_kind kind;
+    size_t n_rows, n_cols;
+    size_t stride; /* DN_DENSE only */
+    const double *values;
+    const size_t *row_start; /* DN_CSR only */
+    const uint32_t *cols;    /* DN_CSR only */
+} dn_matrix;
+
+/* Views of whole arrays. */
+dn_matrix dn_matrix_dense(const double *values, size_t n_rows, size_t n_cols);
+dn_matrix dn_matrix_csr(const size_t *row_start, const uint32_t *cols, const double *values, size_t n_rows, size_t n_cols);
+
+/* Rows first … first + n_rows - 1 of m. The range must lie in m (asserted). */
+dn_matrix dn_matrix_rows(dn_matrix m, size_t first, size_t n_rows);
+
+#endif

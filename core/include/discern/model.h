@@ -1,0 +1,106 @@
+/* Train, predict, store: the life of a model.
+ *
+ *   dn_train            table source → model, report, metrics
+ *   dn_model_predict    raw rows → scores, probabilities, labels
+ *   dn_model_write/read a model as bytes and back: versioned, checksummed, endian-fixed
+ *
+ * A dn_model is immutable and shared freely between threads (dn_model_ref/unref). Format of the bytes: core/format/README or model_bytes.h. */
+#ifndef DISCERN_MODEL_H
+#define DISCERN_MODEL_H
+
+#include <discern/algorithm.h>
+#include <discern/encoder.h>
+#include <discern/metrics.h>
+
+typedef struct dn_model dn_model;
+
+/* ---- classes -------------------------------------------------------------------------------------------------------------------- */
+/* The classes of a target column in ascending order: numbers by value, false before true, strings by bytes. */
+typedef struct dn_classes {
+    dn_column_type type; /* of the target column: numeric and boolean classes are written as JSON numbers and booleans */
+    size_t n;
+    const double *number; /* numeric, boolean: [n] */
+    dn_strings names;     /* always: the text of each class (shortest number, true/false, the string) */
+} dn_classes;
+
+/* ---- training ------------------------------------------------------------------------------------------------------------------- */
+typedef struct dn_train_request {
+    const dn_table_source *source;
+    const dn_params *params; /* the algorithm with its parameters, checked */
+    size_t target;           /* column of the source */
+    const size_t *inputs;    /* columns of the source, in feature order, without the target */
+    size_t n_inputs;
+    bool standardize;
+    double
+        holdout; /* share of the usable rows (0 … 1, exclusive) kept for validation, stratified by class and seeded; 0: none. Every class keeps at least one training row */
+    size_t max_classes; /* DN_ERR_DATA above it; 0: 1000 */
+} dn_train_request;
+
+typedef struct dn_train_result {
+    dn_model *model; /* the caller's reference */
+    dn_report report;
+    dn_metrics *train;                                                  /* on the training rows */
+    dn_metrics *validation;                                             /* on the held out rows; NULL without */
+    size_t n_train, n_validation, n_skipped;                            /* rows; skipped: target missing */
+    double seconds_load, seconds_encode, seconds_fit, seconds_evaluate; /* by run->elapsed */
+} dn_train_result;
+/* Rows whose target is missing are skipped. DN_ERR_DATA: fewer than two classes, no usable row, too many classes, an input that cannot be encoded.
+ * The result depends on the source's contents, the parameters and run->seed only. */
+DN_MUST_USE dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out, dn_error *err);
+void dn_train_result_done(dn_train_result *result);
+
+/* Memory that dn_train would need, from what is known before reading: columns' widths and row count. */
+double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
+
+/* ---- a model -------------------------------------------------------------------------------------------------------------------- */
+dn_model *dn_model_ref(dn_model *model);
+void dn_model_unref(dn_model *model);          /* NULL is allowed */
+size_t dn_model_memory(const dn_model *model); /* bytes it holds, about */
+
+const dn_algorithm *dn_model_algorithm(const dn_model *model);
+const dn_params *dn_model_params(const dn_model *model);
+uint64_t dn_model_seed(const dn_model *model);
+const char *dn_model_target(const dn_model *model);
+const dn_classes *dn_model_classes(const dn_model *model);
+const dn_encoder *dn_model_encoder(const dn_model *model);
+/* The class index of a target value, or SIZE_MAX if it is none of the classes. For numeric and boolean targets by number, for strings by text. */
+size_t dn_model_class_of_number(const dn_model *model, double number);
+size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t length);
+
+/* The discriminants in the raw feature space: g = W x_raw + w0 where x_raw is the encoded but not standardised x. [n_scores × n_features], [n_scores]. The model's. */
+typedef struct dn_linear {
+    size_t n_scores, n_features;
+    const double *w, *w0;
+} dn_linear;
+bool dn_model_linear(const dn_model *model, dn_linear *out); /* false: not linear */
+
+/* ---- prediction ----------------------------------------------------------------------------------------------------------------- */
+/* What is wanted: NULL pointers are not computed. */
+typedef struct dn_prediction {
+    size_t *label;         /* [n] class index; at g = 0 the first class, in an argmax the lowest index */
+    double *probabilities; /* [n × K]; must be NULL for a model without */
+    double *scores;        /* [n × n_scores] */
+} dn_prediction;
+bool dn_model_has_probabilities(const dn_model *model);
+size_t dn_model_n_scores(const dn_model *model);
+/* Doubles of workspace that dn_model_predict needs, independent of n. */
+size_t dn_model_workspace(const dn_model *model);
+/* Raw rows [n × n_inputs] (see encoder.h) → out. Rows are taken in fixed padded tiles, so the answer for a row does not depend on its neighbours, the batch or the thread.
+ * No allocation; cannot fail: inputs that are infinite are the caller's to refuse. Thread safe with one workspace a thread. */
+void dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out);
+
+/* Metrics of the model on a labelled source: its columns are found by name. DN_ERR_DATA names the column that is missing or of the wrong type; rows whose target is missing are
+ * skipped; a class the model does not know is DN_ERR_DATA. */
+DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_run *run, dn_metrics **out,
+                                        dn_error *err);
+
+/* ---- bytes ---------------------------------------------------------------------------------------------------------------------- */
+DN_MUST_USE dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size,
+                                     dn_error *err); /* malloc'ed; the same model gives the same bytes */
+/* DN_ERR_CORRUPT, DN_ERR_VERSION, DN_ERR_MEMORY. Never crashes, never allocates more than a small multiple of size. */
+DN_MUST_USE dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err);
+
+/* The library's version, "0.1.0". */
+const char *dn_version(void);
+
+#endif

@@ -1,0 +1,100 @@
+/* Tables of typed columns: as a source that delivers chunks, and each column chunk as bytes.
+ *
+ * Logical types belong to the table (its schema); what a chunk holds physically is its own business: a chunk of numbers keeps the spelling of every
+ * cell that the number alone cannot give back ("007", "1.50", "+3", "1e2"), so that a column that turns out to be categorical a gigabyte later costs nothing:
+ * reading it as strings gives what was written. */
+#ifndef DISCERN_TABLE_H
+#define DISCERN_TABLE_H
+
+#include <discern/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum dn_column_type { DN_NUMERIC, DN_BOOLEAN, DN_CATEGORICAL, DN_TEXT } dn_column_type;
+
+/* "numeric", "boolean", "categorical", "text"; and back (false: no such type). */
+const char *dn_column_type_name(dn_column_type type);
+bool dn_column_type_parse(const char *name, dn_column_type *out);
+
+/* A list of n byte strings: string i is bytes[start[i]] … bytes[start[i + 1]] - 1; start has n + 1 elements. Not NUL-terminated. UTF-8. */
+typedef struct dn_strings {
+    size_t n;
+    const uint32_t *start;
+    const char *bytes;
+} dn_strings;
+
+#define DN_CODE_MISSING UINT32_MAX
+
+/* One column of one chunk, as its logical type wants it. Views into a dn_column_chunk.
+ *   DN_NUMERIC, DN_BOOLEAN: number[n_rows], NaN is missing (booleans 0 and 1).
+ *   DN_CATEGORICAL, DN_TEXT: code[n_rows] indexes `strings`, the chunk's own list (distinct, in order of first appearance), DN_CODE_MISSING is missing. */
+typedef struct dn_column_view {
+    dn_column_type type;
+    size_t n_rows;
+    const double *number;
+    const uint32_t *code;
+    dn_strings strings;
+} dn_column_view;
+
+/* ---- one column chunk as bytes -------------------------------------------------------------------------------------------------
+ * Little-endian, versioned, self-describing; integrity (CRC) is the container's. Integers that fit are stored narrow (u8, i16, i32), others as f64.
+ * The reader refuses (DN_ERR_CORRUPT) whatever is inconsistent; it never reads outside `bytes`, never crashes. */
+
+/* A growing column chunk: cells are appended one by one. Heap object of one thread. */
+typedef struct dn_column_builder dn_column_builder;
+DN_MUST_USE dn_status dn_column_builder_new(dn_column_builder **out, dn_error *err);
+void dn_column_builder_free(dn_column_builder *builder);
+/* A number, with the text it was written as (spelling NULL: it was no text; the canonical spelling is understood). The builder compares and keeps the
+ * text only if dn_number_format(value) differs from it. */
+DN_MUST_USE dn_status dn_column_builder_number(dn_column_builder *builder, double value, const char *spelling, size_t length,
+                                               dn_error *err);
+DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length, dn_error *err);
+DN_MUST_USE dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err);
+size_t dn_column_builder_n_rows(const dn_column_builder *builder);
+size_t dn_column_builder_bytes(const dn_column_builder *builder); /* memory in use, about: tells when a chunk is full */
+/* Appends the encoded chunk to the caller's memory: *out is malloc'ed, the caller frees it. The builder is empty afterwards and keeps its memory. */
+DN_MUST_USE dn_status dn_column_builder_encode(dn_column_builder *builder, void **out, size_t *out_size, dn_error *err);
+
+/* A decoded chunk: owns what its view shows. Reused from call to call, it allocates only when it must grow. */
+typedef struct dn_column_chunk dn_column_chunk;
+DN_MUST_USE dn_status dn_column_chunk_new(dn_column_chunk **out, dn_error *err);
+void dn_column_chunk_free(dn_column_chunk *chunk);
+/* Decodes bytes as a column of logical type `type`; the view is valid until the next decode or free. Numbers read as strings give their spelling back.
+ * Strings read as DN_BOOLEAN must be true/false/0/1 in any case, as DN_NUMERIC must be numbers (DN_ERR_DATA names the first row that is not). */
+DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size, dn_column_type type,
+                                             dn_column_view *out, dn_error *err);
+
+/* ---- numbers as text -----------------------------------------------------------------------------------------------------------
+ * The grammar of numbers everywhere: [+-]? (digits [. digits*]? | . digits) ([eE] [+-]? digits)?  Exactly rounded, no locale, no hex, no "inf", no "nan".
+ * Out of range (1e999) is not a number (false). Spaces are not skipped. ≤ 19 digits and |exponent| ≤ 22 take the fast exact road. */
+bool dn_number_parse(const char *text, size_t length, double *out);
+/* Shortest text that reads back as the same double ("5.1", "1e+300" as "1e300", "-0"), JSON grammar; NaN "null". Returns the length, at most DN_NUMBER_SIZE - 1, and ends it with NUL. */
+#define DN_NUMBER_SIZE 32
+size_t dn_number_format(double value, char out[DN_NUMBER_SIZE]);
+
+/* ---- a table that delivers chunks ------------------------------------------------------------------------------------------------
+ * Chunk borders are the source's own; the library never lets them show. `column` may be called from several threads at once with different slots. */
+typedef struct dn_table_column {
+    const char *name; /* UTF-8, NUL-terminated, unique in the table */
+    dn_column_type type;
+} dn_table_column;
+
+typedef struct dn_table_source dn_table_source;
+struct dn_table_source {
+    size_t n_rows, n_cols, n_chunks;
+    const dn_table_column *columns; /* [n_cols] */
+    const size_t *chunk_first_row;  /* [n_chunks + 1], ascending from 0 to n_rows */
+    size_t n_slots;                 /* slots that may be used at once; at least 1 */
+    /* Column `column` of chunk `chunk` as its logical type. The view is valid until the next call with the same slot and the same column. */
+    dn_status (*column)(const dn_table_source *source, size_t chunk, size_t column, size_t slot, dn_column_view *out, dn_error *err);
+    void *ctx; /* the implementer's */
+};
+
+/* A source over arrays in memory, for programs without a store: one chunk, the caller's views (must outlive it). n_cols columns of n_rows rows each.
+ * Heap object; dn_table_source_free. */
+DN_MUST_USE dn_status dn_table_source_from_columns(const dn_table_column *columns, const dn_column_view *views, size_t n_cols,
+                                                   size_t n_rows, dn_table_source **out, dn_error *err);
+void dn_table_source_free(dn_table_source *source); /* only for one made by dn_table_source_from_columns; NULL is allowed */
+
+#endif

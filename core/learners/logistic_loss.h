@@ -1,0 +1,87 @@
+/* The objective of logistic regression as a solver sees it: mean cross-entropy plus an L2 penalty, in variables of the solver's choice.
+ *
+ *   stated variables:   one row [w_k, b_k] for each score k, `width` = d + 1 numbers
+ *   solver's variables: u_kj = s_j w_kj,  c_k = b_k + Σ_j w_kj m_j   (columns centred by m and divided by s, without ever being written)
+ * With m = 0 and s = 1 the two are the same. */
+#ifndef DNI_LEARNERS_LOGISTIC_LOSS_H
+#define DNI_LEARNERS_LOGISTIC_LOSS_H
+
+#include "learners/moments.h"
+#include <discern/rows.h>
+#include <discern/run.h>
+
+/* Working memory of one thread. */
+typedef struct dni_logistic_slot {
+    double *scores;  /* [DNI_TILE_ROWS × n_scores] scores, then residuals or probabilities */
+    double *weights; /* [DNI_TILE_ROWS] coefficients of a Gram matrix */
+    double *z;       /* [DNI_TILE_ROWS × width] expanded or gathered rows; NULL without DNI_LOGISTIC_HESSIAN or _BATCH */
+    double *scratch; /* [DNI_TILE_ROWS × width]; NULL without DNI_LOGISTIC_HESSIAN */
+    double *target;  /* [DNI_TILE_ROWS] of gathered rows */
+} dni_logistic_slot;
+
+enum dni_logistic_uses {
+    DNI_LOGISTIC_CHANGE = 1,  /* m and s are the columns' moments */
+    DNI_LOGISTIC_HESSIAN = 2, /* dni_logistic_hessian will be called */
+    DNI_LOGISTIC_GRAM = 4,    /* dni_logistic_gram will be called */
+    DNI_LOGISTIC_BATCH = 8    /* dni_logistic_batch will be called */
+};
+
+typedef struct dni_logistic {
+    const dn_rows *rows;
+    size_t n_classes;    /* K */
+    size_t n_scores;     /* 1 for two classes, K otherwise */
+    size_t width;        /* n_cols + 1 */
+    size_t n;            /* n_scores · width */
+    bool sparse;         /* rows are CSR: tables are held transposed in a pass */
+    double lambda;       /* of λ‖w‖² */
+    double total_weight; /* Σv */
+    double *shift;       /* [n_cols] m of the solver's variables */
+    double *scale;       /* [n_cols] s of the solver's variables, > 0 */
+    double *stated;      /* [n_scores × width] the stated variables of the last evaluation */
+    double *gradient;    /* [n_scores × width] of the objective in the stated variables, at the last evaluation */
+    double *table;       /* [n] `stated` as a pass wants it (transposed when sparse) */
+    double *sums;        /* [3 + n] what a pass gives */
+    double wrong;        /* weight of the rows misclassified at the last evaluation */
+    double unseparated;  /* rows there whose score for the true class is not above every other */
+    double u_floor;      /* dni_logistic_count_below's bound */
+    size_t n_slots;
+    dni_logistic_slot *slots; /* [n_slots] */
+    void *memory;             /* what the vectors above point into */
+    void *slot_memory;        /* what the slots point into */
+    double *hessian_sums;     /* [pairs × width²]; NULL without DNI_LOGISTIC_HESSIAN */
+    size_t gram_stride;       /* of dni_logistic_gram */
+    const double
+        *null_basis; /* [n_null × n_cols] unit directions of the solver's weights that no score sees; the Hessian is made definite there */
+    size_t n_null;
+} dni_logistic;
+
+/* Sets up for rows whose moments are given. `uses` is a sum of dni_logistic_uses. *loss is to be freed with dni_logistic_done even after a failure. */
+DN_MUST_USE dn_status dni_logistic_init(dni_logistic *loss, const dn_rows *rows, size_t n_classes, double lambda,
+                                        const dni_moments *moments, unsigned uses, const dn_run *run, dn_error *err);
+void dni_logistic_done(dni_logistic *loss, const dn_run *run);
+/* Bytes that dni_logistic_init takes, with what sums over blocks take beside. */
+double dni_logistic_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots, unsigned uses);
+
+/* Value and gradient at x (solver's variables); ctx is the dni_logistic. */
+dn_status dni_logistic_evaluate(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err);
+/* Hessian at x, made definite in the directions that the objective does not see (the same change of all classes; null_basis). */
+dn_status dni_logistic_hessian(void *ctx, const dn_run *run, const double *x, double *hessian, dn_error *err);
+/* gram [width × width], lower triangle ← Σ v z zᵀ / Σv over every stride-th block, z a row in the solver's variables with its 1 behind. */
+DN_MUST_USE dn_status dni_logistic_gram(dni_logistic *loss, const dn_run *run, size_t stride, double *gram, dn_error *err);
+/* λmax of Σ v x̃x̃ᵀ/Σv, x̃ = [x, 1] in the stated variables, by power iteration from a seeded start. */
+DN_MUST_USE dn_status dni_logistic_largest_eigenvalue(dni_logistic *loss, const dn_run *run, double *out, dn_error *err);
+/* How many rows have v(1 − p(true)) below `floor` at the last evaluation's variables. */
+DN_MUST_USE dn_status dni_logistic_count_below(dni_logistic *loss, const dn_run *run, double floor, double *out, dn_error *err);
+/* One step of stochastic descent in the stated variables (without DNI_LOGISTIC_CHANGE), as dni_sgd_settings wants it. */
+dn_status dni_logistic_batch(dni_logistic *loss, const dn_block *block, const size_t *order, size_t n_rows, double rate, double *x,
+                             dn_error *err);
+
+/* stated ← the stated variables of x, and back. */
+void dni_logistic_state(const dni_logistic *loss, const double *x, double *stated);
+void dni_logistic_unstate(const dni_logistic *loss, const double *stated, double *x);
+/* Makes `table` from the stated variables: what dni_tile_scores wants. */
+void dni_logistic_set_table(dni_logistic *loss, const double *stated);
+/* A tile of a block: rows first … of it, and its targets and weights. */
+dn_block dni_logistic_tile(const dn_block *block, size_t first);
+
+#endif

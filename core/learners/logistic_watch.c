@@ -1,0 +1,243 @@
+/* Judge of the iterates: when to stop, what to tell, and whether unpenalised weights run away.
+ *
+ * Stopping: the largest component of the gradient with respect to standardised weights and intercepts is at most `tolerance`.
+ * Without a penalty the minimum may not exist:
+ *   - every row on the right side of every boundary (t·g > 0): complete separation, the weights grow for ever;
+ *   - otherwise a finite minimum is certified by u_t = v_t(1 − p(true)) > 0 with ‖Σ u_t t_t x_t‖ ≤ 1e-6 min u (multipliers that no separating direction allows);
+ *   - if neither, weights of norm above 1e3, or Newton steps that do not shrink although the gradient has vanished, show (quasi-)separability. */
+#include "learners/logistic_fit.h"
+#include "learners/report.h"
+#include "linalg/vector.h"
+#include "predict/linear.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char separable[] = "separable";
+
+dn_status dni_logistic_watch_init(dni_logistic_fit *fit, dn_error *err) {
+    size_t d = fit->loss.width - 1;
+    void *memory;
+    dn_status status = dn_run_alloc(fit->run, d == 0 ? 1 : d, sizeof(bool), "the marks of the columns", &memory, err);
+    if (status != DN_OK)
+        return status;
+    fit->growing = memory;
+    if (fit->run->progress == NULL || fit->run->n_snapshots == 0)
+        return DN_OK;
+    status = dn_run_alloc(fit->run, fit->loss.n, sizeof(double), "the weights of a snapshot", &memory, err);
+    if (status == DN_OK)
+        fit->raw = memory;
+    return status;
+}
+
+double dni_logistic_measure(const dni_logistic_fit *fit) {
+    const dni_logistic *loss = &fit->loss;
+    size_t width = loss->width, d = width - 1;
+    double largest = 0;
+    for (size_t k = 0; k < loss->n_scores; k++) {
+        const double *g = loss->gradient + k * width;
+        double of_intercept = fabs(g[d]);
+        if (!(of_intercept <= largest))
+            largest = of_intercept;
+        for (size_t j = 0; j < d; j++) {
+            double s = fit->moments.deviation[j];
+            double own = fabs(s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 2 * loss->lambda * loss->stated[k * width + j]);
+            if (!(own <= largest))
+                largest = own;
+        }
+    }
+    return largest;
+}
+
+/* Norms in standardised variables: of the weights without intercepts, and of the gradient with them. */
+static double weight_norm(const dni_logistic_fit *fit) {
+    const dni_logistic *loss = &fit->loss;
+    double sum = 0;
+    for (size_t k = 0; k < loss->n_scores; k++)
+        for (size_t j = 0; j + 1 < loss->width; j++) {
+            double u = loss->stated[k * loss->width + j] * fit->moments.deviation[j];
+            sum += u * u;
+        }
+    return sqrt(sum);
+}
+
+static double gradient_length(const dni_logistic_fit *fit) {
+    const dni_logistic *loss = &fit->loss;
+    size_t width = loss->width, d = width - 1;
+    double sum = 0;
+    for (size_t k = 0; k < loss->n_scores; k++) {
+        const double *g = loss->gradient + k * width;
+        sum += g[d] * g[d];
+        for (size_t j = 0; j < d; j++) {
+            double s = fit->moments.deviation[j];
+            double own = s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 0;
+            sum += own * own;
+        }
+    }
+    return sqrt(sum);
+}
+
+/* A pass that looks whether the present iterate certifies a finite minimum (lambda = 0). */
+static dn_status certify(dni_logistic_fit *fit, dn_error *err) {
+    double below, length = gradient_length(fit) * fit->moments.weight;
+    dn_status status = dni_logistic_count_below(&fit->loss, fit->run, 1e6 * length, &below, err);
+    if (status == DN_OK)
+        fit->certified = below == 0;
+    return status;
+}
+
+/* Marks the columns whose standardised weight moved most in a step. */
+static void mark_growing(dni_logistic_fit *fit, const double *step) {
+    const dni_logistic *loss = &fit->loss;
+    size_t width = loss->width, d = width - 1;
+    double most = 0;
+    memset(fit->growing, 0, d * sizeof *fit->growing);
+    for (int mark = 0; mark < 2 && step != NULL; mark++)
+        for (size_t k = 0; k < loss->n_scores; k++)
+            for (size_t j = 0; j < d; j++) {
+                double moved = fabs(step[k * width + j]) / loss->scale[j] * fit->moments.deviation[j];
+                if (mark == 0)
+                    most = fmax(most, moved);
+                else if (moved > 0.1 * most)
+                    fit->growing[j] = true;
+            }
+}
+
+/* Lambda = 0: sets *reason when the weights are unbounded. */
+static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *point, const char **reason, dn_error *err) {
+    if (point->iteration > 0 && fit->loss.unseparated == 0) {
+        mark_growing(fit, point->step);
+        *reason = separable;
+        return DN_OK;
+    }
+    if (!fit->norm_checked && weight_norm(fit) > 1e3) {
+        fit->norm_checked = true;
+        dn_status status = certify(fit, err);
+        if (status != DN_OK)
+            return status;
+        if (!fit->certified) {
+            mark_growing(fit, point->step);
+            *reason = separable;
+        }
+    }
+    return DN_OK;
+}
+
+/* Newton at lambda = 0: the gradient may vanish because e^−g does. Then the steps stay large, five of them are proof enough. */
+static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
+    bool newton = fit->solver == DNI_LOGISTIC_NEWTON || fit->polishing;
+    if (!newton || fit->loss.lambda > 0)
+        return false;
+    if (point->step == NULL)
+        return fit->polishing; /* where L-BFGS ended: one step at least */
+    double size = dni_max_abs(point->x, fit->loss.n), step = dni_max_abs(point->step, fit->loss.n);
+    return step > 1e-4 * fmax(1, size);
+}
+
+static bool wants_snapshot(const dn_run *run, size_t iteration) {
+    for (size_t i = 0; i < run->n_snapshots; i++)
+        if (run->snapshots[i] == iteration)
+            return true;
+    return false;
+}
+
+static void tell(dni_logistic_fit *fit, const dni_iterate *point) {
+    const dn_run *run = fit->run;
+    const dni_logistic *loss = &fit->loss;
+    double fraction = (double)point->iteration / (double)fit->max_iterations;
+    if (fit->measure > 0 && fit->first_measure > fit->tolerance)
+        fraction = fmax(fraction, log(fit->first_measure / fit->measure) / log(fit->first_measure / fit->tolerance));
+    fit->fraction = fmin(fmax(fit->fraction, fraction), 1);
+    if (run->progress == NULL || point->iteration == 0)
+        return;
+    size_t d = loss->width - 1;
+    dn_progress progress = {.iteration = point->iteration,
+                            .max_iterations = fit->max_iterations,
+                            .fraction = fit->fraction,
+                            .loss = point->value,
+                            .gradient_norm = fit->gradient_norm,
+                            .train_error = loss->wrong / loss->total_weight,
+                            .n_scores = loss->n_scores,
+                            .n_features = d};
+    if (fit->raw != NULL && wants_snapshot(run, point->iteration)) {
+        double *w0 = fit->raw + loss->n_scores * d;
+        dni_linear_to_raw(loss->stated, loss->width, loss->stated + d, loss->width, loss->n_scores, d, fit->input->mean, fit->input->scale,
+                          fit->raw, w0);
+        progress.w = fit->raw;
+        progress.w0 = w0;
+    }
+    run->progress(run, &progress);
+}
+
+static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *iterate, const char **reason, dn_error *err) {
+    dni_logistic_fit *fit = ctx;
+    dni_iterate counted = *iterate;
+    const dni_iterate *point = &counted;
+    counted.iteration += fit->base_iteration;
+    dn_status status = dn_run_stop(run, err);
+    if (status != DN_OK)
+        return status;
+    fit->measure = dni_logistic_measure(fit);
+    fit->gradient_norm = dni_norm(fit->loss.gradient, fit->loss.n);
+    if (point->iteration == 0)
+        fit->first_measure = fit->measure;
+    if (!(fit->polishing && point->step == NULL)) /* told already */
+        tell(fit, point);
+    if (fit->loss.lambda == 0) {
+        status = watch_unpenalised(fit, point, reason, err);
+        if (status != DN_OK || *reason != NULL)
+            return status;
+    }
+    if (fit->measure <= fit->tolerance) {
+        if (!still_growing(fit, point)) {
+            *reason = "tolerance";
+        } else if (++fit->slow > 5) {
+            mark_growing(fit, point->step);
+            *reason = separable;
+        }
+    }
+    return DN_OK;
+}
+
+static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err) {
+    dni_logistic_fit *fit = ctx;
+    return dni_logistic_evaluate(&fit->loss, run, x, value, gradient, err);
+}
+
+static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *out, dn_error *err) {
+    dni_logistic_fit *fit = ctx;
+    return dni_logistic_hessian(&fit->loss, run, x, out, err);
+}
+
+dni_objective dni_logistic_objective(dni_logistic_fit *fit) {
+    return (dni_objective){.n = fit->loss.n,
+                           .ctx = fit,
+                           .evaluate = evaluate,
+                           .hessian = fit->loss.hessian_sums == NULL ? NULL : hessian,
+                           .precondition = fit->diagonal == NULL ? NULL : dni_logistic_precondition,
+                           .accepted = accepted};
+}
+
+void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
+    dn_report *report = fit->report;
+    report->converged = strcmp(outcome->reason, "tolerance") == 0;
+    report->stop_reason = outcome->reason;
+    if (outcome->reason == separable) {
+        char names[DNI_NAMES_SIZE];
+        dni_feature_list(fit->input, fit->growing, 8, names);
+        dn_report_warn(report,
+                       "separable or quasi-separable, weights unbounded: without a penalty the weights grow for ever%s%s; give lambda > 0",
+                       names[0] == '\0' ? "" : ", fastest for ", names);
+    } else if (strcmp(outcome->reason, "max_iterations") == 0) {
+        bool descends = fit->solver == DNI_LOGISTIC_DESCENT || fit->solver == DNI_LOGISTIC_SGD;
+        dn_report_warn(report, "not converged after %zu iterations: the largest component of the gradient is %.3g, the tolerance %.3g; %s",
+                       outcome->iterations, fit->measure, fit->tolerance,
+                       descends ? "try more max_iterations, another learning_rate, features.standardize, or solver newton or lbfgs"
+                                : "try more max_iterations, a larger lambda or tolerance, or features.standardize");
+    } else if (strcmp(outcome->reason, "no_progress") == 0) {
+        dn_report_warn(report,
+                       "arithmetic allows no further decrease: the largest component of the gradient is %.3g, the tolerance %.3g; "
+                       "try features.standardize or a larger tolerance",
+                       fit->measure, fit->tolerance);
+    }
+}

@@ -1,0 +1,161 @@
+/* Parameters of an algorithm: defaults, setting by name with the rules of the table, reading. */
+#include <discern/algorithm.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t index_of(const dn_algorithm *algorithm, const char *name) {
+    for (size_t i = 0; i < algorithm->n_params; i++)
+        if (strcmp(algorithm->params[i].name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error *err) {
+    size_t n = algorithm->n_params;
+    dn_params *params = malloc(sizeof *params);
+    dn_param_value *values = malloc((n == 0 ? 1 : n) * sizeof *values);
+    if (params == NULL || values == NULL) {
+        free(params);
+        free(values);
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the parameters of %s", algorithm->id);
+    }
+    for (size_t i = 0; i < n; i++)
+        values[i] = (dn_param_value){algorithm->params[i].default_number, algorithm->params[i].default_choice};
+    *params = (dn_params){algorithm, values};
+    *out = params;
+    return DN_OK;
+}
+
+void dn_params_free(dn_params *params) {
+    if (params == NULL)
+        return;
+    free(params->values);
+    free(params);
+}
+
+dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err) {
+    dn_params *copy;
+    dn_status status = dn_params_new(params->algorithm, &copy, err);
+    if (status != DN_OK)
+        return status;
+    memcpy(copy->values, params->values, params->algorithm->n_params * sizeof *copy->values);
+    *out = copy;
+    return DN_OK;
+}
+
+/* Appends a quoted name to a list being written; what does not fit is left out. */
+static void append_name(char *list, size_t size, const char *name) {
+    size_t length = strlen(list);
+    snprintf(list + length, size - length, "%s%s", length == 0 ? "" : ", ", name);
+}
+
+static dn_status refuse_name(const dn_params *params, const char *name, dn_error *err) {
+    char list[256] = "";
+    for (size_t i = 0; i < params->algorithm->n_params; i++)
+        append_name(list, sizeof list, params->algorithm->params[i].name);
+    dn_status status =
+        dn_error_set(err, DN_ERR_ARGUMENT, "algorithm \"%s\" has no parameter \"%.64s\"; it has %s", params->algorithm->id, name, list);
+    dn_error_set_field(err, name);
+    return status;
+}
+
+static dn_status refuse_value(const dn_param *param, const char *got, dn_error *err) {
+    char rule[256] = "";
+    if (param->type == DN_PARAM_BOOLEAN) {
+        snprintf(rule, sizeof rule, "true or false");
+    } else if (param->type == DN_PARAM_CHOICE) {
+        for (size_t i = 0; param->choices[i] != NULL; i++)
+            append_name(rule, sizeof rule, param->choices[i]);
+        memmove(rule + 7, rule, sizeof rule - 8);
+        memcpy(rule, "one of ", 7);
+    } else {
+        size_t n = (size_t)snprintf(rule, sizeof rule, "%s", param->type == DN_PARAM_INTEGER ? "an integer" : "a finite number");
+        if (!isinf(param->minimum))
+            n += (size_t)snprintf(rule + n, sizeof rule - n, " %s %g", param->open_minimum ? ">" : ">=", param->minimum);
+        if (!isinf(param->maximum))
+            n += (size_t)snprintf(rule + n, sizeof rule - n, "%s %s %g", isinf(param->minimum) ? "" : " and",
+                                  param->open_maximum ? "<" : "<=", param->maximum);
+        if (param->word != NULL)
+            snprintf(rule + n, sizeof rule - n, " or \"%s\"", param->word);
+    }
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must be %s (got %s)", param->name, rule, got);
+    dn_error_set_field(err, param->name);
+    return status;
+}
+
+dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err) {
+    size_t i = index_of(params->algorithm, name);
+    if (i == SIZE_MAX)
+        return refuse_name(params, name, err);
+    const dn_param *param = &params->algorithm->params[i];
+    bool numeric = param->type == DN_PARAM_NUMBER || param->type == DN_PARAM_INTEGER;
+    bool above = param->open_minimum ? value > param->minimum : value >= param->minimum;
+    bool below = param->open_maximum ? value < param->maximum : value <= param->maximum;
+    if (!numeric || !isfinite(value) || !above || !below || (param->type == DN_PARAM_INTEGER && value != floor(value))) {
+        char got[DN_NUMBER_SIZE];
+        snprintf(got, sizeof got, "%.17g", value);
+        if (isfinite(value))
+            dn_number_format(value, got);
+        return refuse_value(param, got, err);
+    }
+    params->values[i] = (dn_param_value){value, NULL};
+    return DN_OK;
+}
+
+dn_status dn_params_set_word(dn_params *params, const char *name, const char *word, dn_error *err) {
+    size_t i = index_of(params->algorithm, name);
+    if (i == SIZE_MAX)
+        return refuse_name(params, name, err);
+    const dn_param *param = &params->algorithm->params[i];
+    const char *found = NULL;
+    if (param->type == DN_PARAM_CHOICE) {
+        for (size_t k = 0; param->choices[k] != NULL; k++)
+            if (strcmp(param->choices[k], word) == 0)
+                found = param->choices[k];
+    } else if (param->word != NULL && strcmp(param->word, word) == 0) {
+        found = param->word;
+    }
+    if (found == NULL) {
+        char got[80];
+        snprintf(got, sizeof got, "\"%.64s\"", word);
+        return refuse_value(param, got, err);
+    }
+    params->values[i] = (dn_param_value){param->default_number, found};
+    return DN_OK;
+}
+
+dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err) {
+    size_t i = index_of(params->algorithm, name);
+    if (i == SIZE_MAX)
+        return refuse_name(params, name, err);
+    if (params->algorithm->params[i].type != DN_PARAM_BOOLEAN)
+        return refuse_value(&params->algorithm->params[i], value ? "true" : "false", err);
+    params->values[i] = (dn_param_value){value ? 1.0 : 0.0, NULL};
+    return DN_OK;
+}
+
+dn_status dn_params_check(const dn_params *params, dn_error *err) {
+    return params->algorithm->check == NULL ? DN_OK : params->algorithm->check(params, err);
+}
+
+static const dn_param_value *value_of(const dn_params *params, const char *name) {
+    size_t i = index_of(params->algorithm, name);
+    assert(i != SIZE_MAX);
+    return &params->values[i];
+}
+
+double dn_params_number(const dn_params *params, const char *name) {
+    return value_of(params, name)->number;
+}
+
+bool dn_params_boolean(const dn_params *params, const char *name) {
+    return value_of(params, name)->number != 0;
+}
+
+const char *dn_params_word(const dn_params *params, const char *name) {
+    return value_of(params, name)->word;
+}

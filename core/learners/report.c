@@ -1,0 +1,82 @@
+/* What a fit says about itself. */
+#include "learners/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void dn_report_warn(dn_report *report, const char *format, ...) {
+    if (report->n_warnings == DN_MAX_WARNINGS)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(report->warnings[report->n_warnings++], DN_MESSAGE_SIZE, format, args);
+    va_end(args);
+}
+
+static dn_detail *add_detail(dn_report *report, const char *name) {
+    if (report->n_details == DN_MAX_DETAILS)
+        return NULL;
+    dn_detail *detail = &report->details[report->n_details++];
+    *detail = (dn_detail){0};
+    snprintf(detail->name, sizeof detail->name, "%s", name);
+    return detail;
+}
+
+void dn_report_number(dn_report *report, const char *name, double value) {
+    dn_detail *detail = add_detail(report, name);
+    if (detail != NULL)
+        detail->number = value;
+}
+
+void dn_report_text(dn_report *report, const char *name, const char *format, ...) {
+    dn_detail *detail = add_detail(report, name);
+    if (detail == NULL)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail->text, sizeof detail->text, format, args);
+    va_end(args);
+}
+
+/* Cuts text at a UTF-8 border, when snprintf has cut it anywhere. */
+static void trim(char *text, size_t size, size_t wanted) {
+    if (wanted < size)
+        return;
+    size_t end = strlen(text);
+    size_t start = end;
+    while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start == 0)
+        return;
+    unsigned char lead = (unsigned char)text[start - 1];
+    size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (end - (start - 1) < length)
+        text[start - 1] = '\0';
+}
+
+void dni_feature_name(const dn_fit_input *input, size_t j, char out[DN_FIELD_SIZE]) {
+    if (input->encoder == NULL)
+        snprintf(out, DN_FIELD_SIZE, "#%zu", j);
+    else
+        trim(out, DN_FIELD_SIZE, dn_encoder_feature_name(input->encoder, j, out, DN_FIELD_SIZE));
+}
+
+void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most, char out[DNI_NAMES_SIZE]) {
+    size_t length = 0, named = 0, total = 0;
+    for (size_t j = 0; j < input->rows->n_cols; j++)
+        total += marked[j];
+    out[0] = '\0';
+    for (size_t j = 0; j < input->rows->n_cols && named < most && named < total; j++) {
+        if (!marked[j])
+            continue;
+        char name[DN_FIELD_SIZE];
+        dni_feature_name(input, j, name);
+        if (length + strlen(name) + 40 > DNI_NAMES_SIZE) /* room for the end of the list */
+            break;
+        length += (size_t)snprintf(out + length, DNI_NAMES_SIZE - length, "%s\"%s\"", named == 0 ? "" : ", ", name);
+        named++;
+    }
+    if (named < total)
+        snprintf(out + length, DNI_NAMES_SIZE - length, "%s%zu more", named == 0 ? "" : " and ", total - named);
+}

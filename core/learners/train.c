@@ -1,0 +1,211 @@
+/* Training from a table: classes, split, encoder, rows, learner, model, metrics. */
+#include "evaluate/judge.h"
+#include "evaluate/split.h"
+#include "learners/target.h"
+#include "predict/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_MAX_CLASSES = 1000 };
+
+struct training {
+    const dn_train_request *request;
+    const dn_run *run;
+    double *index; /* [n_rows] class of each row, NaN: missing */
+    uint8_t *role; /* [n_rows] dn_row_role */
+    dni_classes classes;
+    dni_split split;
+    dn_encoder *encoder;
+    dn_rows *rows; /* the training rows */
+    bool streamed;
+    dn_fit_output fit;
+    dn_train_result result;
+};
+
+static dn_status refuse(const char *field, const char *message, dn_error *err) {
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
+    dn_error_set_field(err, field);
+    return status;
+}
+
+static dn_status check_request(const dn_train_request *r, dn_error *err) {
+    if (!(r->holdout >= 0 && r->holdout < 1))
+        return dn_error_set(err, DN_ERR_ARGUMENT, "holdout must be at least 0 and below 1 (got %g)", r->holdout);
+    if (r->target >= r->source->n_cols)
+        return refuse("target", "the target is no column of the table", err);
+    if (r->n_inputs == 0)
+        return refuse("inputs", "training needs at least one input column", err);
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        if (r->inputs[i] >= r->source->n_cols)
+            return refuse("inputs", "an input is no column of the table", err);
+        if (r->inputs[i] == r->target)
+            return refuse(r->source->columns[r->target].name, "the target cannot be an input too", err);
+    }
+    return DN_OK;
+}
+
+static dn_status load(struct training *t, dn_error *err) {
+    const dn_train_request *r = t->request;
+    size_t n = r->source->n_rows;
+    void *memory;
+    dn_status status = dn_run_alloc(t->run, n, sizeof(double), "the class indexes", &memory, err);
+    if (status != DN_OK)
+        return status;
+    t->index = memory;
+    status = dn_run_alloc(t->run, n, 1, "the roles of the rows", &memory, err);
+    if (status != DN_OK)
+        return status;
+    t->role = memory;
+    status = dni_target_read(r->source, r->target, r->max_classes == 0 ? DEFAULT_MAX_CLASSES : r->max_classes, t->run, t->index,
+                             &t->classes, err);
+    if (status != DN_OK)
+        return status;
+    return dni_split_holdout(t->index, n, t->classes.shown.n, r->holdout, t->run, t->role, &t->split, err);
+}
+
+/* Encoded rows in memory when they fit beside what the learner needs, else streamed. The learner's memory is held while the rows are made: a budget cannot
+ * be asked how much is left of it. */
+static dn_status make_rows(struct training *t, dn_error *err) {
+    const dn_train_request *r = t->request;
+    const dn_algorithm *algorithm = r->params->algorithm;
+    const dn_allocator *allocator = t->run->allocator;
+    bool streams = (algorithm->flags & DN_ALGORITHM_STREAMS) != 0;
+    void *reserved = NULL;
+    bool room = true;
+    if (streams && allocator != NULL) {
+        double bytes =
+            algorithm->memory(r->params, t->split.n_train, dn_encoder_n_features(t->encoder), t->classes.shown.n, t->run->n_slots);
+        room = bytes < (double)(SIZE_MAX / 4);
+        if (room && bytes >= 1) {
+            reserved = allocator->allocate(allocator->ctx, (size_t)bytes);
+            room = reserved != NULL;
+        }
+    }
+    dn_error refused = {0};
+    dn_status status = DN_ERR_BUDGET;
+    if (room || !streams)
+        status = dn_rows_from_source(r->source, t->encoder, t->role, DN_ROW_TRAIN, t->index, NULL, true, t->run, &t->rows,
+                                     streams ? &refused : err);
+    if (reserved != NULL)
+        allocator->release(allocator->ctx, reserved);
+    if (streams && (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY)) {
+        t->streamed = true;
+        return dn_rows_from_source(r->source, t->encoder, t->role, DN_ROW_TRAIN, t->index, NULL, false, t->run, &t->rows, err);
+    }
+    if (status != DN_OK && streams && err != NULL && err->code == DN_OK)
+        *err = refused;
+    return status;
+}
+
+static dn_status encode(struct training *t, dn_error *err) {
+    const dn_train_request *r = t->request;
+    dn_encoder_spec spec = {.columns = r->inputs, .n_columns = r->n_inputs, .standardize = r->standardize};
+    dn_status status = dn_encoder_fit(r->source, &spec, t->role, NULL, t->run, &t->encoder, err);
+    return status == DN_OK ? make_rows(t, err) : status;
+}
+
+static dn_status fit(struct training *t, dn_error *err) {
+    const dn_train_request *r = t->request;
+    dn_fit_input input = {.rows = t->rows,
+                          .n_classes = t->classes.shown.n,
+                          .params = r->params,
+                          .mean = dn_encoder_mean(t->encoder),
+                          .scale = dn_encoder_scale(t->encoder),
+                          .encoder = t->encoder};
+    dn_status status = r->params->algorithm->fit(&input, t->run, &t->fit, &t->result.report, err);
+    if (status != DN_OK)
+        return status;
+    dn_report_text(&t->result.report, "rows", t->streamed ? "streamed" : "in memory");
+    const char *target = r->source->columns[r->target].name;
+    dni_model_parts parts = {.params = r->params,
+                             .seed = t->run->seed,
+                             .target = target,
+                             .target_length = strlen(target),
+                             .classes = &t->classes,
+                             .encoder = t->encoder,
+                             .n_scores = t->fit.n_scores,
+                             .w = t->fit.w,
+                             .w0 = t->fit.w0};
+    status = dni_model_new(&parts, &t->result.model, err);
+    if (status == DN_OK) { /* the model's now; its rows still borrow the encoder */
+        t->encoder = NULL;
+        t->fit = (dn_fit_output){0};
+    }
+    return status;
+}
+
+static dn_status evaluate(struct training *t, dn_error *err) {
+    const dn_model *m = t->result.model;
+    size_t n_classes = m->classes.shown.n;
+    bool probabilities = dn_model_has_probabilities(m);
+    dn_status status = dni_judge_rows(t->rows, n_classes, m->n_scores, m->w, m->w0, probabilities, t->run, &t->result.train, err);
+    if (status != DN_OK || t->request->holdout == 0)
+        return status;
+    if (t->split.n_validation == 0) {
+        dn_report_warn(&t->result.report, "no row was held out: the classes have too few rows for a holdout of %g", t->request->holdout);
+        return DN_OK;
+    }
+    dn_rows *rows;
+    status = dn_rows_from_source(t->request->source, m->encoder, t->role, DN_ROW_VALIDATE, t->index, NULL, false, t->run, &rows, err);
+    if (status != DN_OK)
+        return status;
+    status = dni_judge_rows(rows, n_classes, m->n_scores, m->w, m->w0, probabilities, t->run, &t->result.validation, err);
+    dn_rows_free(rows);
+    return status;
+}
+
+/* Runs a step and notes how long it took. */
+static dn_status timed(struct training *t, dn_status (*step)(struct training *, dn_error *), double *seconds, dn_error *err) {
+    double start = dn_run_elapsed(t->run);
+    dn_status status = step(t, err);
+    *seconds = dn_run_elapsed(t->run) - start;
+    return status;
+}
+
+dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out, dn_error *err) {
+    struct training t = {.request = request, .run = run};
+    dn_status status = check_request(request, err);
+    if (status == DN_OK)
+        status = dn_params_check(request->params, err);
+    if (status == DN_OK)
+        status = timed(&t, load, &t.result.seconds_load, err);
+    if (status == DN_OK)
+        status = timed(&t, encode, &t.result.seconds_encode, err);
+    if (status == DN_OK)
+        status = timed(&t, fit, &t.result.seconds_fit, err);
+    if (status == DN_OK)
+        status = timed(&t, evaluate, &t.result.seconds_evaluate, err);
+    t.result.n_train = t.split.n_train;
+    t.result.n_validation = t.split.n_validation;
+    t.result.n_skipped = t.split.n_skipped;
+    dn_rows_free(t.rows);
+    dn_encoder_unref(t.encoder);
+    dni_classes_done(&t.classes);
+    free(t.fit.w);
+    free(t.fit.w0);
+    dn_run_free(run, t.role);
+    dn_run_free(run, t.index);
+    if (status == DN_OK)
+        *out = t.result;
+    else
+        dn_train_result_done(&t.result);
+    return status;
+}
+
+void dn_train_result_done(dn_train_result *result) {
+    dn_model_unref(result->model);
+    dn_metrics_free(result->train);
+    dn_metrics_free(result->validation);
+    result->model = NULL;
+    result->train = result->validation = NULL;
+}
+
+double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+    const dn_algorithm *algorithm = request->params->algorithm;
+    double rows = (double)n_rows, bytes = 9 * rows; /* class indexes and roles */
+    if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
+        bytes += 8 * rows * (double)n_features;
+    return bytes + algorithm->memory(request->params, n_rows, n_features, n_classes, n_slots);
+}

@@ -1,0 +1,135 @@
+/* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, plain loops over the entries for sparse ones. */
+#include "linalg/tile.h"
+#include "linalg/vector.h"
+
+#include <assert.h>
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+static void scores_dense(dn_matrix x, const double *table, size_t n_scores, double *scores) {
+    size_t d = x.n_cols, width = d + 1;
+    for (size_t t = 0; t < x.n_rows; t++)
+        for (size_t k = 0; k < n_scores; k++)
+            scores[t * n_scores + k] = table[k * width + d];
+    if (x.n_rows == 0 || d == 0)
+        return;
+    if (n_scores == 1)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)x.n_rows, (int)d, 1.0, x.values, (int)x.stride, table, 1, 1.0, scores, 1);
+    else
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)x.n_rows, (int)n_scores, (int)d, 1.0, x.values, (int)x.stride, table,
+                    (int)width, 1.0, scores, (int)n_scores);
+}
+
+static void scores_sparse(dn_matrix x, const double *table, size_t n_scores, double *scores) {
+    const double *intercept = table + x.n_cols * n_scores;
+    for (size_t t = 0; t < x.n_rows; t++) {
+        double *g = scores + t * n_scores;
+        memcpy(g, intercept, n_scores * sizeof *g);
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+            dni_axpy(x.values[e], table + (size_t)x.cols[e] * n_scores, g, n_scores);
+    }
+}
+
+void dni_tile_scores(dn_matrix x, const double *table, size_t n_scores, double *scores) {
+    if (x.kind == DN_DENSE)
+        scores_dense(x, table, n_scores, scores);
+    else
+        scores_sparse(x, table, n_scores, scores);
+}
+
+static void gradient_dense(dn_matrix x, const double *residual, size_t n_scores, double *table) {
+    size_t d = x.n_cols, width = d + 1;
+    for (size_t t = 0; t < x.n_rows; t++)
+        for (size_t k = 0; k < n_scores; k++)
+            table[k * width + d] += residual[t * n_scores + k];
+    if (x.n_rows == 0 || d == 0)
+        return;
+    if (n_scores == 1)
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)x.n_rows, (int)d, 1.0, x.values, (int)x.stride, residual, 1, 1.0, table, 1);
+    else
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n_scores, (int)d, (int)x.n_rows, 1.0, residual, (int)n_scores, x.values,
+                    (int)x.stride, 1.0, table, (int)width);
+}
+
+static void gradient_sparse(dn_matrix x, const double *residual, size_t n_scores, double *table) {
+    double *intercept = table + x.n_cols * n_scores;
+    for (size_t t = 0; t < x.n_rows; t++) {
+        const double *r = residual + t * n_scores;
+        for (size_t k = 0; k < n_scores; k++)
+            intercept[k] += r[k];
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+            dni_axpy(x.values[e], r, table + (size_t)x.cols[e] * n_scores, n_scores);
+    }
+}
+
+void dni_tile_gradient(dn_matrix x, const double *residual, size_t n_scores, double *table) {
+    if (x.kind == DN_DENSE)
+        gradient_dense(x, residual, n_scores, table);
+    else
+        gradient_sparse(x, residual, n_scores, table);
+}
+
+void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, double *out) {
+    size_t d = x.n_cols, width = d + 1;
+    assert((mean == NULL) == (scale == NULL));
+    for (size_t t = 0; t < x.n_rows; t++) {
+        double *z = out + t * width;
+        if (x.kind == DN_DENSE) {
+            memcpy(z, x.values + t * x.stride, d * sizeof *z);
+        } else {
+            memset(z, 0, d * sizeof *z);
+            for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+                z[x.cols[e]] = x.values[e];
+        }
+        if (mean != NULL)
+            for (size_t j = 0; j < d; j++)
+                z[j] = (z[j] - mean[j]) / scale[j];
+        z[d] = 1;
+    }
+}
+
+void dni_tile_gram(const double *z, size_t n_rows, size_t width, const double *c, double sign, double *scratch, double *gram) {
+    if (n_rows == 0)
+        return;
+    for (size_t t = 0; t < n_rows; t++) {
+        double root = sqrt(c[t]);
+        for (size_t j = 0; j < width; j++)
+            scratch[t * width + j] = root * z[t * width + j];
+    }
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)width, (int)n_rows, sign, scratch, (int)width, 1.0, gram, (int)width);
+}
+
+void dni_tile_gram_sparse(dn_matrix x, const double *c, double sign, double *gram) {
+    size_t d = x.n_cols, width = d + 1;
+    assert(x.kind == DN_CSR);
+    for (size_t t = 0; t < x.n_rows; t++) {
+        double weight = sign * c[t];
+        double *last = gram + d * width;
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+            double value = weight * x.values[e];
+            double *row = gram + (size_t)x.cols[e] * width;
+            for (size_t f = x.row_start[t]; f <= e; f++) /* columns ascend within a row: the lower triangle */
+                row[x.cols[f]] += value * x.values[f];
+            last[x.cols[e]] += value;
+        }
+        last[d] += weight;
+    }
+}
+
+int dni_tile_gram_sparse_pays(dn_matrix x) {
+    if (x.kind != DN_CSR)
+        return 0;
+    double entries = 0, width = (double)x.n_cols + 1;
+    for (size_t t = 0; t < x.n_rows; t++) {
+        double n = (double)(x.row_start[t + 1] - x.row_start[t]) + 1;
+        entries += n * n;
+    }
+    return entries * 8 <= (double)x.n_rows * width * width; /* scattered additions cost about eight of a matrix product's */
+}
+
+void dni_transpose(const double *from, size_t a, size_t b, double *to) {
+    for (size_t i = 0; i < a; i++)
+        for (size_t j = 0; j < b; j++)
+            to[j * a + i] = from[i * b + j];
+}

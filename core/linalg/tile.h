@@ -1,0 +1,30 @@
+/* The three products of linear scores on a tile of rows: scores, gradient, weighted Gram matrix; for dense and for sparse rows.
+ *
+ * A discriminant is d weights and an intercept behind them, d + 1 = `width` numbers; n_scores of them are a table.
+ *   dense rows:  table [n_scores × width];   sparse rows: transposed, [width × n_scores], so that an entry of x meets consecutive numbers.
+ * The result for a tile depends on its rows and its shape only: callers cut tiles at fixed row numbers (DNI_TILE_ROWS). */
+#ifndef DNI_LINALG_TILE_H
+#define DNI_LINALG_TILE_H
+
+#include <discern/matrix.h>
+#include <stddef.h>
+
+#define DNI_TILE_ROWS 256
+
+/* scores [x.n_rows × n_scores] ← W x + w0 */
+void dni_tile_scores(dn_matrix x, const double *table, size_t n_scores, double *scores);
+/* table += Σ_t residual_t ⊗ [x_t, 1]; residual [x.n_rows × n_scores] */
+void dni_tile_gradient(dn_matrix x, const double *residual, size_t n_scores, double *table);
+
+/* The rows with a 1 behind, dense: out [x.n_rows × width]. With mean and scale (both or neither NULL) the columns are (x − mean)/scale. */
+void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, double *out);
+/* gram [width × width], lower triangle, += sign · Σ_t c_t z_t z_tᵀ for rows z of dni_tile_expand; c_t >= 0. scratch [n_rows × width]. */
+void dni_tile_gram(const double *z, size_t n_rows, size_t width, const double *c, double sign, double *scratch, double *gram);
+/* The same for sparse rows [x, 1] as they are, entry by entry: cheaper when dni_tile_gram_sparse_pays. */
+void dni_tile_gram_sparse(dn_matrix x, const double *c, double sign, double *gram);
+int dni_tile_gram_sparse_pays(dn_matrix x);
+
+/* [a × b] row-major → [b × a] */
+void dni_transpose(const double *from, size_t a, size_t b, double *to);
+
+#endif

@@ -1,0 +1,18 @@
+/* Vectors: the few loops that everything shares, in one fixed order of operations. */
+#ifndef DNI_LINALG_VECTOR_H
+#define DNI_LINALG_VECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Σ a_i b_i, in four interleaved sums: the order depends on n only. */
+double dni_dot(const double *a, const double *b, size_t n);
+/* y ← y + s·x */
+void dni_axpy(double s, const double *x, double *y, size_t n);
+/* Euclidean norm, safe from overflow and underflow. */
+double dni_norm(const double *a, size_t n);
+/* max |a_i|; NaN if one is NaN. */
+double dni_max_abs(const double *a, size_t n);
+bool dni_all_finite(const double *a, size_t n);
+
+#endif

@@ -1,0 +1,49 @@
+/* Gradient descent as in Alpaydın, section 10.7: the same rate for ever, no line search, so that what the books show can be seen. */
+#include "optimize/gradient_descent.h"
+#include "linalg/vector.h"
+
+#include <math.h>
+
+static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_iterations, double step, double *x, double *gradient,
+                         double *change, dni_outcome *out, dn_error *err) {
+    for (;;) {
+        double value;
+        dn_status status = o->evaluate(o->ctx, run, x, &value, gradient, err);
+        if (status != DN_OK)
+            return status;
+        out->evaluations++;
+        if (!isfinite(value) || !dni_all_finite(gradient, o->n))
+            return dni_objective_not_finite(out->iterations,
+                                            out->iterations == 0 ? "inputs too large" : "a learning_rate too large, or inputs too large",
+                                            err);
+        out->value = value;
+        dni_iterate point = {out->iterations, x, out->iterations == 0 ? NULL : change, value, gradient};
+        status = o->accepted(o->ctx, run, &point, &out->reason, err);
+        if (status != DN_OK || out->reason != NULL)
+            return status;
+        if (out->iterations == max_iterations) {
+            out->reason = "max_iterations";
+            return DN_OK;
+        }
+        for (size_t i = 0; i < o->n; i++) {
+            change[i] = -step * gradient[i];
+            x[i] += change[i];
+        }
+        out->iterations++;
+    }
+}
+
+dn_status dni_gradient_descent(const dni_objective *objective, const dn_run *run, size_t max_iterations, double step, double *x,
+                               dni_outcome *out, dn_error *err) {
+    void *memory = NULL;
+    dni_outcome outcome = {0};
+    dn_status status = dn_run_alloc(run, 2 * objective->n, sizeof(double), "the gradient and the step", &memory, err);
+    if (status == DN_OK) {
+        double *gradient = memory;
+        status = iterate(objective, run, max_iterations, step, x, gradient, gradient + objective->n, &outcome, err);
+    }
+    dn_run_free(run, memory);
+    if (status == DN_OK)
+        *out = outcome;
+    return status;
+}

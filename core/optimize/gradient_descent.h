@@ -1,0 +1,11 @@
+/* Gradient descent with a fixed rate: the textbook's loop. */
+#ifndef DNI_OPTIMIZE_GRADIENT_DESCENT_H
+#define DNI_OPTIMIZE_GRADIENT_DESCENT_H
+
+#include "optimize/objective.h"
+
+/* x ← x − step·∇f(x), at most max_iterations times. x [n] is the start and becomes the answer. */
+DN_MUST_USE dn_status dni_gradient_descent(const dni_objective *objective, const dn_run *run, size_t max_iterations, double step, double *x,
+                                           dni_outcome *out, dn_error *err);
+
+#endif

@@ -1,0 +1,171 @@
+/* Limited-memory BFGS.
+ *
+ *   p = −B⁻¹∇f by the two-loop recursion over the last pairs s = x' − x, y = ∇f' − ∇f, from B₀ = γM, M the objective's preconditioner,
+ *   γ = yᵀM⁻¹y / sᵀy, the newest pair's curvature measured in M.
+ *
+ * Nocedal and Wright, Numerical Optimization, Algorithm 7.4; Liu and Nocedal, Mathematical Programming 45, 1989. A pair enters only when
+ * sᵀy > 1e-14·‖s‖·‖y‖, so B stays positive definite. O(pairs·n) an iteration beside evaluations; no allocation in the loop. */
+#include "optimize/lbfgs.h"
+#include "linalg/vector.h"
+#include "optimize/line_search.h"
+
+#include <math.h>
+#include <string.h>
+
+double dni_lbfgs_memory(size_t n) {
+    return (2.0 * DNI_LBFGS_PAIRS + 5) * (double)n;
+}
+
+struct lbfgs {
+    double *s, *y; /* [pairs × n] rings */
+    double sy[DNI_LBFGS_PAIRS];
+    size_t n_pairs, next; /* how many pairs are held, where the next one goes */
+    double gamma;         /* M⁻¹ is divided by it: B₀⁻¹ = M⁻¹/γ */
+    double *direction, *gradient, *x_new, *gradient_new, *scratch;
+};
+
+/* direction ← −B⁻¹ gradient */
+static void two_loops(const dni_objective *o, struct lbfgs *t) {
+    size_t n = o->n;
+    double alpha[DNI_LBFGS_PAIRS];
+    double *q = t->direction;
+    for (size_t i = 0; i < n; i++)
+        q[i] = -t->gradient[i];
+    for (size_t k = 0; k < t->n_pairs; k++) {
+        size_t i = (t->next + DNI_LBFGS_PAIRS - 1 - k) % DNI_LBFGS_PAIRS;
+        alpha[i] = dni_dot(t->s + i * n, q, n) / t->sy[i];
+        dni_axpy(-alpha[i], t->y + i * n, q, n);
+    }
+    if (o->precondition != NULL)
+        o->precondition(o->ctx, q);
+    for (size_t i = 0; i < n; i++)
+        q[i] /= t->gamma;
+    for (size_t k = t->n_pairs; k-- > 0;) {
+        size_t i = (t->next + DNI_LBFGS_PAIRS - 1 - k) % DNI_LBFGS_PAIRS;
+        double beta = dni_dot(t->y + i * n, q, n) / t->sy[i];
+        dni_axpy(alpha[i] - beta, t->s + i * n, q, n);
+    }
+}
+
+/* Takes the pair of the step just made. */
+static void remember(const dni_objective *o, struct lbfgs *t, const double *x) {
+    size_t n = o->n;
+    double *s = t->s + t->next * n, *y = t->y + t->next * n;
+    for (size_t i = 0; i < n; i++) {
+        s[i] = t->x_new[i] - x[i];
+        y[i] = t->gradient_new[i] - t->gradient[i];
+    }
+    double sy = dni_dot(s, y, n);
+    if (!(sy > 1e-14 * dni_norm(s, n) * dni_norm(y, n)) || !isfinite(sy))
+        return;
+    memcpy(t->scratch, y, n * sizeof *y);
+    if (o->precondition != NULL)
+        o->precondition(o->ctx, t->scratch);
+    double gamma = dni_dot(y, t->scratch, n) / sy;
+    if (!(gamma > 0) || !isfinite(gamma))
+        return;
+    t->gamma = gamma;
+    t->sy[t->next] = sy;
+    t->next = (t->next + 1) % DNI_LBFGS_PAIRS;
+    if (t->n_pairs < DNI_LBFGS_PAIRS)
+        t->n_pairs++;
+}
+
+/* One step from x: *moved is false when none decreases the objective. */
+static dn_status advance(const dni_objective *o, const dn_run *run, double *x, struct lbfgs *t, double *value, bool *moved,
+                         dni_outcome *out, dn_error *err) {
+    size_t n = o->n;
+    *moved = false;
+    for (;;) {
+        two_loops(o, t);
+        double slope = dni_dot(t->direction, t->gradient, n);
+        dni_line_search search = {.x = x,
+                                  .direction = t->direction,
+                                  .value = *value,
+                                  .slope = slope,
+                                  .first_step = 1,
+                                  .x_new = t->x_new,
+                                  .gradient_new = t->gradient_new};
+        if (slope < 0) {
+            if (t->n_pairs == 0) { /* nothing is known of the curvature: a change of at most 1 in the variables' metric */
+                double length = sqrt(-slope);
+                if (length > 1)
+                    search.first_step = 1 / length;
+            }
+            dn_status status = dni_line_search_run(o, run, &search, moved, err);
+            if (status != DN_OK)
+                return status;
+            out->evaluations += search.evaluations;
+        }
+        if (*moved) {
+            *value = search.value_new;
+            remember(o, t, x);
+            return DN_OK;
+        }
+        if (t->n_pairs == 0)
+            return DN_OK;
+        t->n_pairs = 0; /* the memory misleads: once more along the preconditioned gradient */
+        t->gamma = 1;
+    }
+}
+
+static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_iterations, double *x, struct lbfgs *t, dni_outcome *out,
+                         dn_error *err) {
+    size_t n = o->n;
+    double value;
+    dn_status status = o->evaluate(o->ctx, run, x, &value, t->gradient, err);
+    if (status != DN_OK)
+        return status;
+    out->evaluations = 1;
+    if (!isfinite(value) || !dni_all_finite(t->gradient, n))
+        return dni_objective_not_finite(0, "inputs too large for their squares; standardise the columns", err);
+    dni_iterate point = {0, x, NULL, value, t->gradient};
+    for (;;) {
+        out->value = value;
+        status = o->accepted(o->ctx, run, &point, &out->reason, err);
+        if (status != DN_OK || out->reason != NULL)
+            return status;
+        if (out->iterations == max_iterations) {
+            out->reason = "max_iterations";
+            return DN_OK;
+        }
+        bool moved;
+        status = advance(o, run, x, t, &value, &moved, out, err);
+        if (status != DN_OK)
+            return status;
+        if (!moved) {
+            out->reason = "no_progress";
+            return DN_OK;
+        }
+        for (size_t i = 0; i < n; i++)
+            t->scratch[i] = t->x_new[i] - x[i];
+        memcpy(x, t->x_new, n * sizeof *x);
+        memcpy(t->gradient, t->gradient_new, n * sizeof *x);
+        out->iterations++;
+        point = (dni_iterate){out->iterations, x, t->scratch, value, t->gradient};
+    }
+}
+
+dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
+    size_t n = objective->n;
+    void *memory = NULL;
+    dni_outcome outcome = {0};
+    dn_status status = dn_run_alloc(run, (2 * DNI_LBFGS_PAIRS + 5) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
+    if (status == DN_OK) {
+        double *v = memory;
+        double *rest = v + 2 * (size_t)DNI_LBFGS_PAIRS * n;
+        struct lbfgs t = {.s = v,
+                          .y = v + (size_t)DNI_LBFGS_PAIRS * n,
+                          .gamma = 1,
+                          .direction = rest,
+                          .gradient = rest + n,
+                          .x_new = rest + 2 * n,
+                          .gradient_new = rest + 3 * n,
+                          .scratch = rest + 4 * n};
+        status = iterate(objective, run, max_iterations, x, &t, &outcome, err);
+    }
+    dn_run_free(run, memory);
+    if (status == DN_OK)
+        *out = outcome;
+    return status;
+}

@@ -1,0 +1,14 @@
+/* Newton–Raphson with an exact dense Hessian and a line search; for logistic regression this is iteratively reweighted least squares. */
+#ifndef DNI_OPTIMIZE_NEWTON_H
+#define DNI_OPTIMIZE_NEWTON_H
+
+#include "optimize/objective.h"
+
+/* Doubles of working memory that the solver itself takes for n variables (the objective's own come on top). */
+double dni_newton_memory(size_t n);
+
+/* Minimises from x [n], which becomes the answer. objective->hessian is needed. */
+DN_MUST_USE dn_status dni_newton(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
+                                 dn_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* What a solver knows of the problem: a function of n variables, its gradient, its Hessian, and who judges the iterates.
+ *
+ * Solvers know no model. Sums over rows are the objective's affair (dn_run_sum); a solver only moves a vector. */
+#ifndef DNI_OPTIMIZE_OBJECTIVE_H
+#define DNI_OPTIMIZE_OBJECTIVE_H
+
+#include <discern/run.h>
+#include <discern/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A point that a solver accepted. */
+typedef struct dni_iterate {
+    size_t iteration;       /* 0 is the start */
+    const double *x;        /* [n] */
+    const double *step;     /* [n] what led here; NULL at the start */
+    double value;           /* the objective at x */
+    const double *gradient; /* [n] at x */
+} dni_iterate;
+
+typedef struct dni_objective dni_objective;
+struct dni_objective {
+    size_t n; /* number of variables */
+    void *ctx;
+    /* Value and gradient at x. A result that is not finite is no error here: the solver decides. */
+    dn_status (*evaluate)(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err);
+    /* Hessian at x, [n × n], the lower triangle of the row-major matrix; positive definite. NULL: none. */
+    dn_status (*hessian)(void *ctx, const dn_run *run, const double *x, double *hessian, dn_error *err);
+    /* v ← M⁻¹v with M a positive definite guess of the Hessian. NULL: the identity. */
+    void (*precondition)(void *ctx, double *v);
+    /* Told of every accepted point, the start included: reports progress, and sets *reason to a static string when the solver is to end there. */
+    dn_status (*accepted)(void *ctx, const dn_run *run, const dni_iterate *iterate, const char **reason, dn_error *err);
+};
+
+/* How a solver ended. */
+typedef struct dni_outcome {
+    size_t iterations;
+    size_t evaluations; /* of value and gradient */
+    size_t hessians;
+    double value;       /* the objective at the answer */
+    const char *reason; /* the objective's, or "max_iterations", or "no_progress" */
+} dni_outcome;
+
+/* The error for arithmetic that left the finite numbers at `iteration` (0: already at the start). */
+dn_status dni_objective_not_finite(size_t iteration, const char *cause, dn_error *err);
+
+#endif

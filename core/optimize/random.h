@@ -1,0 +1,22 @@
+/* Seeded random numbers: xoshiro256**, seeded by splitmix64. The same seed and stream give the same numbers on every machine. */
+#ifndef DNI_OPTIMIZE_RANDOM_H
+#define DNI_OPTIMIZE_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct dni_random {
+    uint64_t state[4]; /* never all zero */
+} dni_random;
+
+/* `stream` keeps apart the uses that one seed has in a training (split, start, order). */
+void dni_random_init(dni_random *random, uint64_t seed, uint64_t stream);
+uint64_t dni_random_next(dni_random *random);
+/* Uniform in [low, high). */
+double dni_random_uniform(dni_random *random, double low, double high);
+/* Uniform in 0 … n - 1, without bias; n > 0. */
+size_t dni_random_below(dni_random *random, size_t n);
+/* Shuffles order[n] (Fisher–Yates). */
+void dni_random_shuffle(dni_random *random, size_t *order, size_t n);
+
+#endif

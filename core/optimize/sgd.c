@@ -1,0 +1,117 @@
+/* Stochastic gradient descent.
+ *
+ * A pass visits the blocks in a seeded random order and the rows of a block likewise, in batches. Rows of one block stay together, so that a pass
+ * over streamed rows reads each block once. After a pass the objective is evaluated on all rows. The rate grows by a tenth after a pass that lowered
+ * it (the "bold driver"); after one that did not it is halved and the iterate goes back to the best point: near the optimum the noise of the batches,
+ * proportional to the rate, is all that is left, and halving whenever it shows ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018,
+ * section 4.2). */
+#include "optimize/sgd.h"
+#include "linalg/vector.h"
+#include "optimize/random.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+struct sgd {
+    double *gradient, *best, *start; /* [n] */
+
+    size_t *blocks; /* [n_blocks] the order of a pass */
+    size_t *order;  /* [DN_BLOCK_ROWS] */
+    dni_random random;
+};
+
+static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, double rate,
+                      struct sgd *t, double *x, dn_error *err) {
+    for (size_t i = 0; i < rows->n_blocks; i++)
+        t->blocks[i] = i; /* from the same order every time: a pass depends on the generator's state only */
+    dni_random_shuffle(&t->random, t->blocks, rows->n_blocks);
+    for (size_t i = 0; i < rows->n_blocks; i++) {
+        dn_block block;
+        dn_status status = dn_run_stop(run, err);
+        if (status == DN_OK)
+            status = dn_rows_block(rows, t->blocks[i], 0, &block, err);
+        if (status != DN_OK)
+            return status;
+        size_t n = block.x.n_rows;
+        for (size_t r = 0; r < n; r++)
+            t->order[r] = r;
+        dni_random_shuffle(&t->random, t->order, n);
+        for (size_t first = 0; first < n; first += settings->batch_rows) {
+            size_t count = n - first < settings->batch_rows ? n - first : settings->batch_rows;
+            status = settings->step(o->ctx, &block, t->order + first, count, rate, x, err);
+            if (status != DN_OK)
+                return status;
+        }
+    }
+    return DN_OK;
+}
+
+static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, struct sgd *t,
+                         double *x, dni_outcome *out, dn_error *err) {
+    double rate = settings->rate, best = INFINITY;
+    for (;;) {
+        double value;
+        dn_status status = o->evaluate(o->ctx, run, x, &value, t->gradient, err);
+        if (status != DN_OK)
+            return status;
+        out->evaluations++;
+        bool finite = isfinite(value) && dni_all_finite(t->gradient, o->n);
+        if (!finite && !(out->iterations > 0 && isfinite(best)))
+            return dni_objective_not_finite(out->iterations, "inputs too large", err);
+        if (finite) {
+            for (size_t i = 0; i < o->n; i++)
+                t->start[i] = x[i] - t->start[i];
+            dni_iterate point = {out->iterations, x, out->iterations == 0 ? NULL : t->start, value, t->gradient};
+            status = o->accepted(o->ctx, run, &point, &out->reason, err);
+            out->value = value;
+            if (status != DN_OK || out->reason != NULL)
+                return status;
+        }
+        if (finite && value < best) {
+            memcpy(t->best, x, o->n * sizeof *x);
+            best = value;
+            rate *= 1.1;
+        } else {
+            memcpy(x, t->best, o->n * sizeof *x);
+            rate /= 2;
+        }
+        out->value = best;
+        if (rate < 1e-12 * settings->rate) {
+            out->reason = "no_progress";
+            return DN_OK;
+        }
+        if (out->iterations == settings->max_passes) {
+            out->reason = "max_iterations";
+            return DN_OK;
+        }
+        memcpy(t->start, x, o->n * sizeof *x);
+        status = pass(o, rows, run, settings, rate, t, x, err);
+        if (status != DN_OK)
+            return status;
+        out->iterations++;
+    }
+}
+
+dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, double *x,
+                  dni_outcome *out, dn_error *err) {
+    assert(settings->batch_rows > 0 && settings->batch_rows <= DN_BLOCK_ROWS);
+    void *vectors = NULL, *orders = NULL;
+    dni_outcome outcome = {0};
+    dn_status status = dn_run_alloc(run, 3 * objective->n, sizeof(double), "the vectors of the descent", &vectors, err);
+    if (status == DN_OK)
+        status = dn_run_alloc(run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t), "the orders of rows and blocks", &orders, err);
+    if (status == DN_OK) {
+        double *v = vectors;
+        size_t *order = orders;
+        struct sgd t = {
+            .gradient = v, .best = v + objective->n, .start = v + 2 * objective->n, .order = order, .blocks = order + DN_BLOCK_ROWS};
+        dni_random_init(&t.random, settings->seed, 2);
+        status = iterate(objective, rows, run, settings, &t, x, &outcome, err);
+    }
+    dn_run_free(run, orders);
+    dn_run_free(run, vectors);
+    if (status == DN_OK)
+        *out = outcome;
+    return status;
+}

@@ -1,0 +1,51 @@
+/* The inside of a trained model, for the files that make, apply, judge and store one. */
+#ifndef DNI_PREDICT_MODEL_H
+#define DNI_PREDICT_MODEL_H
+
+#include "predict/classes.h"
+#include <discern/model.h>
+#include <stdatomic.h>
+
+/* How one input becomes part of a score. */
+typedef struct dni_term {
+    bool categorical;
+    bool missing_level;   /* categorical: the last feature stands for missing */
+    size_t first_feature; /* of the encoder's features */
+    size_t n_levels;      /* categorical: without the missing one */
+    double fill;          /* numeric: stands for NaN */
+} dni_term;
+
+struct dn_model {
+    atomic_size_t references;
+    dn_params *params; /* the values used */
+    uint64_t seed;
+    char *target; /* name of the target column */
+    dni_classes classes;
+    dn_encoder *encoder;
+    size_t n_scores, n_features, n_inputs;
+    double *w, *w0;         /* discriminants of the encoded x: [n_scores × n_features], [n_scores] */
+    double *w_raw, *w0_raw; /* the same of the raw features */
+    double *by_feature;     /* [n_features × n_scores] w_raw transposed: what prediction walks through */
+    dni_term *terms;        /* [n_inputs] */
+    bool plain;             /* all inputs are numbers */
+};
+
+/* What a model is made of. */
+typedef struct dni_model_parts {
+    const dn_params *params; /* copied */
+    uint64_t seed;
+    const char *target; /* copied, target_length bytes without NUL */
+    size_t target_length;
+    dni_classes *classes; /* taken on success */
+    dn_encoder *encoder;  /* taken on success */
+    size_t n_scores;
+    double *w, *w0; /* malloc'ed, taken on success */
+} dni_model_parts;
+
+/* DN_ERR_MEMORY, or DN_ERR_NUMERIC when weights of the raw features are not finite. */
+DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err);
+
+/* The class that scores choose: one score: g > 0 the second; several: the greatest, the lowest index among equals. */
+size_t dni_label(const double *scores, size_t n_scores);
+
+#endif

@@ -1,0 +1,153 @@
+/* For tests: a table in memory whose columns are delivered in chunks with any borders, each encoded and decoded as the store would; a run that sums
+ * out of order on several slots; an allocator that refuses. */
+#ifndef TESTS_CHUNKED_H
+#define TESTS_CHUNKED_H
+
+#include <discern/encoder.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell of a categorical column is "", missing, when its pointer is NULL. */
+typedef struct chunked_column {
+    dn_table_column column;
+    const double *number;    /* numeric, boolean: [n_rows] */
+    const char *const *text; /* categorical, text: [n_rows] */
+} chunked_column;
+
+#define CHUNKED_SLOTS 4
+#define CHUNKED_COLUMNS 40
+typedef struct chunked {
+    dn_table_source source; /* first */
+    const chunked_column *data;
+    dn_table_column columns[CHUNKED_COLUMNS];
+    dn_column_chunk *chunks[CHUNKED_SLOTS][CHUNKED_COLUMNS];
+    size_t fail_at; /* this call of column() fails, counted from 1; 0: none */
+    size_t calls;
+} chunked;
+
+static inline dn_status chunked_column_of(const dn_table_source *source, size_t chunk, size_t column, size_t slot, dn_column_view *out,
+                                          dn_error *err) {
+    chunked *self = (chunked *)source->ctx;
+    if (++self->calls == self->fail_at)
+        return dn_error_set(err, DN_ERR_SOURCE, "the disk is gone");
+    const chunked_column *data = &self->data[column];
+    dn_column_builder *builder = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    dn_status status = dn_column_builder_new(&builder, err);
+    for (size_t i = source->chunk_first_row[chunk]; status == DN_OK && i < source->chunk_first_row[chunk + 1]; i++) {
+        if (data->number != NULL)
+            status = dn_column_builder_number(builder, data->number[i], NULL, 0, err);
+        else if (data->text[i] == NULL)
+            status = dn_column_builder_missing(builder, err);
+        else
+            status = dn_column_builder_string(builder, data->text[i], strlen(data->text[i]), err);
+    }
+    if (status == DN_OK)
+        status = dn_column_builder_encode(builder, &bytes, &size, err);
+    if (status == DN_OK && self->chunks[slot][column] == NULL)
+        status = dn_column_chunk_new(&self->chunks[slot][column], err);
+    if (status == DN_OK)
+        status = dn_column_chunk_decode(self->chunks[slot][column], bytes, size, data->column.type, out, err);
+    dn_column_builder_free(builder);
+    free(bytes);
+    return status;
+}
+
+/* borders[n_chunks + 1] must outlive it. */
+static inline void chunked_init(chunked *self, const chunked_column *data, size_t n_cols, size_t n_rows, const size_t *borders,
+                                size_t n_chunks) {
+    memset(self, 0, sizeof *self);
+    self->data = data;
+    for (size_t i = 0; i < n_cols; i++)
+        self->columns[i] = data[i].column;
+    self->source = (dn_table_source){.n_rows = n_rows,
+                                     .n_cols = n_cols,
+                                     .n_chunks = n_chunks,
+                                     .columns = self->columns,
+                                     .chunk_first_row = borders,
+                                     .n_slots = CHUNKED_SLOTS,
+                                     .column = chunked_column_of,
+                                     .ctx = self};
+}
+
+static inline void chunked_done(chunked *self) {
+    for (size_t s = 0; s < CHUNKED_SLOTS; s++)
+        for (size_t c = 0; c < CHUNKED_COLUMNS; c++)
+            dn_column_chunk_free(self->chunks[s][c]);
+}
+
+/* A sum as a team of threads would make it, on one: ranges of two blocks, the last first, on changing slots. */
+static inline dn_status scattered_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
+                                      dn_error *err) {
+    size_t n_ranges = (rows->n_blocks + 1) / 2, n = n_out + 1;
+    double *totals = calloc((n_ranges + 1) * n, sizeof *totals);
+    double *partials = calloc(64 * n, sizeof *partials);
+    dn_status status = totals == NULL || partials == NULL ? DN_ERR_MEMORY : DN_OK;
+    dn_pairwise sum;
+    for (size_t r = n_ranges; status == DN_OK && r-- > 0;) {
+        dn_pairwise_init(&sum, n_out, partials);
+        for (size_t i = 2 * r; status == DN_OK && i < 2 * r + 2 && i < rows->n_blocks; i++) {
+            dn_block block;
+            size_t slot = (r * 7 + 3) % run->n_slots;
+            status = dn_rows_block(rows, i, slot, &block, err);
+            if (status == DN_OK)
+                status = fn(arg, &block, slot, dn_pairwise_next(&sum), err);
+            if (status == DN_OK)
+                dn_pairwise_push(&sum, 0);
+        }
+        if (status == DN_OK)
+            dn_pairwise_total(&sum, totals + r * n);
+    }
+    if (status == DN_OK) {
+        dn_pairwise_init(&sum, n_out, partials);
+        for (size_t r = 0; r < n_ranges; r++) {
+            memcpy(dn_pairwise_next(&sum), totals + r * n, n_out * sizeof *totals);
+            dn_pairwise_push(&sum, 1);
+        }
+        dn_pairwise_total(&sum, out);
+    }
+    free(totals);
+    free(partials);
+    return status;
+}
+
+static inline dn_run scattered_run(void) {
+    dn_run run = dn_run_default();
+    run.n_slots = CHUNKED_SLOTS;
+    run.sum = scattered_sum;
+    return run;
+}
+
+/* An allocator that counts what lives and refuses one call. */
+typedef struct refusing {
+    dn_allocator allocator;
+    size_t live, calls, refuse; /* refuse: the call, counted from 1; 0: none */
+} refusing;
+
+static inline void *refusing_allocate(void *ctx, size_t size) {
+    refusing *self = (refusing *)ctx;
+    if (++self->calls == self->refuse)
+        return NULL;
+    void *memory = malloc(size);
+    if (memory != NULL) {
+        memset(memory, 0xa5, size);
+        self->live++;
+    }
+    return memory;
+}
+
+static inline void refusing_release(void *ctx, void *memory) {
+    refusing *self = (refusing *)ctx;
+    self->live -= memory != NULL;
+    free(memory);
+}
+
+static inline void refusing_init(refusing *self, size_t refuse) {
+    *self = (refusing){.refuse = refuse};
+    self->allocator = (dn_allocator){.allocate = refusing_allocate, .release = refusing_release, .ctx = self, .budgeted = true};
+}
+
+#endif

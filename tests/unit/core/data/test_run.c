@@ -1,0 +1,213 @@
+/* Errors, working memory and the serial block sum of a run. */
+#include <discern/run.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void first_error_wins(void **unused) {
+    (void)unused;
+    dn_error err;
+    memset(&err, 0x55, sizeof err);
+    dn_error_clear(&err);
+    assert_int_equal(err.code, DN_OK);
+    assert_int_equal(err.row, -1);
+    assert_string_equal(err.message, "");
+    assert_string_equal(err.field, "");
+    dn_error_set_field(&err, "early"); /* nothing noted yet: nothing to add to */
+    dn_error_set_row(&err, 3);
+    assert_string_equal(err.field, "");
+    assert_int_equal(err.row, -1);
+    assert_int_equal(dn_error_set(&err, DN_ERR_DATA, "value %d", 5), DN_ERR_DATA);
+    dn_error_set_field(&err, "x");
+    dn_error_set_row(&err, 3);
+    assert_int_equal(dn_error_set(&err, DN_ERR_MEMORY, "later"), DN_ERR_MEMORY);
+    assert_int_equal(err.code, DN_ERR_DATA);
+    assert_string_equal(err.message, "value 5");
+    assert_string_equal(err.field, "x");
+    assert_int_equal(err.row, 3);
+    assert_int_equal(dn_error_set(NULL, DN_ERR_TIME, "nobody"), DN_ERR_TIME);
+    dn_error_clear(NULL);
+    dn_error_set_field(NULL, "x");
+    dn_error_set_row(NULL, 1);
+}
+
+/* Long messages end with whole characters. */
+static void cut_at_characters(void **unused) {
+    (void)unused;
+    static const char *const characters[] = {"a", "ä", "€", "😀"};
+    for (size_t c = 0; c < 4; c++) {
+        size_t width = strlen(characters[c]);
+        for (size_t before = 0; before < 5; before++) {
+            char text[1200] = "";
+            for (size_t i = 0; i < before; i++)
+                strcat(text, "x");
+            for (size_t i = 0; i < 250; i++)
+                strcat(text, characters[c]);
+            dn_error err;
+            dn_error_clear(&err);
+            dn_error_set(&err, DN_ERR_DATA, "%s", text);
+            dn_error_set_field(&err, text);
+            size_t length = strlen(err.message), field = strlen(err.field);
+            size_t most = strlen(text) < DN_MESSAGE_SIZE - 1 ? strlen(text) : DN_MESSAGE_SIZE - 1;
+            assert_int_equal((length - before) % width, 0);
+            assert_true(length <= most && length + width > most);
+            assert_int_equal((field - before) % width, 0);
+            assert_true(field < DN_FIELD_SIZE && field + width > DN_FIELD_SIZE - 1);
+            assert_memory_equal(err.message, text, length);
+        }
+    }
+}
+
+static void names_of_statuses(void **unused) {
+    (void)unused;
+    assert_string_equal(dn_status_name(DN_OK), "ok");
+    assert_string_equal(dn_status_name(DN_ERR_SOURCE), "source");
+    for (int code = DN_OK; code <= DN_ERR_SOURCE; code++)
+        assert_true(strlen(dn_status_name((dn_status)code)) > 1 && strlen(dn_status_meaning((dn_status)code)) > 5);
+    assert_string_equal(dn_status_name((dn_status)999), "unknown");
+}
+
+/* An allocator that counts and refuses. */
+struct counting {
+    size_t live, calls;
+    size_t refuse; /* the call that is refused, counted from 1; 0: none */
+};
+
+static void *count_allocate(void *ctx, size_t size) {
+    struct counting *self = ctx;
+    assert_true(size > 0);
+    if (++self->calls == self->refuse)
+        return NULL;
+    void *memory = malloc(size);
+    assert_non_null(memory);
+    memset(memory, 0xa5, size);
+    self->live++;
+    return memory;
+}
+
+static void count_release(void *ctx, void *memory) {
+    struct counting *self = ctx;
+    self->live -= memory != NULL;
+    free(memory);
+}
+
+static void working_memory(void **unused) {
+    (void)unused;
+    struct counting counting = {0};
+    dn_allocator allocator = {.allocate = count_allocate, .release = count_release, .ctx = &counting, .budgeted = true};
+    dn_run run = dn_run_default();
+    dn_error err;
+    for (int with = 0; with < 2; with++) {
+        run.allocator = with == 1 ? &allocator : NULL;
+        void *memory = NULL;
+        assert_int_equal(dn_run_alloc(&run, 10, 8, "things", &memory, NULL), DN_OK);
+        for (size_t i = 0; i < 80; i++)
+            assert_int_equal(((unsigned char *)memory)[i], 0);
+        dn_run_free(&run, memory);
+        assert_int_equal(dn_run_alloc(&run, 0, 8, "things", &memory, NULL), DN_OK);
+        assert_non_null(memory);
+        dn_run_free(&run, memory);
+        dn_run_free(&run, NULL);
+        dn_error_clear(&err);
+        void *before = memory;
+        assert_int_equal(dn_run_alloc(&run, SIZE_MAX / 2, 4, "things", &memory, &err), DN_ERR_MEMORY);
+        assert_ptr_equal(memory, before);
+        assert_non_null(strstr(err.message, "things"));
+    }
+    assert_int_equal(counting.live, 0);
+    void *memory = NULL;
+    counting.refuse = counting.calls + 1;
+    dn_error_clear(&err);
+    assert_int_equal(dn_run_alloc(&run, 3, 7, "the wishes", &memory, &err), DN_ERR_BUDGET);
+    assert_string_equal(err.message, "the wishes need 21 bytes of memory, more than is left of the budget");
+    allocator.budgeted = false;
+    counting.refuse = counting.calls + 1;
+    assert_int_equal(dn_run_alloc(&run, 3, 7, "the wishes", &memory, NULL), DN_ERR_MEMORY);
+}
+
+/* Adds the block's first column, weighted. */
+static dn_status add_column(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+    (void)err;
+    assert_int_equal(slot, 0);
+    ++*(size_t *)arg;
+    for (size_t i = 0; i < block->x.n_rows; i++)
+        out[0] += block->x.values[i * block->x.stride];
+    out[1] += (double)block->x.n_rows;
+    return DN_OK;
+}
+
+static dn_status refuse_second(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+    (void)slot;
+    (void)out;
+    ++*(size_t *)arg;
+    return block->first_row == 0 ? DN_OK : dn_error_set(err, DN_ERR_NUMERIC, "no more");
+}
+
+static dn_status stop_at_once(const dn_run *run) {
+    return *(const dn_status *)run->ctx;
+}
+
+static void serial_sum(void **unused) {
+    (void)unused;
+    size_t n = 3 * DN_BLOCK_ROWS + 17;
+    double *values = malloc(n * sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = sin((double)i);
+    dn_rows *rows = NULL;
+    assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(values, n, 1), NULL, NULL, &rows, NULL), DN_OK);
+    double part[4] = {0}, out[2] = {5, 5};
+    for (size_t i = 0; i < n; i++)
+        part[i / DN_BLOCK_ROWS] += values[i];
+    double want = (part[0] + part[1]) + (part[2] + part[3]);
+    size_t calls = 0;
+    dn_run run = dn_run_default();
+    assert_int_equal(dn_run_sum(&run, rows, add_column, &calls, 2, out, NULL), DN_OK);
+    assert_int_equal(calls, 4);
+    assert_memory_equal(&out[0], &want, sizeof want);
+    assert_true(out[1] == (double)n);
+
+    calls = 0;
+    out[0] = 9;
+    dn_error err;
+    dn_error_clear(&err);
+    assert_int_equal(dn_run_sum(&run, rows, refuse_second, &calls, 1, out, &err), DN_ERR_NUMERIC);
+    assert_int_equal(calls, 2);
+    assert_true(out[0] == 9);
+    assert_string_equal(err.message, "no more");
+
+    static const dn_status ends[] = {DN_ERR_STOPPED, DN_ERR_TIME};
+    for (size_t k = 0; k < 2; k++) {
+        dn_status status = ends[k];
+        run.stop = stop_at_once;
+        run.ctx = &status;
+        calls = 0;
+        dn_error_clear(&err);
+        assert_int_equal(dn_run_sum(&run, rows, add_column, &calls, 2, out, &err), status);
+        assert_int_equal(calls, 0);
+        assert_int_equal(err.code, status);
+    }
+    dn_rows_free(rows);
+    free(values);
+}
+
+static void defaults(void **unused) {
+    (void)unused;
+    dn_run run = dn_run_default();
+    assert_int_equal(run.seed, 1);
+    assert_int_equal(run.n_slots, 1);
+    assert_int_equal(dn_run_stop(&run, NULL), DN_OK);
+    assert_true(dn_run_elapsed(&run) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_error_wins), cmocka_unit_test(cut_at_characters), cmocka_unit_test(names_of_statuses),
+        cmocka_unit_test(working_memory),   cmocka_unit_test(serial_sum),        cmocka_unit_test(defaults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

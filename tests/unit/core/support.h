@@ -1,0 +1,428 @@
+/* What the core's tests share: CSV files, golden numbers, rows that are delivered differently, sums that are computed in another order. */
+#ifndef TESTS_CORE_SUPPORT_H
+#define TESTS_CORE_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <discern/discern.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OK(call) assert_int_equal((call), DN_OK)
+
+static inline void *xcalloc(size_t n, size_t size) {
+    void *p = calloc(n == 0 ? 1 : n, size);
+    assert_non_null(p);
+    return p;
+}
+
+/* ---- a table whose last column is the label -------------------------------------------------------------------------------------- */
+struct csv {
+    size_t n, d, K;
+    char **names;   /* [d + 1] */
+    double *x;      /* [n × d] */
+    char **labels;  /* [n] */
+    char **classes; /* [K] ascending: by value when all are numbers, by bytes otherwise */
+    double *target; /* [n] class index */
+};
+
+static inline int csv_by_bytes(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static inline int csv_by_value(const void *a, const void *b) {
+    double x = atof(*(char *const *)a), y = atof(*(char *const *)b);
+    return (x > y) - (x < y);
+}
+
+static inline char *csv_copy(const char *text) {
+    char *copy = xcalloc(strlen(text) + 1, 1);
+    memcpy(copy, text, strlen(text));
+    return copy;
+}
+
+static inline void csv_classify(struct csv *t) {
+    char **sorted = xcalloc(t->n, sizeof *sorted);
+    bool numbers = true;
+    for (size_t i = 0; i < t->n; i++) {
+        char *end;
+        sorted[i] = t->labels[i];
+        (void)strtod(t->labels[i], &end);
+        numbers = numbers && *end == '\0';
+    }
+    qsort(sorted, t->n, sizeof *sorted, numbers ? csv_by_value : csv_by_bytes);
+    t->classes = xcalloc(t->n, sizeof *t->classes);
+    for (size_t i = 0; i < t->n; i++)
+        if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0)
+            t->classes[t->K++] = sorted[i];
+    t->target = xcalloc(t->n, sizeof *t->target);
+    for (size_t i = 0; i < t->n; i++)
+        while (strcmp(t->classes[(size_t)t->target[i]], t->labels[i]) != 0)
+            t->target[i] += 1;
+    free(sorted);
+}
+
+/* The file as a table, or NULL when it is not there. */
+static inline struct csv *csv_load(const char *path) {
+    FILE *f = fopen(path, "r");
+    if (f == NULL)
+        return NULL;
+    struct csv *t = xcalloc(1, sizeof *t);
+    size_t room = 4096, size = 65536;
+    char *line = xcalloc(size, 1);
+    t->labels = xcalloc(room, sizeof *t->labels);
+    while (fgets(line, (int)size, f) != NULL) {
+        line[strcspn(line, "\r\n")] = '\0';
+        size_t fields = 1, j = 0;
+        for (const char *c = line; *c != '\0'; c++)
+            fields += *c == ',';
+        if (t->d == 0) {
+            t->d = fields - 1;
+            t->names = xcalloc(fields, sizeof *t->names);
+            t->x = xcalloc(room * t->d, sizeof *t->x);
+            for (char *field = strtok(line, ","); field != NULL; field = strtok(NULL, ","))
+                t->names[j++] = csv_copy(field);
+            continue;
+        }
+        assert_true(t->n < room && fields == t->d + 1);
+        for (char *field = strtok(line, ","); field != NULL; field = strtok(NULL, ","), j++) {
+            if (j < t->d)
+                t->x[t->n * t->d + j] = strtod(field, NULL);
+            else
+                t->labels[t->n] = csv_copy(field);
+        }
+        t->n++;
+    }
+    fclose(f);
+    free(line);
+    csv_classify(t);
+    return t;
+}
+
+static inline void csv_free(struct csv *t) {
+    if (t == NULL)
+        return;
+    for (size_t i = 0; i < t->n; i++)
+        free(t->labels[i]);
+    for (size_t j = 0; j <= t->d; j++)
+        free(t->names[j]);
+    free(t->labels);
+    free(t->names);
+    free(t->classes);
+    free(t->target);
+    free(t->x);
+    free(t);
+}
+
+/* One of the golden data sets; pima lives outside the repository and may be absent: NULL. Tests run from the repository's root. */
+static inline struct csv *csv_named(const char *name) {
+    char path[1024];
+    if (strcmp(name, "pima") == 0) {
+        const char *shared = getenv("DISCERN_SHARED");
+        snprintf(path, sizeof path, "%s/data/pima.csv", shared == NULL ? "../shared" : shared);
+        return csv_load(path);
+    }
+    snprintf(path, sizeof path, "tests/data/%s.csv", name);
+    struct csv *t = csv_load(path);
+    assert_non_null(t);
+    return t;
+}
+
+/* ---- the same as a table source ------------------------------------------------------------------------------------------------------ */
+struct table {
+    dn_table_column *columns; /* [d + 1], the label last */
+    dn_column_view *views;
+    double *numbers; /* [d × n], column by column */
+    uint32_t *codes; /* [n] of the label */
+    uint32_t *start;
+    char *bytes;
+    dn_table_source *source;
+    size_t *inputs; /* [d] 0 … d-1 */
+};
+
+static inline struct table *table_of(const struct csv *t) {
+    struct table *table = xcalloc(1, sizeof *table);
+    table->columns = xcalloc(t->d + 1, sizeof *table->columns);
+    table->views = xcalloc(t->d + 1, sizeof *table->views);
+    table->numbers = xcalloc(t->d * t->n, sizeof(double));
+    table->codes = xcalloc(t->n, sizeof(uint32_t));
+    table->start = xcalloc(t->K + 1, sizeof(uint32_t));
+    table->inputs = xcalloc(t->d, sizeof(size_t));
+    for (size_t j = 0; j < t->d; j++) {
+        table->columns[j] = (dn_table_column){t->names[j], DN_NUMERIC};
+        table->views[j] = (dn_column_view){.type = DN_NUMERIC, .n_rows = t->n, .number = table->numbers + j * t->n};
+        for (size_t i = 0; i < t->n; i++)
+            table->numbers[j * t->n + i] = t->x[i * t->d + j];
+        table->inputs[j] = j;
+    }
+    size_t length = 0;
+    for (size_t k = 0; k < t->K; k++)
+        length += strlen(t->classes[k]);
+    table->bytes = xcalloc(length + 1, 1);
+    for (size_t k = 0; k < t->K; k++) {
+        memcpy(table->bytes + table->start[k], t->classes[k], strlen(t->classes[k]));
+        table->start[k + 1] = table->start[k] + (uint32_t)strlen(t->classes[k]);
+    }
+    for (size_t i = 0; i < t->n; i++)
+        table->codes[i] = (uint32_t)t->target[i];
+    table->columns[t->d] = (dn_table_column){t->names[t->d], DN_CATEGORICAL};
+    table->views[t->d] = (dn_column_view){.type = DN_CATEGORICAL,
+                                          .n_rows = t->n,
+                                          .code = table->codes,
+                                          .strings = {.n = t->K, .start = table->start, .bytes = table->bytes}};
+    OK(dn_table_source_from_columns(table->columns, table->views, t->d + 1, t->n, &table->source, NULL));
+    return table;
+}
+
+static inline void table_free(struct table *table) {
+    dn_table_source_free(table->source);
+    free(table->columns);
+    free(table->views);
+    free(table->numbers);
+    free(table->codes);
+    free(table->start);
+    free(table->bytes);
+    free(table->inputs);
+    free(table);
+}
+
+static inline dn_train_request table_request(const struct csv *t, const struct table *table, const dn_params *params) {
+    return (dn_train_request){
+        .source = table->source, .params = params, .target = t->d, .inputs = table->inputs, .n_inputs = t->d, .standardize = true};
+}
+
+/* n rows of d numbers in K overlapping clouds, always the same ones. */
+static inline struct csv *csv_clouds(size_t n, size_t d, size_t K) {
+    struct csv *t = xcalloc(1, sizeof *t);
+    uint64_t state = 12345;
+    t->n = n;
+    t->d = d;
+    t->names = xcalloc(d + 1, sizeof *t->names);
+    t->x = xcalloc(n * d, sizeof *t->x);
+    t->labels = xcalloc(n, sizeof *t->labels);
+    for (size_t j = 0; j <= d; j++) {
+        char name[32];
+        snprintf(name, sizeof name, j < d ? "x%zu" : "class", j);
+        t->names[j] = csv_copy(name);
+    }
+    for (size_t i = 0; i < n; i++) {
+        char label[32];
+        snprintf(label, sizeof label, "c%02zu", i * 7 % K);
+        t->labels[i] = csv_copy(label);
+        for (size_t j = 0; j < d; j++) {
+            double sum = -6; /* twelve uniform numbers make a normal one */
+            for (int k = 0; k < 12; k++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                sum += (double)(state >> 11) * 0x1p-53;
+            }
+            t->x[i * d + j] = (double)(j + 1) * (sum + (i * 7 % K == j ? 1 : 0)) + 10;
+        }
+    }
+    csv_classify(t);
+    return t;
+}
+
+/* ---- golden numbers ---------------------------------------------------------------------------------------------------------------- */
+static inline json_t *golden_load(void) {
+    json_error_t error;
+    json_t *root = json_load_file("tests/data/golden.json", 0, &error);
+    assert_non_null(root);
+    return root;
+}
+
+/* Flattens a number, a vector or a matrix into out; returns how many. */
+static inline size_t golden_numbers(const json_t *value, double *out) {
+    if (!json_is_array(value)) {
+        assert_true(json_is_number(value));
+        *out = json_number_value(value);
+        return 1;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(value); i++)
+        n += golden_numbers(json_array_get(value, i), out + n);
+    return n;
+}
+
+/* max|u − v| <= tol·max|v| */
+static inline void assert_close(const double *u, const double *v, size_t n, double tolerance) {
+    double most = 0, off = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(v[i]));
+        assert_true(isfinite(u[i]));
+        off = fmax(off, fabs(u[i] - v[i]));
+    }
+    if (!(off <= tolerance * most))
+        fail_msg("off by %.3g of %.3g, allowed is %.3g of it", off, most, tolerance);
+}
+
+static inline void assert_near(double u, double v, double tolerance) {
+    assert_close(&u, &v, 1, tolerance);
+}
+
+/* (x − mean)/deviation by column, deviation 1 where constant. mean, deviation: [d] out, or NULL. */
+static inline double *standardised(const double *x, size_t n, size_t d, double *mean, double *deviation) {
+    double *z = xcalloc(n * d, sizeof *z);
+    for (size_t j = 0; j < d; j++) {
+        double m = 0, s = 0;
+        for (size_t i = 0; i < n; i++)
+            m += x[i * d + j] / (double)n;
+        for (size_t i = 0; i < n; i++)
+            s += (x[i * d + j] - m) * (x[i * d + j] - m) / (double)n;
+        s = s > 1e-24 * (1 + m * m) ? sqrt(s) : 1;
+        for (size_t i = 0; i < n; i++)
+            z[i * d + j] = (x[i * d + j] - m) / s;
+        if (mean != NULL)
+            mean[j] = m;
+        if (deviation != NULL)
+            deviation[j] = s;
+    }
+    return z;
+}
+
+/* ---- sums in another order --------------------------------------------------------------------------------------------------------- */
+/* dn_run.sum that computes aligned ranges of 2 or 4 blocks from the last to the first, with different slots, and adds their totals as dn_pairwise wants:
+ * what a parallel sum does, made visible. */
+static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
+                                      dn_error *err) {
+    const unsigned level = 1;
+    const size_t width = (size_t)1 << level;
+    size_t full = rows->n_blocks / width, rest = rows->n_blocks % width;
+    double *totals = xcalloc((full + 1) * n_out, sizeof *totals),
+           *partials = xcalloc(dn_pairwise_room(rows->n_blocks, n_out), sizeof(double));
+    dn_status status = DN_OK;
+    dn_block block;
+    for (size_t r = full; r-- > 0 && status == DN_OK;) {
+        dn_pairwise sum;
+        dn_pairwise_init(&sum, n_out, partials);
+        for (size_t i = r * width; i < (r + 1) * width && status == DN_OK; i++) {
+            size_t slot = run->n_slots - 1 - r % run->n_slots;
+            status = dn_rows_block(rows, i, slot % rows->n_slots, &block, err);
+            if (status == DN_OK)
+                status = fn(arg, &block, slot, dn_pairwise_next(&sum), err);
+            if (status == DN_OK)
+                dn_pairwise_push(&sum, 0);
+        }
+        if (status == DN_OK)
+            dn_pairwise_total(&sum, totals + r * n_out);
+    }
+    dn_pairwise sum;
+    dn_pairwise_init(&sum, n_out, partials);
+    for (size_t r = 0; r < full && status == DN_OK; r++) {
+        memcpy(dn_pairwise_next(&sum), totals + r * n_out, n_out * sizeof *out);
+        dn_pairwise_push(&sum, level);
+    }
+    for (size_t i = full * width; i < full * width + rest && status == DN_OK; i++) {
+        status = dn_rows_block(rows, i, 0, &block, err);
+        if (status == DN_OK)
+            status = fn(arg, &block, 0, dn_pairwise_next(&sum), err);
+        if (status == DN_OK)
+            dn_pairwise_push(&sum, 0);
+    }
+    if (status == DN_OK)
+        dn_pairwise_total(&sum, out);
+    free(totals);
+    free(partials);
+    return status;
+}
+
+/* ---- memory that runs out ------------------------------------------------------------------------------------------------------------ */
+struct memory {
+    size_t live;    /* allocations not yet released */
+    size_t count;   /* allocations asked for */
+    size_t fail_at; /* the one (from 1) that fails; 0: none */
+    size_t left;    /* bytes of the budget; SIZE_MAX: no budget */
+};
+
+static inline void *memory_allocate(void *ctx, size_t size) {
+    struct memory *m = ctx;
+    if (++m->count == m->fail_at || size > m->left)
+        return NULL;
+    void *p = malloc(size);
+    m->live += p != NULL;
+    return p;
+}
+
+static inline void memory_release(void *ctx, void *p) {
+    struct memory *m = ctx;
+    m->live -= p != NULL;
+    free(p);
+}
+
+static inline dn_allocator memory_allocator(struct memory *m, bool budgeted) {
+    return (dn_allocator){memory_allocate, memory_release, m, budgeted};
+}
+
+/* ---- a fit without tables -------------------------------------------------------------------------------------------------------------- */
+struct fit {
+    dn_fit_output out;
+    dn_report report;
+};
+
+static inline dn_params *params_of(const char *solver, double lambda) {
+    dn_params *p;
+    OK(dn_params_new(dn_algorithm_find("logistic"), &p, NULL));
+    OK(dn_params_set_word(p, "solver", solver, NULL));
+    OK(dn_params_set_number(p, "lambda", lambda, NULL));
+    return p;
+}
+
+static inline dn_status fit_rows(const dn_rows *rows, size_t K, const dn_params *p, const dn_run *run, struct fit *fit, dn_error *err) {
+    dn_fit_input input = {.rows = rows, .n_classes = K, .params = p};
+    OK(dn_params_check(p, NULL));
+    return p->algorithm->fit(&input, run, &fit->out, &fit->report, err);
+}
+
+static inline void fit_done(struct fit *fit) {
+    free(fit->out.w);
+    free(fit->out.w0);
+    *fit = (struct fit){0};
+}
+
+/* Mean cross-entropy + λ‖w‖² and its gradient [n_scores × (d + 1)] at linear scores, by the plainest loops: the judge of the fast ones. */
+static inline double judge(const double *x, const double *target, const double *weight, size_t n, size_t d, size_t K, const double *w,
+                           const double *w0, double lambda, double *gradient) {
+    size_t S = K == 2 ? 1 : K;
+    double loss = 0, total = 0, g[64];
+    memset(gradient, 0, S * (d + 1) * sizeof *gradient);
+    for (size_t i = 0; i < n; i++) {
+        double v = weight == NULL ? 1 : weight[i], most = K == 2 ? 0 : -INFINITY, sum = 0;
+        size_t truth = (size_t)target[i];
+        for (size_t k = 0; k < S; k++) {
+            g[k] = w0[k];
+            for (size_t j = 0; j < d; j++)
+                g[k] += w[k * d + j] * x[i * d + j];
+            most = fmax(most, g[k]);
+        }
+        if (K == 2)
+            sum = exp(-most);
+        for (size_t k = 0; k < S; k++)
+            sum += exp(g[k] - most);
+        loss += v * (most + log(sum) - (K == 2 ? (truth == 1 ? g[0] : 0) : g[truth]));
+        total += v;
+        for (size_t k = 0; k < S; k++) {
+            double r = v * (exp(g[k] - most) / sum - (K == 2 ? (truth == 1) : (truth == k)));
+            for (size_t j = 0; j < d; j++)
+                gradient[k * (d + 1) + j] += r * x[i * d + j];
+            gradient[k * (d + 1) + d] += r;
+        }
+    }
+    loss /= total;
+    for (size_t k = 0; k < S; k++)
+        for (size_t j = 0; j <= d; j++) {
+            gradient[k * (d + 1) + j] /= total;
+            if (j < d) {
+                gradient[k * (d + 1) + j] += 2 * lambda * w[k * d + j];
+                loss += lambda * w[k * d + j] * w[k * d + j];
+            }
+        }
+    return loss;
+}
+
+#endif
