@@ -1,0 +1,13 @@
+/* Time: monotonic for durations, real for timestamps. Thread safe. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+int64_t clock_monotonic_ns(void);
+int64_t clock_real_ms(void); /* milliseconds since 1970, UTC */
+/* RFC 3339 UTC with milliseconds: "2026-05-04T03:02:01.000Z". */
+#define CLOCK_TEXT_SIZE 32
+void clock_format(int64_t real_ms, char out[CLOCK_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,92 @@
+/* Hashes, each by the library that does it fastest among those the daemon loads anyway. */
+#include "base/hash.h"
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+_Static_assert(HASH_SHA256_TEXT == 2 * 32 + 1, "SHA-256 has 32 bytes");
+_Static_assert(HASH_BLAKE2B_TEXT == 2 * HASH_BLAKE2B_SIZE + 1, "two digits a byte and NUL");
+
+struct hash_sha256 {
+    gnutls_hash_hd_t handle; /* NULL once ended */
+};
+
+struct hash_sha256 *hash_sha256_new(void) {
+    struct hash_sha256 *h = malloc(sizeof *h);
+    if (h != NULL && gnutls_hash_init(&h->handle, GNUTLS_DIG_SHA256) < 0) {
+        free(h);
+        return NULL;
+    }
+    return h;
+}
+
+void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n) {
+    if (n > 0 && gnutls_hash(h->handle, bytes, n) < 0) {
+        abort(); /* SHA-256 of memory cannot fail; a wrong digest must never be stored */
+    }
+}
+
+void hash_sha256_hex(struct hash_sha256 *h, char out[HASH_SHA256_TEXT]) {
+    uint8_t digest[32];
+    gnutls_hash_deinit(h->handle, digest);
+    h->handle = NULL;
+    hash_hex(digest, sizeof digest, out);
+}
+
+void hash_sha256_free(struct hash_sha256 *h) {
+    if (h != NULL) {
+        if (h->handle != NULL) {
+            gnutls_hash_deinit(h->handle, NULL);
+        }
+        free(h);
+    }
+}
+
+struct hash_blake2b {
+    crypto_generichash_state state; /* aligned to 64 bytes */
+};
+
+struct hash_blake2b *hash_blake2b_new(void) {
+    if (sodium_init() < 0) { /* chooses the code for this CPU; harmless when done already */
+        return NULL;
+    }
+    struct hash_blake2b *h = aligned_alloc(_Alignof(struct hash_blake2b), sizeof *h);
+    if (h != NULL) {
+        hash_blake2b_reset(h);
+    }
+    return h;
+}
+
+void hash_blake2b_add(struct hash_blake2b *h, const void *bytes, size_t n) {
+    if (n > 0) {
+        (void)crypto_generichash_update(&h->state, bytes, n);
+    }
+}
+
+void hash_blake2b_end(struct hash_blake2b *h, uint8_t out[HASH_BLAKE2B_SIZE]) {
+    (void)crypto_generichash_final(&h->state, out, HASH_BLAKE2B_SIZE);
+}
+
+void hash_blake2b_reset(struct hash_blake2b *h) {
+    (void)crypto_generichash_init(&h->state, NULL, 0, HASH_BLAKE2B_SIZE);
+}
+
+void hash_blake2b_free(struct hash_blake2b *h) {
+    free(h);
+}
+
+void hash_hex(const uint8_t *bytes, size_t n, char *out) {
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[2 * n] = '\0';
+}
+
+uint32_t hash_crc32(const void *bytes, size_t n) {
+    return n == 0 ? 0 : (uint32_t)crc32_z(0, bytes, n);
+}

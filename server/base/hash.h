@@ -1,0 +1,28 @@
+/* Hashes by their libraries: SHA-256 (GnuTLS), BLAKE2b (libsodium), CRC-32 (zlib). */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_SHA256_TEXT 65
+struct hash_sha256;                        /* heap object, one thread */
+struct hash_sha256 *hash_sha256_new(void); /* NULL: no memory */
+void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n);
+void hash_sha256_hex(struct hash_sha256 *h, char out[HASH_SHA256_TEXT]); /* ends it; free afterwards */
+void hash_sha256_free(struct hash_sha256 *h);
+
+#define HASH_BLAKE2B_SIZE 32
+#define HASH_BLAKE2B_TEXT 65
+struct hash_blake2b; /* heap object, one thread */
+struct hash_blake2b *hash_blake2b_new(void);
+void hash_blake2b_add(struct hash_blake2b *h, const void *bytes, size_t n);
+void hash_blake2b_end(struct hash_blake2b *h, uint8_t out[HASH_BLAKE2B_SIZE]);
+void hash_blake2b_reset(struct hash_blake2b *h); /* as new */
+void hash_blake2b_free(struct hash_blake2b *h);
+void hash_hex(const uint8_t *bytes, size_t n, char *out); /* 2n digits and NUL */
+
+uint32_t hash_crc32(const void *bytes, size_t n);
+
+#endif

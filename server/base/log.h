@@ -1,0 +1,57 @@
+/* Structured log: one line an event, key=value (or one JSON object), written whole with one write(2). Thread safe.
+ *
+ *   log_info("job.finished", log_int("job", 7), log_str("state", "succeeded"));
+ *   → 2026-05-04T03:02:01.000Z info job.finished job=7 state=succeeded
+ *
+ * Client text is escaped: control characters, quotes, invalid UTF-8 cannot forge a line. Values are cut at 2,000 bytes. */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+enum log_format { LOG_TEXT, LOG_JSON };
+
+struct log_field {
+    const char *key;
+    enum { LOG_FIELD_STR, LOG_FIELD_INT, LOG_FIELD_DBL } kind;
+    const char *str; /* NULL is written as "-" */
+    size_t length;   /* of str; SIZE_MAX: NUL-terminated */
+    int64_t i;
+    double d;
+};
+
+void log_open(int fd, enum log_format format, enum log_level threshold); /* the default is text, info, stderr */
+bool log_level_parse(const char *name, enum log_level *out);
+bool log_format_parse(const char *name, enum log_format *out);
+bool log_enabled(enum log_level level);
+void log_write(enum log_level level, const char *event, const struct log_field *fields, size_t n);
+
+static inline struct log_field log_str(const char *key, const char *s) {
+    return (struct log_field){.key = key, .kind = LOG_FIELD_STR, .str = s, .length = SIZE_MAX};
+}
+static inline struct log_field log_strn(const char *key, const char *s, size_t n) {
+    return (struct log_field){.key = key, .kind = LOG_FIELD_STR, .str = s, .length = n};
+}
+static inline struct log_field log_int(const char *key, int64_t v) {
+    return (struct log_field){.key = key, .kind = LOG_FIELD_INT, .i = v};
+}
+static inline struct log_field log_dbl(const char *key, double v) {
+    return (struct log_field){.key = key, .kind = LOG_FIELD_DBL, .d = v};
+}
+
+#define LOG_WRITE(level, event, ...)                                                                                                       \
+    do {                                                                                                                                   \
+        if (log_enabled(level)) {                                                                                                          \
+            const struct log_field log_fields_[] = {{0}, __VA_ARGS__};                                                                     \
+            log_write(level, event, log_fields_ + 1, sizeof log_fields_ / sizeof log_fields_[0] - 1);                                      \
+        }                                                                                                                                  \
+    } while (0)
+#define log_debug(event, ...) LOG_WRITE(LOG_DEBUG, event, __VA_ARGS__)
+#define log_info(event, ...) LOG_WRITE(LOG_INFO, event, __VA_ARGS__)
+#define log_warn(event, ...) LOG_WRITE(LOG_WARN, event, __VA_ARGS__)
+#define log_error(event, ...) LOG_WRITE(LOG_ERROR, event, __VA_ARGS__)
+
+#endif

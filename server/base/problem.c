@@ -1,0 +1,231 @@
+/* Problems: the closed list of types, collecting faults, and the document a client reads. */
+#include "base/problem.h"
+#include "base/json_write.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A text may quote what a client sent, so it has a limit; what is longer is cut and ends with an ellipsis. */
+enum { DETAIL_MAX = 4000, FAULT_MAX = 1000, POINTER_MAX = 1000 };
+#define ELLIPSIS "\xE2\x80\xA6"
+
+struct row {
+    const char *name;    /* in the type URI */
+    int status;          /* HTTP */
+    const char *title;   /* one line, the same for every problem of the type */
+    const char *meaning; /* what it means and what to do */
+};
+
+static const struct row rows[PROBLEM_COUNT] = {[PROBLEM_NONE] = {"none", 200, "No problem", "Nothing is wrong."},
+#define X(code, name, status, title, meaning) [code] = {name, status, title, meaning},
+                                               PROBLEM_LIST(X)
+#undef X
+};
+
+static const struct row *row_of(enum problem_type type) {
+    assert(type >= PROBLEM_NONE && type < PROBLEM_COUNT);
+    return &rows[type];
+}
+
+const char *problem_name(enum problem_type type) {
+    return row_of(type)->name;
+}
+
+int problem_status(enum problem_type type) {
+    return row_of(type)->status;
+}
+
+const char *problem_title(enum problem_type type) {
+    return row_of(type)->title;
+}
+
+const char *problem_meaning(enum problem_type type) {
+    return row_of(type)->meaning;
+}
+
+bool problem_find(const char *name, enum problem_type *out) {
+    for (int type = PROBLEM_NONE + 1; type < PROBLEM_COUNT; type++) {
+        if (strcmp(rows[type].name, name) == 0) {
+            *out = (enum problem_type)type;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The text as valid UTF-8 of at most `limit` bytes and an ellipsis, owned by the caller; NULL when out of memory. */
+static char *text_clean(const char *text, size_t n, size_t limit) {
+    struct buf clean = {0};
+    const size_t cut = utf8_cut(text, n, limit);
+    utf8_append(&clean, text, cut);
+    if (cut < n) {
+        buf_puts(&clean, ELLIPSIS);
+    }
+    char *out = buf_take(&clean, NULL);
+    buf_done(&clean);
+    return out;
+}
+
+static char *text_format(size_t limit, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+static char *text_format(size_t limit, const char *format, va_list args) {
+    struct buf raw = {0};
+    buf_vprintf(&raw, format, args);
+    const char *text = buf_cstr(&raw);
+    char *out = text != NULL ? text_clean(text, raw.size, limit) : NULL;
+    buf_done(&raw);
+    return out;
+}
+
+bool problem_set(struct problem *p, enum problem_type type, const char *format, ...) {
+    assert(type > PROBLEM_NONE && type < PROBLEM_COUNT);
+    if (p->type == PROBLEM_NONE) {
+        va_list args;
+        va_start(args, format);
+        p->type = type;
+        p->detail = text_format(DETAIL_MAX, format, args);
+        va_end(args);
+    }
+    return false;
+}
+
+/* The detail of a problem that was begun by its first fault: the fault and its place, for clients that read no further. */
+static char *detail_of(const struct problem_error *e) {
+    struct buf text = {0};
+    if (e->pointer != NULL && e->pointer[0] != '\0') {
+        buf_printf(&text, "%s: ", e->pointer);
+    } else if (e->line > 0 && e->column > 0) {
+        buf_printf(&text, "line %" PRId64 ", column %" PRId64 ": ", e->line, e->column);
+    } else if (e->line > 0) {
+        buf_printf(&text, "line %" PRId64 ": ", e->line);
+    }
+    buf_puts(&text, e->detail != NULL ? e->detail : "");
+    char *out = buf_take(&text, NULL);
+    buf_done(&text);
+    return out;
+}
+
+/* Takes the fault's texts. The array is allocated whole at the first fault: it is small, and then a long list costs one allocation. */
+static void error_take(struct problem *p, enum problem_type type, struct problem_error *e) {
+    assert(type > PROBLEM_NONE && type < PROBLEM_COUNT);
+    if (p->type == PROBLEM_NONE) {
+        p->type = type;
+        p->detail = detail_of(e);
+    }
+    if (p->errors == NULL) {
+        p->errors = calloc(PROBLEM_MAX_ERRORS, sizeof *p->errors);
+    }
+    if (p->errors != NULL && p->n_errors < PROBLEM_MAX_ERRORS && e->detail != NULL) {
+        p->errors[p->n_errors++] = *e;
+    } else {
+        p->n_dropped++;
+        free(e->pointer);
+        free(e->detail);
+    }
+}
+
+/* The first problem wins: faults of another type than the one that is set are not noted. */
+static bool takes(const struct problem *p, enum problem_type type) {
+    return p->type == PROBLEM_NONE || p->type == type;
+}
+
+bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format, ...) {
+    if (takes(p, type)) {
+        if (p->n_errors == PROBLEM_MAX_ERRORS) { /* what will be dropped need not be formatted: a client can make millions */
+            p->n_dropped++;
+            return false;
+        }
+        va_list args;
+        va_start(args, format);
+        struct problem_error e = {.detail = text_format(FAULT_MAX, format, args)};
+        va_end(args);
+        e.pointer = pointer != NULL ? text_clean(pointer, strlen(pointer), POINTER_MAX) : NULL;
+        error_take(p, type, &e);
+    }
+    return false;
+}
+
+bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column, const char *format, ...) {
+    if (takes(p, type)) {
+        if (p->n_errors == PROBLEM_MAX_ERRORS) {
+            p->n_dropped++;
+            return false;
+        }
+        va_list args;
+        va_start(args, format);
+        struct problem_error e = {.line = line, .column = column, .detail = text_format(FAULT_MAX, format, args)};
+        va_end(args);
+        error_take(p, type, &e);
+    }
+    return false;
+}
+
+void problem_done(struct problem *p) {
+    for (size_t i = 0; i < p->n_errors; i++) {
+        free(p->errors[i].pointer);
+        free(p->errors[i].detail);
+    }
+    free(p->errors);
+    free(p->detail);
+    *p = (struct problem){0};
+}
+
+void problem_move(struct problem *to, struct problem *from) {
+    assert(to->type == PROBLEM_NONE);
+    *to = *from;
+    *from = (struct problem){0};
+}
+
+static void error_write(struct json_writer *w, const struct problem_error *e) {
+    json_begin_object(w);
+    if (e->pointer != NULL) {
+        json_kv_string(w, "pointer", e->pointer);
+    }
+    if (e->line > 0) {
+        json_kv_int(w, "line", e->line);
+    }
+    if (e->column > 0) {
+        json_kv_int(w, "column", e->column);
+    }
+    json_kv_string(w, "detail", e->detail);
+    json_end_object(w);
+}
+
+static void errors_write(struct json_writer *w, const struct problem *p) {
+    json_put_key(w, "errors");
+    json_begin_array(w);
+    for (size_t i = 0; i < p->n_errors; i++) {
+        error_write(w, &p->errors[i]);
+    }
+    if (p->n_dropped > 0) {
+        char more[64];
+        (void)snprintf(more, sizeof more, "and %zu more fault%s", p->n_dropped, p->n_dropped == 1 ? "" : "s");
+        error_write(w, &(struct problem_error){.detail = more});
+    }
+    json_end_array(w);
+}
+
+void problem_write(const struct problem *p, const char *request_id, struct buf *out) {
+    const struct row *row = row_of(p->type);
+    char uri[64];
+    (void)snprintf(uri, sizeof uri, "/problems/%s", row->name);
+    struct json_writer w;
+    json_writer_init(&w, out);
+    json_begin_object(&w);
+    json_kv_string(&w, "type", uri);
+    json_kv_string(&w, "title", row->title);
+    json_kv_int(&w, "status", row->status);
+    if (p->detail != NULL) {
+        json_kv_string(&w, "detail", p->detail);
+    }
+    if (request_id != NULL) {
+        json_kv_string(&w, "request_id", request_id);
+    }
+    if (p->n_errors > 0 || p->n_dropped > 0) {
+        errors_write(&w, p);
+    }
+    json_end_object(&w);
+}

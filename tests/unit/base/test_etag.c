@@ -1,0 +1,53 @@
+/* Entity tags of If-Match (strong) and If-None-Match (weak). */
+#include "unit/base/cm.h"
+
+#include "base/etag.h"
+
+#include <stdbool.h>
+
+static void test_lists(void **state) {
+    (void)state;
+    static const struct {
+        const char *list;  /* the header */
+        const char *etag;  /* the resource's */
+        bool weak, strong; /* expected */
+    } rows[] = {
+        {"*", "\"a\"", true, true},
+        {" * ", "\"a\"", true, true},
+        {"*", NULL, false, false},
+        {"\"a\"", NULL, false, false},
+        {"\"a\"", "\"a\"", true, true},
+        {"\"b\", \"a\"", "\"a\"", true, true},
+        {"\"b\",\"a\"", "\"a\"", true, true},
+        {",, \"b\" ,\t\"a\" ,", "\"a\"", true, true},
+        {"W/\"a\"", "\"a\"", true, false},
+        {"\"a\"", "W/\"a\"", true, false},
+        {"W/\"a\"", "W/\"a\"", true, false},
+        {"\"b\"", "\"a\"", false, false},
+        {"\"ab\"", "\"a\"", false, false},
+        {"\"a\"", "\"ab\"", false, false},
+        {"a", "\"a\"", false, false},
+        {"\"a", "\"a\"", false, false},
+        {"\"a\"x", "\"a\"", false, false},
+        {"\"a\"x, \"a\"", "\"a\"", true, true},
+        {"junk, \"a\"", "\"a\"", true, true},
+        {"\"x,y\"", "\"x,y\"", true, true},
+        {"\"x,\"a\",y\"", "\"a\"", false, false},
+        {"w/\"a\"", "\"a\"", false, false},
+        {"\"\"", "\"\"", true, true},
+        {"", "\"a\"", false, false},
+        {"*, \"b\"", "\"a\"", false, false},
+        {"\"A\"", "\"a\"", false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (etag_list_matches(rows[i].list, rows[i].etag, true) != rows[i].weak ||
+            etag_list_matches(rows[i].list, rows[i].etag, false) != rows[i].strong) {
+            fail_msg("list %s, etag %s", rows[i].list, rows[i].etag != NULL ? rows[i].etag : "(none)");
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+/* The log: the form of a line, what a client's text cannot do to it, whole lines from many threads. */
+#include "unit/base/cm.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CAPTURE = 1 << 20 };
+static char captured[CAPTURE];
+
+/* A temporary file to log to. */
+static int capture_open(void) {
+    char path[] = "/tmp/discern-log-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)unlink(path);
+    assert_int_equal(fcntl(fd, F_SETFL, O_APPEND), 0);
+    return fd;
+}
+
+static const char *capture_read(int fd) {
+    const ssize_t n = pread(fd, captured, CAPTURE - 1, 0);
+    assert_true(n >= 0);
+    captured[n] = '\0';
+    return captured;
+}
+
+/* What follows the time, which must have its form. */
+static const char *after_time(const char *line) {
+    int y, mo, d, h, mi, s, ms, n = 0;
+    assert_int_equal(sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ %n", &y, &mo, &d, &h, &mi, &s, &ms, &n), 7);
+    assert_int_equal(n, 25);
+    return line + n;
+}
+
+static void assert_logged(const char *expected, enum log_level level, const char *event, const struct log_field *fields, size_t n) {
+    const int fd = capture_open();
+    log_open(fd, LOG_TEXT, LOG_DEBUG);
+    log_write(level, event, fields, n);
+    assert_string_equal(after_time(capture_read(fd)), expected);
+    (void)close(fd);
+}
+
+static void test_text_lines(void **state) {
+    (void)state;
+    const struct log_field fields[] = {
+        log_int("job", 7),
+        log_str("state", "succeeded"),
+        log_dbl("loss", 0.125),
+        log_str("none", NULL),
+        log_str("dash", "-"),
+        log_str("empty", ""),
+        log_str("path", "/v1/a?b"),
+        log_str("two", "a b"),
+        log_strn("part", "abcd", 2),
+        log_dbl("bad", (double)NAN),
+        log_dbl("big", -(double)INFINITY),
+        log_str("eq", "a=b"),
+    };
+    assert_logged(
+        "info job.finished job=7 state=succeeded loss=0.125 none=- dash=\"-\" empty=\"\" path=/v1/a?b two=\"a b\" part=ab bad=nan big=-inf "
+        "eq=\"a=b\"\n",
+        LOG_INFO, "job.finished", fields, sizeof fields / sizeof fields[0]);
+    assert_logged("error plain\n", LOG_ERROR, "plain", NULL, 0);
+}
+
+static void test_text_cannot_forge(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;     /* what a client sends */
+        const char *expected; /* how it stands in the line */
+    } rows[] = {
+        {"a\nb", "\"a\\nb\""},
+        {"a\r\tb", "\"a\\r\\tb\""},
+        {"x\" job=9 y=\"", "\"x\\\" job=9 y=\\\"\""},
+        {"back\\slash", "\"back\\\\slash\""},
+        {"\x1b[31mred", "\"\\u001b[31mred\""},
+        {"\x7f", "\"\\u007f\""},
+        {"\xC2\x85next line", "\"\\u0085next line\""},
+        {"\xE2\x80\xA8", "\"\\u2028\""},
+        {"\xE2\x80\xAE"
+         "evil",
+         "\"\\u202eevil\""},
+        {"\xE2\x81\xA6", "\"\\u2066\""},
+        {"caf\xC3\xA9 \xE2\x82\xAC", "\"caf\xC3\xA9 \xE2\x82\xAC\""},
+        {"\xFF\xC3", "\"\\xff\\xc3\""},
+        {"a\xE2\x82", "\"a\\xe2\\x82\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char expected[128];
+        (void)snprintf(expected, sizeof expected, "warn e v=%s\n", rows[i].expected);
+        const struct log_field field = log_str("v", rows[i].text);
+        assert_logged(expected, LOG_WARN, "e", &field, 1);
+    }
+    const struct log_field nul = log_strn("v", "a\0b", 3);
+    assert_logged("warn e v=\"a\\u0000b\"\n", LOG_WARN, "e", &nul, 1);
+}
+
+static json_t *log_json(const struct log_field *fields, size_t n) {
+    const int fd = capture_open();
+    log_open(fd, LOG_JSON, LOG_DEBUG);
+    log_write(LOG_ERROR, "x.y", fields, n);
+    const char *line = capture_read(fd);
+    (void)close(fd);
+    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1); /* one line */
+    json_error_t error;
+    json_t *root = json_loads(line, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL) {
+        fail_msg("%s in %s", error.text, line);
+    }
+    return root;
+}
+
+static void test_json_lines(void **state) {
+    (void)state;
+    const struct log_field fields[] = {
+        log_int("job", INT64_MIN), log_str("s", "a\"\\\n\t\x01\x7f\xE2\x80\xA8 caf\xC3\xA9"),
+        log_dbl("d", 0.1),         log_dbl("nan", (double)NAN),
+        log_str("none", NULL),     log_str("bad", "\xFFz"),
+    };
+    json_t *root = log_json(fields, sizeof fields / sizeof fields[0]);
+    assert_int_equal(json_object_size(root), 9);
+    assert_string_equal(json_string_value(json_object_get(root, "level")), "error");
+    assert_string_equal(json_string_value(json_object_get(root, "event")), "x.y");
+    assert_int_equal(json_string_length(json_object_get(root, "time")), 24);
+    assert_int_equal(json_integer_value(json_object_get(root, "job")), INT64_MIN);
+    assert_string_equal(json_string_value(json_object_get(root, "s")), fields[1].str);
+    assert_true(json_real_value(json_object_get(root, "d")) == 0.1);
+    assert_true(json_is_null(json_object_get(root, "nan")));
+    assert_true(json_is_null(json_object_get(root, "none")));
+    assert_string_equal(json_string_value(json_object_get(root, "bad")), "\xEF\xBF\xBDz");
+    json_decref(root);
+}
+
+static void test_long_values_are_cut(void **state) {
+    (void)state;
+    static char text[100001];
+    memset(text, 'x', 100000);
+    memcpy(text + 1999, "\xC3\xA9", 2); /* the cut at 2,000 would split it */
+    const struct log_field field = log_str("v", text);
+    json_t *root = log_json(&field, 1);
+    const json_t *v = json_object_get(root, "v");
+    assert_int_equal(json_string_length(v), 1999 + 3);
+    assert_string_equal(json_string_value(v) + 1999, "\xE2\x80\xA6");
+    json_decref(root);
+}
+
+static void test_long_lines_stay_whole(void **state) {
+    (void)state;
+    char text[1901];
+    memset(text, 1, 1900); /* each becomes six bytes */
+    text[1900] = '\0';
+    const struct log_field fields[] = {log_str("a", text), log_str("b", text), log_int("c", 5), log_str("d", text)};
+    json_t *root = log_json(fields, 4);
+    assert_string_equal(json_string_value(json_object_get(root, "a")), text);
+    assert_null(json_object_get(root, "b")); /* no room */
+    assert_int_equal(json_integer_value(json_object_get(root, "c")), 5);
+    assert_int_equal(json_integer_value(json_object_get(root, "truncated")), 1);
+    json_decref(root);
+    const int fd = capture_open();
+    log_open(fd, LOG_TEXT, LOG_INFO);
+    log_write(LOG_INFO, "e", fields, 4);
+    const char *line = capture_read(fd);
+    assert_non_null(strstr(line, " c=5 truncated=1\n"));
+    assert_true(strlen(line) < 16384);
+    (void)close(fd);
+}
+
+static void test_levels(void **state) {
+    (void)state;
+    const int fd = capture_open();
+    log_open(fd, LOG_TEXT, LOG_WARN);
+    assert_false(log_enabled(LOG_INFO));
+    assert_true(log_enabled(LOG_WARN));
+    log_debug("no", log_int("i", 1));
+    log_info("no", log_int("i", 1));
+    log_write(LOG_INFO, "no", NULL, 0);
+    errno = 1234;
+    log_warn("yes", log_int("i", 1), log_str("s", "t"));
+    assert_int_equal(errno, 1234);
+    assert_string_equal(after_time(capture_read(fd)), "warn yes i=1 s=t\n");
+    (void)close(fd);
+    log_error("nowhere", log_int("i", 1)); /* a closed descriptor is survived */
+}
+
+static void test_names(void **state) {
+    (void)state;
+    enum log_level level = LOG_ERROR;
+    enum log_format format = LOG_JSON;
+    assert_true(log_level_parse("debug", &level) && level == LOG_DEBUG);
+    assert_true(log_level_parse("warn", &level) && level == LOG_WARN);
+    assert_false(log_level_parse("Warn", &level));
+    assert_false(log_level_parse("", &level));
+    assert_true(level == LOG_WARN);
+    assert_true(log_format_parse("text", &format) && format == LOG_TEXT);
+    assert_true(log_format_parse("json", &format) && format == LOG_JSON);
+    assert_false(log_format_parse("xml", &format));
+}
+
+enum { THREADS = 4, LINES = 500 };
+
+static void *log_many(void *arg) {
+    const char *text = arg;
+    for (int i = 0; i < LINES; i++) {
+        log_info("e", log_str("v", text), log_int("end", 1));
+    }
+    return NULL;
+}
+
+static void test_threads_write_whole_lines(void **state) {
+    (void)state;
+    const int fd = capture_open();
+    log_open(fd, LOG_TEXT, LOG_INFO);
+    pthread_t threads[THREADS];
+    char texts[THREADS][301];
+    for (size_t i = 0; i < THREADS; i++) {
+        memset(texts[i], (int)('a' + i), 300);
+        texts[i][300] = '\0';
+        assert_int_equal(pthread_create(&threads[i], NULL, log_many, texts[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    size_t counts[THREADS] = {0}, lines = 0;
+    (void)capture_read(fd);
+    for (char *line = strtok(captured, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        const char *rest = after_time(line) + strlen("info e v=");
+        const size_t who = (size_t)(rest[0] - 'a');
+        assert_true(who < THREADS);
+        assert_memory_equal(rest, texts[who], 300);
+        assert_string_equal(rest + 300, " end=1");
+        counts[who]++;
+        lines++;
+    }
+    assert_int_equal(lines, THREADS * LINES);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(counts[i], LINES);
+    }
+    (void)close(fd);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_lines),
+        cmocka_unit_test(test_text_cannot_forge),
+        cmocka_unit_test(test_json_lines),
+        cmocka_unit_test(test_long_values_are_cut),
+        cmocka_unit_test(test_long_lines_stay_whole),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_threads_write_whole_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
