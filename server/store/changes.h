@@ -1,0 +1,22 @@
+/* The ring of committed changes. One lock guards it, a leaf. */
+#ifndef STORE_CHANGES_H
+#define STORE_CHANGES_H
+
+#include "store/store.h"
+#include <pthread.h>
+
+#define STORE_RING_SIZE 4096
+
+struct store_ring {
+    pthread_mutex_t mutex;                        /* guards what follows */
+    pthread_cond_t cond;                          /* a change came, or store_wake */
+    int64_t last;                                 /* seq of the newest change; 0: none yet */
+    uint64_t wakes;                               /* how often store_wake was called */
+    struct store_change changes[STORE_RING_SIZE]; /* seq s is at s % STORE_RING_SIZE */
+};
+bool store_ring_init(struct store_ring *ring, struct problem *problem);
+void store_ring_done(struct store_ring *ring);
+/* The writer, after a commit: numbers the changes and shows them. */
+void store_ring_add(struct store_ring *ring, struct store_change *changes, size_t n);
+
+#endif

@@ -1,0 +1,60 @@
+/* What a store is made of. Locks: ring, readers, parts, pins and writer have one each, all leaves: none is taken under another, and no SQL runs under one. */
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#include "store/changes.h"
+#include "store/lockfile.h"
+#include "store/parts.h"
+#include "store/pins.h"
+#include "store/readers.h"
+#include "store/store.h"
+#include "store/writer.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct store {
+    char *path;                   /* of the database, without symbolic links */
+    char *log_path;               /* of its write-ahead log */
+    char owner[STORE_OWNER_SIZE]; /* ours, in leases */
+    int64_t lease_ms;
+    int64_t bulk_limit;
+    int64_t next_blob; /* id for the next blob; the writer thread's */
+    int lock_fd;       /* FILE.lock */
+    struct store_ring ring;
+    struct store_readers readers;
+    struct store_parts parts;
+    struct store_pins pins;
+    struct store_writer writer;
+};
+
+/* A condition variable on the monotonic clock, and a point of time for it. */
+bool store_cond_init(pthread_cond_t *cond);
+struct timespec store_deadline(int64_t timeout_ms);
+
+/* condition.c: whether If-Match and If-None-Match hold for this etag (NULL: there is nothing); what: `dataset "iris"`. c may be NULL. */
+bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind, const char *name, struct problem *problem);
+void store_etag(int64_t version, int64_t revision, char out[64]);
+
+/* sweep.c: one step of giving back, on the writer thread. busy: chunks are waiting. *more: there may be another step. */
+bool store_sweep_step(struct store *store, bool busy, bool *more);
+/* Marks what versions no longer use as dead. */
+void store_part_kill(struct store_tx *tx, int64_t part);
+
+/* jobs: running jobs of other owners whose lease ran out are queued again (or cancelled, when that was asked). */
+void store_jobs_expire(struct store_tx *tx);
+/* job_events.c: the job's next event. progress: JSON, of PROGRESS alone. */
+void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kind, const char *progress);
+void store_history_add(struct store_tx *tx, int64_t job, const struct store_history_row *rows, size_t n);
+/* The end of a job in any final state: its events and its hold on the dataset. */
+void store_job_close(struct store_tx *tx, int64_t job);
+
+/* model_change.c: a new live version from a staged part. Versions older than the newest `keep` go (0: none). Returns its number. */
+struct store_model_new {
+    const char *name, *info;
+    int64_t part, bytes, keep;
+};
+int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m, const struct store_part_sum *staged);
+
+#endif

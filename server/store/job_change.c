@@ -1,0 +1,125 @@
+/* What users do to jobs: insert, cancel, delete; and pruning. */
+#include "store/jobs.h"
+#include <inttypes.h>
+
+enum { PRUNE_AT_ONCE = 200 };
+
+struct insert {
+    const struct store_job_new *j;
+    int64_t id;
+};
+
+static void insert(struct store_tx *tx, void *arg) {
+    struct insert *in = arg;
+    const struct store_job_new *j = in->j;
+    in->id = STORE_ASK(
+        tx->connection, tx->problem, 0,
+        "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, warnings)"
+        " SELECT 0, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]') FROM dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
+        store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm), store_text(j->spec), store_int(tx->now),
+        store_text(j->warnings));
+    if (!in->id) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET, "the dataset version that the job names is there no more");
+        return;
+    }
+    STORE_RUN(tx->connection, tx->problem, "INSERT INTO job_pins (job, version) VALUES (?, ?)", store_int(in->id),
+              store_int(j->dataset_id));
+    store_event_add(tx, in->id, STORE_EVENT_STATE, NULL);
+}
+
+bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id, struct problem *problem) {
+    struct insert in = {.j = j};
+    if (!store_write(store, insert, &in, problem)) {
+        return false;
+    }
+    *id = in.id;
+    return true;
+}
+
+static void refuse(struct store_tx *tx, int64_t id, const char *rule, int64_t state) {
+    if (state < 0) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
+    } else {
+        problem_set(tx->problem, PROBLEM_CONFLICT, "job %" PRId64 " is %s: %s", id, store_job_state_name((enum store_job_state)state),
+                    rule);
+    }
+}
+
+static int64_t state_of(struct store_tx *tx, int64_t id) {
+    return STORE_ASK(tx->connection, tx->problem, -1, "SELECT state FROM jobs WHERE id = ?", store_int(id));
+}
+
+static void cancel(struct store_tx *tx, void *arg) {
+    int64_t id = *(const int64_t *)arg;
+    int64_t state = state_of(tx, id);
+    if (state == STORE_JOB_QUEUED) {
+        STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET state = 4, cancel_requested = 1, finished_at = ?2 WHERE id = ?1",
+                  store_int(id), store_int(tx->now));
+        store_job_close(tx, id);
+    } else if (state == STORE_JOB_RUNNING) {
+        STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?", store_int(id));
+        store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
+    } else {
+        refuse(tx, id, "only a queued or running job can be cancelled", state);
+    }
+}
+
+bool store_job_cancel(struct store *store, int64_t id, struct problem *problem) {
+    return store_write(store, cancel, &id, problem);
+}
+
+static void delete (struct store_tx *tx, void *arg) {
+    int64_t id = *(const int64_t *)arg;
+    int64_t state = state_of(tx, id);
+    if (state < STORE_JOB_SUCCEEDED) {
+        refuse(tx, id, "only a job that has ended can be deleted", state);
+        return;
+    }
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM jobs WHERE id = ?", store_int(id));
+    store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
+}
+
+bool store_job_delete(struct store *store, int64_t id, struct problem *problem) {
+    if (!store_write(store, delete, &id, problem)) {
+        return false;
+    }
+    store_writer_kick(store); /* free pages */
+    return true;
+}
+
+struct prune {
+    int64_t keep;
+    size_t n; /* how many went */
+};
+
+static void prune(struct store_tx *tx, void *arg) {
+    struct prune *p = arg;
+    struct store_query q;
+    int64_t ids[PRUNE_AT_ONCE];
+    p->n = 0;
+    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT id FROM jobs WHERE state >= 2 ORDER BY id DESC LIMIT ?1 OFFSET ?2",
+                store_int(PRUNE_AT_ONCE), store_int(p->keep));
+    while (p->n < PRUNE_AT_ONCE && store_query_row(&q)) {
+        ids[p->n++] = store_query_int(&q, 0);
+    }
+    store_query_end(&q);
+    for (size_t i = 0; i < p->n; i++) {
+        STORE_RUN(tx->connection, tx->problem, "DELETE FROM jobs WHERE id = ?", store_int(ids[i]));
+        store_tx_change(tx, STORE_CHANGE_JOB, NULL, ids[i]);
+    }
+}
+
+bool store_job_prune(struct store *store, int64_t keep, struct problem *problem) {
+    struct prune p = {.keep = keep > 0 ? keep : 0};
+    size_t total = 0;
+    do {
+        if (!store_write_lazy(store, prune, &p, problem)) {
+            return false;
+        }
+        total += p.n;
+    } while (p.n == PRUNE_AT_ONCE);
+    if (total) {
+        store_writer_kick(store);
+    }
+    return true;
+}

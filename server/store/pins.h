@@ -1,0 +1,24 @@
+/* Dataset versions that something in this process reads: their chunks stay even when they are deleted. */
+#ifndef STORE_PINS_H
+#define STORE_PINS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store_pin {
+    int64_t version; /* id */
+    size_t count;
+};
+struct store_pins {
+    pthread_mutex_t mutex; /* guards what follows */
+    struct store_pin *pins;
+    size_t n, room;
+    size_t unnamed; /* pins there was no memory for: while there are any, nothing goes */
+};
+void store_pins_init(struct store_pins *pins);
+void store_pins_done(struct store_pins *pins);
+bool store_pinned(struct store_pins *pins, int64_t version);
+
+#endif

@@ -1,0 +1,179 @@
+/* Opening and closing a store, its health and its sizes. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/dbfile.h"
+#include "store/internal.h"
+#include "store/migrate.h"
+#include <inttypes.h>
+#include <sys/stat.h>
+
+enum { LEASE_MS = 15000, BULK_LIMIT = 64 * 1024 * 1024, HEALTH_MS = 1000 };
+
+/* ---- metrics ---- */
+
+static void set_gauge(const char *name, const char *help, double value) {
+    metric_set(metrics_series(metrics_register(METRICS_GAUGE, name, help, "", NULL, 0), NULL), value);
+}
+
+static void collect(void *arg) {
+    struct store_stats stats;
+    store_stats(arg, &stats);
+    set_gauge("discern_store_database_bytes", "Size of the database file.", (double)stats.database_bytes);
+    set_gauge("discern_store_log_bytes", "Size of the write-ahead log.", (double)stats.log_bytes);
+    set_gauge("discern_store_free_bytes", "Free pages within the database file.", (double)stats.free_bytes);
+    set_gauge("discern_store_bulk_bytes", "Bytes of chunks that wait for the writer.", (double)stats.bulk_bytes);
+    struct metrics_family *waiting =
+        metrics_register(METRICS_GAUGE, "discern_store_waiting", "Transactions that wait for the writer, by queue.", "queue", NULL, 0);
+    metric_set(metrics_series(waiting, "state", NULL), (double)stats.state_queue);
+    metric_set(metrics_series(waiting, "bulk", NULL), (double)stats.bulk_queue);
+}
+
+/* ---- open ---- */
+
+/* What the previous holder of the lock leased is free at once: the lock proves that it is dead. Other leases run out by time. */
+static void recover(struct store_tx *tx, void *previous) {
+    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET lease_until = 0 WHERE state = 0 AND owner = ?", store_text(previous));
+    STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET lease_until = 0 WHERE state = 1 AND owner = ?", store_text(previous));
+    store_jobs_expire(tx);
+    tx->store->next_blob = STORE_ASK(tx->connection, tx->problem, 0, "SELECT coalesce(max(id), 0) + 1 FROM blobs", STORE_NO_VALUES);
+}
+
+/* On the connection that will be the writer thread's. */
+static bool open_database(struct store *store, struct problem *problem) {
+    struct store_connection *c = store_connection_open(store->path, STORE_WRITE, problem);
+    store->writer.connection = c;
+    if (!c || !store_dbfile_prepare(c, store->path, problem)) {
+        return false;
+    }
+    size_t n;
+    const struct store_migration *migrations = store_migrations(&n);
+    return store_migrate(c, migrations, n, problem);
+}
+
+static bool set_up(struct store *store, const struct store_settings *settings, struct problem *problem) {
+    store->lease_ms = settings->lease_ms > 0 ? settings->lease_ms : LEASE_MS;
+    store->bulk_limit = settings->bulk_limit > 0 ? settings->bulk_limit : BULK_LIMIT;
+    snprintf(store->owner, sizeof store->owner, "%016" PRIx64 "%016" PRIx64, ids_random(), ids_random());
+    store->path = store_dbfile_find(settings->path, problem);
+    if (!store->path) {
+        return false;
+    }
+    size_t size = strlen(store->path) + sizeof "-wal";
+    store->log_path = malloc(size);
+    if (!store->log_path) {
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    snprintf(store->log_path, size, "%s-wal", store->path);
+    return true;
+}
+
+/* Everything but the thread. */
+static bool prepare(struct store *store, const struct store_settings *settings, struct problem *problem) {
+    char previous[STORE_OWNER_SIZE];
+    if (!set_up(store, settings, problem)) {
+        return false;
+    }
+    store->lock_fd = store_lock_take(store->path, previous, problem);
+    if (store->lock_fd < 0 || !store_dbfile_check(store->path, problem) || !open_database(store, problem)) {
+        return false;
+    }
+    sqlite3_wal_hook(store->writer.connection->db, store_checkpoint_hook, &store->writer);
+    return store_writer_transact(store, recover, previous, true, problem) && store_lock_sign(store->lock_fd, store->owner, problem);
+}
+
+static void dismantle(struct store *store) {
+    store_readers_done(&store->readers);
+    store_writer_done(store);
+    store_parts_done(&store->parts);
+    store_pins_done(&store->pins);
+    store_ring_done(&store->ring);
+    store_lock_release(store->lock_fd); /* last: until here nobody else may open the file */
+    free(store->log_path);
+    free(store->path);
+    free(store);
+}
+
+bool store_open(const struct store_settings *settings, struct store **out, struct problem *problem) {
+    struct store *store = calloc(1, sizeof *store);
+    if (!store) {
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    store->lock_fd = -1;
+    store_pins_init(&store->pins);
+    bool ok = store_ring_init(&store->ring, problem);
+    ok = store_readers_init(&store->readers, problem) && ok;
+    ok = store_parts_init(&store->parts, problem) && ok;
+    ok = store_writer_init(store, problem) && ok;
+    if (!ok || !prepare(store, settings, problem) || !store_writer_start(store, problem)) {
+        dismantle(store);
+        return false;
+    }
+    metrics_on_scrape(collect, store);
+    log_info("store.open", log_str("path", store->path), log_str("owner", store->owner));
+    *out = store;
+    return true;
+}
+
+/* ---- close ---- */
+
+static void release(struct store_tx *tx, void *arg) {
+    (void)arg;
+    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET lease_until = 0 WHERE state = 0 AND owner = ?", store_text(tx->store->owner));
+    STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET lease_until = 0 WHERE state = 1 AND owner = ?", store_text(tx->store->owner));
+}
+
+void store_close(struct store *store) {
+    if (!store) {
+        return;
+    }
+    struct problem problem = {0};
+    metrics_forget_scrape(store);
+    store_writer_stop(store); /* from here on its connection is ours */
+    if (!store_writer_transact(store, release, NULL, true, &problem)) {
+        log_warn("store.release", log_str("problem", problem.detail)); /* then the leases run out, or the lock file ends them */
+    }
+    problem_done(&problem);
+    store_checkpoint_last(store);
+    log_info("store.closed", log_str("path", store->path));
+    dismantle(store);
+}
+
+/* ---- health, sizes ---- */
+
+const char *store_owner(const struct store *store) {
+    return store->owner;
+}
+
+bool store_healthy(struct store *store, struct problem *problem) {
+    struct store_read r;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    STORE_ASK(r.connection, problem, 0, "SELECT count(*) FROM migrations", STORE_NO_VALUES);
+    if (!store_read_end(&r)) {
+        return false;
+    }
+    return store_writer_pulse(store, HEALTH_MS) ||
+           problem_set(problem, PROBLEM_UNAVAILABLE, "the database's writer has not answered within %d ms", HEALTH_MS);
+}
+
+static int64_t file_size(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+void store_stats(struct store *store, struct store_stats *out) {
+    struct problem problem = {0};
+    struct store_read r;
+    *out = (struct store_stats){.database_bytes = file_size(store->path), .log_bytes = file_size(store->log_path)};
+    if (store_read_begin(&r, store, &problem)) {
+        out->free_bytes = STORE_PAGE_SIZE * STORE_ASK(r.connection, &problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES);
+        store_read_end(&r);
+    }
+    problem_done(&problem);
+    pthread_mutex_lock(&store->writer.mutex);
+    out->state_queue = store->writer.state.n;
+    out->bulk_queue = store->writer.bulk.n;
+    out->bulk_bytes = store->writer.bulk.bytes;
+    pthread_mutex_unlock(&store->writer.mutex);
+}

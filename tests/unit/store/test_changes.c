@@ -1,0 +1,94 @@
+/* The ring of changes: what is told, in which order, what is lost, and waiting. */
+#include "store/internal.h"
+#include "unit/store/fixture.h"
+#include <pthread.h>
+
+static void test_what_is_told(void **state) {
+    struct fixture *f = *state;
+    struct store_change c[16];
+    bool lost = true;
+    assert_int_equal(store_changes_last(f->store), 0);
+    assert_int_equal(store_changes(f->store, 0, c, 16, &lost), 0);
+    assert_false(lost);
+    int64_t dataset = publish(f, "data", 1).id; /* 1 */
+    publish(f, "data", 1);                      /* unchanged: nothing to tell */
+    int64_t job = insert_job(f, "m", dataset);  /* 2 */
+    claim_job(f, 3);                            /* 3 */
+    succeed_job(f, job, 1, 1, 10, 0);           /* model, job: state and done */
+    assert_false(store_dataset_delete(f->store, "none", 0, NULL, &f->problem));
+    problem_done(&f->problem);
+    size_t n = store_changes(f->store, 0, c, 16, &lost);
+    assert_false(lost);
+    assert_int_equal(n, 6);
+    assert_int_equal(store_changes_last(f->store), 6);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(c[i].seq, i + 1);
+    }
+    assert_int_equal(c[0].kind, STORE_CHANGE_DATASET);
+    assert_string_equal(c[0].name, "data");
+    assert_int_equal(c[0].job, 0);
+    assert_int_equal(c[1].kind, STORE_CHANGE_JOB);
+    assert_int_equal(c[1].job, job);
+    assert_string_equal(c[1].name, "");
+    assert_int_equal(c[3].kind, STORE_CHANGE_MODEL);
+    assert_string_equal(c[3].name, "m");
+    assert_int_equal(store_changes(f->store, 4, c, 1, &lost), 1);
+    assert_int_equal(c[0].seq, 5);
+}
+
+static void test_the_ring_wraps(void **state) {
+    struct fixture *f = *state;
+    static struct store_change added[100], c[STORE_RING_SIZE + 10];
+    publish(f, "data", 1);
+    for (int i = 0; i < 60; i++) { /* through the public face would cost a commit each */
+        for (int k = 0; k < 100; k++) {
+            added[k] = (struct store_change){.kind = STORE_CHANGE_JOB, .job = 100 * i + k};
+        }
+        store_ring_add(&f->store->ring, added, 100);
+    }
+    bool lost = false;
+    assert_int_equal(store_changes_last(f->store), 6001);
+    assert_int_equal(store_changes(f->store, 0, c, STORE_RING_SIZE + 10, &lost), STORE_RING_SIZE);
+    assert_true(lost);
+    assert_int_equal(c[0].seq, 6001 - STORE_RING_SIZE + 1);
+    assert_int_equal(c[STORE_RING_SIZE - 1].job, 5999);
+    assert_int_equal(store_changes(f->store, 6001 - STORE_RING_SIZE, c, 5, &lost), 5);
+    assert_false(lost);
+    assert_int_equal(store_changes(f->store, 6001 - STORE_RING_SIZE - 1, c, 5, &lost), 5);
+    assert_true(lost);
+    assert_int_equal(store_changes(f->store, 7000, c, 5, &lost), 0); /* of another life of the daemon */
+    assert_true(lost);
+}
+
+static void *wake_later(void *store) {
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    store_wake(store);
+    return NULL;
+}
+
+static void *publish_later(void *fixture) {
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    publish(fixture, "later", 1);
+    return NULL;
+}
+
+static void test_waiting(void **state) {
+    struct fixture *f = *state;
+    pthread_t thread;
+    assert_int_equal(store_changes_wait(f->store, 0, 1), 0); /* the time is over */
+    assert_int_equal(store_changes_wait(f->store, 0, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, wake_later, f->store), 0);
+    assert_int_equal(store_changes_wait(f->store, 0, 3600000), 0); /* woken */
+    pthread_join(thread, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, publish_later, f), 0);
+    assert_int_equal(store_changes_wait(f->store, 0, 3600000), 1); /* a change */
+    pthread_join(thread, NULL);
+    assert_int_equal(store_changes_wait(f->store, 0, 3600000), 1); /* it is there already */
+}
+
+int main(void) {
+    fixture_begin();
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {T(test_what_is_told), T(test_the_ring_wraps), T(test_waiting)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

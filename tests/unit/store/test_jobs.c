@@ -1,0 +1,281 @@
+/* The queue: order, attempts, leases, cancelling, ends; events and history. */
+#include "unit/store/fixture.h"
+#include <sys/wait.h>
+
+static void test_claims_in_order(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id;
+    assert_int_equal(claim_job(f, 3), 0);
+    int64_t first = insert_job(f, "a", dataset), second = insert_job(f, "b", dataset);
+    assert_true(second > first);
+    struct store_job j = get_job(f, first);
+    assert_int_equal(j.state, STORE_JOB_QUEUED);
+    assert_string_equal(j.model, "a");
+    assert_string_equal(j.algorithm, "logistic");
+    assert_string_equal(j.dataset, "data");
+    assert_int_equal(j.dataset_version, 1);
+    assert_int_equal(j.dataset_id, dataset);
+    assert_string_equal(j.spec, "{\"seed\":1}");
+    assert_string_equal(j.warnings, "[]");
+    assert_null(j.progress);
+    assert_null(j.error);
+    assert_null(j.result);
+    assert_true(j.created_at > 1600000000000);
+    assert_int_equal(j.started_at, 0);
+    assert_int_equal(j.last_event, 1);
+    store_job_done(&j);
+    store_job_done(NULL);
+    assert_int_equal(claim_job(f, 3), first);
+    assert_job_state(f, first, STORE_JOB_RUNNING, 1);
+    assert_int_equal(claim_job(f, 3), second);
+    assert_int_equal(claim_job(f, 3), 0);
+    int64_t counts[5];
+    assert_ok(f, store_job_counts(f->store, counts, &f->problem));
+    assert_int_equal(counts[STORE_JOB_RUNNING], 2);
+    assert_int_equal(counts[STORE_JOB_QUEUED], 0);
+    assert_problem(f, store_job_get(f->store, 99, &j, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 99");
+}
+
+static void test_jobs_hold_their_dataset(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id, id = 0;
+    publish(f, "data", 2);
+    int64_t job = insert_job(f, "a", dataset);
+    assert_problem(f, store_dataset_delete(f->store, "data", 1, NULL, &f->problem), PROBLEM_IN_USE, "in use by job 1");
+    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use by job 1");
+    assert_ok(f, store_dataset_delete(f->store, "data", 2, NULL, &f->problem));
+    assert_int_equal(claim_job(f, 3), job);
+    assert_problem(f, store_dataset_delete(f->store, "data", 1, NULL, &f->problem), PROBLEM_IN_USE, "in use");
+    succeed_job(f, job, 1, 1, 10, 0);
+    assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
+    struct store_job_new j = {.model = "a", .algorithm = "x", .dataset_id = dataset, .spec = "{}"};
+    assert_problem(f, store_job_insert(f->store, &j, &id, &f->problem), PROBLEM_UNKNOWN_DATASET, "there no more");
+    struct store_job kept = get_job(f, job); /* the job still names what it was trained on */
+    assert_string_equal(kept.dataset, "data");
+    store_job_done(&kept);
+}
+
+static void test_success(void **state) {
+    struct fixture *f = *state;
+    int64_t job = insert_job(f, "m", publish(f, "data", 1).id), version = 0;
+    claim_job(f, 3);
+    struct store_history_row rows[] = {{7, false, "{\"loss\":1}"}, {7, true, "{\"w\":[1]}"}};
+    struct store_job_end e = {.id = job,
+                              .state = STORE_JOB_SUCCEEDED,
+                              .progress = "{\"fraction\":1}",
+                              .warnings = "[\"careful\"]",
+                              .result = "{\"converged\":true}",
+                              .rows = rows,
+                              .n_rows = 2,
+                              .model_part = stage(f->store, 1, 2, 1, 100),
+                              .model_bytes = 150,
+                              .model_info = "{}"};
+    /* bytes that are not what was staged: nothing happens */
+    assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_INTERNAL, "200 bytes");
+    assert_job_state(f, job, STORE_JOB_RUNNING, 1);
+    e.model_bytes = 200;
+    assert_ok(f, store_job_end(f->store, &e, &version, &f->problem));
+    assert_int_equal(version, 1);
+    struct store_job j = get_job(f, job);
+    assert_int_equal(j.state, STORE_JOB_SUCCEEDED);
+    assert_int_equal(j.version, 1);
+    assert_string_equal(j.progress, "{\"fraction\":1}");
+    assert_string_equal(j.warnings, "[\"careful\"]");
+    assert_string_equal(j.result, "{\"converged\":true}");
+    assert_null(j.error);
+    assert_true(j.finished_at >= j.started_at && j.started_at >= j.created_at);
+    store_job_done(&j);
+    /* ended is ended */
+    assert_problem(f, store_job_cancel(f->store, job, &f->problem), PROBLEM_CONFLICT, "job 1 is succeeded");
+    e.state = STORE_JOB_FAILED;
+    assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_CONFLICT, "not run by this worker");
+    bool cancel = true, ours = true;
+    assert_ok(f, store_job_renew(f->store, job, &cancel, &ours, &f->problem));
+    assert_false(ours);
+}
+
+static void test_failure_and_drain(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id, job = insert_job(f, "m", dataset);
+    claim_job(f, 1);
+    struct store_job_end e = {.id = job, .state = STORE_JOB_QUEUED};
+    for (int i = 0; i < 3; i++) { /* given back: the start is not counted, even with one attempt allowed */
+        assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
+        assert_job_state(f, job, STORE_JOB_QUEUED, 0);
+        assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use");
+        assert_int_equal(claim_job(f, 1), job);
+    }
+    e = (struct store_job_end){.id = job, .state = STORE_JOB_FAILED, .error = "{\"type\":\"/problems/job-numeric\"}"};
+    assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
+    struct store_job j = get_job(f, job);
+    assert_int_equal(j.state, STORE_JOB_FAILED);
+    assert_string_equal(j.error, "{\"type\":\"/problems/job-numeric\"}");
+    assert_int_equal(j.version, 0);
+    store_job_done(&j);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models"), 0);
+}
+
+static void test_cancel(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id, queued = insert_job(f, "a", dataset), running = insert_job(f, "b", dataset);
+    bool cancel = false, ours = false;
+    assert_ok(f, store_job_cancel(f->store, queued, &f->problem));
+    assert_job_state(f, queued, STORE_JOB_CANCELLED, 0);
+    assert_int_equal(claim_job(f, 3), running);
+    assert_ok(f, store_job_renew(f->store, running, &cancel, &ours, &f->problem));
+    assert_true(ours);
+    assert_false(cancel);
+    assert_ok(f, store_job_cancel(f->store, running, &f->problem));
+    assert_job_state(f, running, STORE_JOB_RUNNING, 1);
+    assert_ok(f, store_job_renew(f->store, running, &cancel, &ours, &f->problem));
+    assert_true(ours && cancel);
+    struct store_job_end e = {.id = running, .state = STORE_JOB_QUEUED};
+    assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem)); /* drained, but somebody wanted its end */
+    assert_job_state(f, running, STORE_JOB_CANCELLED, 1);
+    assert_problem(f, store_job_cancel(f->store, 77, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 77");
+    assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem)); /* nobody holds it any more */
+}
+
+static void test_lease_of_another_owner(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id, live = insert_job(f, "a", dataset), expired = insert_job(f, "b", dataset);
+    int64_t cancelled = insert_job(f, "c", dataset);
+    for (int i = 0; i < 3; i++) {
+        claim_job(f, 3);
+    }
+    sql_run(f->path,
+            "UPDATE jobs SET owner = 'somebody', lease_until = CASE id WHEN 1 THEN 9999999999999 ELSE 1 END, cancel_requested = id = 3");
+    bool cancel, ours = true;
+    assert_ok(f, store_job_renew(f->store, live, &cancel, &ours, &f->problem));
+    assert_false(ours);
+    assert_ok(f, store_job_progress(f->store, expired, "{}", NULL, 0, &cancel, &ours, &f->problem));
+    assert_false(ours);
+    struct store_job_end e = {.id = expired, .state = STORE_JOB_FAILED};
+    assert_problem(f, store_job_end(f->store, &e, NULL, &f->problem), PROBLEM_CONFLICT, "not run by this worker");
+    assert_int_equal(claim_job(f, 3), expired);
+    assert_job_state(f, expired, STORE_JOB_RUNNING, 2);
+    assert_job_state(f, cancelled, STORE_JOB_CANCELLED, 1);
+    assert_int_equal(claim_job(f, 3), 0);
+    assert_job_state(f, live, STORE_JOB_RUNNING, 1);
+}
+
+/* Claims the one job, writes of it, and dies. */
+static void crash_once(struct fixture *f, int64_t job) {
+    fixture_close(f);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct store_history_row row = {1, false, "{}"};
+        bool cancel, ours, ok = fixture_open(f) && claim_job(f, 2) == job;
+        ok = ok && store_job_progress(f->store, job, "{\"x\":1}", &row, 1, &cancel, &ours, &f->problem);
+        _exit(ok ? 42 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+    assert_ok(f, fixture_open(f));
+}
+
+static bool count_row(void *arg, const struct store_history_row *row) {
+    assert_non_null(row->doc);
+    ++*(int *)arg;
+    return true;
+}
+
+static void test_crashes_are_counted(void **state) {
+    struct fixture *f = *state;
+    int64_t job = insert_job(f, "m", publish(f, "data", 1).id), next = insert_job(f, "n", 1);
+    for (int i = 1; i <= 2; i++) {
+        crash_once(f, job); /* within the lease: the lock file proves the owner dead, so the job waits again at once */
+        assert_job_state(f, job, STORE_JOB_QUEUED, i);
+    }
+    assert_int_equal(claim_job(f, 2), next); /* the crashed one ends on the way */
+    struct store_job j = get_job(f, job);
+    assert_int_equal(j.state, STORE_JOB_FAILED);
+    assert_non_null(strstr(j.error, "job-crashed"));
+    assert_non_null(strstr(j.error, "2 times"));
+    assert_true(j.finished_at > 0);
+    store_job_done(&j);
+}
+
+static void test_claim_clears_what_the_last_start_left(void **state) {
+    struct fixture *f = *state;
+    int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
+    crash_once(f, job);
+    assert_int_equal(claim_job(f, 3), job);
+    int n = 0;
+    assert_ok(f, store_job_history(f->store, job, false, count_row, &n, &f->problem));
+    assert_int_equal(n, 0);
+    struct store_job j = get_job(f, job);
+    assert_null(j.progress);
+    assert_int_equal(j.attempts, 2);
+    store_job_done(&j);
+}
+
+struct seen {
+    char text[600];
+};
+static bool see_job(void *arg, const struct store_job *j) {
+    struct seen *s = arg;
+    size_t at = strlen(s->text);
+    snprintf(s->text + at, sizeof s->text - at, "%d%s ", (int)j->id, j->model);
+    return true;
+}
+
+static void test_list_delete_prune(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id;
+    for (int i = 0; i < 6; i++) {
+        insert_job(f, i % 2 ? "odd" : "even", dataset);
+    }
+    struct seen s = {0};
+    struct store_job_filter filter = {.state = -1, .limit = 4};
+    assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
+    assert_string_equal(s.text, "6odd 5even 4odd 3even ");
+    s = (struct seen){0};
+    filter = (struct store_job_filter){.state = STORE_JOB_QUEUED, .model = "odd", .before = 6, .limit = 9};
+    assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
+    assert_string_equal(s.text, "4odd 2odd ");
+    assert_problem(f, store_job_delete(f->store, 1, &f->problem), PROBLEM_CONFLICT, "job 1 is queued");
+    for (int64_t id = 1; id <= 5; id++) {
+        assert_ok(f, store_job_cancel(f->store, id, &f->problem));
+    }
+    assert_ok(f, store_job_delete(f->store, 4, &f->problem));
+    assert_problem(f, store_job_delete(f->store, 4, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 4");
+    assert_ok(f, store_job_prune(f->store, 2, &f->problem));
+    s = (struct seen){0};
+    filter = (struct store_job_filter){.state = -1, .limit = 9};
+    assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
+    assert_string_equal(s.text, "6odd 5even 3even ");
+    assert_int_equal(sql_ask(f->path, "SELECT count(DISTINCT job) FROM job_events"), 3);
+    assert_ok(f, store_job_cancel(f->store, 6, &f->problem));
+    assert_ok(f, store_job_prune(f->store, 0, &f->problem));
+    assert_int_equal(insert_job(f, "new", dataset), 7); /* numbers are never given twice */
+}
+
+static void test_state_names(void **state) {
+    (void)state;
+    enum store_job_state parsed = STORE_JOB_QUEUED;
+    for (int i = 0; i < 5; i++) {
+        assert_true(store_job_state_parse(store_job_state_name((enum store_job_state)i), &parsed));
+        assert_int_equal(parsed, i);
+    }
+    assert_false(store_job_state_parse("done", &parsed));
+    assert_true(store_job_ended(STORE_JOB_CANCELLED) && !store_job_ended(STORE_JOB_RUNNING));
+}
+
+int main(void) {
+    fixture_begin();
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {T(test_claims_in_order),
+                                       T(test_jobs_hold_their_dataset),
+                                       T(test_success),
+                                       T(test_failure_and_drain),
+                                       T(test_cancel),
+                                       T(test_lease_of_another_owner),
+                                       T(test_crashes_are_counted),
+                                       T(test_claim_clears_what_the_last_start_left),
+                                       T(test_list_delete_prune),
+                                       T(test_state_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* Model versions: published by jobs, read back, switched, described, deleted, pruned. */
+#include "unit/store/fixture.h"
+
+/* One job from its insertion to its success; returns the model version. */
+static int64_t train(struct fixture *f, const char *model, int64_t seed, int64_t keep) {
+    struct store_dataset d = {0};
+    if (!store_dataset_get(f->store, "data", 0, &d, &f->problem)) {
+        problem_done(&f->problem);
+        publish(f, "data", 1);
+        assert_ok(f, store_dataset_get(f->store, "data", 0, &d, &f->problem));
+    }
+    int64_t id = insert_job(f, model, d.id);
+    store_dataset_done(&d);
+    assert_int_equal(claim_job(f, 3), id);
+    return succeed_job(f, id, seed, 3, 70000, keep);
+}
+
+static struct store_model get(struct fixture *f, const char *name, int64_t version) {
+    struct store_model m = {0};
+    assert_ok(f, store_model_get(f->store, name, version, &m, &f->problem));
+    return m;
+}
+
+static void assert_versions(struct fixture *f, const char *name, int64_t version, int64_t live, int64_t newest, int64_t revision) {
+    struct store_model m = get(f, name, 0);
+    assert_int_equal(m.version, version);
+    assert_int_equal(m.live_version, live);
+    assert_int_equal(m.newest_version, newest);
+    assert_int_equal(m.revision, revision);
+    store_model_done(&m);
+}
+
+static void test_bytes_come_back(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(train(f, "m", 9, 0), 1);
+    struct store_model m = get(f, "m", 0);
+    assert_string_equal(m.name, "m");
+    assert_int_equal(m.bytes, 210000);
+    assert_string_equal(m.info, "{\"algorithm\":\"logistic\"}");
+    assert_string_equal(m.tags, "[]");
+    assert_null(m.description);
+    assert_string_equal(m.etag, "\"1-0\"");
+    assert_true(m.created_at > 1600000000000);
+    struct buf b = {0};
+    buf_puts(&b, "before");
+    assert_ok(f, store_model_bytes(f->store, m.id, &b, &f->problem));
+    assert_int_equal(b.size, 210000);
+    for (int64_t chunk = 0; chunk < 3; chunk++) {
+        void *expected = pattern(9, chunk, 0, 70000);
+        assert_memory_equal(b.data + 70000 * chunk, expected, 70000);
+        free(expected);
+    }
+    assert_problem(f, store_model_bytes(f->store, m.id + 1, &b, &f->problem), PROBLEM_UNKNOWN_MODEL, "of id");
+    assert_int_equal(b.size, 210000); /* untouched by the failure */
+    buf_done(&b);
+    store_model_done(&m);
+    store_model_done(NULL);
+}
+
+static void test_live_and_roll_back(void **state) {
+    struct fixture *f = *state;
+    train(f, "m", 1, 0);
+    assert_int_equal(train(f, "m", 2, 0), 2);
+    assert_versions(f, "m", 2, 2, 2, 1);
+    struct store_condition wrong = {.if_match = "\"1-1\""}, right = {.if_match = "\"2-1\""};
+    assert_problem(f, store_model_set_live(f->store, "m", 1, &wrong, &f->problem), PROBLEM_PRECONDITION_FAILED,
+                   "model \"m\" is at \"2-1\"");
+    assert_ok(f, store_model_set_live(f->store, "m", 1, &right, &f->problem));
+    assert_versions(f, "m", 1, 1, 2, 2);
+    int64_t last = store_changes_last(f->store);
+    assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, &f->problem)); /* it is already */
+    assert_versions(f, "m", 1, 1, 2, 2);
+    assert_int_equal(store_changes_last(f->store), last);
+    assert_problem(f, store_model_set_live(f->store, "m", 7, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "no version 7 of a model \"m\"");
+    assert_problem(f, store_model_set_live(f->store, "x", 1, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "no model \"x\"");
+    assert_int_equal(train(f, "m", 3, 0), 3); /* the newest success is live */
+    assert_versions(f, "m", 3, 3, 3, 3);
+}
+
+static void test_patch(void **state) {
+    struct fixture *f = *state;
+    train(f, "m", 1, 0);
+    assert_ok(f, store_model_patch(f->store, "m", "good", "[1]", NULL, &f->problem));
+    struct store_model m = get(f, "m", 1);
+    assert_string_equal(m.description, "good");
+    assert_string_equal(m.tags, "[1]");
+    assert_string_equal(m.etag, "\"1-1\"");
+    store_model_done(&m);
+    assert_ok(f, store_model_patch(f->store, "m", "", NULL, NULL, &f->problem));
+    m = get(f, "m", 1);
+    assert_null(m.description);
+    assert_string_equal(m.tags, "[1]");
+    store_model_done(&m);
+    struct store_condition wrong = {.if_match = "\"1-1\""};
+    assert_problem(f, store_model_patch(f->store, "m", "x", NULL, &wrong, &f->problem), PROBLEM_PRECONDITION_FAILED, "\"1-2\"");
+    assert_problem(f, store_model_patch(f->store, "x", "x", NULL, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "\"x\"");
+}
+
+static void test_delete(void **state) {
+    struct fixture *f = *state;
+    struct store_model m = {0};
+    for (int64_t i = 1; i <= 4; i++) {
+        train(f, "m", i, 0);
+    }
+    assert_ok(f, store_model_delete(f->store, "m", 2, NULL, &f->problem));
+    assert_problem(f, store_model_get(f->store, "m", 2, &m, &f->problem), PROBLEM_UNKNOWN_MODEL, "no version 2");
+    assert_versions(f, "m", 4, 4, 4, 4);
+    assert_ok(f, store_model_delete(f->store, "m", 4, NULL, &f->problem)); /* the live one: the newest that remains takes over */
+    assert_versions(f, "m", 3, 3, 3, 5);
+    assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, &f->problem));
+    assert_ok(f, store_model_delete(f->store, "m", 3, NULL, &f->problem)); /* not the live one: it stays */
+    assert_versions(f, "m", 1, 1, 1, 7);
+    assert_problem(f, store_model_delete(f->store, "m", 3, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "no version 3");
+    assert_ok(f, store_model_delete(f->store, "m", 0, NULL, &f->problem));
+    assert_problem(f, store_model_get(f->store, "m", 0, &m, &f->problem), PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
+    assert_problem(f, store_model_delete(f->store, "m", 0, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
+    sql_await(f->path, "SELECT count(*) FROM chunks", 2); /* the dataset's */
+    assert_int_equal(train(f, "m", 5, 0), 5);             /* the counter stayed */
+    assert_intact(f->path);
+}
+
+static void test_keep_versions(void **state) {
+    struct fixture *f = *state;
+    for (int64_t i = 1; i <= 3; i++) {
+        train(f, "m", i, 0);
+    }
+    train(f, "m", 4, 2);
+    assert_int_equal(sql_ask(f->path, "SELECT group_concat(version, '') FROM (SELECT version FROM model_versions ORDER BY version)"), 34);
+    sql_await(f->path, "SELECT count(*) FROM parts", 3);
+}
+
+struct seen {
+    char text[200];
+};
+static bool see(void *arg, const struct store_model *m) {
+    struct seen *s = arg;
+    size_t at = strlen(s->text);
+    snprintf(s->text + at, sizeof s->text - at, "%s/%d ", m->name, (int)m->version);
+    return true;
+}
+
+static void test_lists(void **state) {
+    struct fixture *f = *state;
+    train(f, "b", 1, 0);
+    train(f, "a", 1, 0);
+    train(f, "a", 2, 0);
+    assert_ok(f, store_model_set_live(f->store, "a", 1, NULL, &f->problem));
+    struct seen s = {0};
+    assert_ok(f, store_model_list(f->store, NULL, 10, see, &s, &f->problem));
+    assert_string_equal(s.text, "a/1 b/1 ");
+    s = (struct seen){0};
+    assert_ok(f, store_model_list(f->store, "a", 10, see, &s, &f->problem));
+    assert_string_equal(s.text, "b/1 ");
+    s = (struct seen){0};
+    assert_ok(f, store_model_versions(f->store, "a", 0, 10, see, &s, &f->problem));
+    assert_string_equal(s.text, "a/1 a/2 ");
+    assert_problem(f, store_model_versions(f->store, "x", 0, 10, see, &s, &f->problem), PROBLEM_UNKNOWN_MODEL, "\"x\"");
+}
+
+int main(void) {
+    fixture_begin();
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {T(test_bytes_come_back), T(test_live_and_roll_back), T(test_patch),
+                                       T(test_delete),          T(test_keep_versions),      T(test_lists)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

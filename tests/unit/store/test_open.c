@@ -1,0 +1,172 @@
+/* Making, opening, locking and refusing database files. */
+#include "unit/store/fixture.h"
+#include <inttypes.h>
+
+static void test_new_file_has_its_pragmas(void **state) {
+    struct fixture *f = *state;
+    assert_ok(f, fixture_open(f));
+    assert_ok(f, store_healthy(f->store, &f->problem));
+    assert_int_equal(strlen(store_owner(f->store)), 32);
+    fixture_close(f);
+    assert_int_equal(sql_ask(f->path, "PRAGMA page_size"), 16384);
+    assert_int_equal(sql_ask(f->path, "PRAGMA auto_vacuum"), 2);
+    assert_int_equal(sql_ask(f->path, "PRAGMA application_id"), 0x4473726e);
+    assert_int_equal(
+        sql_ask(f->path, "SELECT count(*) FROM migrations WHERE name = '0001_initial.sql' AND length(checksum) = 64 AND applied_at > 0"),
+        1);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"), 1);
+    /* every table is STRICT but SQLite's own and full of its rule */
+    assert_int_equal(sql_ask(f->path,
+                             "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'"),
+                     0);
+}
+
+static void test_reopen_keeps(void **state) {
+    struct fixture *f = *state;
+    assert_ok(f, fixture_open(f));
+    char owner[64];
+    snprintf(owner, sizeof owner, "%s", store_owner(f->store));
+    publish(f, "iris", 1);
+    fixture_close(f);
+    assert_ok(f, fixture_open(f));
+    struct store_dataset d = {0};
+    assert_ok(f, store_dataset_get(f->store, "iris", 0, &d, &f->problem));
+    store_dataset_done(&d);
+    assert_string_not_equal(owner, store_owner(f->store));
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 1);
+}
+
+static void test_second_store_is_locked_out(void **state) {
+    struct fixture *f = *state;
+    assert_ok(f, fixture_open(f));
+    struct store *second = NULL;
+    struct store_settings settings = {.path = f->path};
+    char expected[64];
+    snprintf(expected, sizeof expected, "locked by pid %ld", (long)getpid());
+    assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_UNAVAILABLE, expected);
+    /* another name of the same file is the same lock */
+    char link[128];
+    snprintf(link, sizeof link, "%s/other.db", f->directory);
+    assert_int_equal(symlink(f->path, link), 0);
+    settings.path = link;
+    assert_problem(f, store_open(&settings, &second, &f->problem), PROBLEM_UNAVAILABLE, expected);
+    assert_null(second);
+    publish(f, "iris", 1); /* the first one is not disturbed */
+    fixture_close(f);
+    assert_ok(f, store_open(&settings, &second, &f->problem));
+    store_close(second);
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_foreign_files_are_refused_untouched(void **state) {
+    struct fixture *f = *state;
+    char text[400];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    write_file(f->path, "short");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "is not a Discern database");
+    write_file(f->path, text);
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "it is no SQLite file");
+    char content[sizeof text] = "";
+    FILE *file = fopen(f->path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(content, 1, sizeof content, file), sizeof text - 1);
+    fclose(file);
+    assert_string_equal(content, text);
+    unlink(f->path);
+    sql_run(f->path, "CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('a')");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "application id is 0x00000000");
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM sqlite_schema"), 1);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"), 0);
+}
+
+static void test_newer_database_is_refused(void **state) {
+    struct fixture *f = *state;
+    assert_ok(f, fixture_open(f));
+    fixture_close(f);
+    sql_run(f->path, "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (2000, '9999_future.sql', 'x', 1)");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "newer than this binary: it has migration \"9999_future.sql\"");
+    sql_run(f->path, "DELETE FROM migrations WHERE id = 2000");
+    assert_ok(f, fixture_open(f));
+}
+
+static void test_changed_migration_is_refused(void **state) {
+    struct fixture *f = *state;
+    assert_ok(f, fixture_open(f));
+    fixture_close(f);
+    sql_run(f->path, "UPDATE migrations SET checksum = replace(checksum, substr(checksum, 1, 1), 'z')");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "migration \"0001_initial.sql\" was changed");
+}
+
+static void test_places_that_cannot_be(void **state) {
+    struct fixture *f = *state;
+    char directory[sizeof f->directory];
+    snprintf(directory, sizeof directory, "%s", f->directory);
+    snprintf(f->path, sizeof f->path, "%s/missing/test.db", directory);
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "/missing\" does not exist");
+    snprintf(f->path, sizeof f->path, "%s", directory);
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "is not a regular file");
+    if (geteuid() != 0) { /* root may write anywhere */
+        snprintf(f->path, sizeof f->path, "%s/test.db", directory);
+        write_file(f->path, "");
+        assert_int_equal(chmod(f->path, 0400), 0);
+        assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "is not writable");
+    }
+}
+
+static void test_half_made_files_are_completed(void **state) {
+    struct fixture *f = *state;
+    /* only the empty file */
+    write_file(f->path, "");
+    assert_ok(f, fixture_open(f));
+    fixture_close(f);
+    assert_int_equal(sql_ask(f->path, "PRAGMA page_size"), 16384);
+    unlink(f->path);
+    /* the mark is there, the journal mode and the tables are not */
+    sql_run(f->path, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = 0x4473726e");
+    assert_ok(f, fixture_open(f));
+    publish(f, "iris", 1);
+    fixture_close(f);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"), 1);
+    /* a lock file without sense is no hindrance */
+    char lock[128];
+    snprintf(lock, sizeof lock, "%s.lock", f->path);
+    write_file(lock, "what is this");
+    assert_ok(f, fixture_open(f));
+}
+
+/* A failing migration leaves nothing of itself; the list is applied in order. */
+#include "store/migrate.h"
+static void test_migrations_are_all_or_nothing(void **state) {
+    struct fixture *f = *state;
+    write_file(f->path, "");
+    struct store_connection *c = store_connection_open(f->path, STORE_WRITE, &f->problem);
+    assert_non_null(c);
+    struct store_migration list[] = {{"1.sql", "CREATE TABLE a (x)", 18}, {"2.sql", "CREATE TABLE b (x); CREATE TABLE a (x)", 38}};
+    assert_problem(f, store_migrate(c, list, 2, &f->problem), PROBLEM_INTERNAL, "already exists");
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 1);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'b'"), 0);
+    list[1] = (struct store_migration){"2.sql", "CREATE TABLE b (x)", 18};
+    assert_ok(f, store_migrate(c, list, 2, &f->problem));
+    assert_ok(f, store_migrate(c, list, 2, &f->problem));
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 2);
+    assert_problem(f, store_migrate(c, list, 1, &f->problem), PROBLEM_INTERNAL, "newer than this binary: it has migration \"2.sql\"");
+    store_connection_close(c);
+}
+
+int main(void) {
+    fixture_begin();
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_directory, fixture_teardown)
+    const struct CMUnitTest tests[] = {T(test_new_file_has_its_pragmas),     T(test_reopen_keeps),
+                                       T(test_second_store_is_locked_out),   T(test_foreign_files_are_refused_untouched),
+                                       T(test_newer_database_is_refused),    T(test_changed_migration_is_refused),
+                                       T(test_places_that_cannot_be),        T(test_half_made_files_are_completed),
+                                       T(test_migrations_are_all_or_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
