@@ -1,0 +1,52 @@
+/* Network addresses: text and back, lists of trusted ones, counts by address. */
+#ifndef HTTP_ADDRESS_H
+#define HTTP_ADDRESS_H
+
+#include "base/options.h"
+#include "base/problem.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum address_family { ADDRESS_NONE, ADDRESS_UNIX, ADDRESS_V4, ADDRESS_V6 };
+/* An IPv4 address mapped into IPv6 is always held as IPv4. */
+struct address {
+    uint8_t family;    /* enum address_family */
+    uint8_t bytes[16]; /* network order; 4 or 16 of them count, the rest is 0 */
+};
+#define ADDRESS_TEXT_SIZE 48
+
+struct address address_of_sockaddr(const struct sockaddr *sa);
+/* A literal: "10.0.0.1", "::1", "[::1]", each of them with a port behind ("10.0.0.1:80", "[::1]:80"), which is dropped. */
+bool address_parse(const char *text, size_t n, struct address *out);
+void address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]); /* "unix" for a local socket */
+bool address_is_loopback(const struct address *a);
+
+/* Which addresses are trusted proxies. Immutable after address_rules_init; any thread. */
+struct address_rules {
+    size_t n; /* of items */
+    struct {
+        struct address network; /* ADDRESS_UNIX: every peer on a local socket */
+        unsigned prefix;        /* bits of network that count */
+    } items[OPTION_LIST_MAX];   /* in the order given */
+};
+bool address_rules_init(struct address_rules *rules, const struct option_list *list, struct problem *problem);
+bool address_rules_match(const struct address_rules *rules, const struct address *a);
+
+/* How many connections or calls each address has now. Thread safe (its lock is a leaf). */
+struct address_counts {
+    pthread_mutex_t lock;               /* guards all below */
+    struct address_count *nodes;        /* capacity of them */
+    uint32_t *buckets;                  /* n_buckets heads: index + 1 into nodes, 0: empty */
+    size_t capacity, n_buckets;         /* n_buckets is a power of two */
+    uint32_t unused;                    /* head of the list of free nodes: index + 1 */
+};
+bool address_counts_init(struct address_counts *c, size_t capacity); /* capacity: distinct addresses at once */
+void address_counts_done(struct address_counts *c);
+/* One more of this address, unless it has `limit` already (or the table is full): false, and nothing counted. */
+bool address_counts_enter(struct address_counts *c, const struct address *a, int64_t limit);
+void address_counts_leave(struct address_counts *c, const struct address *a);
+
+#endif

@@ -1,0 +1,267 @@
+/* How a body is taken, refused and discarded.
+ *
+ * The library takes no answer while a body arrives, and one that is queued before it closes the connection with bytes unread, which the client sees as a
+ * reset. So a refused body is read to its end and answered then; where that would take too long, and where the connection cannot go on anyway, the answer
+ * is written on the descriptor past the library: at those moments the library has nothing to write itself. */
+#include "http/body.h"
+#include "http/reply.h"
+#include "http/server.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#define DEFAULT_LIMIT (1 << 20)
+#define FIRST_RESERVE (1 << 20) /* a Content-Length is a promise: no more than this is taken on its word */
+
+/* ---- the descriptor ----------------------------------------------------------------------------------------------------------------- */
+
+void body_write(int fd, const char *text, size_t size) {
+    while (size > 0) {
+        ssize_t n = send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        text += n;
+        size -= (size_t)n;
+    }
+}
+
+void body_write_refusal(int fd, enum problem_type type, const char *detail) {
+    struct buf text = {0};
+    reply_problem_text(type, detail, &text);
+    if (!text.failed)
+        body_write(fd, text.data, text.size);
+    buf_done(&text);
+}
+
+void body_answer_and_close(struct http_call *call) {
+    struct connection *c = call->connection;
+    atomic_store(&call->stage, STAGE_CLOSED);
+    c->linger = true;
+    if (!connection_enter(c, PHASE_SEND))
+        return; /* the sweeper was faster */
+    struct buf text = {0};
+    reply_text(call, &text);
+    if (!text.failed)
+        body_write(c->fd, text.data, text.size);
+    buf_done(&text);
+    call->sent = call->reply.size;
+}
+
+/* ---- refusing ----------------------------------------------------------------------------------------------------------------------- */
+
+bool body_refuse(struct http_call *call) {
+    if (call->headers.continues && call->body_seen == 0 && atomic_load(&call->stage) == STAGE_NEW) {
+        body_answer_and_close(call);
+        return false;
+    }
+    buf_done(&call->body);
+    atomic_store(&call->stage, STAGE_DISCARD);
+    struct buf text = {0};
+    reply_text(call, &text);
+    size_t size = 0;
+    char *words = buf_take(&text, &size);
+    if (words != NULL)
+        connection_last_words(call->connection, words, size);
+    buf_done(&text);
+    return connection_enter(call->connection, PHASE_DISCARD);
+}
+
+static void fail_too_large(struct http_call *call) {
+    const char *option = call->match.route->limit_option;
+    http_fail(call, PROBLEM_BODY_TOO_LARGE, "the body is larger than the limit of %lld bytes%s%s", (long long)call->body_limit,
+              option != NULL ? ", set by " : "", option != NULL ? option : "");
+}
+
+/* The sink's work is in vain though it has not refused itself. */
+static void sink_abort(struct http_call *call) {
+    if (!call->sink_open)
+        return;
+    call->sink_open = false;
+    call->match.route->sink->abort(call);
+}
+
+/* ---- taking ------------------------------------------------------------------------------------------------------------------------- */
+
+static bool encoding_is_identity(const struct http_call *call) {
+    const char *encoding = call->headers.content_encoding;
+    return encoding == NULL || encoding[0] == '\0' || strcasecmp(encoding, "identity") == 0;
+}
+
+static bool refuse_filled(struct http_call *call) {
+    if (call->reply.kind == REPLY_NONE)
+        http_fail(call, PROBLEM_INTERNAL, "%s refused the body without a reason", call->match.route->operation);
+    if (call->headers.length != 0)
+        return body_refuse(call);
+    atomic_store(&call->stage, STAGE_DISCARD); /* nothing to discard: answered when the library asks */
+    return true;
+}
+
+bool body_begin(struct http_call *call) {
+    const struct http_route *route = call->match.route;
+    call->body_limit = route->body_limit != NULL ? route->body_limit(call->server->app) : DEFAULT_LIMIT;
+    if (route->body != HTTP_BODY_NONE && call->headers.length != 0) {
+        if (!encoding_is_identity(call)) {
+            http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "Content-Encoding \"%.100s\" is not supported; send the body as it is",
+                      call->headers.content_encoding);
+            return refuse_filled(call);
+        }
+        if (call->headers.length > call->body_limit) {
+            fail_too_large(call);
+            return refuse_filled(call);
+        }
+    }
+    if (route->body == HTTP_BODY_STREAM) {
+        call->sink_open = route->sink->begin(call);
+        if (!call->sink_open)
+            return refuse_filled(call);
+    } else if (route->body == HTTP_BODY_MEMORY && call->headers.length > 0) {
+        size_t length = call->headers.length < FIRST_RESERVE ? (size_t)call->headers.length : FIRST_RESERVE;
+        if (!buf_reserve(&call->body, length + 1)) {
+            http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+            return refuse_filled(call);
+        }
+    }
+    atomic_store(&call->stage, STAGE_BODY);
+    return connection_enter(call->connection, PHASE_BODY);
+}
+
+/* ---- pausing ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool take_early_resume(struct http_call *call) {
+    bool early = call->resume_early;
+    call->resume_early = false;
+    return early;
+}
+
+static void paused_unlink(struct http_call *call) {
+    struct http_server *server = call->server;
+    if (call->paused_previous != NULL)
+        call->paused_previous->paused_next = call->paused_next;
+    else
+        server->paused = call->paused_next;
+    if (call->paused_next != NULL)
+        call->paused_next->paused_previous = call->paused_previous;
+    call->paused_next = call->paused_previous = NULL;
+    call->paused = false;
+}
+
+static void resume(struct http_call *call) {
+    (void)connection_enter(call->connection, PHASE_BODY); /* the I/O thread leaves a suspended connection alone */
+    call_resume(call);
+}
+
+/* The connection is suspended before anyone can see that it is paused: a resume that overtakes its suspend is lost by the library. */
+static enum body_next pause_body(struct http_call *call) {
+    struct http_server *server = call->server;
+    (void)pthread_mutex_lock(&server->pause_lock);
+    bool early = take_early_resume(call);
+    (void)pthread_mutex_unlock(&server->pause_lock);
+    if (early)
+        return BODY_CONTINUE;
+    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call))
+        return BODY_CLOSE;
+    (void)pthread_mutex_lock(&server->pause_lock);
+    early = take_early_resume(call);
+    if (!early) {
+        call->paused = true;
+        call->paused_next = server->paused;
+        if (server->paused != NULL)
+            server->paused->paused_previous = call;
+        server->paused = call;
+    }
+    (void)pthread_mutex_unlock(&server->pause_lock);
+    if (early)
+        resume(call);
+    return BODY_CONTINUE;
+}
+
+void http_resume_body(struct http_call *call) {
+    struct http_server *server = call->server;
+    (void)pthread_mutex_lock(&server->pause_lock);
+    bool paused = call->paused;
+    if (paused)
+        paused_unlink(call);
+    else
+        call->resume_early = true;
+    (void)pthread_mutex_unlock(&server->pause_lock);
+    if (paused)
+        resume(call);
+}
+
+void body_resume_all(struct http_server *server) {
+    for (;;) {
+        (void)pthread_mutex_lock(&server->pause_lock);
+        struct http_call *call = server->paused;
+        if (call != NULL)
+            paused_unlink(call);
+        (void)pthread_mutex_unlock(&server->pause_lock);
+        if (call == NULL)
+            return;
+        resume(call);
+    }
+}
+
+/* ---- bytes -------------------------------------------------------------------------------------------------------------------------- */
+
+static enum body_next sink_take(struct http_call *call, const char *bytes, size_t n) {
+    switch (call->match.route->sink->data(call, bytes, n)) {
+    case HTTP_SINK_MORE:
+        return BODY_CONTINUE;
+    case HTTP_SINK_PAUSE:
+        return pause_body(call);
+    case HTTP_SINK_REFUSED:
+        break;
+    }
+    call->sink_open = false;
+    return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
+}
+
+static enum body_next take(struct http_call *call, const char *bytes, size_t n) {
+    const struct http_route *route = call->match.route;
+    if (route->body == HTTP_BODY_NONE) { /* nobody wants it: thrown away, within the same bounds */
+        call->discarded += (int64_t)n;
+        if (call->discarded <= call->server->settings.discard_limit)
+            return BODY_CONTINUE;
+        http_fail(call, PROBLEM_BODY_TOO_LARGE, "%s %s takes no body", route->method, route->path);
+        body_answer_and_close(call);
+        return BODY_CLOSE;
+    }
+    if (call->body_seen > (uint64_t)call->body_limit) { /* chunked: its length was not known before */
+        sink_abort(call);
+        fail_too_large(call);
+        return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
+    }
+    if (route->body == HTTP_BODY_STREAM)
+        return sink_take(call, bytes, n);
+    buf_append(&call->body, bytes, n);
+    if (!call->body.failed)
+        return BODY_CONTINUE;
+    http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+    return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
+}
+
+static enum body_next discard(struct http_call *call, size_t n) {
+    call->discarded += (int64_t)n;
+    if (call->discarded <= call->server->settings.discard_limit)
+        return BODY_CONTINUE;
+    body_answer_and_close(call);
+    return BODY_CLOSE;
+}
+
+enum body_next body_take(struct http_call *call, const char *bytes, size_t n) {
+    struct connection *c = call->connection;
+    call->body_seen += n;
+    atomic_store_explicit(&c->body, atomic_load_explicit(&c->body, memory_order_relaxed) + n, memory_order_relaxed);
+    int stage = atomic_load(&call->stage);
+    if (stage == STAGE_BODY)
+        return take(call, bytes, n);
+    return stage == STAGE_DISCARD ? discard(call, n) : BODY_CLOSE;
+}
+
+void body_abandon(struct http_call *call) {
+    sink_abort(call);
+}

@@ -1,0 +1,10 @@
+/* The library's callbacks: a call's way from the request line to the handler and to its end. */
+#ifndef HTTP_DISPATCH_H
+#define HTTP_DISPATCH_H
+
+#include "http/server.h"
+
+/* Starts one daemon of the library, a thread with an epoll of its own that waits for connections from the acceptor. false: problem. */
+bool dispatch_start(struct io *io, struct problem *problem);
+
+#endif

@@ -1,0 +1,53 @@
+/* The request header: one pass that takes what the server itself needs and finds what makes the framing ambiguous. */
+#ifndef HTTP_HEADERS_H
+#define HTTP_HEADERS_H
+
+#include "base/arena.h"
+#include "base/problem.h"
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEADERS_MAX_BYTES (12 * 1024) /* 431 above */
+#define HEADERS_MAX_COUNT 100
+
+/* The first field of each name, NULL: none. The text is the library's and lives as long as the request. */
+struct headers {
+    const char *host;
+    const char *origin;
+    const char *accept;
+    const char *content_type;
+    const char *content_length;
+    const char *content_encoding;
+    const char *transfer_encoding;
+    const char *expect;
+    const char *request_id;
+    const char *forwarded;
+    const char *x_forwarded_for;
+    const char *x_forwarded_host;
+    const char *x_forwarded_proto;
+    const char *preflight; /* Access-Control-Request-Method */
+    unsigned n_host;       /* fields of these names */
+    unsigned n_content_length;
+    unsigned n_transfer_encoding;
+    unsigned n_forwarding; /* Forwarded and X-Forwarded-For */
+    size_t n;              /* fields in all */
+    size_t bytes;          /* of names and values with ": " and line ends */
+    const char *fault;     /* what makes the framing bad; NULL: nothing */
+    bool http_1_0;
+    bool chunked;     /* the body is chunked */
+    bool continues;   /* the client waits for 100 Continue before it sends the body */
+    int64_t length;   /* of the body; 0: none; -1: not known (chunked) */
+};
+
+/* version as the library gave it: the text behind it is looked at for a line end that is none. */
+void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *version);
+/* Ambiguous or malformed: problem bad-framing, the connection must be closed. */
+bool headers_check_framing(const struct headers *h, struct problem *problem);
+/* Too many, too large, an expectation that is not 100-continue. */
+bool headers_check_limits(const struct headers *h, struct problem *problem);
+/* All fields of a name joined with ", " in the arena. NULL: none, or no memory. */
+const char *headers_join(struct MHD_Connection *mhd, const char *name, struct arena *arena);
+
+#endif

@@ -1,0 +1,38 @@
+/* The listener: addresses, the acceptor thread, connection limits. */
+#ifndef HTTP_LISTENER_H
+#define HTTP_LISTENER_H
+
+#include "base/problem.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LISTENER_MAX 8
+struct connection;
+struct http_server;
+struct listener {
+    int fds[LISTENER_MAX]; /* listening sockets */
+    size_t n;
+    bool inherited;        /* from systemd */
+    char address[300];     /* "http://127.0.0.1:8080" or "unix:/path" */
+    char host[256];        /* the host of it: "127.0.0.1", "::1", "" for a local socket */
+    char path[108];        /* of a local socket we made and remove; "" otherwise */
+    bool complained;       /* of missing descriptors, since the last connection that was accepted */
+    int port;              /* 0 for a local socket */
+    int pipe[2];           /* wakes the acceptor */
+    size_t next_io;        /* whose turn it is; the acceptor's */
+    pthread_t thread;
+    bool started;
+    atomic_bool stop;
+};
+
+/* Binds (or takes systemd's sockets) without accepting yet. false: problem; nothing is left open. */
+bool listener_open(struct listener *listener, const char *address, struct problem *problem);
+bool listener_start(struct listener *listener, struct http_server *server);
+void listener_wake(struct listener *listener); /* drain or stop began */
+/* The connection is over: gives back what was counted of it. */
+void listener_forget(struct http_server *server, struct connection *c);
+void listener_stop(struct listener *listener); /* joins, closes, removes the socket's file */
+
+#endif

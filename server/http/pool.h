@@ -1,0 +1,25 @@
+/* A fixed pool of threads that run jobs in order. Knows nothing of calls. */
+#ifndef HTTP_POOL_H
+#define HTTP_POOL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pool_job {
+    struct pool_job *next;             /* the pool's while queued */
+    void (*run)(struct pool_job *job); /* may free the job's memory */
+};
+struct pool {
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t wake;
+    struct pool_job *first, **last;
+    pthread_t *threads;
+    size_t n_threads;
+    bool stop;
+};
+bool pool_start(struct pool *pool, size_t n_threads);
+void pool_push(struct pool *pool, struct pool_job *job); /* the job is the caller's memory and must live until it has run; once at a time */
+void pool_stop(struct pool *pool);                       /* runs what is queued, joins */
+
+#endif

@@ -1,0 +1,230 @@
+/* A server's life: start, drain, stop. */
+#include "http/server.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/body.h"
+#include "http/dispatch.h"
+#include "http/library_pages.h"
+#include "http/record.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPARE_DESCRIPTORS 4096  /* a descriptor's number may be this far above the number of connections: files, the database, lingering ones */
+#define PAUSED_PATIENCE_NS 5000000000
+
+bool monotonic_cond_init(pthread_cond_t *cond) {
+    pthread_condattr_t attr;
+    if (pthread_condattr_init(&attr) != 0)
+        return false;
+    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(cond, &attr) == 0;
+    (void)pthread_condattr_destroy(&attr);
+    return ok;
+}
+
+/* ---- settings ---------------------------------------------------------------------------------------------------------------------------- */
+
+static void fill_defaults(struct http_settings *s) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (s->io_threads <= 0)
+        s->io_threads = cores < 1 ? 1 : cores > 4 ? 4 : cores;
+    if (s->io_threads > SERVER_MAX_IO)
+        s->io_threads = SERVER_MAX_IO;
+    if (s->pool_threads <= 0)
+        s->pool_threads = 4;
+    if (s->max_connections <= 0)
+        s->max_connections = 1024;
+    if (s->max_connections > 1000000)
+        s->max_connections = 1000000;
+    s->header_timeout = s->header_timeout > 0 ? s->header_timeout : 10;
+    s->idle_timeout = s->idle_timeout > 0 ? s->idle_timeout : 30;
+    s->keep_alive_timeout = s->keep_alive_timeout > 0 ? s->keep_alive_timeout : 75;
+    s->minimum_rate = s->minimum_rate >= 0 ? s->minimum_rate : 64;
+    s->discard_limit = s->discard_limit > 0 ? s->discard_limit : 64 << 20;
+    s->discard_time = s->discard_time > 0 ? s->discard_time : 30;
+    s->listen = s->listen != NULL ? s->listen : "127.0.0.1:8080";
+    s->base_path = s->base_path != NULL ? s->base_path : "";
+}
+
+/* Kept without a slash at its end, so that a path can be put behind it. */
+static bool take_base_path(struct http_server *server, struct problem *problem) {
+    arena_init(&server->base_arena, 65536);
+    const char *given = server->settings.base_path;
+    size_t n = strlen(given);
+    while (n > 0 && given[n - 1] == '/')
+        n--;
+    server->settings.base_path = "";
+    if (n == 0)
+        return true;
+    char *path = arena_strndup(&server->base_arena, given, n);
+    struct problem wrong = {0};
+    if (path == NULL)
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    server->base.raw = path;
+    bool ok = path[0] == '/' && strpbrk(path, "?#") == NULL && target_parse_path(&server->base, &server->base_arena, &wrong) &&
+              server->base.n_segments <= 8;
+    problem_done(&wrong);
+    if (!ok)
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "--base-path must be a path like /discern, got \"%s\"", given);
+    server->settings.base_path = path;
+    return true;
+}
+
+/* ---- start ------------------------------------------------------------------------------------------------------------------------------- */
+
+static size_t slots_of(const struct http_server *server) {
+    size_t wanted = (size_t)server->settings.max_connections * 2 + SPARE_DESCRIPTORS;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < wanted)
+        wanted = (size_t)limit.rlim_cur;
+    return wanted;
+}
+
+static bool start_io(struct http_server *server, struct problem *problem) {
+    for (int64_t i = 0; i < server->settings.io_threads; i++) {
+        server->io[i].server = server;
+        if (!dispatch_start(&server->io[i], problem))
+            return false;
+        server->n_io++;
+    }
+    return true;
+}
+
+static bool start_all(struct http_server *server, struct problem *problem) {
+    const struct http_settings *s = &server->settings;
+    if (!take_base_path(server, problem) || !address_rules_init(&server->trusted, &s->trusted_proxies, problem))
+        return false;
+    server->router = router_new(server->routes, server->n_routes, problem);
+    if (server->router == NULL)
+        return false;
+    if (!library_pages_init())
+        return problem_set(problem, PROBLEM_INTERNAL, "the HTTP library is not linked as a shared object");
+    if (s->max_connections_per_address > 0 && !address_counts_init(&server->per_address, (size_t)s->max_connections * 2))
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    if (!record_init(server) || !connections_init(&server->connections, slots_of(server)))
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    if (!listener_open(&server->listener, s->listen, problem))
+        return false;
+    if (!pool_start(&server->pool, (size_t)s->pool_threads) || !linger_start(&server->linger) || !watchers_start(&server->watchers, server))
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start the HTTP threads");
+    if (!start_io(server, problem))
+        return false;
+    if (!sweeper_start(&server->sweeper, server) || !listener_start(&server->listener, server))
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start the HTTP threads");
+    return true;
+}
+
+/* Signals are the main thread's: the threads made here inherit that all are blocked. */
+bool http_start(const struct http_settings *settings, const struct http_route *routes, size_t n_routes, void *app, struct http_server **out,
+                struct problem *problem) {
+    struct http_server *server = calloc(1, sizeof *server);
+    if (server == NULL)
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    if (pthread_mutex_init(&server->pause_lock, NULL) != 0) {
+        free(server);
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    }
+    server->settings = *settings;
+    server->routes = routes;
+    server->n_routes = n_routes;
+    server->app = app;
+    fill_defaults(&server->settings);
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool ok = start_all(server, problem);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!ok) {
+        http_stop(server);
+        return false;
+    }
+    *out = server;
+    return true;
+}
+
+const char *http_address(const struct http_server *server) {
+    return server->listener.address;
+}
+
+int http_port(const struct http_server *server) {
+    return server->listener.port;
+}
+
+/* ---- drain and stop ------------------------------------------------------------------------------------------------------------------------ */
+
+void http_poke(struct http_server *server) {
+    watchers_poke(&server->watchers);
+}
+
+void http_drain(struct http_server *server) {
+    atomic_store(&server->draining, true);
+    watchers_poke(&server->watchers);
+    listener_wake(&server->listener);
+    sweeper_hurry(&server->sweeper);
+}
+
+bool http_draining(const struct http_server *server) {
+    return atomic_load(&server->draining);
+}
+
+static void sleep_ms(long ms) {
+    struct timespec ts = {.tv_nsec = ms * 1000000};
+    (void)nanosleep(&ts, NULL);
+}
+
+static int64_t in_flight(const struct http_server *server) {
+    int64_t n = 0;
+    for (size_t i = 0; i < server->n_io; i++)
+        n += atomic_load_explicit(&server->io[i].in_flight, memory_order_acquire);
+    return n;
+}
+
+bool http_idle(struct http_server *server, double timeout_s) {
+    int64_t until = clock_monotonic_ns() + (int64_t)(timeout_s * 1e9);
+    while (in_flight(server) > 0) {
+        if (clock_monotonic_ns() >= until)
+            return false;
+        sleep_ms(2);
+    }
+    return true;
+}
+
+/* The library panics when it is stopped with suspended connections. Handlers on the pool come to an end; a paused body is waited for, then let go. */
+static void wait_for_suspended(struct http_server *server) {
+    int64_t patience = clock_monotonic_ns() + PAUSED_PATIENCE_NS;
+    while (atomic_load(&server->suspended) > 0) {
+        if (clock_monotonic_ns() >= patience)
+            body_resume_all(server);
+        sleep_ms(2);
+    }
+}
+
+void http_stop(struct http_server *server) {
+    if (server == NULL)
+        return;
+    atomic_store(&server->draining, true);
+    listener_stop(&server->listener);
+    atomic_store(&server->stopping, true);
+    if (server->watchers.started) {
+        watchers_poke(&server->watchers);
+        wait_for_suspended(server);
+    }
+    sweeper_stop(&server->sweeper);
+    for (size_t i = 0; i < server->n_io; i++)
+        MHD_stop_daemon(server->io[i].daemon);
+    watchers_stop(&server->watchers);
+    pool_stop(&server->pool);
+    linger_stop(&server->linger);
+    for (size_t i = 0; i < server->n_io; i++)
+        call_spares_free(&server->io[i]);
+    connections_done(&server->connections);
+    record_done(server);
+    address_counts_done(&server->per_address);
+    router_free(server->router);
+    arena_done(&server->base_arena);
+    (void)pthread_mutex_destroy(&server->pause_lock);
+    free(server);
+}

@@ -1,0 +1,21 @@
+/* The sweeper: a thread that looks at every connection four times a second and ends those that are too slow. */
+#ifndef HTTP_SWEEPER_H
+#define HTTP_SWEEPER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct http_server;
+struct sweeper {
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards stop, hurry */
+    pthread_cond_t wake;
+    bool stop;
+    bool hurry; /* sweep now */
+    bool started;
+};
+bool sweeper_start(struct sweeper *sweeper, struct http_server *server);
+void sweeper_hurry(struct sweeper *sweeper); /* sweep now (drain has begun) */
+void sweeper_stop(struct sweeper *sweeper);
+
+#endif

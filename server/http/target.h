@@ -1,0 +1,36 @@
+/* The request target: path and query, taken from the raw bytes and decoded once. */
+#ifndef HTTP_TARGET_H
+#define HTTP_TARGET_H
+
+#include "base/arena.h"
+#include "base/problem.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TARGET_MAX_LINE (16 * 1024) /* bytes of the request line: 414 above */
+#define TARGET_MAX_SEGMENTS 16      /* no route is deeper; further segments are decoded, then forgotten */
+#define TARGET_MAX_PARAMS 2048
+
+struct target_param {
+    const char *name;  /* decoded */
+    const char *value; /* decoded; "" when there was no '=' */
+};
+struct target {
+    char *raw;        /* as sent, NUL-terminated, the arena's */
+    size_t raw_size;  /* bytes of raw */
+    size_t path_at;   /* where the path begins in raw: behind "http://host" of an absolute target */
+    size_t path_size; /* up to '?' or the end */
+    bool asterisk;    /* the target is "*" */
+    const char *authority;                     /* host of an absolute target; NULL: none */
+    const char *segments[TARGET_MAX_SEGMENTS]; /* decoded */
+    size_t n_segments;                         /* TARGET_MAX_SEGMENTS + 1: more than that */
+    struct target_param *params;               /* n_params of them, in order */
+    size_t n_params;
+};
+
+/* Splits raw (set by the caller) into authority, path and segments. false: problem (400). */
+bool target_parse_path(struct target *t, struct arena *arena, struct problem *problem);
+/* Decodes the query. false: problem (400). */
+bool target_parse_query(struct target *t, struct arena *arena, struct problem *problem);
+
+#endif

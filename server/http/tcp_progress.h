@@ -1,0 +1,15 @@
+/* How many bytes the kernel has received on and delivered from a socket. A file of its own: <linux/tcp.h> and <netinet/tcp.h> exclude each other. */
+#ifndef HTTP_TCP_PROGRESS_H
+#define HTTP_TCP_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tcp_progress {
+    uint64_t received; /* bytes that arrived */
+    uint64_t sent;     /* bytes the peer acknowledged; for a socket that is not TCP a number that moves when the peer reads */
+    bool counted;      /* both are counts of bytes (TCP on Linux) */
+};
+void tcp_progress_read(int fd, struct tcp_progress *out);
+
+#endif

@@ -1,0 +1,305 @@
+/* A server with toy routes, for the tests of http/. Each test starts its own on a free port. */
+#ifndef TESTS_HTTP_TOY_H
+#define TESTS_HTTP_TOY_H
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "http/http.h"
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct toy {
+    struct http_server *server;
+    int64_t limit;                 /* of bodies */
+    atomic_int aborts, ends, done; /* sinks aborted, ended; calls over */
+    atomic_int value;              /* what /wait waits for */
+    atomic_int streams;            /* streams under way */
+    atomic_long sunk;              /* bytes sinks took */
+    atomic_int resumes;            /* bodies resumed by the helper thread */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct http_call *paused; /* for the helper thread */
+    bool stop;
+    bool hold; /* the helper leaves paused bodies alone */
+    pthread_t helper;
+};
+
+static inline struct toy *toy_of(const struct http_call *call) {
+    return http_app(call);
+}
+static inline int64_t toy_limit(void *app) {
+    return ((struct toy *)app)->limit;
+}
+static inline void toy_ok(struct http_call *call) {
+    http_reply_static(call, 200, "text/plain", "ok\n", 3);
+}
+static inline void toy_echo(struct http_call *call) {
+    size_t n = 0;
+    const char *bytes = http_body_bytes(call, &n);
+    struct buf out = {0};
+    buf_append(&out, bytes, n);
+    http_reply(call, 200, "text/plain", &out);
+}
+/* What the server understood of the request. */
+static inline void toy_show(struct http_call *call) {
+    struct buf out = {0};
+    buf_printf(&out, "name=%s\nlink=%s\nclient=%s\ntype=%s\nn=%zu\n", http_path_param(call, "name"), http_link(call, "/v1/things/%d", 7),
+               http_client_address(call), http_content_type(call), http_query_count(call));
+    for (size_t i = 0; i < http_query_count(call) && i < 20; i++) {
+        const char *name, *value;
+        http_query_at(call, i, &name, &value);
+        buf_printf(&out, "%s=%s\n", name, value);
+    }
+    static const char *const offered[] = {"application/json", "text/csv", NULL};
+    buf_printf(&out, "accepts=%d\n", http_accepts(call, offered));
+    http_reply(call, 200, "text/plain", &out);
+}
+static inline void toy_etag(struct http_call *call) {
+    if (!http_not_modified(call, "\"v1\""))
+        http_reply_static(call, 200, "text/plain", "version 1\n", 10);
+}
+static inline void toy_silent(struct http_call *call) {
+    (void)call;
+}
+static inline void toy_created(struct http_call *call) {
+    http_reply_header(call, "Location", http_link(call, "/v1/things/%s", "7"));
+    http_reply_empty(call, 201);
+}
+static inline void toy_defer(struct http_call *call) {
+    http_defer(call, toy_ok);
+}
+/* n bytes of answer: a pattern of which every position can be checked. */
+static inline char toy_byte(size_t i) {
+    return (char)('a' + (i * 7 + i / 1000) % 26);
+}
+static inline void toy_big(struct http_call *call) {
+    const char *text = http_query(call, "n");
+    size_t n = text != NULL ? (size_t)strtoul(text, NULL, 10) : 0;
+    struct buf out = {0};
+    for (size_t i = 0; i < n; i++)
+        buf_putc(&out, toy_byte(i));
+    http_reply(call, 200, "text/plain", &out);
+}
+static inline bool toy_check(struct http_call *call, bool last) {
+    int value = atomic_load(&toy_of(call)->value);
+    if (value == 0 && !last)
+        return false;
+    struct buf out = {0};
+    buf_printf(&out, "value=%d last=%d\n", value, last);
+    http_reply(call, 200, "text/plain", &out);
+    return true;
+}
+static inline void toy_wait(struct http_call *call) {
+    const char *seconds = http_query(call, "seconds");
+    http_watch(call, seconds != NULL ? strtod(seconds, NULL) : 0, toy_check);
+}
+
+/* ---- streams: the first `n` counted lines, or a line whenever value changes */
+struct toy_stream {
+    struct toy *toy;
+    long n, at;
+    int seen;
+};
+static inline void toy_stream_done(void *state) {
+    struct toy_stream *s = state;
+    atomic_fetch_sub(&s->toy->streams, 1);
+    atomic_fetch_add(&s->toy->done, 1);
+    free(s);
+}
+static inline enum http_stream_state toy_lines(struct http_call *call, struct buf *out, bool idle, bool draining) {
+    struct toy_stream *s = http_state(call);
+    (void)idle;
+    (void)draining;
+    for (int i = 0; i < 1000 && s->at < s->n; i++)
+        buf_printf(out, "%ld\n", s->at++);
+    return s->at < s->n ? HTTP_STREAM_MORE : http_query(call, "abort") != NULL ? HTTP_STREAM_ABORT : HTTP_STREAM_END;
+}
+static inline enum http_stream_state toy_events(struct http_call *call, struct buf *out, bool idle, bool draining) {
+    struct toy_stream *s = http_state(call);
+    int value = atomic_load(&s->toy->value);
+    if (draining) {
+        buf_puts(out, "bye\n");
+        return HTTP_STREAM_END;
+    }
+    if (value != s->seen) {
+        s->seen = value;
+        buf_printf(out, "value %d agent %s\n", value, http_header(call, "User-Agent"));
+    } else if (idle) {
+        buf_puts(out, ":\n");
+    }
+    return value < 0 ? HTTP_STREAM_END : HTTP_STREAM_WAIT;
+}
+static inline void toy_stream_begin(struct http_call *call, double wait,
+                                    enum http_stream_state (*next)(struct http_call *, struct buf *, bool, bool)) {
+    struct toy_stream *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->toy = toy_of(call);
+    const char *n = http_query(call, "n");
+    s->n = n != NULL ? strtol(n, NULL, 10) : 0;
+    atomic_fetch_add(&s->toy->streams, 1);
+    http_set_state(call, s);
+    http_on_done(call, toy_stream_done);
+    http_stream(call, 200, "text/plain", wait, next);
+}
+static inline void toy_stream_lines(struct http_call *call) {
+    toy_stream_begin(call, 60, toy_lines);
+}
+static inline void toy_stream_events(struct http_call *call) {
+    const char *wait = http_query(call, "wait");
+    toy_stream_begin(call, wait != NULL ? strtod(wait, NULL) : 60, toy_events);
+}
+
+/* ---- a sink that counts. ?pause: pauses at every piece; ?refuse=N: refuses after N bytes; ?begin=refuse */
+struct toy_sink {
+    struct toy *toy;
+    size_t n;
+    unsigned sum;
+};
+static inline void toy_sink_done(void *state) {
+    atomic_fetch_add(&((struct toy_sink *)state)->toy->done, 1);
+    free(state);
+}
+static inline bool toy_begin(struct http_call *call) {
+    if (http_query(call, "begin") != NULL) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "begin refuses");
+        return false;
+    }
+    struct toy_sink *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->toy = toy_of(call);
+    http_set_state(call, s);
+    http_on_done(call, toy_sink_done);
+    return true;
+}
+static inline enum http_sink_state toy_data(struct http_call *call, const char *bytes, size_t n) {
+    struct toy_sink *s = http_state(call);
+    s->n += n;
+    atomic_fetch_add(&s->toy->sunk, (long)n);
+    for (size_t i = 0; i < n; i++)
+        s->sum = s->sum * 31 + (unsigned char)bytes[i];
+    const char *refuse = http_query(call, "refuse");
+    if (refuse != NULL && s->n > strtoul(refuse, NULL, 10)) {
+        struct problem p = {0};
+        problem_add_line(&p, PROBLEM_INVALID_DATASET, 3, 1, "ragged row");
+        http_reply_problem(call, &p);
+        return HTTP_SINK_REFUSED;
+    }
+    if (http_query(call, "early") != NULL) { /* resumed before it is paused */
+        http_resume_body(call);
+        return HTTP_SINK_PAUSE;
+    }
+    if (http_query(call, "pause") == NULL)
+        return HTTP_SINK_MORE;
+    pthread_mutex_lock(&s->toy->lock);
+    s->toy->paused = call;
+    pthread_cond_signal(&s->toy->wake);
+    pthread_mutex_unlock(&s->toy->lock);
+    return HTTP_SINK_PAUSE;
+}
+static inline void toy_end(struct http_call *call) {
+    struct toy_sink *s = http_state(call);
+    atomic_fetch_add(&s->toy->ends, 1);
+    struct buf out = {0};
+    buf_printf(&out, "n=%zu sum=%u\n", s->n, s->sum);
+    http_reply(call, 201, "text/plain", &out);
+}
+static inline void toy_abort(struct http_call *call) {
+    atomic_fetch_add(&toy_of(call)->aborts, 1);
+}
+static inline void *toy_helper(void *arg) {
+    struct toy *toy = arg;
+    pthread_mutex_lock(&toy->lock);
+    while (!toy->stop) {
+        if (toy->paused == NULL || toy->hold) {
+            pthread_cond_wait(&toy->wake, &toy->lock);
+            continue;
+        }
+        struct http_call *call = toy->paused;
+        toy->paused = NULL;
+        pthread_mutex_unlock(&toy->lock);
+        atomic_fetch_add(&toy->resumes, 1);
+        http_resume_body(call);
+        pthread_mutex_lock(&toy->lock);
+    }
+    pthread_mutex_unlock(&toy->lock);
+    return NULL;
+}
+
+static const struct http_sink TOY_SINK = {toy_begin, toy_data, toy_end, toy_abort};
+static const struct http_route TOY_ROUTES[] = {
+    {.method = "GET", .path = "/ok", .operation = "ok", .handle = toy_ok, .quiet = true},
+    {.method = "POST", .path = "/ok", .operation = "okPost", .handle = toy_ok},
+    {.method = "GET", .path = "/slow", .operation = "slow", .handle = toy_ok, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/defer", .operation = "defer", .handle = toy_defer},
+    {.method = "GET", .path = "/silent", .operation = "silent", .handle = toy_silent},
+    {.method = "GET", .path = "/silent-pool", .operation = "silentPool", .handle = toy_silent, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/etag", .operation = "etag", .handle = toy_etag},
+    {.method = "GET", .path = "/big", .operation = "big", .handle = toy_big, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/wait", .operation = "wait", .handle = toy_wait, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/lines", .operation = "lines", .handle = toy_stream_lines, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/events", .operation = "events", .handle = toy_stream_events, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/v1/things", .operation = "things", .handle = toy_show},
+    {.method = "POST", .path = "/v1/things", .operation = "newThing", .handle = toy_created, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/v1/things/{name}", .operation = "thing", .handle = toy_show},
+    {.method = "DELETE", .path = "/v1/things/{name}", .operation = "dropThing", .handle = toy_ok},
+    {.method = "POST", .path = "/v1/things/{name}:verb", .operation = "verb", .handle = toy_show},
+    {.method = "POST", .path = "/echo", .operation = "echo", .body = HTTP_BODY_MEMORY, .handle = toy_echo, .body_limit = toy_limit, .limit_option = "--max-toy"},
+    {.method = "POST", .path = "/echo-pool", .operation = "echoPool", .body = HTTP_BODY_MEMORY, .where = HTTP_ON_POOL, .handle = toy_echo,
+     .body_limit = toy_limit},
+    {.method = "PUT", .path = "/sink/{name}", .operation = "sink", .body = HTTP_BODY_STREAM, .sink = &TOY_SINK, .body_limit = toy_limit,
+     .limit_option = "--max-toy"},
+};
+
+static inline void toy_start(struct toy *toy, const struct http_settings *given) {
+    memset(toy, 0, sizeof *toy);
+    toy->limit = 100 << 20;
+    static bool once;
+    if (!once) {
+        once = true;
+        assert_true(ids_init());
+        if (getenv("TOY_LOG") == NULL)
+            log_open(2, LOG_TEXT, LOG_ERROR);
+        else
+            log_open(2, LOG_TEXT, LOG_DEBUG);
+    }
+    struct http_settings settings = {0};
+    if (given != NULL)
+        settings = *given;
+    if (settings.listen == NULL)
+        settings.listen = "127.0.0.1:0";
+    pthread_mutex_init(&toy->lock, NULL);
+    pthread_cond_init(&toy->wake, NULL);
+    struct problem problem = {0};
+    if (!http_start(&settings, TOY_ROUTES, sizeof TOY_ROUTES / sizeof TOY_ROUTES[0], toy, &toy->server, &problem))
+        fail_msg("http_start: %s", problem.detail);
+    assert_int_equal(pthread_create(&toy->helper, NULL, toy_helper, toy), 0);
+}
+
+static inline void toy_stop(struct toy *toy) {
+    http_stop(toy->server);
+    toy->server = NULL;
+    pthread_mutex_lock(&toy->lock);
+    toy->stop = true;
+    pthread_cond_signal(&toy->wake);
+    pthread_mutex_unlock(&toy->lock);
+    pthread_join(toy->helper, NULL);
+    pthread_cond_destroy(&toy->wake);
+    pthread_mutex_destroy(&toy->lock);
+}
+
+/* Waits until the counter has that value, at most 10 s. */
+static inline void toy_expect(atomic_int *counter, int value) {
+    for (int i = 0; i < 2000 && atomic_load(counter) != value; i++)
+        usleep(5000);
+    assert_int_equal(atomic_load(counter), value);
+}
+
+#endif
