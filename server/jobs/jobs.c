@@ -1,0 +1,213 @@
+/* Workers and reporter. A worker claims, trains, claims again; the store's in-process wake-up is only a hint, once a second it looks by itself. */
+#include "jobs/jobs.h"
+
+#include "base/log.h"
+#include "jobs/mailbox.h"
+#include "jobs/training.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_SECONDS 1 /* a worker looks for work at least so often */
+#define REPORT_MS 500  /* progress, leases and cancellations */
+#define PRUNE_EVERY 64 /* jobs ended between two prunings */
+
+struct worker {
+    struct jobs *jobs;
+    pthread_t thread;
+    struct mailbox mailbox;
+};
+
+struct jobs {
+    struct store *store;
+    struct jobs_settings settings;
+    struct worker *workers;
+    size_t n_workers; /* started */
+    pthread_t reporter;
+    bool reporter_started;
+    pthread_mutex_t lock; /* guards the rest; leaf */
+    pthread_cond_t work, tick;
+    unsigned pokes; /* counts jobs_poke */
+    size_t ended;   /* jobs since the last pruning */
+    bool draining, stopping;
+};
+
+static void deadline_in(struct timespec *ts, int64_t ms) {
+    clock_gettime(CLOCK_MONOTONIC, ts);
+    ts->tv_sec += ms / 1000;
+    ts->tv_nsec += ms % 1000 * 1000000;
+    if (ts->tv_nsec >= 1000000000) {
+        ts->tv_sec++;
+        ts->tv_nsec -= 1000000000;
+    }
+}
+
+/* Keeps the number of ended jobs within --keep-jobs, now and then. */
+static void prune_sometimes(struct jobs *j) {
+    pthread_mutex_lock(&j->lock);
+    bool due = j->settings.keep_jobs > 0 && ++j->ended >= PRUNE_EVERY;
+    if (due)
+        j->ended = 0;
+    pthread_mutex_unlock(&j->lock);
+    struct problem problem = {0};
+    if (due && !store_job_prune(j->store, j->settings.keep_jobs, &problem))
+        log_warn("job.prune", log_str("detail", problem.detail));
+    problem_done(&problem);
+}
+
+/* Claims and runs one job; false: there was none. */
+static bool work_once(struct worker *me) {
+    struct jobs *j = me->jobs;
+    struct store_job job;
+    struct problem problem = {0};
+    bool found = false;
+    if (!store_job_claim(j->store, j->settings.attempts, &job, &found, &problem)) {
+        log_error("job.claim", log_str("detail", problem.detail));
+        problem_done(&problem);
+        return false;
+    }
+    if (!found)
+        return false;
+    training_run(j->store, &j->settings, &job, &me->mailbox);
+    store_job_done(&job);
+    prune_sometimes(j);
+    return true;
+}
+
+static void *worker_main(void *arg) {
+    struct worker *me = arg;
+    struct jobs *j = me->jobs;
+    unsigned seen = 0;
+    for (;;) {
+        pthread_mutex_lock(&j->lock);
+        bool over = j->draining;
+        seen = j->pokes;
+        pthread_mutex_unlock(&j->lock);
+        if (over)
+            return NULL;
+        if (work_once(me))
+            continue;
+        struct timespec until;
+        deadline_in(&until, LOOK_SECONDS * 1000);
+        pthread_mutex_lock(&j->lock);
+        while (j->pokes == seen && !j->draining && pthread_cond_timedwait(&j->work, &j->lock, &until) != ETIMEDOUT)
+            ;
+        pthread_mutex_unlock(&j->lock);
+    }
+}
+
+static void *reporter_main(void *arg) {
+    struct jobs *j = arg;
+    bool stopping = false;
+    while (!stopping) {
+        struct timespec until;
+        deadline_in(&until, REPORT_MS);
+        pthread_mutex_lock(&j->lock);
+        while (!j->stopping && pthread_cond_timedwait(&j->tick, &j->lock, &until) != ETIMEDOUT)
+            ;
+        stopping = j->stopping;
+        pthread_mutex_unlock(&j->lock);
+        for (size_t i = 0; i < (size_t)j->settings.workers; i++)
+            mailbox_deliver(&j->workers[i].mailbox, j->store);
+    }
+    return NULL;
+}
+
+static void init_conditions(struct jobs *j) {
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&j->lock, NULL);
+    pthread_cond_init(&j->work, &attr);
+    pthread_cond_init(&j->tick, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out, struct problem *problem) {
+    struct jobs *j = calloc(1, sizeof *j);
+    if (j)
+        j->workers = calloc((size_t)settings->workers, sizeof *j->workers);
+    if (!j || !j->workers) {
+        free(j);
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    j->store = store;
+    j->settings = *settings;
+    if (j->settings.train_threads <= 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        j->settings.train_threads = cores > 0 ? cores : 1;
+    }
+    init_conditions(j);
+    for (size_t i = 0; i < (size_t)settings->workers; i++) {
+        j->workers[i].jobs = j;
+        mailbox_init(&j->workers[i].mailbox);
+    }
+    bool good = pthread_create(&j->reporter, NULL, reporter_main, j) == 0;
+    j->reporter_started = good;
+    for (size_t i = 0; good && i < (size_t)settings->workers; i++) {
+        good = pthread_create(&j->workers[i].thread, NULL, worker_main, &j->workers[i]) == 0;
+        if (good)
+            j->n_workers++;
+    }
+    if (!good) {
+        jobs_stop(j);
+        return problem_set(problem, PROBLEM_INTERNAL, "cannot start %lld workers", (long long)settings->workers);
+    }
+    *out = j;
+    return true;
+}
+
+void jobs_poke(struct jobs *j) {
+    pthread_mutex_lock(&j->lock);
+    j->pokes++;
+    pthread_cond_broadcast(&j->work);
+    pthread_mutex_unlock(&j->lock);
+}
+
+bool jobs_healthy(struct jobs *j) {
+    return j->n_workers == (size_t)j->settings.workers;
+}
+
+void jobs_drain(struct jobs *j) {
+    pthread_mutex_lock(&j->lock);
+    j->draining = true;
+    pthread_cond_broadcast(&j->work);
+    pthread_mutex_unlock(&j->lock);
+    for (size_t i = 0; i < (size_t)j->settings.workers; i++)
+        mailbox_stop(&j->workers[i].mailbox, STOP_DRAIN);
+}
+
+void jobs_stop(struct jobs *j) {
+    if (!j)
+        return;
+    jobs_drain(j);
+    for (size_t i = 0; i < j->n_workers; i++)
+        pthread_join(j->workers[i].thread, NULL);
+    pthread_mutex_lock(&j->lock);
+    j->stopping = true;
+    pthread_cond_broadcast(&j->tick);
+    pthread_mutex_unlock(&j->lock);
+    if (j->reporter_started)
+        pthread_join(j->reporter, NULL);
+    for (size_t i = 0; i < (size_t)j->settings.workers; i++)
+        mailbox_done(&j->workers[i].mailbox);
+    pthread_cond_destroy(&j->work);
+    pthread_cond_destroy(&j->tick);
+    pthread_mutex_destroy(&j->lock);
+    free(j->workers);
+    free(j);
+}
+
+int64_t jobs_memory_limit(const struct jobs *j) {
+    return j->settings.memory_bytes;
+}
+
+int64_t jobs_thread_limit(const struct jobs *j) {
+    return j->settings.train_threads;
+}
+
+double jobs_seconds_limit(const struct jobs *j) {
+    return j->settings.seconds;
+}

@@ -1,0 +1,202 @@
+/* Progress out, "stop" in. History is thinned as it grows: every iteration to 1,000, every 10th to 10,000, every 100th beyond. */
+#include "jobs/mailbox.h"
+
+#include "base/json_write.h"
+#include "base/log.h"
+#include <stdlib.h>
+#include <string.h>
+
+void mailbox_init(struct mailbox *m) {
+    memset(m, 0, sizeof *m);
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->delivered, NULL);
+    atomic_init(&m->stop, STOP_NOT);
+    atomic_init(&m->drain, false);
+}
+
+void mailbox_rows_free(struct store_history_row *rows, size_t n_rows) {
+    for (size_t i = 0; i < n_rows; i++)
+        free((void *)(uintptr_t)rows[i].doc);
+    free(rows);
+}
+
+void mailbox_done(struct mailbox *m) {
+    mailbox_rows_free(m->rows, m->n_rows);
+    pthread_cond_destroy(&m->delivered);
+    pthread_mutex_destroy(&m->lock);
+}
+
+void mailbox_open(struct mailbox *m, int64_t job) {
+    pthread_mutex_lock(&m->lock);
+    m->job = job;
+    m->fresh = false;
+    m->progress = (dn_progress){0};
+    atomic_store(&m->stop, STOP_NOT);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void mailbox_stop(struct mailbox *m, enum stop_reason reason) {
+    int none = STOP_NOT;
+    if (reason == STOP_DRAIN) {
+        atomic_store(&m->drain, true);
+        return;
+    }
+    atomic_compare_exchange_strong(&m->stop, &none, (int)reason);
+}
+
+enum stop_reason mailbox_stopped(const struct mailbox *m) {
+    enum stop_reason reason = (enum stop_reason)atomic_load_explicit(&m->stop, memory_order_relaxed);
+    return reason == STOP_NOT && atomic_load_explicit(&m->drain, memory_order_relaxed) ? STOP_DRAIN : reason;
+}
+
+static bool history_wants(size_t iteration) {
+    return iteration > 0 && (iteration <= 1000 || (iteration <= 10000 && iteration % 10 == 0) || iteration % 100 == 0);
+}
+
+static char *history_doc(const dn_progress *p, double elapsed) {
+    struct buf out = {0};
+    struct json_writer w;
+    json_writer_init(&w, &out);
+    json_begin_object(&w);
+    json_kv_int(&w, "iteration", (int64_t)p->iteration);
+    json_kv_double(&w, "loss", p->loss);
+    json_kv_double(&w, "gradient_norm", p->gradient_norm);
+    json_kv_double(&w, "train_error", p->train_error);
+    json_kv_double(&w, "elapsed", elapsed);
+    json_end_object(&w);
+    return buf_take(&out, NULL);
+}
+
+static void put_vector(struct json_writer *w, const double *v, size_t n) {
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        json_put_double(w, v[i]);
+    json_end_array(w);
+}
+
+/* One discriminant: w a vector, w0 a number; several: a matrix and a vector. */
+static char *snapshot_doc(const dn_progress *p) {
+    struct buf out = {0};
+    struct json_writer w;
+    json_writer_init(&w, &out);
+    json_begin_object(&w);
+    json_kv_int(&w, "iteration", (int64_t)p->iteration);
+    json_put_key(&w, "w");
+    if (p->n_scores == 1) {
+        put_vector(&w, p->w, p->n_features);
+        json_kv_double(&w, "w0", p->w0[0]);
+    } else {
+        json_begin_array(&w);
+        for (size_t k = 0; k < p->n_scores; k++)
+            put_vector(&w, p->w + k * p->n_features, p->n_features);
+        json_end_array(&w);
+        json_put_key(&w, "w0");
+        put_vector(&w, p->w0, p->n_scores);
+    }
+    json_end_object(&w);
+    return buf_take(&out, NULL);
+}
+
+/* Adds a row, taking doc (NULL: memory ran out, the row is lost). Lock held. */
+static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *doc) {
+    if (!doc)
+        return;
+    if (m->n_rows == m->room) {
+        size_t room = m->room ? m->room * 2 : 64;
+        struct store_history_row *rows = realloc(m->rows, room * sizeof *rows);
+        if (!rows) {
+            free(doc);
+            return;
+        }
+        m->rows = rows;
+        m->room = room;
+    }
+    m->rows[m->n_rows++] = (struct store_history_row){.iteration = iteration, .snapshot = snapshot, .doc = doc};
+}
+
+void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
+    char *row = history_wants(p->iteration) ? history_doc(p, elapsed) : NULL;
+    char *snapshot = p->w ? snapshot_doc(p) : NULL;
+    pthread_mutex_lock(&m->lock);
+    m->progress = *p;
+    m->progress.w = m->progress.w0 = NULL;
+    m->elapsed = elapsed;
+    m->fresh = true;
+    add_row(m, (int64_t)p->iteration, false, row);
+    add_row(m, (int64_t)p->iteration, true, snapshot);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void progress_write(const dn_progress *p, double elapsed, struct buf *out) {
+    struct json_writer w;
+    json_writer_init(&w, out);
+    json_begin_object(&w);
+    json_kv_double(&w, "fraction", p->fraction);
+    json_kv_int(&w, "iteration", (int64_t)p->iteration);
+    json_kv_int(&w, "max_iterations", (int64_t)p->max_iterations);
+    json_kv_double(&w, "loss", p->loss);
+    json_kv_double(&w, "gradient_norm", p->gradient_norm);
+    json_kv_double(&w, "elapsed", elapsed);
+    json_end_object(&w);
+}
+
+/* Takes the rows out. Lock held. */
+static void take_rows(struct mailbox *m, struct store_history_row **rows, size_t *n_rows) {
+    *rows = m->rows;
+    *n_rows = m->n_rows;
+    m->rows = NULL;
+    m->n_rows = m->room = 0;
+}
+
+void mailbox_close(struct mailbox *m, struct store_history_row **rows, size_t *n_rows, struct buf *progress) {
+    pthread_mutex_lock(&m->lock);
+    while (m->delivering)
+        pthread_cond_wait(&m->delivered, &m->lock);
+    m->job = 0;
+    take_rows(m, rows, n_rows);
+    dn_progress p = m->progress;
+    double elapsed = m->elapsed;
+    pthread_mutex_unlock(&m->lock);
+    progress_write(&p, elapsed, progress);
+}
+
+void mailbox_deliver(struct mailbox *m, struct store *store) {
+    struct store_history_row *rows = NULL;
+    size_t n_rows = 0;
+    pthread_mutex_lock(&m->lock);
+    int64_t job = m->job;
+    bool fresh = m->fresh;
+    dn_progress p = m->progress;
+    double elapsed = m->elapsed;
+    if (job != 0) {
+        m->fresh = false;
+        m->delivering = true;
+        take_rows(m, &rows, &n_rows);
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (job == 0)
+        return;
+    struct problem problem = {0};
+    struct buf doc = {0};
+    bool cancel = false, ours = true, good;
+    if (fresh) {
+        progress_write(&p, elapsed, &doc);
+        const char *text = buf_cstr(&doc);
+        good = store_job_progress(store, job, text ? text : "{}", rows, n_rows, &cancel, &ours, &problem);
+    } else {
+        good = store_job_renew(store, job, &cancel, &ours, &problem);
+    }
+    if (!good)
+        log_warn("job.progress", log_int("job", job), log_str("detail", problem.detail));
+    problem_done(&problem);
+    buf_done(&doc);
+    mailbox_rows_free(rows, n_rows);
+    if (good && !ours)
+        mailbox_stop(m, STOP_LOST);
+    else if (good && cancel)
+        mailbox_stop(m, STOP_CANCELLED);
+    pthread_mutex_lock(&m->lock);
+    m->delivering = false;
+    pthread_cond_broadcast(&m->delivered);
+    pthread_mutex_unlock(&m->lock);
+}

@@ -1,0 +1,173 @@
+/* Stored chunks as a table source. Blobs that were read once are kept, encoded, while the budget lasts: compact, and later passes only decode. */
+#include "jobs/source.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An encoded blob in memory. */
+struct kept {
+    size_t size;
+    char bytes[];
+};
+
+/* What a slot needs to decode one column. */
+struct decoder {
+    dn_column_chunk *chunk; /* NULL until first used */
+    struct buf bytes;       /* the blob, when it is not kept */
+};
+
+struct jobs_source {
+    dn_table_source table; /* first: handed out; ctx points back here */
+    struct store *store;
+    int64_t dataset_id;
+    struct store_chunk *chunks; /* [table.n_chunks] */
+    size_t *first_row;          /* [n_chunks + 1] */
+    dn_table_column *columns;   /* [n_cols]; names are the caller's copies below */
+    size_t *stored_index;       /* [n_cols] */
+    struct decoder *decoders;   /* [n_slots × n_cols] */
+    struct kept *_Atomic *kept; /* [n_chunks × n_cols]; NULL: not (yet) kept */
+    _Atomic int64_t room;       /* bytes that may still be kept */
+};
+
+static dn_status problem_to_error(struct problem *problem, dn_error *err) {
+    dn_status s = dn_error_set(err, DN_ERR_SOURCE, "%s", problem->detail ? problem->detail : "out of memory");
+    problem_done(problem);
+    return s;
+}
+
+/* Keeps a copy of the blob if the budget allows; a race of two threads is won by the first. */
+static void keep(struct jobs_source *s, struct kept *_Atomic *place, const struct buf *bytes) {
+    int64_t n = (int64_t)(sizeof(struct kept) + bytes->size);
+    if (atomic_fetch_sub(&s->room, n) < n) {
+        atomic_fetch_add(&s->room, n);
+        return;
+    }
+    struct kept *k = malloc((size_t)n), *none = NULL;
+    if (k) {
+        k->size = bytes->size;
+        memcpy(k->bytes, bytes->data, bytes->size);
+        if (atomic_compare_exchange_strong(place, &none, k))
+            return;
+    }
+    free(k);
+    atomic_fetch_add(&s->room, n);
+}
+
+static dn_status source_column(const dn_table_source *table, size_t chunk, size_t column, size_t slot, dn_column_view *out, dn_error *err) {
+    struct jobs_source *s = table->ctx;
+    struct decoder *d = &s->decoders[slot * table->n_cols + column];
+    struct kept *_Atomic *place = &s->kept[chunk * table->n_cols + column];
+    if (!d->chunk) {
+        dn_status status = dn_column_chunk_new(&d->chunk, err);
+        if (status != DN_OK)
+            return status;
+    }
+    const struct kept *k = atomic_load(place);
+    const void *bytes;
+    size_t size;
+    if (k) {
+        bytes = k->bytes;
+        size = k->size;
+    } else {
+        struct problem problem = {0};
+        if (!store_chunk_read(s->store, &s->chunks[chunk], s->stored_index[column], &d->bytes, &problem))
+            return problem_to_error(&problem, err);
+        keep(s, place, &d->bytes);
+        bytes = d->bytes.data;
+        size = d->bytes.size;
+    }
+    dn_column_view view;
+    dn_status status = dn_column_chunk_decode(d->chunk, bytes, size, table->columns[column].type, &view, err);
+    if (status != DN_OK)
+        return status;
+    if (view.n_rows != table->chunk_first_row[chunk + 1] - table->chunk_first_row[chunk])
+        return dn_error_set(err, DN_ERR_CORRUPT, "chunk %zu of column \"%s\" has %zu rows, expected %zu", chunk,
+                            table->columns[column].name, view.n_rows, table->chunk_first_row[chunk + 1] - table->chunk_first_row[chunk]);
+    *out = view;
+    return DN_OK;
+}
+
+/* Copies names and types; false: no memory. */
+static bool take_columns(struct jobs_source *s, const struct jobs_column *columns, size_t n) {
+    s->columns = calloc(n + 1, sizeof *s->columns);
+    s->stored_index = calloc(n + 1, sizeof *s->stored_index);
+    if (!s->columns || !s->stored_index)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        s->columns[i].type = columns[i].type;
+        s->columns[i].name = strdup(columns[i].name);
+        s->stored_index[i] = columns[i].index;
+        if (!s->columns[i].name)
+            return false;
+    }
+    return true;
+}
+
+/* Chunk borders from the store's list; false: no memory. */
+static bool take_chunks(struct jobs_source *s, size_t n) {
+    s->first_row = calloc(n + 1, sizeof *s->first_row);
+    if (!s->first_row)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        s->first_row[i + 1] = s->first_row[i] + (size_t)s->chunks[i].n_rows;
+    return true;
+}
+
+bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns, size_t n, size_t n_slots,
+                      int64_t keep_bytes, struct jobs_source **out, struct problem *problem) {
+    struct jobs_source *s = calloc(1, sizeof *s);
+    size_t n_chunks = 0;
+    if (!s)
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    s->store = store;
+    s->dataset_id = dataset_id;
+    atomic_init(&s->room, keep_bytes);
+    store_dataset_pin(store, dataset_id);
+    if (!store_dataset_chunks(store, dataset_id, &s->chunks, &n_chunks, problem)) {
+        jobs_source_close(s);
+        return false;
+    }
+    s->table.n_cols = n;
+    s->table.n_chunks = n_chunks;
+    s->table.n_slots = n_slots;
+    s->decoders = calloc(n_slots * n + 1, sizeof *s->decoders);
+    s->kept = calloc(n_chunks * n + 1, sizeof *s->kept);
+    if (!s->decoders || !s->kept || !take_columns(s, columns, n) || !take_chunks(s, n_chunks)) {
+        jobs_source_close(s);
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    s->table.n_rows = s->first_row[n_chunks];
+    s->table.columns = s->columns;
+    s->table.chunk_first_row = s->first_row;
+    s->table.column = source_column;
+    s->table.ctx = s;
+    *out = s;
+    return true;
+}
+
+const dn_table_source *jobs_source_table(const struct jobs_source *s) {
+    return &s->table;
+}
+
+void jobs_source_close(struct jobs_source *s) {
+    if (!s)
+        return;
+    for (size_t i = 0; s->decoders && i < s->table.n_slots * s->table.n_cols; i++) {
+        dn_column_chunk_free(s->decoders[i].chunk);
+        buf_done(&s->decoders[i].bytes);
+    }
+    for (size_t i = 0; s->kept && i < s->table.n_chunks * s->table.n_cols; i++)
+        free(atomic_load(&s->kept[i]));
+    for (size_t i = 0; s->columns && i < s->table.n_cols; i++)
+        free((void *)(uintptr_t)s->columns[i].name);
+    free(s->decoders);
+    free((void *)s->kept);
+    free(s->columns);
+    free(s->stored_index);
+    free(s->first_row);
+    free(s->chunks);
+    store_dataset_unpin(s->store, s->dataset_id);
+    free(s);
+}

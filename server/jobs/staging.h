@@ -1,0 +1,14 @@
+/* Staging a model's bytes: cut into chunks, queued, waited for. */
+#ifndef JOBS_STAGING_H
+#define JOBS_STAGING_H
+
+#include "base/problem.h"
+#include "store/store.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Copies bytes into a new part, chunk by chunk, and waits for the commits. On failure the part is dropped. */
+bool staging_write(struct store *store, const void *bytes, size_t size, int64_t *out_part, struct problem *problem);
+
+#endif

@@ -1,0 +1,243 @@
+/* From a claimed job to its end: source, dn_train, staged model bytes, one small transaction. */
+#include "jobs/training.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "jobs/budget.h"
+#include "jobs/documents.h"
+#include "jobs/result.h"
+#include "jobs/source.h"
+#include "jobs/spec.h"
+#include "jobs/staging.h"
+#include "jobs/team.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the job's memory, the share that encoded blobs may fill, so that passes after the first read no file. */
+#define KEEP_SHARE 4
+
+/* One run; dn_run.ctx. */
+struct training {
+    struct store *store;
+    const struct jobs_settings *settings;
+    const struct store_job *job;
+    struct mailbox *mailbox;
+    struct arena arena;
+    struct jobs_spec spec;
+    struct budget budget;
+    struct team *team;
+    int64_t began_ns, deadline_ns; /* monotonic; deadline 0: none */
+};
+
+static double training_elapsed(const dn_run *run) {
+    const struct training *t = run->ctx;
+    return (double)(clock_monotonic_ns() - t->began_ns) * 1e-9;
+}
+
+static dn_status training_stop(const dn_run *run) {
+    const struct training *t = run->ctx;
+    if (mailbox_stopped(t->mailbox) != STOP_NOT)
+        return DN_ERR_STOPPED;
+    if (t->deadline_ns && clock_monotonic_ns() > t->deadline_ns)
+        return DN_ERR_TIME;
+    return DN_OK;
+}
+
+static void training_progress(const dn_run *run, const dn_progress *progress) {
+    const struct training *t = run->ctx;
+    mailbox_report(t->mailbox, progress, training_elapsed(run));
+}
+
+static dn_status training_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
+    const struct training *t = run->ctx;
+    return team_sum(t->team, run, rows, fn, arg, n_out, out, err);
+}
+
+/* Ends the job in the store. Failing that (a full disk), what is left is a failure without its model; failing that too the lease runs out and the job runs again. */
+static void finish(struct training *t, struct store_job_end *end) {
+    struct problem problem = {0};
+    struct buf progress = {0};
+    struct store_history_row *rows = NULL;
+    size_t n_rows = 0;
+    int64_t version = 0;
+    mailbox_close(t->mailbox, &rows, &n_rows, &progress);
+    end->id = t->job->id;
+    end->progress = end->state == STORE_JOB_QUEUED ? NULL : buf_cstr(&progress);
+    end->rows = rows;
+    end->n_rows = n_rows;
+    end->keep_versions = t->settings->keep_versions;
+    bool good = store_job_end(t->store, end, &version, &problem);
+    if (!good && end->state == STORE_JOB_SUCCEEDED && problem.type != PROBLEM_CONFLICT) {
+        log_error("job.end", log_int("job", end->id), log_str("detail", problem.detail));
+        struct buf doc = {0};
+        struct problem again = {0};
+        problem_write(&problem, NULL, &doc);
+        struct store_job_end failed = {.id = end->id, .state = STORE_JOB_FAILED, .error = buf_cstr(&doc)};
+        if (!store_job_end(t->store, &failed, &version, &again))
+            log_error("job.end", log_int("job", end->id), log_str("detail", again.detail));
+        problem_done(&again);
+        buf_done(&doc);
+    } else if (!good) {
+        log_error("job.end", log_int("job", end->id), log_str("detail", problem.detail));
+    } else {
+        log_info("job.finished", log_int("job", end->id), log_str("state", store_job_state_name(end->state)),
+                 log_str("model", t->job->model), log_int("version", version),
+                 log_dbl("seconds", (double)(clock_monotonic_ns() - t->began_ns) * 1e-9));
+    }
+    problem_done(&problem);
+    mailbox_rows_free(rows, n_rows);
+    buf_done(&progress);
+}
+
+/* The end of a run that made no model. */
+static void finish_without(struct training *t, struct problem *problem) {
+    enum stop_reason why = mailbox_stopped(t->mailbox);
+    struct store_job_end end = {.state = STORE_JOB_FAILED};
+    struct buf doc = {0};
+    if (why == STOP_LOST) { /* another owner runs it: no trace of ours */
+        struct store_history_row *rows = NULL;
+        size_t n_rows = 0;
+        mailbox_close(t->mailbox, &rows, &n_rows, &doc);
+        mailbox_rows_free(rows, n_rows);
+        log_warn("job.lost", log_int("job", t->job->id));
+    } else if (why == STOP_CANCELLED || why == STOP_DRAIN) {
+        end.state = why == STOP_CANCELLED ? STORE_JOB_CANCELLED : STORE_JOB_QUEUED;
+        finish(t, &end);
+    } else {
+        problem_write(problem, NULL, &doc);
+        end.error = buf_cstr(&doc);
+        finish(t, &end);
+    }
+    buf_done(&doc);
+}
+
+/* A model was trained: stage its bytes, then the end with everything that goes with it. */
+static bool finish_with(struct training *t, const struct store_dataset *dataset, const dn_train_result *result, struct problem *problem) {
+    void *bytes = NULL;
+    size_t size = 0;
+    dn_error err;
+    dn_error_clear(&err);
+    if (dn_model_write(result->model, &bytes, &size, &err) != DN_OK) {
+        jobs_problem_from_core(&err, problem);
+        return false;
+    }
+    int64_t part = 0;
+    bool good = staging_write(t->store, bytes, size, &part, problem);
+    free(bytes);
+    if (!good)
+        return false;
+    struct buf text = {0}, info = {0}, warnings = {0};
+    result_write(result, &text);
+    result_model_info_write(result, &t->spec, dataset, t->job->id, &info);
+    result_warnings_write(result, t->job->warnings, &warnings);
+    struct store_job_end end = {
+        .state = STORE_JOB_SUCCEEDED,
+        .result = buf_cstr(&text),
+        .warnings = buf_cstr(&warnings),
+        .model_part = part,
+        .model_bytes = (int64_t)size,
+        .model_info = buf_cstr(&info),
+    };
+    good = end.result && end.warnings && end.model_info;
+    if (good)
+        finish(t, &end);
+    else {
+        store_part_drop(t->store, part);
+        problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    buf_done(&text);
+    buf_done(&info);
+    buf_done(&warnings);
+    return good;
+}
+
+static bool train(struct training *t, const struct store_dataset *dataset, struct jobs_source *source, struct problem *problem) {
+    size_t *inputs = arena_alloc(&t->arena, (t->spec.n_inputs + 1) * sizeof *inputs);
+    if (!inputs)
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    for (size_t i = 0; i < t->spec.n_inputs; i++)
+        inputs[i] = i + 1; /* the source's column 0 is the target */
+    dn_run run = dn_run_default();
+    run.seed = t->spec.seed;
+    run.allocator = &t->budget.allocator;
+    run.n_slots = team_size(t->team);
+    run.sum = training_sum;
+    run.stop = training_stop;
+    run.elapsed = training_elapsed;
+    run.progress = training_progress;
+    run.snapshots = t->spec.snapshots;
+    run.n_snapshots = t->spec.n_snapshots;
+    run.ctx = t;
+    dn_train_request request = {
+        .source = jobs_source_table(source),
+        .params = t->spec.params,
+        .target = 0,
+        .inputs = inputs,
+        .n_inputs = t->spec.n_inputs,
+        .standardize = t->spec.standardize,
+        .holdout = t->spec.holdout,
+    };
+    dn_train_result *result = calloc(1, sizeof *result);
+    dn_error err;
+    dn_error_clear(&err);
+    if (!result)
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    bool good = dn_train(&request, &run, result, &err) == DN_OK;
+    if (!good) {
+        jobs_problem_from_core(&err, problem);
+    } else {
+        good = finish_with(t, dataset, result, problem);
+        dn_train_result_done(result);
+    }
+    free(result);
+    return good;
+}
+
+/* The columns the source needs: the target first, then the inputs. */
+static struct jobs_column *source_columns(struct training *t) {
+    struct jobs_column *columns = arena_alloc(&t->arena, (t->spec.n_inputs + 1) * sizeof *columns);
+    if (columns) {
+        columns[0] = t->spec.target;
+        if (t->spec.n_inputs > 0)
+            memcpy(columns + 1, t->spec.inputs, t->spec.n_inputs * sizeof *columns);
+    }
+    return columns;
+}
+
+static bool prepare_and_train(struct training *t, struct problem *problem) {
+    struct store_dataset dataset;
+    struct jobs_source *source = NULL;
+    if (!jobs_spec_read(t->job->spec, &t->arena, &t->spec, problem))
+        return false;
+    if (t->spec.seconds > 0)
+        t->deadline_ns = t->began_ns + (int64_t)(t->spec.seconds * 1e9);
+    budget_init(&t->budget, t->spec.memory_bytes);
+    if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &dataset, problem))
+        return false;
+    const struct jobs_column *columns = source_columns(t);
+    bool good = columns || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    good = good && team_start((size_t)t->spec.threads, &t->team, problem);
+    good = good && jobs_source_open(t->store, t->job->dataset_id, columns, t->spec.n_inputs + 1, team_size(t->team),
+                                    t->spec.memory_bytes / KEEP_SHARE, &source, problem);
+    good = good && train(t, &dataset, source, problem);
+    jobs_source_close(source);
+    team_stop(t->team);
+    store_dataset_done(&dataset);
+    return good;
+}
+
+void training_run(struct store *store, const struct jobs_settings *settings, const struct store_job *job, struct mailbox *mailbox) {
+    struct training t = {.store = store, .settings = settings, .job = job, .mailbox = mailbox, .began_ns = clock_monotonic_ns()};
+    struct problem problem = {0};
+    arena_init(&t.arena, 0);
+    mailbox_open(mailbox, job->id);
+    log_info("job.started", log_int("job", job->id), log_str("model", job->model), log_str("algorithm", job->algorithm),
+             log_str("dataset", job->dataset), log_int("version", job->dataset_version), log_int("attempt", job->attempts));
+    if (settings->crash_model && strcmp(settings->crash_model, job->model) == 0)
+        abort();
+    if (!prepare_and_train(&t, &problem))
+        finish_without(&t, &problem);
+    problem_done(&problem);
+    jobs_spec_done(&t.spec);
+    arena_done(&t.arena);
+}

@@ -1,0 +1,227 @@
+/* Jobs from the queue to the model: the same bytes whatever threads and chunks; cancel, drain, time and memory limits end as documented; a damaged spec fails cleanly. */
+#include "jobs/jobs.h"
+
+#include "support.h"
+
+static struct jobs *start(struct fixture *f, int64_t workers) {
+    struct problem problem = {0};
+    struct jobs *jobs = NULL;
+    struct jobs_settings s = {.workers = workers, .train_threads = 2, .memory_bytes = (int64_t)1 << 30, .attempts = 3, .keep_jobs = 100};
+    if (!jobs_start(f->store, &s, &jobs, &problem))
+        fail_msg("%s", problem.detail);
+    return jobs;
+}
+
+static void model_bytes(struct fixture *f, const char *name, struct buf *out) {
+    struct problem problem = {0};
+    struct store_model m;
+    if (!store_model_get(f->store, name, 0, &m, &problem) || !store_model_bytes(f->store, m.id, out, &problem))
+        fail_msg("%s", problem.detail);
+    store_model_done(&m);
+}
+
+static void same_bytes_for_any_threads_and_chunks(void **state) {
+    (void)state;
+    struct fixture f;
+    struct buf first = {0};
+    fixture_init(&f);
+    struct jobs *jobs = start(&f, 2);
+    const size_t chunk_rows[] = {30000, 1000, 4096, 777};
+    for (size_t k = 0; k < 4; k++) {
+        fixture_dataset(&f, "d", 30000, chunk_rows[k]);
+        struct jobs_spec spec = fixture_spec("m", "lbfgs");
+        spec.threads = (int64_t)k + 1;
+        spec.holdout = 0.25;
+        int64_t id = fixture_job(&f, &spec);
+        jobs_poke(jobs);
+        struct store_job job = fixture_await(&f, id, STORE_JOB_SUCCEEDED);
+        if (job.state != STORE_JOB_SUCCEEDED)
+            fail_msg("%s", job.error ? job.error : "not succeeded");
+        assert_non_null(job.result);
+        assert_non_null(strstr(job.result, "\"converged\":true"));
+        store_job_done(&job);
+        dn_params_free(spec.params);
+        struct buf bytes = {0};
+        model_bytes(&f, "m", k == 0 ? &first : &bytes);
+        if (k > 0) {
+            assert_int_equal(bytes.size, first.size);
+            assert_memory_equal(bytes.data, first.data, first.size);
+        }
+        buf_done(&bytes);
+        struct problem problem = {0};
+        assert_true(store_dataset_delete(f.store, "d", 0, NULL, &problem));
+    }
+    buf_done(&first);
+    jobs_stop(jobs);
+    fixture_done(&f);
+}
+
+/* A job that would run for minutes: many passes at a tiny rate. */
+static struct jobs_spec endless(const char *model) {
+    struct jobs_spec spec = fixture_spec(model, "gradient_descent");
+    assert_int_equal(dn_params_set_number(spec.params, "max_iterations", 1e6, NULL), DN_OK);
+    assert_int_equal(dn_params_set_number(spec.params, "learning_rate", 1e-12, NULL), DN_OK);
+    assert_int_equal(dn_params_set_number(spec.params, "tolerance", 1e-300, NULL), DN_OK);
+    return spec;
+}
+
+static void cancel_drain_and_limits(void **state) {
+    (void)state;
+    struct fixture f;
+    struct problem problem = {0};
+    fixture_init(&f);
+    fixture_dataset(&f, "d", 20000, 8192);
+    struct jobs *jobs = start(&f, 1);
+    struct jobs_spec spec = endless("m");
+
+    int64_t id = fixture_job(&f, &spec);
+    jobs_poke(jobs);
+    struct store_job job = fixture_await(&f, id, STORE_JOB_RUNNING);
+    assert_int_equal(job.state, STORE_JOB_RUNNING);
+    store_job_done(&job);
+    assert_true(store_job_cancel(f.store, id, &problem));
+    job = fixture_await(&f, id, STORE_JOB_CANCELLED);
+    assert_int_equal(job.state, STORE_JOB_CANCELLED);
+    store_job_done(&job);
+
+    spec.seconds = 0.2;
+    id = fixture_job(&f, &spec);
+    jobs_poke(jobs);
+    job = fixture_await(&f, id, STORE_JOB_FAILED);
+    assert_int_equal(job.state, STORE_JOB_FAILED);
+    assert_non_null(strstr(job.error, "/problems/job-time-limit"));
+    store_job_done(&job);
+
+    spec.seconds = 0;
+    spec.memory_bytes = 20000;
+    id = fixture_job(&f, &spec);
+    jobs_poke(jobs);
+    job = fixture_await(&f, id, STORE_JOB_FAILED);
+    assert_int_equal(job.state, STORE_JOB_FAILED);
+    assert_non_null(strstr(job.error, "/problems/job-memory-limit"));
+    store_job_done(&job);
+
+    spec.memory_bytes = (int64_t)256 << 20;
+    id = fixture_job(&f, &spec);
+    jobs_poke(jobs);
+    job = fixture_await(&f, id, STORE_JOB_RUNNING);
+    store_job_done(&job);
+    jobs_stop(jobs); /* gives it back */
+    job = fixture_get(&f, id);
+    assert_int_equal(job.state, STORE_JOB_QUEUED);
+    assert_int_equal(job.attempts, 0);
+    store_job_done(&job);
+    dn_params_free(spec.params);
+    fixture_done(&f);
+}
+
+static bool count_row(void *arg, const struct store_history_row *row) {
+    size_t *n = arg;
+    assert_true(row->iteration == (int64_t)*n + 1);
+    assert_non_null(strstr(row->doc, "\"loss\":"));
+    ++*n;
+    return true;
+}
+
+static bool take_snapshot(void *arg, const struct store_history_row *row) {
+    struct buf *out = arg;
+    buf_printf(out, "%lld ", (long long)row->iteration);
+    assert_non_null(strstr(row->doc, "\"w\":["));
+    return true;
+}
+
+static void history_and_snapshots(void **state) {
+    (void)state;
+    struct fixture f;
+    struct problem problem = {0};
+    static const size_t wanted[] = {1, 10, 40};
+    fixture_init(&f);
+    fixture_dataset(&f, "d", 500, 100);
+    struct jobs *jobs = start(&f, 1);
+    struct jobs_spec spec = endless("m");
+    assert_int_equal(dn_params_set_number(spec.params, "max_iterations", 50, NULL), DN_OK);
+    spec.snapshots = wanted;
+    spec.n_snapshots = 3;
+    int64_t id = fixture_job(&f, &spec);
+    jobs_poke(jobs);
+    struct store_job job = fixture_await(&f, id, STORE_JOB_SUCCEEDED);
+    assert_int_equal(job.state, STORE_JOB_SUCCEEDED);
+    assert_non_null(strstr(job.result, "\"converged\":false"));
+    assert_non_null(strstr(job.warnings, "iterations"));
+    store_job_done(&job);
+    size_t n = 0;
+    struct buf list = {0};
+    assert_true(store_job_history(f.store, id, false, count_row, &n, &problem));
+    assert_int_equal(n, 50);
+    assert_true(store_job_history(f.store, id, true, take_snapshot, &list, &problem));
+    assert_string_equal(buf_cstr(&list), "1 10 40 ");
+    buf_done(&list);
+    jobs_stop(jobs);
+    dn_params_free(spec.params);
+    fixture_done(&f);
+}
+
+static void a_damaged_spec_fails_the_job(void **state) {
+    (void)state;
+    struct fixture f;
+    struct problem problem = {0};
+    int64_t id = 0;
+    fixture_init(&f);
+    fixture_dataset(&f, "d", 100, 100);
+    struct jobs *jobs = start(&f, 1);
+    struct store_job_new j = {.model = "m", .algorithm = "logistic", .dataset_id = f.dataset, .spec = "{\"model\":\"m\"}"};
+    assert_true(store_job_insert(f.store, &j, &id, &problem));
+    jobs_poke(jobs);
+    struct store_job job = fixture_await(&f, id, STORE_JOB_FAILED);
+    assert_int_equal(job.state, STORE_JOB_FAILED);
+    assert_non_null(strstr(job.error, "/problems/internal"));
+    store_job_done(&job);
+    jobs_stop(jobs);
+    fixture_done(&f);
+}
+
+static void spec_round_trip(void **state) {
+    (void)state;
+    static const size_t snapshots[] = {3, 7};
+    struct jobs_spec spec = fixture_spec("m", "sgd"), back;
+    struct problem problem = {0};
+    struct arena arena;
+    struct buf text = {0}, again = {0};
+    arena_init(&arena, 0);
+    spec.snapshots = snapshots;
+    spec.n_snapshots = 2;
+    spec.holdout = 0.25;
+    spec.seed = (uint64_t)1 << 53;
+    jobs_spec_write(&spec, &text);
+    if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem))
+        fail_msg("%s", problem.detail);
+    assert_int_equal(back.n_inputs, 3);
+    assert_string_equal(back.inputs[2].name, "color");
+    assert_int_equal(back.inputs[2].type, DN_CATEGORICAL);
+    assert_string_equal(dn_params_word(back.params, "solver"), "sgd");
+    jobs_spec_write(&back, &again);
+    assert_string_equal(buf_cstr(&again), buf_cstr(&text));
+    jobs_spec_done(&back);
+    for (size_t cut = 0; cut < text.size; cut += 7) { /* a damaged text is refused, never half taken */
+        char saved = text.data[cut];
+        text.data[cut] = '\0';
+        assert_false(jobs_spec_read(text.data, &arena, &back, &problem));
+        problem_done(&problem);
+        text.data[cut] = saved;
+    }
+    buf_done(&text);
+    buf_done(&again);
+    arena_done(&arena);
+    dn_params_free(spec.params);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spec_round_trip),
+        cmocka_unit_test(same_bytes_for_any_threads_and_chunks),
+        cmocka_unit_test(cancel_drain_and_limits),
+        cmocka_unit_test(history_and_snapshots),
+        cmocka_unit_test(a_damaged_spec_fails_the_job),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* Models in memory: loaded once for all who wait, the live version followed at once, roll-backs and deletes seen, the cache kept within its budget. */
+#include "serving/serving.h"
+
+#include "base/ids.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    char dir[64], path[96];
+    struct store *store;
+    struct serving *serving;
+    int64_t dataset;
+    void *model; /* bytes of a small model */
+    size_t model_size;
+};
+
+/* Signals a finished append. */
+struct signal {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool done;
+};
+static void staged(void *arg, const struct problem *problem) {
+    struct signal *s = arg;
+    assert_null(problem);
+    pthread_mutex_lock(&s->lock);
+    s->done = true;
+    pthread_cond_signal(&s->cond);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static int64_t stage(struct fixture *f, const void *bytes, size_t n, int64_t rows) {
+    struct signal s = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    struct store_blob blob = {malloc(n), n};
+    assert_non_null(blob.bytes);
+    memcpy(blob.bytes, bytes, n);
+    int64_t part = store_part_begin(f->store);
+    store_part_append(f->store, part, 0, rows, &blob, 1, staged, &s);
+    pthread_mutex_lock(&s.lock);
+    while (!s.done)
+        pthread_cond_wait(&s.cond, &s.lock);
+    pthread_mutex_unlock(&s.lock);
+    return part;
+}
+
+static void make_model(struct fixture *f) {
+    static const double x[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {0, 0, 1, 0, 1, 0, 1, 1};
+    const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"y", DN_NUMERIC}};
+    const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 8, .number = x}, {.type = DN_NUMERIC, .n_rows = 8, .number = y}};
+    const size_t inputs[] = {0};
+    dn_table_source *source = NULL;
+    dn_train_request request = {.target = 1, .inputs = inputs, .n_inputs = 1, .standardize = true};
+    dn_params *params = NULL;
+    dn_train_result *result = calloc(1, sizeof *result);
+    dn_run run = dn_run_default();
+    assert_non_null(result);
+    assert_int_equal(dn_table_source_from_columns(columns, views, 2, 8, &source, NULL), DN_OK);
+    assert_int_equal(dn_params_new(dn_algorithm_find("logistic"), &params, NULL), DN_OK);
+    request.source = source;
+    request.params = params;
+    assert_int_equal(dn_train(&request, &run, result, NULL), DN_OK);
+    assert_int_equal(dn_model_write(result->model, &f->model, &f->model_size, NULL), DN_OK);
+    dn_train_result_done(result);
+    free(result);
+    dn_params_free(params);
+    dn_table_source_free(source);
+}
+
+static void fixture_init(struct fixture *f, int64_t cache) {
+    struct problem problem = {0};
+    memset(f, 0, sizeof *f);
+    snprintf(f->dir, sizeof f->dir, "/tmp/discern-test-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->path, sizeof f->path, "%s/t.db", f->dir);
+    assert_true(ids_init());
+    struct store_settings settings = {.path = f->path};
+    if (!store_open(&settings, &f->store, &problem) || !serving_open(f->store, cache, &f->serving, &problem))
+        fail_msg("%s", problem.detail);
+    make_model(f);
+    struct store_dataset_new d = {.name = "d",
+                                  .part = stage(f, "x", 1, 1),
+                                  .n_rows = 1,
+                                  .n_cols = 1,
+                                  .sha256 = "0",
+                                  .content = "b2:0",
+                                  .columns = "[]",
+                                  .notes = "{}",
+                                  .options = ""};
+    struct store_dataset_published out;
+    if (!store_dataset_publish(f->store, &d, &out, &problem))
+        fail_msg("%s", problem.detail);
+    f->dataset = out.id;
+}
+
+static void fixture_done(struct fixture *f) {
+    static const char *const endings[] = {"", "-wal", "-shm", ".lock"};
+    char name[128];
+    serving_close(f->serving);
+    store_close(f->store);
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "%s%s", f->path, endings[i]);
+        unlink(name);
+    }
+    rmdir(f->dir);
+    free(f->model);
+}
+
+/* A new version of `name` with these bytes, as a job would publish it. */
+static int64_t publish(struct fixture *f, const char *name, const void *bytes, size_t n) {
+    struct problem problem = {0};
+    struct store_job_new j = {.model = name, .algorithm = "logistic", .dataset_id = f->dataset, .spec = "{}"};
+    struct store_job job;
+    int64_t id = 0, version = 0;
+    bool found = false;
+    if (!store_job_insert(f->store, &j, &id, &problem) || !store_job_claim(f->store, 3, &job, &found, &problem))
+        fail_msg("%s", problem.detail);
+    assert_true(found);
+    struct store_job_end end = {.id = job.id,
+                                .state = STORE_JOB_SUCCEEDED,
+                                .result = "{}",
+                                .warnings = "[]",
+                                .model_part = stage(f, bytes, n, 0),
+                                .model_bytes = (int64_t)n,
+                                .model_info = "{}"};
+    if (!store_job_end(f->store, &end, &version, &problem))
+        fail_msg("%s", problem.detail);
+    store_job_done(&job);
+    return version;
+}
+
+static int64_t version_served(struct fixture *f, const char *name) {
+    struct problem problem = {0};
+    const struct serving_model *m = serving_try(f->serving, name, 0);
+    if (!m)
+        m = serving_get(f->serving, name, 0, &problem);
+    if (!m) {
+        assert_int_equal(problem.type, PROBLEM_UNKNOWN_MODEL);
+        problem_done(&problem);
+        return 0;
+    }
+    int64_t version = m->version;
+    assert_non_null(m->model);
+    serving_release(f->serving, m);
+    return version;
+}
+
+static void live_is_followed_at_once(void **state) {
+    (void)state;
+    struct fixture f;
+    struct problem problem = {0};
+    fixture_init(&f, 1 << 20);
+    assert_int_equal(version_served(&f, "m"), 0);
+    assert_int_equal(publish(&f, "m", f.model, f.model_size), 1);
+    assert_null(serving_try(f.serving, "m", 0)); /* not in memory yet */
+    assert_int_equal(version_served(&f, "m"), 1);
+    const struct serving_model *held = serving_try(f.serving, "m", 0);
+    assert_non_null(held);
+    for (int64_t v = 2; v < 20; v++) {
+        assert_int_equal(publish(&f, "m", f.model, f.model_size), v);
+        assert_int_equal(version_served(&f, "m"), v);
+    }
+    assert_int_equal(held->version, 1); /* in use: still there */
+    serving_release(f.serving, held);
+    assert_true(store_model_set_live(f.store, "m", 3, NULL, &problem));
+    assert_int_equal(version_served(&f, "m"), 3);
+    assert_true(store_model_delete(f.store, "m", 3, NULL, &problem));
+    assert_int_equal(version_served(&f, "m"), 19);
+    assert_null(serving_get(f.serving, "m", 3, &problem));
+    assert_int_equal(problem.type, PROBLEM_UNKNOWN_MODEL);
+    problem_done(&problem);
+    assert_true(store_model_delete(f.store, "m", 0, NULL, &problem));
+    assert_int_equal(version_served(&f, "m"), 0);
+    assert_int_equal(version_served(&f, "no/such"), 0);
+    fixture_done(&f);
+}
+
+static void damaged_bytes_are_refused_each_time(void **state) {
+    (void)state;
+    struct fixture f;
+    struct problem problem = {0};
+    fixture_init(&f, 1 << 20);
+    char *bytes = malloc(f.model_size);
+    assert_non_null(bytes);
+    memcpy(bytes, f.model, f.model_size);
+    bytes[f.model_size / 2] = (char)(bytes[f.model_size / 2] ^ 1);
+    publish(&f, "m", bytes, f.model_size);
+    for (int i = 0; i < 2; i++) {
+        assert_null(serving_get(f.serving, "m", 0, &problem));
+        assert_int_equal(problem.type, PROBLEM_INTERNAL);
+        problem_done(&problem);
+    }
+    free(bytes);
+    fixture_done(&f);
+}
+
+static void the_budget_holds(void **state) {
+    (void)state;
+    struct fixture f;
+    struct serving_stats stats;
+    fixture_init(&f, 4000);
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "m%d", i);
+        publish(&f, name, f.model, f.model_size);
+        assert_int_equal(version_served(&f, name), 1);
+        serving_stats(f.serving, &stats);
+        assert_true(stats.bytes <= 4000);
+    }
+    assert_true(stats.evictions > 0 && stats.models < 40);
+    assert_int_equal(version_served(&f, "m0"), 1); /* comes back */
+    fixture_done(&f);
+}
+
+/* Many readers while versions are published and rolled back: never an old version after its successor was seen committed, never a crash. */
+struct race {
+    struct fixture *f;
+    _Atomic int64_t committed;
+    atomic_bool over;
+};
+static void *reader(void *arg) {
+    struct race *r = arg;
+    while (!atomic_load(&r->over)) {
+        int64_t least = atomic_load(&r->committed);
+        int64_t got = version_served(r->f, "m");
+        if (got < least)
+            abort(); /* an old version was served (cmocka's fail_msg is for the main thread only) */
+    }
+    return NULL;
+}
+
+static void readers_and_publishes_at_once(void **state) {
+    (void)state;
+    struct fixture f;
+    struct race r = {.f = &f};
+    pthread_t threads[4];
+    fixture_init(&f, 1 << 20);
+    publish(&f, "m", f.model, f.model_size);
+    atomic_store(&r.committed, 1);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, reader, &r), 0);
+    for (int64_t v = 2; v < 60; v++) {
+        publish(&f, "m", f.model, f.model_size);
+        atomic_store(&r.committed, v);
+    }
+    atomic_store(&r.over, true);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    fixture_done(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(live_is_followed_at_once),
+        cmocka_unit_test(damaged_bytes_are_refused_each_time),
+        cmocka_unit_test(the_budget_holds),
+        cmocka_unit_test(readers_and_publishes_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
