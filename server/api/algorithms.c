@@ -1,0 +1,121 @@
+/* The catalogue of algorithms: written from the descriptors of the library, so that one added there appears here. */
+#include "api/handlers.h"
+#include "api/support.h"
+
+#include <discern/algorithm.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const no_query[] = {NULL};
+
+static const char *type_name(dn_param_type type) {
+    switch (type) {
+    case DN_PARAM_NUMBER:
+        return "number";
+    case DN_PARAM_INTEGER:
+        return "integer";
+    case DN_PARAM_BOOLEAN:
+        return "boolean";
+    case DN_PARAM_CHOICE:
+        break;
+    }
+    return "choice";
+}
+
+static void put_default(struct json_writer *w, const dn_param *p) {
+    json_put_key(w, "default");
+    if (p->default_choice)
+        json_put_string(w, p->default_choice);
+    else if (p->type == DN_PARAM_BOOLEAN)
+        json_put_bool(w, p->default_number != 0);
+    else
+        json_put_double(w, p->default_number);
+}
+
+static void put_choices(struct json_writer *w, const dn_param *p) {
+    json_put_key(w, "choices");
+    json_begin_array(w);
+    for (size_t i = 0; p->choices[i]; i++)
+        json_put_string(w, p->choices[i]);
+    json_end_array(w);
+    if (!p->choice_meanings)
+        return;
+    json_put_key(w, "choice_meanings");
+    json_begin_object(w);
+    for (size_t i = 0; p->choices[i]; i++)
+        json_kv_string(w, p->choices[i], p->choice_meanings[i]);
+    json_end_object(w);
+}
+
+/* Infinite bounds are null: there is none. */
+static void put_range(struct json_writer *w, const dn_param *p) {
+    json_kv_double(w, "minimum", p->minimum);
+    json_kv_double(w, "maximum", p->maximum);
+    json_kv_bool(w, "exclusive_minimum", p->open_minimum && isfinite(p->minimum));
+    json_kv_bool(w, "exclusive_maximum", p->open_maximum && isfinite(p->maximum));
+    json_kv_string(w, "word", p->word);
+}
+
+static void put_param(struct json_writer *w, const dn_param *p) {
+    json_begin_object(w);
+    json_kv_string(w, "name", p->name);
+    json_kv_string(w, "type", type_name(p->type));
+    put_default(w, p);
+    if (p->type == DN_PARAM_CHOICE)
+        put_choices(w, p);
+    else if (p->type != DN_PARAM_BOOLEAN)
+        put_range(w, p);
+    json_kv_string(w, "meaning", p->meaning);
+    json_end_object(w);
+}
+
+static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
+    json_begin_object(w);
+    json_kv_string(w, "id", a->id);
+    json_kv_string(w, "title", a->title);
+    json_kv_string(w, "summary", a->summary);
+    json_kv_string(w, "source", a->source);
+    json_kv_string(w, "stopping_rule", a->stopping_rule);
+    json_kv_bool(w, "needs_target", (a->flags & DN_ALGORITHM_TARGET) != 0);
+    json_kv_bool(w, "probabilities", (a->flags & DN_ALGORITHM_PROBABILITIES) != 0);
+    json_kv_bool(w, "standardizes", (a->flags & DN_ALGORITHM_STANDARDIZE) != 0);
+    json_put_key(w, "parameters");
+    json_begin_array(w);
+    for (size_t i = 0; i < a->n_params; i++)
+        put_param(w, &a->params[i]);
+    json_end_array(w);
+    json_end_object(w);
+}
+
+void api_algorithms_list(struct http_call *call) {
+    struct buf body = {0};
+    struct json_writer w;
+    if (!api_query_known(call, no_query))
+        return;
+    json_writer_init(&w, &body);
+    json_begin_object(&w);
+    json_put_key(&w, "items");
+    json_begin_array(&w);
+    for (size_t i = 0; i < dn_algorithm_count(); i++)
+        put_algorithm(&w, dn_algorithm_at(i));
+    json_end_array(&w);
+    json_kv_null(&w, "next");
+    json_end_object(&w);
+    api_reply_json(call, 200, &body);
+}
+
+void api_algorithm_get(struct http_call *call) {
+    struct buf body = {0};
+    struct json_writer w;
+    const char *id = http_path_param(call, "id");
+    const dn_algorithm *a = dn_algorithm_find(id);
+    if (!api_query_known(call, no_query))
+        return;
+    if (!a) {
+        http_fail(call, PROBLEM_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", id);
+        return;
+    }
+    json_writer_init(&w, &body);
+    put_algorithm(&w, a);
+    api_reply_json(call, 200, &body);
+}

@@ -1,0 +1,36 @@
+/* The resources: what a call means. No SQL, no MHD type, no mathematics. routes.c has the one table; a file per resource has its handlers. */
+#ifndef API_API_H
+#define API_API_H
+
+#include "http/http.h"
+#include "jobs/jobs.h"
+#include "serving/serving.h"
+#include "store/store.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct api_metrics;
+
+/* What handlers get through http_app. Filled by main before http_start; constant afterwards, but for server (set right after http_start, before the first call is let in by `ready`). */
+struct api_app {
+    struct store *store;
+    struct jobs *jobs;
+    struct serving *serving;
+    struct http_server *server;
+    const char *base_path;
+    int64_t max_upload;       /* bytes of a dataset's body (--max-upload, 16 GiB) */
+    int64_t max_body;         /* bytes of a prediction's or other body in memory (--max-body, 64 MiB) */
+    int64_t max_wait_seconds; /* 50 */
+    int64_t started_ms;
+    bool (*draining)(const struct api_app *app);
+    struct api_metrics *metrics; /* of api_metrics_register; NULL before */
+};
+
+extern const struct http_route api_routes[];
+extern const size_t api_n_routes;
+/* Registers the gauges that are read at each scrape (jobs by state, queue depths, cache, database size, build info). */
+void api_metrics_register(struct api_app *app);
+void api_metrics_forget(struct api_app *app);
+
+#endif

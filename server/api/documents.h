@@ -1,0 +1,12 @@
+/* The JSON objects of the resources, each written in one place: datasets, jobs, models. */
+#ifndef API_DOCUMENTS_H
+#define API_DOCUMENTS_H
+
+#include "base/json_write.h"
+#include "store/store.h"
+
+void api_dataset_write(const struct store_dataset *d, struct json_writer *w);
+void api_job_write(const struct store_job *j, struct json_writer *w);
+void api_model_write(const struct store_model *m, struct json_writer *w);
+
+#endif

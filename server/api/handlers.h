@@ -1,0 +1,59 @@
+/* The handlers that the route table names, by resource. Which thread runs them is the table's to say (routes.c). */
+#ifndef API_HANDLERS_H
+#define API_HANDLERS_H
+
+#include "http/http.h"
+#include "store/store.h"
+
+/* datasets */
+void api_datasets_list(struct http_call *call);
+void api_dataset_get(struct http_call *call);
+void api_dataset_versions(struct http_call *call);
+void api_dataset_rows(struct http_call *call);
+void api_dataset_patch(struct http_call *call);
+void api_dataset_delete(struct http_call *call);
+extern const struct http_sink api_dataset_upload;
+/* The dataset that path and ?version= name. false: answered. */
+bool api_dataset_find(struct http_call *call, struct store_dataset *out);
+/* Answers with the dataset's object and frees it. */
+void api_dataset_reply(struct http_call *call, int status, struct store_dataset *d);
+
+/* jobs */
+void api_jobs_create(struct http_call *call);
+void api_jobs_list(struct http_call *call);
+void api_job_get(struct http_call *call);
+void api_job_events(struct http_call *call);
+void api_job_history(struct http_call *call);
+void api_job_cancel(struct http_call *call);
+void api_job_delete(struct http_call *call);
+/* The job that the path's {id} names. false: answered. */
+bool api_job_find(struct http_call *call, struct store_job *out);
+/* Answers with the job's object and frees it. */
+void api_job_reply(struct http_call *call, int status, struct store_job *j);
+
+/* models */
+void api_models_list(struct http_call *call);
+void api_model_get(struct http_call *call); /* with {version} in the path: that one */
+void api_model_versions(struct http_call *call);
+void api_model_set_live(struct http_call *call);
+void api_model_patch(struct http_call *call);
+void api_model_delete(struct http_call *call);
+void api_model_weights(struct http_call *call);
+void api_model_predict(struct http_call *call);
+void api_model_predict_query(struct http_call *call);
+void api_model_evaluate(struct http_call *call);
+/* The {model} and {version} (0 when the path has none) of the path. NULL: answered. */
+const char *api_model_path(struct http_call *call, int64_t *version);
+
+/* the catalogue, the problems, the daemon */
+void api_algorithms_list(struct http_call *call);
+void api_algorithm_get(struct http_call *call);
+void api_problems_list(struct http_call *call);
+void api_problem_get(struct http_call *call);
+void api_healthz(struct http_call *call);
+void api_readyz(struct http_call *call);
+void api_metrics(struct http_call *call);
+void api_version(struct http_call *call);
+void api_openapi(struct http_call *call);
+
+#endif

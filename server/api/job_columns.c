@@ -1,0 +1,202 @@
+/* Dataset, target and features of a job: which columns of which version take part, and how they will be encoded. */
+#include "api/job_spec.h"
+#include "api/support.h"
+#include "base/json_read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CLASSES = 1000 }; /* dn_train's own limit, told before it runs */
+
+static const struct wire_column *column_at(const struct job_request *r, size_t i) {
+    return &r->schema.columns[i];
+}
+
+/* ---- dataset ---- */
+
+static void read_dataset(struct job_request *r, const json_t *root) {
+    const char *text = NULL;
+    char name[IDS_NAME_SIZE];
+    int64_t version;
+    struct problem why = {0};
+    if (!json_read_string(root, "dataset", true, "", &text, r->problem))
+        return;
+    if (!api_reference_parse(text, name, &version)) {
+        json_fault(r->problem, "", "dataset", "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"", text);
+        return;
+    }
+    if (!store_dataset_get(r->app->store, name, version, &r->dataset, &why)) {
+        if (why.type == PROBLEM_UNKNOWN_DATASET)
+            json_fault(r->problem, "", "dataset", "%s", why.detail ? why.detail : "there is no such dataset");
+        else {
+            problem_done(r->problem); /* what the store could not do outweighs the faults found so far */
+            problem_move(r->problem, &why);
+        }
+        problem_done(&why);
+        return;
+    }
+    r->has_dataset = true;
+    r->spec.dataset = r->dataset.name;
+    r->spec.dataset_version = r->dataset.version;
+    wire_schema_parse(r->dataset.columns, &r->schema, r->problem);
+    if (r->dataset.n_rows == 0)
+        json_fault(r->problem, "", "dataset", "dataset \"%s\" has no rows", r->dataset.name);
+}
+
+/* ---- target ---- */
+
+static bool unknown_column(struct job_request *r, const char *parent, const char *key, const char *name) {
+    return json_fault(r->problem, parent, key, "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->dataset.name, r->dataset.version,
+                      name);
+}
+
+static void read_target(struct job_request *r, const json_t *root) {
+    const char *name = NULL;
+    bool needed = !r->spec.algorithm || (r->spec.algorithm->flags & DN_ALGORITHM_TARGET);
+    if (!json_read_string(root, "target", needed, "", &name, r->problem) || !r->has_dataset)
+        return;
+    if (!needed) {
+        json_fault(r->problem, "", "target", "algorithm %s has no target: leave it out", r->spec.algorithm->id);
+        return;
+    }
+    ptrdiff_t i = wire_schema_find(&r->schema, name);
+    if (i < 0) {
+        unknown_column(r, "", "target", name);
+        return;
+    }
+    const struct wire_column *c = column_at(r, (size_t)i);
+    if (c->missing >= r->dataset.n_rows)
+        json_fault(r->problem, "", "target", "column \"%s\" is missing in every row", c->name);
+    else if (c->type == DN_TEXT)
+        json_fault(r->problem, "", "target", "column \"%s\" is text; a target is numeric, boolean or categorical", c->name);
+    else if (c->distinct == 1)
+        json_fault(r->problem, "", "target", "column \"%s\" has one value only; at least two classes are needed", c->name);
+    else if (c->distinct < 0 || c->distinct > MAX_CLASSES)
+        json_fault(r->problem, "", "target", "column \"%s\" has more than %d distinct values; each would be a class", c->name, MAX_CLASSES);
+    else {
+        r->has_target = true;
+        r->n_classes = (size_t)c->distinct;
+        r->spec.target = (struct jobs_column){.index = (size_t)i, .name = c->name, .type = c->type};
+    }
+}
+
+/* ---- features ---- */
+
+/* What a column is to the job. */
+enum part { PART_NONE, PART_INCLUDED, PART_EXCLUDED };
+
+static bool is_target(const struct job_request *r, size_t i) {
+    return r->has_target && r->spec.target.index == i;
+}
+
+/* A list of column names: marks them, in order when `order` is given. */
+static void read_names(struct job_request *r, const json_t *features, const char *key, enum part part, enum part *parts, size_t *order,
+                       size_t *n_order) {
+    const char **names = NULL;
+    size_t n = 0;
+    char parent[32], index[24];
+    if (!json_read_strings(features, key, false, "/features", r->schema.n, r->arena, &names, &n, r->problem))
+        return;
+    (void)snprintf(parent, sizeof parent, "/features/%s", key);
+    for (size_t k = 0; k < n; k++) {
+        ptrdiff_t i = wire_schema_find(&r->schema, names[k]);
+        (void)snprintf(index, sizeof index, "%zu", k);
+        if (i < 0)
+            unknown_column(r, parent, index, names[k]);
+        else if (parts[i] == part)
+            json_fault(r->problem, parent, index, "column \"%s\" is named twice", names[k]);
+        else if (parts[i] != PART_NONE)
+            json_fault(r->problem, parent, index, "column \"%s\" is in include and in exclude", names[k]);
+        else if (is_target(r, (size_t)i) && part == PART_INCLUDED)
+            json_fault(r->problem, parent, index, "column \"%s\" is the target", names[k]);
+        else {
+            parts[i] = part;
+            if (order)
+                order[(*n_order)++] = (size_t)i;
+        }
+    }
+}
+
+/* Can the column be a feature? Otherwise a fault where the client named it (`pointer`), a warning where it did not. */
+static bool usable(struct job_request *r, size_t i, bool named) {
+    const struct wire_column *c = column_at(r, i);
+    const char *why = c->type == DN_TEXT               ? "is text, which cannot be a feature yet"
+                      : c->missing >= r->dataset.n_rows ? "is missing in every row"
+                                                        : NULL;
+    if (!why)
+        return true;
+    if (named)
+        json_fault(r->problem, "/features", "include", "column \"%s\" %s", c->name, why);
+    else
+        job_request_warn(r, "column \"%s\" %s: left out", c->name, why);
+    return false;
+}
+
+/* 1-of-K for categories, one feature otherwise. */
+static struct job_encoding encoding_of(const struct wire_column *c) {
+    if (c->type != DN_CATEGORICAL)
+        return (struct job_encoding){.n_features = 1};
+    size_t levels = c->distinct > 0 ? (size_t)c->distinct : 0;
+    bool missing = c->missing > 0;
+    return (struct job_encoding){.n_features = levels + missing, .missing_level = missing};
+}
+
+static void take_inputs(struct job_request *r, const size_t *order, size_t n, bool named) {
+    struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
+    r->encodings = arena_alloc(r->arena, (n + 1) * sizeof *r->encodings);
+    if (!inputs || !r->encodings) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const struct wire_column *c = column_at(r, order[k]);
+        if (!usable(r, order[k], named))
+            continue;
+        inputs[r->spec.n_inputs] = (struct jobs_column){.index = order[k], .name = c->name, .type = c->type};
+        r->encodings[r->spec.n_inputs] = encoding_of(c);
+        r->n_features += r->encodings[r->spec.n_inputs].n_features;
+        r->spec.n_inputs++;
+    }
+    r->spec.inputs = inputs;
+    if (r->spec.n_inputs == 0)
+        json_fault(r->problem, "", "features", "no column is left to be a feature");
+}
+
+static void choose_inputs(struct job_request *r, const json_t *features) {
+    size_t n = 0, n_cols = r->schema.n;
+    enum part *parts = arena_alloc(r->arena, (n_cols + 1) * sizeof *parts);
+    size_t *order = arena_alloc(r->arena, (n_cols + 1) * sizeof *order);
+    if (!parts || !order) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n_cols);
+        return;
+    }
+    for (size_t i = 0; i < n_cols; i++)
+        parts[i] = PART_NONE;
+    const json_t *include = features ? json_object_get(features, "include") : NULL;
+    if (features) {
+        read_names(r, features, "include", PART_INCLUDED, parts, order, &n);
+        read_names(r, features, "exclude", PART_EXCLUDED, parts, NULL, NULL);
+    }
+    for (size_t i = 0; i < n_cols && !include; i++)
+        if (parts[i] == PART_NONE && !is_target(r, i))
+            order[n++] = i;
+    /* Without a good target the rest would be judged on a guess. */
+    if (r->has_target)
+        take_inputs(r, order, n, include != NULL);
+}
+
+void job_columns_read(struct job_request *r, const json_t *root) {
+    static const char *const known[] = {"include", "exclude", "standardize", NULL};
+    static const char *const later[] = {"basis", "categorical", "missing", NULL};
+    const json_t *features = NULL;
+    read_dataset(r, root);
+    read_target(r, root);
+    r->spec.standardize = r->spec.algorithm && (r->spec.algorithm->flags & DN_ALGORITHM_STANDARDIZE);
+    if (json_read_object(root, "features", false, "", &features, r->problem)) {
+        json_read_bool(features, "standardize", false, "/features", &r->spec.standardize, r->problem);
+        job_refuse(r, features, "/features", known, later);
+    }
+    if (r->has_dataset)
+        choose_inputs(r, features);
+}

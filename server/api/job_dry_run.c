@@ -1,0 +1,98 @@
+/* The answer of POST /v1/jobs?dry_run=true: the job as it would run. */
+#include "api/job_spec.h"
+#include "base/json_write.h"
+
+#include <math.h>
+
+static void write_column(const struct job_request *r, size_t i, struct json_writer *w) {
+    const struct jobs_column *c = &r->spec.inputs[i];
+    const struct job_encoding *e = &r->encodings[i];
+    json_begin_object(w);
+    json_kv_string(w, "name", c->name);
+    json_kv_string(w, "type", dn_column_type_name(c->type));
+    json_kv_string(w, "encoding", c->type == DN_CATEGORICAL ? "one_hot" : "number");
+    json_kv_int(w, "features", (int64_t)e->n_features);
+    json_kv_bool(w, "standardized", r->spec.standardize && c->type == DN_NUMERIC);
+    if (c->type == DN_CATEGORICAL)
+        json_kv_bool(w, "missing_level", e->missing_level);
+    json_end_object(w);
+}
+
+static void write_features(const struct job_request *r, struct json_writer *w) {
+    json_put_key(w, "features");
+    json_begin_object(w);
+    json_kv_bool(w, "standardize", r->spec.standardize);
+    json_kv_int(w, "count", (int64_t)r->n_features);
+    json_put_key(w, "columns");
+    json_begin_array(w);
+    for (size_t i = 0; i < r->spec.n_inputs; i++)
+        write_column(r, i, w);
+    json_end_array(w);
+    json_end_object(w);
+}
+
+static void write_limits(const struct job_request *r, struct json_writer *w) {
+    json_put_key(w, "limits");
+    json_begin_object(w);
+    json_kv_double(w, "seconds", r->spec.seconds > 0 ? r->spec.seconds : (double)NAN);
+    json_kv_int(w, "memory_mib", r->spec.memory_bytes >> 20);
+    json_kv_int(w, "threads", r->spec.threads);
+    json_end_object(w);
+}
+
+static void write_data(const struct job_request *r, struct json_writer *w) {
+    json_put_key(w, "dataset");
+    json_begin_object(w);
+    json_kv_string(w, "name", r->spec.dataset);
+    json_kv_int(w, "version", r->spec.dataset_version);
+    json_kv_int(w, "rows", r->dataset.n_rows);
+    json_end_object(w);
+    json_put_key(w, "target");
+    json_begin_object(w);
+    json_kv_string(w, "name", r->spec.target.name);
+    json_kv_string(w, "type", dn_column_type_name(r->spec.target.type));
+    json_kv_int(w, "classes", (int64_t)r->n_classes);
+    json_end_object(w);
+}
+
+static void write_validation(const struct job_request *r, struct json_writer *w) {
+    json_put_key(w, "validation");
+    if (r->spec.holdout > 0) {
+        json_begin_object(w);
+        json_kv_double(w, "holdout", r->spec.holdout);
+        json_end_object(w);
+    } else {
+        json_put_null(w);
+    }
+}
+
+void job_request_write(const struct job_request *r, struct buf *out) {
+    struct json_writer w;
+    struct buf params = {0};
+    json_writer_init(&w, out);
+    json_begin_object(&w);
+    json_kv_bool(&w, "dry_run", true);
+    json_kv_string(&w, "model", r->spec.model);
+    write_data(r, &w);
+    json_kv_string(&w, "algorithm", r->spec.algorithm->id);
+    jobs_params_write(r->spec.params, &params);
+    json_kv_raw(&w, "params", buf_cstr(&params));
+    write_features(r, &w);
+    write_validation(r, &w);
+    json_kv_int(&w, "seed", (int64_t)r->spec.seed);
+    write_limits(r, &w);
+    json_put_key(&w, "snapshots");
+    json_begin_array(&w);
+    for (size_t i = 0; i < r->spec.n_snapshots; i++)
+        json_put_int(&w, (int64_t)r->spec.snapshots[i]);
+    json_end_array(&w);
+    json_kv_int(&w, "memory_bytes", (int64_t)ceil(r->memory));
+    json_put_key(&w, "warnings");
+    json_begin_array(&w);
+    if (r->warnings.size > 0)
+        json_put_raw(&w, r->warnings.data, r->warnings.size);
+    json_end_array(&w);
+    json_end_object(&w);
+    out->failed = out->failed || params.failed;
+    buf_done(&params);
+}

@@ -1,0 +1,55 @@
+/* GET /v1/jobs/{id}/history: what every iteration reported, and the weights at the iterations that the job asked for. */
+#include "api/handlers.h"
+#include "api/support.h"
+
+#include <string.h>
+
+/* A list being filled. */
+struct history {
+    struct json_writer w;
+    struct buf body;
+    size_t limit;   /* bytes of the answer */
+    bool truncated; /* the limit was reached */
+};
+
+static bool add_row(void *arg, const struct store_history_row *row) {
+    struct history *h = arg;
+    if (h->body.size >= h->limit) {
+        h->truncated = true;
+        return false;
+    }
+    json_put_raw(&h->w, row->doc, strlen(row->doc));
+    return true;
+}
+
+static bool add_rows(struct history *h, struct store *store, int64_t id, bool snapshots, struct problem *problem) {
+    json_put_key(&h->w, snapshots ? "snapshots" : "items");
+    json_begin_array(&h->w);
+    bool good = store_job_history(store, id, snapshots, add_row, h, problem);
+    json_end_array(&h->w);
+    return good;
+}
+
+void api_job_history(struct http_call *call) {
+    static const char *const known[] = {NULL};
+    struct api_app *app = api_app_of(call);
+    struct problem problem = {0};
+    struct history h = {.limit = (size_t)app->max_body};
+    struct store_job j;
+    if (!api_query_known(call, known) || !api_job_find(call, &j))
+        return;
+    json_writer_init(&h.w, &h.body);
+    json_begin_object(&h.w);
+    bool good = add_rows(&h, app->store, j.id, false, &problem) && add_rows(&h, app->store, j.id, true, &problem);
+    store_job_done(&j);
+    if (!good) {
+        buf_done(&h.body);
+        http_reply_problem(call, &problem);
+        return;
+    }
+    if (h.truncated)
+        json_kv_bool(&h.w, "truncated", true);
+    json_end_object(&h.w);
+    http_cache_control(call, "no-store");
+    api_reply_json(call, 200, &h.body);
+}

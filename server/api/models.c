@@ -1,0 +1,185 @@
+/* Models: list, describe, versions, roll back or forward, description and tags, delete. */
+#include "api/documents.h"
+#include "api/handlers.h"
+#include "api/support.h"
+#include "base/json_read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const no_query[] = {NULL};
+
+void api_model_write(const struct store_model *m, struct json_writer *w) {
+    json_begin_object(w);
+    json_kv_string(w, "name", m->name);
+    json_kv_int(w, "version", m->version);
+    json_kv_bool(w, "live", m->version == m->live_version);
+    json_kv_int(w, "live_version", m->live_version);
+    json_kv_int(w, "newest_version", m->newest_version);
+    json_kv_time(w, "created_at", m->created_at);
+    json_kv_int(w, "bytes", m->bytes);
+    json_kv_string(w, "description", m->description);
+    json_kv_raw(w, "tags", m->tags ? m->tags : "[]");
+    api_put_members(w, m->info);
+    json_end_object(w);
+}
+
+const char *api_model_path(struct http_call *call, int64_t *version) {
+    const char *name = api_path_name(call, "model", PROBLEM_UNKNOWN_MODEL);
+    *version = 0;
+    if (name && strstr(http_route_of(call)->path, "{version}") && !api_path_number(call, "version", PROBLEM_UNKNOWN_MODEL, version))
+        return NULL;
+    return name;
+}
+
+/* Answers with the model's object and frees it. */
+static void reply(struct http_call *call, struct store_model *m) {
+    struct buf body = {0};
+    struct json_writer w;
+    json_writer_init(&w, &body);
+    api_model_write(m, &w);
+    api_reply_json(call, 200, &body);
+    store_model_done(m);
+}
+
+/* After a change: the model as it is now. */
+static void reply_changed(struct http_call *call, const char *name) {
+    struct problem problem = {0};
+    struct store_model m;
+    if (!store_model_get(api_app_of(call)->store, name, 0, &m, &problem)) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    http_reply_header(call, "ETag", m.etag);
+    reply(call, &m);
+}
+
+/* ---- lists ---- */
+
+static bool add_model(void *arg, const struct store_model *m) {
+    struct api_list *list = arg;
+    if (!api_list_item(list, m->name))
+        return false;
+    api_model_write(m, &list->json);
+    return true;
+}
+
+void api_models_list(struct http_call *call) {
+    static const char *const known[] = {"limit", "after", NULL};
+    struct problem problem = {0};
+    struct api_page page;
+    struct api_list list;
+    if (!api_query_known(call, known) || !api_page_names(call, &page))
+        return;
+    api_list_begin(&list, page.limit);
+    store_model_list(api_app_of(call)->store, page.after, page.limit + 1, add_model, &list, &problem);
+    api_list_reply(call, &list, &problem);
+}
+
+static bool add_version(void *arg, const struct store_model *m) {
+    struct api_list *list = arg;
+    if (!api_list_item_number(list, m->version))
+        return false;
+    api_model_write(m, &list->json);
+    return true;
+}
+
+void api_model_versions(struct http_call *call) {
+    static const char *const known[] = {"limit", "after", NULL};
+    struct problem problem = {0};
+    struct api_page page;
+    struct api_list list;
+    int64_t after = 0, none;
+    const char *name = api_model_path(call, &none);
+    if (!name || !api_query_known(call, known) || !api_page_numbers(call, &page, &after))
+        return;
+    api_list_begin(&list, page.limit);
+    store_model_versions(api_app_of(call)->store, name, after, page.limit + 1, add_version, &list, &problem);
+    api_list_reply(call, &list, &problem);
+}
+
+/* ---- one model ---- */
+
+void api_model_get(struct http_call *call) {
+    struct problem problem = {0};
+    struct store_model m;
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    if (!name || !api_query_known(call, no_query))
+        return;
+    if (!store_model_get(api_app_of(call)->store, name, version, &m, &problem))
+        http_reply_problem(call, &problem);
+    else if (http_not_modified(call, m.etag))
+        store_model_done(&m);
+    else
+        reply(call, &m);
+}
+
+/* The body of PUT …/live: {"version":2}. 0: answered. */
+static int64_t read_live(struct http_call *call) {
+    static const char *const known[] = {"version", NULL};
+    struct problem problem = {0};
+    int64_t version = 0;
+    json_t *root = api_body_object(call);
+    if (!root)
+        return 0;
+    json_read_int(root, "version", true, "", 1, INT64_C(1) << 53, &version, &problem);
+    json_refuse_unknown(root, known, "", &problem);
+    json_decref(root);
+    if (!problem.type)
+        return version;
+    http_reply_problem(call, &problem);
+    return 0;
+}
+
+void api_model_set_live(struct http_call *call) {
+    struct store *store = api_app_of(call)->store;
+    struct problem problem = {0}, invalid = {0};
+    struct store_model m;
+    int64_t none, version;
+    const char *name = api_model_path(call, &none);
+    if (!name || !api_query_known(call, no_query) || (version = read_live(call)) == 0)
+        return;
+    struct store_condition condition = api_condition(call);
+    if (!store_model_get(store, name, 0, &m, &problem)) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    store_model_done(&m);
+    if (store_model_set_live(store, name, version, &condition, &problem)) {
+        reply_changed(call, name);
+    } else if (problem.type == PROBLEM_UNKNOWN_MODEL) { /* the model is there: it is the body that names what is not */
+        json_fault(&invalid, "", "version", "model \"%s\" has no version %" PRId64, name, version);
+        problem_done(&problem);
+        http_reply_problem(call, &invalid);
+    } else {
+        http_reply_problem(call, &problem);
+    }
+}
+
+void api_model_patch(struct http_call *call) {
+    struct problem problem = {0};
+    struct api_patch patch;
+    int64_t none;
+    const char *name = api_model_path(call, &none);
+    if (!name || !api_query_known(call, no_query) || !api_patch_read(call, &patch))
+        return;
+    struct store_condition condition = api_condition(call);
+    if (store_model_patch(api_app_of(call)->store, name, patch.description, patch.tags, &condition, &problem))
+        reply_changed(call, name);
+    else
+        http_reply_problem(call, &problem);
+}
+
+void api_model_delete(struct http_call *call) {
+    struct problem problem = {0};
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    if (!name || !api_query_known(call, no_query))
+        return;
+    struct store_condition condition = api_condition(call);
+    if (store_model_delete(api_app_of(call)->store, name, version, &condition, &problem))
+        http_reply_empty(call, 204);
+    else
+        http_reply_problem(call, &problem);
+}

@@ -1,0 +1,97 @@
+/* The daemon about itself: alive, ready, metrics, version. */
+#include "api/handlers.h"
+#include "api/support.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+
+#include <discern/model.h>
+
+/* Alive: this much of the process answers. Says nothing of the rest, so that a slow disk does not get the process killed. */
+void api_healthz(struct http_call *call) {
+    static const char body[] = "{\"status\":\"ok\"}";
+    http_cache_control(call, "no-store");
+    http_reply_static(call, 200, API_JSON, body, sizeof body - 1);
+}
+
+/* What readiness looks at. */
+struct checks {
+    bool database; /* open, migrated (it would not have opened otherwise), a read and the writer answer */
+    bool workers;
+    bool draining;
+};
+
+static void put_checks(struct json_writer *w, const struct checks *c) {
+    json_kv_bool(w, "ready", c->database && c->workers && !c->draining);
+    json_put_key(w, "checks");
+    json_begin_object(w);
+    json_kv_string(w, "database", c->database ? "ok" : "failing");
+    json_kv_string(w, "migrations", "ok");
+    json_kv_string(w, "workers", c->workers ? "ok" : "failing");
+    json_kv_string(w, "draining", c->draining ? "yes" : "no");
+    json_end_object(w);
+}
+
+/* A problem document that has the checks as members of its own. */
+static void reply_unready(struct http_call *call, const struct checks *c, struct problem *problem) {
+    struct buf body = {0}, document = {0};
+    struct json_writer w;
+    problem_write(problem, http_request_id(call), &document);
+    json_writer_init(&w, &body);
+    json_begin_object(&w);
+    api_put_members(&w, buf_cstr(&document));
+    put_checks(&w, c);
+    json_end_object(&w);
+    body.failed = body.failed || document.failed;
+    buf_done(&document);
+    http_reply_header(call, "Retry-After", "1");
+    http_reply(call, 503, "application/problem+json", &body);
+}
+
+void api_readyz(struct http_call *call) {
+    struct api_app *app = api_app_of(call);
+    struct problem storage = {0}, problem = {0};
+    struct checks c = {.draining = app->draining(app), .workers = jobs_healthy(app->jobs)};
+    c.database = store_healthy(app->store, &storage);
+    http_cache_control(call, "no-store");
+    if (c.draining)
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "the daemon is shutting down");
+    else if (!c.database)
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "the database does not answer: %s", storage.detail ? storage.detail : "no detail");
+    else if (!c.workers)
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "the workers are not up");
+    if (problem.type) {
+        reply_unready(call, &c, &problem);
+    } else {
+        struct buf body = {0};
+        struct json_writer w;
+        json_writer_init(&w, &body);
+        json_begin_object(&w);
+        put_checks(&w, &c);
+        json_end_object(&w);
+        api_reply_json(call, 200, &body);
+    }
+    problem_done(&storage);
+    problem_done(&problem);
+}
+
+void api_metrics(struct http_call *call) {
+    struct buf body = {0};
+    metrics_render(&body);
+    http_cache_control(call, "no-store");
+    http_reply(call, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
+}
+
+void api_version(struct http_call *call) {
+    struct api_app *app = api_app_of(call);
+    struct buf body = {0};
+    struct json_writer w;
+    json_writer_init(&w, &body);
+    json_begin_object(&w);
+    json_kv_string(&w, "name", "discernd");
+    json_kv_string(&w, "version", DISCERN_VERSION);
+    json_kv_string(&w, "library", dn_version());
+    json_kv_time(&w, "started_at", app->started_ms);
+    json_kv_double(&w, "uptime", (double)(clock_real_ms() - app->started_ms) / 1000);
+    json_end_object(&w);
+    api_reply_json(call, 200, &body);
+}

@@ -1,0 +1,206 @@
+/* POST and GET …/predict: rows in, labels, probabilities and scores out. Small calls on a model in memory are answered on the I/O thread; large ones, and
+ * those that must wait for the model, on a pool thread. */
+#include "api/handlers.h"
+#include "api/support.h"
+#include "wire/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ON_IO_BYTES = 256 * 1024,     /* a larger body would hold an I/O thread for too long */
+    MAX_NUMBERS = 4 * 1024 * 1024 /* numbers in one answer: a short row of a model with many classes answers with far more than it brought */
+};
+
+enum output { OUTPUT_LABEL = 1, OUTPUT_PROBABILITIES = 2, OUTPUT_SCORES = 4 };
+static const struct {
+    const char *name;
+    unsigned bit;
+} outputs[] = {{"label", OUTPUT_LABEL}, {"probabilities", OUTPUT_PROBABILITIES}, {"scores", OUTPUT_SCORES}};
+enum { N_OUTPUTS = sizeof outputs / sizeof outputs[0] };
+
+/* ?output=label,scores. */
+static bool read_outputs(struct http_call *call, unsigned *out) {
+    const char *text = http_query(call, "output");
+    unsigned bits = 0;
+    if (!text) {
+        *out = OUTPUT_LABEL | OUTPUT_PROBABILITIES;
+        return true;
+    }
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, ","), i = 0;
+        while (i < N_OUTPUTS && (strlen(outputs[i].name) != n || memcmp(outputs[i].name, at, n) != 0))
+            i++;
+        if (i == N_OUTPUTS) {
+            http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"output\" must be a list of label, probabilities, scores, got \"%.100s\"", text);
+            return false;
+        }
+        bits |= outputs[i].bit;
+        at += n;
+        if (!*at)
+            break;
+    }
+    *out = bits;
+    return true;
+}
+
+/* Where the answer of n rows is computed. */
+struct results {
+    dn_prediction out;
+    double *workspace;
+};
+
+static void results_done(struct results *r) {
+    free(r->out.label);
+    free(r->out.probabilities);
+    free(r->out.scores);
+    free(r->workspace);
+}
+
+/* calloc checks the product; the count 0 is no failure. */
+static bool allocate(void *place, size_t rows, size_t each, size_t size) {
+    void *memory = calloc(rows * each > 0 ? rows * each : 1, size);
+    memcpy(place, &memory, sizeof memory);
+    return memory != NULL;
+}
+
+static bool results_init(struct results *r, const dn_model *model, size_t n, unsigned wanted, struct problem *problem) {
+    const size_t n_classes = dn_model_classes(model)->n, n_scores = dn_model_n_scores(model);
+    *r = (struct results){0};
+    if ((wanted & OUTPUT_PROBABILITIES) && !dn_model_has_probabilities(model))
+        wanted = (wanted & ~(unsigned)OUTPUT_PROBABILITIES) | OUTPUT_SCORES;
+    size_t each = (wanted & OUTPUT_PROBABILITIES ? n_classes : 0) + (wanted & OUTPUT_SCORES ? n_scores : 0) + 1;
+    if (n > MAX_NUMBERS / each)
+        return problem_set(problem, PROBLEM_BODY_TOO_LARGE,
+                           "%zu instances of %zu numbers each are more than the %d that one answer may hold: send them in parts", n, each,
+                           MAX_NUMBERS);
+    bool good = allocate(&r->workspace, 1, dn_model_workspace(model), sizeof(double));
+    if (wanted & OUTPUT_LABEL)
+        good = good && allocate(&r->out.label, n, 1, sizeof(size_t));
+    if (wanted & OUTPUT_PROBABILITIES)
+        good = good && allocate(&r->out.probabilities, n, n_classes, sizeof(double));
+    if (wanted & OUTPUT_SCORES)
+        good = good && allocate(&r->out.scores, n, n_scores, sizeof(double));
+    if (good)
+        return true;
+    results_done(r);
+    return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n);
+}
+
+/* Scores the rows and answers. */
+static void answer(struct http_call *call, const struct serving_model *m, const struct wire_instances *in, unsigned wanted) {
+    struct problem problem = {0};
+    struct results r;
+    struct buf body = {0};
+    if (!results_init(&r, m->model, in->n, wanted, &problem)) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    dn_model_predict(m->model, in->raw, in->n, r.workspace, &r.out);
+    wire_predictions_write(m->model, m->name, m->version, in->n, &r.out, &body);
+    results_done(&r);
+    http_cache_control(call, "no-store");
+    api_reply_json(call, 200, &body);
+}
+
+static void predict_body(struct http_call *call, const struct serving_model *m) {
+    struct wire_instances in = {0};
+    enum wire_instances_format format;
+    struct problem problem = {0};
+    unsigned wanted;
+    size_t size;
+    const char *body = http_body_bytes(call, &size);
+    if (!read_outputs(call, &wanted))
+        return;
+    if (!wire_instances_format(http_content_type(call), &format)) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "instances are application/json or text/csv (or no Content-Type: then it is found out), got \"%s\"",
+                  http_content_type(call));
+        return;
+    }
+    if (wire_instances_read(body, size, format, m->model, false, &in, &problem))
+        answer(call, m, &in, wanted);
+    else
+        http_reply_problem(call, &problem);
+    wire_instances_done(&in);
+}
+
+static void predict_pairs(struct http_call *call, const struct serving_model *m) {
+    struct wire_instances in = {0};
+    struct problem problem = {0};
+    size_t n = http_query_count(call), n_pairs = 0;
+    const char **names = arena_alloc(http_arena(call), (n + 1) * sizeof *names);
+    const char **values = arena_alloc(http_arena(call), (n + 1) * sizeof *values);
+    unsigned wanted;
+    if (!names || !values) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the prediction");
+        return;
+    }
+    if (!read_outputs(call, &wanted))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        http_query_at(call, i, &names[n_pairs], &values[n_pairs]);
+        n_pairs += strcmp(names[n_pairs], "output") != 0;
+    }
+    if (wire_instances_pairs(names, values, n_pairs, m->model, &in, &problem))
+        answer(call, m, &in, wanted);
+    else
+        http_reply_problem(call, &problem);
+    wire_instances_done(&in);
+}
+
+typedef void predict_fn(struct http_call *call, const struct serving_model *m);
+
+static void on_pool(struct http_call *call, predict_fn *predict) {
+    struct api_app *app = api_app_of(call);
+    struct problem problem = {0};
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    if (!name)
+        return;
+    const struct serving_model *m = serving_get(app->serving, name, version, &problem);
+    if (!m) {
+        http_reply_problem(call, &problem);
+        return;
+    }
+    predict(call, m);
+    serving_release(app->serving, m);
+}
+
+/* False: the model is not in memory. */
+static bool on_io(struct http_call *call, predict_fn *predict) {
+    struct api_app *app = api_app_of(call);
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    if (!name)
+        return true;
+    const struct serving_model *m = serving_try(app->serving, name, version);
+    if (!m)
+        return false;
+    predict(call, m);
+    serving_release(app->serving, m);
+    return true;
+}
+
+static void body_on_pool(struct http_call *call) {
+    on_pool(call, predict_body);
+}
+
+static void pairs_on_pool(struct http_call *call) {
+    on_pool(call, predict_pairs);
+}
+
+void api_model_predict(struct http_call *call) {
+    static const char *const known[] = {"output", NULL};
+    size_t size;
+    if (!api_query_known(call, known))
+        return;
+    http_body_bytes(call, &size);
+    if (size > ON_IO_BYTES || !on_io(call, predict_body))
+        http_defer(call, body_on_pool);
+}
+
+void api_model_predict_query(struct http_call *call) {
+    if (!on_io(call, predict_pairs))
+        http_defer(call, pairs_on_pool);
+}

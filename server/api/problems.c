@@ -1,0 +1,52 @@
+/* The problem types: what each `type` of a problem document means and what to do about it. */
+#include "api/handlers.h"
+#include "api/support.h"
+
+#include <stdio.h>
+
+static const char *const no_query[] = {NULL};
+
+static void put_problem(struct json_writer *w, enum problem_type type) {
+    char uri[96];
+    (void)snprintf(uri, sizeof uri, "/problems/%s", problem_name(type));
+    json_begin_object(w);
+    json_kv_string(w, "type", uri);
+    json_kv_string(w, "name", problem_name(type));
+    json_kv_int(w, "status", problem_status(type));
+    json_kv_string(w, "title", problem_title(type));
+    json_kv_string(w, "meaning", problem_meaning(type));
+    json_end_object(w);
+}
+
+void api_problems_list(struct http_call *call) {
+    struct buf body = {0};
+    struct json_writer w;
+    if (!api_query_known(call, no_query))
+        return;
+    json_writer_init(&w, &body);
+    json_begin_object(&w);
+    json_put_key(&w, "items");
+    json_begin_array(&w);
+    for (int type = PROBLEM_NONE + 1; type < PROBLEM_COUNT; type++)
+        put_problem(&w, (enum problem_type)type);
+    json_end_array(&w);
+    json_kv_null(&w, "next");
+    json_end_object(&w);
+    api_reply_json(call, 200, &body);
+}
+
+void api_problem_get(struct http_call *call) {
+    struct buf body = {0};
+    struct json_writer w;
+    enum problem_type type;
+    const char *name = http_path_param(call, "name");
+    if (!api_query_known(call, no_query))
+        return;
+    if (!problem_find(name, &type)) {
+        http_fail(call, PROBLEM_UNKNOWN_PROBLEM, "there is no problem type \"%s\"; GET /problems lists them", name);
+        return;
+    }
+    json_writer_init(&w, &body);
+    put_problem(&w, type);
+    api_reply_json(call, 200, &body);
+}

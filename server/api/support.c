@@ -1,0 +1,155 @@
+/* Names, numbers, conditions and answers that the handlers of every resource share. Lists are in list.c, query parameters in query.c. */
+#include "api/support.h"
+#include "base/json_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DESCRIPTION = 4000, MAX_TAGS = 100, MAX_TAG = 100 };
+
+struct api_app *api_app_of(const struct http_call *call) {
+    return http_app(call);
+}
+
+const char *api_path_name(struct http_call *call, const char *placeholder, enum problem_type type) {
+    const char *name = http_path_param(call, placeholder);
+    if (ids_name_valid(name, strlen(name)))
+        return name;
+    if (problem_status(type) == 404)
+        http_fail(call, type, "there is no %s \"%s\"", placeholder, name);
+    else
+        http_fail(call, type, "the %s's name %s, got \"%s\"", placeholder, IDS_NAME_RULE, name);
+    return NULL;
+}
+
+bool api_number_parse(const char *text, int64_t *out) {
+    const int64_t exact = INT64_C(1) << 53;
+    int64_t v = 0;
+    if (text[0] < '1' || text[0] > '9')
+        return false;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        v = v * 10 + (*text - '0');
+        if (v > exact)
+            return false;
+    }
+    if (*text != '\0')
+        return false;
+    *out = v;
+    return true;
+}
+
+bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type, int64_t *out) {
+    const char *text = http_path_param(call, placeholder);
+    if (api_number_parse(text, out))
+        return true;
+    http_fail(call, type, "there is no %s \"%s\": it is a positive integer", placeholder, text);
+    return false;
+}
+
+bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version) {
+    const char *at = strchr(text, '@');
+    size_t n = at ? (size_t)(at - text) : strlen(text);
+    int64_t v = 0;
+    if (!ids_name_valid(text, n) || (at && !api_number_parse(at + 1, &v)))
+        return false;
+    memcpy(name, text, n);
+    name[n] = '\0';
+    *version = v;
+    return true;
+}
+
+struct store_condition api_condition(const struct http_call *call) {
+    return (struct store_condition){.if_match = http_header(call, "If-Match"), .if_none_match = http_header(call, "If-None-Match")};
+}
+
+void api_reply_json(struct http_call *call, int status, struct buf *body) {
+    http_reply(call, status, API_JSON, body);
+}
+
+json_t *api_body_object(struct http_call *call) {
+    const char *type = http_content_type(call);
+    size_t n = strlen(type);
+    if (n > 0 && strcmp(type, API_JSON) != 0 && (n < 5 || strcmp(type + n - 5, "+json") != 0)) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "this call takes %s, got \"%s\"", API_JSON, type);
+        return NULL;
+    }
+    struct problem problem = {0};
+    size_t size;
+    const char *bytes = http_body_bytes(call, &size);
+    json_t *root = json_parse(bytes, size, &problem);
+    if (root)
+        json_read_root(root, "", &problem);
+    if (problem.type) {
+        json_decref(root);
+        http_reply_problem(call, &problem);
+        return NULL;
+    }
+    return root;
+}
+
+void api_put_members(struct json_writer *w, const char *object) {
+    const char *first = object ? strchr(object, '{') : NULL, *last = object ? strrchr(object, '}') : NULL;
+    if (!first || !last || last <= first)
+        return;
+    first++;
+    first += strspn(first, " \t\r\n");
+    if (first < last)
+        json_put_raw(w, first, (size_t)(last - first));
+}
+
+/* The tags as JSON text in the arena; false: no memory. Faults go to the problem. */
+static bool read_tags(const json_t *root, struct arena *arena, const char **out, struct problem *problem) {
+    const char **tags = NULL;
+    size_t n = 0;
+    if (!json_read_strings(root, "tags", false, "", MAX_TAGS, arena, &tags, &n, problem))
+        return true;
+    struct buf text = {0};
+    struct json_writer w;
+    json_writer_init(&w, &text);
+    json_begin_array(&w);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(tags[i]);
+        if (length == 0 || length > MAX_TAG) {
+            char key[24];
+            (void)snprintf(key, sizeof key, "%zu", i);
+            json_fault(problem, "/tags", key, "must be 1 to %d bytes long, got %zu", MAX_TAG, length);
+        }
+        json_put_string(&w, tags[i]);
+    }
+    json_end_array(&w);
+    const char *json = buf_cstr(&text);
+    *out = json ? arena_strdup(arena, json) : NULL;
+    buf_done(&text);
+    return *out != NULL;
+}
+
+bool api_patch_read(struct http_call *call, struct api_patch *out) {
+    static const char *const known[] = {"description", "tags", NULL};
+    json_t *root = api_body_object(call);
+    if (!root)
+        return false;
+    struct problem problem = {0};
+    struct api_patch patch = {0};
+    const char *description = NULL;
+    bool room = read_tags(root, http_arena(call), &patch.tags, &problem);
+    if (json_is_null(json_object_get(root, "description")))
+        patch.description = "";
+    else if (json_read_string(root, "description", false, "", &description, &problem)) {
+        if (strlen(description) > MAX_DESCRIPTION)
+            json_fault(&problem, "", "description", "must be at most %d bytes long, got %zu", MAX_DESCRIPTION, strlen(description));
+        patch.description = arena_strdup(http_arena(call), description);
+        room = room && patch.description;
+    }
+    json_refuse_unknown(root, known, "", &problem);
+    if (json_object_size(root) == 0)
+        json_fault(&problem, "", NULL, "must have at least one of description, tags");
+    if (!room)
+        problem_set(&problem, PROBLEM_INTERNAL, "out of memory");
+    json_decref(root);
+    if (problem.type) {
+        http_reply_problem(call, &problem);
+        return false;
+    }
+    *out = patch;
+    return true;
+}

@@ -1,0 +1,278 @@
+/* discernd: options → start → wait for a signal → drain. Wiring only. */
+#include "api/api.h"
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "blas.h"
+#include "healthcheck.h"
+#include "http/http.h"
+#include "jobs/jobs.h"
+#include "serving/serving.h"
+#include "settings.h"
+#include "store/store.h"
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXIT_USAGE 2 /* a refusal to start */
+#define MAX_WAIT_SECONDS 50
+
+/* Everything that runs. */
+struct daemon {
+    struct settings settings;
+    struct store *store;
+    struct serving *serving;
+    struct jobs *jobs;
+    struct api_app app; /* its server is filled by http_start before the first call comes in */
+    pthread_t signals, notifier;
+    bool notifier_started;
+    atomic_bool stopping; /* the notifier is to end */
+    pthread_mutex_t lock; /* guards asked; leaf */
+    pthread_cond_t cond;
+    int asked; /* the signal that asked to end; 0: none yet */
+};
+
+/* Signals come by a handler and a semaphore, not by sigwait: OpenBLAS has started its threads before main, they block nothing, and a signal that one of
+ * them gets would end the process. */
+static sem_t signal_arrived;
+static volatile sig_atomic_t signal_number;
+
+static void ended_by(sigset_t *set) {
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+}
+
+static void on_signal(int sig) {
+    const int saved = errno;
+    signal_number = sig;
+    (void)sem_post(&signal_arrived);
+    errno = saved;
+}
+
+/* Takes the signals: the first asks for the drain, a second ends the process at once. */
+static void *signals_main(void *arg) {
+    struct daemon *d = arg;
+    sigset_t set;
+    ended_by(&set);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    for (;;) {
+        if (sem_wait(&signal_arrived) != 0)
+            continue; /* EINTR */
+        const int sig = signal_number;
+        pthread_mutex_lock(&d->lock);
+        bool second = d->asked != 0;
+        d->asked = sig;
+        pthread_cond_signal(&d->cond);
+        pthread_mutex_unlock(&d->lock);
+        if (second)
+            _exit(128 + sig);
+    }
+    return NULL;
+}
+
+/* Tells waiting calls and event streams that something was committed. */
+static void *notifier_main(void *arg) {
+    struct daemon *d = arg;
+    int64_t seen = store_changes_last(d->store);
+    while (!atomic_load(&d->stopping)) {
+        int64_t last = store_changes_wait(d->store, seen, 1000);
+        if (last != seen)
+            http_poke(d->app.server);
+        seen = last;
+    }
+    return NULL;
+}
+
+static bool start_signals(struct daemon *d) {
+    struct sigaction take = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigset_t set; /* blocked in our threads but the one, so that none is disturbed */
+    sigemptyset(&take.sa_mask);
+    ended_by(&set);
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->cond, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN); /* tokens and certificates to reload come with them */
+    return sem_init(&signal_arrived, 0, 0) == 0 && pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 &&
+           pthread_create(&d->signals, NULL, signals_main, d) == 0 && pthread_detach(d->signals) == 0 &&
+           sigaction(SIGTERM, &take, NULL) == 0 && sigaction(SIGINT, &take, NULL) == 0;
+}
+
+static bool write_port_file(const char *path, int port, struct problem *problem) {
+    char temporary[4096];
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid()) >= sizeof temporary)
+        return problem_set(problem, PROBLEM_INTERNAL, "--port-file: the name is too long");
+    FILE *f = fopen(temporary, "we");
+    bool good = f && fprintf(f, "%d\n", port) > 0;
+    good = f && fclose(f) == 0 && good;
+    if (!good || rename(temporary, path) != 0)
+        return problem_set(problem, PROBLEM_INTERNAL, "--port-file %s cannot be written: %s", path, strerror(errno));
+    return true;
+}
+
+static bool app_draining(const struct api_app *app) {
+    return http_draining(app->server);
+}
+
+static bool start_http(struct daemon *d, struct problem *problem) {
+    const struct settings *s = &d->settings;
+    struct http_settings http = {
+        .listen = s->listen,
+        .io_threads = s->http_threads,
+        .pool_threads = s->call_threads,
+        .max_connections = s->max_connections,
+        .max_connections_per_address = s->max_connections_per_address,
+        .header_timeout = s->header_timeout,
+        .idle_timeout = s->idle_timeout,
+        .keep_alive_timeout = s->keep_alive_timeout,
+        .minimum_rate = (double)s->minimum_rate,
+        .discard_limit = s->discard_limit,
+        .discard_time = s->discard_time,
+        .drain_delay = s->drain_delay,
+        .base_path = s->base_path,
+        .allowed_hosts = s->allowed_hosts,
+        .allow_origins = s->allow_origins,
+        .trusted_proxies = s->trusted_proxies,
+        .check_host = true,
+    };
+    if (!http_start(&http, api_routes, api_n_routes, &d->app, &d->app.server, problem))
+        return false;
+    log_info("listening", log_str("address", http_address(d->app.server)), log_str("database", s->database),
+             log_int("workers", s->workers));
+    return !s->port_file || write_port_file(s->port_file, http_port(d->app.server), problem);
+}
+
+/* true: all is up. false: problem says why; what was started is still to be stopped. */
+static bool start(struct daemon *d, struct problem *problem) {
+    const struct settings *s = &d->settings;
+    struct store_settings store = {.path = s->database};
+    struct jobs_settings jobs = {
+        .workers = s->workers,
+        .train_threads = s->train_threads,
+        .memory_bytes = s->job_memory,
+        .seconds = s->job_seconds,
+        .attempts = s->job_attempts,
+        .keep_jobs = s->keep_jobs,
+        .keep_versions = s->keep_versions,
+        .crash_model = s->test_crash_model,
+    };
+    if (!store_open(&store, &d->store, problem) || !serving_open(d->store, s->model_cache, &d->serving, problem) ||
+        !jobs_start(d->store, &jobs, &d->jobs, problem))
+        return false;
+    d->app = (struct api_app){
+        .store = d->store,
+        .jobs = d->jobs,
+        .serving = d->serving,
+        .base_path = s->base_path,
+        .max_upload = s->max_upload,
+        .max_body = s->max_body,
+        .max_wait_seconds = MAX_WAIT_SECONDS,
+        .started_ms = clock_real_ms(),
+        .draining = app_draining,
+    };
+    api_metrics_register(&d->app);
+    if (!start_http(d, problem))
+        return false;
+    d->notifier_started = pthread_create(&d->notifier, NULL, notifier_main, d) == 0;
+    return d->notifier_started || problem_set(problem, PROBLEM_INTERNAL, "cannot start a thread");
+}
+
+static void sleep_seconds(double seconds) {
+    struct timespec left = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+/* Lets requests in flight end, gives running jobs back, closes everything in the opposite order. */
+static void stop(struct daemon *d) {
+    const struct settings *s = &d->settings;
+    if (d->app.server) {
+        http_drain(d->app.server);
+        jobs_drain(d->jobs);
+        if (s->drain_delay > 0)
+            sleep_seconds(s->drain_delay); /* connections are still accepted */
+        if (!http_idle(d->app.server, s->drain_timeout))
+            log_warn("drain.timeout", log_dbl("seconds", s->drain_timeout));
+    }
+    if (d->notifier_started) {
+        atomic_store(&d->stopping, true);
+        store_wake(d->store);
+        pthread_join(d->notifier, NULL);
+    }
+    http_stop(d->app.server);
+    jobs_stop(d->jobs);
+    api_metrics_forget(&d->app);
+    serving_close(d->serving);
+    store_close(d->store);
+}
+
+static int wait_for_signal(struct daemon *d) {
+    pthread_mutex_lock(&d->lock);
+    while (d->asked == 0)
+        pthread_cond_wait(&d->cond, &d->lock);
+    int sig = d->asked;
+    pthread_mutex_unlock(&d->lock);
+    return sig;
+}
+
+/* The threads that may be inside BLAS at once. */
+static int64_t blas_threads(const struct settings *s) {
+    int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t io = s->http_threads > 0 ? s->http_threads : (cores < 4 ? cores : 4);
+    return s->workers * (s->train_threads > 0 ? s->train_threads : cores) + s->call_threads + io;
+}
+
+static int refuse(struct problem *problem) {
+    fprintf(stderr, "discernd: %s\n", problem->detail ? problem->detail : "out of memory");
+    problem_done(problem);
+    return EXIT_USAGE;
+}
+
+static void open_log(const struct settings *s) {
+    enum log_format format = LOG_TEXT;
+    enum log_level level = LOG_INFO;
+    (void)log_format_parse(s->log_format, &format); /* the option table has checked both words */
+    (void)log_level_parse(s->log_level, &level);
+    log_open(STDERR_FILENO, format, level);
+}
+
+int main(int argc, char **argv) {
+    static struct daemon d;
+    struct problem problem = {0};
+    if (!options_read(settings_rows, settings_n_rows, argc, argv, &d.settings, &problem))
+        return refuse(&problem);
+    if (d.settings.help) {
+        settings_help(stdout);
+        return EXIT_SUCCESS;
+    }
+    if (d.settings.version) {
+        printf("discernd %s\n", DISCERN_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (d.settings.healthcheck)
+        return healthcheck_run(d.settings.listen, d.settings.port_file) ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (!settings_check(&d.settings, &problem) || !blas_prepare(blas_threads(&d.settings), &problem))
+        return refuse(&problem);
+    if (!ids_init() || !start_signals(&d)) {
+        fprintf(stderr, "discernd: cannot start: %s\n", strerror(errno));
+        return EXIT_USAGE;
+    }
+    open_log(&d.settings);
+    if (!start(&d, &problem)) {
+        int code = refuse(&problem);
+        stop(&d);
+        return code;
+    }
+    int sig = wait_for_signal(&d);
+    log_info("draining", log_str("signal", sig == SIGTERM ? "SIGTERM" : "SIGINT"));
+    stop(&d);
+    log_info("stopped", log_str("database", d.settings.database));
+    return EXIT_SUCCESS;
+}

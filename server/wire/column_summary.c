@@ -1,0 +1,346 @@
+/* Moments, distinct values and digest of a column.
+ *
+ * The digest is BLAKE2b over the values in row order, each in the shortest of these forms (so that two tables have equal digests if and only if their values are equal):
+ *   numeric   one byte 0 … 239 for these integers; 240 missing; 241, 242 + an i16, i32, little-endian; 243 + the f64 (fractions, large numbers, -0)
+ *   boolean   one byte 0, 1; 240 missing
+ *   strings   u32 length, little-endian, and the bytes; 0xffffffff missing */
+#include "wire/column_summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 512, TAG_SMALL = 240, TAG_MISSING = 240, TAG_I16 = 241, TAG_I32 = 242, TAG_F64 = 243, TOP = 10, STAGE = 8192 };
+
+void column_summary_done(struct column_summary *s) {
+    hash_blake2b_free(s->digest);
+    number_set_done(&s->numbers);
+    tally_done(&s->texts);
+    *s = (struct column_summary){0};
+}
+
+void column_summary_reset(struct column_summary *s) {
+    column_summary_done(s);
+}
+
+size_t column_summary_counts_memory(const struct column_summary *s) {
+    return number_set_memory(&s->numbers) + tally_memory(&s->texts);
+}
+
+void column_summary_drop_counts(struct column_summary *s) {
+    number_set_drop(&s->numbers);
+    tally_drop(&s->texts);
+}
+
+static bool begin(struct column_summary *s) {
+    if (s->digest == NULL) {
+        s->digest = hash_blake2b_new();
+    }
+    return s->digest != NULL;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------------------------------ */
+static size_t put_integer(unsigned char *out, unsigned char tag, uint64_t bits, size_t n) {
+    out[0] = tag;
+    for (size_t i = 0; i < n; i++) {
+        out[1 + i] = (unsigned char)(bits >> (8 * i));
+    }
+    return 1 + n;
+}
+
+/* A number that is not one of 0 … 1023, in its form; and into the set. */
+static size_t put_number(struct column_summary *s, double x, unsigned char *out, bool *well) {
+    *well &= number_set_add(&s->numbers, x + 0.0); /* -0 counts as 0 */
+    if (x >= INT32_MIN && x <= INT32_MAX && x == (double)(int32_t)x && !(x == 0 && signbit(x))) {
+        const int32_t i = (int32_t)x;
+        return i >= INT16_MIN && i <= INT16_MAX ? put_integer(out, TAG_I16, (uint64_t)(int64_t)i, 2)
+                                                : put_integer(out, TAG_I32, (uint64_t)(int64_t)i, 4);
+    }
+    uint64_t bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    return put_integer(out, TAG_F64, bits, 8);
+}
+
+/* Digest and distinct values of n <= BLOCK numbers. */
+static bool block_values(struct column_summary *s, const double *x, size_t n) {
+    unsigned char form[BLOCK * 9];
+    size_t size = 0;
+    bool well = true;
+    for (size_t i = 0; i < n; i++) {
+        if (x[i] >= 0 && x[i] < 1024 && x[i] == (double)(int)x[i] && !signbit(x[i])) {
+            const unsigned v = (unsigned)x[i];
+            number_set_add_small(&s->numbers, v);
+            if (v < TAG_SMALL) {
+                form[size++] = (unsigned char)v;
+            } else {
+                size += put_integer(form + size, TAG_I16, v, 2);
+            }
+        } else if (isnan(x[i])) {
+            form[size++] = TAG_MISSING;
+        } else {
+            size += put_number(s, x[i], form + size, &well);
+        }
+    }
+    hash_blake2b_add(s->digest, form, size);
+    return well;
+}
+
+/* Moments of n <= BLOCK numbers: sums in four fixed strands, the mean first, then the squares about it; merged by Chan, Golub and LeVeque (1979). */
+static void block_moments(struct moments *m, const double *x, size_t n) {
+    double y[BLOCK + 4];
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        y[k] = x[i];
+        k += isnan(x[i]) ? 0 : 1;
+    }
+    if (k == 0) {
+        return;
+    }
+    double sum[4] = {0}, square[4] = {0}, low = y[0], high = y[0];
+    for (size_t i = 0; i < k; i++) {
+        low = y[i] < low ? y[i] : low;
+        high = y[i] > high ? y[i] : high;
+    }
+    size_t i = 0;
+    for (; i + 4 <= k; i += 4) {
+        for (size_t j = 0; j < 4; j++) {
+            sum[j] += y[i + j];
+        }
+    }
+    for (; i < k; i++) {
+        sum[0] += y[i];
+    }
+    const double count = (double)k, mean = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / count;
+    for (i = 0; i + 4 <= k; i += 4) {
+        for (size_t j = 0; j < 4; j++) {
+            square[j] += (y[i + j] - mean) * (y[i + j] - mean);
+        }
+    }
+    for (; i < k; i++) {
+        square[0] += (y[i] - mean) * (y[i] - mean);
+    }
+    const double m2 = (square[0] + square[1]) + (square[2] + square[3]);
+    if (m->n == 0) {
+        *m = (struct moments){(int64_t)k, low, high, mean, m2};
+        return;
+    }
+    const double before = (double)m->n, total = before + count, delta = mean - m->mean;
+    m->minimum = low < m->minimum ? low : m->minimum;
+    m->maximum = high > m->maximum ? high : m->maximum;
+    m->mean += delta * (count / total);
+    m->m2 += m2 + delta * delta * (before * count / total);
+    m->n += (int64_t)k;
+}
+
+static bool add_numbers(struct column_summary *s, const dn_column_view *view) {
+    bool well = true;
+    const int64_t before = s->moments.n;
+    for (size_t i = 0; i < view->n_rows; i += BLOCK) {
+        const size_t n = view->n_rows - i < BLOCK ? view->n_rows - i : BLOCK;
+        well &= block_values(s, view->number + i, n);
+        block_moments(&s->moments, view->number + i, n);
+    }
+    s->missing += (int64_t)view->n_rows - (s->moments.n - before);
+    return well;
+}
+
+/* ---- booleans and strings ----------------------------------------------------------------------------------------------------------- */
+static void add_booleans(struct column_summary *s, const dn_column_view *view) {
+    unsigned char form[BLOCK];
+    for (size_t i = 0; i < view->n_rows;) {
+        size_t n = 0;
+        for (; n < BLOCK && i < view->n_rows; i++) {
+            if (isnan(view->number[i])) {
+                s->missing++;
+                form[n++] = TAG_MISSING;
+            } else {
+                s->truths[view->number[i] != 0]++;
+                form[n++] = view->number[i] != 0;
+            }
+        }
+        hash_blake2b_add(s->digest, form, n);
+    }
+}
+
+/* Bytes on their way into a digest, gathered so that it is not called for each cell. */
+struct stage {
+    struct hash_blake2b *digest;
+    size_t size;
+    unsigned char bytes[STAGE];
+};
+
+static void stage_flush(struct stage *stage) {
+    hash_blake2b_add(stage->digest, stage->bytes, stage->size);
+    stage->size = 0;
+}
+
+static void stage_add(struct stage *stage, const void *bytes, size_t n) {
+    if (n > STAGE - stage->size) {
+        stage_flush(stage);
+        if (n > STAGE / 2) {
+            hash_blake2b_add(stage->digest, bytes, n);
+            return;
+        }
+    }
+    memcpy(stage->bytes + stage->size, bytes, n);
+    stage->size += n;
+}
+
+static void stage_length(struct stage *stage, uint32_t n) {
+    const unsigned char form[4] = {(unsigned char)n, (unsigned char)(n >> 8), (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
+    stage_add(stage, form, sizeof form);
+}
+
+static bool add_strings(struct column_summary *s, const dn_column_view *view) {
+    struct stage stage = {.digest = s->digest};
+    for (size_t i = 0; i < view->n_rows; i++) {
+        if (view->code[i] == DN_CODE_MISSING) {
+            s->missing++;
+            stage_length(&stage, UINT32_MAX);
+            continue;
+        }
+        const uint32_t from = view->strings.start[view->code[i]], n = view->strings.start[view->code[i] + 1] - from;
+        stage_length(&stage, n);
+        if (n > 0) {
+            stage_add(&stage, view->strings.bytes + from, n);
+        }
+    }
+    stage_flush(&stage);
+    if (s->texts.over) {
+        return true;
+    }
+    /* counted by the chunk's own list: one look-up for each distinct text, not for each cell */
+    size_t n_codes = view->strings.n;
+    int64_t *count = calloc(n_codes > 0 ? n_codes : 1, sizeof *count);
+    bool well = count != NULL;
+    for (size_t i = 0; well && i < view->n_rows; i++) {
+        if (view->code[i] != DN_CODE_MISSING) {
+            count[view->code[i]]++;
+        }
+    }
+    for (size_t i = 0; well && i < n_codes; i++) {
+        const uint32_t from = view->strings.start[i];
+        well = count[i] == 0 || tally_add(&s->texts, view->strings.bytes + from, view->strings.start[i + 1] - from, count[i]);
+    }
+    free(count);
+    return well;
+}
+
+bool column_summary_add(struct column_summary *s, const dn_column_view *view) {
+    if (!begin(s)) {
+        return false;
+    }
+    s->n_rows += (int64_t)view->n_rows;
+    switch (view->type) {
+    case DN_NUMERIC:
+        return add_numbers(s, view);
+    case DN_BOOLEAN:
+        add_booleans(s, view);
+        return true;
+    case DN_CATEGORICAL:
+    case DN_TEXT:
+        break;
+    }
+    return add_strings(s, view);
+}
+
+bool column_summary_add_missing(struct column_summary *s, dn_column_type type, int64_t n) {
+    if (!begin(s)) {
+        return false;
+    }
+    unsigned char form[BLOCK];
+    const bool string = type == DN_CATEGORICAL || type == DN_TEXT;
+    memset(form, string ? 0xFF : TAG_MISSING, sizeof form);
+    s->n_rows += n;
+    s->missing += n;
+    for (int64_t left = string ? 4 * n : n; left > 0;) {
+        const size_t take = left < BLOCK ? (size_t)left : BLOCK;
+        hash_blake2b_add(s->digest, form, take);
+        left -= (int64_t)take;
+    }
+    return true;
+}
+
+/* ---- what came of it ---------------------------------------------------------------------------------------------------------------- */
+int64_t column_summary_distinct(const struct column_summary *s, dn_column_type type) {
+    switch (type) {
+    case DN_NUMERIC:
+        return s->numbers.over || s->numbers.n + s->numbers.n_small > TALLY_MAX ? -1 : (int64_t)(s->numbers.n + s->numbers.n_small);
+    case DN_BOOLEAN:
+        return (s->truths[0] > 0) + (s->truths[1] > 0);
+    case DN_CATEGORICAL:
+    case DN_TEXT:
+        break;
+    }
+    return s->texts.over ? -1 : (int64_t)s->texts.n;
+}
+
+static void write_top_texts(const struct tally *texts, struct json_writer *w) {
+    struct tally_entry top[TOP];
+    const size_t n = tally_top(texts, top, TOP);
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        json_begin_array(w);
+        json_put_stringn(w, texts->bytes != NULL ? texts->bytes + top[i].start : "", top[i].length);
+        json_put_int(w, top[i].count);
+        json_end_array(w);
+    }
+    json_end_array(w);
+}
+
+static void write_top_booleans(const int64_t truths[2], struct json_writer *w) {
+    const int first = truths[1] > truths[0];
+    json_begin_array(w);
+    for (int i = 0; i < 2; i++) {
+        const int value = i == 0 ? first : !first;
+        if (truths[value] > 0) {
+            json_begin_array(w);
+            json_put_bool(w, value);
+            json_put_int(w, truths[value]);
+            json_end_array(w);
+        }
+    }
+    json_end_array(w);
+}
+
+void column_summary_write(const struct column_summary *s, const char *name, dn_column_type type, struct json_writer *w) {
+    const int64_t distinct = column_summary_distinct(s, type);
+    const struct moments *m = &s->moments;
+    json_begin_object(w);
+    json_kv_string(w, "name", name);
+    json_kv_string(w, "type", dn_column_type_name(type));
+    json_kv_int(w, "missing", s->missing);
+    if (type == DN_NUMERIC) {
+        const bool any = m->n > 0;
+        const double nothing = (double)NAN; /* written as null */
+        json_kv_double(w, "min", any ? m->minimum : nothing);
+        json_kv_double(w, "max", any ? m->maximum : nothing);
+        json_kv_double(w, "mean", any ? m->mean : nothing);
+        json_kv_double(w, "std", any ? sqrt(m->m2 / (double)m->n) : nothing);
+    }
+    if (distinct >= 0) {
+        json_kv_int(w, "distinct", distinct);
+    } else {
+        json_kv_null(w, "distinct");
+    }
+    if (type == DN_BOOLEAN) {
+        json_put_key(w, "top");
+        write_top_booleans(s->truths, w);
+    } else if (type == DN_CATEGORICAL) {
+        json_put_key(w, "top");
+        if (distinct >= 0) {
+            write_top_texts(&s->texts, w);
+        } else {
+            json_put_null(w);
+        }
+    }
+    json_end_object(w);
+}
+
+bool column_summary_digest(struct column_summary *s, uint8_t out[HASH_BLAKE2B_SIZE]) {
+    if (!begin(s)) {
+        return false;
+    }
+    hash_blake2b_end(s->digest, out);
+    return true;
+}

@@ -1,0 +1,159 @@
+/* Delimiter and header of separated text: the sample is read with the reader itself, once for each delimiter. */
+#include "wire/csv_sniff.h"
+#include "wire/csv.h"
+#include "wire/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_sample(const char *bytes, size_t n, bool whole, char delimiter, const struct csv_handler *handler) {
+    struct csv csv;
+    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, handler);
+    if (csv_feed(&csv, bytes, n) && whole) {
+        csv_end(&csv);
+    }
+    const bool well = !csv.no_memory;
+    csv_done(&csv);
+    return well;
+}
+
+/* ---- delimiter ---------------------------------------------------------------------------------------------------------------------- */
+struct count {
+    char delimiter;
+    size_t rows;  /* rows seen */
+    size_t cells; /* of the first row */
+    size_t agree; /* rows with that many cells */
+};
+
+static bool count_row(void *arg, const struct csv_row *row) {
+    struct count *count = arg;
+    if (count->rows == 0) {
+        count->cells = row->n_cells;
+    }
+    count->agree += row->n_cells == count->cells;
+    return ++count->rows < CSV_SNIFF_ROWS;
+}
+
+static bool better(const struct count *a, const struct count *b) {
+    if ((a->cells >= 2) != (b->cells >= 2)) {
+        return a->cells >= 2;
+    }
+    const size_t share_a = a->agree * b->rows, share_b = b->agree * a->rows; /* products of at most 1,000 each */
+    if (share_a != share_b) {
+        return share_a > share_b;
+    }
+    return b->delimiter != '\t' && a->cells > b->cells;
+}
+
+char csv_sniff_delimiter(const char *bytes, size_t n, bool whole, size_t *n_rows) {
+    static const char candidates[] = {'\t', ',', ';', '|'};
+    struct count best = {0};
+    for (size_t i = 0; i < sizeof candidates; i++) {
+        struct count count = {.delimiter = candidates[i]};
+        read_sample(bytes, n, whole, candidates[i], &(struct csv_handler){.row = count_row, .arg = &count});
+        if (i == 0 || better(&count, &best) || (best.cells < 2 && candidates[i] == ',')) {
+            best = count;
+        }
+    }
+    if (n_rows != NULL) {
+        *n_rows = best.rows;
+    }
+    return best.delimiter;
+}
+
+/* ---- header ------------------------------------------------------------------------------------------------------------------------- */
+struct below {
+    struct text name; /* the first row's cell, in `text` */
+    bool numbers;     /* a number was seen below */
+    bool booleans;    /* a boolean */
+    bool others;      /* any other text */
+    bool repeated;    /* the first row's text was seen again */
+};
+
+struct evidence {
+    const struct missing *missing;
+    size_t rows;          /* seen, the first one included */
+    size_t n;             /* cells of the first row */
+    struct below *column; /* [n] */
+    char *text;           /* the first row's texts */
+    bool value;           /* a cell of the first row is a number, a boolean or a token for missing */
+    bool no_memory;
+};
+
+static bool first_row(struct evidence *e, const struct csv_row *row) {
+    size_t size = 1;
+    for (size_t i = 0; i < row->n_cells; i++) {
+        size += row->cells[i].length;
+    }
+    e->n = row->n_cells;
+    e->column = calloc(row->n_cells, sizeof *e->column);
+    e->text = malloc(size);
+    if (e->column == NULL || e->text == NULL) {
+        e->no_memory = true;
+        return false;
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < row->n_cells && !e->value; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        e->value = t.n > 0 && cell_says(e->missing, t.bytes, t.n) != CELL_OTHER;
+        memcpy(e->text + used, t.bytes, t.n);
+        e->column[i].name = (struct text){e->text + used, t.n};
+        used += t.n;
+    }
+    return !e->value;
+}
+
+static bool header_row(void *arg, const struct csv_row *row) {
+    struct evidence *e = arg;
+    if (e->rows++ == 0) {
+        return first_row(e, row);
+    }
+    for (size_t i = 0; i < row->n_cells && i < e->n; i++) {
+        struct below *column = &e->column[i];
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const enum cell_says says = cell_says(e->missing, t.bytes, t.n);
+        column->numbers |= says == CELL_NUMBER;
+        column->booleans |= says == CELL_BOOLEAN;
+        column->others |= says == CELL_OTHER;
+        column->repeated |= t.n > 0 && t.n == column->name.n && memcmp(t.bytes, column->name.bytes, t.n) == 0;
+    }
+    return e->rows < CSV_SNIFF_ROWS;
+}
+
+static int by_text(const void *a, const void *b) {
+    const struct text *x = &((const struct below *)a)->name, *y = &((const struct below *)b)->name;
+    const int order = memcmp(x->bytes, y->bytes, x->n < y->n ? x->n : y->n);
+    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* The rule of csv_sniff.h. Sorts the columns. */
+static bool is_header(struct evidence *e) {
+    if (e->n == 0 || e->value) {
+        return false;
+    }
+    bool unnamed = false, repeated = false;
+    for (size_t i = 0; i < e->n; i++) {
+        const struct below *column = &e->column[i];
+        if (column->numbers + column->booleans + column->others == 1 && !column->others) {
+            return true;
+        }
+        unnamed |= column->name.n == 0;
+        repeated |= column->repeated;
+    }
+    qsort(e->column, e->n, sizeof *e->column, by_text);
+    for (size_t i = 1; i < e->n; i++) {
+        repeated |= by_text(&e->column[i - 1], &e->column[i]) == 0;
+    }
+    return !unnamed && !repeated;
+}
+
+bool csv_sniff_header(const char *bytes, size_t n, bool whole, char delimiter, const struct missing *missing, bool *out) {
+    struct evidence e = {.missing = missing};
+    const bool well = read_sample(bytes, n, whole, delimiter, &(struct csv_handler){.row = header_row, .arg = &e}) && !e.no_memory;
+    if (well) {
+        *out = is_header(&e);
+    }
+    free(e.column);
+    free(e.text);
+    return well;
+}

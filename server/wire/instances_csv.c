@@ -1,0 +1,136 @@
+/* Instances as separated text. The first line is a header if every cell of it names a column of the model, or if one does and none is a number; its order is free.
+ * Without a header cells are in input order (labelled: the target last). The delimiter is found out. */
+#include "wire/csv.h"
+#include "wire/csv_sniff.h"
+#include "wire/instances.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK = 256 * 1024 };
+
+/* The reading of one body. */
+struct reading {
+    struct instances *in;
+    bool begun;     /* the first line was read */
+    size_t *column; /* header: [n] input of each cell, n_inputs the target, SIZE_MAX not read; NULL without header */
+    size_t n;       /* cells expected in a line */
+    struct buf why;
+};
+
+static void fault_at(struct reading *r, const struct csv_row *row, size_t i, const char *name, const char *text) {
+    int64_t line = 0, column = 0;
+    csv_cell_place(row, i, &line, &column);
+    instances_fault(r->in, NULL, line, column, "instance %zu, column \"%s\": %s", r->in->rows.n - 1, name, text);
+}
+
+/* ---- header ------------------------------------------------------------------------------------------------------------------------- */
+static bool is_header(struct instances *in, const struct csv_row *row) {
+    size_t names = 0, numbers = 0;
+    for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        double number = 0;
+        names += instances_find(in, t.bytes, t.n, i) != SIZE_MAX;
+        numbers += dn_number_parse(t.bytes, t.n, &number);
+    }
+    return names == row->n_cells || (names > 0 && numbers == 0);
+}
+
+static bool read_header(struct reading *r, const struct csv_row *row) {
+    struct instances *in = r->in;
+    r->column = malloc(row->n_cells * sizeof *r->column);
+    if (r->column == NULL) {
+        instances_no_memory(in);
+        return false;
+    }
+    for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const size_t input = instances_find(in, t.bytes, t.n, i);
+        int64_t line = 0, column = 0;
+        char shown[TEXT_SHOWN];
+        csv_cell_place(row, i, &line, &column);
+        r->column[i] = input;
+        if (input == SIZE_MAX) {
+            instances_fault(in, NULL, line, column, "the model has no column %s", text_show(t.bytes, t.n, shown));
+        } else if (in->named[input] != 0) {
+            instances_fault(in, NULL, line, column, "the column %s comes twice", text_show(t.bytes, t.n, shown));
+            r->column[i] = SIZE_MAX;
+        } else {
+            in->named[input] = 1;
+        }
+    }
+    r->n = row->n_cells;
+    return !in->stopped;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
+static void put_cell(struct reading *r, const struct csv_row *row, size_t i, size_t input, double *out) {
+    struct instances *in = r->in;
+    const struct csv_cell *cell = &row->cells[i];
+    if (cell->kind != CSV_TEXT && input < in->n_inputs && in->type[input] == DN_NUMERIC) {
+        out[input] = cell->number;
+        return;
+    }
+    const struct value value = {.kind = VALUE_TEXT, .text = {csv_cell_text(row, cell), cell->length}};
+    buf_clear(&r->why);
+    if (!instances_put(in, input, &value, &r->why)) {
+        const char *why = buf_cstr(&r->why);
+        fault_at(r, row, i, instances_name(in, input), why != NULL ? why : "");
+    }
+}
+
+static bool on_row(void *arg, const struct csv_row *row) {
+    struct reading *r = arg;
+    struct instances *in = r->in;
+    if (!r->begun) {
+        r->begun = true;
+        r->n = in->n_inputs + in->labelled;
+        if (is_header(in, row)) {
+            return read_header(r, row);
+        }
+        in->all_named = true;
+    }
+    double *out = instances_row(in);
+    if (out == NULL) {
+        return false;
+    }
+    if (row->n_cells != r->n) {
+        int64_t line = 0, column = 0;
+        csv_cell_place(row, row->n_cells > r->n ? r->n : row->n_cells, &line, &column);
+        instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %zu%s", in->rows.n - 1, row->n_cells,
+                        row->n_cells == 1 ? "" : "s", r->n, in->labelled && r->column == NULL ? " (the target last)" : "");
+        return !in->stopped;
+    }
+    for (size_t i = 0; i < r->n && !in->stopped; i++) {
+        const size_t input = r->column != NULL ? r->column[i] : i;
+        if (input != SIZE_MAX) {
+            put_cell(r, row, i, input, out);
+        }
+    }
+    return !in->stopped;
+}
+
+static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const char *text) {
+    struct reading *r = arg;
+    instances_fault(r->in, NULL, line, column, "%s", text);
+    r->in->stopped |= fatal;
+}
+
+bool instances_read_csv(struct instances *in, const char *body, size_t size, struct wire_instances *out) {
+    struct reading r = {.in = in};
+    struct csv csv;
+    const char delimiter = csv_sniff_delimiter(body, size < LOOK ? size : LOOK, size <= LOOK, NULL);
+    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
+    if (csv_feed(&csv, body, size)) {
+        csv_end(&csv);
+    }
+    if (csv.no_memory) {
+        instances_no_memory(in);
+    }
+    const bool well = instances_finish(in, NULL, out);
+    csv_done(&csv);
+    free(r.column);
+    buf_done(&r.why);
+    return well;
+}

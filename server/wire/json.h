@@ -1,0 +1,78 @@
+/* The incremental JSON reader of table bodies and instances: fed bytes in any cuts, gives tokens, and they depend on the bytes only.
+ *
+ * Strict RFC 8259, held to Jansson by a differential fuzzer. Beyond it refused: nesting deeper than WIRE_JSON_DEPTH, invalid UTF-8, NUL (as a byte and as \u0000), lone
+ * surrogate escapes, a string or a number longer than WIRE_JSON_TOKEN bytes. Repeated keys are the consumer's to find. One thread. */
+#ifndef WIRE_JSON_H
+#define WIRE_JSON_H
+
+#include "base/buf.h"
+#include "base/problem.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_JSON_DEPTH 64
+#define WIRE_JSON_TOKEN (6 * 1024 * 1024 + 2) /* as written: a cell of WIRE_MAX_CELL bytes may be all \u escapes */
+
+enum wire_json_kind {
+    WIRE_JSON_MORE,  /* the piece is used up: feed another, or close */
+    WIRE_JSON_END,   /* closed, and the one value was complete */
+    WIRE_JSON_FAULT, /* not JSON; wire_json_problem says what and where. Comes again for ever */
+    WIRE_JSON_BEGIN_ARRAY,
+    WIRE_JSON_END_ARRAY,
+    WIRE_JSON_BEGIN_OBJECT,
+    WIRE_JSON_END_OBJECT,
+    WIRE_JSON_KEY,
+    WIRE_JSON_STRING,
+    WIRE_JSON_NUMBER,
+    WIRE_JSON_TRUE,
+    WIRE_JSON_FALSE,
+    WIRE_JSON_NULL,
+    WIRE_JSON_NOT_FINITE /* NaN, Infinity, -Infinity as a bare word: only with allow_not_finite, otherwise a fault */
+};
+
+struct wire_json_token {
+    enum wire_json_kind kind;
+    const char *text; /* KEY, STRING: decoded UTF-8; NUMBER and words: as written. Valid until the next call. Not NUL-terminated */
+    size_t length;    /* of text */
+    double number;    /* NUMBER that is finite */
+    bool finite;      /* NUMBER: fits a double (1e999 does not) */
+};
+
+/* Fields are the reader's own but for allow_not_finite. */
+struct wire_json {
+    bool allow_not_finite; /* set after init, before the first piece */
+    bool closed;           /* no piece will follow */
+    bool faulty;           /* WIRE_JSON_FAULT was given */
+    const char *piece;     /* the bytes being read */
+    const char *at, *end;  /* the next byte, and the end of the piece */
+    int64_t before;        /* bytes of all pieces before this one */
+    int64_t line;          /* line of `at`, counted from 1 */
+    int64_t line_start;    /* offset of that line's first byte */
+    int64_t token_at;      /* offset of the last token's first byte (of the fault, after one) */
+    uint64_t objects;      /* bit d: the container at depth d + 1 is an object */
+    unsigned depth;        /* open containers */
+    int expect;            /* enum expect of json.c */
+    int partial;           /* enum partial of json.c: a token that the end of a piece has cut */
+    bool escaped;          /* within a cut string: the last byte was a lone backslash */
+    bool decode;           /* the string at hand has escapes */
+    struct buf scratch;    /* the raw bytes of a cut token; also where escapes are decoded */
+    const char *fault;     /* what is wrong: a static text */
+};
+
+void wire_json_init(struct wire_json *r);
+void wire_json_done(struct wire_json *r);
+/* The next piece: must stay until wire_json_next has said MORE. Only after MORE (or init). */
+void wire_json_feed(struct wire_json *r, const char *bytes, size_t n);
+/* The body is complete: MORE no longer comes. */
+void wire_json_close(struct wire_json *r);
+enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *token);
+/* Bulk road within an array of numbers: reads up to `max` plain numbers that follow in the piece into out, as wire_json_next would deliver them one by one; stops before
+ * whatever is not plain (another kind, a long number, the end of the array or piece). Returns how many. */
+size_t wire_json_numbers(struct wire_json *r, double *out, size_t max);
+/* Line and column (bytes, both counted from 1) of the last token's first byte, or of the fault. */
+void wire_json_place(const struct wire_json *r, int64_t *line, int64_t *column);
+/* Adds the fault to a problem (PROBLEM_BAD_JSON with line and column). Returns false. */
+bool wire_json_problem(const struct wire_json *r, struct problem *problem);
+
+#endif
