@@ -1,0 +1,26 @@
+# Discern as an image:   docker build -t discern .
+#                        docker run --read-only -p 127.0.0.1:8080:8080 -v discern:/data discern --insecure
+# The tests run in the build stage; the image holds the binary and the libraries it needs, no compiler, no shell tools beyond Debian's slim base.
+
+FROM debian:bookworm-slim AS build
+WORKDIR /src
+COPY deploy/install-packages deploy/
+RUN deploy/install-packages build tests && rm -rf /var/lib/apt/lists/*
+COPY . .
+RUN make -s -j"$(nproc)" programs && tests/suite
+RUN make install DESTDIR=/out PREFIX=/usr && strip --strip-unneeded /out/usr/bin/discernd
+
+FROM debian:bookworm-slim
+COPY deploy/install-packages /tmp/
+RUN /tmp/install-packages run \
+    && rm -rf /tmp/install-packages /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/ldconfig/aux-cache \
+    && install -d -o 10001 -g 10001 -m 750 /data
+COPY --from=build /out/usr/bin/discernd /usr/bin/discernd
+USER 10001:10001
+ENV DISCERN_LISTEN=0.0.0.0:8080 DISCERN_DATABASE=/data/discern.db
+VOLUME /data
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s CMD ["discernd", "--healthcheck"]
+# It listens beyond loopback, so it starts only with --insecure: whoever runs it says that the network in front of it is trusted.
+ENTRYPOINT ["discernd"]

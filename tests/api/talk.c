@@ -1,0 +1,114 @@
+/* A client without manners: bytes over a socket, exactly as given. */
+#include "support.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int talk_open(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)the_daemon.port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static void release_json(void *json) {
+    json_decref(json);
+}
+
+const struct response *talk_parse(const char *bytes, size_t size) {
+    struct response *r = keep(calloc(1, sizeof *r), free);
+    char *copy = keep(malloc(size + 1), free);
+    memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    r->head = r->body = "";
+    while (strncmp(copy, "HTTP/1.1 100", 12) == 0 && strstr(copy, "\r\n\r\n") != NULL) {
+        char *next = strstr(copy, "\r\n\r\n") + 4;
+        size -= (size_t)(next - copy);
+        copy = next;
+    }
+    char *end = strstr(copy, "\r\n\r\n");
+    if (strncmp(copy, "HTTP/1.", 7) != 0 || end == NULL) {
+        r->body = copy;
+        r->size = size;
+        return r;
+    }
+    r->status = (int)strtol(copy + 9, NULL, 10);
+    end[2] = '\0'; /* the empty line's first byte: the last header line keeps its end */
+    r->head = copy;
+    char *body = end + 4;
+    r->size = size - (size_t)(body - copy);
+    const char *length = header_of(r, "Content-Length"), *type = header_of(r, "Content-Type");
+    if (length != NULL && strtoul(length, NULL, 10) < r->size)
+        r->size = strtoul(length, NULL, 10);
+    r->body = body;
+    if (type != NULL && strstr(type, "json") != NULL)
+        r->json = json_loadb(body, r->size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+    if (r->json != NULL)
+        keep(r->json, release_json);
+    return r;
+}
+
+const struct response *talk(int fd, const void *bytes, size_t size, double seconds) {
+    const char *next = bytes;
+    size_t left = size, n = 0, room = 1 << 16;
+    char *got = malloc(room);
+    bool closed = got == NULL || fd < 0, reset = false;
+    for (double end = now() + seconds; !closed && now() < end;) {
+        struct pollfd p = {.fd = fd, .events = (short)(POLLIN | (left > 0 ? POLLOUT : 0))};
+        if (poll(&p, 1, 100) <= 0)
+            continue;
+        if ((p.revents & POLLOUT) != 0) {
+            ssize_t sent = send(fd, next, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent < 0 && errno != EAGAIN)
+                left = 0; /* the daemon no longer reads: what it said is still to be read */
+            next += sent > 0 ? sent : 0;
+            left -= sent > 0 ? (size_t)sent : 0;
+        }
+        if ((p.revents & (POLLIN | POLLHUP | POLLERR)) == 0)
+            continue;
+        if (room - n < 4096) {
+            char *more = realloc(got, room *= 2);
+            if (more == NULL)
+                break;
+            got = more;
+        }
+        ssize_t more = recv(fd, got + n, room - n, MSG_DONTWAIT);
+        if (more > 0)
+            n += (size_t)more;
+        reset = more < 0 && errno == ECONNRESET;
+        closed = more == 0 || reset;
+    }
+    struct response *r = (struct response *)(uintptr_t)talk_parse(got != NULL ? got : "", n);
+    free(got);
+    r->closed = closed;
+    r->reset = reset;
+    return r;
+}
+
+const struct response *talk_once(const void *bytes, size_t size) {
+    int fd = talk_open();
+    const struct response *r = talk(fd, bytes, size, 60);
+    if (fd >= 0)
+        close(fd);
+    return r;
+}
+
+const struct response *talk_text(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *bytes = vtext(format, args);
+    va_end(args);
+    return talk_once(bytes, strlen(bytes));
+}

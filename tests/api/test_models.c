@@ -1,0 +1,228 @@
+/* Models: describe, versions, roll back and forward, weights, description and tags, delete. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct daemon d;
+
+/* Three versions of model "iris": lambda 0.001, 1, 0.1. */
+static int open_daemon(void **state) {
+    static const char *const lambdas[] = {"0.001", "1", "0.1"};
+    char body[256];
+    (void)state;
+    daemon_open(&d, NULL);
+    upload(&d, "iris");
+    upload(&d, "breast_cancer");
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(body, sizeof body,
+                       "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":%s},\"seed\":5}",
+                       lambdas[i]);
+        json_decref(train(&d, body, "succeeded"));
+    }
+    json_decref(train(&d, "{\"model\":\"cancer\",\"dataset\":\"breast_cancer\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded"));
+    return 0;
+}
+
+static int close_daemon(void **state) {
+    (void)state;
+    daemon_close(&d);
+    return 0;
+}
+
+static void test_what_was_trained_on_what(void **state) {
+    (void)state;
+    struct answer dataset = get(&d, "/v1/datasets/iris"), a = get(&d, "/v1/models/iris");
+    assert_int_equal(a.status, 200);
+    assert_string_equal(text_at(a.json, "name"), "iris");
+    assert_int_equal(number_at(a.json, "version"), 3);
+    assert_true(json_is_true(at(a.json, "live")));
+    assert_int_equal(number_at(a.json, "newest_version"), 3);
+    assert_string_equal(text_at(a.json, "algorithm"), "logistic");
+    expect_near(number_at(a.json, "params.lambda"), 0.1, 0);
+    assert_int_equal(number_at(a.json, "seed"), 5);
+    assert_string_equal(text_at(a.json, "classes.1"), "versicolor");
+    assert_string_equal(text_at(a.json, "dataset.name"), "iris");
+    assert_int_equal(number_at(a.json, "dataset.version"), 1);
+    assert_string_equal(text_at(a.json, "dataset.sha256"), text_at(dataset.json, "sha256"));
+    assert_string_equal(text_at(a.json, "dataset.content"), text_at(dataset.json, "content"));
+    assert_true(number_at(a.json, "metrics.train.accuracy") > 0.8);
+    assert_string_equal(text_at(a.json, "daemon_version"), DISCERN_VERSION);
+    answer_done(&a);
+    answer_done(&dataset);
+    expect_problem(get(&d, "/v1/models/nobody"), 404, "unknown-model");
+    expect_problem(get(&d, "/v1/models/iris/versions/9"), 404, "unknown-model");
+    expect_problem(get(&d, "/v1/models/iris/versions/0"), 404, "unknown-model");
+    expect_problem(get(&d, "/v1/models/iris/versions/x"), 404, "unknown-model");
+    expect_problem(get(&d, "/v1/models/-iris"), 404, "unknown-model");
+}
+
+static void test_lists(void **state) {
+    (void)state;
+    struct answer a = get(&d, "/v1/models");
+    assert_int_equal(json_array_size(at(a.json, "items")), 2);
+    assert_string_equal(text_at(a.json, "items.0.name"), "cancer");
+    assert_string_equal(text_at(a.json, "items.1.name"), "iris");
+    answer_done(&a);
+    a = get(&d, "/v1/models/iris/versions?limit=2");
+    assert_int_equal(number_at(a.json, "items.0.version"), 1);
+    assert_true(json_is_false(at(a.json, "items.0.live")));
+    assert_int_equal(number_at(a.json, "items.1.version"), 2);
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/models/iris/versions?limit=2&after=%s", text_at(a.json, "next"));
+    answer_done(&a);
+    a = get(&d, path);
+    assert_int_equal(json_array_size(at(a.json, "items")), 1);
+    assert_int_equal(number_at(a.json, "items.0.version"), 3);
+    assert_true(is_null_at(a.json, "next"));
+    answer_done(&a);
+    expect_problem(get(&d, "/v1/models/nobody/versions"), 404, "unknown-model");
+}
+
+static double served_version(void) {
+    struct answer a = get(&d, "/v1/models/iris/predict?sepal_length=5.1&sepal_width=3.5&petal_length=1.4&petal_width=0.2");
+    assert_int_equal(a.status, 200);
+    double version = number_at(a.json, "version");
+    answer_done(&a);
+    return version;
+}
+
+static void test_roll_back_and_forward(void **state) {
+    (void)state;
+    assert_int_equal(served_version(), 3);
+    struct answer a = send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":1}");
+    assert_int_equal(a.status, 200);
+    assert_int_equal(number_at(a.json, "version"), 1);
+    assert_int_equal(number_at(a.json, "live_version"), 1);
+    answer_done(&a);
+    assert_int_equal(served_version(), 1); /* the very next request */
+    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":9}"), 422, "invalid", "/version", "9");
+    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":\"2\"}"), 422, "invalid", "/version", "integer");
+    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{}"), 422, "invalid", "/version", "");
+    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":1,\"x\":1}"), 422, "invalid", "/x", "known");
+    expect_problem(send_text(&d, "PUT", "/v1/models/nobody/live", "{\"version\":1}"), 404, "unknown-model");
+    expect_problem(send_text(&d, "PUT", "/v1/models/iris/live", "version 1"), 400, "bad-json");
+    assert_int_equal(served_version(), 1);
+    expect_status(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":3}"), 200);
+    assert_int_equal(served_version(), 3);
+}
+
+static void test_conditions(void **state) {
+    (void)state;
+    char match[128];
+    struct answer a = get(&d, "/v1/models/iris");
+    (void)snprintf(match, sizeof match, "If-None-Match: %s", answer_header(&a, "ETag"));
+    expect_status(get_with(&d, "/v1/models/iris", match), 304);
+    (void)snprintf(match, sizeof match, "If-Match: %s", answer_header(&a, "ETag"));
+    answer_done(&a);
+    const char *const same[] = {match, NULL};
+    expect_status(ask(&d, "PUT", "/v1/models/iris/live", same, "{\"version\":2}", 13), 200);
+    expect_problem(ask(&d, "PUT", "/v1/models/iris/live", same, "{\"version\":1}", 13), 412, "precondition-failed");
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris", same, NULL, 0), 412, "precondition-failed");
+    expect_status(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":3}"), 200);
+}
+
+static void test_weights_of_many_classes(void **state) {
+    (void)state;
+    struct answer a = get(&d, "/v1/models/iris/versions/1/weights");
+    assert_int_equal(a.status, 200);
+    assert_string_equal(text_at(a.json, "kind"), "linear");
+    assert_int_equal(number_at(a.json, "version"), 1);
+    assert_string_equal(text_at(a.json, "features.2"), "petal_length");
+    assert_int_equal(json_array_size(at(a.json, "w")), 3);
+    assert_int_equal(json_array_size(at(a.json, "discriminants")), 3);
+    assert_string_equal(text_at(a.json, "discriminants.2.class"), "virginica");
+    for (int j = 0; j < 4; j++) { /* symmetric form: the sum over classes is 0 */
+        char path[32];
+        double sum = 0;
+        for (int k = 0; k < 3; k++) {
+            (void)snprintf(path, sizeof path, "w.%d.%d", k, j);
+            sum += number_at(a.json, path);
+        }
+        expect_near(sum, 0, 1e-9);
+    }
+    /* what the weights say is what the model answers */
+    struct answer p = send_text(&d, "POST", "/v1/models/iris/versions/1/predict?output=scores", "{\"instances\":[[5.1,3.5,1.4,0.2]]}");
+    const double x[] = {5.1, 3.5, 1.4, 0.2};
+    for (int k = 0; k < 3; k++) {
+        char path[48];
+        (void)snprintf(path, sizeof path, "discriminants.%d.w0", k);
+        double g = number_at(a.json, path);
+        for (int j = 0; j < 4; j++) {
+            (void)snprintf(path, sizeof path, "discriminants.%d.w.%d", k, j);
+            g += number_at(a.json, path) * x[j];
+        }
+        (void)snprintf(path, sizeof path, "predictions.0.scores.%d", k);
+        expect_near(number_at(p.json, path), g, 1e-9 * (1 + fabs(g)));
+    }
+    answer_done(&p);
+    answer_done(&a);
+    expect_problem(get(&d, "/v1/models/nobody/weights"), 404, "unknown-model");
+}
+
+static void test_weights_of_two_classes(void **state) {
+    (void)state;
+    struct answer a = get(&d, "/v1/models/cancer/weights");
+    assert_int_equal(json_array_size(at(a.json, "discriminants")), 1);
+    assert_string_equal(text_at(a.json, "discriminants.0.positive"), "malignant");
+    double norm = 0;
+    for (size_t j = 0; j < json_array_size(at(a.json, "discriminants.0.w")); j++) {
+        double w = json_number_value(json_array_get(at(a.json, "discriminants.0.w"), j));
+        norm += w * w;
+    }
+    expect_near(number_at(a.json, "discriminants.0.norm"), sqrt(norm), 1e-12 * sqrt(norm));
+    expect_near(number_at(a.json, "discriminants.0.distance_from_origin"), -number_at(a.json, "w0.0") / sqrt(norm), 1e-6);
+    answer_done(&a);
+}
+
+static void test_description_and_tags(void **state) {
+    (void)state;
+    struct answer a = send_text(&d, "PATCH", "/v1/models/iris", "{\"description\":\"the classic\",\"tags\":[\"demo\"]}");
+    assert_int_equal(a.status, 200);
+    assert_string_equal(text_at(a.json, "description"), "the classic");
+    answer_done(&a);
+    a = get(&d, "/v1/models/iris");
+    assert_string_equal(text_at(a.json, "tags.0"), "demo");
+    answer_done(&a);
+    expect_fault(send_text(&d, "PATCH", "/v1/models/iris", "{\"tags\":\"demo\"}"), 422, "invalid", "/tags", "array");
+    expect_problem(send_text(&d, "PATCH", "/v1/models/nobody", "{\"tags\":[]}"), 404, "unknown-model");
+}
+
+static void test_delete(void **state) {
+    (void)state;
+    expect_status(ask(&d, "DELETE", "/v1/models/iris/versions/3", NULL, NULL, 0), 204);
+    struct answer a = get(&d, "/v1/models/iris"); /* it was the live one: the newest that remains is */
+    assert_int_equal(number_at(a.json, "version"), 2);
+    answer_done(&a);
+    assert_int_equal(served_version(), 2);
+    expect_problem(get(&d, "/v1/models/iris/versions/3/weights"), 404, "unknown-model");
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3", NULL, NULL, 0), 404, "unknown-model");
+    expect_status(ask(&d, "DELETE", "/v1/models/iris", NULL, NULL, 0), 204);
+    expect_problem(get(&d, "/v1/models/iris"), 404, "unknown-model");
+    expect_problem(send_text(&d, "POST", "/v1/models/iris/predict", "{\"instances\":[[1,2,3,4]]}"), 404, "unknown-model");
+    /* the counter goes on */
+    json_t *job = train(&d, "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded");
+    assert_int_equal(number_at(job, "result.version"), 4);
+    json_decref(job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_was_trained_on_what),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_roll_back_and_forward),
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_weights_of_many_classes),
+        cmocka_unit_test(test_weights_of_two_classes),
+        cmocka_unit_test(test_description_and_tags),
+        cmocka_unit_test(test_delete),
+    };
+    return cmocka_run_group_tests(tests, open_daemon, close_daemon);
+}
