@@ -4,7 +4,7 @@
  *   m = Σ v x / Σ v over rows that have x,   s² = Σ v (x - m)² / Σ v, the sum above over rows that have x and the one below over all rows,
  * since a missing value, being m, deviates by nothing. Computed in two passes: m' in the first, then the moments about m' (D and Q), which correct
  * what rounding left in m':  m = m' + D/W,  s² = (Q - D²/W)/V.
- * A column is constant, s = 1, when its least and greatest value are equal or s <= 1e-12 of the greater of their magnitudes (noise of the last digits).
+ * A column is constant, s = 1, when its least and greatest value are equal or s <= 1e-14 of the greater of their magnitudes (noise of the last digits).
  * A column without any value has m = 0, s = 1. */
 #include "data/encoder.h"
 #include "data/encoder_scan.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define DEFAULT_MAX_LEVELS 10000
-#define CONSTANT_DEVIATION 1e-12
+#define CONSTANT_DEVIATION 1e-14
 
 static dn_status refuse_column(dn_error *err, const char *name, dn_status code, const char *why) {
     dn_status status = dn_error_set(err, code, "column \"%s\" %s", name, why);

@@ -122,7 +122,7 @@ static dn_status tile_weights(const dni_scan *scan, const dni_tile *tile, double
     return DN_OK;
 }
 
-/* One number into its lane: a missing one weighs nothing, one of weight 0 is not an extreme. Branch-free: missing values come as they like. */
+/* One number into its lane: a missing one weighs nothing, one of weight 0 is not an extreme. */
 static inline void add_sum(double x, double v, double *a, double *b, double *low, double *high) {
     double weight = isnan(x) ? 0.0 : v, value = isnan(x) ? 0.0 : x;
     *a += weight;
@@ -133,22 +133,27 @@ static inline void add_sum(double x, double v, double *a, double *b, double *low
 }
 
 static void add_sums(const double *x, const double *v, size_t n, size_t position, struct lanes *lanes, double *minimum, double *maximum) {
-    double low = *minimum, high = *maximum;
-    size_t i = 0;
-    for (; i < n && (position + i) % LANES != 0; i++)
-        add_sum(x[i], v[i], &lanes->a[(position + i) % LANES], &lanes->b[(position + i) % LANES], &low, &high);
     struct lanes now = *lanes;
-    for (; i + LANES <= n; i += LANES) {
-        add_sum(x[i], v[i], &now.a[0], &now.b[0], &low, &high);
-        add_sum(x[i + 1], v[i + 1], &now.a[1], &now.b[1], &low, &high);
-        add_sum(x[i + 2], v[i + 2], &now.a[2], &now.b[2], &low, &high);
-        add_sum(x[i + 3], v[i + 3], &now.a[3], &now.b[3], &low, &high);
+    double low[LANES], high[LANES];
+    for (size_t k = 0; k < LANES; k++) {
+        low[k] = *minimum;
+        high[k] = *maximum;
     }
+    size_t i = 0;
+    for (; i < n && (position + i) % LANES != 0; i++) {
+        size_t k = (position + i) % LANES;
+        add_sum(x[i], v[i], &now.a[k], &now.b[k], &low[k], &high[k]);
+    }
+    for (; i + LANES <= n; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            add_sum(x[i + k], v[i + k], &now.a[k], &now.b[k], &low[k], &high[k]);
+    for (size_t k = 0; i < n; i++, k++)
+        add_sum(x[i], v[i], &now.a[k], &now.b[k], &low[k], &high[k]);
     *lanes = now;
-    for (; i < n; i++)
-        add_sum(x[i], v[i], &lanes->a[(position + i) % LANES], &lanes->b[(position + i) % LANES], &low, &high);
-    *minimum = low;
-    *maximum = high;
+    for (size_t k = 0; k < LANES; k++) {
+        *minimum = low[k] < *minimum ? low[k] : *minimum;
+        *maximum = high[k] > *maximum ? high[k] : *maximum;
+    }
 }
 
 static inline void add_moment(double x, double v, double shift, double factor, double *a, double *b) {
@@ -158,19 +163,16 @@ static inline void add_moment(double x, double v, double shift, double factor, d
 }
 
 static void add_moments(const double *x, const double *v, size_t n, size_t position, double shift, double factor, struct lanes *lanes) {
+    struct lanes now = *lanes;
     size_t i = 0;
     for (; i < n && (position + i) % LANES != 0; i++)
-        add_moment(x[i], v[i], shift, factor, &lanes->a[(position + i) % LANES], &lanes->b[(position + i) % LANES]);
-    struct lanes now = *lanes;
-    for (; i + LANES <= n; i += LANES) {
-        add_moment(x[i], v[i], shift, factor, &now.a[0], &now.b[0]);
-        add_moment(x[i + 1], v[i + 1], shift, factor, &now.a[1], &now.b[1]);
-        add_moment(x[i + 2], v[i + 2], shift, factor, &now.a[2], &now.b[2]);
-        add_moment(x[i + 3], v[i + 3], shift, factor, &now.a[3], &now.b[3]);
-    }
+        add_moment(x[i], v[i], shift, factor, &now.a[(position + i) % LANES], &now.b[(position + i) % LANES]);
+    for (; i + LANES <= n; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            add_moment(x[i + k], v[i + k], shift, factor, &now.a[k], &now.b[k]);
+    for (size_t k = 0; i < n; i++, k++)
+        add_moment(x[i], v[i], shift, factor, &now.a[k], &now.b[k]);
     *lanes = now;
-    for (; i < n; i++)
-        add_moment(x[i], v[i], shift, factor, &lanes->a[(position + i) % LANES], &lanes->b[(position + i) % LANES]);
 }
 
 /* Which strings of the open chunk are known already is told by `seen`, anew for each chunk. */

@@ -4,8 +4,7 @@
 #include "data/run_memory.h"
 #include <string.h>
 
-#define GROUP 8       /* numeric inputs written together */
-#define GROUP_ROWS 64 /* rows at a time: what is read and written stays in the first cache */
+#define GROUP 8 /* number inputs written together */
 
 dn_status dni_encoding_slot_init(dni_encoding_slot *slot, size_t n_inputs, const dn_run *run, dn_error *err) {
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
@@ -68,48 +67,50 @@ static inline size_t row_of(const dni_tile *tile, size_t i) {
     return tile->contiguous ? tile->first + i : tile->row[i];
 }
 
-/* Encoded values of rows first … first + n - 1 of the tile, of one number column. */
-static void encode_column(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t input, size_t first,
-                          size_t n, double *restrict out) {
-    const double *number = slot->open.views[input].number;
-    size_t feature = encoder->inputs[input].first_feature;
-    double fill = encoder->inputs[input].fill, mean = encoder->mean[feature], scale = encoder->scale[feature];
-    if (tile->contiguous) {
-        const double *restrict x = number + tile->first + first;
-        if (mean == 0 && scale == 1) { /* dni_encode_number's result without its division */
-            for (size_t i = 0; i < n; i++)
-                out[i] = isnan(x[i]) ? fill : x[i];
-            return;
-        }
-        for (size_t i = 0; i < n; i++)
-            out[i] = dni_encode_number(x[i], fill, mean, scale);
-        return;
+/* Up to eight number inputs whose features follow each other, and what encodes them. */
+struct group {
+    size_t n, first_feature;
+    bool standardizes; /* some mean is not 0 or some scale not 1 */
+    const double *number[GROUP];
+    double fill[GROUP], mean[GROUP], scale[GROUP];
+};
+
+static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t input) {
+    struct group group = {.first_feature = encoder->inputs[input].first_feature};
+    for (; group.n < GROUP && input < encoder->n_inputs && encoder->inputs[input].type != DN_CATEGORICAL; input++) {
+        size_t k = group.n++, feature = encoder->inputs[input].first_feature;
+        group.number[k] = slot->open.views[input].number;
+        group.fill[k] = encoder->inputs[input].fill;
+        group.mean[k] = encoder->mean[feature];
+        group.scale[k] = encoder->scale[feature];
+        group.standardizes = group.standardizes || group.mean[k] != 0 || group.scale[k] != 1;
     }
-    for (size_t i = 0; i < n; i++)
-        out[i] = dni_encode_number(number[tile->row[first + i]], fill, mean, scale);
+    return group;
 }
 
-/* `group` number inputs from `input` on, whose features follow each other. */
-static void encode_group(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t input, size_t group,
-                         double *out) {
-    double columns[GROUP][GROUP_ROWS];
-    size_t stride = encoder->n_features;
-    out += encoder->inputs[input].first_feature;
-    for (size_t first = 0; first < tile->n; first += GROUP_ROWS) {
-        size_t n = tile->n - first < GROUP_ROWS ? tile->n - first : GROUP_ROWS;
-        for (size_t k = 0; k < group; k++)
-            encode_column(slot, encoder, tile, input + k, first, n, columns[k]);
-        for (size_t i = 0; i < n; i++) {
-            double *row = out + (first + i) * stride;
-            if (group == GROUP) {
-                for (size_t k = 0; k < GROUP; k++)
-                    row[k] = columns[k][i];
-            } else {
-                for (size_t k = 0; k < group; k++)
-                    row[k] = columns[k][i];
-            }
-        }
+/* One row's values of a group. Unstandardised it is dni_encode_number's result without its division. */
+static inline void encode_row(const struct group *group, size_t n, size_t row, double *out) {
+    if (group->standardizes) {
+        for (size_t k = 0; k < n; k++)
+            out[k] = dni_encode_number(group->number[k][row], group->fill[k], group->mean[k], group->scale[k]);
+        return;
     }
+    for (size_t k = 0; k < n; k++) {
+        double x = group->number[k][row];
+        out[k] = isnan(x) ? group->fill[k] : x;
+    }
+}
+
+/* A full group is written a cache line of a row at a time: with the count known the inner loop unrolls. */
+static void encode_group(const struct group *group, const dni_tile *tile, size_t stride, double *out) {
+    out += group->first_feature;
+    if (group->n == GROUP && tile->contiguous) {
+        for (size_t i = 0; i < tile->n; i++)
+            encode_row(group, GROUP, tile->first + i, out + i * stride);
+        return;
+    }
+    for (size_t i = 0; i < tile->n; i++)
+        encode_row(group, group->n, row_of(tile, i), out + i * stride);
 }
 
 /* The feature that is 1 in row i, SIZE_MAX: none. */
@@ -123,11 +124,9 @@ void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, 
     for (size_t i = 0; i < encoder->n_inputs;) {
         const dn_input *input = &encoder->inputs[i];
         if (input->type != DN_CATEGORICAL) {
-            size_t group = 1;
-            while (group < GROUP && i + group < encoder->n_inputs && encoder->inputs[i + group].type != DN_CATEGORICAL)
-                group++;
-            encode_group(slot, encoder, tile, i, group, out);
-            i += group;
+            struct group group = group_of(slot, encoder, i);
+            encode_group(&group, tile, stride, out);
+            i += group.n;
             continue;
         }
         for (size_t k = 0; k < tile->n; k++) {
@@ -159,17 +158,15 @@ void dni_encode_sparse(const dni_encoding_slot *slot, const dn_encoder *encoder,
             }
             continue;
         }
-        for (size_t first = 0; first < tile->n; first += GROUP_ROWS) {
-            double column[GROUP_ROWS];
-            size_t n = tile->n - first < GROUP_ROWS ? tile->n - first : GROUP_ROWS;
-            encode_column(slot, encoder, tile, i, first, n, column);
-            for (size_t k = 0; k < n; k++) {
-                if (column[k] == 0)
-                    continue;
-                size_t at = (first + k) * width + count[first + k]++;
-                values[at] = column[k];
-                cols[at] = (uint32_t)input->first_feature;
-            }
+        struct group group = group_of(slot, encoder, i);
+        for (size_t k = 0; k < tile->n; k++) {
+            double value;
+            encode_row(&group, 1, row_of(tile, k), &value);
+            if (value == 0)
+                continue;
+            size_t at = k * width + count[k]++;
+            values[at] = value;
+            cols[at] = (uint32_t)input->first_feature;
         }
     }
 }

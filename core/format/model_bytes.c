@@ -96,7 +96,8 @@ static void parts_done(struct parts *p) {
 }
 
 static dn_status corrupt(const char *what, dn_error *err) {
-    return dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: %s", what);
+    dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: %s", what);
+    return DN_ERR_CORRUPT;
 }
 
 /* A text into a NUL-terminated buffer; false when it does not fit, is cut short or holds a NUL. */
@@ -115,8 +116,10 @@ static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
     if (!read_name(r, id, sizeof id))
         return corrupt("its algorithm has no name", err);
     const dn_algorithm *algorithm = dn_algorithm_find(id);
-    if (algorithm == NULL)
-        return dn_error_set(err, DN_ERR_VERSION, "the model was made by algorithm \"%s\", which this library does not have", id);
+    if (algorithm == NULL) {
+        dn_error_set(err, DN_ERR_VERSION, "the model was made by algorithm \"%s\", which this library does not have", id);
+        return DN_ERR_VERSION;
+    }
     p->seed = dni_read_u64(r);
     return dn_params_new(algorithm, &p->params, err);
 }
@@ -216,11 +219,13 @@ static dn_status read_weights(dni_reader *r, struct parts *p, dn_error *err) {
 /* Magic, version, size and checksum; the reader is left behind the header, before the checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
     if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0)
-        return dn_error_set(err, DN_ERR_CORRUPT, "these bytes are no model");
+        return corrupt("its first bytes are not those of a model", err);
     uint32_t version = dni_get_u32(b + MAGIC_SIZE);
-    if (version > DNI_MODEL_VERSION)
-        return dn_error_set(err, DN_ERR_VERSION, "the model has format version %lu, this library reads versions up to %d",
-                            (unsigned long)version, DNI_MODEL_VERSION);
+    if (version > DNI_MODEL_VERSION) {
+        dn_error_set(err, DN_ERR_VERSION, "the model has format version %lu, this library reads versions up to %d", (unsigned long)version,
+                     DNI_MODEL_VERSION);
+        return DN_ERR_VERSION;
+    }
     if (version == 0 || dni_get_u32(b + MAGIC_SIZE + 4) != 0)
         return corrupt("its header is wrong", err);
     if (dni_get_u64(b + SIZE_AT) != size)

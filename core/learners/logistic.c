@@ -53,7 +53,7 @@ static const dn_param params[] = {
                 "weights when features are standardised.",
      .default_number = 1e-3,
      .minimum = 0,
-     .maximum = INFINITY,
+     .maximum = (double)INFINITY,
      .open_maximum = true},
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
@@ -62,7 +62,7 @@ static const dn_param params[] = {
      .default_choice = "auto",
      .default_number = 1e-9,
      .minimum = 0,
-     .maximum = INFINITY,
+     .maximum = (double)INFINITY,
      .open_minimum = true,
      .open_maximum = true,
      .word = "auto"},
@@ -83,7 +83,7 @@ static const dn_param params[] = {
      .default_choice = "auto",
      .default_number = 0.1,
      .minimum = 0,
-     .maximum = INFINITY,
+     .maximum = (double)INFINITY,
      .open_minimum = true,
      .open_maximum = true,
      .word = "auto"},
@@ -296,7 +296,7 @@ static dn_status hand_over(dni_logistic_fit *fit, const double *x, dn_fit_output
     symmetrise(loss, loss->stated);
     if (!dni_all_finite(loss->stated, loss->n))
         return dn_error_set(err, DN_ERR_NUMERIC, "the weights in the scale of the features are not finite; standardise the columns");
-    double *w = malloc(loss->n_scores * d * sizeof *w), *w0 = malloc(loss->n_scores * sizeof *w0);
+    double *w = malloc((loss->n_scores * d + 1) * sizeof *w), *w0 = malloc(loss->n_scores * sizeof *w0);
     if (w == NULL || w0 == NULL) {
         free(w);
         free(w0);

@@ -193,7 +193,7 @@ static void residuals_many(double *g, size_t K, const dn_block *tile, struct tal
     for (size_t t = 0; t < tile->x.n_rows; t++, g += K) {
         double v = tile->weight == NULL ? 1 : tile->weight[t];
         size_t truth = (size_t)tile->target[t], best = 0;
-        double rival = -INFINITY, own = g[truth];
+        double rival = -(double)INFINITY, own = g[truth];
         for (size_t k = 0; k < K; k++) {
             if (g[k] > g[best])
                 best = k;

@@ -21,7 +21,8 @@ dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error
     if (params == NULL || values == NULL) {
         free(params);
         free(values);
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the parameters of %s", algorithm->id);
+        dn_error_set(err, DN_ERR_MEMORY, "no memory for the parameters of %s", algorithm->id);
+        return DN_ERR_MEMORY;
     }
     for (size_t i = 0; i < n; i++)
         values[i] = (dn_param_value){algorithm->params[i].default_number, algorithm->params[i].default_choice};

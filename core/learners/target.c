@@ -26,7 +26,8 @@ static void reader_done(struct reader *r) {
 }
 
 static dn_status no_memory(dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY, "no memory for the classes of the target");
+    dn_error_set(err, DN_ERR_MEMORY, "no memory for the classes of the target");
+    return DN_ERR_MEMORY;
 }
 
 static dn_status too_many(const struct reader *r, dn_error *err) {
@@ -90,7 +91,7 @@ static dn_status read_numbers(struct reader *r, const dn_column_view *view, doub
             continue;
         }
         if (isnan(value)) {
-            index[i] = NAN;
+            index[i] = (double)NAN;
             continue;
         }
         dn_status status = number_class(r, value, &index[i], err);
@@ -101,9 +102,9 @@ static dn_status read_numbers(struct reader *r, const dn_column_view *view, doub
 }
 
 static dn_status make_code_room(struct reader *r, size_t n, dn_error *err) {
-    if (n <= r->room_codes)
+    if (r->code_index != NULL && n <= r->room_codes)
         return DN_OK;
-    double *room = realloc(r->code_index, n * sizeof *room);
+    double *room = realloc(r->code_index, (n + 1) * sizeof *room);
     if (room == NULL)
         return no_memory(err);
     r->code_index = room;
@@ -226,7 +227,7 @@ static dn_status match_chunk(const dn_table_source *source, size_t column, size_
         if (view.number != NULL && dni_classes_numeric(view.type)) {
             char text[DN_NUMBER_SIZE];
             if (isnan(view.number[i])) {
-                index[first + i] = NAN;
+                index[first + i] = (double)NAN;
                 continue;
             }
             k = dni_classes_find_number(classes, view.number[i]);
@@ -234,7 +235,7 @@ static dn_status match_chunk(const dn_table_source *source, size_t column, size_
                 status = unknown_class(source, column, first + i, text, dn_number_format(view.number[i], text), err);
         } else {
             if (view.code[i] == DN_CODE_MISSING) {
-                index[first + i] = NAN;
+                index[first + i] = (double)NAN;
                 continue;
             }
             const char *text = view.strings.bytes + view.strings.start[view.code[i]];

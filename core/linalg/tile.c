@@ -21,8 +21,22 @@ static void scores_dense(dn_matrix x, const double *table, size_t n_scores, doub
                     (int)width, 1.0, scores, (int)n_scores);
 }
 
+/* One score is two classes, the common case: no inner loop over scores. */
+static void score_sparse(dn_matrix x, const double *table, double *scores) {
+    for (size_t t = 0; t < x.n_rows; t++) {
+        double g = table[x.n_cols];
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+            g += x.values[e] * table[x.cols[e]];
+        scores[t] = g;
+    }
+}
+
 static void scores_sparse(dn_matrix x, const double *table, size_t n_scores, double *scores) {
     const double *intercept = table + x.n_cols * n_scores;
+    if (n_scores == 1) {
+        score_sparse(x, table, scores);
+        return;
+    }
     for (size_t t = 0; t < x.n_rows; t++) {
         double *g = scores + t * n_scores;
         memcpy(g, intercept, n_scores * sizeof *g);
@@ -52,8 +66,21 @@ static void gradient_dense(dn_matrix x, const double *residual, size_t n_scores,
                     (int)x.stride, 1.0, table, (int)width);
 }
 
+static void gradient_sparse_one(dn_matrix x, const double *residual, double *table) {
+    for (size_t t = 0; t < x.n_rows; t++) {
+        double r = residual[t];
+        table[x.n_cols] += r;
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+            table[x.cols[e]] += x.values[e] * r;
+    }
+}
+
 static void gradient_sparse(dn_matrix x, const double *residual, size_t n_scores, double *table) {
     double *intercept = table + x.n_cols * n_scores;
+    if (n_scores == 1) {
+        gradient_sparse_one(x, residual, table);
+        return;
+    }
     for (size_t t = 0; t < x.n_rows; t++) {
         const double *r = residual + t * n_scores;
         for (size_t k = 0; k < n_scores; k++)

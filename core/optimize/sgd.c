@@ -70,8 +70,9 @@ static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_r
         }
         if (finite && value < best) {
             memcpy(t->best, x, o->n * sizeof *x);
+            if (isfinite(best)) /* not for the start */
+                rate *= 1.1;
             best = value;
-            rate *= 1.1;
         } else {
             memcpy(x, t->best, o->n * sizeof *x);
             rate /= 2;

@@ -8,7 +8,8 @@
 #include <string.h>
 
 static dn_status no_memory(dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY, "the model needs memory which the system does not have");
+    dn_error_set(err, DN_ERR_MEMORY, "the model needs memory which the system does not have");
+    return DN_ERR_MEMORY;
 }
 
 /* Derives what prediction uses from the encoder and the weights. */

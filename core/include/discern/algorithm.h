@@ -13,16 +13,16 @@ typedef enum dn_param_type { DN_PARAM_NUMBER, DN_PARAM_INTEGER, DN_PARAM_BOOLEAN
 
 /* One parameter: forms, validation and documentation all come from this row. */
 typedef struct dn_param {
-    const char *name; /* snake_case, the common names of ALGORITHMS.md */
-    dn_param_type type;
-    const char *meaning;        /* a sentence or two, with the unit */
-    double default_number;      /* number, integer, boolean (0/1) */
-    const char *default_choice; /* choice; for a number that also takes a word (see word): the word, or NULL */
-    double minimum, maximum;    /* closed unless open_*; ±INFINITY for none */
-    bool open_minimum, open_maximum;
+    const char *name;                   /* snake_case, the common names of ALGORITHMS.md */
+    const char *meaning;                /* a sentence or two, with the unit */
+    double default_number;              /* number, integer, boolean (0/1) */
+    const char *default_choice;         /* choice; for a number that also takes a word (see word): the word, or NULL */
+    double minimum, maximum;            /* closed unless open_*; ±INFINITY for none */
     const char *const *choices;         /* DN_PARAM_CHOICE: NULL-terminated */
     const char *const *choice_meanings; /* as long as choices */
     const char *word;                   /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
+    dn_param_type type;
+    bool open_minimum, open_maximum;
 } dn_param;
 
 /* Values of an algorithm's parameters, in the order of its table. Always complete: defaults first, then what was set. */

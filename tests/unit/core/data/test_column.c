@@ -403,7 +403,7 @@ static void damage(struct blob blob) {
     for (size_t i = 0; i < blob.size; i++) {
         unsigned char was = copy[i];
         for (unsigned k = 0; k < 16; k++) {
-            copy[i] = k < 8 ? was ^ (unsigned char)(1u << k) : k == 8 ? 0 : k == 9 ? 255 : (unsigned char)next_random();
+            copy[i] = (unsigned char)(k < 8 ? was ^ (1u << k) : k == 8 ? 0 : k == 9 ? 255 : next_random());
             (void)touch(chunk, copy, blob.size);
         }
         copy[i] = was;

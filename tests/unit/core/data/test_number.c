@@ -222,7 +222,7 @@ static void random_against_strtod(void **unused) {
         case 3: { /* the middle between neighbours, to 16 … 40 digits */
             double low = fabs(v) < 1e300 ? v : 1.5;
             n = snprintf(text, sizeof text, "%.*Le", (int)(16 + next_random() % 25),
-                         ((long double)low + (long double)nextafter(low, INFINITY)) / 2);
+                         ((long double)low + (long double)nextafter(low, (double)INFINITY)) / 2);
             break;
         }
         default:
@@ -349,7 +349,7 @@ static void format_is_shortest(void **unused) {
         double v = ldexp(1, e);
         check_format(v);
         check_format(nextafter(v, 0));
-        check_format(nextafter(v, INFINITY));
+        check_format(nextafter(v, (double)INFINITY));
         check_format(-v);
     }
     for (int e = -323; e <= 308; e++) {

@@ -73,7 +73,7 @@ static void gradient_descent(void **state) {
 }
 
 static void sgd(void **state) {
-    each_lambda(*state, "sgd", false, strcmp(*state, "digits") == 0 ? 3e-4 : 0);
+    each_lambda(*state, "sgd", false, strcmp(*state, "digits") == 0 ? 1.5e-4 : 0);
 }
 
 static void pima_without_penalty(void **state) {

@@ -2,7 +2,8 @@
 #include "unit/core/support.h"
 
 /* The gradient recomputed by plain loops is 0 in every stated variable, relative to the size of its column. */
-static void assert_optimal(const struct csv *t, const double *x, const double *weight, double lambda, const struct fit *fit, double tolerance) {
+static void assert_optimal(const struct csv *t, const double *x, const double *weight, double lambda, const struct fit *fit,
+                           double tolerance) {
     size_t S = t->K == 2 ? 1 : t->K;
     double *gradient = xcalloc(S * (t->d + 1), sizeof *gradient);
     double value = judge(x, t->target, weight, t->n, t->d, t->K, fit->out.w, fit->out.w0, lambda, gradient);
@@ -314,11 +315,16 @@ static void stops_when_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradient_vanishes_on_raw_columns), cmocka_unit_test(weights_are_repeated_rows),
-        cmocka_unit_test(order_of_rows_is_nothing),         cmocka_unit_test(scaling_scales_the_penalty),
-        cmocka_unit_test(sparse_rows_are_dense_rows),       cmocka_unit_test(threads_are_nothing),
-        cmocka_unit_test(seed_decides),                     cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(newton_beyond_the_budget),         cmocka_unit_test(stops_when_told),
+        cmocka_unit_test(gradient_vanishes_on_raw_columns),
+        cmocka_unit_test(weights_are_repeated_rows),
+        cmocka_unit_test(order_of_rows_is_nothing),
+        cmocka_unit_test(scaling_scales_the_penalty),
+        cmocka_unit_test(sparse_rows_are_dense_rows),
+        cmocka_unit_test(threads_are_nothing),
+        cmocka_unit_test(seed_decides),
+        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(newton_beyond_the_budget),
+        cmocka_unit_test(stops_when_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,112 @@
+/* Parameters: every default keeps its own rule, every rule refuses with its words, every name is findable. */
+#include "unit/core/support.h"
+
+static void catalogue_is_complete(void **state) {
+    (void)state;
+    assert_true(dn_algorithm_count() >= 1);
+    assert_null(dn_algorithm_find("astrology"));
+    assert_null(dn_algorithm_find(""));
+    for (size_t i = 0; i < dn_algorithm_count(); i++) {
+        const dn_algorithm *a = dn_algorithm_at(i);
+        assert_ptr_equal(dn_algorithm_find(a->id), a);
+        assert_non_null(a->title);
+        assert_non_null(a->summary);
+        assert_non_null(a->source);
+        assert_non_null(a->stopping_rule);
+        assert_non_null(a->fit);
+        assert_non_null(a->memory);
+        dn_params *p;
+        OK(dn_params_new(a, &p, NULL));
+        OK(dn_params_check(p, NULL));
+        for (size_t k = 0; k < a->n_params; k++) {
+            const dn_param *param = &a->params[k];
+            assert_non_null(param->meaning);
+            if (param->type == DN_PARAM_CHOICE) {
+                OK(dn_params_set_word(p, param->name, dn_params_word(p, param->name), NULL));
+                for (size_t c = 0; param->choices[c] != NULL; c++)
+                    assert_non_null(param->choice_meanings[c]);
+            } else if (param->type != DN_PARAM_BOOLEAN) {
+                OK(dn_params_set_number(p, param->name, param->default_number, NULL)); /* what stands behind a word is legal too */
+                assert_true(param->default_choice == NULL || strcmp(param->default_choice, param->word) == 0);
+            }
+        }
+        dn_params_free(p);
+    }
+}
+
+static void refused(dn_status status, const dn_error *err, const char *field, const char *words) {
+    assert_int_equal(status, DN_ERR_ARGUMENT);
+    assert_string_equal(err->field, field);
+    if (strstr(err->message, words) == NULL)
+        fail_msg("\"%s\" is not in \"%s\"", words, err->message);
+}
+
+static void rules_are_said(void **state) {
+    (void)state;
+    dn_params *p;
+    OK(dn_params_new(dn_algorithm_find("logistic"), &p, NULL));
+    dn_error err;
+#define REFUSED(call, field, words)                                                                                                        \
+    do {                                                                                                                                   \
+        dn_error_clear(&err);                                                                                                              \
+        refused(call, &err, field, words);                                                                                                 \
+    } while (0)
+    REFUSED(dn_params_set_number(p, "lambda", -1, &err), "lambda", "parameter \"lambda\" must be a finite number >= 0");
+    REFUSED(dn_params_set_number(p, "lambda", -1, &err), "lambda", "(got -1)");
+    REFUSED(dn_params_set_number(p, "lambda", NAN, &err), "lambda", "finite");
+    REFUSED(dn_params_set_number(p, "lambda", INFINITY, &err), "lambda", "finite");
+    REFUSED(dn_params_set_word(p, "lambda", "auto", &err), "lambda", "(got \"auto\")");
+    REFUSED(dn_params_set_boolean(p, "lambda", true, &err), "lambda", "(got true)");
+    REFUSED(dn_params_set_number(p, "tolerance", 0, &err), "tolerance", "must be a finite number > 0 or \"auto\" (got 0)");
+    REFUSED(dn_params_set_number(p, "batch_size", 2.5, &err), "batch_size", "an integer >= 1 and <= 4096");
+    REFUSED(dn_params_set_number(p, "batch_size", 5000, &err), "batch_size", "(got 5000)");
+    REFUSED(dn_params_set_word(p, "solver", "magic", &err), "solver", "one of auto, newton, lbfgs, gradient_descent, sgd");
+    REFUSED(dn_params_set_word(p, "penalty", "l1", &err), "penalty", "one of none, l2");
+    REFUSED(dn_params_set_number(p, "solver", 1, &err), "solver", "one of");
+    REFUSED(dn_params_set_number(p, "gamma", 1, &err), "gamma", "has no parameter \"gamma\"; it has solver");
+    REFUSED(dn_params_set_word(p, "", "x", &err), "", "has no parameter");
+    assert_true(dn_params_number(p, "lambda") == 1e-3); /* nothing of that changed anything */
+    assert_string_equal(dn_params_word(p, "solver"), "auto");
+    assert_string_equal(dn_params_word(p, "tolerance"), "auto");
+
+    OK(dn_params_set_number(p, "learning_rate", 0.5, NULL));
+    REFUSED(dn_params_check(p, &err), "learning_rate", "gradient_descent");
+    OK(dn_params_set_word(p, "solver", "sgd", NULL));
+    OK(dn_params_check(p, NULL));
+    assert_null(dn_params_word(p, "learning_rate"));
+    OK(dn_params_set_word(p, "learning_rate", "auto", NULL));
+    assert_string_equal(dn_params_word(p, "learning_rate"), "auto");
+
+    dn_params *copy;
+    OK(dn_params_copy(p, &copy, NULL));
+    OK(dn_params_set_number(copy, "lambda", 7, NULL));
+    assert_true(dn_params_number(p, "lambda") == 1e-3 && dn_params_number(copy, "lambda") == 7);
+    assert_string_equal(dn_params_word(copy, "solver"), "sgd");
+    dn_params_free(copy);
+    dn_params_free(p);
+    dn_params_free(NULL);
+}
+
+static void report_keeps_its_limits(void **state) {
+    (void)state;
+    dn_report report = {0};
+    for (int i = 0; i < 100; i++) {
+        dn_report_warn(&report, "warning %d", i);
+        dn_report_number(&report, "number", i);
+        dn_report_text(&report, "a name much longer than the room there is for names of details, as it happens", "%01000d", i);
+    }
+    assert_int_equal(report.n_warnings, DN_MAX_WARNINGS);
+    assert_int_equal(report.n_details, DN_MAX_DETAILS);
+    assert_string_equal(report.warnings[DN_MAX_WARNINGS - 1], "warning 15");
+    assert_int_equal(strlen(report.details[1].name), sizeof report.details[1].name - 1);
+    assert_int_equal(strlen(report.details[1].text), sizeof report.details[1].text - 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(catalogue_is_complete),
+        cmocka_unit_test(rules_are_said),
+        cmocka_unit_test(report_keeps_its_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* Predictions: the scores by plain loops, the same answer in every company, probabilities at the ends of the numbers, missing and unseen values. */
+#include "unit/core/support.h"
+
+static dn_model *model_of(const struct csv *t, const char *solver) {
+    struct table *table = table_of(t);
+    dn_params *p = params_of(solver, 1e-3);
+    dn_train_request request = table_request(t, table, p);
+    dn_run run = dn_run_default();
+    dn_train_result result;
+    OK(dn_train(&request, &run, &result, NULL));
+    dn_model *model = dn_model_ref(result.model);
+    dn_train_result_done(&result);
+    dn_params_free(p);
+    table_free(table);
+    return model;
+}
+
+static void company_is_nothing(void **state) {
+    (void)state;
+    const char *const names[] = {"iris", "breast_cancer", "digits"};
+    for (size_t s = 0; s < 3; s++) {
+        struct csv *t = csv_named(names[s]);
+        dn_model *model = model_of(t, "auto");
+        size_t S = dn_model_n_scores(model), n = t->n;
+        double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
+        double *scores = xcalloc(n * S, sizeof *scores), *p = xcalloc(n * t->K, sizeof *p), g[16], q[16];
+        size_t *label = xcalloc(n, sizeof *label), one;
+        dn_prediction all = {label, p, scores}, single = {&one, q, g};
+        dn_model_predict(model, t->x, n, workspace, &all);
+        dn_linear linear;
+        assert_true(dn_model_linear(model, &linear));
+        for (size_t i = 0; i < n; i++) {
+            dn_model_predict(model, t->x + i * t->d, 1, workspace, &single);
+            assert_memory_equal(g, scores + i * S, S * sizeof *g);
+            assert_memory_equal(q, p + i * t->K, t->K * sizeof *q);
+            assert_int_equal(one, label[i]);
+            double sum = 0, most = 0;
+            for (size_t k = 0; k < S; k++) {
+                double plain = linear.w0[k], size = fabs(plain);
+                for (size_t j = 0; j < t->d; j++) {
+                    plain += linear.w[k * t->d + j] * t->x[i * t->d + j];
+                    size += fabs(linear.w[k * t->d + j] * t->x[i * t->d + j]);
+                }
+                assert_true(fabs(plain - g[k]) <= 1e-13 * size);
+            }
+            for (size_t k = 0; k < t->K; k++) {
+                sum += q[k];
+                most = fmax(most, q[k]);
+            }
+            assert_true(fabs(sum - 1) < 1e-14 && q[one] == most);
+        }
+        dn_prediction only = {label, NULL, NULL};
+        dn_model_predict(model, t->x, n, workspace, &only); /* what is not wanted is not needed */
+        dn_model_predict(model, t->x, 0, workspace, &all);
+        free(workspace);
+        free(scores);
+        free(p);
+        free(label);
+        dn_model_unref(model);
+        csv_free(t);
+    }
+}
+
+/* A model whose scores grow without limit shows the ends of sigmoid and softmax. */
+static void probabilities_at_the_ends(void **state) {
+    (void)state;
+    for (size_t K = 2; K <= 3; K++) {
+        struct csv *t = csv_clouds(200, 3, K);
+        dn_model *model = model_of(t, "newton");
+        double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
+        const double sizes[] = {1e2, 1e4, 1e8, 1e100};
+        for (size_t s = 0; s < 4; s++)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                double x[] = {sign * sizes[s], -sign * sizes[s], sizes[s]}, p[3], g[3];
+                size_t label;
+                dn_prediction out = {&label, p, g};
+                dn_model_predict(model, x, 1, workspace, &out);
+                double sum = 0;
+                for (size_t k = 0; k < K; k++) {
+                    assert_true(p[k] >= 0 && p[k] <= 1);
+                    sum += p[k];
+                }
+                assert_near(sum, 1, 1e-14);
+                assert_true(p[label] >= 0.5);
+                if (K == 2 && fabs(g[0]) < 700 && fabs(g[0]) > 40) /* the small one keeps its relative precision */
+                    assert_near(p[1 - label], exp(-fabs(g[0])), 1e-12);
+            }
+        free(workspace);
+        dn_model_unref(model);
+        csv_free(t);
+    }
+}
+
+/* A table of a number, a flag and a category, with missing values. */
+static void missing_and_unseen(void **state) {
+    (void)state;
+    enum { N = 8 };
+    const double x[N] = {1, 2, NAN, 4, 5, 6, 7, 8}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0}, y[N] = {0, 0, 0, 0, 1, 1, 1, 1};
+    const uint32_t code[N] = {0, 1, 0, DN_CODE_MISSING, 2, 2, 1, 2}, start[] = {0, 3, 7, 11};
+    const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"flag", DN_BOOLEAN}, {"sort", DN_CATEGORICAL}, {"y", DN_NUMERIC}};
+    const dn_column_view views[] = {
+        {.type = DN_NUMERIC, .n_rows = N, .number = x},
+        {.type = DN_BOOLEAN, .n_rows = N, .number = flag},
+        {.type = DN_CATEGORICAL, .n_rows = N, .code = code, .strings = {.n = 3, .start = start, .bytes = "redbluepink"}},
+        {.type = DN_NUMERIC, .n_rows = N, .number = y}};
+    const size_t inputs[] = {2, 0, 1};
+    dn_table_source *source;
+    OK(dn_table_source_from_columns(columns, views, 4, N, &source, NULL));
+    dn_params *p = params_of("newton", 1e-2);
+    dn_train_request request = {.source = source, .params = p, .target = 3, .inputs = inputs, .n_inputs = 3, .standardize = true};
+    dn_run run = dn_run_default();
+    dn_train_result result;
+    OK(dn_train(&request, &run, &result, NULL));
+    const dn_encoder *encoder = dn_model_encoder(result.model);
+    dn_linear linear;
+    assert_true(dn_model_linear(result.model, &linear));
+    assert_int_equal(linear.n_features, 6); /* blue, pink, red, missing; x; flag */
+    double *workspace = xcalloc(dn_model_workspace(result.model), sizeof *workspace);
+    double fill = dn_encoder_input(encoder, 1)->fill;
+    assert_near(fill, 33.0 / 7, 1e-12);
+    const double *w = linear.w;
+    const struct {
+        double raw[3], score;
+    } cases[] = {
+        {{dn_encoder_level(encoder, 0, "blue", 4), 2, 1}, w[0] + 2 * w[4] + w[5]},
+        {{dn_encoder_level(encoder, 0, "red", 3), -3, 0}, w[2] - 3 * w[4]},
+        {{NAN, 0, 1}, w[3] + w[5]},
+        {{dn_encoder_level(encoder, 0, "green", 5), 1, 0}, w[4]},
+        {{DN_UNSEEN, NAN, 0}, fill * w[4]},
+        {{1, NAN, NAN}, w[1] + fill * w[4] + dn_encoder_input(encoder, 2)->fill * w[5]},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double g;
+        dn_prediction out = {.scores = &g};
+        dn_model_predict(result.model, cases[i].raw, 1, workspace, &out);
+        assert_true(fabs(g - (cases[i].score + linear.w0[0])) < 1e-12);
+    }
+    assert_true(dn_model_memory(result.model) > 6 * 3 * sizeof(double));
+    free(workspace);
+    dn_train_result_done(&result);
+    dn_params_free(p);
+    dn_table_source_free(source);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(company_is_nothing),
+        cmocka_unit_test(probabilities_at_the_ends),
+        cmocka_unit_test(missing_and_unseen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
