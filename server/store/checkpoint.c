@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "store/internal.h"
 
-#define PAGES(mib) ((mib) * 1024 * 1024 / STORE_PAGE_SIZE)
+#define PAGES(mib) ((mib)*1024 * 1024 / STORE_PAGE_SIZE)
 enum {
     STEP_PAGES = PAGES(8),     /* a log with more than this to copy is checkpointed */
     DEFER_PAGES = PAGES(12),   /* while somebody waits for a commit: more than this */
@@ -21,6 +21,7 @@ int store_checkpoint_hook(void *writer, sqlite3 *db, const char *name, int pages
     if (pages < w->log_pages) { /* it began anew */
         w->log_done = 0;
         w->log_retry = 0;
+        w->log_blocked = false;
     }
     w->log_pages = pages;
     return SQLITE_OK;
@@ -39,6 +40,9 @@ static void checkpoint(struct store_writer *w, int mode, int wait_ms) {
         w->log_pages = pages;
         w->log_done = done;
     }
+    if (mode != SQLITE_CHECKPOINT_PASSIVE) {
+        w->log_blocked = (code & 0xff) == SQLITE_BUSY;
+    }
     metric_add(w->checkpoints[mode], 1);
     metric_observe(w->checkpoint_seconds, (double)(clock_monotonic_ns() - start) * 1e-9);
 }
@@ -56,7 +60,7 @@ void store_checkpoint_due(struct store *store, bool pressing) {
 
 bool store_checkpoint_holds(struct store *store) {
     struct store_writer *w = &store->writer;
-    return w->log_pages >= HOLD_PAGES && w->log_done < w->log_pages && clock_monotonic_ns() - w->bulk_ns < (int64_t)HOLD_MS * 1000000;
+    return w->log_pages >= HOLD_PAGES && w->log_blocked && clock_monotonic_ns() - w->bulk_ns < (int64_t)HOLD_MS * 1000000;
 }
 
 void store_checkpoint_idle(struct store *store) {

@@ -84,12 +84,13 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
     return true;
 }
 
-/* The mark is written while the journal is still the classic one: its one transaction gives the file header, page size, vacuum mode and mark together or not at all, and the
- * mark is in the file itself, where store_dbfile_check finds it. WAL comes after. */
+/* The mark is written while the journal is still the classic one: one transaction gives the file its header, page size, vacuum mode and mark together or not at all, and the
+ * mark is in the file itself, where store_dbfile_check finds it. WAL comes after. The vacuum mode alone would be a transaction of its own; and the BEGIN must be a deferred
+ * one, since the first write fixes the mode. */
 static bool make(struct store_connection *c, struct problem *problem) {
-    char sql[160];
-    snprintf(sql, sizeof sql, "PRAGMA page_size=%d; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id=%d;", STORE_PAGE_SIZE,
-             STORE_APPLICATION_ID);
+    char sql[200];
+    snprintf(sql, sizeof sql, "PRAGMA page_size=%d; BEGIN DEFERRED; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id=%d; COMMIT",
+             STORE_PAGE_SIZE, STORE_APPLICATION_ID);
     return store_connection_exec(c, sql, problem);
 }
 

@@ -94,7 +94,8 @@ bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_pa
         return problem_set(problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged", part);
     }
     if (failed) {
-        return problem_set(problem, failed, failed == PROBLEM_STORAGE_FULL ? "the disk of the database is full" : "a chunk could not be stored");
+        return problem_set(problem, failed,
+                           failed == PROBLEM_STORAGE_FULL ? "the disk of the database is full" : "a chunk could not be stored");
     }
     return true;
 }

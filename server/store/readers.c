@@ -31,8 +31,8 @@ static int free_place(struct store_readers *readers, bool *mine) {
 }
 
 /* A thread that reads within the callback of another read must not wait for a place: those who hold the others may be doing the same. It gets a connection of its own. */
-static bool take_place(struct store_readers *readers, int *place, struct problem *problem) {
-    struct timespec until = store_deadline(WAIT_MS);
+static bool take_place(struct store_readers *readers, int64_t wait_ms, int *place, struct problem *problem) {
+    struct timespec until = store_deadline(wait_ms);
     bool mine;
     int failed = 0;
     pthread_mutex_lock(&readers->mutex);
@@ -45,7 +45,7 @@ static bool take_place(struct store_readers *readers, int *place, struct problem
     }
     pthread_mutex_unlock(&readers->mutex);
     return *place >= 0 || mine ||
-           problem_set(problem, PROBLEM_UNAVAILABLE, "all reading connections of the database have been busy for %d s", WAIT_MS / 1000);
+           problem_set(problem, PROBLEM_UNAVAILABLE, "all reading connections of the database have been busy for %d ms", (int)wait_ms);
 }
 
 static void give_back(struct store_readers *readers, int place, struct store_connection *connection) {
@@ -60,9 +60,13 @@ static void give_back(struct store_readers *readers, int place, struct store_con
 }
 
 bool store_read_begin(struct store_read *r, struct store *store, struct problem *problem) {
+    return store_read_begin_within(r, store, WAIT_MS, problem);
+}
+
+bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms, struct problem *problem) {
     struct store_readers *readers = &store->readers;
     *r = (struct store_read){.store = store, .problem = problem, .place = -1};
-    if (problem->type || !take_place(readers, &r->place, problem)) {
+    if (problem->type || !take_place(readers, wait_ms, &r->place, problem)) {
         return false;
     }
     r->connection = r->place >= 0 ? readers->places[r->place].connection : NULL;

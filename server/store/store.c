@@ -146,7 +146,7 @@ const char *store_owner(const struct store *store) {
 
 bool store_healthy(struct store *store, struct problem *problem) {
     struct store_read r;
-    if (!store_read_begin(&r, store, problem)) {
+    if (!store_read_begin_within(&r, store, HEALTH_MS, problem)) {
         return false;
     }
     STORE_ASK(r.connection, problem, 0, "SELECT count(*) FROM migrations", STORE_NO_VALUES);

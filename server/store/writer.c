@@ -121,36 +121,47 @@ static void renew(struct store_tx *tx, void *arg) {
               store_int(tx->now + tx->store->lease_ms), store_text(tx->store->owner));
 }
 
-/* Between the queues: a checkpoint, the leases, one step of the sweep. */
-static void keep_house(struct store *store, bool pressing) {
+/* One step of the sweep, if one is due. Somebody who waits for a commit goes first, for a while. */
+static void sweep(struct store *store) {
     struct store_writer *w = &store->writer;
     int64_t now = clock_monotonic_ns();
-    struct problem problem = {0};
+    pthread_mutex_lock(&w->mutex);
+    bool due = w->sweep || now >= w->sweep_ns;
+    bool first = !w->state.first || now - w->swept_ns > (int64_t)SWEEP_DEFER_MS * 1000000;
+    bool busy = w->bulk.first != NULL;
+    due = due && first && !store_checkpoint_holds(store);
+    w->sweep = w->sweep && !due;
+    pthread_mutex_unlock(&w->mutex);
+    if (!due) {
+        return;
+    }
+    bool more = false;
+    w->swept_ns = now;
+    w->sweep_ns = now + store->lease_ms * 1000000;
+    if (!store_sweep_step(store, busy, &more)) {
+        w->sweep_ns = now + (int64_t)SWEEP_PAUSE_MS * 1000000; /* perhaps the disk is full: not at once again */
+    } else if (more) {
+        store_writer_kick(store);
+    }
+}
+
+/* Between the queues: a checkpoint, the leases, the sweep. */
+static void keep_house(struct store *store) {
+    struct store_writer *w = &store->writer;
+    pthread_mutex_lock(&w->mutex);
+    bool pressing = w->state.first != NULL;
+    pthread_mutex_unlock(&w->mutex);
     store_checkpoint_due(store, pressing);
+    int64_t now = clock_monotonic_ns();
     if (now >= w->keep_alive_ns) {
+        struct problem problem = {0};
         w->keep_alive_ns = now + store->lease_ms * 1000000 / 3;
         if (store_parts_alive(&store->parts)) {
             store_writer_transact(store, renew, NULL, false, &problem);
         }
+        problem_done(&problem);
     }
-    pthread_mutex_lock(&w->mutex);
-    bool sweep = w->sweep || now >= w->sweep_ns;
-    w->sweep = false;
-    bool busy = w->bulk.first != NULL;
-    pthread_mutex_unlock(&w->mutex);
-    if (sweep && (!pressing || now - w->swept_ns > (int64_t)SWEEP_DEFER_MS * 1000000)) {
-        w->swept_ns = now;
-        w->sweep_ns = now + store->lease_ms * 1000000;
-        bool more = false;
-        if (!store_sweep_step(store, busy, &more)) {
-            w->sweep_ns = now + (int64_t)SWEEP_PAUSE_MS * 1000000; /* perhaps the disk is full: not at once again */
-        } else if (more) {
-            store_writer_kick(store);
-        }
-    } else if (sweep) {
-        store_writer_kick(store);
-    }
-    problem_done(&problem);
+    sweep(store);
 }
 
 /* Sleeps until there is something to do. Called and returns with the mutex held. */
@@ -173,6 +184,27 @@ static void wait_for_work(struct store_writer *w) {
     }
 }
 
+/* One bulk transaction, if there is one and the log has room. */
+static bool write_chunk(struct store *store) {
+    struct store_writer *w = &store->writer;
+    if (store_checkpoint_holds(store)) {
+        return false;
+    }
+    pthread_mutex_lock(&w->mutex);
+    struct store_work *bulk = queue_take(&w->bulk, 1);
+    pthread_mutex_unlock(&w->mutex);
+    w->bulk_ns = clock_monotonic_ns();
+    if (!bulk) {
+        return false;
+    }
+    size_t bytes = bulk->bytes;
+    store_run_group(store, bulk, w->bulk_seconds);
+    pthread_mutex_lock(&w->mutex);
+    w->bulk.bytes -= (int64_t)bytes;
+    pthread_mutex_unlock(&w->mutex);
+    return true;
+}
+
 static void *writer_main(void *arg) {
     struct store *store = arg;
     struct store_writer *w = &store->writer;
@@ -188,27 +220,15 @@ static void *writer_main(void *arg) {
         if (states) {
             store_run_group(store, states, w->state_seconds);
         }
-        pthread_mutex_lock(&w->mutex);
-        struct store_work *bulk = queue_take(&w->bulk, 1);
-        pthread_mutex_unlock(&w->mutex);
-        if (bulk) {
-            size_t bytes = bulk->bytes;
-            store_run_group(store, bulk, w->bulk_seconds);
-            pthread_mutex_lock(&w->mutex);
-            w->bulk.bytes -= (int64_t)bytes;
-            pthread_mutex_unlock(&w->mutex);
-        }
+        bool wrote = write_chunk(store) || states;
         int64_t now = clock_monotonic_ns();
-        pthread_mutex_lock(&w->mutex);
-        bool pressing = w->state.first != NULL;
-        pthread_mutex_unlock(&w->mutex);
-        if (states || bulk) {
+        if (wrote) {
             w->idle_since_ns = now;
         } else if (w->log_pages > w->log_done && now - w->idle_since_ns >= (int64_t)IDLE_MS * 1000000) {
             store_checkpoint_idle(store);
             w->idle_since_ns = now;
         }
-        keep_house(store, pressing);
+        keep_house(store);
     }
 }
 

@@ -57,8 +57,9 @@ struct store_writer {
     int log_pages;                /* frames in the write-ahead log, by SQLite's hook */
     int log_done;                 /* of them checkpointed */
     int log_retry;                /* a RESTART that readers hindered is tried again at this length */
+    bool log_blocked;             /* readers kept the last RESTART from its end */
     int64_t idle_since_ns;        /* when it last had something to do */
-    int64_t bulk_ns;           /* when it last wrote a chunk or swept */
+    int64_t bulk_ns;              /* when it last wrote a chunk or swept */
     int64_t keep_alive_ns;        /* when the leases are renewed next */
     int64_t sweep_ns;             /* when expired parts are looked for next */
     int64_t swept_ns;             /* when a step of the sweep was made last */

@@ -1,6 +1,7 @@
 /* Making, opening, locking and refusing database files. */
+#include "store/internal.h"
+#include "store/migrate.h"
 #include "unit/store/fixture.h"
-#include <inttypes.h>
 
 static void test_new_file_has_its_pragmas(void **state) {
     struct fixture *f = *state;
@@ -141,8 +142,47 @@ static void test_half_made_files_are_completed(void **state) {
     assert_ok(f, fixture_open(f));
 }
 
+/* The writer thread waits in here until it is let go. */
+struct gate {
+    struct fixture *f;
+    int in[2], out[2]; /* pipes: entered, let go */
+};
+static void wait_at_gate(struct store_tx *tx, void *arg) {
+    struct gate *gate = arg;
+    char c = 'x';
+    if (write(gate->in[1], &c, 1) != 1 || read(gate->out[0], &c, 1) != 1) {
+        problem_set(tx->problem, PROBLEM_INTERNAL, "the gate is broken");
+    }
+}
+static void *hold_writer(void *arg) {
+    struct gate *gate = arg;
+    struct problem problem = {0};
+    return store_write(gate->f->store, wait_at_gate, gate, &problem) ? arg : NULL;
+}
+
+static void test_health_sees_a_stuck_writer(void **state) {
+    struct fixture *f = *state;
+    struct gate gate = {.f = f};
+    pthread_t thread;
+    char c = 'x';
+    assert_ok(f, fixture_open(f));
+    assert_int_equal(pipe(gate.in), 0);
+    assert_int_equal(pipe(gate.out), 0);
+    assert_int_equal(pthread_create(&thread, NULL, hold_writer, &gate), 0);
+    assert_int_equal(read(gate.in[0], &c, 1), 1);
+    assert_problem(f, store_healthy(f->store, &f->problem), PROBLEM_UNAVAILABLE, "writer has not answered");
+    assert_int_equal(write(gate.out[1], &c, 1), 1);
+    void *ended = NULL;
+    pthread_join(thread, &ended);
+    assert_ptr_equal(ended, &gate);
+    assert_ok(f, store_healthy(f->store, &f->problem));
+    for (int i = 0; i < 2; i++) {
+        close(gate.in[i]);
+        close(gate.out[i]);
+    }
+}
+
 /* A failing migration leaves nothing of itself; the list is applied in order. */
-#include "store/migrate.h"
 static void test_migrations_are_all_or_nothing(void **state) {
     struct fixture *f = *state;
     write_file(f->path, "");
@@ -163,10 +203,10 @@ static void test_migrations_are_all_or_nothing(void **state) {
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_directory, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_new_file_has_its_pragmas),     T(test_reopen_keeps),
-                                       T(test_second_store_is_locked_out),   T(test_foreign_files_are_refused_untouched),
-                                       T(test_newer_database_is_refused),    T(test_changed_migration_is_refused),
-                                       T(test_places_that_cannot_be),        T(test_half_made_files_are_completed),
-                                       T(test_migrations_are_all_or_nothing)};
+    const struct CMUnitTest tests[] = {T(test_new_file_has_its_pragmas),      T(test_reopen_keeps),
+                                       T(test_second_store_is_locked_out),    T(test_foreign_files_are_refused_untouched),
+                                       T(test_newer_database_is_refused),     T(test_changed_migration_is_refused),
+                                       T(test_places_that_cannot_be),         T(test_half_made_files_are_completed),
+                                       T(test_migrations_are_all_or_nothing), T(test_health_sees_a_stuck_writer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
