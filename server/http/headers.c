@@ -1,6 +1,6 @@
 /* What the library takes without a word and a proxy in front may read otherwise is found here: fields given twice, names that are no tokens,
- * folded lines (the library glues the second line to the *name*), NUL bytes and bare line feeds. The last three show in the addresses of the
- * strings, which still lie where they arrived. */
+ * folded lines (the library glues the second line to the *name*), fields without a name (it drops them), NUL bytes and bare line feeds. All but the first
+ * two show in the addresses of the strings: they still lie where they arrived, and each line must begin where the one before it ends. */
 #include "http/headers.h"
 #include <stddef.h>
 #include <string.h>
@@ -41,19 +41,14 @@ static bool is_token(const char *text, size_t n) {
     return n > 0;
 }
 
-static const char *field_fault(const char *name, size_t name_size, const char *value, size_t value_size) {
+/* "name\0 value\0\0": the library wrote the first NUL over the colon, the others over CR and LF. */
+static const char *field_fault(struct headers *h, const char *name, size_t name_size, const char *value, size_t value_size) {
     if (!is_token(name, name_size))
         return "a field name that is not a token";
-    /* "name\0 value\0\0": the library wrote the first NUL over the colon, the others over CR and LF. */
-    uintptr_t gap = (uintptr_t)value - ((uintptr_t)name + name_size + 1);
-    if (gap > HEADERS_MAX_BYTES)
-        return "a field folded over several lines";
-    for (size_t i = 0; i < gap; i++) {
-        if (name[name_size + 1 + i] != ' ' && name[name_size + 1 + i] != '\t')
-            return "a field folded over several lines";
-    }
-    if (value[value_size + 1] != '\0') /* there is at least the empty line behind it */
-        return "a NUL byte or a line that does not end in CR LF";
+    if (h->next_line != NULL && name != h->next_line)
+        return "a line that is not one field (folded, without a name, with a NUL byte, or not ended by CR LF)";
+    if (h->next_line != NULL)
+        h->next_line = value + value_size + 2;
     for (size_t i = 0; i < value_size; i++) {
         unsigned char c = (unsigned char)value[i];
         if ((c < ' ' && c != '\t') || c == 0x7f)
@@ -72,7 +67,7 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
         return MHD_NO;
     }
     if (h->fault == NULL)
-        h->fault = field_fault(name, name_size, value, value_size);
+        h->fault = field_fault(h, name, name_size, value, value_size);
     for (size_t i = 0; i < sizeof KNOWN_HEADERS / sizeof KNOWN_HEADERS[0]; i++) {
         const struct known *k = &KNOWN_HEADERS[i];
         if (k->size != name_size || strncasecmp(k->name, name, name_size) != 0)
@@ -99,12 +94,13 @@ static int64_t length_of(const char *digits) {
     return length;
 }
 
-void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *version) {
-    *h = (struct headers){.host = NULL};
+void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version, bool in_place) {
+    *h = (struct headers){.next_line = in_place ? version + strlen(version) + 2 : NULL};
     h->http_1_0 = strcmp(version, "HTTP/1.0") == 0;
-    if (version[strlen(version) + 1] != '\0')
-        h->fault = "a request line that does not end in CR LF";
     (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, take, h);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (in_place && h->fault == NULL && info != NULL && h->next_line + 2 != method + info->header_size)
+        h->fault = "a last line that is not one field, or does not end in CR LF";
     h->chunked = h->transfer_encoding != NULL;
     h->length = h->chunked ? -1 : h->content_length != NULL ? length_of(h->content_length) : 0;
     h->continues = h->expect != NULL && !h->http_1_0 && strcasecmp(h->expect, "100-continue") == 0;

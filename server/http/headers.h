@@ -34,6 +34,7 @@ struct headers {
     unsigned n_forwarding; /* Forwarded and X-Forwarded-For */
     size_t n;              /* fields in all */
     size_t bytes;          /* of names and values with ": " and line ends */
+    const char *next_line; /* where the next field must begin, while reading; NULL: that is not known */
     const char *fault;     /* what makes the framing bad; NULL: nothing */
     bool http_1_0;
     bool chunked;     /* the body is chunked */
@@ -41,8 +42,9 @@ struct headers {
     int64_t length;   /* of the body; 0: none; -1: not known (chunked) */
 };
 
-/* version as the library gave it: the text behind it is looked at for a line end that is none. */
-void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *version);
+/* method and version as the library gave them. in_place: it leaves the strings of the header where they arrived, so that they must lie behind each other
+ * without a gap. */
+void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version, bool in_place);
 /* Ambiguous or malformed: problem bad-framing, the connection must be closed. */
 bool headers_check_framing(const struct headers *h, struct problem *problem);
 /* Too many, too large, an expectation that is not 100-continue. */

@@ -62,7 +62,7 @@ static void take_content_type(struct http_call *call) {
 /* The parts of the request line still lie one behind the other: a NUL byte in the target shows as a gap. */
 static bool check_line(const struct http_call *call, const char *url, const char *version, struct problem *problem) {
     uintptr_t gap = (uintptr_t)version - (uintptr_t)url;
-    if (gap != call->target.raw_size + 1)
+    if (call->server->strings_in_place && gap != call->target.raw_size + 1)
         return problem_set(problem, PROBLEM_BAD_FRAMING, "the request line holds a NUL byte or stray blanks");
     return true;
 }
@@ -153,7 +153,7 @@ enum judgement judge_request(struct http_call *call, const char *url, const char
     n = n < sizeof call->method ? n : sizeof call->method - 1;
     memcpy(call->method, method, n);
     call->method[n] = '\0';
-    headers_read(&call->headers, call->mhd, version);
+    headers_read(&call->headers, call->mhd, method, version, call->server->strings_in_place);
     judge_id(call);
     if (!check_line(call, url, version, &problem) || !headers_check_framing(&call->headers, &problem)) {
         http_reply_problem(call, &problem);

@@ -205,7 +205,7 @@ static ssize_t piece(void *cls, uint64_t position, char *out, size_t most) {
 
 static struct MHD_Response *response_of(struct http_call *call) {
     struct reply *reply = &call->reply;
-    if (reply->kind == REPLY_STREAM)
+    if (reply->kind == REPLY_STREAM && !call_is_head(call)) /* to HEAD the library would send a last chunk */
         return stream_response(call);
     if (reply->size > PIECE && !call->connection->tcp)
         return MHD_create_response_from_callback(reply->size, PIECE, piece, call, NULL);

@@ -102,6 +102,8 @@ static bool start_all(struct http_server *server, struct problem *problem) {
         return false;
     if (!library_pages_init())
         return problem_set(problem, PROBLEM_INTERNAL, "the HTTP library is not linked as a shared object");
+    /* Later ones arrange them otherwise, and refuse by themselves what is recognised by it. */
+    server->strings_in_place = strncmp(MHD_get_version(), "0.9.7", 5) == 0;
     if (s->max_connections_per_address > 0 && !address_counts_init(&server->per_address, (size_t)s->max_connections * 2))
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
     if (!record_init(server) || !connections_init(&server->connections, slots_of(server)))

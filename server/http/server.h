@@ -68,6 +68,7 @@ struct http_server {
     pthread_mutex_t pause_lock;     /* guards paused and the calls' paused, resume_early and links */
     struct http_call *paused;       /* calls whose body is paused */
     _Atomic int64_t suspended;      /* connections suspended now */
+    bool strings_in_place;          /* the library is one that leaves the strings of a header where they arrived */
     atomic_bool draining;
     atomic_bool stopping; /* connections are given up: no call is begun, none is suspended any more */
 };
