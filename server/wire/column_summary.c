@@ -40,45 +40,59 @@ static bool begin(struct column_summary *s) {
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------------------ */
-static size_t put_integer(unsigned char *out, unsigned char tag, uint64_t bits, size_t n) {
-    out[0] = tag;
-    for (size_t i = 0; i < n; i++) {
-        out[1 + i] = (unsigned char)(bits >> (8 * i));
-    }
+/* A tag and the lowest n bytes of bits; writes all eight. */
+static inline size_t put_bits(unsigned char *out, unsigned char tag, uint64_t bits, size_t n) {
+    const unsigned char form[9] = {tag,
+                                   (unsigned char)bits,
+                                   (unsigned char)(bits >> 8),
+                                   (unsigned char)(bits >> 16),
+                                   (unsigned char)(bits >> 24),
+                                   (unsigned char)(bits >> 32),
+                                   (unsigned char)(bits >> 40),
+                                   (unsigned char)(bits >> 48),
+                                   (unsigned char)(bits >> 56)};
+    memcpy(out, form, sizeof form);
     return 1 + n;
 }
 
-/* A number that is not one of 0 … 1023, in its form; and into the set. */
-static size_t put_number(struct column_summary *s, double x, unsigned char *out, bool *well) {
-    *well &= number_set_add(&s->numbers, x + 0.0); /* -0 counts as 0 */
-    if (x >= INT32_MIN && x <= INT32_MAX && x == (double)(int32_t)x && !(x == 0 && signbit(x))) {
-        const int32_t i = (int32_t)x;
-        return i >= INT16_MIN && i <= INT16_MAX ? put_integer(out, TAG_I16, (uint64_t)(int64_t)i, 2)
-                                                : put_integer(out, TAG_I32, (uint64_t)(int64_t)i, 4);
+/* An integer beyond 0 … 239, |x| < 2^52, in its form. */
+static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
+    const int64_t i = (int64_t)x;
+    if (i >= INT16_MIN && i <= INT16_MAX) {
+        return put_bits(out, TAG_I16, (uint64_t)i, 2);
     }
-    uint64_t bits = 0;
-    memcpy(&bits, &x, sizeof bits);
-    return put_integer(out, TAG_F64, bits, 8);
+    return i >= INT32_MIN && i <= INT32_MAX ? put_bits(out, TAG_I32, (uint64_t)i, 4) : put_bits(out, TAG_F64, bits, 8);
 }
 
-/* Digest and distinct values of n <= BLOCK numbers. */
+/* Digest and distinct values of n <= BLOCK numbers. Columns are mostly all of a kind, so the branches are on the kind; none is on a sign or a digit. */
 static bool block_values(struct column_summary *s, const double *x, size_t n) {
-    unsigned char form[BLOCK * 9];
+    const double rounding = 6755399441055744.0; /* 1.5·2^52: adding and taking it away rounds to an integer */
+    const uint64_t minus_zero = UINT64_C(1) << 63;
+    unsigned char form[BLOCK * 9 + 8];
     size_t size = 0;
     bool well = true;
     for (size_t i = 0; i < n; i++) {
-        if (x[i] >= 0 && x[i] < 1024 && x[i] == (double)(int)x[i] && !signbit(x[i])) {
-            const unsigned v = (unsigned)x[i];
-            number_set_add_small(&s->numbers, v);
-            if (v < TAG_SMALL) {
-                form[size++] = (unsigned char)v;
-            } else {
-                size += put_integer(form + size, TAG_I16, v, 2);
+        uint64_t bits = 0;
+        memcpy(&bits, &x[i], sizeof bits);
+        if ((x[i] + rounding) - rounding == x[i] && bits != minus_zero && fabs(x[i]) < 4e15) {
+            if (x[i] >= 0 && x[i] < 1024) {
+                const unsigned v = (unsigned)x[i];
+                number_set_add_small(&s->numbers, v);
+                if (v < TAG_SMALL) {
+                    form[size++] = (unsigned char)v;
+                    continue;
+                }
+            } else if (!s->numbers.over) {
+                well &= number_set_add(&s->numbers, x[i]);
             }
+            size += put_integer(x[i], bits, form + size);
         } else if (isnan(x[i])) {
             form[size++] = TAG_MISSING;
         } else {
-            size += put_number(s, x[i], form + size, &well);
+            if (!s->numbers.over) {
+                well &= number_set_add(&s->numbers, x[i] + 0.0); /* -0 counts as 0 */
+            }
+            size += put_bits(form + size, TAG_F64, bits, 8);
         }
     }
     hash_blake2b_add(s->digest, form, size);
@@ -87,29 +101,32 @@ static bool block_values(struct column_summary *s, const double *x, size_t n) {
 
 /* Moments of n <= BLOCK numbers: sums in four fixed strands, the mean first, then the squares about it; merged by Chan, Golub and LeVeque (1979). */
 static void block_moments(struct moments *m, const double *x, size_t n) {
-    double y[BLOCK + 4];
+    double present[BLOCK];
+    const double *y = present;
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
-        y[k] = x[i];
+        present[k] = x[i];
         k += isnan(x[i]) ? 0 : 1;
     }
     if (k == 0) {
         return;
     }
-    double sum[4] = {0}, square[4] = {0}, low = y[0], high = y[0];
-    for (size_t i = 0; i < k; i++) {
-        low = y[i] < low ? y[i] : low;
-        high = y[i] > high ? y[i] : high;
-    }
+    double sum[4] = {0}, square[4] = {0}, least[4] = {y[0], y[0], y[0], y[0]}, most[4] = {y[0], y[0], y[0], y[0]};
     size_t i = 0;
     for (; i + 4 <= k; i += 4) {
         for (size_t j = 0; j < 4; j++) {
             sum[j] += y[i + j];
+            least[j] = y[i + j] < least[j] ? y[i + j] : least[j];
+            most[j] = y[i + j] > most[j] ? y[i + j] : most[j];
         }
     }
     for (; i < k; i++) {
         sum[0] += y[i];
+        least[0] = y[i] < least[0] ? y[i] : least[0];
+        most[0] = y[i] > most[0] ? y[i] : most[0];
     }
+    const double low = fmin(fmin(least[0], least[1]), fmin(least[2], least[3]));
+    const double high = fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
     const double count = (double)k, mean = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / count;
     for (i = 0; i + 4 <= k; i += 4) {
         for (size_t j = 0; j < 4; j++) {

@@ -221,7 +221,15 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
         }
         const size_t n = end - start;
         bool canonical = false;
-        const bool number = scan_number(data + start, &cell->number, &canonical) == n && n > 0;
+        bool number = true;
+        if (n == 1 && (unsigned)(data[start] - '0') <= 9) {
+            cell->number = data[start] - '0';
+            canonical = true;
+        } else if (n - (data[start] == '-') <= 8) {
+            number = scan_short(data + start, n, &cell->number, &canonical);
+        } else {
+            number = scan_number(data + start, &cell->number, &canonical) == n;
+        }
         cell->start = (uint32_t)(start - row);
         cell->length = (uint32_t)n;
         cell->kind = (uint8_t)(number * (CSV_NUMBER + canonical)); /* without a branch on the last digit */

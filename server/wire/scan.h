@@ -101,13 +101,17 @@ SCAN_INLINE size_t scan_digits(uint64_t word) {
     return none == 0 ? 8 : scan_first(none);                                          /* … and above one the lowest mark is found already */
 }
 
-/* The value of the first n (1 … 8) digits of a word. */
-SCAN_INLINE uint64_t scan_decimal(uint64_t word, size_t n) {
-    uint64_t x = (word ^ (SCAN_ONES * 0x30)) << (64 - 8 * n); /* zeros come in as leading digits */
-    x = x * 10 + (x >> 8);                                    /* pairs, in every other byte */
+/* The value of eight digits, each a byte 0 … 9. */
+SCAN_INLINE uint64_t scan_decimal_word(uint64_t x) {
+    x = x * 10 + (x >> 8); /* pairs, in every other byte */
     return (((x & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x000F424000000064)) +
             (((x >> 16) & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x0000271000000001))) >>
            32;
+}
+
+/* The value of the first n (1 … 8) digits of a word. */
+SCAN_INLINE uint64_t scan_decimal(uint64_t word, size_t n) {
+    return scan_decimal_word((word ^ (SCAN_ONES * 0x30)) << (64 - 8 * n)); /* zeros come in as leading digits */
 }
 
 /* 10^n, n <= 15: exact. */
@@ -156,8 +160,8 @@ SCAN_INLINE size_t scan_run(const char *p, uint64_t *value) {
  * follows the text is the caller's to judge. *canonical: dn_number_format of the value gives this very text (false: perhaps not). */
 SCAN_INLINE size_t scan_number(const char *p, double *value, bool *canonical) {
     static const double divisor[16] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    static const double signs[2] = {1, -1}; /* a product with ±1 is exact; signs and digits are random: no branch may hang on them */
     const bool negative = *p == '-';
-    const double sign = negative ? -1 : 1; /* a product with ±1 is exact, and cheaper than a branch on the sign */
     const char *digits = p + negative;
     uint64_t whole = 0;
     const size_t n = scan_run(digits, &whole);
@@ -166,19 +170,46 @@ SCAN_INLINE size_t scan_number(const char *p, double *value, bool *canonical) {
     }
     const bool zero_led = (n > 1) & (digits[0] == '0');
     if (digits[n] != '.') {
-        *value = sign * (double)(int64_t)whole;
+        *value = signs[negative] * (double)(int64_t)whole;
         *canonical = !zero_led;
         return n + negative;
     }
     uint64_t part = 0;
     const size_t m = scan_run(digits + n + 1, &part);
-    if (m == 0 || m > 15 || (n + m > 15 && whole != 0)) {
+    if (m == 0 || m > 15 || ((n + m > 15) & (whole != 0))) {
         return 0;
     }
     const double v = (double)(int64_t)(whole * scan_power(m) + part) / divisor[m];
-    *value = sign * v;
+    *value = signs[negative] * v;
     *canonical = !zero_led & (digits[n + m] != '0') & (v >= 1e-6); /* below, the canonical form has an exponent */
     return n + 1 + m + negative;
+}
+
+/* The same for a text of known length n <= 8 behind the sign: sign, digits and at most one point lie in one word. true: all of it is such a number. Reads 8 bytes behind the sign. */
+SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, bool *canonical) {
+    static const double divisor[8] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    static const double signs[2] = {1, -1};
+    const bool negative = *p == '-';
+    const char *digits = p + negative;
+    n -= negative;
+    if (SCAN_UNLIKELY(n - 1 > 7)) { /* none, or more than a word */
+        return false;
+    }
+    const uint64_t x = (scan_load(digits) ^ (SCAN_ONES * 0x30)) << (64 - 8 * n); /* zeros come in as leading digits */
+    const uint64_t none = ((x + SCAN_ONES * 0x76) | x) & SCAN_HIGHS;             /* as in scan_digits */
+    if (none == 0) {
+        *value = signs[negative] * (double)(int64_t)scan_decimal_word(x);
+        *canonical = (n == 1) | (digits[0] != '0');
+        return true;
+    }
+    const size_t point = scan_first(none), before = point - (8 - n), after = 7 - point;
+    if ((none & (none - 1)) != 0 || (x >> (8 * point) & 0xFF) != ('.' ^ 0x30) || before == 0 || after == 0) {
+        return false;
+    }
+    const uint64_t low = x & ((UINT64_C(1) << (8 * point)) - 1), high = x >> (8 * point) >> 8 << 8 << (8 * point);
+    *value = signs[negative] * ((double)(int64_t)scan_decimal_word(low << 8 | high) / divisor[after]); /* the point taken out */
+    *canonical = ((before == 1) | (digits[0] != '0')) & (digits[n - 1] != '0');
+    return true;
 }
 
 #endif

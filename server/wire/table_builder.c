@@ -31,6 +31,9 @@ void builder_done(struct table_builder *b) {
     }
     free(b->column);
     free(b->blobs);
+    free(b->stage);
+    free(b->stage_from);
+    free(b->route);
     free(b->types);
     names_done(&b->names);
     dn_column_chunk_free(b->chunk);
@@ -55,6 +58,16 @@ static bool columns_grow(struct table_builder *b) {
         return false;
     }
     b->blobs = blobs;
+    uint32_t *from = realloc(b->stage_from, capacity * sizeof *from);
+    if (from == NULL) {
+        return false;
+    }
+    b->stage_from = from;
+    uint8_t *route = realloc(b->route, capacity * sizeof *route);
+    if (route == NULL) {
+        return false;
+    }
+    b->route = route;
     b->columns_capacity = capacity;
     return true;
 }
@@ -101,6 +114,8 @@ enum builder_status builder_add_column(struct table_builder *b, const char *name
     memcpy(c.name, name, n);
     c.name[n] = '\0';
     column_override(b, &c, name, n);
+    b->stage_from[b->n_columns] = 0;
+    b->route[b->n_columns] = ROUTE_FRESH;
     b->column[b->n_columns++] = c;
     bool well = names_add(&b->names, c.name, n);
     for (size_t i = 0; well && i < b->rows; i++) {
@@ -132,27 +147,65 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
         }
     }
     c->state = COLUMN_STRINGS;
+    b->route[c - b->column] = ROUTE_SLOW;
+}
+
+/* The numbers of column i on the stage go into its builder. */
+static bool unstage(struct table_builder *b, size_t i) {
+    dn_column_builder *builder = b->column[i].builder;
+    dn_status failed = DN_OK;
+    for (size_t row = b->stage_from[i]; row < b->staged; row++) {
+        failed |= dn_column_builder_number(builder, b->stage[row * b->n_columns + i], NULL, 0, NULL);
+    }
+    return failed == DN_OK;
+}
+
+enum builder_status builder_unstage(struct table_builder *b) {
+    bool well = true;
+    for (size_t i = 0; i < b->n_columns && b->staged > 0; i++) {
+        well &= unstage(b, i);
+        b->stage_from[i] = 0;
+    }
+    b->staged = 0;
+    return well ? BUILDER_WELL : out_of_memory(b);
+}
+
+/* The cell of the row at hand in column i goes straight into its builder: those before it must be there. */
+static dn_column_builder *straight(struct table_builder *b, struct column *c) {
+    const size_t i = (size_t)(c - b->column);
+    if (b->stage_from[i] < b->staged && !unstage(b, i)) {
+        return NULL;
+    }
+    b->stage_from[i] = (uint32_t)b->staged + 1;
+    return c->builder;
 }
 
 static enum builder_status put_string(struct table_builder *b, struct column *c, const char *text, size_t n) {
     b->string_bytes += n;
-    if (b->broken || dn_column_builder_string(c->builder, text, n, NULL) == DN_OK) {
+    if (b->broken) {
         return BUILDER_WELL;
     }
-    return out_of_memory(b);
+    dn_column_builder *builder = straight(b, c);
+    return builder != NULL && dn_column_builder_string(builder, text, n, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
 }
 
 static enum builder_status put_number(struct table_builder *b, struct column *c, double number, const char *spelling, size_t n) {
     b->string_bytes += n;
-    if (b->broken || dn_column_builder_number(c->builder, number, spelling, n, NULL) == DN_OK) {
+    if (b->broken) {
         return BUILDER_WELL;
     }
-    return out_of_memory(b);
+    dn_column_builder *builder = straight(b, c);
+    return builder != NULL && dn_column_builder_number(builder, number, spelling, n, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
 }
 
 enum builder_status builder_missing(struct table_builder *b, size_t i) {
-    b->column[i].filled = b->n_rows + 1;
-    return b->broken || dn_column_builder_missing(b->column[i].builder, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
+    struct column *c = &b->column[i];
+    c->filled = b->n_rows + 1;
+    if (b->broken) {
+        return BUILDER_WELL;
+    }
+    dn_column_builder *builder = straight(b, c);
+    return builder != NULL && dn_column_builder_missing(builder, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
 }
 
 enum builder_status builder_number(struct table_builder *b, size_t i, double number, const char *spelling, size_t n) {
@@ -250,26 +303,50 @@ enum builder_status builder_string(struct table_builder *b, size_t i, const char
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
+static bool stage_make(struct table_builder *b) {
+    const size_t rows = BUILDER_STAGE_BYTES / sizeof *b->stage / b->n_columns;
+    b->stage_rows = rows < 4 ? 4 : rows > 64 ? 64 : rows;
+    b->stage = malloc(b->stage_rows * b->n_columns * sizeof *b->stage);
+    return b->stage != NULL;
+}
+
+/* A plain number in a column that does not take the stage, at least not yet. A builder that begins a chunk with padded numbers ("1.50") wants to see how the others are written; one
+ * that begins with a canonical number need not. */
+static enum builder_status number_cell(struct table_builder *b, size_t i, const struct csv_row *row, const struct csv_cell *cell) {
+    const enum builder_status status = builder_number(b, i, cell->number, csv_cell_text(row, cell), cell->length);
+    if (b->route[i] == ROUTE_FRESH && b->column[i].state == COLUMN_NUMBERS) {
+        b->route[i] = cell->kind == CSV_CANONICAL && !b->missing_numbers ? ROUTE_STAGE : ROUTE_SLOW;
+    }
+    return status;
+}
+
 enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row, size_t *cell) {
-    dn_status failed = DN_OK;
-    size_t i = *cell;
-    for (; i < row->n_cells; i++) {
+    if (SCAN_UNLIKELY(b->stage == NULL) && !stage_make(b)) {
+        return out_of_memory(b);
+    }
+    double *stage = b->stage + b->staged * b->n_columns;
+    for (size_t i = *cell; i < row->n_cells; i++) {
         const struct csv_cell *at = &row->cells[i];
-        struct column *c = &b->column[i];
-        if (SCAN_LIKELY(at->kind == CSV_CANONICAL && c->state == COLUMN_NUMBERS && !b->missing_numbers && !b->broken)) {
-            failed |= dn_column_builder_number(c->builder, at->number, NULL, 0, NULL);
+        if (SCAN_LIKELY(at->kind == CSV_CANONICAL && b->route[i] == ROUTE_STAGE)) {
+            stage[i] = at->number;
             continue;
         }
-        const enum builder_status status = at->kind == CSV_NUMBER || at->kind == CSV_CANONICAL
-                                               ? builder_number(b, i, at->number, csv_cell_text(row, at), at->length)
-                                               : builder_text(b, i, csv_cell_text(row, at), at->length);
+        const enum builder_status status =
+            at->kind == CSV_TEXT ? builder_text(b, i, csv_cell_text(row, at), at->length) : number_cell(b, i, row, at);
         if (status != BUILDER_WELL) {
             *cell = i;
             return status;
         }
     }
-    *cell = i;
-    return failed == DN_OK ? BUILDER_WELL : out_of_memory(b);
+    *cell = row->n_cells;
+    return BUILDER_WELL;
+}
+
+enum builder_status builder_csv_row_end(struct table_builder *b) {
+    if (!b->broken && ++b->staged == b->stage_rows && builder_unstage(b) != BUILDER_WELL) {
+        return BUILDER_STOP;
+    }
+    return builder_row_end(b);
 }
 
 enum builder_status builder_fill_row(struct table_builder *b) {

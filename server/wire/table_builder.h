@@ -2,6 +2,8 @@
  *
  * A column begins unknown, becomes numeric or boolean at its first cell that is not missing, and falls to strings at the first cell it cannot hold. Chunks delivered before stay as
  * they are: numbers keep their spelling, so they read as strings whenever wanted.
+ * Rows of separated text mostly hold plain numbers in columns of numbers. Those are written row by row into a small stage first and go into the column builders column by column:
+ * a builder's memory is touched once for many cells, not once for each.
  * A chunk is closed when it has R rows, R the power of two with R × columns × 8 <= 8 MiB (64 … 65536), or when its cells exceed 8 MiB: by what was sent, not by how it arrived. */
 #ifndef WIRE_TABLE_BUILDER_H
 #define WIRE_TABLE_BUILDER_H
@@ -14,6 +16,7 @@
 
 #define BUILDER_CHUNK_BYTES (8 * 1024 * 1024)
 #define BUILDER_COUNTS_MEMORY (24 * 1024 * 1024) /* of all columns' counts of distinct values; the largest are given up above it */
+#define BUILDER_STAGE_BYTES (512 * 1024)
 #define BUILDER_MAX_WARNINGS 50
 
 enum column_state { COLUMN_UNKNOWN, COLUMN_NUMBERS, COLUMN_BOOLEANS, COLUMN_STRINGS };
@@ -34,6 +37,13 @@ struct column {
     struct column_summary summary;
 };
 
+/* How a plain number of separated text goes into its column. */
+enum column_route {
+    ROUTE_SLOW,  /* by builder_number */
+    ROUTE_FRESH, /* by builder_number, which then chooses: the chunk's first number in a column of numbers */
+    ROUTE_STAGE  /* by the stage, if it is canonical */
+};
+
 /* What becomes of a cell. */
 enum builder_status {
     BUILDER_WELL,
@@ -50,6 +60,11 @@ struct table_builder {
     struct column *column;
     size_t n_columns, columns_capacity;
     struct names names;      /* of the columns */
+    double *stage;           /* [stage_rows × columns_capacity] numbers of the last rows, row by row; NULL before the first row */
+    size_t stage_rows;       /* rows it holds */
+    size_t staged;           /* rows it has */
+    uint32_t *stage_from;    /* [columns_capacity] the first of them whose cell is not in the column's builder yet */
+    uint8_t *route;          /* [columns_capacity] enum column_route */
     size_t chunk_rows;       /* rows that close a chunk */
     size_t rows;             /* of the open chunk */
     size_t string_bytes;     /* of the open chunk's strings */
@@ -80,10 +95,13 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
 enum builder_status builder_missing(struct table_builder *b, size_t i);
 /* All cells of a row of separated text with as many cells as columns. MISFIT: *cell is the first that does not fit, call again with *cell + 1 to go on. */
 enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row, size_t *cell);
+enum builder_status builder_csv_row_end(struct table_builder *b); /* such rows end with this one */
 /* Makes the cells that were not set missing: the readers that set cells one by one call it before builder_row_end. */
 enum builder_status builder_fill_row(struct table_builder *b);
 static inline bool builder_is_filled(const struct table_builder *b, size_t i);
 enum builder_status builder_row_end(struct table_builder *b);
+/* Empties the stage into the column builders. */
+enum builder_status builder_unstage(struct table_builder *b);
 /* Closes the open chunk and gives it to the sink (called by builder_row_end and builder_finish). */
 enum builder_status builder_deliver(struct table_builder *b);
 

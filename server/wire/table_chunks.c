@@ -64,10 +64,14 @@ static void blobs_free(struct table_builder *b, size_t n) {
 }
 
 enum builder_status builder_deliver(struct table_builder *b) {
+    if (builder_unstage(b) != BUILDER_WELL) {
+        return BUILDER_STOP;
+    }
     for (size_t i = 0; i < b->n_columns; i++) {
         struct column *c = &b->column[i];
         enum builder_status status = BUILDER_WELL;
         b->blobs[i] = (struct wire_blob){0};
+        b->route[i] = c->state == COLUMN_STRINGS || c->state == COLUMN_BOOLEANS ? ROUTE_SLOW : ROUTE_FRESH;
         if (dn_column_builder_encode(c->builder, &b->blobs[i].bytes, &b->blobs[i].size, NULL) != DN_OK) {
             status = out_of_memory(b);
         } else if (c->state == COLUMN_UNKNOWN) {

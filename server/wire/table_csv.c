@@ -73,7 +73,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
         status = builder_csv_cells(&t->builder, row, &cell);
     }
     if (status == BUILDER_WELL) {
-        status = builder_row_end(&t->builder);
+        status = builder_csv_row_end(&t->builder);
     }
     return status == BUILDER_WELL || table_stop(t);
 }
