@@ -15,12 +15,12 @@ struct rows_stream {
     struct store *store;
     int64_t dataset_id; /* pinned */
     enum wire_row_format format;
-    int64_t offset, end, at; /* rows [offset, end) are wanted; `at` is the next one */
-    int64_t n_rows;          /* of the dataset */
-    size_t n;                /* columns wanted */
-    size_t *stored;          /* [n] their index in the dataset */
-    const char **names;      /* [n] in the schema */
-    dn_column_type *types;   /* [n] */
+    int64_t offset, end, at;    /* rows [offset, end) are wanted; `at` is the next one */
+    int64_t n_rows;             /* of the dataset */
+    size_t n;                   /* columns wanted */
+    size_t *stored;             /* [n] their index in the dataset */
+    const char **names;         /* [n] in the schema */
+    dn_column_type *types;      /* [n] */
     dn_column_chunk **decoders; /* [n] */
     dn_column_view *views;      /* [n] of the present chunk */
     struct wire_schema schema;
@@ -69,13 +69,15 @@ static bool take_named(struct rows_stream *s, const char *list, struct problem *
             if (quoted && *list == '"' && *++list != '"')
                 break;
             if (n == WIRE_MAX_NAME)
-                return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" has a name longer than %d bytes", WIRE_MAX_NAME);
+                return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" has a name longer than %d bytes",
+                                   WIRE_MAX_NAME);
             name[n++] = *list++;
         }
         name[n] = '\0';
         ptrdiff_t index = wire_schema_find(&s->schema, name);
         if (index < 0 || (*list && *list != ','))
-            return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" names \"%s\", which is no column of the dataset", name);
+            return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" names \"%s\", which is no column of the dataset",
+                               name);
         for (size_t i = 0; i < s->n; i++)
             if (s->stored[i] == (size_t)index)
                 return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" names \"%s\" twice", name);
@@ -227,8 +229,9 @@ void api_dataset_rows(struct http_call *call) {
     s->format = formats[format];
     s->offset = s->at = offset;
     s->end = offset >= d.n_rows ? offset : d.n_rows - offset < limit ? d.n_rows : offset + limit;
-    s->head = arena_printf(http_arena(call), "{\"dataset\":\"%s\",\"version\":%" PRId64 ",\"rows\":%" PRId64 ",\"offset\":%" PRId64 ",\"items\":[",
-                           d.name, d.version, d.n_rows, offset);
+    s->head = arena_printf(http_arena(call),
+                           "{\"dataset\":\"%s\",\"version\":%" PRId64 ",\"rows\":%" PRId64 ",\"offset\":%" PRId64 ",\"items\":[", d.name,
+                           d.version, d.n_rows, offset);
     store_dataset_done(&d);
     http_set_state(call, s);
     http_on_done(call, stream_free);

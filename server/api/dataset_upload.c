@@ -172,9 +172,10 @@ static bool upload_begin(struct http_call *call) {
     if (!api_path_name(call, "dataset", PROBLEM_BAD_REQUEST))
         return false;
     if (!wire_table_format(http_content_type(call), &options.format)) {
-        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                  "a dataset is text/csv, text/tab-separated-values or application/json (or no Content-Type: then it is found out), got \"%s\"",
-                  http_content_type(call));
+        http_fail(
+            call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+            "a dataset is text/csv, text/tab-separated-values or application/json (or no Content-Type: then it is found out), got \"%s\"",
+            http_content_type(call));
         return false;
     }
     if (!read_options(call, &options, &canonical))

@@ -73,7 +73,8 @@ static bool evaluate_body(struct http_call *call, const dn_model *model, dn_metr
     const char *body = http_body_bytes(call, &size);
     dn_error_clear(&err);
     if (!wire_instances_format(http_content_type(call), &format))
-        return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "labelled rows are application/json or text/csv, got \"%s\"", http_content_type(call));
+        return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "labelled rows are application/json or text/csv, got \"%s\"",
+                           http_content_type(call));
     bool good = wire_instances_read(body, size, format, model, true, &in, problem);
     size_t n = good ? keep_labelled(&in) : 0;
     if (good && n == 0)
@@ -155,8 +156,8 @@ static bool evaluate_source(const struct api_app *app, const dn_model *model, co
     return false;
 }
 
-static bool evaluate_columns(const struct api_app *app, const dn_model *model, const struct store_dataset *d, const struct wire_schema *schema,
-                             dn_metrics **out, struct problem *problem) {
+static bool evaluate_columns(const struct api_app *app, const dn_model *model, const struct store_dataset *d,
+                             const struct wire_schema *schema, dn_metrics **out, struct problem *problem) {
     struct jobs_column *columns = calloc(dn_encoder_n_inputs(dn_model_encoder(model)) + 1, sizeof *columns);
     struct jobs_source *source = NULL;
     if (!columns)
@@ -169,14 +170,16 @@ static bool evaluate_columns(const struct api_app *app, const dn_model *model, c
     return good;
 }
 
-static bool evaluate_dataset(const struct api_app *app, const dn_model *model, const char *reference, dn_metrics **out, struct problem *problem) {
+static bool evaluate_dataset(const struct api_app *app, const dn_model *model, const char *reference, dn_metrics **out,
+                             struct problem *problem) {
     char name[IDS_NAME_SIZE];
     int64_t version;
     struct store_dataset d;
     struct wire_schema schema = {0};
     struct problem why = {0};
     if (!api_reference_parse(reference, name, &version))
-        return json_fault(problem, "", "dataset", "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"", reference);
+        return json_fault(problem, "", "dataset", "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
+                          reference);
     if (!store_dataset_get(app->store, name, version, &d, &why)) {
         if (why.type == PROBLEM_UNKNOWN_DATASET)
             json_fault(problem, "", "dataset", "%s", why.detail ? why.detail : "there is no such dataset");

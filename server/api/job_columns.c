@@ -47,8 +47,8 @@ static void read_dataset(struct job_request *r, const json_t *root) {
 /* ---- target ---- */
 
 static bool unknown_column(struct job_request *r, const char *parent, const char *key, const char *name) {
-    return json_fault(r->problem, parent, key, "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->dataset.name, r->dataset.version,
-                      name);
+    return json_fault(r->problem, parent, key, "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->dataset.name,
+                      r->dataset.version, name);
 }
 
 static void read_target(struct job_request *r, const json_t *root) {
@@ -121,7 +121,7 @@ static void read_names(struct job_request *r, const json_t *features, const char
 /* Can the column be a feature? Otherwise a fault where the client named it (`pointer`), a warning where it did not. */
 static bool usable(struct job_request *r, size_t i, bool named) {
     const struct wire_column *c = column_at(r, i);
-    const char *why = c->type == DN_TEXT               ? "is text, which cannot be a feature yet"
+    const char *why = c->type == DN_TEXT                ? "is text, which cannot be a feature yet"
                       : c->missing >= r->dataset.n_rows ? "is missing in every row"
                                                         : NULL;
     if (!why)

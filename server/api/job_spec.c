@@ -175,8 +175,8 @@ static size_t n_scores(const struct job_request *r) {
 static void check_snapshots(struct job_request *r) {
     double numbers = (double)r->spec.n_snapshots * (double)n_scores(r) * (double)(r->n_features + 1);
     if (numbers > MAX_SNAPSHOT_NUMBERS)
-        json_fault(r->problem, "", "snapshots", "%zu snapshots of %zu x %zu weights are more than %d numbers", r->spec.n_snapshots, n_scores(r),
-                   r->n_features + 1, MAX_SNAPSHOT_NUMBERS);
+        json_fault(r->problem, "", "snapshots", "%zu snapshots of %zu x %zu weights are more than %d numbers", r->spec.n_snapshots,
+                   n_scores(r), r->n_features + 1, MAX_SNAPSHOT_NUMBERS);
 }
 
 /* What training would weigh, reckoned from the columns before anything is read. */
@@ -210,8 +210,9 @@ static void estimate_memory(struct job_request *r) {
                    (double)r->spec.memory_bytes / MIB);
 }
 
-bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena, struct job_request *out, struct problem *problem) {
-    static const char *const known[] = {"model",      "dataset", "target", "algorithm", "params",    "features",
+bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena, struct job_request *out,
+                      struct problem *problem) {
+    static const char *const known[] = {"model",      "dataset", "target", "algorithm", "params", "features",
                                         "validation", "seed",    "limits", "snapshots", NULL};
     static const char *const later[] = {"weight", "class_weight", NULL};
     *out = (struct job_request){.arena = arena, .app = app, .problem = problem};

@@ -145,8 +145,8 @@ void api_jobs_list(struct http_call *call) {
     if (!api_query_known(call, known) || !api_page_numbers(call, &page, &filter.before))
         return;
     if (state && !store_job_state_parse(state, &parsed)) {
-        http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"state\" must be queued, running, succeeded, failed or cancelled, got \"%.100s\"",
-                  state);
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"state\" must be queued, running, succeeded, failed or cancelled, got \"%.100s\"", state);
         return;
     }
     if (state)

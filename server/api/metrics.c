@@ -1,6 +1,6 @@
 /* Gauges that are read when somebody looks: jobs, queues, models in memory, files, build. */
-#include "api/api.h"
 #include "base/metrics.h"
+#include "api/api.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,7 +56,8 @@ static void collect(void *arg) {
 }
 
 static void register_store(struct api_metrics *m) {
-    struct metrics_family *queue = metrics_register(METRICS_GAUGE, "discern_store_queue", "Transactions waiting for the writer.", "queue", NULL, 0);
+    struct metrics_family *queue =
+        metrics_register(METRICS_GAUGE, "discern_store_queue", "Transactions waiting for the writer.", "queue", NULL, 0);
     m->state_queue = metrics_series(queue, "state", NULL);
     m->bulk_queue = metrics_series(queue, "bulk", NULL);
     m->bulk_bytes = series(METRICS_GAUGE, "discern_store_queue_bytes", "Bytes of staged chunks waiting for the writer.");
@@ -74,7 +75,8 @@ static void register_models(struct api_metrics *m) {
 }
 
 static void register_build(const struct api_app *app) {
-    struct metrics_family *build = metrics_register(METRICS_GAUGE, "discern_build_info", "Always 1; the labels say what runs.", "version", NULL, 0);
+    struct metrics_family *build =
+        metrics_register(METRICS_GAUGE, "discern_build_info", "Always 1; the labels say what runs.", "version", NULL, 0);
     metric_set(metrics_series(build, DISCERN_VERSION, NULL), 1);
     metric_set(series(METRICS_GAUGE, "discern_start_time_seconds", "When the daemon started, seconds since 1970."),
                (double)app->started_ms / 1000);

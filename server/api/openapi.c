@@ -1,6 +1,6 @@
 /* GET /openapi.json: the document of this interface, embedded when the daemon is built. Only its `servers` entry is of the running daemon. */
-#include "api/handlers.h"
 #include "api/openapi.h"
+#include "api/handlers.h"
 #include "api/support.h"
 
 #include <string.h>

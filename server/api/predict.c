@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum {
-    ON_IO_BYTES = 256 * 1024,     /* a larger body would hold an I/O thread for too long */
-    MAX_NUMBERS = 4 * 1024 * 1024 /* numbers in one answer: a short row of a model with many classes answers with far more than it brought */
+    ON_IO_BYTES = 256 * 1024, /* a larger body would hold an I/O thread for too long */
+    MAX_NUMBERS =
+        4 * 1024 * 1024 /* numbers in one answer: a short row of a model with many classes answers with far more than it brought */
 };
 
 enum output { OUTPUT_LABEL = 1, OUTPUT_PROBABILITIES = 2, OUTPUT_SCORES = 4 };
@@ -33,7 +34,8 @@ static bool read_outputs(struct http_call *call, unsigned *out) {
         while (i < N_OUTPUTS && (strlen(outputs[i].name) != n || memcmp(outputs[i].name, at, n) != 0))
             i++;
         if (i == N_OUTPUTS) {
-            http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"output\" must be a list of label, probabilities, scores, got \"%.100s\"", text);
+            http_fail(call, PROBLEM_BAD_REQUEST,
+                      "query parameter \"output\" must be a list of label, probabilities, scores, got \"%.100s\"", text);
             return false;
         }
         bits |= outputs[i].bit;
@@ -114,7 +116,8 @@ static void predict_body(struct http_call *call, const struct serving_model *m) 
     if (!read_outputs(call, &wanted))
         return;
     if (!wire_instances_format(http_content_type(call), &format)) {
-        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "instances are application/json or text/csv (or no Content-Type: then it is found out), got \"%s\"",
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                  "instances are application/json or text/csv (or no Content-Type: then it is found out), got \"%s\"",
                   http_content_type(call));
         return;
     }

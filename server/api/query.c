@@ -47,8 +47,8 @@ bool api_query_int(struct http_call *call, const char *name, int64_t minimum, in
         return true;
     bool zero = strcmp(text, "0") == 0;
     if ((!zero && !api_number_parse(text, &v)) || v < minimum || v > maximum) {
-        http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"%s\" must be an integer from %" PRId64 " to %" PRId64 ", got \"%.100s\"", name,
-                  minimum, maximum, text);
+        http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"%s\" must be an integer from %" PRId64 " to %" PRId64 ", got \"%.100s\"",
+                  name, minimum, maximum, text);
         return false;
     }
     *out = v;
@@ -61,8 +61,8 @@ bool api_query_seconds(struct http_call *call, const char *name, double maximum,
     if (!text)
         return true;
     if (!dn_number_parse(text, strlen(text), &v) || !(v >= 0) || v > maximum) {
-        http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"%s\" must be a number of seconds from 0 to %g, got \"%.100s\"", name, maximum,
-                  text);
+        http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"%s\" must be a number of seconds from 0 to %g, got \"%.100s\"", name,
+                  maximum, text);
         return false;
     }
     *out = v;

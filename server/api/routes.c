@@ -12,20 +12,16 @@ static int64_t max_body(void *app) {
 
 /* Rows of the table by how the body is taken and where the handler runs. */
 #define READ(path_, operation_, handle_)                                                                                                   \
-    {.method = "GET", .path = path_, .operation = operation_, .body = HTTP_BODY_NONE, .where = HTTP_ON_POOL, .handle = handle_}
+    { .method = "GET", .path = path_, .operation = operation_, .body = HTTP_BODY_NONE, .where = HTTP_ON_POOL, .handle = handle_ }
 #define READ_FAST(path_, operation_, handle_, quiet_)                                                                                      \
-    {.method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = handle_, .quiet = quiet_}
+    { .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = handle_, .quiet = quiet_ }
 #define CHANGE(method_, path_, operation_, body_, handle_)                                                                                 \
-    {.method = method_, .path = path_, .operation = operation_, .body = body_, .where = HTTP_ON_POOL, .handle = handle_}
+    { .method = method_, .path = path_, .operation = operation_, .body = body_, .where = HTTP_ON_POOL, .handle = handle_ }
 #define ROWS_IN(path_, operation_, where_, handle_)                                                                                        \
-    {.method = "POST",                                                                                                                     \
-     .path = path_,                                                                                                                        \
-     .operation = operation_,                                                                                                              \
-     .body = HTTP_BODY_MEMORY,                                                                                                             \
-     .where = where_,                                                                                                                      \
-     .handle = handle_,                                                                                                                    \
-     .body_limit = max_body,                                                                                                               \
-     .limit_option = "--max-body"}
+    {                                                                                                                                      \
+        .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = where_, .handle = handle_,            \
+        .body_limit = max_body, .limit_option = "--max-body"                                                                               \
+    }
 
 const struct http_route api_routes[] = {
     /* datasets */

@@ -176,8 +176,12 @@ static unsigned range_level(size_t n_blocks, size_t n_threads) {
     return level;
 }
 
-/* Runs the task on all threads, the caller's among them. */
+/* Runs the task on all threads, the caller's among them; one range is not worth waking them. */
 static void run_task(struct team *team, struct task *t) {
+    if (t->n_ranges == 1 || team->n_threads == 1) {
+        take_ranges(t, 0);
+        return;
+    }
     pthread_mutex_lock(&team->lock);
     team->task = t;
     team->generation++;
