@@ -214,8 +214,8 @@ static void check_problem(const struct answer *a, long status, const char *name)
     char type[128];
     const char *media = answer_header(a, "Content-Type");
     (void)snprintf(type, sizeof type, "/problems/%s", name);
-    if (a->status != status || !a->json || !media || strcmp(media, "application/problem+json") != 0 || !json_is_string(at(a->json, "type")) ||
-        strcmp(text_at(a->json, "type"), type) != 0) {
+    if (a->status != status || !a->json || !media || strcmp(media, "application/problem+json") != 0 ||
+        !json_is_string(at(a->json, "type")) || strcmp(text_at(a->json, "type"), type) != 0) {
         show(a);
         fail_msg("expected %ld %s", status, type);
     }
@@ -331,6 +331,18 @@ char *raw_read(int fd, long ms, bool *closed) {
             return b.data;
         }
         collect(chunk, 1, (size_t)n, &b);
+    }
+}
+
+void raw_until(int fd, char *text, size_t size, const char *words) {
+    size_t n = strlen(text);
+    while (!strstr(text, words)) {
+        assert_true(n + 1 < size);
+        ssize_t got = recv(fd, text + n, size - 1 - n, 0);
+        if (got <= 0)
+            fail_msg("the stream ended before \"%s\": %s", words, text);
+        n += (size_t)got;
+        text[n] = '\0';
     }
 }
 

@@ -30,7 +30,8 @@ void expect_near(double value, double expected, double tolerance); /* |value - e
 struct answer ask(const struct daemon *d, const char *method, const char *path, const char *const *headers, const void *body, size_t size);
 struct answer get(const struct daemon *d, const char *path);
 struct answer get_with(const struct daemon *d, const char *path, const char *header);
-struct answer send_text(const struct daemon *d, const char *method, const char *path, const char *body); /* as curl -d: says no useful content type */
+struct answer send_text(const struct daemon *d, const char *method, const char *path,
+                        const char *body); /* as curl -d: says no useful content type */
 struct answer send_typed(const struct daemon *d, const char *method, const char *path, const char *type, const char *body);
 /* PUT of a file from tests/data (or a path). */
 struct answer put_file(const struct daemon *d, const char *path, const char *file);
@@ -53,6 +54,8 @@ void raw_send(int fd, const void *bytes, size_t n); /* a connection that the ser
 void raw_text(int fd, const char *text);
 /* All that comes until the server closes, at most `ms` of silence; NUL-terminated, the caller frees. *closed: the server closed (false: silence). */
 char *raw_read(int fd, long ms, bool *closed);
+/* Appends to the text what comes until it has the words; fails the test when the stream ends before. */
+void raw_until(int fd, char *text, size_t size, const char *words);
 /* Status of the first response in the text, 0: none. */
 int raw_status(const char *text);
 /* Sends, reads to the end (asserts that it comes), returns the text; the connection is closed. */

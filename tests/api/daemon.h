@@ -11,9 +11,9 @@
 struct daemon {
     pid_t pid; /* 0: not running */
     int port;
-    char dir[64];       /* holds discern.db, log, port */
-    char database[128]; /* file name */
-    char url[64];       /* "http://127.0.0.1:PORT" */
+    char dir[64];             /* holds discern.db, log, port */
+    char database[128];       /* file name */
+    char url[64];             /* "http://127.0.0.1:PORT" */
     const char *const *flags; /* further flags, NULL-terminated; NULL: none */
 };
 

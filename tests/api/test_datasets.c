@@ -71,7 +71,8 @@ static void test_bytes_and_hash_are_of_the_body(void **state) {
     (void)state;
     struct answer a = put_text(&d, "/v1/datasets/hashed", "a,b\n1,x\n2,y\n");
     assert_int_equal(number_at(a.json, "bytes"), 12);
-    assert_string_equal(text_at(a.json, "sha256"), "15920f3fb7c051cc15fceee84432e8803a139a9b53a4ea832c37bf1109e200cf"); /* as sha256sum gives it */
+    assert_string_equal(text_at(a.json, "sha256"),
+                        "15920f3fb7c051cc15fceee84432e8803a139a9b53a4ea832c37bf1109e200cf"); /* as sha256sum gives it */
     answer_done(&a);
 }
 
@@ -340,20 +341,13 @@ static void test_a_large_upload(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_upload_and_describe),
-        cmocka_unit_test(test_bytes_and_hash_are_of_the_body),
-        cmocka_unit_test(test_same_content_makes_no_version),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_json_is_the_same_table_as_csv),
-        cmocka_unit_test(test_reading_options),
-        cmocka_unit_test(test_rows_come_back_as_written),
-        cmocka_unit_test(test_rows_in_pages_and_columns),
-        cmocka_unit_test(test_a_column_named_with_a_comma),
-        cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_description_and_tags),
-        cmocka_unit_test(test_delete_keeps_the_counter),
-        cmocka_unit_test(test_lists_come_in_pages),
-        cmocka_unit_test(test_a_large_upload),
+        cmocka_unit_test(test_upload_and_describe),           cmocka_unit_test(test_bytes_and_hash_are_of_the_body),
+        cmocka_unit_test(test_same_content_makes_no_version), cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_json_is_the_same_table_as_csv), cmocka_unit_test(test_reading_options),
+        cmocka_unit_test(test_rows_come_back_as_written),     cmocka_unit_test(test_rows_in_pages_and_columns),
+        cmocka_unit_test(test_a_column_named_with_a_comma),   cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_description_and_tags),          cmocka_unit_test(test_delete_keeps_the_counter),
+        cmocka_unit_test(test_lists_come_in_pages),           cmocka_unit_test(test_a_large_upload),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

@@ -102,7 +102,8 @@ static void check_weights(const char *model, const struct scaling *s, const json
 static void check_one(const char *dataset, const char *target, const char *solver, const char *lambda, const struct scaling *s) {
     char body[512], key[128];
     (void)snprintf(body, sizeof body,
-                   "{\"model\":\"%s-%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"%s\",\"lambda\":%s}}",
+                   "{\"model\":\"%s-%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"%s\","
+                   "\"lambda\":%s}}",
                    dataset, solver, dataset, target, solver, lambda);
     (void)snprintf(key, sizeof key, "logistic_l2_%s_standardized", lambda);
     const json_t *expected = json_object_get(json_object_get(golden, dataset), key);
@@ -158,7 +159,8 @@ static void test_pima(void **state) {
 static void check_descent(const char *dataset, const char *solver, const char *more) {
     char body[512];
     (void)snprintf(body, sizeof body,
-                   "{\"model\":\"descent\",\"dataset\":\"%s\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"%s\",\"lambda\":0.1%s}}",
+                   "{\"model\":\"descent\",\"dataset\":\"%s\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"%"
+                   "s\",\"lambda\":0.1%s}}",
                    dataset, solver, more);
     json_t *job = train(&d, body, "succeeded");
     double expected = number_at(json_object_get(json_object_get(golden, dataset), "logistic_l2_0.1_standardized"), "objective");
@@ -177,8 +179,9 @@ static void test_descent_reaches_the_same_objective(void **state) {
 
 static void test_the_same_seed_gives_the_same_bytes(void **state) {
     (void)state;
-    static const char body[] = "{\"model\":\"seeded\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"sgd\"},"
-                               "\"seed\":%d,\"limits\":{\"threads\":1}}";
+    static const char body[] =
+        "{\"model\":\"seeded\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"sgd\"},"
+        "\"seed\":%d,\"limits\":{\"threads\":1}}";
     char text[512];
     for (int i = 0; i < 3; i++) {
         (void)snprintf(text, sizeof text, body, i < 2 ? 11 : 12);

@@ -23,11 +23,13 @@ static int open_daemon(void **state) {
     upload(&d, "breast_cancer");
     for (size_t i = 0; i < 3; i++) {
         (void)snprintf(body, sizeof body,
-                       "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":%s},\"seed\":5}",
+                       "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":%s}"
+                       ",\"seed\":5}",
                        lambdas[i]);
         json_decref(train(&d, body, "succeeded"));
     }
-    json_decref(train(&d, "{\"model\":\"cancer\",\"dataset\":\"breast_cancer\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded"));
+    json_decref(
+        train(&d, "{\"model\":\"cancer\",\"dataset\":\"breast_cancer\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded"));
     return 0;
 }
 
@@ -215,14 +217,10 @@ static void test_delete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_was_trained_on_what),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_roll_back_and_forward),
-        cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_weights_of_many_classes),
-        cmocka_unit_test(test_weights_of_two_classes),
-        cmocka_unit_test(test_description_and_tags),
-        cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_what_was_trained_on_what), cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_roll_back_and_forward),    cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_weights_of_many_classes),  cmocka_unit_test(test_weights_of_two_classes),
+        cmocka_unit_test(test_description_and_tags),     cmocka_unit_test(test_delete),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

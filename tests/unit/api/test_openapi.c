@@ -210,7 +210,8 @@ static void check_path_parameters(const char *path, const char *method, json_t *
         if (!declares(json_object_get(item, "parameters"), at + 1, n, "path"))
             fail_msg("%s: {%.*s} is not declared", path, (int)n, at + 1);
     }
-    json_array_foreach(json_object_get(item, "parameters"), i, p) n_declared += strcmp(json_string_value(json_object_get(resolve(p), "in")), "path") == 0;
+    json_array_foreach(json_object_get(item, "parameters"), i, p) n_declared +=
+        strcmp(json_string_value(json_object_get(resolve(p), "in")), "path") == 0;
     assert_int_equal(n_placeholders, n_declared);
     json_array_foreach(json_object_get(operation, "parameters"), i, p) {
         const char *in = json_string_value(json_object_get(resolve(p), "in"));

@@ -12,7 +12,8 @@
 
 static void test_numbers(void **state) {
     (void)state;
-    static const char *const bad[] = {"", "0", "01", "-1", "+1", "1.0", "1e3", " 1", "1 ", "x", "0x1", "9007199254740993", "99999999999999999999999"};
+    static const char *const bad[] = {
+        "", "0", "01", "-1", "+1", "1.0", "1e3", " 1", "1 ", "x", "0x1", "9007199254740993", "99999999999999999999999"};
     int64_t v = -7;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_false(api_number_parse(bad[i], &v));
@@ -47,9 +48,10 @@ static void test_references(void **state) {
 static void test_members_are_spliced(void **state) {
     (void)state;
     static const char *const stored[] = {NULL, "", "{}", "{ }", "{\"a\":1}", " {\"a\":{\"b\":[1,2]},\"c\":\"}\"} ", "null"};
-    static const char *const expected[] = {
-        "{\"x\":1,\"y\":2}",         "{\"x\":1,\"y\":2}", "{\"x\":1,\"y\":2}", "{\"x\":1,\"y\":2}",
-        "{\"x\":1,\"a\":1,\"y\":2}", "{\"x\":1,\"a\":{\"b\":[1,2]},\"c\":\"}\",\"y\":2}", "{\"x\":1,\"y\":2}"};
+    static const char *const expected[] = {"{\"x\":1,\"y\":2}",         "{\"x\":1,\"y\":2}",
+                                           "{\"x\":1,\"y\":2}",         "{\"x\":1,\"y\":2}",
+                                           "{\"x\":1,\"a\":1,\"y\":2}", "{\"x\":1,\"a\":{\"b\":[1,2]},\"c\":\"}\",\"y\":2}",
+                                           "{\"x\":1,\"y\":2}"};
     for (size_t i = 0; i < sizeof stored / sizeof stored[0]; i++) {
         struct buf out = {0};
         struct json_writer w;

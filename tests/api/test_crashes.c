@@ -1,0 +1,260 @@
+/* kill -9 at many moments, and a job that kills the daemon: what was acknowledged is there, nothing is there by half, the interrupted work ends as if nothing
+ * had been. database_check looks into the file after every kill. */
+#include "support.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void killed_and_back(void) {
+    daemon_kill(&the_daemon);
+    database_check();
+    service_restart(the_daemon.flags);
+    status_check(call_get("/readyz"), 200);
+}
+
+/* ---- uploads ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* An upload on a thread of its own; its answer may never come. */
+struct background {
+    pthread_t thread;
+    struct request request;
+    const struct response *r;
+    atomic_bool ended;
+};
+
+static void *background_main(void *arg) {
+    struct background *b = arg;
+    b->r = call(&b->request);
+    atomic_store(&b->ended, true);
+    return NULL;
+}
+
+static void background_start(struct background *b, const struct request *request) {
+    *b = (struct background){.request = *request};
+    assert_int_equal(pthread_create(&b->thread, NULL, background_main, b), 0);
+}
+
+static void test_killed_during_an_upload(void **state) {
+    (void)state;
+    enum { LINES = 300000, ROUNDS = 12 };
+    service_start(NULL);
+    const char *body = text("a,b,c\n%s", repeat("1.5,2,some text\n", LINES));
+    double begin = now();
+    const char *sha256 = string_at(status_check(call_upload("/v1/datasets/first", body), 201), "/sha256");
+    double whole = now() - begin;
+    size_t known = 1; /* uploads that were acknowledged */
+    for (int round = 0; round < ROUNDS; round++) {
+        struct background b;
+        const char *path = text("/v1/datasets/round-%d", round);
+        background_start(&b, &(struct request){.method = "PUT", .path = path, .body = body, .upload = true});
+        for (double end = now() + whole * 1.2 * round / ROUNDS; now() < end && !atomic_load(&b.ended);)
+            pause_ms(1);
+        daemon_kill(&the_daemon);
+        pthread_join(b.thread, NULL);
+        database_check();
+        service_restart(NULL);
+        const struct response *r = call_get("%s", path);
+        if (b.r->status == 201)
+            status_check(r, 200);
+        if (r->status == 404) {
+            problem_check(r, 404, "unknown-dataset");
+        } else { /* there, so it is there whole */
+            assert_int_equal(whole_at(status_check(r, 200), "/rows"), LINES);
+            assert_string_equal(string_at(r, "/sha256"), sha256);
+            r = status_check(call_get("%s/rows?offset=%d&limit=5&columns=c", path, LINES - 1), 200);
+            assert_string_equal(string_at(r, "/items/0/c"), "some text");
+            known++;
+        }
+        assert_int_equal(count_at(call_get("/v1/datasets"), "/items"), known);
+    }
+    assert_true(known < ROUNDS + 1); /* otherwise nothing was interrupted, and nothing tested */
+    /* the name of an upload that was lost can be used */
+    status_check(call_upload("/v1/datasets/afterwards", body), 201);
+}
+
+/* ---- training ----------------------------------------------------------------------------------------------------------------------------- */
+
+#define DESCENT                                                                                                                            \
+    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':5,'validation':{'holdout':0.2},"                         \
+    "'params':{'solver':'%s','max_iterations':%d,'tolerance':1e-300}}"
+
+static void test_killed_during_training_and_at_its_end(void **state) {
+    (void)state;
+    enum { ROUNDS = 8 };
+    static const char *const solvers[] = {"gradient_descent", "sgd"};
+    static const int iterations[] = {400, 40};
+    service_start(FLAGS("--job-attempts", "1000"));
+    upload_file("digits", "digits.csv");
+    for (int k = 0; k < 2; k++) {
+        int64_t starts = 0;
+        double begin = now();
+        const struct response *reference = job_train(DESCENT, text("whole-%d", k), solvers[k], iterations[k]);
+        double whole = now() - begin;
+        const json_t *w = value_at(status_check(call_get("/v1/models/whole-%d/weights", k), 200), "/w");
+        for (int round = 0; round < ROUNDS; round++) {
+            const char *model = text("round-%d-%d", k, round);
+            int64_t id = job_post(DESCENT, model, solvers[k], iterations[k]);
+            pause_ms((int)(1000 * whole * 1.1 * round / (ROUNDS - 1))); /* the last ones fall about the end, where the model is committed */
+            killed_and_back();
+            const struct response *job = job_wait(id);
+            assert_string_equal(string_at(job, "/state"), "succeeded");
+            assert_in_range(whole_at(job, "/attempts"), 1, 2);
+            starts += whole_at(job, "/attempts");
+            assert_true(json_equal(value_at(job, "/result/metrics"), value_at(reference, "/result/metrics")));
+            assert_true(real_at(job, "/result/objective") == real_at(reference, "/result/objective"));
+            assert_true(json_equal(value_at(status_check(call_get("/v1/models/%s/weights", model), 200), "/w"), w));
+            assert_int_equal(count_at(call_get("/v1/models/%s/versions", model), "/items"), 1); /* made once */
+            const struct response *history = status_check(call_get("/v1/jobs/%lld/history", (long long)id), 200);
+            for (size_t i = 0; i < count_at(history, "/items"); i++) /* of the run that counts alone */
+                assert_int_equal(whole_at(history, text("/items/%zu/iteration", i)), i + 1);
+        }
+        assert_true(starts > ROUNDS); /* otherwise no training was interrupted */
+    }
+}
+
+/* A job that waits is not started by the kill, and a cancelled one stays so. */
+static void test_the_queue_survives(void **state) {
+    (void)state;
+    service_start(FLAGS("--workers", "1"));
+    upload_file("digits", "digits.csv");
+    upload_file("iris", "iris.csv");
+    int64_t endless = job_endless("endless");
+    job_wait_state(endless, "running");
+    int64_t queued = job_post("{'model':'queued','dataset':'iris','target':'class','algorithm':'logistic'}");
+    int64_t cancelled = job_post("{'model':'cancelled','dataset':'iris','target':'class','algorithm':'logistic'}");
+    status_check(call_post(text("/v1/jobs/%lld/cancel", (long long)cancelled), "{}"), 202);
+    killed_and_back();
+    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)cancelled), "/state"), "cancelled");
+    problem_check(call_delete("/v1/datasets/iris"), 409, "in-use"); /* the waiting job's, still */
+    status_check(call_post(text("/v1/jobs/%lld/cancel", (long long)endless), "{}"), 202);
+    assert_string_equal(string_at(job_wait(endless), "/state"), "cancelled");
+    assert_string_equal(string_at(job_wait(queued), "/state"), "succeeded");
+    status_check(call_delete("/v1/datasets/iris"), 204);
+    assert_int_equal(job_post("{'model':'x','dataset':'digits','target':'class','algorithm':'logistic','params':{'max_iterations':1}}"), 4);
+}
+
+/* ---- changes that were acknowledged ----------------------------------------------------------------------------------------------------------- */
+
+static void test_acknowledged_changes_survive(void **state) {
+    (void)state;
+    service_start(NULL);
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}");
+    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','params':{'lambda':1}}");
+    const char *rows = "{'instances':[[5.1,3.5,1.4,0.2],[6.3,3.3,6.0,2.5]]}";
+    status_check(call_put("/v1/models/m/live", "{'version':1}"), 200);
+    killed_and_back();
+    assert_int_equal(whole_at(call_get("/v1/models/m"), "/version"), 1);
+    const char *before = call_post("/v1/models/m/predict", "%s", rows)->body;
+    status_check(call_patch("/v1/models/m", "{'description':'kept','tags':['a']}"), 200);
+    status_check(call_upload("/v1/datasets/iris", "a,b\n1,x\n2,y\n"), 200);
+    killed_and_back();
+    assert_string_equal(call_post("/v1/models/m/predict", "%s", rows)->body, before);
+    assert_string_equal(string_at(call_get("/v1/models/m"), "/description"), "kept");
+    assert_int_equal(whole_at(call_get("/v1/datasets/iris"), "/version"), 2);
+    status_check(call_delete("/v1/models/m/versions/1"), 204);
+    killed_and_back();
+    assert_int_equal(whole_at(call_get("/v1/models/m"), "/version"), 2);
+    status_check(call_delete("/v1/models/m"), 204);
+    status_check(call_delete("/v1/datasets/iris"), 204);
+    killed_and_back();
+    problem_check(call_get("/v1/models/m"), 404, "unknown-model");
+    problem_check(call_get("/v1/datasets/iris"), 404, "unknown-dataset");
+    assert_int_equal(whole_at(upload_file("iris", "iris.csv"), "/version"), 3); /* numbers are never given twice */
+    assert_int_equal(whole_at(job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}"), "/result/version"), 3);
+}
+
+/* ---- a job that kills the daemon -------------------------------------------------------------------------------------------------------------- */
+
+/* Somebody who predicts all the time, through lives and deaths of the daemon. */
+struct predictor {
+    pthread_t thread;
+    const char *expected;
+    atomic_bool stop;
+    atomic_size_t served, wrong;
+};
+
+static void *predict(void *arg) {
+    struct predictor *p = arg;
+    while (!atomic_load(&p->stop)) {
+        const struct response *r = call(&(struct request){.method = "POST", .path = "/v1/models/good/predict", .body = "{\"instances\":[[5.1,3.5,1.4,0.2]]}"});
+        if (r->status != 0 && r->code == CURLE_OK) {
+            atomic_fetch_add(&p->served, 1);
+            atomic_fetch_add(&p->wrong, r->status != 200 || strcmp(r->body, p->expected) != 0);
+        }
+    }
+    return NULL;
+}
+
+static void test_a_job_that_kills_the_daemon(void **state) {
+    (void)state;
+    struct predictor p = {.expected = NULL};
+    service_start(FLAGS("--test-crash-model", "bad"));
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'good','dataset':'iris','target':'class','algorithm':'logistic'}");
+    p.expected = status_check(call_post("/v1/models/good/predict", "{'instances':[[5.1,3.5,1.4,0.2]]}"), 200)->body;
+    assert_int_equal(pthread_create(&p.thread, NULL, predict, &p), 0);
+    while (atomic_load(&p.served) < 10)
+        pause_ms(1);
+    (void)call(&(struct request){.method = "POST", .path = "/v1/jobs", .body = quoted("{'model':'bad','dataset':'iris','target':'class','algorithm':'logistic'}")});
+    int deaths = 0;
+    for (bool over = false; !over;) {
+        if (waitpid(the_daemon.pid, NULL, WNOHANG) == 0) { /* it lives: has the job been given up? */
+            const struct response *r = call(&(struct request){.method = "GET", .path = "/v1/jobs/2"});
+            over = r->status == 200 && strcmp(string_at(r, "/state"), "failed") == 0;
+            continue;
+        }
+        the_daemon.pid = 0;
+        deaths++;
+        database_check();
+        if (deaths > 3)
+            fail_msg("the job was started more than three times");
+        service_restart(the_daemon.flags);
+    }
+    size_t served = atomic_load(&p.served);
+    while (atomic_load(&p.served) < served + 10)
+        pause_ms(1);
+    atomic_store(&p.stop, true);
+    pthread_join(p.thread, NULL);
+    assert_int_equal(atomic_load(&p.wrong), 0);
+    assert_int_equal(deaths, 3);
+    const struct response *job = status_check(call_get("/v1/jobs/2"), 200);
+    assert_string_equal(string_at(job, "/error/type"), "/problems/job-crashed");
+    assert_int_equal(whole_at(job, "/attempts"), 3);
+    assert_true(json_is_null(value_at(job, "/result")));
+    assert_non_null(strstr(call_get("/v1/jobs/2/events")->body, "event: done"));
+    problem_check(call_get("/v1/models/bad"), 404, "unknown-model");
+    status_check(call_delete("/v1/datasets/iris"), 204); /* nothing holds it any more */
+}
+
+/* Fewer attempts, when told so. */
+static void test_job_attempts(void **state) {
+    (void)state;
+    service_start(FLAGS("--test-crash-model", "bad", "--job-attempts", "1"));
+    upload_file("iris", "iris.csv");
+    (void)call(&(struct request){.method = "POST", .path = "/v1/jobs", .body = quoted("{'model':'bad','dataset':'iris','target':'class','algorithm':'logistic'}")});
+    assert_int_equal(daemon_wait(&the_daemon), -1);
+    service_restart(the_daemon.flags);
+    const struct response *job = job_wait(1);
+    assert_string_equal(string_at(job, "/error/type"), "/problems/job-crashed");
+    assert_int_equal(whole_at(job, "/attempts"), 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_killed_during_an_upload),
+        TEST(test_killed_during_training_and_at_its_end),
+        TEST(test_the_queue_survives),
+        TEST(test_acknowledged_changes_survive),
+        TEST(test_a_job_that_kills_the_daemon),
+        TEST(test_job_attempts),
+    };
+    curl_global_init(CURL_GLOBAL_DEFAULT); /* before there are threads */
+    return RUN_WITHOUT_DAEMON(tests);
+}

@@ -1,0 +1,277 @@
+/* Starting, or not: every refusal is one clear line and exit 2, and leaves the file as it was. Addresses, the environment, --help, --healthcheck. */
+#include "support.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[64];
+
+static int make_dir(void **state) {
+    (void)state;
+    (void)snprintf(dir, sizeof dir, "/tmp/discern-start.XXXXXX");
+    return mkdtemp(dir) == NULL ? -1 : 0;
+}
+
+static int remove_dir(void **state) {
+    static const char *const names[] = {"x.db", "x.db-wal", "x.db-shm", "x.db.lock", "socket", "port", "file"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        unlink(text("%s/%s", dir, names[i]));
+    int bad = rmdir(dir);
+    return group_end(state) != 0 ? -1 : bad;
+}
+
+static const char *in_dir(const char *name) {
+    return text("%s/%s", dir, name);
+}
+
+/* Exit 2 and one line on stderr that names these words. */
+#define refused(words, ...) refused_at(words, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
+static void refused_at(const char *words, int line, const char *const *arguments) {
+    const char *out;
+    int code = discernd_run(arguments, &out);
+    size_t n = strlen(out);
+    if (code != 2 || n == 0 || strchr(out, '\n') != out + n - 1 || strstr(out, words) == NULL) {
+        print_error("exit %d, expected 2 and one line with \"%s\", got:\n%s\n", code, words, out);
+        _fail(__FILE__, line);
+    }
+}
+
+static void test_wrong_options(void **state) {
+    (void)state;
+    const char *db = in_dir("x.db");
+    refused("--frobnicate", "--frobnicate");
+    refused("--workers", "--worker", "2"); /* did you mean */
+    refused("--workers", "--workers", "0");
+    refused("--workers", "--workers", "two");
+    refused("--workers", "--workers", "");
+    refused("--workers", "--workers", "2", "--workers");
+    refused("--workers", "--workers", "99999999999999999999");
+    refused("--max-body", "--max-body", "10X");
+    refused("--header-timeout", "--header-timeout", "-1");
+    refused("--header-timeout", "--header-timeout", "nan");
+    refused("--log-level", "--log-level", "loud");
+    refused("--log-format", "--log-format", "xml");
+    refused("--base-path", "--base-path", "no-slash", "--database", db);
+    refused("--base-path", "--base-path", "/slash/", "--database", db);
+    refused("leftover", "leftover");
+    refused("--listen", "--listen", "127.0.0.1", "--database", db);
+    refused("--listen", "--listen", "127.0.0.1:99999", "--database", db);
+    refused("--listen", "--listen", "nowhere.invalid:80", "--insecure", "--database", db);
+    refused("port-file", "--listen", "127.0.0.1:0", "--database", db, "--port-file", "/nowhere/at/all");
+}
+
+/* Anybody who reaches it may do anything: said, and started only when that is meant. */
+static void test_beyond_loopback(void **state) {
+    (void)state;
+    refused("--insecure", "--listen", "0.0.0.0:0", "--database", in_dir("x.db"));
+    refused("--insecure", "--listen", "[::]:0", "--database", in_dir("x.db"));
+    refused("--insecure", "--listen", "10.1.2.3:0", "--database", in_dir("x.db"));
+    assert_int_not_equal(access(in_dir("x.db"), F_OK), 0); /* not even a file was made */
+}
+
+static void test_environment(void **state) {
+    (void)state;
+    setenv("DISCERN_WORKERS", "none", 1);
+    refused("DISCERN_WORKERS", "--database", in_dir("x.db"));
+    unsetenv("DISCERN_WORKERS");
+    setenv("DISCERN_WORKER", "2", 1);
+    refused("DISCERN_WORKER", "--database", in_dir("x.db"));
+    unsetenv("DISCERN_WORKER");
+    /* it is read, and a flag wins */
+    setenv("DISCERN_BASE_PATH", "/environment", 1);
+    service_start(NULL);
+    const struct response *r = status_check(call_upload("/v1/datasets/a", "a\n1\n2\n"), 201);
+    assert_string_equal(header_of(r, "Location"), "/environment/v1/datasets/a?version=1");
+    service_start(FLAGS("--base-path", "/flag"));
+    unsetenv("DISCERN_BASE_PATH");
+    r = status_check(call_upload("/flag/v1/datasets/a", "a\n1\n2\n"), 201);
+    assert_string_equal(header_of(r, "Location"), "/flag/v1/datasets/a?version=1");
+    service_end();
+}
+
+static void test_help_and_version(void **state) {
+    (void)state;
+    static const char *const options[] = {"--listen",         "--port-file",  "--database",        "--workers",     "--http-threads",   "--train-threads", "--job-attempts",
+                                          "--keep-jobs",      "--keep-versions", "--max-body",     "--discard-limit", "--max-connections", "--drain-delay",
+                                          "--drain-timeout",  "--log-format", "--log-level",       "--base-path",   "--allowed-host",   "--allow-origin",  "--trusted-proxy",
+                                          "--insecure",       "--healthcheck", "--header-timeout", "DISCERN_"};
+    const char *out;
+    assert_int_equal(discernd_run(FLAGS("--help"), &out), 0);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (strstr(out, options[i]) == NULL)
+            fail_msg("--help says nothing of %s", options[i]);
+    assert_int_equal(discernd_run(FLAGS("--version"), &out), 0);
+    assert_non_null(strstr(out, "discernd"));
+}
+
+/* ---- files that are no database of ours ----------------------------------------------------------------------------------------------------- */
+
+static void write_file(const char *name, const char *bytes, size_t size) {
+    FILE *f = fopen(name, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void sql(const char *file, const char *statements) {
+    sqlite3 *db = NULL;
+    char *why = NULL;
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    int rc = sqlite3_exec(db, statements, NULL, NULL, &why);
+    if (rc != SQLITE_OK)
+        print_error("%s: %s\n", statements, why);
+    sqlite3_free(why);
+    sqlite3_close(db);
+    assert_int_equal(rc, SQLITE_OK);
+}
+
+/* Refused, and not a byte of it is changed. */
+static void refused_file(const char *words) {
+    size_t before, after;
+    const char *file = in_dir("x.db"), *old = read_whole(file, &before);
+    refused(words, "--listen", "127.0.0.1:0", "--database", file);
+    const char *new = read_whole(file, &after);
+    assert_int_equal(before, after);
+    assert_memory_equal(old, new, before);
+    unlink(file);
+    unlink(in_dir("x.db-wal"));
+    unlink(in_dir("x.db-shm"));
+}
+
+static void test_files_that_are_no_database(void **state) {
+    (void)state;
+    const char *file = in_dir("x.db");
+    write_file(file, "a,b\n1,2\n", 8);
+    refused_file(file);
+    write_file(file, repeat("precious text\n", 1000), 14000);
+    refused_file(file);
+    sql(file, "CREATE TABLE somebody_elses (a); INSERT INTO somebody_elses VALUES (1)");
+    refused_file(file);
+    refused(dir, "--listen", "127.0.0.1:0", "--database", dir);
+    refused("/nowhere", "--listen", "127.0.0.1:0", "--database", "/nowhere/at/all.db");
+    refused("--database", "--listen", "127.0.0.1:0", "--database", "");
+}
+
+/* A database of a newer binary, and one with a migration that is not the one we know: neither is touched. */
+static void test_other_migrations(void **state) {
+    (void)state;
+    size_t size;
+    const char *copy = in_dir("x.db");
+    service_start(NULL);
+    status_check(call_upload("/v1/datasets/a", "a\n1\n2\n"), 201);
+    service_stop();
+    const char *good = read_whole(the_daemon.database, &size);
+    write_file(copy, good, size);
+    sql(copy, "UPDATE migrations SET checksum = 'changed' WHERE id = 1");
+    refused_file("0001_initial");
+    write_file(copy, good, size);
+    sql(copy, "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (9999, '9999_from_the_future.sql', 'x', 1)");
+    refused_file("9999_from_the_future");
+    service_restart(NULL);
+    status_check(call_get("/v1/datasets/a"), 200);
+    service_end();
+}
+
+/* One byte of a stored blob that is not what was written: found out when it is read, never answered as data. */
+static void damage(const char *which) {
+    sql(the_daemon.database,
+        text("UPDATE blobs SET bytes = CAST(substr(bytes, 1, length(bytes) / 2) || x'FF' || substr(bytes, length(bytes) / 2 + 2) AS BLOB) WHERE id = (%s)",
+             which));
+}
+
+static void test_damaged_blobs(void **state) {
+    (void)state;
+    service_start(NULL);
+    const struct response *r = call_upload("/v1/datasets/damaged", text("a,b\n%s", repeat("12345.678,x\n23456.789,y\n", 20000)));
+    status_check(r, 201);
+    upload_file("iris", "iris.csv");
+    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}");
+    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','params':{'lambda':1}}");
+    service_stop();
+    damage("SELECT min(id) FROM blobs");                                                              /* column a of the first dataset */
+    damage("SELECT first_blob FROM chunks JOIN model_versions m ON m.part = chunks.part AND m.version = 2"); /* the live model */
+    service_restart(NULL);
+    r = call(&(struct request){.method = "GET", .path = "/v1/datasets/damaged/rows?limit=100000"});
+    assert_true(r->status == 500 || r->code != CURLE_OK); /* refused, or a stream that is cut without its end */
+    status_check(call_get("/v1/datasets/damaged/rows?columns=b"), 200);
+    r = job_wait(job_post("{'model':'n','dataset':'damaged','target':'b','algorithm':'logistic'}"));
+    assert_string_equal(string_at(r, "/state"), "failed");
+    assert_string_equal(string_at(r, "/error/type"), "/problems/internal");
+    const char *row = "{'instances':[[5.1,3.5,1.4,0.2]]}";
+    problem_check(call_post("/v1/models/m/predict", "%s", row), 500, "internal");
+    problem_check(call_get("/v1/models/m/weights"), 500, "internal");
+    status_check(call_post("/v1/models/m/versions/1/predict", "%s", row), 200);
+    status_check(call_put("/v1/models/m/live", "{'version':1}"), 200); /* the way out */
+    status_check(call_post("/v1/models/m/predict", "%s", row), 200);
+    service_end();
+}
+
+/* ---- addresses ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static void test_a_unix_socket_and_the_health_check(void **state) {
+    (void)state;
+    const char *out, *address = text("unix:%s", in_dir("socket"));
+    assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        const char *program = getenv("DISCERND");
+        int null = open("/dev/null", O_WRONLY);
+        dup2(null, STDERR_FILENO);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl(program != NULL ? program : "build/discernd", "discernd", "--listen", address, "--database", in_dir("x.db"), (char *)NULL);
+        _exit(127);
+    }
+    assert_true(pid > 0);
+    CURL *curl = curl_easy_init();
+    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, in_dir("socket"));
+    curl_easy_setopt(curl, CURLOPT_URL, "http://localhost/readyz");
+    curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+    CURLcode code = CURLE_COULDNT_CONNECT;
+    for (double end = now() + 60; now() < end && code != CURLE_OK; pause_ms(20))
+        code = curl_easy_perform(curl);
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_cleanup(curl);
+    int health = discernd_run(FLAGS("--healthcheck", "--listen", address), &out);
+    kill(pid, SIGTERM);
+    int how = 0;
+    waitpid(pid, &how, 0);
+    assert_int_equal(code, CURLE_OK);
+    assert_int_equal(status, 200);
+    assert_int_equal(health, 0);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+}
+
+static void test_the_port_is_taken(void **state) {
+    (void)state;
+    service_start(NULL);
+    const char *out, *address = text("127.0.0.1:%d", the_daemon.port);
+    assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 0);
+    refused("127.0.0.1", "--listen", address, "--database", in_dir("x.db"));
+    refused(text("%d", (int)the_daemon.pid), "--listen", "127.0.0.1:0", "--database", the_daemon.database); /* held by this process */
+    status_check(call_get("/readyz"), 200);
+    service_end();
+    assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_wrong_options),
+        TEST(test_beyond_loopback),
+        TEST(test_environment),
+        TEST(test_help_and_version),
+        TEST(test_files_that_are_no_database),
+        TEST(test_other_migrations),
+        TEST(test_damaged_blobs),
+        TEST(test_a_unix_socket_and_the_health_check),
+        TEST(test_the_port_is_taken),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
