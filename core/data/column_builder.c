@@ -19,6 +19,8 @@ struct dn_column_builder {
     double *number; /* [n_rows], NaN: missing */
     size_t number_room;
     unsigned least_decimals, most_decimals; /* every padding in this range gives back the regular spellings so far */
+    bool silent;                            /* numbers came without spelling while there was no padding: canonical */
+    bool unpadded;                          /* some of those would not stay so under padding: there will be none */
     uint32_t *spelled;                      /* [n_spelled] rows whose spelling is kept */
     uint32_t *spelled_end;                  /* [n_spelled] where it ends in spelling */
     size_t n_spelled, spelled_room;
@@ -54,6 +56,7 @@ static void builder_clear(dn_column_builder *builder) {
     builder->n_rows = 0;
     builder->least_decimals = 0;
     builder->most_decimals = DNI_COLUMN_MAX_DECIMALS;
+    builder->silent = builder->unpadded = false;
     builder->n_spelled = 0;
     builder->spelling_size = 0;
     if (builder->set.n > 0)
@@ -189,6 +192,34 @@ static dn_status keep_spelling(dn_column_builder *builder, const char *text, siz
     return DN_OK;
 }
 
+/* Has the canonical text at least p > 0 digits behind the point (or an exponent), so that padding to p leaves it alone? Mostly told by value·10^(p-1), whose
+ * fraction, if there is one, is at least a tenth; near an integer the text decides. */
+static bool has_decimals(double value, unsigned p) {
+    static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+    double magnitude = fabs(value);
+    if (magnitude >= 1e-6 && magnitude < 1e4 && p <= sizeof power / sizeof *power) {
+        double scaled = magnitude * power[p - 1], fraction = scaled - (double)(int64_t)scaled;
+        if (fraction > 0.01 && fraction < 0.99)
+            return true;
+    }
+    char text[DN_NUMBER_SIZE];
+    size_t n = dn_number_format(value, text);
+    const char *point = memchr(text, '.', n);
+    return memchr(text, 'e', n) != NULL || (point != NULL && (size_t)(text + n - point) > p);
+}
+
+/* Would all the numbers so far whose spelling is not kept stay as they are under padding to p? */
+static bool all_have_decimals(const dn_column_builder *builder, unsigned p) {
+    size_t k = 0;
+    for (size_t i = 0; i < builder->n_rows; i++) {
+        if (k < builder->n_spelled && builder->spelled[k] == i)
+            k++;
+        else if (!isnan(builder->number[i]) && !has_decimals(builder->number[i], p))
+            return false;
+    }
+    return true;
+}
+
 /* Does some padding give back this spelling and all the regular ones before it? Then only such paddings are left. */
 static inline bool fits_padding(dn_column_builder *builder, dni_spelling spelling) {
     if (!spelling.regular)
@@ -196,8 +227,12 @@ static inline bool fits_padding(dn_column_builder *builder, dni_spelling spellin
     if (!spelling.plain)
         return true;
     if (spelling.zeros > 0) {
-        if (spelling.decimals < builder->least_decimals || spelling.decimals > builder->most_decimals)
+        if (spelling.decimals < builder->least_decimals || spelling.decimals > builder->most_decimals || builder->unpadded)
             return false;
+        if (builder->silent && builder->least_decimals == 0 && !all_have_decimals(builder, spelling.decimals)) {
+            builder->unpadded = true;
+            return false;
+        }
         builder->least_decimals = builder->most_decimals = spelling.decimals;
         return true;
     }
@@ -214,15 +249,18 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
     if (!isfinite(value))
         return dn_error_set(err, DN_ERR_ARGUMENT, "a cell that is a number must be finite (got %sinfinity)", value < 0 ? "-" : "");
     char text[DN_NUMBER_SIZE];
-    if (spelling == NULL && (builder->strings || builder->least_decimals > 0)) {
+    if (spelling == NULL && !builder->strings && (builder->least_decimals == 0 || has_decimals(value, builder->least_decimals))) {
+        builder->silent = true;
+        return push_number(builder, value, err);
+    }
+    if (spelling == NULL) {
         spelling = text;
         length = dn_number_format(value, text);
     }
     if (builder->strings)
         return dn_column_builder_string(builder, spelling, length, err);
-    dni_spelling how = spelling == NULL ? (dni_spelling){.regular = true, .plain = true} : dni_spelling_of(value, spelling, length);
     size_t n_spelled = builder->n_spelled, size = builder->spelling_size;
-    if (!fits_padding(builder, how)) {
+    if (!fits_padding(builder, dni_spelling_of(value, spelling, length))) {
         dn_status status = keep_spelling(builder, spelling, length, err);
         if (status != DN_OK)
             return status;

@@ -134,26 +134,21 @@ static inline void add_sum(double x, double v, double *a, double *b, double *low
 
 static void add_sums(const double *x, const double *v, size_t n, size_t position, struct lanes *lanes, double *minimum, double *maximum) {
     struct lanes now = *lanes;
-    double low[LANES], high[LANES];
-    for (size_t k = 0; k < LANES; k++) {
-        low[k] = *minimum;
-        high[k] = *maximum;
-    }
+    double low = *minimum, high = *maximum, other_low = low, other_high = high; /* two of each: neither waits for itself */
     size_t i = 0;
-    for (; i < n && (position + i) % LANES != 0; i++) {
-        size_t k = (position + i) % LANES;
-        add_sum(x[i], v[i], &now.a[k], &now.b[k], &low[k], &high[k]);
+    for (; i < n && (position + i) % LANES != 0; i++)
+        add_sum(x[i], v[i], &now.a[(position + i) % LANES], &now.b[(position + i) % LANES], &low, &high);
+    for (; i + LANES <= n; i += LANES) {
+        add_sum(x[i], v[i], &now.a[0], &now.b[0], &low, &high);
+        add_sum(x[i + 1], v[i + 1], &now.a[1], &now.b[1], &other_low, &other_high);
+        add_sum(x[i + 2], v[i + 2], &now.a[2], &now.b[2], &low, &high);
+        add_sum(x[i + 3], v[i + 3], &now.a[3], &now.b[3], &other_low, &other_high);
     }
-    for (; i + LANES <= n; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            add_sum(x[i + k], v[i + k], &now.a[k], &now.b[k], &low[k], &high[k]);
     for (size_t k = 0; i < n; i++, k++)
-        add_sum(x[i], v[i], &now.a[k], &now.b[k], &low[k], &high[k]);
+        add_sum(x[i], v[i], &now.a[k], &now.b[k], &low, &high);
     *lanes = now;
-    for (size_t k = 0; k < LANES; k++) {
-        *minimum = low[k] < *minimum ? low[k] : *minimum;
-        *maximum = high[k] > *maximum ? high[k] : *maximum;
-    }
+    *minimum = low < other_low ? low : other_low;
+    *maximum = high > other_high ? high : other_high;
 }
 
 static inline void add_moment(double x, double v, double shift, double factor, double *a, double *b) {
@@ -167,9 +162,12 @@ static void add_moments(const double *x, const double *v, size_t n, size_t posit
     size_t i = 0;
     for (; i < n && (position + i) % LANES != 0; i++)
         add_moment(x[i], v[i], shift, factor, &now.a[(position + i) % LANES], &now.b[(position + i) % LANES]);
-    for (; i + LANES <= n; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            add_moment(x[i + k], v[i + k], shift, factor, &now.a[k], &now.b[k]);
+    for (; i + LANES <= n; i += LANES) {
+        add_moment(x[i], v[i], shift, factor, &now.a[0], &now.b[0]);
+        add_moment(x[i + 1], v[i + 1], shift, factor, &now.a[1], &now.b[1]);
+        add_moment(x[i + 2], v[i + 2], shift, factor, &now.a[2], &now.b[2]);
+        add_moment(x[i + 3], v[i + 3], shift, factor, &now.a[3], &now.b[3]);
+    }
     for (size_t k = 0; i < n; i++, k++)
         add_moment(x[i], v[i], shift, factor, &now.a[k], &now.b[k]);
     *lanes = now;

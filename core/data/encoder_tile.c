@@ -89,7 +89,7 @@ static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *en
 }
 
 /* One row's values of a group. Unstandardised it is dni_encode_number's result without its division. */
-static inline void encode_row(const struct group *group, size_t n, size_t row, double *out) {
+static inline void encode_row(const struct group *restrict group, size_t n, size_t row, double *restrict out) {
     if (group->standardizes) {
         for (size_t k = 0; k < n; k++)
             out[k] = dni_encode_number(group->number[k][row], group->fill[k], group->mean[k], group->scale[k]);
@@ -102,7 +102,7 @@ static inline void encode_row(const struct group *group, size_t n, size_t row, d
 }
 
 /* A full group is written a cache line of a row at a time: with the count known the inner loop unrolls. */
-static void encode_group(const struct group *group, const dni_tile *tile, size_t stride, double *out) {
+static void encode_group(const struct group *restrict group, const dni_tile *tile, size_t stride, double *restrict out) {
     out += group->first_feature;
     if (group->n == GROUP && tile->contiguous) {
         for (size_t i = 0; i < tile->n; i++)

@@ -22,7 +22,7 @@ struct decimal {
     int64_t digits_exponent; /* of ten, for the digits read as one integer */
 };
 
-#define MAX_DIGITS 19                               /* every number of 19 digits fits 64 bits */
+#define MAX_DIGITS 19                              /* every number of 19 digits fits 64 bits */
 #define EXPONENT_LIMIT INT64_C(100000000000000000) /* beyond it an exponent counts as this: no text is long enough to make up for it */
 
 static const double exact_power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,

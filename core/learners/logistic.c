@@ -58,12 +58,11 @@ static const dn_param params[] = {
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
      .meaning = "Stops when the largest component of the gradient, with respect to standardised weights and intercepts, is at most this. "
-                "auto: 1e-9 for newton and lbfgs, 1e-5 for gradient_descent, 5e-5 for sgd.",
+                "auto: 1e-9 for newton and lbfgs, 1e-5 for gradient_descent, 5e-5 for sgd. 0: runs to max_iterations.",
      .default_choice = "auto",
      .default_number = 1e-9,
      .minimum = 0,
      .maximum = (double)INFINITY,
-     .open_minimum = true,
      .open_maximum = true,
      .word = "auto"},
     {.name = "max_iterations",
@@ -185,6 +184,9 @@ static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_
         bytes += 8 * dni_newton_memory(n);
     if (solver == DNI_LOGISTIC_LBFGS)
         bytes += 8 * dni_lbfgs_memory(n);
+    if (solver == DNI_LOGISTIC_SGD)
+        bytes += 8 * (DN_BLOCK_ROWS + (double)n_rows / DN_BLOCK_ROWS + 1 + 3 * (double)n);
+    bytes += 8 * 4 * ((double)width + (double)n_classes); /* moments, marks, the metric's diagonal */
     if (uses & DNI_LOGISTIC_GRAM)
         bytes += 8 * 2 * (double)width * (double)width;
     return bytes;

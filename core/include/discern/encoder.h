@@ -39,7 +39,9 @@ typedef struct dn_input {
     size_t first_feature, n_features;
 } dn_input;
 
-/* One pass (two when standardising) over the rows with role[row] == DN_ROW_TRAIN (NULL: all). weight: NULL or [source->n_rows]. */
+/* One pass (two when standardising) over the rows with role[row] == DN_ROW_TRAIN (NULL: all), by run's sum. weight: NULL or [source->n_rows]; a row of weight 0 counts as
+ * none, also for the levels. A column is constant when its extremes are equal or its deviation is <= 1e-14 of their magnitude. A number that no training row has is filled with 0.
+ * DN_ERR_DATA: no training row, no column, a text column, too many levels; DN_ERR_NUMERIC: a mean or deviation that is not finite; DN_ERR_ARGUMENT: a weight < 0 or not finite. */
 DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
                                      const dn_run *run, dn_encoder **out, dn_error *err);
 dn_encoder *dn_encoder_ref(dn_encoder *encoder); /* shared by counting: thread safe */
@@ -64,11 +66,12 @@ void dn_encoder_apply(const dn_encoder *encoder, const double *raw, size_t n_row
 /* Rows of a source, encoded: those with role[row] == wanted, renumbered from 0 in order; target [source->n_rows] holds the class index of every source row
  * (copied for the selected rows only as blocks are asked for), weight likewise or NULL. Dense or CSR is chosen by the encoder's expected density (CSR below 1/4), standardised columns always dense ones.
  * With in_memory the encoded matrix is built once through run's allocator (DN_ERR_BUDGET when it does not fit: its message says the bytes needed), otherwise each block is
- * decoded and encoded anew at every call: bounded memory, the same blocks bit for bit. source, encoder, role, target and weight must outlive it. */
+ * decoded and encoded anew at every call: bounded memory, the same blocks bit for bit; source->n_slots must then be at least run->n_slots. Inputs are found in the source by name and
+ * must have their type (DN_ERR_DATA, field). CSR rows hold no zeros. source, encoder, role, target and weight must outlive it. */
 DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder, const uint8_t *role,
                                           enum dn_row_role wanted, const double *target, const double *weight, bool in_memory,
                                           const dn_run *run, dn_rows **out, dn_error *err);
-/* Bytes that in_memory would take for n_rows rows. */
+/* Bytes that in_memory would take for n_rows rows, target and weight included; SIZE_MAX: more than can be addressed. */
 size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows);
 
 #endif

@@ -28,7 +28,8 @@ typedef struct dn_strings {
 
 /* One column of one chunk, as its logical type wants it. Views into a dn_column_chunk.
  *   DN_NUMERIC, DN_BOOLEAN: number[n_rows], NaN is missing (booleans 0 and 1).
- *   DN_CATEGORICAL, DN_TEXT: code[n_rows] indexes `strings`, the chunk's own list (distinct, in order of first appearance), DN_CODE_MISSING is missing. */
+ *   DN_CATEGORICAL, DN_TEXT: code[n_rows] indexes `strings`, the chunk's own list in order of first appearance (distinct for DN_CATEGORICAL; a DN_TEXT list may repeat
+ *   a string), DN_CODE_MISSING is missing. */
 typedef struct dn_column_view {
     dn_column_type type;
     size_t n_rows;
@@ -46,7 +47,7 @@ typedef struct dn_column_builder dn_column_builder;
 DN_MUST_USE dn_status dn_column_builder_new(dn_column_builder **out, dn_error *err);
 void dn_column_builder_free(dn_column_builder *builder);
 /* A number, with the text it was written as (spelling NULL: it was no text; the canonical spelling is understood). The builder compares and keeps the
- * text only if dn_number_format(value) differs from it. */
+ * text only if dn_number_format(value), padded with zeros as the rest of the chunk is ("1.50"), differs from it. NaN is missing; an infinity is DN_ERR_ARGUMENT. */
 DN_MUST_USE dn_status dn_column_builder_number(dn_column_builder *builder, double value, const char *spelling, size_t length,
                                                dn_error *err);
 DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length, dn_error *err);
@@ -61,15 +62,15 @@ typedef struct dn_column_chunk dn_column_chunk;
 DN_MUST_USE dn_status dn_column_chunk_new(dn_column_chunk **out, dn_error *err);
 void dn_column_chunk_free(dn_column_chunk *chunk);
 /* Decodes bytes as a column of logical type `type`; the view is valid until the next decode or free. Numbers read as strings give their spelling back.
- * Strings read as DN_BOOLEAN must be true/false/0/1 in any case, as DN_NUMERIC must be numbers (DN_ERR_DATA names the first row that is not). */
+ * Strings read as DN_BOOLEAN must be true/false/0/1 in any case, as DN_NUMERIC must be numbers (DN_ERR_DATA; err->row is the first row of the chunk, from 0, that is not). */
 DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size, dn_column_type type,
                                              dn_column_view *out, dn_error *err);
 
 /* ---- numbers as text -----------------------------------------------------------------------------------------------------------
  * The grammar of numbers everywhere: [+-]? (digits [. digits*]? | . digits) ([eE] [+-]? digits)?  Exactly rounded, no locale, no hex, no "inf", no "nan".
- * Out of range (1e999) is not a number (false). Spaces are not skipped. ≤ 19 digits and |exponent| ≤ 22 take the fast exact road. */
+ * Too large (1e999) is not a number (false), too small (1e-999) is 0. Spaces are not skipped. ≤ 19 digits and |exponent| ≤ 22 take the fast exact road. */
 bool dn_number_parse(const char *text, size_t length, double *out);
-/* Shortest text that reads back as the same double ("5.1", "1e+300" as "1e300", "-0"), JSON grammar; NaN "null". Returns the length, at most DN_NUMBER_SIZE - 1, and ends it with NUL. */
+/* Shortest text that reads back as the same double ("5.1", "1e+300" as "1e300", "-0"), JSON grammar; without an exponent from 1e-6 to below 1e21; NaN and infinities "null". Returns the length, at most DN_NUMBER_SIZE - 1, and ends it with NUL. */
 #define DN_NUMBER_SIZE 32
 size_t dn_number_format(double value, char out[DN_NUMBER_SIZE]);
 

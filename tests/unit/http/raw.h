@@ -4,10 +4,13 @@
 
 #include "base/buf.h"
 #include "http/http.h"
+
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -31,7 +34,9 @@ static inline int raw_connect_from(const struct http_server *server, const char 
         assert_int_equal(connect(fd, (struct sockaddr *)&un, sizeof un), 0);
         return fd;
     }
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)http_port(server)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in in = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)http_port(server)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     fd = socket(AF_INET, SOCK_STREAM, 0);
     if (from != NULL) {
         struct sockaddr_in own = {.sin_family = AF_INET};

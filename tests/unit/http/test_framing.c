@@ -167,11 +167,20 @@ static void many_of_all(void **state) {
         int n, status;
         const char *problem;
     } cases[] = {
-        {"query", 10, 200, NULL},    {"query", 500, 200, NULL},   {"query", 1000, 200, NULL}, {"query", 1500, 200, NULL},
+        {"query", 10, 200, NULL},
+        {"query", 500, 200, NULL},
+        {"query", 1000, 200, NULL},
+        {"query", 1500, 200, NULL},
         {"query", 5000, 414, "uri-too-long"},
-        {"headers", 10, 200, NULL},  {"headers", 99, 200, NULL},  {"headers", 100, 431, "headers-too-large"},
-        {"headers", 500, 431, "headers-too-large"}, {"headers", 1000, 431, "headers-too-large"}, {"headers", 5000, 431, "headers-too-large"},
-        {"cookies", 10, 200, NULL},  {"cookies", 1000, 431, "headers-too-large"}, {"cookies", 5000, 431, "headers-too-large"},
+        {"headers", 10, 200, NULL},
+        {"headers", 99, 200, NULL},
+        {"headers", 100, 431, "headers-too-large"},
+        {"headers", 500, 431, "headers-too-large"},
+        {"headers", 1000, 431, "headers-too-large"},
+        {"headers", 5000, 431, "headers-too-large"},
+        {"cookies", 10, 200, NULL},
+        {"cookies", 1000, 431, "headers-too-large"},
+        {"cookies", 5000, 431, "headers-too-large"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *request = many(cases[i].kind, cases[i].n);
@@ -199,7 +208,7 @@ static void long_lines(void **state) {
     static const struct {
         size_t path, header;
         int status;
-    } cases[] = {{16300, 0, 200}, {16384, 0, 414}, {17000, 0, 414}, {40000, 0, 414}, {1000000, 0, 414}, {0, 12000, 200},
+    } cases[] = {{16300, 0, 200}, {16384, 0, 414}, {17000, 0, 414},   {40000, 0, 414},    {1000000, 0, 414}, {0, 12000, 200},
                  {0, 12400, 431}, {0, 40000, 431}, {0, 1000000, 431}, {15000, 9000, 200}, {16300, 12000, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct buf b = {0};
@@ -221,8 +230,17 @@ static void long_lines(void **state) {
 
 static void targets(void **state) {
     (void)state;
-    static const char *const bad[] = {"/v1/things/a%00b", "/v1/things/a%2Fb", "/v1/things/%zz", "/v1/things/%4", "/v1/things/%ff", "/v1/things/a b",
-                                      "/ok?a=%00", "/ok?a=%zz", "/ok?%ff=1", "ok", "*"};
+    static const char *const bad[] = {"/v1/things/a%00b",
+                                      "/v1/things/a%2Fb",
+                                      "/v1/things/%zz",
+                                      "/v1/things/%4",
+                                      "/v1/things/%ff",
+                                      "/v1/things/a b",
+                                      "/ok?a=%00",
+                                      "/ok?a=%zz",
+                                      "/ok?%ff=1",
+                                      "ok",
+                                      "*"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char request[200];
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", bad[i]);
@@ -240,7 +258,8 @@ static void methods(void **state) {
     raw_expect_problem(toy.server, "get /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
     raw_expect_problem(toy.server, "TRACE /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
     raw_expect_problem(toy.server, "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
-    raw_expect_problem(toy.server, "AVERYLONGMETHODNAMEINDEED /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab", 501, "not-implemented");
+    raw_expect_problem(toy.server, "AVERYLONGMETHODNAMEINDEED /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab", 501,
+                       "not-implemented");
     raw_expect_problem(toy.server, "POST /ok HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nContent-Length: 2\r\n\r\nab", 417, "expectation-failed");
     raw_expect_problem(toy.server, "GET /silent HTTP/1.1\r\nHost: x\r\n\r\n", 500, "internal");
     raw_expect_problem(toy.server, "GET /silent-pool HTTP/1.1\r\nHost: x\r\n\r\n", 500, "internal");
@@ -269,8 +288,9 @@ static void head(void **state) {
         const char *path;
         int status;
         const char *length;
-    } cases[] = {{"/ok", 200, "3"}, {"/slow", 200, "3"}, {"/nope", 404, NULL}, {"/wait?seconds=600", 200, NULL}, {"/lines?n=5", 200, NULL},
-                 {"/events", 200, NULL}, {"/echo", 405, NULL}, {"/big?n=100000", 200, "100000"}, {"/ok", 200, "3"}};
+    } cases[] = {{"/ok", 200, "3"},         {"/slow", 200, "3"},    {"/nope", 404, NULL}, {"/wait?seconds=600", 200, NULL},
+                 {"/lines?n=5", 200, NULL}, {"/events", 200, NULL}, {"/echo", 405, NULL}, {"/big?n=100000", 200, "100000"},
+                 {"/ok", 200, "3"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char request[200];
         snprintf(request, sizeof request, "HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n", cases[i].path);
@@ -311,11 +331,11 @@ static void request_ids(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(framing, setup, teardown),      cmocka_unit_test_setup_teardown(nul_bytes, setup, teardown),
-        cmocka_unit_test_setup_teardown(unusual, setup, teardown),      cmocka_unit_test_setup_teardown(pipelined, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_of_all, setup, teardown),  cmocka_unit_test_setup_teardown(long_lines, setup, teardown),
-        cmocka_unit_test_setup_teardown(targets, setup, teardown),      cmocka_unit_test_setup_teardown(methods, setup, teardown),
-        cmocka_unit_test_setup_teardown(head, setup, teardown),         cmocka_unit_test_setup_teardown(request_ids, setup, teardown),
+        cmocka_unit_test_setup_teardown(framing, setup, teardown),     cmocka_unit_test_setup_teardown(nul_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(unusual, setup, teardown),     cmocka_unit_test_setup_teardown(pipelined, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_of_all, setup, teardown), cmocka_unit_test_setup_teardown(long_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(targets, setup, teardown),     cmocka_unit_test_setup_teardown(methods, setup, teardown),
+        cmocka_unit_test_setup_teardown(head, setup, teardown),        cmocka_unit_test_setup_teardown(request_ids, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,13 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "http/http.h"
+
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,7 +29,8 @@ struct toy {
     atomic_int resumes;            /* bodies resumed by the helper thread */
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct http_call *paused; /* for the helper thread */
+    struct http_call *paused[256]; /* for the helper thread */
+    size_t n_paused;
     bool stop;
     bool hold; /* the helper leaves paused bodies alone */
     pthread_t helper;
@@ -199,7 +203,8 @@ static inline enum http_sink_state toy_data(struct http_call *call, const char *
     if (http_query(call, "pause") == NULL)
         return HTTP_SINK_MORE;
     pthread_mutex_lock(&s->toy->lock);
-    s->toy->paused = call;
+    assert_true(s->toy->n_paused < 256);
+    s->toy->paused[s->toy->n_paused++] = call;
     pthread_cond_signal(&s->toy->wake);
     pthread_mutex_unlock(&s->toy->lock);
     return HTTP_SINK_PAUSE;
@@ -218,12 +223,11 @@ static inline void *toy_helper(void *arg) {
     struct toy *toy = arg;
     pthread_mutex_lock(&toy->lock);
     while (!toy->stop) {
-        if (toy->paused == NULL || toy->hold) {
+        if (toy->n_paused == 0 || toy->hold) {
             pthread_cond_wait(&toy->wake, &toy->lock);
             continue;
         }
-        struct http_call *call = toy->paused;
-        toy->paused = NULL;
+        struct http_call *call = toy->paused[--toy->n_paused];
         pthread_mutex_unlock(&toy->lock);
         atomic_fetch_add(&toy->resumes, 1);
         http_resume_body(call);
@@ -251,10 +255,26 @@ static const struct http_route TOY_ROUTES[] = {
     {.method = "GET", .path = "/v1/things/{name}", .operation = "thing", .handle = toy_show},
     {.method = "DELETE", .path = "/v1/things/{name}", .operation = "dropThing", .handle = toy_ok},
     {.method = "POST", .path = "/v1/things/{name}:verb", .operation = "verb", .handle = toy_show},
-    {.method = "POST", .path = "/echo", .operation = "echo", .body = HTTP_BODY_MEMORY, .handle = toy_echo, .body_limit = toy_limit, .limit_option = "--max-toy"},
-    {.method = "POST", .path = "/echo-pool", .operation = "echoPool", .body = HTTP_BODY_MEMORY, .where = HTTP_ON_POOL, .handle = toy_echo,
+    {.method = "POST",
+     .path = "/echo",
+     .operation = "echo",
+     .body = HTTP_BODY_MEMORY,
+     .handle = toy_echo,
+     .body_limit = toy_limit,
+     .limit_option = "--max-toy"},
+    {.method = "POST",
+     .path = "/echo-pool",
+     .operation = "echoPool",
+     .body = HTTP_BODY_MEMORY,
+     .where = HTTP_ON_POOL,
+     .handle = toy_echo,
      .body_limit = toy_limit},
-    {.method = "PUT", .path = "/sink/{name}", .operation = "sink", .body = HTTP_BODY_STREAM, .sink = &TOY_SINK, .body_limit = toy_limit,
+    {.method = "PUT",
+     .path = "/sink/{name}",
+     .operation = "sink",
+     .body = HTTP_BODY_STREAM,
+     .sink = &TOY_SINK,
+     .body_limit = toy_limit,
      .limit_option = "--max-toy"},
 };
 

@@ -30,7 +30,7 @@ typedef struct chunked {
 static inline dn_status chunked_column_of(const dn_table_source *source, size_t chunk, size_t column, size_t slot, dn_column_view *out,
                                           dn_error *err) {
     chunked *self = (chunked *)source->ctx;
-    if (++self->calls == self->fail_at)
+    if (self->fail_at != 0 && ++self->calls == self->fail_at)
         return dn_error_set(err, DN_ERR_SOURCE, "the disk is gone");
     const chunked_column *data = &self->data[column];
     dn_column_builder *builder = NULL;

@@ -33,12 +33,17 @@ static struct blob encode(dn_column_builder *builder) {
     return blob;
 }
 
-/* NULL: missing. What reads as a number is appended as one, the rest as strings: as a reader of CSV does it. */
-static struct blob build(dn_column_builder *builder, const char *const *cells, size_t n) {
+/* NULL: missing. What reads as a number is appended as one, the rest as strings: as a reader of CSV does it.
+ * silently: a canonical spelling is not shown. */
+static struct blob build_how(dn_column_builder *builder, const char *const *cells, size_t n, bool silently) {
     for (size_t i = 0; i < n; i++) {
         double value;
+        char canonical[DN_NUMBER_SIZE];
         if (cells[i] == NULL)
             assert_int_equal(dn_column_builder_missing(builder, NULL), DN_OK);
+        else if (silently && dn_number_parse(cells[i], strlen(cells[i]), &value) && dn_number_format(value, canonical) > 0 &&
+                 strcmp(canonical, cells[i]) == 0)
+            assert_int_equal(dn_column_builder_number(builder, value, NULL, 0, NULL), DN_OK);
         else if (dn_number_parse(cells[i], strlen(cells[i]), &value))
             assert_int_equal(dn_column_builder_number(builder, value, cells[i], strlen(cells[i]), NULL), DN_OK);
         else
@@ -47,6 +52,10 @@ static struct blob build(dn_column_builder *builder, const char *const *cells, s
     }
     assert_true(dn_column_builder_bytes(builder) >= n);
     return encode(builder);
+}
+
+static struct blob build(dn_column_builder *builder, const char *const *cells, size_t n) {
+    return build_how(builder, cells, n, false);
 }
 
 static bool same_text(dn_strings strings, uint32_t code, const char *text) {
@@ -100,7 +109,10 @@ static void check_cells(const char *const *cells, size_t n) {
     dn_column_chunk *chunk = NULL;
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
-    struct blob blob = build(builder, cells, n);
+    struct blob blob = build_how(builder, cells, n, true);
+    check_texts(chunk, blob, cells, n);
+    free(blob.bytes);
+    blob = build(builder, cells, n);
     check_texts(chunk, blob, cells, n);
     double *numbers = calloc(n + 1, sizeof *numbers);
     bool all = true;
@@ -132,6 +144,9 @@ static void spellings(void **unused) {
     CHECK("1.50", "2.00", "12.25", "0.10", "3");            /* prices, and one odd cell */
     CHECK("3", "1.50", "2.00");                             /* the odd one comes first */
     CHECK("1.5", "1.50", "1.500", "1.5");
+    CHECK("1.2345", "0.0001", "12.3450", "1.2345", "7", "7.0000", "1e-7"); /* canonical ones first, which padding leaves alone */
+    CHECK("1.2345", "2", "12.3450", "12.3450");                            /* or does not */
+    CHECK("1.9999", "9999.9999", "10000.0001", "1.000", "1.0001", "3.25", "1.2350");
     CHECK("0.0000001", "1e-7", "0.000001", "1.0e-7", "0.00000010");
     CHECK("1e21", "1000000000000000000000", "100000000000000000000", "123456789012345678901234567890");
     CHECK("0.1000000000000000055511151231257827", "0.1", "0.10000000000000001", "0.30000000000000004", "0.3");
@@ -255,6 +270,15 @@ static void padding_is_free(void **unused) {
         assert_int_equal(dn_column_builder_number(builder, i / 4.0, text, (size_t)n, NULL), DN_OK);
     }
     struct blob blob = encode(builder);
+    assert_int_equal(blob.size, DNI_COLUMN_HEADER + 8000);
+    free(blob.bytes);
+    /* also when canonical ones come first and without their text */
+    for (int i = 0; i < 1000; i++) {
+        char text[32];
+        int n = snprintf(text, sizeof text, "%.4f", i * 0.1234 + 0.0001);
+        assert_int_equal(dn_column_builder_number(builder, strtod(text, NULL), text[n - 1] == '0' ? text : NULL, (size_t)n, NULL), DN_OK);
+    }
+    blob = encode(builder);
     assert_int_equal(blob.size, DNI_COLUMN_HEADER + 8000);
     free(blob.bytes);
     dn_column_builder_free(builder);

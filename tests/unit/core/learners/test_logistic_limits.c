@@ -132,6 +132,43 @@ static void dependent_columns(void **state) {
     free(y);
 }
 
+/* 1-of-K columns beside an intercept, sparse: their sum is 1 in every row, so least norm means that their weights add up to 0. */
+static void one_of_k_without_penalty(void **state) {
+    (void)state;
+    const char *const solvers[] = {"newton", "lbfgs"};
+    enum { N = 240, D = 9 }; /* levels 0 … 3 and 4 … 8 */
+    double values[2 * N], y[N], x[N * D] = {0};
+    uint32_t cols[2 * N];
+    size_t start[N + 1] = {0};
+    for (size_t i = 0; i < N; i++) {
+        cols[2 * i] = (uint32_t)(i % 4);
+        cols[2 * i + 1] = (uint32_t)(4 + i / 4 % 5);
+        values[2 * i] = values[2 * i + 1] = 1;
+        start[i + 1] = 2 * i + 2;
+        y[i] = (i * i + i / 7 + i % 4 * (i % 3)) % 5 < 2;
+        x[i * D + cols[2 * i]] = x[i * D + cols[2 * i + 1]] = 1;
+    }
+    for (size_t s = 0; s < 2; s++) {
+        dn_params *p = params_of(solvers[s], 0);
+        dn_rows *rows;
+        dn_run run = dn_run_default();
+        struct fit fit;
+        OK(dn_rows_from_matrix(dn_matrix_csr(start, cols, values, N, D), y, NULL, &rows, NULL));
+        OK(fit_rows(rows, 2, p, &run, &fit, NULL));
+        assert_true(fit.report.converged);
+        assert_true(warned(&fit.report, "not unique"));
+        const double *w = fit.out.w;
+        assert_true(fabs(w[0] + w[1] + w[2] + w[3]) < 1e-9 && fabs(w[4] + w[5] + w[6] + w[7] + w[8]) < 1e-9);
+        double gradient[D + 1];
+        judge(x, y, NULL, N, D, 2, w, fit.out.w0, 0, gradient);
+        for (size_t j = 0; j <= D; j++)
+            assert_true(fabs(gradient[j]) < 1e-9);
+        fit_done(&fit);
+        dn_rows_free(rows);
+        dn_params_free(p);
+    }
+}
+
 static void penalty_beyond_reason(void **state) {
     (void)state;
     const double x[] = {-2, -1, 1, 2, 3}, y[] = {0, 0, 1, 1, 1}, lambdas[] = {1e6, 1e20, 1e300};
@@ -213,9 +250,15 @@ static void tiny_tables(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(complete_separation), cmocka_unit_test(quasi_separation),      cmocka_unit_test(thirteen_samples),
-        cmocka_unit_test(dependent_columns),   cmocka_unit_test(penalty_beyond_reason), cmocka_unit_test(extreme_numbers),
-        cmocka_unit_test(far_columns),         cmocka_unit_test(tiny_tables),
+        cmocka_unit_test(complete_separation),
+        cmocka_unit_test(quasi_separation),
+        cmocka_unit_test(thirteen_samples),
+        cmocka_unit_test(dependent_columns),
+        cmocka_unit_test(one_of_k_without_penalty),
+        cmocka_unit_test(penalty_beyond_reason),
+        cmocka_unit_test(extreme_numbers),
+        cmocka_unit_test(far_columns),
+        cmocka_unit_test(tiny_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

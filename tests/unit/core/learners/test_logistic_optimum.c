@@ -263,6 +263,62 @@ static void memory_runs_out(void **state) {
     csv_free(t);
 }
 
+/* Allocations with their size in front: how much is in use, and the most there ever was. */
+struct meter {
+    size_t now, most;
+};
+
+static void *meter_allocate(void *ctx, size_t size) {
+    struct meter *m = ctx;
+    max_align_t *p = malloc(size + sizeof *p);
+    if (p == NULL)
+        return NULL;
+    memcpy(p, &size, sizeof size);
+    m->now += size;
+    m->most = m->now > m->most ? m->now : m->most;
+    return p + 1;
+}
+
+static void meter_release(void *ctx, void *memory) {
+    struct meter *m = ctx;
+    size_t size;
+    if (memory == NULL)
+        return;
+    memcpy(&size, (max_align_t *)memory - 1, sizeof size);
+    m->now -= size;
+    free((max_align_t *)memory - 1);
+}
+
+/* What a fit is said to need is enough, and no more than a few times too much. */
+static void memory_is_foretold(void **state) {
+    (void)state;
+    const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
+    for (size_t d = 3; d <= 60; d += 57)
+        for (size_t K = 2; K <= 3; K++) {
+            struct csv *t = csv_clouds(9000, d, K);
+            for (size_t s = 0; s < 8; s++) {
+                dn_params *p = params_of(solvers[s % 4], s < 4 ? 1e-2 : 0);
+                OK(dn_params_set_number(p, "max_iterations", 2, NULL));
+                dn_rows *rows;
+                OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, d), t->target, NULL, &rows, NULL));
+                struct meter meter = {0};
+                dn_allocator allocator = {meter_allocate, meter_release, &meter, false};
+                dn_run run = dn_run_default();
+                run.allocator = &allocator;
+                struct fit fit;
+                OK(fit_rows(rows, K, p, &run, &fit, NULL));
+                double foretold = p->algorithm->memory(p, t->n, d, K, 1);
+                if ((double)meter.most > foretold || foretold > 5 * (double)meter.most)
+                    fail_msg("%s with %zu features: foretold %g, used %zu", solvers[s % 4], d, foretold, meter.most);
+                assert_int_equal(meter.now, 0);
+                fit_done(&fit);
+                dn_rows_free(rows);
+                dn_params_free(p);
+            }
+            csv_free(t);
+        }
+}
+
 static void newton_beyond_the_budget(void **state) {
     (void)state;
     struct csv *t = csv_clouds(50, 200, 3);
@@ -324,6 +380,7 @@ int main(void) {
         cmocka_unit_test(seed_decides),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(newton_beyond_the_budget),
+        cmocka_unit_test(memory_is_foretold),
         cmocka_unit_test(stops_when_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void rules_are_said(void **state) {
     REFUSED(dn_params_set_number(p, "lambda", INFINITY, &err), "lambda", "finite");
     REFUSED(dn_params_set_word(p, "lambda", "auto", &err), "lambda", "(got \"auto\")");
     REFUSED(dn_params_set_boolean(p, "lambda", true, &err), "lambda", "(got true)");
-    REFUSED(dn_params_set_number(p, "tolerance", 0, &err), "tolerance", "must be a finite number > 0 or \"auto\" (got 0)");
+    REFUSED(dn_params_set_number(p, "tolerance", -1e-9, &err), "tolerance", "must be a finite number >= 0 or \"auto\" (got -1e-9)");
     REFUSED(dn_params_set_number(p, "batch_size", 2.5, &err), "batch_size", "an integer >= 1 and <= 4096");
     REFUSED(dn_params_set_number(p, "batch_size", 5000, &err), "batch_size", "(got 5000)");
     REFUSED(dn_params_set_word(p, "solver", "magic", &err), "solver", "one of auto, newton, lbfgs, gradient_descent, sgd");

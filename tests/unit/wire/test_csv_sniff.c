@@ -1,0 +1,74 @@
+/* How the delimiter and the header of separated text are found out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "wire/csv_sniff.h"
+
+#include <string.h>
+
+static void check_delimiter(const char *body, char expected) {
+    assert_int_equal(csv_sniff_delimiter(body, strlen(body), true, NULL), expected);
+}
+
+static void test_delimiter(void **state) {
+    (void)state;
+    check_delimiter("a,b\n1,2\n", ',');
+    check_delimiter("a;b\n1,5;2,5\n2,5;1\n", ';');
+    check_delimiter("a\tb\nx, y\tz\n1\t2, 3, 4\n", '\t');
+    check_delimiter("a|b|c\n1|2|3\n", '|');
+    check_delimiter("a b\tc d\nx, y\tz, w\n", '\t');
+    check_delimiter("name,notes\n\"x;y\",\"a;b;c\"\n\"u;v\",\"d\"\n", ',');
+    check_delimiter("one\ntwo\nthree\n", ',');
+    check_delimiter("", ',');
+    check_delimiter("a,b,c\n1,2,3\n4,5\n6,7,8\n", ','); /* one ragged row does not change it */
+    check_delimiter("a,b;c\n1,2;3\n", ',');
+    size_t n_rows = 0;
+    csv_sniff_delimiter("a,b\n1,2\n3", 9, false, &n_rows);
+    assert_int_equal(n_rows, 2); /* the third is not complete */
+    csv_sniff_delimiter("a,b\n1,2\n3", 9, true, &n_rows);
+    assert_int_equal(n_rows, 3);
+}
+
+static void check_header(const char *body, bool expected) {
+    struct missing missing;
+    struct problem problem = {0};
+    bool header = !expected;
+    assert_true(missing_init(&missing, NULL, &problem));
+    assert_true(csv_sniff_header(body, strlen(body), true, ',', &missing, &header));
+    if (header != expected) {
+        fail_msg("header %d: %s", header, body);
+    }
+}
+
+static void test_header(void **state) {
+    (void)state;
+    check_header("sepal_length,species\n5.1,setosa\n4.9,setosa\n", true);
+    check_header("5.1,setosa\n4.9,setosa\n", false);
+    check_header("1,2,3\n4,5,6\n", false);
+    check_header("type,cap_shape\np,x\ne,x\np,b\n", true);
+    check_header("p,x\ne,x\np,b\n", false);             /* the first row's texts come again */
+    check_header("p,p\ne,x\n", false);                  /* or twice in it */
+    check_header("a,a\n1,2\n", true);                   /* over numbers they are names: told as a fault later */
+    check_header(",x,y\n0,1.5,2\n1,2.5,3\n", true);     /* an unnamed index */
+    check_header(",x\nb,c\n", false);
+    check_header("survived,name\n0,Braund\n1,Cumings\n", true);
+    check_header("?,a\nb,c\n", false);                  /* a token for missing is data */
+    check_header("yes,flag\nTRUE,x\nFALSE,y\n", true);  /* booleans below words */
+    check_header("true,x\nfalse,y\n", false);
+    check_header("alice\nbob\ncarol\n", true);          /* no reason against it */
+    check_header("ham,Go until\nspam,Free\nham,Ok\n", false);
+    check_header("a,b,c\n", true);
+    check_header("1,2\n", false);
+    check_header("x,y\n,\n?,NA\n", true);
+    check_header("", false);
+    check_header("a\nNaN\n1\n", true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter), cmocka_unit_test(test_header)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
