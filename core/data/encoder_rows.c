@@ -97,6 +97,13 @@ static void copy_rows(const struct source_rows *self, const dni_tile *tile, cons
         memcpy(to, rows, tile->n * sizeof *to);
 }
 
+static void copy_labels(const struct source_rows *self, const dni_tile *tile, size_t row, struct encoded *out) {
+    if (out->target != NULL)
+        copy_rows(self, tile, self->target, out->target + row);
+    if (out->weight != NULL)
+        copy_rows(self, tile, self->weight, out->weight + row);
+}
+
 /* Encodes all rows of a walk to rows `first`, first + 1 … of `out`. */
 static dn_status encode_walk(const struct source_rows *self, dni_encoding_slot *slot, size_t slot_index, dni_walk walk, size_t first,
                              struct encoded *out, dn_error *err) {
@@ -110,11 +117,8 @@ static dn_status encode_walk(const struct source_rows *self, dni_encoding_slot *
         if (self->sparse)
             dni_encode_sparse(slot, self->encoder, &tile, out->values + row * width, out->cols + row * width, out->count + row);
         else
-            dni_encode_dense(slot, self->encoder, &tile, out->values + row * width);
-        if (out->target != NULL)
-            copy_rows(self, &tile, self->target, out->target + row);
-        if (out->weight != NULL)
-            copy_rows(self, &tile, self->weight, out->weight + row);
+            dni_encode_dense(slot, self->encoder, &tile, 0, self->encoder->n_inputs, out->values + row * width);
+        copy_labels(self, &tile, row, out);
     }
     return DN_OK;
 }
@@ -125,12 +129,35 @@ static dn_matrix encoded_view(const struct source_rows *self, const struct encod
 }
 
 /* ---- in memory --------------------------------------------------------------------------------------------------------------------------- */
+/* A chunk's rows to dense rows `first` and following, some columns at a time: encoded while what was decoded is still in cache. */
+static dn_status encode_chunk(const struct source_rows *self, dni_encoding_slot *slot, size_t slot_index, size_t chunk, size_t first,
+                              const struct encoded *out, dn_error *err) {
+    const dn_encoder *encoder = self->encoder;
+    dni_tile tile;
+    for (size_t input = 0, n; input < encoder->n_inputs; input += n) {
+        n = dni_encode_group(encoder, input);
+        dn_status status = dni_encoding_open_part(slot, self->source, encoder, self->columns, input, n, chunk, slot_index, &self->run, err);
+        if (status != DN_OK)
+            return status;
+        dni_walk walk = dni_walk_chunk(&self->selection, chunk);
+        while (dni_walk_next(&walk, &tile))
+            dni_encode_dense(slot, encoder, &tile, input, n, out->values + (first + tile.position) * encoder->n_features);
+    }
+    return DN_OK;
+}
+
 static dn_status build_chunk(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
     (void)out;
     struct source_rows *self = arg;
-    size_t chunk = block->first_row;
-    return encode_walk(self, &self->builders[slot], slot, dni_walk_chunk(&self->selection, chunk),
-                       dni_selection_chunk_rank(&self->selection, chunk), &self->all, err);
+    size_t chunk = block->first_row, first = dni_selection_chunk_rank(&self->selection, chunk);
+    dni_walk walk = dni_walk_chunk(&self->selection, chunk);
+    if (self->sparse || walk.left == 0)
+        return encode_walk(self, &self->builders[slot], slot, walk, first, &self->all, err);
+    dn_status status = encode_chunk(self, &self->builders[slot], slot, chunk, first, &self->all, err);
+    dni_tile tile;
+    while (status == DN_OK && dni_walk_next(&walk, &tile))
+        copy_labels(self, &tile, first + tile.position, &self->all);
+    return status;
 }
 
 static dn_status build_all(struct source_rows *self, const dn_run *run, dn_error *err) {

@@ -63,6 +63,18 @@ dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *sour
     return status;
 }
 
+dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const size_t *columns,
+                                 size_t first, size_t n, size_t chunk, size_t slot_index, const dn_run *run, dn_error *err) {
+    bool changed = false;
+    dni_open_chunk part = {.chunk = SIZE_MAX, .views = slot->open.views + first};
+    slot->open.chunk = SIZE_MAX;
+    dn_status status = dni_chunk_open(&part, source, columns + first, n, chunk, slot_index, &changed, err);
+    for (size_t i = first; status == DN_OK && i < first + n; i++)
+        if (encoder->inputs[i].type == DN_CATEGORICAL)
+            status = map_levels(slot, encoder, i, run, err);
+    return status;
+}
+
 static inline size_t row_of(const dni_tile *tile, size_t i) {
     return tile->contiguous ? tile->first + i : tile->row[i];
 }
@@ -75,10 +87,10 @@ struct group {
     double fill[GROUP], mean[GROUP], scale[GROUP];
 };
 
-static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t input) {
-    struct group group = {.first_feature = encoder->inputs[input].first_feature};
-    for (; group.n < GROUP && input < encoder->n_inputs && encoder->inputs[input].type != DN_CATEGORICAL; input++) {
-        size_t k = group.n++, feature = encoder->inputs[input].first_feature;
+static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t input, size_t n) {
+    struct group group = {.n = n, .first_feature = encoder->inputs[input].first_feature};
+    for (size_t k = 0; k < n; k++, input++) {
+        size_t feature = encoder->inputs[input].first_feature;
         group.number[k] = slot->open.views[input].number;
         group.fill[k] = encoder->inputs[input].fill;
         group.mean[k] = encoder->mean[feature];
@@ -119,12 +131,20 @@ static inline size_t category_feature(const dni_encoding_slot *slot, const dn_in
     return dni_encode_level(input, code == DN_CODE_MISSING ? code : slot->level[i][code]);
 }
 
-void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, double *out) {
+size_t dni_encode_group(const dn_encoder *encoder, size_t first) {
+    size_t n = 0;
+    while (n < GROUP && first + n < encoder->n_inputs && encoder->inputs[first + n].type != DN_CATEGORICAL)
+        n++;
+    return n == 0 ? 1 : n;
+}
+
+void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first, size_t n, double *out) {
     size_t stride = encoder->n_features;
-    for (size_t i = 0; i < encoder->n_inputs;) {
+    for (size_t i = first; i < first + n;) {
         const dn_input *input = &encoder->inputs[i];
         if (input->type != DN_CATEGORICAL) {
-            struct group group = group_of(slot, encoder, i);
+            size_t together = dni_encode_group(encoder, i);
+            struct group group = group_of(slot, encoder, i, together < first + n - i ? together : first + n - i);
             encode_group(&group, tile, stride, out);
             i += group.n;
             continue;
@@ -158,7 +178,7 @@ void dni_encode_sparse(const dni_encoding_slot *slot, const dn_encoder *encoder,
             }
             continue;
         }
-        struct group group = group_of(slot, encoder, i);
+        struct group group = group_of(slot, encoder, i, 1);
         for (size_t k = 0; k < tile->n; k++) {
             double value;
             encode_row(&group, 1, row_of(tile, k), &value);

@@ -19,8 +19,15 @@ void dni_encoding_slot_done(dni_encoding_slot *slot, size_t n_inputs, const dn_r
 DN_MUST_USE dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
                                         const size_t *columns, size_t chunk, size_t slot_index, const dn_run *run, dn_error *err);
 
-/* The tile's rows to out [tile->n × n_features]. */
-void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, double *out);
+/* Opens the chunk for inputs first … first + n - 1 alone: what was open is not any more. */
+DN_MUST_USE dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
+                                             const size_t *columns, size_t first, size_t n, size_t chunk, size_t slot_index,
+                                             const dn_run *run, dn_error *err);
+
+/* Features of inputs first … first + n - 1 of the tile's rows to out [tile->n × n_features]. */
+void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first, size_t n, double *out);
+/* How many inputs from `first` on are best encoded together. */
+size_t dni_encode_group(const dn_encoder *encoder, size_t first);
 
 /* The tile's rows without their zeros: row i has count[i] entries at values and cols [i · n_inputs …]. */
 void dni_encode_sparse(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, double *values, uint32_t *cols,
