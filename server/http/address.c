@@ -139,8 +139,7 @@ static bool prefix_equal(const uint8_t *a, const uint8_t *b, unsigned bits) {
 
 bool address_rules_match(const struct address_rules *rules, const struct address *a) {
     for (size_t i = 0; i < rules->n; i++) {
-        if (rules->items[i].network.family == a->family &&
-            prefix_equal(rules->items[i].network.bytes, a->bytes, rules->items[i].prefix))
+        if (rules->items[i].network.family == a->family && prefix_equal(rules->items[i].network.bytes, a->bytes, rules->items[i].prefix))
             return true;
     }
     return false;

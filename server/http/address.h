@@ -37,11 +37,11 @@ bool address_rules_match(const struct address_rules *rules, const struct address
 
 /* How many connections or calls each address has now. Thread safe (its lock is a leaf). */
 struct address_counts {
-    pthread_mutex_t lock;               /* guards all below */
-    struct address_count *nodes;        /* capacity of them */
-    uint32_t *buckets;                  /* n_buckets heads: index + 1 into nodes, 0: empty */
-    size_t capacity, n_buckets;         /* n_buckets is a power of two */
-    uint32_t unused;                    /* head of the list of free nodes: index + 1 */
+    pthread_mutex_t lock;        /* guards all below */
+    struct address_count *nodes; /* capacity of them */
+    uint32_t *buckets;           /* n_buckets heads: index + 1 into nodes, 0: empty */
+    size_t capacity, n_buckets;  /* n_buckets is a power of two */
+    uint32_t unused;             /* head of the list of free nodes: index + 1 */
 };
 bool address_counts_init(struct address_counts *c, size_t capacity); /* capacity: distinct addresses at once */
 void address_counts_done(struct address_counts *c);

@@ -151,7 +151,8 @@ void call_push(struct http_call *call, void (*fn)(struct http_call *call)) {
 
 void call_answer(struct http_call *call) {
     if (call->reply.kind == REPLY_NONE)
-        http_fail(call, PROBLEM_INTERNAL, "the handler of %s gave no answer", call->match.route != NULL ? call->match.route->operation : "?");
+        http_fail(call, PROBLEM_INTERNAL, "the handler of %s gave no answer",
+                  call->match.route != NULL ? call->match.route->operation : "?");
     atomic_store(&call->stage, STAGE_ANSWER);
     call_resume(call);
 }

@@ -12,10 +12,10 @@
 #include <microhttpd.h>
 #include <stdatomic.h>
 
-#define CALL_ID_SIZE 129           /* an X-Request-Id of 128 bytes */
+#define CALL_ID_SIZE 129 /* an X-Request-Id of 128 bytes */
 #define CALL_ARENA_LIMIT (256u << 20)
-#define CALL_ARENA_KEPT 65536      /* an arena that grew beyond this is not kept for the next call */
-#define CALL_MAX_HEADERS 16        /* of the answer, beside those the server sets */
+#define CALL_ARENA_KEPT 65536 /* an arena that grew beyond this is not kept for the next call */
+#define CALL_MAX_HEADERS 16   /* of the answer, beside those the server sets */
 
 enum call_stage {
     STAGE_NEW,     /* the request line is there, the header still coming */
@@ -33,7 +33,7 @@ struct reply_header {
     const char *value; /* … */
 };
 struct reply {
-    enum reply_kind kind;      /* REPLY_NONE: not filled yet */
+    enum reply_kind kind; /* REPLY_NONE: not filled yet */
     int status;
     const char *content_type;  /* NULL: none */
     const char *cache_control; /* "no-cache" unless set */
@@ -61,43 +61,43 @@ struct http_call {
     bool begun;         /* counted in io->in_flight */
     bool arrived;       /* the whole request has been read */
 
-    char method[16];        /* "HEAD" too; cut when longer (unknown then anyway) */
+    char method[16]; /* "HEAD" too; cut when longer (unknown then anyway) */
     struct target target;
     struct headers headers;
     struct router_match match;
-    size_t base_segments;   /* leading segments that are the base path */
-    char id[CALL_ID_SIZE];  /* request id */
+    size_t base_segments;              /* leading segments that are the base path */
+    char id[CALL_ID_SIZE];             /* request id */
     struct reply_header *kept_headers; /* n_kept of them: the request's header copied; NULL: the library still has it */
     size_t n_kept;
-    const char *client;     /* the real client's address */
+    const char *client; /* the real client's address */
     struct address client_address;
-    bool client_counted;    /* counted in server->per_address by this call */
+    bool client_counted;      /* counted in server->per_address by this call */
     const char *content_type; /* of the body: lower case, without parameters */
     const char *cross_origin; /* an allowed foreign origin: CORS headers; NULL: none */
 
     /* the body */
     int64_t body_limit;
-    uint64_t body_seen;         /* bytes that came */
-    struct buf body;            /* HTTP_BODY_MEMORY */
-    int64_t discarded;          /* bytes thrown away in STAGE_DISCARD */
-    bool sink_open;             /* begin succeeded, neither end nor abort was called */
-    bool paused;                /* this and the next three: server->pause_lock */
-    bool resume_early;          /* http_resume_body came before the data callback had returned */
+    uint64_t body_seen; /* bytes that came */
+    struct buf body;    /* HTTP_BODY_MEMORY */
+    int64_t discarded;  /* bytes thrown away in STAGE_DISCARD */
+    bool sink_open;     /* begin succeeded, neither end nor abort was called */
+    bool paused;        /* this and the next three: server->pause_lock */
+    bool resume_early;  /* http_resume_body came before the data callback had returned */
     struct http_call *paused_next, *paused_previous;
 
     /* work */
-    struct pool_job job;                      /* one at a time */
-    void (*job_run)(struct http_call *call);  /* what the job does */
-    void (*deferred)(struct http_call *call); /* http_defer */
+    struct pool_job job;                              /* one at a time */
+    void (*job_run)(struct http_call *call);          /* what the job does */
+    void (*deferred)(struct http_call *call);         /* http_defer */
     bool (*check)(struct http_call *call, bool last); /* http_watch */
-    struct http_call *watch_next;             /* in watchers' list */
-    int64_t watch_deadline_ns;                /* when its turn comes without a poke; guarded by the watchers' lock */
-    int64_t watch_until_ns;                   /* http_watch: when it must answer */
-    struct stream *stream;                    /* http_stream */
+    struct http_call *watch_next;                     /* in watchers' list */
+    int64_t watch_deadline_ns;                        /* when its turn comes without a poke; guarded by the watchers' lock */
+    int64_t watch_until_ns;                           /* http_watch: when it must answer */
+    struct stream *stream;                            /* http_stream */
 
     struct reply reply;
-    uint64_t sent;     /* bytes of the answer's body */
-    void *state;       /* the handler's own */
+    uint64_t sent; /* bytes of the answer's body */
+    void *state;   /* the handler's own */
     void (*on_done)(void *state);
 };
 

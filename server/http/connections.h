@@ -25,10 +25,10 @@ struct connection {
     struct http_call *call;     /* the call under way; I/O thread only */
     struct address peer;        /* who connected */
     char peer_text[ADDRESS_TEXT_SIZE];
-    bool trusted;             /* the peer is a trusted proxy */
-    bool counted;             /* the peer's address is counted in server->per_address */
-    bool linger;              /* closed by us with bytes unread: reading goes on for a while, so that no reset overtakes the answer; I/O thread only */
-    char *last_words;         /* malloc'ed: the whole answer to a request whose body is being discarded, should patience end; guarded by lock */
+    bool trusted; /* the peer is a trusted proxy */
+    bool counted; /* the peer's address is counted in server->per_address */
+    bool linger;  /* closed by us with bytes unread: reading goes on for a while, so that no reset overtakes the answer; I/O thread only */
+    char *last_words; /* malloc'ed: the whole answer to a request whose body is being discarded, should patience end; guarded by lock */
     size_t last_words_size;   /* bytes of last_words */
     struct deadline deadline; /* the sweeper's */
 };

@@ -9,7 +9,9 @@ void deadline_open(struct deadline *d, uint64_t epoch, int64_t now_ns) {
 }
 
 static uint64_t counter_of(const struct deadline_view *view) {
-    return view->phase == PHASE_BODY || view->phase == PHASE_DISCARD ? view->taken : view->phase == PHASE_SEND ? view->sent : view->received;
+    return view->phase == PHASE_BODY || view->phase == PHASE_DISCARD ? view->taken
+           : view->phase == PHASE_SEND                               ? view->sent
+                                                                     : view->received;
 }
 
 /* Bytes must move at all within idle_ns, and on average over a whole window. */

@@ -6,19 +6,19 @@
 #include <stdint.h>
 
 enum phase {
-    PHASE_NONE,   /* no connection */
-    PHASE_HEADER, /* a request header is due */
-    PHASE_IDLE,   /* between two requests */
-    PHASE_BODY,   /* the body is being read */
+    PHASE_NONE,    /* no connection */
+    PHASE_HEADER,  /* a request header is due */
+    PHASE_IDLE,    /* between two requests */
+    PHASE_BODY,    /* the body is being read */
     PHASE_DISCARD, /* the body of a refused request is being thrown away */
-    PHASE_WORK,   /* it is our turn: nothing is due from the client */
-    PHASE_SEND,   /* the answer is being written */
-    PHASE_CUT     /* the sweeper has ended it */
+    PHASE_WORK,    /* it is our turn: nothing is due from the client */
+    PHASE_SEND,    /* the answer is being written */
+    PHASE_CUT      /* the sweeper has ended it */
 };
 
 enum verdict {
     VERDICT_KEEP,
-    VERDICT_DROP,   /* close without a word */
+    VERDICT_DROP,    /* close without a word */
     VERDICT_TIMEOUT, /* 408 and close: nothing was answered yet */
     VERDICT_ANSWER   /* the answer at once, then reading for DEADLINE_AFTER_NS at most */
 };
@@ -32,7 +32,7 @@ struct deadline_limits {
 
 /* What a sweep sees. */
 struct deadline_view {
-    uint64_t epoch;    /* changes with every change of phase */
+    uint64_t epoch; /* changes with every change of phase */
     enum phase phase;
     uint64_t received; /* bytes that came, the kernel's count; 0 where it keeps none */
     uint64_t taken;    /* bytes of bodies the server took */

@@ -151,8 +151,8 @@ static enum MHD_Result proceed(struct http_call *call) {
 
 /* Called first with the header, then for each piece of the body, then once the request is complete, and again after each resume. An answer is only ever
  * queued in the later calls: one queued in the first makes the library close the connection. */
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method, const char *version, const char *data,
-                                  size_t *size, void **context) {
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method, const char *version,
+                                  const char *data, size_t *size, void **context) {
     (void)cls;
     struct http_call *call = *context;
     if (call == NULL || atomic_load_explicit(&call->server->stopping, memory_order_relaxed))
@@ -248,10 +248,11 @@ static void on_log(void *cls, const char *format, va_list ap) {
 bool dispatch_start(struct io *io, struct problem *problem) {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG;
     unsigned limit = (unsigned)io->server->settings.max_connections + 16; /* ours is reached first */
-    io->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, io, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                  (size_t)SERVER_POOL_BYTES, MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
-                                  MHD_OPTION_URI_LOG_CALLBACK, on_target, io, MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,
-                                  MHD_OPTION_NOTIFY_COMPLETED, on_completed, io, MHD_OPTION_NOTIFY_CONNECTION, on_connection, io, MHD_OPTION_END);
+    io->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, io, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                         (size_t)SERVER_POOL_BYTES, MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+                         MHD_OPTION_URI_LOG_CALLBACK, on_target, io, MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,
+                         MHD_OPTION_NOTIFY_COMPLETED, on_completed, io, MHD_OPTION_NOTIFY_CONNECTION, on_connection, io, MHD_OPTION_END);
     if (io->daemon == NULL)
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start an I/O thread");
     return true;

@@ -11,7 +11,8 @@ struct known {
     size_t size;
     size_t at; /* offset in struct headers */
 };
-#define KNOWN(text, field) {text, sizeof text - 1, offsetof(struct headers, field)}
+#define KNOWN(text, field)                                                                                                                 \
+    { text, sizeof text - 1, offsetof(struct headers, field) }
 static const struct known KNOWN_HEADERS[] = {
     KNOWN("Host", host),
     KNOWN("Origin", origin),
@@ -116,7 +117,8 @@ bool headers_check_framing(const struct headers *h, struct problem *problem) {
     if (h->n_transfer_encoding > 0 && h->n_content_length > 0)
         return problem_set(problem, PROBLEM_BAD_FRAMING, "Content-Length and Transfer-Encoding are both given");
     if (h->n_transfer_encoding > 1 || (h->transfer_encoding != NULL && strcasecmp(h->transfer_encoding, "chunked") != 0))
-        return problem_set(problem, PROBLEM_BAD_FRAMING, "Transfer-Encoding must be \"chunked\", once, got \"%.100s\"", h->transfer_encoding);
+        return problem_set(problem, PROBLEM_BAD_FRAMING, "Transfer-Encoding must be \"chunked\", once, got \"%.100s\"",
+                           h->transfer_encoding);
     if (h->transfer_encoding != NULL && h->http_1_0)
         return problem_set(problem, PROBLEM_BAD_FRAMING, "Transfer-Encoding cannot be used in HTTP/1.0");
     if (h->host == NULL && !h->http_1_0)
@@ -128,7 +130,8 @@ bool headers_check_limits(const struct headers *h, struct problem *problem) {
     if (h->n > HEADERS_MAX_COUNT)
         return problem_set(problem, PROBLEM_HEADERS_TOO_LARGE, "the request has %zu header fields, more than %d", h->n, HEADERS_MAX_COUNT);
     if (h->bytes > HEADERS_MAX_BYTES)
-        return problem_set(problem, PROBLEM_HEADERS_TOO_LARGE, "the request header has %zu bytes, more than %d", h->bytes, HEADERS_MAX_BYTES);
+        return problem_set(problem, PROBLEM_HEADERS_TOO_LARGE, "the request header has %zu bytes, more than %d", h->bytes,
+                           HEADERS_MAX_BYTES);
     if (h->expect != NULL && !h->http_1_0 && !h->continues)
         return problem_set(problem, PROBLEM_EXPECTATION_FAILED, "Expect must be \"100-continue\", got \"%.100s\"", h->expect);
     return true;

@@ -37,9 +37,9 @@ struct headers {
     const char *next_line; /* where the next field must begin, while reading; NULL: that is not known */
     const char *fault;     /* what makes the framing bad; NULL: nothing */
     bool http_1_0;
-    bool chunked;     /* the body is chunked */
-    bool continues;   /* the client waits for 100 Continue before it sends the body */
-    int64_t length;   /* of the body; 0: none; -1: not known (chunked) */
+    bool chunked;   /* the body is chunked */
+    bool continues; /* the client waits for 100 Continue before it sends the body */
+    int64_t length; /* of the body; 0: none; -1: not known (chunked) */
 };
 
 /* method and version as the library gave them. in_place: it leaves the strings of the header where they arrived, so that they must lie behind each other

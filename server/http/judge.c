@@ -134,8 +134,8 @@ static bool route(struct http_call *call, struct problem *problem) {
     if (!router_match(call->server->router, call->method, &call->target, call->base_segments, &call->arena, &call->match))
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
     if (!call->match.known_path)
-        return problem_set(problem, PROBLEM_NOT_FOUND, "there is no route \"%.*s\"", (int)(call->target.path_size < 200 ? call->target.path_size : 200),
-                           call->target.raw + call->target.path_at);
+        return problem_set(problem, PROBLEM_NOT_FOUND, "there is no route \"%.*s\"",
+                           (int)(call->target.path_size < 200 ? call->target.path_size : 200), call->target.raw + call->target.path_at);
     if (options) {
         answer_options(call, call->match.allow);
         return false;

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 struct lingering {
-    size_t n;                       /* of fds and deadlines, without the pipe */
+    size_t n;                          /* of fds and deadlines, without the pipe */
     struct pollfd fds[LINGER_MAX + 1]; /* the last in use is the pipe */
-    int64_t until[LINGER_MAX];      /* end of life */
-    int64_t silent[LINGER_MAX];     /* end of life if no byte comes */
-    char waste[65536];              /* what is read */
+    int64_t until[LINGER_MAX];         /* end of life */
+    int64_t silent[LINGER_MAX];        /* end of life if no byte comes */
+    char waste[65536];                 /* what is read */
 };
 
 static void drop(struct lingering *l, size_t i) {

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINGER_MAX 512           /* descriptors at once; beyond, the oldest is closed */
-#define LINGER_NS 5000000000     /* longest life */
+#define LINGER_MAX 512              /* descriptors at once; beyond, the oldest is closed */
+#define LINGER_NS 5000000000        /* longest life */
 #define LINGER_SILENT_NS 2000000000 /* … and without a byte */
 
 struct lingerer {

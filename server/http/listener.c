@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BATCH 64        /* connections taken from one socket before the others have their turn */
-#define SHORT_OF_MS 50  /* how long nothing is accepted when descriptors have run out */
+#define BATCH 64       /* connections taken from one socket before the others have their turn */
+#define SHORT_OF_MS 50 /* how long nothing is accepted when descriptors have run out */
 
 bool listener_open(struct listener *l, const char *address, struct problem *problem) {
     memset(l, 0, sizeof *l);
@@ -60,7 +60,8 @@ static void take(struct http_server *server, int fd, const struct sockaddr *sa, 
     struct address peer = address_of_sockaddr(sa);
     bool trusted = address_rules_match(&server->trusted, &peer);
     if (atomic_load(&server->connections.open) >= settings->max_connections) {
-        refuse(server, fd, PROBLEM_UNAVAILABLE, "the daemon has as many connections as --max-connections allows", server->metrics.refused_limit);
+        refuse(server, fd, PROBLEM_UNAVAILABLE, "the daemon has as many connections as --max-connections allows",
+               server->metrics.refused_limit);
         return;
     }
     bool counted = settings->max_connections_per_address > 0 && !trusted && peer.family != ADDRESS_UNIX;

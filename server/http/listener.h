@@ -14,14 +14,14 @@ struct http_server;
 struct listener {
     int fds[LISTENER_MAX]; /* listening sockets */
     size_t n;
-    bool inherited;        /* from systemd */
-    char address[300];     /* "http://127.0.0.1:8080" or "unix:/path" */
-    char host[256];        /* the host of it: "127.0.0.1", "::1", "" for a local socket */
-    char path[108];        /* of a local socket we made and remove; "" otherwise */
-    bool complained;       /* of missing descriptors, since the last connection that was accepted */
-    int port;              /* 0 for a local socket */
-    int pipe[2];           /* wakes the acceptor */
-    size_t next_io;        /* whose turn it is; the acceptor's */
+    bool inherited;    /* from systemd */
+    char address[300]; /* "http://127.0.0.1:8080" or "unix:/path" */
+    char host[256];    /* the host of it: "127.0.0.1", "::1", "" for a local socket */
+    char path[108];    /* of a local socket we made and remove; "" otherwise */
+    bool complained;   /* of missing descriptors, since the last connection that was accepted */
+    int port;          /* 0 for a local socket */
+    int pipe[2];       /* wakes the acceptor */
+    size_t next_io;    /* whose turn it is; the acceptor's */
     pthread_t thread;
     bool started;
     atomic_bool stop;

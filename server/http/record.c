@@ -13,14 +13,18 @@ static const double SECONDS[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 bool record_init(struct http_server *server) {
     struct server_metrics *m = &server->metrics;
-    m->requests = metrics_register(METRICS_COUNTER, "discern_http_requests_total", "Requests answered, by route and status.", "route,status", NULL, 0);
-    struct metrics_family *seconds = metrics_register(METRICS_HISTOGRAM, "discern_http_request_seconds", "From the request line to the end of the answer.",
-                                                      "route", SECONDS, sizeof SECONDS / sizeof SECONDS[0]);
+    m->requests = metrics_register(METRICS_COUNTER, "discern_http_requests_total", "Requests answered, by route and status.",
+                                   "route,status", NULL, 0);
+    struct metrics_family *seconds =
+        metrics_register(METRICS_HISTOGRAM, "discern_http_request_seconds", "From the request line to the end of the answer.", "route",
+                         SECONDS, sizeof SECONDS / sizeof SECONDS[0]);
     struct metrics_family *refused =
         metrics_register(METRICS_COUNTER, "discern_http_refused_connections_total", "Connections refused at a limit.", "limit", NULL, 0);
-    m->connections = metrics_series(metrics_register(METRICS_GAUGE, "discern_http_connections", "Open connections.", "", NULL, 0), (char *)NULL);
-    m->timeouts = metrics_series(
-        metrics_register(METRICS_COUNTER, "discern_http_timeouts_total", "Connections ended by a deadline.", "", NULL, 0), (char *)NULL);
+    m->connections =
+        metrics_series(metrics_register(METRICS_GAUGE, "discern_http_connections", "Open connections.", "", NULL, 0), (char *)NULL);
+    m->timeouts =
+        metrics_series(metrics_register(METRICS_COUNTER, "discern_http_timeouts_total", "Connections ended by a deadline.", "", NULL, 0),
+                       (char *)NULL);
     m->refused_limit = metrics_series(refused, "connections", (char *)NULL);
     m->refused_address = metrics_series(refused, "address", (char *)NULL);
     m->routes = calloc(server->n_routes + 1, sizeof *m->routes);
@@ -44,7 +48,8 @@ static struct metric *requests_of(struct http_server *server, size_t route, int 
     if (m == NULL) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", status);
-        m = metrics_series(server->metrics.requests, route < server->n_routes ? server->routes[route].path : "unmatched", text, (char *)NULL);
+        m = metrics_series(server->metrics.requests, route < server->n_routes ? server->routes[route].path : "unmatched", text,
+                           (char *)NULL);
         atomic_store_explicit(&r->by_status[i], m, memory_order_release);
     }
     return m;
@@ -64,8 +69,8 @@ void record_call(struct http_call *call, int status) {
     size_t shown = t->path_size > 0 ? t->path_size : strcspn(t->raw, "?");
     LOG_WRITE(level, "http.request", log_str("method", call->method[0] != '\0' ? call->method : "-"),
               log_strn("path", t->raw + t->path_at, shown < PATH_SHOWN ? shown : PATH_SHOWN), log_int("status", status),
-              log_dbl("ms", (double)(int64_t)(seconds * 1e6) / 1e3), log_int("in", (int64_t)call->body_seen), log_int("out", (int64_t)call->sent),
-              log_str("client", call->client), log_str("request_id", call->id));
+              log_dbl("ms", (double)(int64_t)(seconds * 1e6) / 1e3), log_int("in", (int64_t)call->body_seen),
+              log_int("out", (int64_t)call->sent), log_str("client", call->client), log_str("request_id", call->id));
 }
 
 void record_refusal(struct http_server *server, const struct connection *c, int status) {

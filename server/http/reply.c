@@ -130,8 +130,8 @@ bool reply_each_header(const struct http_call *call, bool (*each)(void *arg, con
     const struct reply *reply = &call->reply;
     bool ok = reply->content_type == NULL || each(arg, "Content-Type", reply->content_type);
     ok = ok && each(arg, "Cache-Control", reply->cache_control);
-    ok = ok && each(arg, "Vary",
-                    call->server->settings.allow_origins.n > 0 ? "Accept, Accept-Encoding, Origin" : "Accept, Accept-Encoding");
+    ok =
+        ok && each(arg, "Vary", call->server->settings.allow_origins.n > 0 ? "Accept, Accept-Encoding, Origin" : "Accept, Accept-Encoding");
     ok = ok && each(arg, "X-Content-Type-Options", "nosniff");
     ok = ok && each(arg, "X-Request-Id", call->id);
     if (call->cross_origin != NULL) {

@@ -10,9 +10,9 @@ static const char *const METHODS[N_METHODS] = {"GET", "HEAD", "POST", "PUT", "PA
 enum node_kind { NODE_LITERAL, NODE_VERB, NODE_PARAM };
 struct node {
     enum node_kind kind;
-    char *text;          /* literal; of a placeholder: what stands behind it (":predict"), "" for none */
-    size_t text_size;    /* bytes of text */
-    struct node *child;  /* first, ordered by kind */
+    char *text;         /* literal; of a placeholder: what stands behind it (":predict"), "" for none */
+    size_t text_size;   /* bytes of text */
+    struct node *child; /* first, ordered by kind */
     struct node *sibling;
     const struct http_route *routes[N_METHODS]; /* by method; HEAD stays NULL unless a route names it */
     char allow[64];                             /* "" while no route ends here */

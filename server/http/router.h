@@ -12,11 +12,11 @@
 struct router;
 
 struct router_match {
-    const struct http_route *route;             /* NULL: the path is none, or has no such method */
-    bool known_path;                            /* the path exists, with whatever method */
-    const char *values[ROUTER_MAX_PARAMS];      /* decoded segments of the placeholders, in order; one before ":verb" is copied to the arena */
+    const struct http_route *route;        /* NULL: the path is none, or has no such method */
+    bool known_path;                       /* the path exists, with whatever method */
+    const char *values[ROUTER_MAX_PARAMS]; /* decoded segments of the placeholders, in order; one before ":verb" is copied to the arena */
     size_t n_values;
-    const char *allow;                          /* "GET, HEAD, OPTIONS": what Allow says; set when known_path */
+    const char *allow; /* "GET, HEAD, OPTIONS": what Allow says; set when known_path */
 };
 
 /* NULL: a route is wrong or given twice (problem names it), or no memory. The routes must outlive the router. */

@@ -13,8 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPARE_DESCRIPTORS 4096  /* a descriptor's number may be this far above the number of connections: files, the database, lingering ones */
-#define PAUSED_PATIENCE_NS 5000000000
+#define SPARE_DESCRIPTORS                                                                                                                  \
+    4096 /* a descriptor's number may be this far above the number of connections: files, the database, lingering ones */
+#define PAUSED_PATIENCE_NS 2000000000
 
 bool monotonic_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t attr;

@@ -26,9 +26,9 @@ struct io {
     struct http_server *server;
     struct MHD_Daemon *daemon;
     uint64_t id_seed, id_count; /* request ids: a random start, then a count, mixed; this thread only */
-    struct http_call *spare;   /* calls for reuse, linked by next; this thread only */
-    size_t n_spare;            /* of them */
-    _Atomic int64_t in_flight; /* calls whose header is complete and that are not over; this thread writes */
+    struct http_call *spare;    /* calls for reuse, linked by next; this thread only */
+    size_t n_spare;             /* of them */
+    _Atomic int64_t in_flight;  /* calls whose header is complete and that are not over; this thread writes */
 };
 
 /* What is counted of one route. */
@@ -63,12 +63,12 @@ struct http_server {
     struct pool pool;
     struct watchers watchers;
     struct io io[SERVER_MAX_IO];
-    size_t n_io;   /* daemons started */
+    size_t n_io; /* daemons started */
     struct server_metrics metrics;
-    pthread_mutex_t pause_lock;     /* guards paused and the calls' paused, resume_early and links */
-    struct http_call *paused;       /* calls whose body is paused */
-    _Atomic int64_t suspended;      /* connections suspended now */
-    bool strings_in_place;          /* the library is one that leaves the strings of a header where they arrived */
+    pthread_mutex_t pause_lock; /* guards paused and the calls' paused, resume_early and links */
+    struct http_call *paused;   /* calls whose body is paused */
+    _Atomic int64_t suspended;  /* connections suspended now */
+    bool strings_in_place;      /* the library is one that leaves the strings of a header where they arrived */
     atomic_bool draining;
     atomic_bool stopping; /* connections are given up: no call is begun, none is suspended any more */
 };

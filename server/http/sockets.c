@@ -71,7 +71,8 @@ static bool listen_local(struct listener *l, const char *path, struct problem *p
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     size_t n = strlen(path);
     if (n == 0 || n >= sizeof un.sun_path)
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "--listen unix:PATH needs a path of 1 to %zu bytes, got \"%s\"", sizeof un.sun_path - 1, path);
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "--listen unix:PATH needs a path of 1 to %zu bytes, got \"%s\"",
+                           sizeof un.sun_path - 1, path);
     memcpy(un.sun_path, path, n + 1);
     int error = 0;
     int fd = remove_stale(&un, &error) ? socket(AF_UNIX, SOCK_STREAM, 0) : -1;

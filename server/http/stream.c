@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK (16 * 1024)             /* what the library asks for at once, where it is not chunked */
-#define REFILL (STREAM_BUFFER / 4)    /* less than this waiting: more is asked for */
+#define BLOCK (16 * 1024)          /* what the library asks for at once, where it is not chunked */
+#define REFILL (STREAM_BUFFER / 4) /* less than this waiting: more is asked for */
 
 struct stream {
-    pthread_mutex_t lock;  /* guards ready, taken, state, filling, starved, abandoned; only the library's own locks are taken under it */
-    struct buf ready;      /* filled, to be sent */
-    size_t taken;          /* bytes of ready that are sent */
-    struct buf fresh;      /* being filled; the job's */
+    pthread_mutex_t lock; /* guards ready, taken, state, filling, starved, abandoned; only the library's own locks are taken under it */
+    struct buf ready;     /* filled, to be sent */
+    size_t taken;         /* bytes of ready that are sent */
+    struct buf fresh;     /* being filled; the job's */
     enum http_stream_state state; /* what `next` said last */
     bool filling, starved, abandoned;
-    int64_t wait_ns;       /* how long HTTP_STREAM_WAIT lasts */
-    int64_t until_ns;      /* end of the present wait, 0: none; the job's */
+    int64_t wait_ns;  /* how long HTTP_STREAM_WAIT lasts */
+    int64_t until_ns; /* end of the present wait, 0: none; the job's */
     enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle, bool draining);
 };
 

@@ -43,6 +43,11 @@ static void look(struct http_server *server, struct connection *c, const struct 
                                  .taken = atomic_load(&c->body),
                                  .sent = progress.sent,
                                  .counted = progress.counted};
+    /* The library takes a read that gave less than it asked for to mean that nothing more is there. An end that arrived before that read makes no further
+     * edge in its epoll: without this one it would go unnoticed until a deadline. */
+    bool reading = phase == PHASE_HEADER || phase == PHASE_IDLE || phase == PHASE_BODY || phase == PHASE_DISCARD;
+    if (reading && progress.ended)
+        (void)shutdown(c->fd, SHUT_RD);
     enum verdict verdict = deadline_judge(&c->deadline, &view, limits, now);
     if (verdict != VERDICT_KEEP) {
         cut(server, c, state, verdict);

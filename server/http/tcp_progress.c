@@ -10,6 +10,8 @@
 #include <linux/tcp.h>
 #endif
 
+#define CLOSE_WAIT 8 /* tcpi_state: the kernel's number, which only <netinet/tcp.h> names */
+
 void tcp_progress_read(int fd, struct tcp_progress *out) {
     memset(out, 0, sizeof *out);
 #ifdef __linux__
@@ -21,8 +23,11 @@ void tcp_progress_read(int fd, struct tcp_progress *out) {
             out->sent = info.tcpi_bytes_acked;
             out->counted = true;
         }
+        out->ended = info.tcpi_state == CLOSE_WAIT;
         return;
     }
+    char byte;
+    out->ended = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
     int waiting = 0; /* a local socket: memory of what the peer has not read yet */
     if (ioctl(fd, SIOCOUTQ, &waiting) == 0)
         out->sent = (uint64_t)waiting;

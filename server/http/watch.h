@@ -11,7 +11,7 @@ struct http_server;
 
 struct watchers {
     pthread_t thread;
-    pthread_mutex_t lock;    /* guards all below */
+    pthread_mutex_t lock; /* guards all below */
     pthread_cond_t wake;
     struct http_call *first; /* waiting calls, linked by watch_next, in no order */
     uint64_t pokes;          /* how often the server was poked */
