@@ -89,8 +89,10 @@ static bool block_values(struct column_summary *s, const double *x, size_t n) {
         } else if (isnan(x[i])) {
             form[size++] = TAG_MISSING;
         } else {
-            if (!s->numbers.over) {
-                well &= number_set_add(&s->numbers, x[i] + 0.0); /* -0 counts as 0 */
+            if (bits == minus_zero) { /* a value of its own, but not one more distinct number */
+                number_set_add_small(&s->numbers, 0);
+            } else if (!s->numbers.over) {
+                well &= number_set_add(&s->numbers, x[i]);
             }
             size += put_bits(form + size, TAG_F64, bits, 8);
         }

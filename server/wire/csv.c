@@ -52,20 +52,7 @@ void csv_row_place(const struct csv_row *row, size_t offset, int64_t *line, int6
 }
 
 void csv_cell_place(const struct csv_row *row, size_t i, int64_t *line, int64_t *column) {
-    if (i >= row->n_cells) {
-        csv_row_place(row, row->size, line, column);
-        return;
-    }
-    /* cells kept aside have lost their place: count from the last that has not */
-    size_t known = i;
-    while (known > 0 && row->cells[known].is_aside) {
-        known--;
-    }
-    if (known == i) {
-        csv_row_place(row, row->cells[i].start - (row->cells[i].quoted ? 1 : 0), line, column);
-    } else {
-        csv_row_place(row, row->cells[known].is_aside ? 0 : row->cells[known].start + row->cells[known].length, line, column);
-    }
+    csv_row_place(row, i < row->n_cells ? row->cells[i].at : row->size, line, column);
 }
 
 static void fault(struct csv *c, size_t offset, bool fatal, const char *text) {
@@ -115,7 +102,8 @@ static void plain_push(struct csv *c, size_t end) {
     if (cell == NULL) {
         return;
     }
-    *cell = (struct csv_cell){.start = (uint32_t)(c->cell - c->row), .length = (uint32_t)(end - c->cell), .kind = CSV_TEXT};
+    const uint32_t at = (uint32_t)(c->cell - c->row);
+    *cell = (struct csv_cell){.start = at, .length = (uint32_t)(end - c->cell), .at = at, .kind = CSV_TEXT};
     bool canonical = false;
     if (scan_number(c->data + c->cell, &cell->number, &canonical) == cell->length && cell->length > 0) {
         cell->kind = canonical ? CSV_CANONICAL : CSV_NUMBER;
@@ -130,7 +118,8 @@ static void quoted_push(struct csv *c, size_t quote) {
     }
     const char *text = c->data + c->cell + 1;
     size_t n = quote - c->cell - 1;
-    *cell = (struct csv_cell){.start = (uint32_t)(c->cell + 1 - c->row), .length = (uint32_t)n, .kind = CSV_TEXT, .quoted = true};
+    const uint32_t at = (uint32_t)(c->cell - c->row);
+    *cell = (struct csv_cell){.start = at + 1, .length = (uint32_t)n, .at = at, .kind = CSV_TEXT, .quoted = true};
     c->quotes = true;
     if (!c->doubled) {
         return;
@@ -207,7 +196,7 @@ static bool cells_reserve(struct csv *c) {
 }
 
 /* The unquoted cells of a block: data[block … block + 63], `marks` its delimiters, line ends and quotes. Stops behind the last one, and where something else must decide (a quote, a
- * CR, too many cells); false then. c->cell is the start of the next cell. */
+ * long cell, a CR, too many cells); false then. c->cell is the start of the next cell. */
 static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
     const char *data = c->data;
     const char delimiter = c->delimiter;
@@ -216,10 +205,10 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
     for (; marks != 0; marks &= marks - 1) {
         const size_t end = block + scan_lowest(marks);
         const char mark = data[end];
-        if (SCAN_UNLIKELY(mark == '"')) {
+        const size_t n = end - start;
+        if (SCAN_UNLIKELY(mark == '"' || n > c->max_cell)) {
             break;
         }
-        const size_t n = end - start;
         bool canonical = false;
         bool number = true;
         if (n == 1 && (unsigned)(data[start] - '0') <= 9) {
@@ -230,7 +219,7 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
         } else {
             number = scan_number(data + start, &cell->number, &canonical) == n;
         }
-        cell->start = (uint32_t)(start - row);
+        cell->start = cell->at = (uint32_t)(start - row);
         cell->length = (uint32_t)n;
         cell->kind = (uint8_t)(number * (CSV_NUMBER + canonical)); /* without a branch on the last digit */
         cell->quoted = false;

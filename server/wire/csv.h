@@ -23,6 +23,7 @@ struct csv_cell {
     double number;   /* CSV_NUMBER, CSV_CANONICAL */
     uint32_t start;  /* of the text: in the row's bytes, or in `aside` */
     uint32_t length; /* of the text, without quotes */
+    uint32_t at;     /* of the cell's first byte in the row, its quote included: its place */
     uint8_t kind;    /* enum csv_kind */
     bool quoted;     /* was written in quotes */
     bool is_aside;   /* had doubled quotes: its text is in the row's `aside` */

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More cells than a table may have columns are counted, so that a table too wide is told by its own delimiter. */
+enum { SAMPLE_MAX_CELLS = 4 * WIRE_MAX_COLUMNS };
+
 static bool read_sample(const char *bytes, size_t n, bool whole, char delimiter, const struct csv_handler *handler) {
     struct csv csv;
-    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, handler);
+    csv_init(&csv, delimiter, WIRE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
     if (csv_feed(&csv, bytes, n) && whole) {
         csv_end(&csv);
     }

@@ -1,0 +1,333 @@
+/* Instances: what JSON, CSV and query strings become, and every way to be wrong with its place. */
+#include "model_helper.h"
+
+#include <math.h>
+
+static dn_model *mixed, *numeric, *boolean;
+
+static int setup(void **state) {
+    (void)state;
+    mixed = model_mixed();
+    numeric = model_numeric();
+    boolean = model_boolean();
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    dn_model_unref(mixed);
+    dn_model_unref(numeric);
+    dn_model_unref(boolean);
+    return 0;
+}
+
+/* The matrix and labels as text: rows "[1.5 null unseen]=label". */
+static void put_rows(const dn_model *model, const struct wire_instances *in, struct buf *out) {
+    for (size_t i = 0; i < in->n; i++) {
+        buf_putc(out, '[');
+        for (size_t j = 0; j < in->n_inputs; j++) {
+            const double x = in->raw[i * in->n_inputs + j];
+            const dn_input *input = dn_encoder_input(dn_model_encoder(model), j);
+            buf_puts(out, j > 0 ? " " : "");
+            if (isnan(x)) {
+                buf_puts(out, "-");
+            } else if (input->type == DN_CATEGORICAL && x == DN_UNSEEN) {
+                buf_puts(out, "unseen");
+            } else if (input->type == DN_CATEGORICAL) {
+                const uint32_t *start = input->levels.start + (size_t)x;
+                assert_true(x >= 0 && (size_t)x < input->levels.n);
+                buf_append(out, input->levels.bytes + start[0], start[1] - start[0]);
+            } else {
+                char form[DN_NUMBER_SIZE];
+                dn_number_format(x, form);
+                buf_puts(out, form);
+            }
+        }
+        buf_putc(out, ']');
+        if (in->label != NULL && in->label[i] == SIZE_MAX) {
+            buf_puts(out, "=-");
+        } else if (in->label != NULL) {
+            buf_putc(out, '=');
+            wire_class_write(dn_model_classes(model), in->label[i], out);
+        }
+        buf_putc(out, '\n');
+    }
+}
+
+static void check_read(const dn_model *model, bool labelled, enum wire_instances_format format, const char *body, const char *expected) {
+    struct wire_instances in = {0};
+    struct problem problem = {0};
+    struct buf out = {0};
+    char *copy = malloc(strlen(body) + 1); /* exactly as long, so that a read beyond it is noticed */
+    assert_non_null(copy);
+    memcpy(copy, body, strlen(body));
+    if (!wire_instances_read(copy, strlen(body), format, model, labelled, &in, &problem)) {
+        problem_write(&problem, NULL, &out);
+        fail_msg("%s\n%s", body, buf_cstr(&out));
+    }
+    put_rows(model, &in, &out);
+    assert_string_equal(buf_cstr(&out), expected);
+    buf_done(&out);
+    wire_instances_done(&in);
+    free(copy);
+}
+
+static void check(const dn_model *model, const char *body, const char *expected) {
+    check_read(model, false, WIRE_INSTANCES_SNIFF, body, expected);
+}
+
+static void check_refused(const dn_model *model, bool labelled, const char *body, enum problem_type type, const char *const *texts) {
+    struct wire_instances in = {.n = 77};
+    struct problem problem = {0};
+    struct buf out = {0};
+    if (wire_instances_read(body, strlen(body), WIRE_INSTANCES_SNIFF, model, labelled, &in, &problem)) {
+        fail_msg("taken: %s", body);
+    }
+    assert_int_equal(in.n, 77); /* untouched */
+    problem_write(&problem, NULL, &out);
+    if (problem.type != type) {
+        fail_msg("%s\n%s", body, buf_cstr(&out));
+    }
+    for (size_t i = 0; texts[i] != NULL; i++) {
+        if (strstr(buf_cstr(&out), texts[i]) == NULL) {
+            fail_msg("%s\nis not in %s", texts[i], buf_cstr(&out));
+        }
+    }
+    problem_done(&problem);
+    buf_done(&out);
+}
+
+static void refused(const dn_model *model, const char *body, const char *text) {
+    const char *const texts[] = {text, NULL};
+    check_refused(model, false, body, PROBLEM_INVALID_INSTANCES, texts);
+}
+
+static void test_json_arrays(void **state) {
+    (void)state;
+    check(numeric, "{\"instances\":[[1,2],[0.5,-2e-3]]}", "[1 2]\n[0.5 -0.002]\n");
+    check(numeric, "[[1,2],[null,2]]", "[1 2]\n[- 2]\n");
+    check(numeric, " \n[ [ 1 , 2 ] ]\n", "[1 2]\n");
+    check(numeric, "\xEF\xBB\xBF[[1,2]]", "[1 2]\n");
+    check(numeric, "[[0.12345678901234567,123456789012345678]]", "[0.12345678901234568 123456789012345680]\n");
+    check(mixed, "[[1.5,2,\"red\",true],[1,2,\"pink\",0],[1,2,null,null],[1,2,\"\",\"TRUE\"],[1,2,5,1]]",
+          "[1.5 2 red 1]\n[1 2 unseen 0]\n[1 2 - -]\n[1 2 - 1]\n[1 2 unseen 1]\n");
+}
+
+static void test_json_objects(void **state) {
+    (void)state;
+    check(mixed, "{\"instances\":[{\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false},{\"old\":true,\"length\":3},{}]}",
+          "[1 2 blue 0]\n[3 - - 1]\n[- - - -]\n");
+    check(mixed, "[{\"kind\":\"a\",\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false}]", "[1 2 blue 0]\n"); /* the target may be there */
+    check(numeric, "[[1,2],{\"y\":3}]", "[1 2]\n[- 3]\n");
+}
+
+static void test_csv(void **state) {
+    (void)state;
+    check(numeric, "1,2\n0.5,-2e-3\n", "[1 2]\n[0.5 -0.002]\n");
+    check(numeric, "1,2", "[1 2]\n");
+    check(numeric, "y,x\n1,2\n", "[2 1]\n");
+    check(numeric, "x;y\r\n1;2\r\n;3", "[1 2]\n[- 3]\n");
+    check(numeric, "x\ty\n 1 \tNA\n", "[1 -]\n");
+    check(numeric, "class,y,x\n0,1,2\n", "[2 1]\n");
+    check(mixed, "length,width,colour,old\n1.5,2,red,true\n?,null,\"dark, blue\",0\n1,2,,\n", "[1.5 2 red 1]\n[- - unseen 0]\n[1 2 - -]\n");
+    check(mixed, "1.5,2,red,FALSE\n", "[1.5 2 red 0]\n");
+    check_read(numeric, false, WIRE_INSTANCES_CSV, "1,2\n", "[1 2]\n");
+}
+
+static void test_labels(void **state) {
+    (void)state;
+    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "[[1,2,\"red\",true,\"b\"],[1,2,\"red\",true,null],[1,2,\"red\",true,\"c\"]]",
+               "[1 2 red 1]=\"b\"\n[1 2 red 1]=-\n[1 2 red 1]=\"c\"\n");
+    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true,\"kind\":\"a\"},{\"length\":1}]",
+               "[1 2 red 1]=\"a\"\n[1 - - -]=-\n");
+    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "kind,length,width,colour,old\na,1,2,red,1\n,1,2,red,1\n", "[1 2 red 1]=\"a\"\n[1 2 red 1]=-\n");
+    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "1,2,red,1,b\n", "[1 2 red 1]=\"b\"\n");
+    check_read(numeric, true, WIRE_INSTANCES_SNIFF, "[[1,2,0],[1,2,7.5],[1,2,1.0]]", "[1 2]=0\n[1 2]=7.5\n[1 2]=1\n");
+    check_read(numeric, true, WIRE_INSTANCES_SNIFF, "1,2,7.50\n", "[1 2]=7.5\n");
+    check_read(boolean, true, WIRE_INSTANCES_SNIFF, "[[37,true],[38,0],[39,\"false\"]]", "[37]=true\n[38]=false\n[39]=false\n");
+    check_read(boolean, true, WIRE_INSTANCES_SNIFF, "fever,sick\n37,TRUE\n38,0\n", "[37]=true\n[38]=false\n");
+}
+
+static void test_json_faults(void **state) {
+    (void)state;
+    refused(numeric, "[[1]]", "{\"pointer\":\"/0\",\"detail\":\"instance 0 has 1 value, expected 2\"}");
+    refused(numeric, "{\"instances\":[[1,2],[1,2,3]]}", "{\"pointer\":\"/instances/1\",\"detail\":\"instance 1 has 3 values, expected 2\"}");
+    refused(numeric, "{\"instances\":[[1,2],[1,\"2\"]]}",
+            "{\"pointer\":\"/instances/1/1\",\"detail\":\"instance 1, column \\\"y\\\": must be a finite number (got \\\"2\\\")\"}");
+    refused(numeric, "[[1,true]]", "must be a finite number (got true)");
+    refused(numeric, "[[1,[2]]]", "must be a finite number (got an array or an object)");
+    refused(numeric, "[[1,1e999]]", "{\"pointer\":\"/0/1\",\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got 1e999)\"}");
+    refused(numeric, "[[NaN,1]]", "{\"pointer\":\"/0/0\",\"detail\":\"instance 0, column \\\"x\\\": must be a finite number (got NaN)\"}");
+    refused(numeric, "[[1,-Infinity]]", "(got -Infinity)");
+    refused(numeric, "[[1,\"\"]]", "must be a finite number (got \\\"\\\")");
+    refused(mixed, "[[1,2,\"red\",2]]", "{\"pointer\":\"/0/3\",\"detail\":\"instance 0, column \\\"old\\\": must be true or false (got 2)\"}");
+    refused(mixed, "[[1,2,{\"a\":[1]},true]]", "must be a string (got an array or an object)");
+    refused(mixed, "[[1,2,NaN,true]]", "must be a string (got NaN)");
+    refused(numeric, "[{\"x\":1,\"z\":2,\"y\":3}]", "{\"pointer\":\"/0/z\",\"detail\":\"instance 0: the model has no column \\\"z\\\"\"}");
+    refused(numeric, "[{\"x\":1,\"a/b~\":{\"c\":[]},\"y\":3}]", "\"pointer\":\"/0/a~1b~0\"");
+    refused(numeric, "[{\"x\":1,\"y\":2,\"x\":3}]", "{\"pointer\":\"/0/x\",\"detail\":\"instance 0: the column \\\"x\\\" comes twice\"}");
+    refused(numeric, "{\"instances\":[{\"x\":1},{\"x\":2}]}", "{\"pointer\":\"/instances\",\"detail\":\"no instance names the column \\\"y\\\"\"}");
+    refused(numeric, "[1,2]", "{\"pointer\":\"/0\",\"detail\":\"instance 0 must be an array or an object\"}");
+    refused(numeric, "{\"instances\":[]}", "there are no instances");
+    refused(numeric, "[]", "there are no instances");
+    refused(numeric, "{}", "{\"pointer\":\"/instances\",\"detail\":\"\\\"instances\\\" is missing\"}");
+    refused(numeric, "{\"instances\":5}", "\\\"instances\\\" must be an array");
+    refused(numeric, "{\"instances\":{\"x\":[1]}}", "\\\"instances\\\" must be an array");
+    refused(numeric, "{\"a\":[{}],\"instances\":[[1,2]]}", "{\"pointer\":\"/a\",\"detail\":\"unknown member \\\"a\\\": there is only \\\"instances\\\"\"}");
+    refused(numeric, "{\"instances\":[[1,2]],\"instances\":[[1,2]]}", "member \\\"instances\\\" comes twice");
+    const char *const both[] = {"\"pointer\":\"/0/0\"", "\"pointer\":\"/2\"", "\"pointer\":\"/3/1\"", NULL}; /* all are told */
+    check_refused(numeric, false, "[[\"a\",1],[1,2],[1],[1,\"b\"]]", PROBLEM_INVALID_INSTANCES, both);
+    const char *const label[] = {"{\"pointer\":\"/0/4\",\"detail\":\"instance 0, column \\\"kind\\\": must be one of the model's classes (got \\\"z\\\")\"}", NULL};
+    check_refused(mixed, true, "[[1,2,\"red\",true,\"z\"]]", PROBLEM_INVALID_INSTANCES, label);
+    const char *const unlabelled[] = {"no instance names the column \\\"kind\\\"", NULL};
+    check_refused(mixed, true, "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true}]", PROBLEM_INVALID_INSTANCES, unlabelled);
+    const char *const last[] = {"instance 0 has 4 values, expected 5 (the target last)", NULL};
+    check_refused(mixed, true, "[[1,2,\"red\",true]]", PROBLEM_INVALID_INSTANCES, last);
+}
+
+static void test_bad_json(void **state) {
+    static const struct {
+        const char *body, *text;
+    } cases[] = {
+        {"[[1,2]", "{\"line\":1,\"column\":7,\"detail\":\"the body ends within an array or object\"}"},
+        {"[[1,2],\n[1,2 3]]", "{\"line\":2,\"column\":6,"},
+        {"{\"instances\":[[1,2]]} x", "nothing may follow the value"},
+        {"[[1,\"a\"],[1,nope]]", "unknown word"},
+        {"[[\"\\ud800\",2]]", "lone high surrogate"},
+        {"{\"instances\":[[1,2]],\"b\":[[[[", "the body ends within"},
+        {"[[1,2],[01,2]]", "malformed number"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const texts[] = {cases[i].text, NULL};
+        check_refused(numeric, false, cases[i].body, PROBLEM_BAD_JSON, texts);
+    }
+    char deep[40000];
+    memset(deep, '[', sizeof deep);
+    struct wire_instances in = {0};
+    struct problem problem = {0};
+    assert_false(wire_instances_read(deep, sizeof deep, WIRE_INSTANCES_JSON, numeric, false, &in, &problem));
+    assert_int_equal(problem.type, PROBLEM_BAD_JSON);
+    problem_done(&problem);
+}
+
+static void test_csv_faults(void **state) {
+    (void)state;
+    refused(numeric, "1,2\n1,x\n", "{\"line\":2,\"column\":3,\"detail\":\"instance 1, column \\\"y\\\": must be a finite number (got \\\"x\\\")\"}");
+    refused(numeric, "x,y\n1,1e999\n", "{\"line\":2,\"column\":3,\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got \\\"1e999\\\")\"}");
+    refused(numeric, "1,NaN\n", "must be a finite number (got \\\"NaN\\\")");
+    refused(numeric, "1,inf\n", "must be a finite number (got \\\"inf\\\")");
+    refused(numeric, "1,2,3\n", "{\"line\":1,\"column\":5,\"detail\":\"instance 0 has 3 cells, expected 2\"}");
+    refused(numeric, "1,2\n1\n", "{\"line\":2,\"column\":2,\"detail\":\"instance 1 has 1 cell, expected 2\"}");
+    refused(numeric, "x,z\n1,2\n", "{\"line\":1,\"column\":3,\"detail\":\"the model has no column \\\"z\\\"\"}");
+    refused(numeric, "x,x,y\n1,2,3\n", "{\"line\":1,\"column\":3,\"detail\":\"the column \\\"x\\\" comes twice\"}");
+    refused(numeric, "x,class\n1,0\n", "no instance names the column \\\"y\\\"");
+    refused(numeric, "x,y\n", "there are no instances");
+    refused(numeric, "", "there are no instances");
+    refused(numeric, "a,b\n1,2\n", "{\"line\":1,\"column\":1,\"detail\":\"instance 0, column \\\"x\\\": must be a finite number (got \\\"a\\\")\"}");
+    refused(numeric, "1,\"2\n", "quote is never closed");
+    refused(numeric, "1,\xFF\n", "{\"line\":1,\"column\":3,\"detail\":\"invalid UTF-8\"}");
+    refused(mixed, "1,2,red,maybe\n", "column \\\"old\\\": must be true or false (got \\\"maybe\\\")");
+}
+
+static void test_pairs(void **state) {
+    (void)state;
+    const char *names[] = {"old", "length", "width", "colour", "kind"};
+    const char *values[] = {"true", " 1.5 ", "", "red", "a"};
+    struct wire_instances in = {0};
+    struct problem problem = {0};
+    struct buf out = {0};
+    assert_true(wire_instances_pairs(names, values, 5, mixed, &in, &problem));
+    put_rows(mixed, &in, &out);
+    assert_string_equal(buf_cstr(&out), "[1.5 - red 1]\n");
+    wire_instances_done(&in);
+    names[4] = "width";
+    values[1] = "tall";
+    names[3] = "color";
+    assert_false(wire_instances_pairs(names, values, 5, mixed, &in, &problem));
+    buf_clear(&out);
+    problem_write(&problem, NULL, &out);
+    const char *text = buf_cstr(&out);
+    assert_int_equal(problem.type, PROBLEM_INVALID_INSTANCES);
+    assert_non_null(strstr(text, "{\"pointer\":\"/length\",\"detail\":\"column \\\"length\\\": must be a finite number (got \\\"tall\\\")\"}"));
+    assert_non_null(strstr(text, "{\"pointer\":\"/color\",\"detail\":\"the model has no column \\\"color\\\"\"}"));
+    assert_non_null(strstr(text, "{\"pointer\":\"/width\",\"detail\":\"the column \\\"width\\\" comes twice\"}"));
+    assert_non_null(strstr(text, "the column \\\"colour\\\" is not given"));
+    problem_done(&problem);
+    assert_false(wire_instances_pairs(names, values, 0, numeric, &in, &problem));
+    assert_int_equal(problem.n_errors, 2);
+    problem_done(&problem);
+    buf_done(&out);
+}
+
+static void test_many_instances(void **state) {
+    (void)state;
+    struct buf body = {0}, csv = {0};
+    uint64_t seed = 14;
+    enum { N = 5000 };
+    buf_puts(&body, "{\"instances\":[");
+    for (int i = 0; i < N; i++) {
+        const double x = (double)table_random(&seed) / 1000, y = (double)table_random(&seed) * 1e-12;
+        char fx[DN_NUMBER_SIZE], fy[DN_NUMBER_SIZE];
+        dn_number_format(x, fx);
+        dn_number_format(y, fy);
+        buf_printf(&body, "%s[%s, %s]", i > 0 ? "," : "", fx, fy);
+        buf_printf(&csv, "%s,%s\n", fx, fy);
+    }
+    buf_puts(&body, "]}");
+    struct wire_instances a = {0}, b = {0};
+    struct problem problem = {0};
+    assert_true(wire_instances_read(body.data, body.size, WIRE_INSTANCES_SNIFF, numeric, false, &a, &problem));
+    assert_true(wire_instances_read(csv.data, csv.size, WIRE_INSTANCES_SNIFF, numeric, false, &b, &problem));
+    assert_int_equal(a.n, N);
+    assert_int_equal(b.n, N);
+    assert_memory_equal(a.raw, b.raw, N * 2 * sizeof *a.raw);
+    seed = 14;
+    for (int i = 0; i < N; i++) {
+        assert_true(a.raw[2 * i] == (double)table_random(&seed) / 1000);
+        assert_true(a.raw[2 * i + 1] == (double)table_random(&seed) * 1e-12);
+    }
+    wire_instances_done(&a);
+    wire_instances_done(&b);
+    buf_done(&body);
+    buf_done(&csv);
+}
+
+static void test_faults_are_bounded(void **state) {
+    (void)state;
+    struct buf body = {0};
+    buf_putc(&body, '[');
+    for (int i = 0; i < 5000; i++) {
+        buf_puts(&body, i > 0 ? ",[1]" : "[1]");
+    }
+    buf_putc(&body, ']');
+    struct wire_instances in = {0};
+    struct problem problem = {0};
+    assert_false(wire_instances_read(body.data, body.size, WIRE_INSTANCES_SNIFF, numeric, false, &in, &problem));
+    assert_int_equal(problem.n_errors, PROBLEM_MAX_ERRORS);
+    assert_int_equal(problem.n_dropped, 900);
+    problem_done(&problem);
+    buf_done(&body);
+}
+
+static void test_media_types(void **state) {
+    enum wire_instances_format format;
+    (void)state;
+    assert_true(wire_instances_format("", &format));
+    assert_int_equal(format, WIRE_INSTANCES_SNIFF);
+    assert_true(wire_instances_format("application/json", &format));
+    assert_int_equal(format, WIRE_INSTANCES_JSON);
+    assert_true(wire_instances_format("text/csv", &format));
+    assert_int_equal(format, WIRE_INSTANCES_CSV);
+    assert_false(wire_instances_format("image/png", &format));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_json_arrays),    cmocka_unit_test(test_json_objects),
+                                       cmocka_unit_test(test_csv),            cmocka_unit_test(test_labels),
+                                       cmocka_unit_test(test_json_faults),    cmocka_unit_test(test_bad_json),
+                                       cmocka_unit_test(test_csv_faults),     cmocka_unit_test(test_pairs),
+                                       cmocka_unit_test(test_many_instances), cmocka_unit_test(test_faults_are_bounded),
+                                       cmocka_unit_test(test_media_types)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
