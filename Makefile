@@ -172,10 +172,11 @@ lint: all ## format, include graph, exported symbols, file and function lengths,
 # The sanitizers replace _FORTIFY_SOURCE, whose wrappers would hide from them what they check.
 comma := ,
 SANITIZE = $(MAKE) BUILD=$(BUILD)-$(1) HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=$(2) -fno-sanitize-recover=all -fno-omit-frame-pointer $(EXTRA)"
+SLOWER = TEST_TIMEOUT=900 REFUSAL_MB=12
 asan: ## the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	+$(call SANITIZE,asan,address$(comma)undefined) test
+	+$(SLOWER) $(call SANITIZE,asan,address$(comma)undefined) test
 tsan: ## the whole suite under ThreadSanitizer
-	+$(call SANITIZE,tsan,thread) test
+	+$(SLOWER) $(call SANITIZE,tsan,thread) test
 FUZZ_SECONDS ?= 60
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60) with clang's libFuzzer
 	$(MAKE) CC=clang BUILD=$(BUILD)-fuzz HARDEN=-fPIE CFLAGS="-O1 -g" EXTRA="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" fuzzers

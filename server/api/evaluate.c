@@ -25,7 +25,6 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     json_put_key(&w, "metrics");
     jobs_metrics_write(metrics, dn_model_classes(m->model), &w);
     json_end_object(&w);
-    http_cache_control(call, "no-store");
     api_reply_json(call, 200, &body);
 }
 
@@ -201,6 +200,7 @@ void api_model_evaluate(struct http_call *call) {
     dn_metrics *metrics = NULL;
     int64_t version;
     const char *name = api_model_path(call, &version);
+    http_cache_control(call, "no-store");
     if (!name || !api_query_known(call, known))
         return;
     const struct serving_model *m = serving_get(app->serving, name, version, &problem);

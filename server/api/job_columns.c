@@ -90,6 +90,14 @@ static bool is_target(const struct job_request *r, size_t i) {
     return r->has_target && r->spec.target.index == i;
 }
 
+/* Why a column cannot be a feature; NULL: it can. */
+static const char *unusable(const struct job_request *r, size_t i) {
+    const struct wire_column *c = column_at(r, i);
+    return c->type == DN_TEXT                ? "is text, which cannot be a feature yet"
+           : c->missing >= r->dataset.n_rows ? "is missing in every row"
+                                             : NULL;
+}
+
 /* A list of column names: marks them, in order when `order` is given. */
 static void read_names(struct job_request *r, const json_t *features, const char *key, enum part part, enum part *parts, size_t *order,
                        size_t *n_order) {
@@ -110,27 +118,14 @@ static void read_names(struct job_request *r, const json_t *features, const char
             json_fault(r->problem, parent, index, "column \"%s\" is in include and in exclude", names[k]);
         else if (is_target(r, (size_t)i) && part == PART_INCLUDED)
             json_fault(r->problem, parent, index, "column \"%s\" is the target", names[k]);
+        else if (part == PART_INCLUDED && unusable(r, (size_t)i))
+            json_fault(r->problem, parent, index, "column \"%s\" %s", names[k], unusable(r, (size_t)i));
         else {
             parts[i] = part;
             if (order)
                 order[(*n_order)++] = (size_t)i;
         }
     }
-}
-
-/* Can the column be a feature? Otherwise a fault where the client named it (`pointer`), a warning where it did not. */
-static bool usable(struct job_request *r, size_t i, bool named) {
-    const struct wire_column *c = column_at(r, i);
-    const char *why = c->type == DN_TEXT                ? "is text, which cannot be a feature yet"
-                      : c->missing >= r->dataset.n_rows ? "is missing in every row"
-                                                        : NULL;
-    if (!why)
-        return true;
-    if (named)
-        json_fault(r->problem, "/features", "include", "column \"%s\" %s", c->name, why);
-    else
-        job_request_warn(r, "column \"%s\" %s: left out", c->name, why);
-    return false;
 }
 
 /* 1-of-K for categories, one feature otherwise. */
@@ -142,7 +137,7 @@ static struct job_encoding encoding_of(const struct wire_column *c) {
     return (struct job_encoding){.n_features = levels + missing, .missing_level = missing};
 }
 
-static void take_inputs(struct job_request *r, const size_t *order, size_t n, bool named) {
+static void take_inputs(struct job_request *r, const size_t *order, size_t n) {
     struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
     r->encodings = arena_alloc(r->arena, (n + 1) * sizeof *r->encodings);
     if (!inputs || !r->encodings) {
@@ -151,8 +146,11 @@ static void take_inputs(struct job_request *r, const size_t *order, size_t n, bo
     }
     for (size_t k = 0; k < n; k++) {
         const struct wire_column *c = column_at(r, order[k]);
-        if (!usable(r, order[k], named))
+        const char *why = unusable(r, order[k]);
+        if (why) { /* not asked for by name: read_names would have refused it */
+            job_request_warn(r, "column \"%s\" %s: left out", c->name, why);
             continue;
+        }
         inputs[r->spec.n_inputs] = (struct jobs_column){.index = order[k], .name = c->name, .type = c->type};
         r->encodings[r->spec.n_inputs] = encoding_of(c);
         r->n_features += r->encodings[r->spec.n_inputs].n_features;
@@ -183,7 +181,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
             order[n++] = i;
     /* Without a good target the rest would be judged on a guess. */
     if (r->has_target)
-        take_inputs(r, order, n, include != NULL);
+        take_inputs(r, order, n);
 }
 
 void job_columns_read(struct job_request *r, const json_t *root) {

@@ -128,7 +128,6 @@ void api_job_events(struct http_call *call) {
     bool seen = last && store_job_ended(job.state) && after >= job.last_event;
     int64_t id = job.id;
     store_job_done(&job);
-    http_cache_control(call, "no-store");
     if (seen) {
         http_reply_empty(call, 204);
         return;

@@ -50,6 +50,5 @@ void api_job_history(struct http_call *call) {
     if (h.truncated)
         json_kv_bool(&h.w, "truncated", true);
     json_end_object(&h.w);
-    http_cache_control(call, "no-store");
     api_reply_json(call, 200, &h.body);
 }

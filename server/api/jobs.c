@@ -43,7 +43,6 @@ void api_job_reply(struct http_call *call, int status, struct store_job *j) {
     struct json_writer w;
     json_writer_init(&w, &body);
     api_job_write(j, &w);
-    http_cache_control(call, "no-store");
     api_reply_json(call, status, &body);
     store_job_done(j);
 }
@@ -92,7 +91,6 @@ static void accept(struct http_call *call, const struct job_request *r, bool dry
     if (dry_run) {
         struct buf body = {0};
         job_request_write(r, &body);
-        http_cache_control(call, "no-store");
         api_reply_json(call, 200, &body);
         return;
     }
@@ -111,6 +109,7 @@ void api_jobs_create(struct http_call *call) {
     struct problem problem = {0};
     struct job_request r;
     bool dry_run = false;
+    http_cache_control(call, "no-store");
     if (!api_query_known(call, known) || !api_query_bool(call, "dry_run", &dry_run))
         return;
     json_t *root = api_body_object(call);
@@ -142,6 +141,7 @@ void api_jobs_list(struct http_call *call) {
     struct problem problem = {0};
     struct api_page page;
     struct api_list list;
+    http_cache_control(call, "no-store");
     if (!api_query_known(call, known) || !api_page_numbers(call, &page, &filter.before))
         return;
     if (state && !store_job_state_parse(state, &parsed)) {
@@ -154,7 +154,6 @@ void api_jobs_list(struct http_call *call) {
     filter.limit = page.limit + 1;
     api_list_begin(&list, page.limit);
     store_job_list(api_app_of(call)->store, &filter, add_job, &list, &problem);
-    http_cache_control(call, "no-store");
     api_list_reply(call, &list, &problem);
 }
 
@@ -162,6 +161,7 @@ void api_jobs_list(struct http_call *call) {
 
 static bool job_id(struct http_call *call, int64_t *out) {
     const char *text = http_path_param(call, "id");
+    http_cache_control(call, "no-store"); /* every call on a job begins here */
     if (api_number_parse(text, out))
         return true;
     http_fail(call, PROBLEM_UNKNOWN_JOB, "there is no job \"%s\": an id is a positive integer", text);

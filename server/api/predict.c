@@ -90,69 +90,77 @@ static bool results_init(struct results *r, const dn_model *model, size_t n, uns
     return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n);
 }
 
-/* Scores the rows and answers. */
-static void answer(struct http_call *call, const struct serving_model *m, const struct wire_instances *in, unsigned wanted) {
+/* Scores the rows and answers. False: too much work for an I/O thread, nothing was answered. */
+static bool answer(struct http_call *call, const struct serving_model *m, const struct wire_instances *in, unsigned wanted, bool pool) {
     struct problem problem = {0};
     struct results r;
     struct buf body = {0};
+    double products = (double)in->n * (double)dn_model_n_scores(m->model) * (double)dn_encoder_n_features(dn_model_encoder(m->model));
+    if (!pool && products > ON_IO_PRODUCTS)
+        return false;
     if (!results_init(&r, m->model, in->n, wanted, &problem)) {
         http_reply_problem(call, &problem);
-        return;
+        return true;
     }
     dn_model_predict(m->model, in->raw, in->n, r.workspace, &r.out);
     wire_predictions_write(m->model, m->name, m->version, in->n, &r.out, &body);
     results_done(&r);
-    http_cache_control(call, "no-store");
     api_reply_json(call, 200, &body);
+    return true;
 }
 
-static void predict_body(struct http_call *call, const struct serving_model *m) {
+static bool predict_body(struct http_call *call, const struct serving_model *m, bool pool) {
     struct wire_instances in = {0};
     enum wire_instances_format format;
     struct problem problem = {0};
     unsigned wanted;
+    bool done = true;
     size_t size;
     const char *body = http_body_bytes(call, &size);
     if (!read_outputs(call, &wanted))
-        return;
+        return true;
     if (!wire_instances_format(http_content_type(call), &format)) {
         http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
                   "instances are application/json or text/csv (or no Content-Type: then it is found out), got \"%s\"",
                   http_content_type(call));
-        return;
+        return true;
     }
     if (wire_instances_read(body, size, format, m->model, false, &in, &problem))
-        answer(call, m, &in, wanted);
+        done = answer(call, m, &in, wanted, pool);
     else
         http_reply_problem(call, &problem);
     wire_instances_done(&in);
+    return done;
 }
 
-static void predict_pairs(struct http_call *call, const struct serving_model *m) {
+static bool predict_pairs(struct http_call *call, const struct serving_model *m, bool pool) {
     struct wire_instances in = {0};
     struct problem problem = {0};
     size_t n = http_query_count(call), n_pairs = 0;
     const char **names = arena_alloc(http_arena(call), (n + 1) * sizeof *names);
     const char **values = arena_alloc(http_arena(call), (n + 1) * sizeof *values);
     unsigned wanted;
+    bool done = true;
     if (!names || !values) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the prediction");
-        return;
+        return true;
     }
     if (!read_outputs(call, &wanted))
-        return;
+        return true;
     for (size_t i = 0; i < n; i++) {
         http_query_at(call, i, &names[n_pairs], &values[n_pairs]);
         n_pairs += strcmp(names[n_pairs], "output") != 0;
     }
     if (wire_instances_pairs(names, values, n_pairs, m->model, &in, &problem))
-        answer(call, m, &in, wanted);
+        done = answer(call, m, &in, wanted, pool);
     else
         http_reply_problem(call, &problem);
     wire_instances_done(&in);
+    return done;
 }
 
-typedef void predict_fn(struct http_call *call, const struct serving_model *m);
+/* False: it needs a pool thread. */
+typedef bool predict_fn(struct http_call *call, const struct serving_model *m, bool pool);
 
 static void on_pool(struct http_call *call, predict_fn *predict) {
     struct api_app *app = api_app_of(call);
@@ -166,11 +174,11 @@ static void on_pool(struct http_call *call, predict_fn *predict) {
         http_reply_problem(call, &problem);
         return;
     }
-    predict(call, m);
+    (void)predict(call, m, true);
     serving_release(app->serving, m);
 }
 
-/* False: the model is not in memory. */
+/* False: the model is not in memory, or there is too much to do. */
 static bool on_io(struct http_call *call, predict_fn *predict) {
     struct api_app *app = api_app_of(call);
     int64_t version;
@@ -180,9 +188,9 @@ static bool on_io(struct http_call *call, predict_fn *predict) {
     const struct serving_model *m = serving_try(app->serving, name, version);
     if (!m)
         return false;
-    predict(call, m);
+    bool done = predict(call, m, false);
     serving_release(app->serving, m);
-    return true;
+    return done;
 }
 
 static void body_on_pool(struct http_call *call) {
@@ -196,6 +204,7 @@ static void pairs_on_pool(struct http_call *call) {
 void api_model_predict(struct http_call *call) {
     static const char *const known[] = {"output", NULL};
     size_t size;
+    http_cache_control(call, "no-store");
     if (!api_query_known(call, known))
         return;
     http_body_bytes(call, &size);
@@ -204,6 +213,7 @@ void api_model_predict(struct http_call *call) {
 }
 
 void api_model_predict_query(struct http_call *call) {
+    http_cache_control(call, "no-store");
     if (!on_io(call, predict_pairs))
         http_defer(call, pairs_on_pool);
 }

@@ -167,7 +167,8 @@ const struct response *call_json(const char *method, const char *path, const cha
 }
 
 const struct response *call_upload_bytes(const char *path, const char *body, size_t size, const char *extra) {
-    return call_or_fail(&(struct request){.method = "PUT", .path = path, .headers = HEADERS(extra), .body = body, .size = size, .upload = true});
+    return call_or_fail(
+        &(struct request){.method = "PUT", .path = path, .headers = HEADERS(extra), .body = body, .size = size, .upload = true});
 }
 
 const struct response *call_upload(const char *path, const char *body) {

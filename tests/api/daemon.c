@@ -103,9 +103,33 @@ static bool reap(struct daemon *d, int *status) {
     return true;
 }
 
-void daemon_start(struct daemon *d) {
+bool daemon_try(struct daemon *d, int *status) {
     char port_file[160];
-    int status;
+    in_dir(d, "port", port_file);
+    unlink(port_file);
+    d->pid = fork();
+    assert_true(d->pid >= 0);
+    if (d->pid == 0)
+        become(d, port_file);
+    for (int i = 0; i < TICKS; i++) {
+        char *text = read_file(port_file);
+        if (text) {
+            d->port = (int)strtol(text, NULL, 10);
+            free(text);
+            (void)snprintf(d->url, sizeof d->url, "http://127.0.0.1:%d", d->port);
+            return true;
+        }
+        if (reap(d, status))
+            return false;
+        pause_tick();
+    }
+    daemon_kill(d);
+    complain(d, "the daemon did not listen in time");
+    return false;
+}
+
+bool daemon_try_start(struct daemon *d, int *status) {
+    char port_file[160];
     in_dir(d, "port", port_file);
     unlink(port_file);
     d->pid = fork();
@@ -118,14 +142,21 @@ void daemon_start(struct daemon *d) {
             d->port = (int)strtol(port, NULL, 10);
             free(port);
             (void)snprintf(d->url, sizeof d->url, "http://127.0.0.1:%d", d->port);
-            return;
+            return true;
         }
-        if (reap(d, &status))
-            complain(d, "the daemon did not start");
+        if (reap(d, status))
+            return false;
         pause_tick();
     }
     daemon_kill(d);
     complain(d, "the daemon did not listen in time");
+    return false;
+}
+
+void daemon_start(struct daemon *d) {
+    int status;
+    if (!daemon_try_start(d, &status))
+        complain(d, "the daemon did not start");
 }
 
 void daemon_open(struct daemon *d, const char *const *flags) {

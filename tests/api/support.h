@@ -46,8 +46,9 @@ void *keep(void *memory, void (*release)(void *)); /* returns memory */
 void keep_free(void);
 char *vtext(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-const char *quoted(const char *format, ...) __attribute__((format(printf, 1, 2))); /* each ' becomes ": JSON that can be read in a C string */
-const char *read_whole(const char *path, size_t *size);                            /* a file; fails the test when it is not there */
+const char *quoted(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));              /* each ' becomes ": JSON that can be read in a C string */
+const char *read_whole(const char *path, size_t *size); /* a file; fails the test when it is not there */
 const char *repeat(const char *piece, size_t times);
 double now(void); /* monotonic seconds: for waiting, never for judging speed */
 void pause_ms(int milliseconds);
@@ -96,8 +97,9 @@ int talk_open(void); /* a connection to the daemon; −1: none */
 /* Sends all, reads until the daemon closes the connection or `seconds` are over. The first answer is taken apart. fd stays open. */
 const struct response *talk(int fd, const void *bytes, size_t size, double seconds);
 const struct response *talk_once(const void *bytes, size_t size); /* on a connection of its own, for a minute at most */
-const struct response *talk_text(const char *format, ...) __attribute__((format(printf, 1, 2))); /* … as text; begin with request line and Host */
-const struct response *talk_parse(const char *bytes, size_t size);                               /* status 0: not an answer */
+const struct response *talk_text(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));                         /* … as text; begin with request line and Host */
+const struct response *talk_parse(const char *bytes, size_t size); /* status 0: not an answer */
 
 /* ---- looking at answers (check.c) --------------------------------------------------------------------------------------------------------- */
 const char *header_of(const struct response *r, const char *name); /* its value; NULL: there is none */

@@ -79,8 +79,8 @@ static void test_wrong_types_in_every_field(void **state) {
             char field[200];
             const char *at = strstr(fields[i].field, "%s");
             (void)snprintf(field, sizeof field, "%.*s%s%s", (int)(at - fields[i].field), fields[i].field, values[v], at + 2);
-            const char *body = text("{%s%s%s%s%s}", i == 0 ? "" : "'model':'m',", i == 1 ? "" : "'dataset':'iris',", i == 2 ? "" : "'target':'class',",
-                                    i == 3 ? "" : "'algorithm':'logistic',", field);
+            const char *body = text("{%s%s%s%s%s}", i == 0 ? "" : "'model':'m',", i == 1 ? "" : "'dataset':'iris',",
+                                    i == 2 ? "" : "'target':'class',", i == 3 ? "" : "'algorithm':'logistic',", field);
             const struct response *r = problem_check(call_post("/v1/jobs", "%s", body), 422, "invalid");
             fault_check(r, fields[i].pointer);
         }
@@ -138,12 +138,16 @@ static void test_data_that_cannot_be_trained_on(void **state) {
     refused("{'model':'m','dataset':'odd','target':'gone','algorithm':'logistic'}", "/target", NULL);
     refused("{'model':'m','dataset':'odd','algorithm':'logistic'}", "/target", NULL);
     refused(JOB(",'features':{'include':[]}"), "/features", NULL);
-    refused("{'model':'m','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['half']}}", "/features/include/0", NULL);
-    refused("{'model':'m','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['gone']}}", "/features/include", NULL);
-    refused("{'model':'m','dataset':'digits','target':'class','algorithm':'logistic','params':{'solver':'newton'},'limits':{'memory_mib':1}}",
-            "/limits/memory_mib", NULL);
+    refused("{'model':'m','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['half']}}", "/features/include/0",
+            NULL);
+    refused("{'model':'m','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['gone']}}", "/features/include",
+            NULL);
+    refused(
+        "{'model':'m','dataset':'digits','target':'class','algorithm':'logistic','params':{'solver':'newton'},'limits':{'memory_mib':1}}",
+        "/limits/memory_mib", NULL);
     /* half of the labels are missing: the rows that have one are enough, and the result says how many were not used */
-    const struct response *r = job_train("{'model':'half','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['x']}}");
+    const struct response *r =
+        job_train("{'model':'half','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['x']}}");
     assert_int_equal(whole_at(r, "/result/rows/train"), 2);
     assert_int_equal(whole_at(r, "/result/rows/skipped"), 2);
 }
@@ -250,15 +254,9 @@ static void test_evaluate_with_wrong_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_wrong_types_in_every_field),
-        TEST(test_bodies_that_are_no_job),
-        TEST(test_unknown_names),
-        TEST(test_data_that_cannot_be_trained_on),
-        TEST(test_predict_with_wrong_instances),
-        TEST(test_a_column_that_no_instance_names),
-        TEST(test_predict_with_wrong_csv),
-        TEST(test_predict_with_a_wrong_query),
-        TEST(test_evaluate_with_wrong_rows),
+        TEST(test_wrong_types_in_every_field),     TEST(test_bodies_that_are_no_job),       TEST(test_unknown_names),
+        TEST(test_data_that_cannot_be_trained_on), TEST(test_predict_with_wrong_instances), TEST(test_a_column_that_no_instance_names),
+        TEST(test_predict_with_wrong_csv),         TEST(test_predict_with_a_wrong_query),   TEST(test_evaluate_with_wrong_rows),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -39,7 +39,8 @@ static void test_names_that_are_none(void **state) {
 
 static void test_unknown_routes_and_methods(void **state) {
     (void)state;
-    static const char *const paths[] = {"/nowhere", "/v1", "/v1/", "/v1/dataset", "/v1/datasets/x/y", "/v1/jobs/1/event", "/V1/datasets", "//v1/datasets", "/healthz/x"};
+    static const char *const paths[] = {"/nowhere",         "/v1",          "/v1/",          "/v1/dataset", "/v1/datasets/x/y",
+                                        "/v1/jobs/1/event", "/V1/datasets", "//v1/datasets", "/healthz/x"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         problem_check(call_get("%s", paths[i]), 404, "not-found");
     problem_check(call_delete("/v1/jobs"), 405, "method-not-allowed");
@@ -84,7 +85,8 @@ static void test_framing(void **state) {
         "GET /version HTTP/1.1\r\nX: y",
         "GET /version HTTP/1.1\r\n" HOST "Bad Name: x",
         "GET /version HTTP/1.1\r\n" HOST "X-Folded: a\r\n  b",
-        "GET /version HTTP/1.1\r\n" HOST "X-Control: a\x01" "b",
+        "GET /version HTTP/1.1\r\n" HOST "X-Control: a\x01"
+        "b",
     };
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         broken(heads[i]);
@@ -96,8 +98,14 @@ static void test_framing(void **state) {
 /* Bytes that are no HTTP. */
 static void test_garbage(void **state) {
     (void)state;
-    static const char *const lines[] = {"\r\n\r\n\r\n\r\n", "hello\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1 x\r\n\r\n",
-                                        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS client hello\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"};
+    static const char *const lines[] = {"\r\n\r\n\r\n\r\n",
+                                        "hello\r\n\r\n",
+                                        "GET\r\n\r\n",
+                                        "GET /\r\n\r\n",
+                                        "GET / HTTP/9.9\r\n\r\n",
+                                        "GET / HTTP/1.1 x\r\n\r\n",
+                                        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS client hello\r\n\r\n",
+                                        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         int fd = talk_open();
         const struct response *r = talk(fd, lines[i], strlen(lines[i]), 2);
@@ -119,8 +127,9 @@ static void test_garbage(void **state) {
 
 static void test_expectations(void **state) {
     (void)state;
-    problem_check(talk_text("PUT /v1/datasets/x HTTP/1.1\r\n" HOST "Connection: close\r\nExpect: miracles\r\nContent-Length: 4\r\n\r\na\n1\n"), 417,
-                  "expectation-failed");
+    problem_check(talk_text("PUT /v1/datasets/x HTTP/1.1\r\n" HOST
+                            "Connection: close\r\nExpect: miracles\r\nContent-Length: 4\r\n\r\na\n1\n"),
+                  417, "expectation-failed");
     /* refused before it is sent: the answer comes though no byte of the body does */
     const struct response *r = talk_text("PUT /v1/nowhere HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 50000000\r\n\r\n");
     problem_check(r, 404, "not-found");
@@ -184,11 +193,16 @@ static void test_pages_on_other_origins(void **state) {
     for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++) {
         const char *origin = text("Origin: %s", origins[i]);
         problem_check(call_upload_bytes("/v1/datasets/theirs", "a\n1\n", 0, origin), 403, "cross-origin");
-        problem_check(call(&(struct request){.method = "POST", .path = "/v1/jobs", .headers = HEADERS(origin), .body = "{}"}), 403, "cross-origin");
-        problem_check(call(&(struct request){.method = "DELETE", .path = "/v1/datasets/mine", .headers = HEADERS(origin)}), 403, "cross-origin");
+        problem_check(call(&(struct request){.method = "POST", .path = "/v1/jobs", .headers = HEADERS(origin), .body = "{}"}), 403,
+                      "cross-origin");
+        problem_check(call(&(struct request){.method = "DELETE", .path = "/v1/datasets/mine", .headers = HEADERS(origin)}), 403,
+                      "cross-origin");
         const struct response *r = status_check(call_get_with(origin, "/v1/datasets/mine"), 200);
         assert_null(header_of(r, "Access-Control-Allow-Origin"));
-        r = status_check(call(&(struct request){.method = "OPTIONS", .path = "/v1/jobs", .headers = HEADERS(origin, "Access-Control-Request-Method: POST")}), 204);
+        r = status_check(call(&(struct request){.method = "OPTIONS",
+                                                .path = "/v1/jobs",
+                                                .headers = HEADERS(origin, "Access-Control-Request-Method: POST")}),
+                         204);
         assert_null(header_of(r, "Access-Control-Allow-Origin"));
         assert_non_null(header_of(r, "Allow"));
     }

@@ -38,7 +38,8 @@ static void test_header_only(void **state) {
     (void)state;
     problem_check(call_upload("/v1/datasets/header-only", "a,b,species\n"), 422, "invalid-dataset");
     problem_check(call_upload("/v1/datasets/header-only?header=true", "a,b,species\n"), 422, "invalid-dataset");
-    problem_check(call_upload_bytes("/v1/datasets/header-only", "{\"columns\":[\"a\",\"b\"],\"rows\":[]}", 0, AS_JSON), 422, "invalid-dataset");
+    problem_check(call_upload_bytes("/v1/datasets/header-only", "{\"columns\":[\"a\",\"b\"],\"rows\":[]}", 0, AS_JSON), 422,
+                  "invalid-dataset");
     expect_nothing("header-only");
 }
 
@@ -140,7 +141,8 @@ static void test_deep_json(void **state) {
     static const char *const formats[] = {"%s", "[{\"a\":%s}]", "{\"columns\":[\"a\"],\"rows\":[[%s]]}", "{\"columns\":%s}"};
     for (size_t i = 0; i < 4; i++) {
         const char *at = strstr(formats[i], "%s");
-        const struct response *r = call_upload_bytes("/v1/datasets/refused", text("%.*s%s%s", (int)(at - formats[i]), formats[i], arrays, at + 2), 0, AS_JSON);
+        const struct response *r =
+            call_upload_bytes("/v1/datasets/refused", text("%.*s%s%s", (int)(at - formats[i]), formats[i], arrays, at + 2), 0, AS_JSON);
         problem_check(r, r->status == 400 ? 400 : 422, NULL);
     }
     expect_nothing("refused");
@@ -148,9 +150,17 @@ static void test_deep_json(void **state) {
 
 static void test_broken_json_tables(void **state) {
     (void)state;
-    static const char *const bodies[] = {"[{\"a\":1}",       "[{\"a\":1},]",   "[{\"a\":01}]",         "[{\"a\":1}] x",
-                                         "[{\"a\":nan}]",    "[{'a':1}]",      "[{\"a\":1e}]",         "[{\"a\":\"\x01\"}]",
-                                         "[{\"a\":\"\\x\"}]", "[{\"a\":+1}]", "{\"columns\":[\"a\"],\"rows\":[[1]"};
+    static const char *const bodies[] = {"[{\"a\":1}",
+                                         "[{\"a\":1},]",
+                                         "[{\"a\":01}]",
+                                         "[{\"a\":1}] x",
+                                         "[{\"a\":nan}]",
+                                         "[{'a':1}]",
+                                         "[{\"a\":1e}]",
+                                         "[{\"a\":\"\x01\"}]",
+                                         "[{\"a\":\"\\x\"}]",
+                                         "[{\"a\":+1}]",
+                                         "{\"columns\":[\"a\"],\"rows\":[[1]"};
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         const struct response *r = problem_check(call_upload_bytes("/v1/datasets/refused", bodies[i], 0, AS_JSON), 400, "bad-json");
         assert_non_null(strstr(r->body, "line"));
@@ -179,7 +189,8 @@ static void test_declared_types_are_kept(void **state) {
     (void)state;
     static const struct {
         const char *types, *cell;
-    } cases[] = {{"numeric", "two"}, {"numeric", "1e999"}, {"numeric", "0x10"}, {"numeric", "1_000"}, {"boolean", "maybe"}, {"boolean", "2"}};
+    } cases[] = {{"numeric", "two"},   {"numeric", "1e999"}, {"numeric", "0x10"},
+                 {"numeric", "1_000"}, {"boolean", "maybe"}, {"boolean", "2"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = text("/v1/datasets/refused?types=a:%s", cases[i].types);
         const struct response *r = call_upload(path, text("a,b\n%s,x\n%s,y\n", i < 4 ? "1" : "true", cases[i].cell));
@@ -203,8 +214,8 @@ static void test_content_types_and_encodings(void **state) {
     (void)state;
     problem_check(call_upload_bytes("/v1/datasets/refused", "a,b\n1,2\n", 0, "Content-Type: image/png"), 415, "unsupported-media-type");
     problem_check(call_upload_bytes("/v1/datasets/refused", "a,b\n1,2\n", 0, "Content-Encoding: br"), 415, "unsupported-media-type");
-    problem_check(call(&(struct request){.method = "POST", .path = "/v1/jobs", .headers = HEADERS("Content-Type: text/csv"), .body = "a"}), 415,
-                  "unsupported-media-type");
+    problem_check(call(&(struct request){.method = "POST", .path = "/v1/jobs", .headers = HEADERS("Content-Type: text/csv"), .body = "a"}),
+                  415, "unsupported-media-type");
     expect_nothing("refused");
 }
 

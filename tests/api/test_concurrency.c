@@ -89,8 +89,9 @@ static void test_two_jobs_train_while_predictions_go_on(void **state) {
 /* The same job beside others gives the same bytes as alone. */
 static void test_a_job_beside_others_gives_the_same_weights(void **state) {
     (void)state;
-#define DESCENT "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':11,"                                      \
-                "'params':{'solver':'%s','max_iterations':%d,'tolerance':1e-300}}"
+#define DESCENT                                                                                                                            \
+    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':11,"                                                  \
+    "'params':{'solver':'%s','max_iterations':%d,'tolerance':1e-300}}"
     static const char *const solvers[] = {"gradient_descent", "sgd", "lbfgs", "newton"};
     static const int iterations[] = {30, 10, 20, 2}; /* a pass of each weighs differently; where they stop does not matter */
     int64_t ids[4];
@@ -181,7 +182,8 @@ static void test_uploads_of_one_name_at_once(void **state) {
 /* If-None-Match: * lets exactly one of them through. */
 static void *upload_new(void *arg) {
     struct uploader *u = arg;
-    u->r = call(&(struct request){.method = "PUT", .path = u->path, .headers = HEADERS("If-None-Match: *"), .body = u->body, .upload = true});
+    u->r =
+        call(&(struct request){.method = "PUT", .path = u->path, .headers = HEADERS("If-None-Match: *"), .body = u->body, .upload = true});
     return NULL;
 }
 

@@ -91,7 +91,7 @@ static void test_chosen_columns(void **state) {
     expect_fault(
         send_text(&d, "POST", "/v1/jobs",
                   "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":\"logistic\",\"features\":{\"include\":[\"t\"]}}"),
-        422, "invalid", "/features/include", "text");
+        422, "invalid", "/features/include/0", "text");
 }
 
 /* ---- faults ---- */

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Ends only when it is told to. */
@@ -54,11 +55,12 @@ static const char *job_path(double id, const char *rest) {
 /* Waits until the job is in a state. */
 static void wait_state(double id, const char *state) {
     for (int i = 0; i < 600; i++) {
-        struct answer a = get(&d, job_path(id, strcmp(state, "running") == 0 ? "" : "?wait=1"));
+        struct answer a = get(&d, job_path(id, ""));
         bool there = strcmp(text_at(a.json, "state"), state) == 0;
         answer_done(&a);
         if (there)
             return;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     fail_msg("job %.0f does not become %s", id, state);
 }

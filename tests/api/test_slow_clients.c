@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 /* Short, but with room for a byte a second: what ends the connections is the total time of a header and the rate of bodies and answers over 30 s. */
-static const char *const flags[] = {"--header-timeout", "3", "--idle-timeout", "4", "--keep-alive-timeout", "3", "--minimum-rate", "64", NULL};
+static const char *const flags[] = {
+    "--header-timeout", "3", "--idle-timeout", "4", "--keep-alive-timeout", "3", "--minimum-rate", "64", NULL};
 
 static int prepare(void **state) {
     (void)state;
@@ -55,7 +56,8 @@ static void everybody_else_is_served(void) {
 
 static void test_a_byte_a_second(void **state) {
     (void)state;
-    static const char head[] = "GET /version HTTP/1.1\r\nHost: localhost\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n";
+    static const char head[] =
+        "GET /version HTTP/1.1\r\nHost: localhost\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n";
     static const char post[] = "POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n";
     static const char put[] = "PUT /v1/datasets/slow HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\na,b\n1,2\n";
     static const char rows[] = "GET /v1/datasets/large/rows?limit=1000000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -203,12 +205,9 @@ static void test_more_connections_than_allowed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_byte_a_second),
-        TEST(test_silence),
-        TEST(test_gone_in_mid_upload),
-        TEST(test_gone_before_the_answer),
-        TEST(test_many_silent_connections),
-        TEST(test_more_connections_than_allowed),
+        TEST(test_a_byte_a_second),         TEST(test_silence),
+        TEST(test_gone_in_mid_upload),      TEST(test_gone_before_the_answer),
+        TEST(test_many_silent_connections), TEST(test_more_connections_than_allowed),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

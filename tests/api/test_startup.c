@@ -19,10 +19,16 @@ static int make_dir(void **state) {
     return mkdtemp(dir) == NULL ? -1 : 0;
 }
 
-static int remove_dir(void **state) {
-    static const char *const names[] = {"x.db", "x.db-wal", "x.db-shm", "x.db.lock", "socket", "port", "file"};
+static const char *in_dir(const char *name);
+
+static int clear(void **state) {
+    static const char *const names[] = {"x.db", "x.db-wal", "x.db-shm", "x.db.lock", "socket"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        unlink(text("%s/%s", dir, names[i]));
+        unlink(in_dir(names[i]));
+    return test_end(state);
+}
+
+static int remove_dir(void **state) {
     int bad = rmdir(dir);
     return group_end(state) != 0 ? -1 : bad;
 }
@@ -31,14 +37,19 @@ static const char *in_dir(const char *name) {
     return text("%s/%s", dir, name);
 }
 
-/* Exit 2 and one line on stderr that names these words. */
-#define refused(words, ...) refused_at(words, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
-static void refused_at(const char *words, int line, const char *const *arguments) {
-    const char *out;
+/* Exit 2 and, of what is no log, one line that names these words. strict: there is no log either, for nothing was begun. */
+#define refused(words, ...) refused_at(words, true, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
+#define refused_late(words, ...) refused_at(words, false, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
+static void refused_at(const char *words, bool strict, int line, const char *const *arguments) {
+    const char *out, *at;
     int code = discernd_run(arguments, &out);
-    size_t n = strlen(out);
-    if (code != 2 || n == 0 || strchr(out, '\n') != out + n - 1 || strstr(out, words) == NULL) {
-        print_error("exit %d, expected 2 and one line with \"%s\", got:\n%s\n", code, words, out);
+    size_t lines = 0;
+    for (const char *c = out; *c != '\0'; c++)
+        lines += *c == '\n';
+    at = strncmp(out, "discernd: ", 10) == 0 ? out : strstr(out, "\ndiscernd: ");
+    bool good = code == 2 && at != NULL && strstr(at, words) != NULL && (!strict || lines == 1);
+    if (!good) {
+        print_error("exit %d, expected 2 and %s line with \"%s\", got:\n%s\n", code, strict ? "nothing but one" : "a", words, out);
         _fail(__FILE__, line);
     }
 }
@@ -61,10 +72,18 @@ static void test_wrong_options(void **state) {
     refused("--base-path", "--base-path", "no-slash", "--database", db);
     refused("--base-path", "--base-path", "/slash/", "--database", db);
     refused("leftover", "leftover");
-    refused("--listen", "--listen", "127.0.0.1", "--database", db);
-    refused("--listen", "--listen", "127.0.0.1:99999", "--database", db);
-    refused("--listen", "--listen", "nowhere.invalid:80", "--insecure", "--database", db);
-    refused("port-file", "--listen", "127.0.0.1:0", "--database", db, "--port-file", "/nowhere/at/all");
+    refused_late("nowhere.invalid", "--listen", "nowhere.invalid:80", "--insecure", "--database", db);
+    refused_late("port-file", "--listen", "127.0.0.1:0", "--database", db, "--port-file", "/nowhere/at/all");
+}
+
+/* An address that cannot be one is a wrong value: said before anything is begun. */
+static void test_wrong_addresses(void **state) {
+    (void)state;
+    static const char *const addresses[] = {"127.0.0.1", "127.0.0.1:99999", "127.0.0.1:http", "[::1", "", "unix:"};
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
+        refused("--listen", "--listen", addresses[i], "--database", in_dir("x.db"));
+        assert_int_not_equal(access(in_dir("x.db"), F_OK), 0);
+    }
 }
 
 /* Anybody who reaches it may do anything: said, and started only when that is meant. */
@@ -98,10 +117,11 @@ static void test_environment(void **state) {
 
 static void test_help_and_version(void **state) {
     (void)state;
-    static const char *const options[] = {"--listen",         "--port-file",  "--database",        "--workers",     "--http-threads",   "--train-threads", "--job-attempts",
-                                          "--keep-jobs",      "--keep-versions", "--max-body",     "--discard-limit", "--max-connections", "--drain-delay",
-                                          "--drain-timeout",  "--log-format", "--log-level",       "--base-path",   "--allowed-host",   "--allow-origin",  "--trusted-proxy",
-                                          "--insecure",       "--healthcheck", "--header-timeout", "DISCERN_"};
+    static const char *const options[] = {"--listen",        "--port-file",       "--database",       "--workers",       "--http-threads",
+                                          "--train-threads", "--job-attempts",    "--keep-jobs",      "--keep-versions", "--max-body",
+                                          "--discard-limit", "--max-connections", "--drain-delay",    "--drain-timeout", "--log-format",
+                                          "--log-level",     "--base-path",       "--allowed-host",   "--allow-origin",  "--trusted-proxy",
+                                          "--insecure",      "--healthcheck",     "--header-timeout", "DISCERN_"};
     const char *out;
     assert_int_equal(discernd_run(FLAGS("--help"), &out), 0);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
@@ -156,7 +176,6 @@ static void test_files_that_are_no_database(void **state) {
     refused_file(file);
     refused(dir, "--listen", "127.0.0.1:0", "--database", dir);
     refused("/nowhere", "--listen", "127.0.0.1:0", "--database", "/nowhere/at/all.db");
-    refused("--database", "--listen", "127.0.0.1:0", "--database", "");
 }
 
 /* A database of a newer binary, and one with a migration that is not the one we know: neither is touched. */
@@ -181,9 +200,9 @@ static void test_other_migrations(void **state) {
 
 /* One byte of a stored blob that is not what was written: found out when it is read, never answered as data. */
 static void damage(const char *which) {
-    sql(the_daemon.database,
-        text("UPDATE blobs SET bytes = CAST(substr(bytes, 1, length(bytes) / 2) || x'FF' || substr(bytes, length(bytes) / 2 + 2) AS BLOB) WHERE id = (%s)",
-             which));
+    sql(the_daemon.database, text("UPDATE blobs SET bytes = CAST(substr(bytes, 1, length(bytes) / 2) || x'FF' || substr(bytes, "
+                                  "length(bytes) / 2 + 2) AS BLOB) WHERE id = (%s)",
+                                  which));
 }
 
 static void test_damaged_blobs(void **state) {
@@ -195,7 +214,7 @@ static void test_damaged_blobs(void **state) {
     job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}");
     job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','params':{'lambda':1}}");
     service_stop();
-    damage("SELECT min(id) FROM blobs");                                                              /* column a of the first dataset */
+    damage("SELECT min(id) FROM blobs"); /* column a of the first dataset */
     damage("SELECT first_blob FROM chunks JOIN model_versions m ON m.part = chunks.part AND m.version = 2"); /* the live model */
     service_restart(NULL);
     r = call(&(struct request){.method = "GET", .path = "/v1/datasets/damaged/rows?limit=100000"});
@@ -254,7 +273,7 @@ static void test_the_port_is_taken(void **state) {
     service_start(NULL);
     const char *out, *address = text("127.0.0.1:%d", the_daemon.port);
     assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 0);
-    refused("127.0.0.1", "--listen", address, "--database", in_dir("x.db"));
+    refused_late("127.0.0.1", "--listen", address, "--database", in_dir("x.db"));
     refused(text("%d", (int)the_daemon.pid), "--listen", "127.0.0.1:0", "--database", the_daemon.database); /* held by this process */
     status_check(call_get("/readyz"), 200);
     service_end();
@@ -263,15 +282,16 @@ static void test_the_port_is_taken(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_wrong_options),
-        TEST(test_beyond_loopback),
-        TEST(test_environment),
-        TEST(test_help_and_version),
-        TEST(test_files_that_are_no_database),
-        TEST(test_other_migrations),
-        TEST(test_damaged_blobs),
-        TEST(test_a_unix_socket_and_the_health_check),
-        TEST(test_the_port_is_taken),
+        cmocka_unit_test_teardown(test_wrong_options, clear),
+        cmocka_unit_test_teardown(test_wrong_addresses, clear),
+        cmocka_unit_test_teardown(test_beyond_loopback, clear),
+        cmocka_unit_test_teardown(test_environment, clear),
+        cmocka_unit_test_teardown(test_help_and_version, clear),
+        cmocka_unit_test_teardown(test_files_that_are_no_database, clear),
+        cmocka_unit_test_teardown(test_other_migrations, clear),
+        cmocka_unit_test_teardown(test_damaged_blobs, clear),
+        cmocka_unit_test_teardown(test_a_unix_socket_and_the_health_check, clear),
+        cmocka_unit_test_teardown(test_the_port_is_taken, clear),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

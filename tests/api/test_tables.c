@@ -83,8 +83,12 @@ static const char *sha256_of(const char *bytes, size_t size) {
 /* As curl -T, from a pipe, -d, --data-binary and with types; sniffed or told: the same table, and the body's own hash. */
 static void test_habits_of_curl(void **state) {
     (void)state;
-    static const char *const types[] = {NULL, "Content-Type: application/x-www-form-urlencoded", "Content-Type: application/octet-stream",
-                                        "Content-Type: text/csv", "Content-Type: text/csv; charset=utf-8", "Content-Type: TEXT/CSV"};
+    static const char *const types[] = {NULL,
+                                        "Content-Type: application/x-www-form-urlencoded",
+                                        "Content-Type: application/octet-stream",
+                                        "Content-Type: text/csv",
+                                        "Content-Type: text/csv; charset=utf-8",
+                                        "Content-Type: TEXT/CSV"};
     size_t size;
     const char *body = read_whole("tests/data/iris.csv", &size), *content = NULL, *sha256 = sha256_of(body, size);
     for (size_t i = 0; i < 6; i++) {
@@ -105,8 +109,12 @@ static void test_habits_of_curl(void **state) {
         }
     }
     /* curl -d strips the line ends: told so, it is no table of 150 rows; the header is one long line */
-    const struct response *r = call(&(struct request){
-        .method = "PUT", .path = "/v1/datasets/habit-0-0", .headers = HEADERS("If-None-Match: *"), .body = body, .size = size, .upload = true});
+    const struct response *r = call(&(struct request){.method = "PUT",
+                                                      .path = "/v1/datasets/habit-0-0",
+                                                      .headers = HEADERS("If-None-Match: *"),
+                                                      .body = body,
+                                                      .size = size,
+                                                      .upload = true});
     problem_check(r, 412, "precondition-failed");
 }
 
@@ -124,7 +132,8 @@ static void test_formats_of_one_table(void **state) {
         {NULL, "?delimiter=%7C", "n|b|s\n1|true|x\n2.5|false|null\nnull|true|y z\n"},
         {NULL, "?missing=-,none", "n,b,s\n1.0,true,x\n2.5,false,-\nnone,true,y z\n"},
         {NULL, "", "[{\"n\":1,\"b\":true,\"s\":\"x\"},{\"n\":2.5,\"b\":false,\"s\":null},{\"s\":\"y z\",\"b\":true}]"},
-        {"Content-Type: application/json", "", " {\"columns\":[\"n\",\"b\",\"s\"],\n\"rows\":[[1,true,\"x\"],[25e-1,false,null],[null,true,\"y\\u0020z\"]]}"},
+        {"Content-Type: application/json", "",
+         " {\"columns\":[\"n\",\"b\",\"s\"],\n\"rows\":[[1,true,\"x\"],[25e-1,false,null],[null,true,\"y\\u0020z\"]]}"},
         {NULL, "", "{\"rows\":[[1,true,\"x\"],[2.5,false,null],[null,true,\"y z\"]],\"columns\":[\"n\",\"b\",\"s\"]}"},
     };
     const char *content = NULL;
@@ -151,7 +160,8 @@ static void test_formats_of_one_table(void **state) {
     static const char *const others[] = {"n,b,s\n1,true,x\n2.6,false,\n,true,y z\n", "n,b,S\n1,true,x\n2.5,false,\n,true,y z\n",
                                          "n,b,s\n1,true,x\n2.5,false,\n,true,y Z\n", "n,b,s\n2.5,false,\n1,true,x\n,true,y z\n"};
     for (size_t i = 0; i < 4; i++)
-        assert_string_not_equal(string_at(status_check(call_upload(text("/v1/datasets/other-%zu", i), others[i]), 201), "/content"), content);
+        assert_string_not_equal(string_at(status_check(call_upload(text("/v1/datasets/other-%zu", i), others[i]), 201), "/content"),
+                                content);
     const struct response *r = call_upload("/v1/datasets/other-typed?types=n:categorical", formats[0].body);
     assert_string_not_equal(string_at(status_check(r, 201), "/content"), content);
 }
@@ -169,7 +179,8 @@ static void test_header_or_not(void **state) {
 }
 
 static const char *csv_rows(const char *dataset, const char *columns) {
-    const struct response *r = status_check(call_get_with("Accept: text/csv", "/v1/datasets/%s/rows?limit=1000000&columns=%s", dataset, columns), 200);
+    const struct response *r =
+        status_check(call_get_with("Accept: text/csv", "/v1/datasets/%s/rows?limit=1000000&columns=%s", dataset, columns), 200);
     char *out = keep(malloc(r->size + 1), free);
     size_t n = 0;
     for (size_t i = 0; i < r->size; i++)
@@ -186,7 +197,8 @@ static void test_types_fall_and_spellings_survive(void **state) {
     const char *numbers = "007,TRUE\n1.50,False\n+3,false\n1e2,true\n.5,true\n-0,true\n00,true\n1E+02,tRuE\n";
     const char *many = repeat(numbers, 40000); /* more than a chunk of the store */
     const char *early = text("z,b\n%s", spellings), *late = text("z,b\n%sabc,maybe\n", many);
-    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/early?types=z:categorical,b:categorical", early), 201), "/columns/0/type"),
+    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/early?types=z:categorical,b:categorical", early), 201),
+                                  "/columns/0/type"),
                         "categorical");
     assert_string_equal(csv_rows("early", "z,b"), early);
     const struct response *r = status_check(call_upload("/v1/datasets/late", late), 201);
@@ -219,7 +231,8 @@ static void test_categories_fall_to_text(void **state) {
     static const struct {
         size_t distinct, rows;
         const char *type;
-    } cases[] = {{100, 100, "categorical"}, {101, 101, "text"}, {101, 202, "categorical"}, {101, 201, "text"}, {10000, 20000, "categorical"}, {10001, 40000, "text"}};
+    } cases[] = {{100, 100, "categorical"},     {101, 101, "text"},    {101, 202, "categorical"}, {101, 201, "text"},
+                 {10000, 20000, "categorical"}, {10001, 40000, "text"}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         char *body = keep(malloc(cases[k].rows * 16 + 64), free);
         size_t n = (size_t)sprintf(body, "s,x\n");
@@ -238,7 +251,8 @@ static void test_rows_back_in_every_format(void **state) {
     status_check(call_upload("/v1/datasets/back", body), 201);
     assert_string_equal(csv_rows("back", "n,b,s,t"), body);
     assert_json(status_check(call_get("/v1/datasets/back/rows"), 200), "/items",
-                "[{'n':1,'b':true,'s':'a, b','t':'say \\'hi\\''},{'n':2.5,'b':false,'s':null,'t':'two\\nlines'},{'n':null,'b':true,'s':'\xC3\xBC','t':'x'}]");
+                "[{'n':1,'b':true,'s':'a, b','t':'say "
+                "\\'hi\\''},{'n':2.5,'b':false,'s':null,'t':'two\\nlines'},{'n':null,'b':true,'s':'\xC3\xBC','t':'x'}]");
     const struct response *r = status_check(call_get_with("Accept: application/x-ndjson", "/v1/datasets/back/rows?offset=1&limit=1"), 200);
     assert_string_equal(r->body, "{\"n\":2.5,\"b\":false,\"s\":null,\"t\":\"two\\nlines\"}\n");
     assert_string_equal(header_of(r, "Content-Type"), "application/x-ndjson");
