@@ -3,7 +3,11 @@
 
 #include "base/log.h"
 #include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -94,6 +98,28 @@ static bool is_loopback(const char *listen) {
     return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
 }
 
+/* A socket that systemd hands over wins over --listen: is one of them reachable from elsewhere? */
+static bool inherits_public_socket(void) {
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    if (!pid || !count || strtol(pid, NULL, 10) != (long)getpid())
+        return false;
+    for (long fd = 3, end = 3 + strtol(count, NULL, 10); fd < end; fd++) {
+        union {
+            struct sockaddr any;
+            struct sockaddr_in v4;
+            struct sockaddr_in6 v6;
+            struct sockaddr_storage room;
+        } a = {0};
+        socklen_t n = sizeof a;
+        if (getsockname((int)fd, &a.any, &n) != 0)
+            continue;
+        if ((a.any.sa_family == AF_INET && (ntohl(a.v4.sin_addr.s_addr) >> 24) != 127) ||
+            (a.any.sa_family == AF_INET6 && !IN6_IS_ADDR_LOOPBACK(&a.v6.sin6_addr)))
+            return true;
+    }
+    return false;
+}
+
 bool settings_check(struct settings *s, struct problem *problem) {
     size_t n = strlen(s->base_path);
     if (n > 0 &&
@@ -104,5 +130,9 @@ bool settings_check(struct settings *s, struct problem *problem) {
                            "--listen %s is reachable from other machines and nothing protects it: start with --insecure if that is meant, "
                            "or listen on 127.0.0.1",
                            s->listen);
+    if (!s->insecure && inherits_public_socket())
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "the socket handed over by systemd is reachable from other machines and nothing protects it: start with "
+                           "--insecure if that is meant");
     return true;
 }

@@ -12,7 +12,7 @@
 
 struct api_metrics;
 
-/* What handlers get through http_app. Filled by main before http_start; constant afterwards, but for server (set right after http_start, before the first call is let in by `ready`). */
+/* What handlers get through http_app. Filled by main before http_start; constant afterwards, but for server (set by http_start before the first call comes in). */
 struct api_app {
     struct store *store;
     struct jobs *jobs;

@@ -27,10 +27,6 @@ struct upload {
     struct problem failure; /* of the first chunk that could not be stored */
 };
 
-static void copy_problem(const struct problem *from, struct problem *to) {
-    problem_set(to, from->type, "%s", from->detail ? from->detail : "out of memory");
-}
-
 static void upload_free(struct upload *u) {
     problem_done(&u->failure);
     pthread_cond_destroy(&u->settled);
@@ -65,7 +61,7 @@ static void chunk_done(void *arg, const struct problem *problem) {
     pthread_mutex_lock(&u->lock);
     u->waiting--;
     if (problem)
-        copy_problem(problem, &u->failure);
+        problem_copy(&u->failure, problem);
     /* http_resume_body is called under our lock: `call` is valid only while we hold it. */
     if (u->call && u->resume_at != SIZE_MAX && (u->waiting <= u->resume_at || problem)) {
         u->resume_at = SIZE_MAX;
@@ -84,7 +80,7 @@ static bool failed(struct upload *u, struct problem *problem) {
     pthread_mutex_lock(&u->lock);
     bool bad = u->failure.type != PROBLEM_NONE;
     if (bad)
-        copy_problem(&u->failure, problem);
+        problem_copy(problem, &u->failure);
     pthread_mutex_unlock(&u->lock);
     return bad;
 }

@@ -13,6 +13,10 @@ static const struct wire_column *column_at(const struct job_request *r, size_t i
     return &r->schema.columns[i];
 }
 
+static size_t n_faults(const struct job_request *r) {
+    return r->problem->n_errors + r->problem->n_dropped;
+}
+
 /* ---- dataset ---- */
 
 static void read_dataset(struct job_request *r, const json_t *root) {
@@ -172,6 +176,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
     for (size_t i = 0; i < n_cols; i++)
         parts[i] = PART_NONE;
     const json_t *include = features ? json_object_get(features, "include") : NULL;
+    size_t before = n_faults(r);
     if (features) {
         read_names(r, features, "include", PART_INCLUDED, parts, order, &n);
         read_names(r, features, "exclude", PART_EXCLUDED, parts, NULL, NULL);
@@ -179,8 +184,8 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
     for (size_t i = 0; i < n_cols && !include; i++)
         if (parts[i] == PART_NONE && !is_target(r, i))
             order[n++] = i;
-    /* Without a good target the rest would be judged on a guess. */
-    if (r->has_target)
+    /* Without a good target and good names the rest would be judged on a guess. */
+    if (r->has_target && n_faults(r) == before)
         take_inputs(r, order, n);
 }
 

@@ -92,6 +92,8 @@ static enum http_stream_state events_next(struct http_call *call, struct buf *ou
     }
     if (!e->begun) {
         buf_puts(out, "retry: 2000\n\n");
+        if (e->after > job.last_event) /* an event that is not ours (any more): what it has missed cannot be known */
+            e->resumed = false;
         if (!e->resumed)
             put_present(e, &job, out);
     }

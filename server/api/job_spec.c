@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { MAX_SNAPSHOTS = 1000, MAX_SNAPSHOT_NUMBERS = 2000000 };
+#define MAX_SECONDS 1e9 /* what --job-seconds takes too */
 #define MIB (1024.0 * 1024.0)
 
 void job_request_warn(struct job_request *r, const char *format, ...) {
@@ -116,6 +117,8 @@ static void read_limits(struct job_request *r, const json_t *root) {
     if (json_read_number(limits, "seconds", false, "/limits", &r->spec.seconds, r->problem)) {
         if (!(r->spec.seconds > 0))
             json_fault(r->problem, "/limits", "seconds", "must be > 0, got %g", r->spec.seconds);
+        else if (r->spec.seconds > MAX_SECONDS)
+            json_fault(r->problem, "/limits", "seconds", "must be at most %g, got %g", MAX_SECONDS, r->spec.seconds);
         else if (most_seconds > 0 && r->spec.seconds > most_seconds)
             json_fault(r->problem, "/limits", "seconds", "must be at most %g (--job-seconds), got %g", most_seconds, r->spec.seconds);
     }
@@ -205,9 +208,10 @@ static void estimate_memory(struct job_request *r) {
         .holdout = r->spec.holdout,
     };
     r->memory = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots);
-    if (r->memory > (double)r->spec.memory_bytes)
-        json_fault(r->problem, "/limits", "memory_mib", "the job would need about %.0f MiB, the limit is %.0f MiB", ceil(r->memory / MIB),
-                   (double)r->spec.memory_bytes / MIB);
+    if (r->memory > (double)jobs_training_memory(r->spec.memory_bytes))
+        json_fault(r->problem, "/limits", "memory_mib", "the training would need about %.0f MiB, of a limit of %.0f MiB it may use %.0f",
+                   ceil(r->memory / MIB), (double)r->spec.memory_bytes / MIB,
+                   floor((double)jobs_training_memory(r->spec.memory_bytes) / MIB));
 }
 
 bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena, struct job_request *out,

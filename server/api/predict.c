@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ON_IO_BYTES = 256 * 1024, /* a larger body would hold an I/O thread for too long */
-    MAX_NUMBERS =
-        4 * 1024 * 1024 /* numbers in one answer: a short row of a model with many classes answers with far more than it brought */
-};
+/* On an I/O thread: a larger body, or more multiplications (a short body can stand for many wide rows), would hold it for too long. In one answer: a short
+ * row of a model with many classes answers with far more numbers than it brought. */
+enum { ON_IO_BYTES = 256 * 1024, ON_IO_PRODUCTS = 4000000, MAX_NUMBERS = 4 * 1024 * 1024 };
 
 enum output { OUTPUT_LABEL = 1, OUTPUT_PROBABILITIES = 2, OUTPUT_SCORES = 4 };
 static const struct {

@@ -173,6 +173,10 @@ void problem_done(struct problem *p) {
     *p = (struct problem){0};
 }
 
+void problem_copy(struct problem *to, const struct problem *from) {
+    problem_set(to, from->type, "%s", from->detail ? from->detail : problem_title(from->type));
+}
+
 void problem_move(struct problem *to, struct problem *from) {
     assert(to->type == PROBLEM_NONE);
     *to = *from;

@@ -138,14 +138,15 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
     sigset_t all, before;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    struct http_server *nobody = *out;
+    *out = server; /* before the first connection can come in: handlers may look for it */
     bool ok = start_all(server, problem);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!ok) {
+        *out = nobody;
         http_stop(server);
-        return false;
     }
-    *out = server;
-    return true;
+    return ok;
 }
 
 const char *http_address(const struct http_server *server) {

@@ -94,5 +94,11 @@ static enum problem_type problem_type_of(dn_status code) {
 }
 
 void jobs_problem_from_core(const dn_error *err, struct problem *out) {
-    problem_set(out, problem_type_of(err->code), "%s", err->message);
+    if (err->code == DN_ERR_ARGUMENT && err->field[0]) {
+        char pointer[sizeof err->field + 16];
+        snprintf(pointer, sizeof pointer, "/params/%s", err->field);
+        problem_add(out, PROBLEM_INVALID, pointer, "%s", err->message);
+    } else {
+        problem_set(out, problem_type_of(err->code), "%s", err->message);
+    }
 }

@@ -12,7 +12,7 @@
 
 #define LOOK_SECONDS 1 /* a worker looks for work at least so often */
 #define REPORT_MS 500  /* progress, leases and cancellations */
-#define PRUNE_EVERY 64 /* jobs ended between two prunings */
+#define PRUNE_EVERY 60 /* reports between two prunings of ended jobs */
 
 struct worker {
     struct jobs *jobs;
@@ -30,7 +30,6 @@ struct jobs {
     pthread_mutex_t lock; /* guards the rest; leaf */
     pthread_cond_t work, tick;
     unsigned pokes; /* counts jobs_poke */
-    size_t ended;   /* jobs since the last pruning */
     bool draining, stopping;
 };
 
@@ -42,19 +41,6 @@ static void deadline_in(struct timespec *ts, int64_t ms) {
         ts->tv_sec++;
         ts->tv_nsec -= 1000000000;
     }
-}
-
-/* Keeps the number of ended jobs within --keep-jobs, now and then. */
-static void prune_sometimes(struct jobs *j) {
-    pthread_mutex_lock(&j->lock);
-    bool due = j->settings.keep_jobs > 0 && ++j->ended >= PRUNE_EVERY;
-    if (due)
-        j->ended = 0;
-    pthread_mutex_unlock(&j->lock);
-    struct problem problem = {0};
-    if (due && !store_job_prune(j->store, j->settings.keep_jobs, &problem))
-        log_warn("job.prune", log_str("detail", problem.detail));
-    problem_done(&problem);
 }
 
 /* Claims and runs one job; false: there was none. */
@@ -72,7 +58,6 @@ static bool work_once(struct worker *me) {
         return false;
     training_run(j->store, &j->settings, &job, &me->mailbox);
     store_job_done(&job);
-    prune_sometimes(j);
     return true;
 }
 
@@ -98,10 +83,20 @@ static void *worker_main(void *arg) {
     }
 }
 
+/* Keeps the number of ended jobs within --keep-jobs. */
+static void prune(struct jobs *j) {
+    struct problem problem = {0};
+    if (j->settings.keep_jobs > 0 && !store_job_prune(j->store, j->settings.keep_jobs, &problem))
+        log_warn("job.prune", log_str("detail", problem.detail));
+    problem_done(&problem);
+}
+
 static void *reporter_main(void *arg) {
     struct jobs *j = arg;
     bool stopping = false;
-    while (!stopping) {
+    for (unsigned reports = 0; !stopping; reports++) {
+        if (reports % PRUNE_EVERY == 0)
+            prune(j);
         struct timespec until;
         deadline_in(&until, REPORT_MS);
         pthread_mutex_lock(&j->lock);
@@ -198,6 +193,10 @@ void jobs_stop(struct jobs *j) {
     pthread_mutex_destroy(&j->lock);
     free(j->workers);
     free(j);
+}
+
+int64_t jobs_training_memory(int64_t memory_bytes) {
+    return memory_bytes - memory_bytes / 8;
 }
 
 int64_t jobs_memory_limit(const struct jobs *j) {

@@ -1,4 +1,4 @@
-/* Progress out, "stop" in. History is thinned as it grows: every iteration to 1,000, every 10th to 10,000, every 100th beyond. */
+/* Progress out, "stop" in. History is thinned as it grows, to some 900 rows for each power of ten beyond the first thousand. */
 #include "jobs/mailbox.h"
 
 #include "base/json_write.h"
@@ -44,13 +44,21 @@ void mailbox_stop(struct mailbox *m, enum stop_reason reason) {
     atomic_compare_exchange_strong(&m->stop, &none, (int)reason);
 }
 
+bool mailbox_draining(const struct mailbox *m) {
+    return atomic_load(&m->drain);
+}
+
 enum stop_reason mailbox_stopped(const struct mailbox *m) {
     enum stop_reason reason = (enum stop_reason)atomic_load_explicit(&m->stop, memory_order_relaxed);
     return reason == STOP_NOT && atomic_load_explicit(&m->drain, memory_order_relaxed) ? STOP_DRAIN : reason;
 }
 
+/* Every iteration to 1,000, every 10th to 10,000, every 100th to 100,000 … */
 static bool history_wants(size_t iteration) {
-    return iteration > 0 && (iteration <= 1000 || (iteration <= 10000 && iteration % 10 == 0) || iteration % 100 == 0);
+    size_t step = 1;
+    while (iteration / step > 1000)
+        step *= 10;
+    return iteration > 0 && iteration % step == 0;
 }
 
 static char *history_doc(const dn_progress *p, double elapsed) {
@@ -148,6 +156,23 @@ static void take_rows(struct mailbox *m, struct store_history_row **rows, size_t
     m->n_rows = m->room = 0;
 }
 
+/* What could not be delivered waits for the next time, in front of what came since; more than that is lost when memory is. Lock held. */
+static void give_back_rows(struct mailbox *m, struct store_history_row **rows, size_t *n_rows) {
+    if (m->n_rows > 0) {
+        struct store_history_row *all = realloc(*rows, (*n_rows + m->n_rows) * sizeof *all);
+        if (!all)
+            return;
+        memcpy(all + *n_rows, m->rows, m->n_rows * sizeof *all);
+        free(m->rows);
+        *rows = all;
+        *n_rows += m->n_rows;
+    }
+    m->rows = *rows;
+    m->n_rows = m->room = *n_rows;
+    *rows = NULL;
+    *n_rows = 0;
+}
+
 void mailbox_close(struct mailbox *m, struct store_history_row **rows, size_t *n_rows, struct buf *progress) {
     pthread_mutex_lock(&m->lock);
     while (m->delivering)
@@ -190,13 +215,17 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
         log_warn("job.progress", log_int("job", job), log_str("detail", problem.detail));
     problem_done(&problem);
     buf_done(&doc);
-    mailbox_rows_free(rows, n_rows);
+    bool delivered = good && fresh;
     if (good && !ours)
         mailbox_stop(m, STOP_LOST);
     else if (good && cancel)
         mailbox_stop(m, STOP_CANCELLED);
     pthread_mutex_lock(&m->lock);
+    if (!delivered)
+        give_back_rows(m, &rows, &n_rows);
+    m->fresh = m->fresh || !good;
     m->delivering = false;
     pthread_cond_broadcast(&m->delivered);
     pthread_mutex_unlock(&m->lock);
+    mailbox_rows_free(rows, n_rows);
 }

@@ -40,5 +40,6 @@ void mailbox_deliver(struct mailbox *m, struct store *store);
 /* Asks the training to stop; the first reason stays. */
 void mailbox_stop(struct mailbox *m, enum stop_reason reason);
 enum stop_reason mailbox_stopped(const struct mailbox *m);
+bool mailbox_draining(const struct mailbox *m); /* the daemon ends, whatever else was asked for */
 
 #endif

@@ -19,7 +19,7 @@ static void staged(void *arg, const struct problem *problem) {
     struct waiter *w = arg;
     pthread_mutex_lock(&w->lock);
     if (problem)
-        problem_set(&w->problem, problem->type, "%s", problem->detail ? problem->detail : "out of memory");
+        problem_copy(&w->problem, problem);
     w->done = true;
     pthread_cond_signal(&w->cond);
     pthread_mutex_unlock(&w->lock);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #define RANGES_PER_THREAD 4 /* small enough to bound memory, large enough to even out */
+#define WIDE 65536          /* from so many numbers on a range a thread, for memory */
 
 /* One sum under way. */
 struct task {
@@ -168,17 +169,17 @@ size_t team_size(const struct team *team) {
     return team->n_threads;
 }
 
-/* The level at which about RANGES_PER_THREAD ranges fall to each thread. */
-static unsigned range_level(size_t n_blocks, size_t n_threads) {
+/* The level at which there are at most n_ranges ranges. */
+static unsigned range_level(size_t n_blocks, size_t n_ranges) {
     unsigned level = 0;
-    while ((n_blocks >> level) > n_threads * RANGES_PER_THREAD)
+    while ((n_blocks >> level) > n_ranges)
         level++;
     return level;
 }
 
 /* Runs the task on all threads, the caller's among them; one range is not worth waking them. */
 static void run_task(struct team *team, struct task *t) {
-    if (t->n_ranges == 1 || team->n_threads == 1) {
+    if (t->n_ranges <= 1 || team->n_threads == 1) {
         take_ranges(t, 0);
         return;
     }
@@ -208,45 +209,61 @@ static dn_status first_failure(const struct task *t, size_t n_threads, dn_error 
     return t->statuses[chosen];
 }
 
+/* Memory of one sum. */
+struct sum_memory {
+    void *totals, *partials, *stack;
+};
+
+/* One range is summed straight into out, by the caller's thread. */
+static dn_status sum_alloc(const struct team *team, struct task *t, const dn_run *run, double *out, struct sum_memory *m, dn_error *err) {
+    size_t end_room = dn_pairwise_room(t->n_ranges, t->n_out), one = t->n_out ? t->n_out : 1;
+    bool alone = t->n_ranges == 1;
+    dn_status s = alone ? DN_OK : dn_run_alloc(run, t->n_ranges * one, sizeof(double), "partial sums", &m->totals, err);
+    if (s == DN_OK)
+        s = dn_run_alloc(run, (alone ? 1 : team->n_threads) * (t->room ? t->room : 1), sizeof(double), "partial sums", &m->partials, err);
+    if (s == DN_OK && !alone)
+        s = dn_run_alloc(run, end_room ? end_room : 1, sizeof(double), "partial sums", &m->stack, err);
+    t->totals = alone ? out : m->totals;
+    t->partials = m->partials;
+    return s;
+}
+
+/* Adds the ranges' totals in order. */
+static void add_up(const struct task *t, double *stack, double *out) {
+    dn_pairwise sum;
+    dn_pairwise_init(&sum, t->n_out, stack);
+    for (size_t r = 0; r < t->n_ranges; r++) {
+        double *leaf = dn_pairwise_next(&sum);
+        for (size_t i = 0; i < t->n_out; i++)
+            leaf[i] = t->totals[r * t->n_out + i];
+        dn_pairwise_push(&sum, t->level);
+    }
+    dn_pairwise_total(&sum, out);
+}
+
 dn_status team_sum(struct team *team, const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
                    dn_error *err) {
     struct task t = {.run = run, .rows = rows, .fn = fn, .arg = arg, .n_out = n_out, .errors = team->errors, .statuses = team->statuses};
-    t.level = range_level(rows->n_blocks, team->n_threads);
+    struct sum_memory m = {0};
+    t.level = range_level(rows->n_blocks, team->n_threads * (n_out < WIDE ? RANGES_PER_THREAD : 1));
     size_t per_range = (size_t)1 << t.level;
     t.n_ranges = (rows->n_blocks + per_range - 1) / per_range;
     t.room = dn_pairwise_room(per_range, n_out);
-    size_t end_room = dn_pairwise_room(t.n_ranges, n_out);
     atomic_init(&t.next, 0);
     atomic_init(&t.failed, false);
     for (size_t i = 0; i < team->n_threads; i++) {
         dn_error_clear(&t.errors[i]);
         t.statuses[i] = DN_OK;
     }
-    void *totals = NULL, *partials = NULL, *stack = NULL;
-    dn_status s = dn_run_alloc(run, t.n_ranges * (n_out ? n_out : 1), sizeof(double), "partial sums", &totals, err);
-    if (s == DN_OK)
-        s = dn_run_alloc(run, team->n_threads * (t.room ? t.room : 1), sizeof(double), "partial sums", &partials, err);
-    if (s == DN_OK)
-        s = dn_run_alloc(run, end_room ? end_room : 1, sizeof(double), "partial sums", &stack, err);
+    dn_status s = sum_alloc(team, &t, run, out, &m, err);
     if (s == DN_OK) {
-        t.totals = totals;
-        t.partials = partials;
         run_task(team, &t);
         s = first_failure(&t, team->n_threads, err);
     }
-    if (s == DN_OK) {
-        dn_pairwise sum;
-        dn_pairwise_init(&sum, n_out, stack);
-        for (size_t r = 0; r < t.n_ranges; r++) {
-            double *leaf = dn_pairwise_next(&sum);
-            for (size_t i = 0; i < n_out; i++)
-                leaf[i] = t.totals[r * n_out + i];
-            dn_pairwise_push(&sum, t.level);
-        }
-        dn_pairwise_total(&sum, out);
-    }
-    dn_run_free(run, stack);
-    dn_run_free(run, partials);
-    dn_run_free(run, totals);
+    if (s == DN_OK && t.n_ranges != 1)
+        add_up(&t, m.stack, out);
+    dn_run_free(run, m.stack);
+    dn_run_free(run, m.partials);
+    dn_run_free(run, m.totals);
     return s;
 }

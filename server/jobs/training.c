@@ -10,11 +10,12 @@
 #include "jobs/spec.h"
 #include "jobs/staging.h"
 #include "jobs/team.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-/* Of the job's memory, the share that encoded blobs may fill, so that passes after the first read no file. */
-#define KEEP_SHARE 4
+#define MAX_SECONDS 1e9 /* beyond, nanoseconds would not fit */
 
 /* One run; dn_run.ctx. */
 struct training {
@@ -53,9 +54,42 @@ static dn_status training_sum(const dn_run *run, const dn_rows *rows, dn_block_f
     return team_sum(t->team, run, rows, fn, arg, n_out, out, err);
 }
 
-/* Ends the job in the store. Failing that (a full disk), what is left is a failure without its model; failing that too the lease runs out and the job runs again. */
+/* Waits before the next try, in steps short enough for a drain; false: the daemon ends. */
+static bool wait_again(struct training *t, int tries) {
+    int64_t until = clock_monotonic_ns() + (tries < 6 ? (int64_t)250000000 << tries : (int64_t)15000000000);
+    while (!mailbox_draining(t->mailbox) && clock_monotonic_ns() < until)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    return !mailbox_draining(t->mailbox);
+}
+
+/* Writes the end until the store takes it: a disk that is full may be emptied, and a job of ours that stayed "running" would hold its dataset for ever. If the daemon ends
+ * first, the next start finds the job interrupted and runs it again. A success that cannot be written becomes a failure, its staged model is given up. */
+static bool write_end(struct training *t, struct store_job_end *end, int64_t *version) {
+    struct buf doc = {0};
+    bool good = false;
+    for (int tries = 0;; tries++) {
+        struct problem problem = {0};
+        good = store_job_end(t->store, end, version, &problem);
+        if (!good)
+            log_error("job.end", log_int("job", end->id), log_int("try", tries + 1), log_str("detail", problem.detail));
+        bool lost = problem.type == PROBLEM_CONFLICT;
+        if (!good && end->state == STORE_JOB_SUCCEEDED) {
+            store_part_drop(t->store, end->model_part);
+            problem_write(&problem, NULL, &doc);
+            end->state = STORE_JOB_FAILED;
+            end->error = buf_cstr(&doc);
+            end->result = NULL;
+        }
+        problem_done(&problem);
+        if (good || lost || !wait_again(t, tries))
+            break;
+    }
+    buf_done(&doc);
+    return good;
+}
+
+/* Ends the job in the store, with what progress and history were not delivered yet. */
 static void finish(struct training *t, struct store_job_end *end) {
-    struct problem problem = {0};
     struct buf progress = {0};
     struct store_history_row *rows = NULL;
     size_t n_rows = 0;
@@ -66,25 +100,10 @@ static void finish(struct training *t, struct store_job_end *end) {
     end->rows = rows;
     end->n_rows = n_rows;
     end->keep_versions = t->settings->keep_versions;
-    bool good = store_job_end(t->store, end, &version, &problem);
-    if (!good && end->state == STORE_JOB_SUCCEEDED && problem.type != PROBLEM_CONFLICT) {
-        log_error("job.end", log_int("job", end->id), log_str("detail", problem.detail));
-        struct buf doc = {0};
-        struct problem again = {0};
-        problem_write(&problem, NULL, &doc);
-        struct store_job_end failed = {.id = end->id, .state = STORE_JOB_FAILED, .error = buf_cstr(&doc)};
-        if (!store_job_end(t->store, &failed, &version, &again))
-            log_error("job.end", log_int("job", end->id), log_str("detail", again.detail));
-        problem_done(&again);
-        buf_done(&doc);
-    } else if (!good) {
-        log_error("job.end", log_int("job", end->id), log_str("detail", problem.detail));
-    } else {
+    if (write_end(t, end, &version))
         log_info("job.finished", log_int("job", end->id), log_str("state", store_job_state_name(end->state)),
                  log_str("model", t->job->model), log_int("version", version),
                  log_dbl("seconds", (double)(clock_monotonic_ns() - t->began_ns) * 1e-9));
-    }
-    problem_done(&problem);
     mailbox_rows_free(rows, n_rows);
     buf_done(&progress);
 }
@@ -210,15 +229,16 @@ static bool prepare_and_train(struct training *t, struct problem *problem) {
     if (!jobs_spec_read(t->job->spec, &t->arena, &t->spec, problem))
         return false;
     if (t->spec.seconds > 0)
-        t->deadline_ns = t->began_ns + (int64_t)(t->spec.seconds * 1e9);
-    budget_init(&t->budget, t->spec.memory_bytes);
+        t->deadline_ns = t->began_ns + (int64_t)(fmin(t->spec.seconds, MAX_SECONDS) * 1e9);
+    int64_t kept = t->spec.memory_bytes - jobs_training_memory(t->spec.memory_bytes);
+    budget_init(&t->budget, jobs_training_memory(t->spec.memory_bytes));
     if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &dataset, problem))
         return false;
     const struct jobs_column *columns = source_columns(t);
     bool good = columns || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     good = good && team_start((size_t)t->spec.threads, &t->team, problem);
-    good = good && jobs_source_open(t->store, t->job->dataset_id, columns, t->spec.n_inputs + 1, team_size(t->team),
-                                    t->spec.memory_bytes / KEEP_SHARE, &source, problem);
+    good =
+        good && jobs_source_open(t->store, t->job->dataset_id, columns, t->spec.n_inputs + 1, team_size(t->team), kept, &source, problem);
     good = good && train(t, &dataset, source, problem);
     jobs_source_close(source);
     team_stop(t->team);

@@ -286,10 +286,6 @@ static dn_model *load(struct serving *s, const char *name, int64_t version, stru
     return model;
 }
 
-static void copy_problem(const struct problem *from, struct problem *to) {
-    problem_set(to, from->type, "%s", from->detail ? from->detail : "out of memory");
-}
-
 /* A new slot in state loading with one user; NULL: no memory. Lock held. */
 static struct slot *slot_add(struct serving *s, const char *name, int64_t version) {
     struct slot *slot = calloc(1, sizeof *slot);
@@ -321,7 +317,7 @@ static void slot_settle(struct serving *s, struct slot *slot, dn_model *model, c
             evict(s);
         }
     } else {
-        copy_problem(problem, &slot->problem);
+        problem_copy(&slot->problem, problem);
         slot->state = SLOT_FAILED;
         if (!slot->dropped)
             slot_drop(s, slot_find(s, slot->pub.name, slot->pub.version)); /* the next one who asks tries again */
@@ -384,7 +380,7 @@ const struct serving_model *serving_get(struct serving *s, const char *name, int
         slot->used = ++s->tick;
         found = &slot->pub;
     } else {
-        copy_problem(&slot->problem, problem);
+        problem_copy(problem, &slot->problem);
         release(s, slot);
     }
     pthread_mutex_unlock(&s->lock);

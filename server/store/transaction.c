@@ -46,17 +46,13 @@ static void run_in_savepoint(struct store *store, struct store_work *work) {
     problem_done(&outer);
 }
 
-static void copy_problem(struct problem *to, const struct problem *from) {
-    problem_set(to, from->type, "%s", from->detail ? from->detail : problem_title(from->type));
-}
-
 /* What makes the whole transaction void is noted in `problem`: the failure of the only work, or a rollback by SQLite itself. A chunk is always alone: in a savepoint
  * SQLite would keep a copy of every page that it overwrites. */
 static void run_all(struct store *store, struct store_work *works, struct problem *problem) {
     if (!works->next) {
         run_one(store, works);
         if (works->problem->type) {
-            copy_problem(problem, works->problem);
+            problem_copy(problem, works->problem);
         }
         return;
     }
@@ -64,7 +60,7 @@ static void run_all(struct store *store, struct store_work *works, struct proble
         run_in_savepoint(store, work);
         if (sqlite3_get_autocommit(store->writer.connection->db)) {
             if (work->problem->type) {
-                copy_problem(problem, work->problem);
+                problem_copy(problem, work->problem);
             }
             problem_set(problem, PROBLEM_INTERNAL, "the transaction was lost");
             return;
@@ -75,7 +71,7 @@ static void run_all(struct store *store, struct store_work *works, struct proble
 static void fail_all(struct store_work *works, const struct problem *why) {
     for (struct store_work *work = works; work; work = work->next) {
         if (!work->problem->type) {
-            copy_problem(work->problem, why);
+            problem_copy(work->problem, why);
         }
     }
 }
