@@ -3,7 +3,6 @@
 
 #include "data/encoder_bytes.h"
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

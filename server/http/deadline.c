@@ -20,7 +20,7 @@ static bool too_slow(struct deadline *d, bool counted, const struct deadline_lim
         return true;
     if (now_ns - d->window_ns < DEADLINE_WINDOW_NS)
         return false;
-    double seconds = (double)(now_ns - d->window_ns) * 1e-9;
+    double seconds = (double)(now_ns - d->window_ns) / 1e9;
     double bytes = (double)(d->last - d->window_bytes);
     d->window_ns = now_ns;
     d->window_bytes = d->last;

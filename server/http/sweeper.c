@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define TICK_NS 250000000
+#define TICK_NS 250000000 /* at most; a quarter of the shortest deadline if that is less */
+#define SHORTEST_TICK_NS 10000000
 #define DRAIN_TICK_NS 50000000
 
 static void cut(struct http_server *server, struct connection *c, uint64_t state, enum verdict verdict) {
@@ -71,6 +72,14 @@ static void sweep(struct http_server *server, const struct deadline_limits *limi
     }
 }
 
+static int64_t tick_of(const struct deadline_limits *limits) {
+    const int64_t all[] = {limits->header_ns, limits->idle_ns, limits->keep_alive_ns, limits->discard_ns};
+    int64_t tick = TICK_NS;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        tick = all[i] / 4 < tick ? all[i] / 4 : tick;
+    return tick > SHORTEST_TICK_NS ? tick : SHORTEST_TICK_NS;
+}
+
 static void *sweeper_main(void *arg) {
     struct http_server *server = arg;
     struct sweeper *s = &server->sweeper;
@@ -79,11 +88,12 @@ static void *sweeper_main(void *arg) {
                                            .keep_alive_ns = (int64_t)(server->settings.keep_alive_timeout * 1e9),
                                            .discard_ns = (int64_t)(server->settings.discard_time * 1e9),
                                            .minimum_rate = server->settings.minimum_rate};
+    const int64_t tick = tick_of(&limits);
     (void)pthread_mutex_lock(&s->lock);
     while (!s->stop) {
         struct timespec until;
         (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += atomic_load(&server->draining) ? DRAIN_TICK_NS : TICK_NS;
+        until.tv_nsec += atomic_load(&server->draining) && tick > DRAIN_TICK_NS ? DRAIN_TICK_NS : tick;
         if (until.tv_nsec >= 1000000000) {
             until.tv_nsec -= 1000000000;
             until.tv_sec++;

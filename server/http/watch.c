@@ -32,32 +32,33 @@ static struct http_call *take_due(struct watchers *w, bool all, int64_t now, int
     return due;
 }
 
+static void wait_until(struct watchers *w, int64_t until) {
+    struct timespec ts;
+    timespec_of(until, &ts);
+    if (until == INT64_MAX)
+        (void)pthread_cond_wait(&w->wake, &w->lock);
+    else
+        (void)pthread_cond_timedwait(&w->wake, &w->lock, &ts);
+}
+
 static void *watchers_main(void *arg) {
     struct http_server *server = arg;
     struct watchers *w = &server->watchers;
-    int64_t next = 0, round = 0;
+    int64_t next = INT64_MAX, round = 0; /* first deadline in the list, as far as known; last time pokes were served */
     (void)pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         int64_t now = clock_monotonic_ns();
         bool poked = w->pokes != w->served;
-        int64_t until = poked ? round + ROUND_NS : next;
+        int64_t until = poked ? round + ROUND_NS : w->added ? 0 : next;
         if (until > now) {
-            struct timespec ts;
-            timespec_of(until, &ts);
-            if (until == INT64_MAX)
-                (void)pthread_cond_wait(&w->wake, &w->lock);
-            else
-                (void)pthread_cond_timedwait(&w->wake, &w->lock, &ts);
-            next = 0; /* something may have been added */
-            if (w->pokes != w->served && round + ROUND_NS > clock_monotonic_ns())
-                continue;
-            now = clock_monotonic_ns();
-            poked = w->pokes != w->served;
+            wait_until(w, until);
+            continue;
         }
         if (poked) {
             w->served = w->pokes;
             round = now;
         }
+        w->added = false;
         struct http_call *due = take_due(w, poked, now, &next);
         (void)pthread_mutex_unlock(&w->lock);
         while (due != NULL) {
@@ -125,6 +126,7 @@ void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int
     call->watch_deadline_ns = w->pokes != seen && w->pokes == w->served ? 0 : deadline_ns;
     call->watch_next = w->first;
     w->first = call;
+    w->added = true;
     (void)pthread_cond_signal(&w->wake);
     (void)pthread_mutex_unlock(&w->lock);
 }

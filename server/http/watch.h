@@ -16,6 +16,7 @@ struct watchers {
     struct http_call *first; /* waiting calls, linked by watch_next, in no order */
     uint64_t pokes;          /* how often the server was poked */
     uint64_t served;         /* pokes the waiting calls know of */
+    bool added;              /* a call was added since the thread last looked at the list */
     bool stop;
     bool started;
 };

@@ -152,7 +152,7 @@ static void row_end(struct csv *c, size_t end, size_t next) {
                                 .n_cells = c->n_cells,
                                 .size = end - c->row,
                                 .line = c->line};
-    if (row.size > CSV_MAX_ROW) {
+    if (row.size > WIRE_MAX_ROW) {
         row_too_long(c);
     }
     if (end > c->row && !c->stopped && !c->handler.row(c->handler.arg, &row)) {
@@ -247,7 +247,7 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
 static void plain_cells(struct csv *c, size_t limit) {
     size_t block = c->cell;
     bool go_on = true;
-    while (go_on && block < limit && c->cell - c->row <= CSV_MAX_ROW) {
+    while (go_on && block < limit && c->cell - c->row <= WIRE_MAX_ROW) {
         uint64_t marks = scan_marks(c->data + block, c->delimiter, '\n', '\r', '"'); /* may look into the slack */
         if (limit - block < 64) {
             marks &= (UINT64_C(1) << (limit - block)) - 1;
@@ -453,7 +453,7 @@ static void digest(struct csv *c, bool final) {
         const char *foreign = csv_text_foreign(c->head);
         fault(c, c->checked, true, foreign != NULL ? foreign : wrong);
     }
-    if (!c->stopped && c->size - c->row > CSV_MAX_ROW) {
+    if (!c->stopped && c->size - c->row > WIRE_MAX_ROW) {
         row_too_long(c);
     }
     if (c->row > 0 && !c->stopped) {

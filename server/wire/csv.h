@@ -7,11 +7,11 @@
 #define WIRE_CSV_H
 
 #include "base/buf.h"
+#include "wire/wire.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define CSV_MAX_ROW (16 * 1024 * 1024) /* bytes of one row */
 
 enum csv_kind {
     CSV_TEXT,     /* anything */

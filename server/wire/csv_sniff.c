@@ -9,13 +9,15 @@
 /* More cells than a table may have columns are counted, so that a table too wide is told by its own delimiter. */
 enum { SAMPLE_MAX_CELLS = 4 * WIRE_MAX_COLUMNS };
 
-static bool read_sample(const char *bytes, size_t n, bool whole, char delimiter, const struct csv_handler *handler) {
+/* *unfinished: cells of the row that has not ended (an unclosed quote, the end of the sample). */
+static bool read_sample(const char *bytes, size_t n, bool whole, char delimiter, const struct csv_handler *handler, size_t *unfinished) {
     struct csv csv;
     csv_init(&csv, delimiter, WIRE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
     if (csv_feed(&csv, bytes, n) && whole) {
         csv_end(&csv);
     }
     const bool well = !csv.no_memory;
+    *unfinished = csv.n_cells + 1;
     csv_done(&csv);
     return well;
 }
@@ -51,15 +53,23 @@ static bool better(const struct count *a, const struct count *b) {
 char csv_sniff_delimiter(const char *bytes, size_t n, bool whole, size_t *n_rows) {
     static const char candidates[] = {'\t', ',', ';', '|'};
     struct count best = {0};
+    size_t complete = 0;
     for (size_t i = 0; i < sizeof candidates; i++) {
         struct count count = {.delimiter = candidates[i]};
-        read_sample(bytes, n, whole, candidates[i], &(struct csv_handler){.row = count_row, .arg = &count});
+        size_t unfinished = 0;
+        read_sample(bytes, n, whole, candidates[i], &(struct csv_handler){.row = count_row, .arg = &count}, &unfinished);
+        const size_t rows = count.rows;
+        if (rows == 0) { /* better than nothing */
+            count.rows = count.agree = 1;
+            count.cells = unfinished;
+        }
         if (i == 0 || better(&count, &best) || (best.cells < 2 && candidates[i] == ',')) {
             best = count;
+            complete = rows;
         }
     }
     if (n_rows != NULL) {
-        *n_rows = best.rows;
+        *n_rows = complete;
     }
     return best.delimiter;
 }
@@ -152,7 +162,9 @@ static bool is_header(struct evidence *e) {
 
 bool csv_sniff_header(const char *bytes, size_t n, bool whole, char delimiter, const struct missing *missing, bool *out) {
     struct evidence e = {.missing = missing};
-    const bool well = read_sample(bytes, n, whole, delimiter, &(struct csv_handler){.row = header_row, .arg = &e}) && !e.no_memory;
+    size_t unfinished = 0;
+    const bool well =
+        read_sample(bytes, n, whole, delimiter, &(struct csv_handler){.row = header_row, .arg = &e}, &unfinished) && !e.no_memory;
     if (well) {
         *out = is_header(&e);
     }

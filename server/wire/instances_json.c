@@ -246,7 +246,6 @@ bool instances_read_json(struct instances *in, const char *body, size_t size, st
     document(&r);
     if (r.token.kind == WIRE_JSON_FAULT) {
         wire_json_problem(&r.json, in->problem);
-        in->problem->type = in->problem->type == PROBLEM_UNAVAILABLE ? PROBLEM_UNAVAILABLE : PROBLEM_BAD_JSON; /* whatever was found before */
     }
     const bool well = instances_finish(in, r.prefix, out);
     wire_json_done(&r.json);

@@ -41,6 +41,7 @@ void wire_json_place(const struct wire_json *r, int64_t *line, int64_t *column) 
 }
 
 bool wire_json_problem(const struct wire_json *r, struct problem *problem) {
+    problem_done(problem); /* whatever was found before: what is no JSON has no cells */
     int64_t line = 0, column = 0;
     if (r->fault == no_memory) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "%s", r->fault);

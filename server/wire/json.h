@@ -72,7 +72,7 @@ enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *
 size_t wire_json_numbers(struct wire_json *r, double *out, size_t max);
 /* Line and column (bytes, both counted from 1) of the last token's first byte, or of the fault. */
 void wire_json_place(const struct wire_json *r, int64_t *line, int64_t *column);
-/* Adds the fault to a problem (PROBLEM_BAD_JSON with line and column). Returns false. */
+/* Makes the fault the problem (PROBLEM_BAD_JSON with line and column), in the place of any other. Returns false. */
 bool wire_json_problem(const struct wire_json *r, struct problem *problem);
 
 #endif

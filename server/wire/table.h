@@ -17,6 +17,7 @@ struct table_json {
     size_t column;          /* of the value at hand; SIZE_MAX: of none (a fault was told) */
     size_t expected;        /* object rows: the column after the last one, where the next key most likely belongs */
     size_t n_cells;         /* array rows: values so far */
+    size_t row_bytes;       /* of the values of the row so far */
     int64_t row;            /* rows begun */
     int64_t row_line;       /* place of the row at hand */
     int64_t row_column;

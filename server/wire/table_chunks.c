@@ -25,7 +25,11 @@ static enum builder_status column_sum_up(struct table_builder *b, struct column 
     dn_error error;
     dn_error_clear(&error);
     const dn_column_type type = type_of_state(c);
-    if (dn_column_chunk_decode(b->chunk, bytes, size, type, &view, &error) != DN_OK) {
+    const dn_status status = dn_column_chunk_decode(b->chunk, bytes, size, type, &view, &error);
+    if (status == DN_ERR_MEMORY) {
+        return out_of_memory(b);
+    }
+    if (status != DN_OK) {
         problem_set(&b->problem, PROBLEM_INTERNAL, "column \"%s\": a chunk cannot be read back: %s", c->name, error.message);
         return BUILDER_STOP;
     }

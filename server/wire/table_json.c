@@ -59,6 +59,7 @@ static void row_begin(struct wire_table *t, enum state state) {
     t->at.row++;
     t->at.expected = 0;
     t->at.n_cells = 0;
+    t->at.row_bytes = 0;
     wire_json_place(&t->json, &t->at.row_line, &t->at.row_column);
     t->builder.line = t->at.row_line;
 }
@@ -78,6 +79,10 @@ static bool cell(struct wire_table *t, size_t i, const struct wire_json_token *t
     enum builder_status status = BUILDER_WELL;
     char shown[TEXT_SHOWN];
     int64_t line = 0, column = 0;
+    t->at.row_bytes += token->length;
+    if (t->at.row_bytes > WIRE_MAX_ROW) {
+        return table_fatal(t, t->at.row_line, t->at.row_column, "row %" PRId64 " is longer than %d bytes", t->at.row, WIRE_MAX_ROW);
+    }
     if (token->kind == WIRE_JSON_NULL) {
         status = builder_missing(b, i);
     } else if (token->kind == WIRE_JSON_TRUE || token->kind == WIRE_JSON_FALSE) {
@@ -106,7 +111,8 @@ static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind, enu
     wire_json_place(&t->json, &line, &column);
     skip(t, kind, state);
     return table_fault(t, line, column, "row %" PRId64 ", column \"%s\": a cell must be a number, a string, a boolean or null, not %s",
-                       t->at.row, i < t->builder.n_columns ? t->builder.column[i].name : "", kind == WIRE_JSON_BEGIN_ARRAY ? "an array" : "an object");
+                       t->at.row, i < t->builder.n_columns ? t->builder.column[i].name : "",
+                       kind == WIRE_JSON_BEGIN_ARRAY ? "an array" : "an object");
 }
 
 /* ---- rows that are objects ---------------------------------------------------------------------------------------------------------- */
@@ -118,7 +124,8 @@ static bool new_key(struct wire_table *t, const struct wire_json_token *token) {
     if (t->builder.broken) {
         return true;
     }
-    if (t->builder.n_chunks > 0) {
+    /* A new column is filled up for all rows of the open chunk: many keys that come late would be a bomb. */
+    if (t->builder.n_chunks > 0 || (t->builder.rows + 1) * (t->builder.n_columns + 1) * 8 > BUILDER_CHUNK_BYTES) {
         return table_fault(t, line, column, "row %" PRId64 ": key %s was not in the first rows: name all columns in \"columns\"", t->at.row,
                            text_show(token->text, token->length, shown));
     }
@@ -209,7 +216,8 @@ static bool on_column_value(struct wire_table *t, const struct wire_json_token *
     char word[16] = "";
     t->at.state = AT_COLUMN_KEY;
     if (token->kind != WIRE_JSON_STRING) {
-        return fatal_here(t, is_name ? "a column's name must be a string" : "a column's type must be numeric, boolean, categorical or text");
+        return fatal_here(t,
+                          is_name ? "a column's name must be a string" : "a column's type must be numeric, boolean, categorical or text");
     }
     if (is_name) {
         buf_clear(&t->at.name);
@@ -344,9 +352,7 @@ static bool drain(struct wire_table *t) {
         case WIRE_JSON_FAULT:
             t->refused = true;
             t->n_faults++;
-            wire_json_problem(&t->json, &t->problem);
-            t->problem.type = t->problem.type == PROBLEM_UNAVAILABLE ? PROBLEM_UNAVAILABLE : PROBLEM_BAD_JSON; /* whatever was found before */
-            return false;
+            return wire_json_problem(&t->json, &t->problem);
         default:
             if (!on_token(t, &token) || t->refused) {
                 t->refused = true;

@@ -14,6 +14,7 @@
 /* ---- reading a table ------------------------------------------------------------------------------------------------------------- */
 #define WIRE_MAX_COLUMNS 16384
 #define WIRE_MAX_CELL (1024 * 1024)
+#define WIRE_MAX_ROW (16 * 1024 * 1024) /* bytes of one row */
 #define WIRE_MAX_NAME 255  /* bytes of a column name */
 #define WIRE_MAX_FAULTS 20 /* listed; reading goes on to the end to find them (bounded: it stops looking after 1,000) */
 

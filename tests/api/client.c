@@ -26,16 +26,21 @@ enum { TIMEOUT_SECONDS = 300 };
 struct bytes {
     char *data;
     size_t size;
+    size_t room; /* allocated */
 };
 
 static size_t collect(char *data, size_t one, size_t n, void *arg) {
     struct bytes *b = arg;
     (void)one;
-    char *more = realloc(b->data, b->size + n + 1);
-    if (!more)
-        return 0;
-    memcpy(more + b->size, data, n);
-    b->data = more;
+    if (b->room < b->size + n + 1) {
+        const size_t room = 2 * (b->size + n + 1);
+        char *more = realloc(b->data, room);
+        if (!more)
+            return 0;
+        b->data = more;
+        b->room = room;
+    }
+    memcpy(b->data + b->size, data, n);
     b->size += n;
     b->data[b->size] = '\0';
     return n;

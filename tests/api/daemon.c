@@ -8,6 +8,7 @@
 
 #include "daemon.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -128,34 +129,9 @@ bool daemon_try(struct daemon *d, int *status) {
     return false;
 }
 
-bool daemon_try_start(struct daemon *d, int *status) {
-    char port_file[160];
-    in_dir(d, "port", port_file);
-    unlink(port_file);
-    d->pid = fork();
-    assert_true(d->pid >= 0);
-    if (d->pid == 0)
-        become(d, port_file);
-    for (int i = 0; i < TICKS; i++) {
-        char *port = read_file(port_file);
-        if (port) {
-            d->port = (int)strtol(port, NULL, 10);
-            free(port);
-            (void)snprintf(d->url, sizeof d->url, "http://127.0.0.1:%d", d->port);
-            return true;
-        }
-        if (reap(d, status))
-            return false;
-        pause_tick();
-    }
-    daemon_kill(d);
-    complain(d, "the daemon did not listen in time");
-    return false;
-}
-
 void daemon_start(struct daemon *d) {
     int status;
-    if (!daemon_try_start(d, &status))
+    if (!daemon_try(d, &status))
         complain(d, "the daemon did not start");
 }
 
@@ -209,16 +185,24 @@ static void check_integrity(const struct daemon *d) {
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* Everything that a daemon has left in its folder; one that died in between leaves a port file under its temporary name too. */
+static void remove_files(const struct daemon *d) {
+    DIR *dir = opendir(d->dir);
+    assert_non_null(dir);
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        char name[400];
+        (void)snprintf(name, sizeof name, "%s/%s", d->dir, entry->d_name);
+        if (strncmp(entry->d_name, "discern.db", 10) == 0 || strncmp(entry->d_name, "port", 4) == 0 || strcmp(entry->d_name, "log") == 0)
+            unlink(name);
+    }
+    closedir(dir);
+}
+
 void daemon_close(struct daemon *d) {
-    static const char *const files[] = {"discern.db", "discern.db-wal", "discern.db-shm", "discern.db.lock", "log", "port"};
-    char name[160];
     if (d->pid > 0 && daemon_stop(d) != 0)
         complain(d, "the daemon did not end with exit status 0");
     check_integrity(d);
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        in_dir(d, files[i], name);
-        unlink(name);
-    }
+    remove_files(d);
     if (rmdir(d->dir) != 0)
         fail_msg("%s holds files that nobody knows: %s", d->dir, strerror(errno));
 }

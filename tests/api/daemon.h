@@ -21,8 +21,6 @@ struct daemon {
 void daemon_open(struct daemon *d, const char *const *flags);
 /* Starts again on the same database; the port may be another. */
 void daemon_start(struct daemon *d);
-/* The same, where a daemon that ends before it listens is no failure of the test: false, *status as daemon_wait gives it. */
-bool daemon_try_start(struct daemon *d, int *status);
 /* … of which it is not known that it lives long enough to listen: false when it ended before. *status: its exit status, −1: by a signal. */
 bool daemon_try(struct daemon *d, int *status);
 /* SIGTERM; the exit status (−1: it died by a signal). */

@@ -140,7 +140,7 @@ static void test_data_that_cannot_be_trained_on(void **state) {
     refused(JOB(",'features':{'include':[]}"), "/features", NULL);
     refused("{'model':'m','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['half']}}", "/features/include/0",
             NULL);
-    refused("{'model':'m','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['gone']}}", "/features/include",
+    refused("{'model':'m','dataset':'odd','target':'half','algorithm':'logistic','features':{'include':['gone']}}", "/features/include/0",
             NULL);
     refused(
         "{'model':'m','dataset':'digits','target':'class','algorithm':'logistic','params':{'solver':'newton'},'limits':{'memory_mib':1}}",

@@ -1,4 +1,4 @@
-/* Browsers and framing: pages of other origins, names of hosts, requests whose length is ambiguous. */
+/* Browsers: pages of other origins and of those that are allowed, preflights, names of hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,6 @@
 
 #include "client.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct daemon d;
@@ -72,55 +71,11 @@ static void test_hosts(void **state) {
     expect_problem(get_with(&d, "/healthz", "Host: localhost.evil.example"), 421, "misdirected");
 }
 
-/* ---- framing ---- */
-
-/* A refusal with 400 and a closed connection. */
-static void expect_refused(const char *request) {
-    char *text = raw_exchange(&d, request);
-    if (raw_status(text) != 400)
-        fail_msg("expected 400 for %s\ngot %.300s", request, text);
-    assert_null(strstr(text + 1, "HTTP/1.1 200")); /* what followed was not taken for a second request */
-    free(text);
-}
-
-static void test_ambiguous_framing(void **state) {
-    (void)state;
-    expect_refused("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 40\r\n\r\n{}GET /healthz "
-                   "HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    expect_refused("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}");
-    expect_refused("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
-    expect_refused("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: identity\r\n\r\n{}");
-    expect_refused("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n");
-    expect_refused("GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n");
-    expect_refused("GET /healthz HTTP/1.1\r\nHost : localhost\r\n\r\n");
-    expect_refused("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n{}");
-    expect_refused("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2x\r\n\r\n{}");
-    expect_status(get(&d, "/healthz"), 200);
-}
-
-static void test_unknown_expectation(void **state) {
-    (void)state;
-    char *text = raw_exchange(
-        &d, "PUT /v1/datasets/a HTTP/1.1\r\nHost: localhost\r\nExpect: applause\r\nConnection: close\r\nContent-Length: 4\r\n\r\na\n1\n");
-    assert_int_equal(raw_status(text), 417);
-    assert_non_null(strstr(text, "/problems/expectation-failed"));
-    free(text);
-}
-
-static void test_continue(void **state) {
-    (void)state;
-    char *text = raw_exchange(
-        &d,
-        "PUT /v1/datasets/.. HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 4000000\r\n\r\n");
-    assert_int_equal(raw_status(text), 400); /* refused before it was sent */
-    assert_null(strstr(text, "100 Continue"));
-    free(text);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages_of_other_origins), cmocka_unit_test(test_preflight),           cmocka_unit_test(test_hosts),
-        cmocka_unit_test(test_ambiguous_framing),      cmocka_unit_test(test_unknown_expectation), cmocka_unit_test(test_continue),
+        cmocka_unit_test(test_pages_of_other_origins),
+        cmocka_unit_test(test_preflight),
+        cmocka_unit_test(test_hosts),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

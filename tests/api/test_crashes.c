@@ -220,7 +220,7 @@ static void test_a_job_that_kills_the_daemon(void **state) {
             if (deaths > 3)
                 fail_msg("the job was started more than three times");
             database_check();
-        } while (!daemon_try_start(&the_daemon, &status));
+        } while (!daemon_try(&the_daemon, &status));
     }
     size_t served = atomic_load(&p.served);
     while (atomic_load(&p.served) < served + 10)

@@ -134,6 +134,7 @@ static void test_waiting_ends_with_the_time_or_the_job(void **state) {
     /* 409 while it runs */
     expect_problem(ask(&d, "DELETE", job_path(id, ""), NULL, NULL, 0), 409, "conflict");
     expect_problem(ask(&d, "DELETE", "/v1/datasets/iris", NULL, NULL, 0), 409, "in-use");
+    expect_problem(ask(&d, "DELETE", "/v1/datasets/iris?version=1", NULL, NULL, 0), 409, "in-use");
     expect_status(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 202);
     a = get(&d, job_path(id, "?wait=50"));
     assert_string_equal(text_at(a.json, "state"), "cancelled");

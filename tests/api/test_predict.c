@@ -107,6 +107,32 @@ static void test_a_batch_answers_as_its_rows_do(void **state) {
     free(body);
 }
 
+/* A short body that stands for much work: it is done elsewhere, with the same answer. */
+static void test_many_wide_rows_in_a_short_body(void **state) {
+    (void)state;
+    enum { ROWS = 8000, PIXELS = 64 };
+    char *body = malloc(PIXELS * 32 + ROWS * 4);
+    assert_non_null(body);
+    upload(&d, "digits");
+    json_decref(
+        train(&d,
+              "{\"model\":\"digits\",\"dataset\":\"digits\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":0.1}}",
+              "succeeded"));
+    size_t n = (size_t)sprintf(body, "{\"instances\":[{");
+    for (int i = 0; i < PIXELS; i++)
+        n += (size_t)sprintf(body + n, "%s\"pixel_%d_%d\":null", i ? "," : "", i / 8, i % 8);
+    n += (size_t)sprintf(body + n, "}");
+    for (int i = 1; i < ROWS; i++)
+        n += (size_t)sprintf(body + n, ",{}");
+    n += (size_t)sprintf(body + n, "]}");
+    struct answer a = ask(&d, "POST", "/v1/models/digits/predict", NULL, body, n);
+    assert_int_equal(a.status, 200);
+    assert_int_equal(json_array_size(at(a.json, "predictions")), ROWS);
+    assert_true(json_equal(at(a.json, "predictions.0"), at(a.json, "predictions.-1")));
+    answer_done(&a);
+    free(body);
+}
+
 static void test_outputs(void **state) {
     (void)state;
     struct answer a = send_text(&d, "POST", PREDICT "?output=scores,label", arrays);
@@ -246,6 +272,7 @@ int main(void) {
         cmocka_unit_test(test_the_answer),
         cmocka_unit_test(test_every_way_gives_the_same),
         cmocka_unit_test(test_a_batch_answers_as_its_rows_do),
+        cmocka_unit_test(test_many_wide_rows_in_a_short_body),
         cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_labels_have_the_type_of_the_target),
         cmocka_unit_test(test_missing_and_unseen),

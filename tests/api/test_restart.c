@@ -1,4 +1,4 @@
-/* Ends and beginnings: what was acknowledged is there after a restart or a kill, an interrupted training ends with the same weights, a job that kills the daemon is given up. */
+/* Ends and beginnings: a restart answers byte for byte as before, a second daemon on the same file does not start. (Kills: test_crashes.c.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define ROW "{\"instances\":[[5.1,3.5,1.4,0.2]]}"
 
@@ -44,85 +43,6 @@ static void test_predictions_survive_a_restart(void **state) {
     daemon_close(&d);
 }
 
-/* Long enough to be interrupted, and with an end. */
-#define DESCENT                                                                                                                            \
-    "{\"model\":\"%s\",\"dataset\":\"digits\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"gradient_"          \
-    "descent\","                                                                                                                           \
-    "\"tolerance\":1e-300,\"max_iterations\":400},\"seed\":3,\"snapshots\":[200]}"
-
-static void test_a_killed_training_ends_with_the_same_weights(void **state) {
-    (void)state;
-    struct daemon d;
-    char body[512];
-    daemon_open(&d, NULL);
-    upload(&d, "digits");
-    (void)snprintf(body, sizeof body, DESCENT, "whole");
-    json_decref(train(&d, body, "succeeded"));
-    (void)snprintf(body, sizeof body, DESCENT, "killed");
-    struct answer a = send_text(&d, "POST", "/v1/jobs", body);
-    answer_done(&a);
-    for (bool running = false; !running;) {
-        a = get(&d, "/v1/jobs/2");
-        running = strcmp(text_at(a.json, "state"), "running") == 0;
-        if (strcmp(text_at(a.json, "state"), "succeeded") == 0)
-            fail_msg("the training is too short to be killed");
-        answer_done(&a);
-    }
-    daemon_kill(&d);
-    daemon_start(&d);
-    for (int tries = 0; tries < 20; tries++) {
-        a = get(&d, "/v1/jobs/2?wait=50");
-        bool ended = !is_null_at(a.json, "finished_at");
-        if (ended)
-            break;
-        answer_done(&a);
-    }
-    assert_string_equal(text_at(a.json, "state"), "succeeded");
-    assert_int_equal(number_at(a.json, "attempts"), 2);
-    answer_done(&a);
-    struct answer whole = get(&d, "/v1/models/whole/weights"), killed = get(&d, "/v1/models/killed/weights");
-    assert_true(json_equal(at(whole.json, "w"), at(killed.json, "w")));
-    assert_true(json_equal(at(whole.json, "w0"), at(killed.json, "w0")));
-    answer_done(&whole);
-    answer_done(&killed);
-    a = get(&d, "/v1/jobs/2/history"); /* of the run that counts alone */
-    assert_int_equal(json_array_size(at(a.json, "snapshots")), 1);
-    answer_done(&a);
-    daemon_close(&d);
-}
-
-static void test_a_job_that_crashes_the_daemon_is_given_up(void **state) {
-    (void)state;
-    static const char *const flags[] = {"--test-crash-model", "bomb", NULL};
-    struct daemon d;
-    daemon_open(&d, flags);
-    upload(&d, "iris");
-    json_decref(train(&d, "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded"));
-    /* The answer may or may not come before the end of the process: a bare connection does not mind. */
-    int fd = raw_open(&d);
-    static const char job[] = "{\"model\":\"bomb\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}";
-    char request[512];
-    (void)snprintf(request, sizeof request, "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s", sizeof job - 1,
-                   job);
-    raw_text(fd, request);
-    assert_int_equal(daemon_wait(&d), -1);
-    close(fd);
-    for (int start = 2; start <= 3; start++) {
-        int status;
-        if (daemon_try(&d, &status)) /* it may even die before it listens */
-            status = daemon_wait(&d);
-        assert_int_equal(status, -1);
-    }
-    daemon_start(&d);
-    struct answer a = get(&d, "/v1/jobs/2?wait=50");
-    assert_string_equal(text_at(a.json, "state"), "failed");
-    assert_int_equal(number_at(a.json, "attempts"), 3);
-    assert_string_equal(text_at(a.json, "error.type"), "/problems/job-crashed");
-    answer_done(&a);
-    expect_status(send_text(&d, "POST", "/v1/models/iris/predict", ROW), 200);
-    daemon_close(&d);
-}
-
 static void test_a_second_daemon_on_the_same_file(void **state) {
     (void)state;
     struct daemon d;
@@ -145,8 +65,6 @@ static void test_a_second_daemon_on_the_same_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_predictions_survive_a_restart),
-        cmocka_unit_test(test_a_killed_training_ends_with_the_same_weights),
-        cmocka_unit_test(test_a_job_that_crashes_the_daemon_is_given_up),
         cmocka_unit_test(test_a_second_daemon_on_the_same_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,9 +103,9 @@ static inline int raw_take(struct raw_in *in, char *c) {
     return 1;
 }
 
-/* The value of a header in the reply; NULL: none. Copied to a static buffer. */
+/* The value of a header in the reply; NULL: none. Valid until the thread's next call. */
 static inline const char *raw_header(const struct raw_reply *r, const char *name) {
-    static char value[4096];
+    static _Thread_local char value[4096];
     size_t n = strlen(name);
     for (const char *line = r->head.data != NULL ? strstr(r->head.data, "\r\n") : NULL; line != NULL; line = strstr(line + 2, "\r\n")) {
         if (strncasecmp(line + 2, name, n) == 0 && line[2 + n] == ':') {
@@ -174,7 +174,9 @@ static inline void raw_read(struct raw_in *in, bool head_only, struct raw_reply 
         r->cut = !raw_n(in, &r->body, strtoul(length, NULL, 10));
     else if (!empty && raw_header(r, "Transfer-Encoding") != NULL)
         r->cut = !raw_chunks(in, &r->body);
-    assert_non_null(buf_cstr(&r->body));
+    buf_putc(&r->body, '\0');
+    assert_false(r->body.failed);
+    r->body.size--;
 }
 
 /* Does the connection end now, without a reset? */

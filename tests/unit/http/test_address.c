@@ -18,17 +18,36 @@ static struct address parsed(const char *text) {
 
 static void texts(void **state) {
     (void)state;
-    static const char *const good[][2] = {{"10.0.0.1", "10.0.0.1"},   {"10.0.0.1:80", "10.0.0.1"},      {"::1", "::1"},
-                                          {"[::1]", "::1"},           {"[::1]:8080", "::1"},            {"2001:DB8::0:1", "2001:db8::1"},
-                                          {"::ffff:1.2.3.4", "1.2.3.4"}, {"[::ffff:1.2.3.4]:9", "1.2.3.4"}};
+    static const char *const good[][2] = {{"10.0.0.1", "10.0.0.1"},
+                                          {"10.0.0.1:80", "10.0.0.1"},
+                                          {"::1", "::1"},
+                                          {"[::1]", "::1"},
+                                          {"[::1]:8080", "::1"},
+                                          {"2001:DB8::0:1", "2001:db8::1"},
+                                          {"::ffff:1.2.3.4", "1.2.3.4"},
+                                          {"[::ffff:1.2.3.4]:9", "1.2.3.4"}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct address a = parsed(good[i][0]);
         char text[ADDRESS_TEXT_SIZE];
         address_format(&a, text);
         assert_string_equal(text, good[i][1]);
     }
-    static const char *const bad[] = {"", "unknown", "1.2.3", "1.2.3.4.5", "1.2.3.4:", "1.2.3.4:x", "1.2.3.4:123456", "[::1", "[::1]x", "[1.2.3.4]x", "[]",
-                                      "::1]", "[10.0.0.1]", "localhost", "1.2.3.4 ", "0000000000000000000000000000000000000000000000000000000001"};
+    static const char *const bad[] = {"",
+                                      "unknown",
+                                      "1.2.3",
+                                      "1.2.3.4.5",
+                                      "1.2.3.4:",
+                                      "1.2.3.4:x",
+                                      "1.2.3.4:123456",
+                                      "[::1",
+                                      "[::1]x",
+                                      "[1.2.3.4]x",
+                                      "[]",
+                                      "::1]",
+                                      "[10.0.0.1]",
+                                      "localhost",
+                                      "1.2.3.4 ",
+                                      "0000000000000000000000000000000000000000000000000000000001"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct address a;
         if (address_parse(bad[i], strlen(bad[i]), &a))

@@ -137,8 +137,12 @@ static void discarding(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_from_accept), cmocka_unit_test(between_requests), cmocka_unit_test(header_after_its_line),
-        cmocka_unit_test(silent_body),        cmocka_unit_test(slow),             cmocka_unit_test(late_slowness),
+        cmocka_unit_test(header_from_accept),
+        cmocka_unit_test(between_requests),
+        cmocka_unit_test(header_after_its_line),
+        cmocka_unit_test(silent_body),
+        cmocka_unit_test(slow),
+        cmocka_unit_test(late_slowness),
         cmocka_unit_test(discarding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,8 @@ static void matches(void **state) {
 
 static void misses(void **state) {
     (void)state;
-    static const char *const paths[] = {"/nope", "/jobs/", "/jobs/7/", "/jobs/7/8", "/jobs//events", "/jobs/7/events/x", "/models/", "/job", "/jobss", "//"};
+    static const char *const paths[] = {"/nope",    "/jobs/", "/jobs/7/", "/jobs/7/8", "/jobs//events", "/jobs/7/events/x",
+                                        "/models/", "/job",   "/jobss",   "//"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         struct router_match m = match("GET", paths[i], 0);
         assert_null(m.route);
@@ -142,7 +143,8 @@ static void wrong_tables(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches), cmocka_unit_test(misses), cmocka_unit_test(allow), cmocka_unit_test(skips), cmocka_unit_test(wrong_tables),
+        cmocka_unit_test(matches), cmocka_unit_test(misses),       cmocka_unit_test(allow),
+        cmocka_unit_test(skips),   cmocka_unit_test(wrong_tables),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

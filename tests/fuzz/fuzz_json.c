@@ -1,0 +1,128 @@
+/* JSON: the incremental reader against Jansson and against itself in cuts; and the body as a table. Byte 0 of the input chooses the cuts. */
+#include "base/json_write.h"
+#include "fuzz/support.h"
+#include "wire/json.h"
+
+#include <jansson.h>
+
+/* The tokens in one text, the values of numbers by their bits' own form. *depth_fault, *repeated: where Jansson has other rules. */
+static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out, bool *ours_alone) {
+    struct wire_json r;
+    struct wire_json_token token = {.kind = WIRE_JSON_MORE};
+    char *piece = NULL;
+    size_t at = 0;
+    wire_json_init(&r);
+    while (token.kind == WIRE_JSON_MORE) {
+        if (at < size) {
+            size_t n = size - at;
+            if (seed != 0) {
+                const size_t most = 1 + fuzz_random(&seed) % 64;
+                n = n < most ? n : 1 + fuzz_random(&seed) % most;
+            }
+            free(piece);
+            piece = fuzz_copy(body + at, n);
+            wire_json_feed(&r, piece, n);
+            at += n;
+        } else {
+            wire_json_close(&r);
+        }
+        for (;;) {
+            double numbers[4];
+            const size_t n = wire_json_numbers(&r, numbers, 4);
+            for (size_t i = 0; i < n; i++) {
+                char form[DN_NUMBER_SIZE];
+                dn_number_format(numbers[i], form);
+                buf_printf(out, "n %s\n", form);
+            }
+            if (wire_json_next(&r, &token) < WIRE_JSON_BEGIN_ARRAY) {
+                break;
+            }
+            if (token.kind == WIRE_JSON_NUMBER) {
+                char form[DN_NUMBER_SIZE] = "not finite";
+                if (token.finite) {
+                    dn_number_format(token.number, form);
+                }
+                *ours_alone |= !token.finite;
+                buf_printf(out, "n %s\n", form);
+            } else {
+                buf_printf(out, "%d ", (int)token.kind);
+                if (token.kind == WIRE_JSON_KEY || token.kind == WIRE_JSON_STRING) {
+                    json_escape(out, token.text, token.length);
+                }
+                buf_putc(out, '\n');
+            }
+        }
+    }
+    if (token.kind == WIRE_JSON_FAULT) {
+        struct problem problem = {0};
+        wire_json_problem(&r, &problem);
+        problem_write(&problem, NULL, out);
+        *ours_alone |= strstr(buf_cstr(out), "nested deeper") != NULL;
+        problem_done(&problem);
+    }
+    free(piece);
+    wire_json_done(&r);
+    return token.kind == WIRE_JSON_END;
+}
+
+static void put_jansson(json_t *v, struct buf *out) {
+    char form[DN_NUMBER_SIZE];
+    const char *key = NULL;
+    json_t *item = NULL;
+    size_t i = 0;
+    if (json_is_object(v)) {
+        buf_printf(out, "%d \n", (int)WIRE_JSON_BEGIN_OBJECT);
+        json_object_foreach(v, key, item) {
+            buf_printf(out, "%d ", (int)WIRE_JSON_KEY);
+            json_escape(out, key, strlen(key));
+            buf_putc(out, '\n');
+            put_jansson(item, out);
+        }
+        buf_printf(out, "%d \n", (int)WIRE_JSON_END_OBJECT);
+    } else if (json_is_array(v)) {
+        buf_printf(out, "%d \n", (int)WIRE_JSON_BEGIN_ARRAY);
+        json_array_foreach(v, i, item) {
+            put_jansson(item, out);
+        }
+        buf_printf(out, "%d \n", (int)WIRE_JSON_END_ARRAY);
+    } else if (json_is_string(v)) {
+        buf_printf(out, "%d ", (int)WIRE_JSON_STRING);
+        json_escape(out, json_string_value(v), json_string_length(v));
+        buf_putc(out, '\n');
+    } else if (json_is_number(v)) {
+        dn_number_format(json_number_value(v), form);
+        buf_printf(out, "n %s\n", form);
+    } else {
+        buf_printf(out, "%d \n", (int)(json_is_null(v) ? WIRE_JSON_NULL : json_is_true(v) ? WIRE_JSON_TRUE : WIRE_JSON_FALSE));
+    }
+}
+
+static void against_jansson(const char *body, size_t size, uint64_t seed) {
+    struct buf whole = {0}, cut = {0}, theirs = {0};
+    bool ours_alone = false, again = false;
+    const bool well = tokens(body, size, 0, &whole, &ours_alone);
+    CHECK(tokens(body, size, seed | 1, &cut, &again) == well && again == ours_alone);
+    CHECK(whole.size == cut.size && (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));
+    json_error_t error;
+    json_t *tree = json_loadb(body, size, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, &error);
+    if (tree != NULL) {
+        put_jansson(tree, &theirs);
+        CHECK(ours_alone || (well && whole.size == theirs.size && memcmp(whole.data, theirs.data, whole.size) == 0));
+    } else {
+        CHECK(!well || ours_alone || json_error_code(&error) == json_error_duplicate_key);
+    }
+    json_decref(tree);
+    buf_done(&whole);
+    buf_done(&cut);
+    buf_done(&theirs);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 1) {
+        return 0;
+    }
+    const char *body = (const char *)data + 1;
+    against_jansson(body, size - 1, (uint64_t)data[0] << 8);
+    fuzz_check_table(&(struct wire_table_options){.format = WIRE_JSON}, body, size - 1, (uint64_t)data[0] << 8);
+    return 0;
+}

@@ -1,0 +1,71 @@
+/* The bytes of a model: any bytes, with their size and checksum put right so that the fuzzer gets behind them (byte 0 of the input odd: left as they are). What is read as a
+ * model predicts, and is written and read again as the same bytes. */
+#include "base/hash.h"
+#include "fuzz/support.h"
+
+#include <math.h>
+
+enum { SIZE_AT = 16, LEAST = 28 };
+
+static void put_right(unsigned char *bytes, size_t size) {
+    for (size_t i = 0; i < 8; i++) {
+        bytes[SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    }
+    const uint32_t crc = hash_crc32(bytes, size - 4);
+    for (size_t i = 0; i < 4; i++) {
+        bytes[size - 4 + i] = (unsigned char)(crc >> (8 * i));
+    }
+}
+
+static void check_predicts(const dn_model *model) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    const dn_classes *classes = dn_model_classes(model);
+    const size_t n_inputs = dn_encoder_n_inputs(encoder);
+    double *raw = malloc((n_inputs + 1) * sizeof *raw), *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
+    double *scores = malloc((dn_model_n_scores(model) + 1) * sizeof *scores);
+    size_t label = SIZE_MAX;
+    CHECK(raw != NULL && workspace != NULL && scores != NULL && classes->n >= 2);
+    for (size_t i = 0; i < n_inputs; i++) {
+        const dn_input *input = dn_encoder_input(encoder, i);
+        raw[i] = i % 3 == 0 ? (double)NAN : input->type == DN_CATEGORICAL ? (input->levels.n > 0 ? (double)(input->levels.n - 1) : DN_UNSEEN) : 1;
+    }
+    dn_model_predict(model, raw, 1, workspace, &(dn_prediction){.label = &label, .scores = scores});
+    CHECK(label < classes->n);
+    struct buf out = {0};
+    wire_predictions_write(model, "m", 1, 1, &(dn_prediction){.label = &label, .scores = scores}, &out);
+    CHECK(!out.failed);
+    buf_done(&out);
+    free(raw);
+    free(workspace);
+    free(scores);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 1 + LEAST) {
+        return 0;
+    }
+    dn_error error;
+    dn_error_clear(&error);
+    dn_model *model = NULL, *second = NULL;
+    char *bytes = fuzz_copy(data + 1, size - 1);
+    if ((data[0] & 1) == 0) {
+        put_right((unsigned char *)bytes, size - 1);
+    }
+    const dn_status status = dn_model_read(bytes, size - 1, &model, &error);
+    CHECK(status == DN_OK || (model == NULL && error.message[0] != '\0'));
+    if (status == DN_OK) {
+        void *first = NULL, *again = NULL;
+        size_t n_first = 0, n_again = 0;
+        check_predicts(model);
+        CHECK(dn_model_write(model, &first, &n_first, NULL) == DN_OK);
+        CHECK(dn_model_read(first, n_first, &second, NULL) == DN_OK);
+        CHECK(dn_model_write(second, &again, &n_again, NULL) == DN_OK);
+        CHECK(n_first == n_again && memcmp(first, again, n_first) == 0);
+        free(first);
+        free(again);
+        dn_model_unref(second);
+        dn_model_unref(model);
+    }
+    free(bytes);
+    return 0;
+}
