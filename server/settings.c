@@ -1,7 +1,7 @@
 /* The option table, and the rules between options. */
 #include "settings.h"
 
-#include "base/log.h"
+#include "http/http.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -125,6 +125,8 @@ bool settings_check(struct settings *s, struct problem *problem) {
     if (n > 0 &&
         (s->base_path[0] != '/' || s->base_path[n - 1] == '/' || strpbrk(s->base_path, "?#%\" <>\\") || strstr(s->base_path, "//")))
         return problem_set(problem, PROBLEM_BAD_REQUEST, "--base-path must begin with / and not end with it, got \"%s\"", s->base_path);
+    if (!http_check_listen(s->listen, problem))
+        return false;
     if (!s->insecure && !is_loopback(s->listen))
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "--listen %s is reachable from other machines and nothing protects it: start with --insecure if that is meant, "

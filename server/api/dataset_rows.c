@@ -93,7 +93,7 @@ static bool take_columns(struct rows_stream *s, const char *list, struct problem
     s->stored = calloc(room, sizeof *s->stored);
     s->names = calloc(room, sizeof *s->names);
     s->types = calloc(room, sizeof *s->types);
-    s->decoders = calloc(room, sizeof *s->decoders);
+    s->decoders = calloc(room, sizeof(dn_column_chunk *));
     s->views = calloc(room, sizeof *s->views);
     if (!s->stored || !s->names || !s->types || !s->decoders || !s->views)
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read %zu columns", s->schema.n);

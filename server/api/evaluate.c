@@ -64,13 +64,27 @@ static bool score(const dn_model *model, const struct wire_instances *in, size_t
     return good || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to evaluate %zu rows", n);
 }
 
+/* Metrics of n labelled rows. */
+static bool measure(const dn_model *model, const struct wire_instances *in, size_t n, dn_metrics **out, struct problem *problem) {
+    dn_metrics *metrics = NULL;
+    dn_error err;
+    dn_error_clear(&err);
+    if (dn_metrics_new(dn_model_classes(model)->n, &metrics, &err) != DN_OK)
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "%s", err.message);
+    if (!score(model, in, n, metrics, problem)) {
+        dn_metrics_free(metrics);
+        return false;
+    }
+    dn_metrics_finish(metrics);
+    *out = metrics;
+    return true;
+}
+
 static bool evaluate_body(struct http_call *call, const dn_model *model, dn_metrics **out, struct problem *problem) {
     struct wire_instances in = {0};
     enum wire_instances_format format;
-    dn_error err;
     size_t size;
     const char *body = http_body_bytes(call, &size);
-    dn_error_clear(&err);
     if (!wire_instances_format(http_content_type(call), &format))
         return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "labelled rows are application/json or text/csv, got \"%s\"",
                            http_content_type(call));
@@ -78,14 +92,7 @@ static bool evaluate_body(struct http_call *call, const dn_model *model, dn_metr
     size_t n = good ? keep_labelled(&in) : 0;
     if (good && n == 0)
         good = problem_set(problem, PROBLEM_INVALID_INSTANCES, "no row has a value of the target \"%s\"", dn_model_target(model));
-    if (good && dn_metrics_new(dn_model_classes(model)->n, out, &err) != DN_OK)
-        good = problem_set(problem, PROBLEM_UNAVAILABLE, "%s", err.message);
-    if (good && !score(model, &in, n, *out, problem)) {
-        dn_metrics_free(*out);
-        good = false;
-    }
-    if (good)
-        dn_metrics_finish(*out);
+    good = good && measure(model, &in, n, out, problem);
     wire_instances_done(&in);
     return good;
 }
@@ -209,12 +216,14 @@ void api_model_evaluate(struct http_call *call) {
         return;
     }
     const char *reference = read_reference(call, &problem);
-    bool good = !problem.type && (reference ? evaluate_dataset(app, m->model, reference, &metrics, &problem)
-                                            : evaluate_body(call, m->model, &metrics, &problem));
-    if (good)
+    if (reference)
+        (void)evaluate_dataset(app, m->model, reference, &metrics, &problem);
+    else if (!problem.type)
+        (void)evaluate_body(call, m->model, &metrics, &problem);
+    if (metrics)
         reply_metrics(call, m, metrics);
     else
         http_reply_problem(call, &problem);
-    dn_metrics_free(good ? metrics : NULL);
+    dn_metrics_free(metrics);
     serving_release(app->serving, m);
 }

@@ -87,7 +87,7 @@ static void reply_created(struct http_call *call, int64_t id) {
 static void accept(struct http_call *call, const struct job_request *r, bool dry_run) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
-    int64_t id;
+    int64_t id = 0;
     if (dry_run) {
         struct buf body = {0};
         job_request_write(r, &body);

@@ -58,11 +58,9 @@ static void results_done(struct results *r) {
     free(r->workspace);
 }
 
-/* calloc checks the product; the count 0 is no failure. */
-static bool allocate(void *place, size_t rows, size_t each, size_t size) {
-    void *memory = calloc(rows * each > 0 ? rows * each : 1, size);
-    memcpy(place, &memory, sizeof memory);
-    return memory != NULL;
+/* Zeroed room for rows × each; a count of 0 is no failure. The product was bounded by MAX_NUMBERS. */
+static void *room(size_t rows, size_t each, size_t size) {
+    return calloc(rows * each > 0 ? rows * each : 1, size);
 }
 
 static bool results_init(struct results *r, const dn_model *model, size_t n, unsigned wanted, struct problem *problem) {
@@ -70,22 +68,23 @@ static bool results_init(struct results *r, const dn_model *model, size_t n, uns
     *r = (struct results){0};
     if ((wanted & OUTPUT_PROBABILITIES) && !dn_model_has_probabilities(model))
         wanted = (wanted & ~(unsigned)OUTPUT_PROBABILITIES) | OUTPUT_SCORES;
-    size_t each = (wanted & OUTPUT_PROBABILITIES ? n_classes : 0) + (wanted & OUTPUT_SCORES ? n_scores : 0) + 1;
-    if (n > MAX_NUMBERS / each)
-        return problem_set(problem, PROBLEM_BODY_TOO_LARGE,
-                           "%zu instances of %zu numbers each are more than the %d that one answer may hold: send them in parts", n, each,
-                           MAX_NUMBERS);
-    bool good = allocate(&r->workspace, 1, dn_model_workspace(model), sizeof(double));
-    if (wanted & OUTPUT_LABEL)
-        good = good && allocate(&r->out.label, n, 1, sizeof(size_t));
-    if (wanted & OUTPUT_PROBABILITIES)
-        good = good && allocate(&r->out.probabilities, n, n_classes, sizeof(double));
-    if (wanted & OUTPUT_SCORES)
-        good = good && allocate(&r->out.scores, n, n_scores, sizeof(double));
-    if (good)
+    bool label = wanted & OUTPUT_LABEL, probabilities = wanted & OUTPUT_PROBABILITIES, scores = wanted & OUTPUT_SCORES;
+    size_t each = (probabilities ? n_classes : 0) + (scores ? n_scores : 0) + 1;
+    if (n > MAX_NUMBERS / each) {
+        problem_set(problem, PROBLEM_BODY_TOO_LARGE,
+                    "%zu instances of %zu numbers each are more than the %d that one answer may hold: send them in parts", n, each,
+                    MAX_NUMBERS);
+        return false;
+    }
+    r->workspace = room(1, dn_model_workspace(model), sizeof(double));
+    r->out.label = label ? room(n, 1, sizeof(size_t)) : NULL;
+    r->out.probabilities = probabilities ? room(n, n_classes, sizeof(double)) : NULL;
+    r->out.scores = scores ? room(n, n_scores, sizeof(double)) : NULL;
+    if (r->workspace && (r->out.label || !label) && (r->out.probabilities || !probabilities) && (r->out.scores || !scores))
         return true;
     results_done(r);
-    return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n);
+    problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n);
+    return false;
 }
 
 /* Scores the rows and answers. False: too much work for an I/O thread, nothing was answered. */

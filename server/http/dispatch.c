@@ -51,6 +51,11 @@ static enum MHD_Result queue(struct http_call *call) {
 
 /* On the pool, after a handler. */
 static void after_handler(struct http_call *call) {
+    while (call->deferred != NULL && call->reply.kind == REPLY_NONE && call->check == NULL) {
+        void (*deferred)(struct http_call *) = call->deferred;
+        call->deferred = NULL;
+        deferred(call);
+    }
     if (call->check != NULL && call->reply.kind == REPLY_NONE)
         watch_begin(call);
     else
@@ -59,11 +64,6 @@ static void after_handler(struct http_call *call) {
 
 static void run_handle(struct http_call *call) {
     call->match.route->handle(call);
-    after_handler(call);
-}
-
-static void run_deferred(struct http_call *call) {
-    call->deferred(call);
     after_handler(call);
 }
 
@@ -86,7 +86,7 @@ static enum MHD_Result handle_here(struct http_call *call) {
     if (call->reply.kind != REPLY_NONE)
         return queue(call);
     if (call->deferred != NULL)
-        return to_pool(call, run_deferred);
+        return to_pool(call, after_handler);
     if (call->check != NULL)
         return to_pool(call, watch_begin);
     http_fail(call, PROBLEM_INTERNAL, "the handler of %s gave no answer", call->match.route->operation);

@@ -39,6 +39,8 @@ struct http_settings {
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
     bool check_host; /* without tokens: Host must be local, the listen address or allowed (else 421) */
 };
+/* Is this an address that --listen takes? Its form only: whether it can be bound shows when it is. */
+bool http_check_listen(const char *address, struct problem *problem);
 /* Starts listening. `app` comes back from http_app. *out is set before the first connection is accepted, so that handlers may find it in `app`. */
 bool http_start(const struct http_settings *settings, const struct http_route *routes, size_t n_routes, void *app, struct http_server **out,
                 struct problem *problem);

@@ -15,7 +15,9 @@ static queue_function library_queue; /* set once, before any thread */
 
 bool library_pages_init(void) {
     void *symbol = dlsym(RTLD_NEXT, "MHD_queue_response");
-    if (symbol == NULL)
+    const queue_function ours = MHD_queue_response;
+    void *found = dlsym(RTLD_DEFAULT, "MHD_queue_response"); /* what the library will find */
+    if (symbol == NULL || memcmp(&found, &ours, sizeof found) != 0)
         return false;
     memcpy(&library_queue, &symbol, sizeof symbol); /* ISO C has no cast from an object pointer to a function pointer */
     return true;

@@ -32,7 +32,7 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
     char *memory = buf_take(body, &size);
     if (memory == NULL) {
         buf_done(body);
-        http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+        http_fail(call, PROBLEM_INTERNAL, "out of memory while the answer was written");
         return;
     }
     if (!reply_fill(call, REPLY_MEMORY, status, content_type)) {

@@ -1,5 +1,6 @@
 /* Making the sockets that are listened on. */
 #include "http/sockets.h"
+#include "http/http.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -14,6 +15,8 @@
 
 #define BACKLOG 4096
 #define FIRST_INHERITED 3 /* systemd's first descriptor */
+
+#define HOST_SIZE 256
 
 bool sockets_set_flags(int fd) {
     int flags = fcntl(fd, F_GETFL);
@@ -70,9 +73,6 @@ static bool remove_stale(const struct sockaddr_un *un, int *error) {
 static bool listen_local(struct listener *l, const char *path, struct problem *problem) {
     struct sockaddr_un un = {.sun_family = AF_UNIX};
     size_t n = strlen(path);
-    if (n == 0 || n >= sizeof un.sun_path)
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "--listen unix:PATH needs a path of 1 to %zu bytes, got \"%s\"",
-                           sizeof un.sun_path - 1, path);
     memcpy(un.sun_path, path, n + 1);
     int error = 0;
     int fd = remove_stale(&un, &error) ? socket(AF_UNIX, SOCK_STREAM, 0) : -1;
@@ -132,13 +132,28 @@ static int bind_one(const struct addrinfo *ai) {
     return -1;
 }
 
+bool http_check_listen(const char *address, struct problem *problem) {
+    struct sockaddr_un un;
+    char host[HOST_SIZE];
+    const char *port = NULL;
+    if (strncmp(address, "unix:", 5) == 0) {
+        size_t n = strlen(address + 5);
+        return (n > 0 && n < sizeof un.sun_path) ||
+               problem_set(problem, PROBLEM_BAD_REQUEST, "--listen unix:PATH needs a path of 1 to %zu bytes, got \"%s\"",
+                           sizeof un.sun_path - 1, address + 5);
+    }
+    return split(address, host, sizeof host, &port) ||
+           problem_set(problem, PROBLEM_BAD_REQUEST, "--listen must be ADDRESS:PORT, [IPV6]:PORT or unix:PATH, got \"%s\"", address);
+}
+
 bool sockets_listen(struct listener *l, const char *address, struct problem *problem) {
+    char host[HOST_SIZE];
+    const char *port = NULL;
+    if (!http_check_listen(address, problem))
+        return false;
     if (strncmp(address, "unix:", 5) == 0)
         return listen_local(l, address + 5, problem);
-    char host[256];
-    const char *port = NULL;
-    if (!split(address, host, sizeof host, &port))
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "--listen must be ADDRESS:PORT, [IPV6]:PORT or unix:PATH, got \"%s\"", address);
+    (void)split(address, host, sizeof host, &port);
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
     int error = getaddrinfo(host[0] != '\0' ? host : NULL, port, &hints, &found);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICE = 64 * 1024, SLACK = 64, FIRST_CELLS = 64 };
+enum { SLICE = 64 * 1024, SLACK = 64, FIRST_BYTES = 4096, FIRST_CELLS = 64 };
 
 enum mode {
     MODE_CELL,   /* at the first byte of a cell: scan == cell */
@@ -408,7 +408,7 @@ static void parse(struct csv *c, size_t limit) {
 /* ---- bytes in ----------------------------------------------------------------------------------------------------------------------- */
 static bool data_append(struct csv *c, const char *bytes, size_t n) {
     if (c->size + n + SLACK > c->capacity) {
-        size_t capacity = c->capacity > 0 ? c->capacity : 2 * SLICE;
+        size_t capacity = c->capacity > 0 ? c->capacity : FIRST_BYTES;
         while (capacity < c->size + n + SLACK) {
             capacity *= 2;
         }

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-
 enum csv_kind {
     CSV_TEXT,     /* anything */
     CSV_NUMBER,   /* a plain decimal; `number` holds it; other numbers are CSV_TEXT to the reader */

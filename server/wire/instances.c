@@ -15,11 +15,8 @@ void wire_instances_done(struct wire_instances *in) {
 
 /* ---- the model's inputs --------------------------------------------------------------------------------------------------------------- */
 bool instances_init(struct instances *in, const dn_model *model, bool labelled, struct problem *problem) {
-    *in = (struct instances){.model = model,
-                             .encoder = dn_model_encoder(model),
-                             .classes = dn_model_classes(model),
-                             .labelled = labelled,
-                             .problem = problem};
+    *in = (struct instances){
+        .model = model, .encoder = dn_model_encoder(model), .classes = dn_model_classes(model), .labelled = labelled, .problem = problem};
     in->n_inputs = dn_encoder_n_inputs(in->encoder);
     in->rows.n_inputs = in->n_inputs;
     in->type = malloc(in->n_inputs + 1);

@@ -27,16 +27,16 @@ struct instances {
     const dn_encoder *encoder;
     const dn_classes *classes;
     size_t n_inputs;
-    bool labelled;           /* the target column is wanted */
+    bool labelled; /* the target column is wanted */
     struct wire_instances rows;
     struct problem *problem; /* the caller's */
     struct missing missing;
-    uint8_t *type;         /* [n_inputs] dn_column_type */
-    size_t *run;           /* [n_inputs + 1] how many inputs from here on are numeric */
-    int64_t *named;        /* [n_inputs + 1] the last row (from 1) that names the input; the last element is the target's */
-    bool all_named;        /* a row came in input order: it names all */
-    struct names names;    /* of the inputs, then the target; made when first needed */
-    bool stopped;          /* too many faults, or no memory */
+    uint8_t *type;      /* [n_inputs] dn_column_type */
+    size_t *run;        /* [n_inputs + 1] how many inputs from here on are numeric */
+    int64_t *named;     /* [n_inputs + 1] the last row (from 1) that names the input; the last element is the target's */
+    bool all_named;     /* a row came in input order: it names all */
+    struct names names; /* of the inputs, then the target; made when first needed */
+    bool stopped;       /* too many faults, or no memory */
 };
 
 bool instances_init(struct instances *in, const dn_model *model, bool labelled, struct problem *problem);

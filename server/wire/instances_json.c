@@ -209,7 +209,8 @@ static void member(struct reading *r, bool *seen) {
     if (text != NULL) {
         json_pointer(&pointer, "", text);
     }
-    instances_fault(r->in, buf_cstr(&pointer), 0, 0, *seen && text_is(key, "instances") ? "member %s comes twice" : "unknown member %s: there is only \"instances\"",
+    instances_fault(r->in, buf_cstr(&pointer), 0, 0,
+                    *seen && text_is(key, "instances") ? "member %s comes twice" : "unknown member %s: there is only \"instances\"",
                     text_show(key.bytes, key.n, shown));
     buf_done(&name);
     buf_done(&pointer);

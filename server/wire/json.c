@@ -289,13 +289,11 @@ SCAN_INLINE const char *skip_space(struct wire_json *r, const char *p) {
     return p;
 }
 
-static const char *const wanted[] = {[EXPECT_VALUE] = "a value is expected here",
-                                     [EXPECT_VALUE_OR_END] = "a value or ] is expected here",
-                                     [EXPECT_KEY] = "a key in quotes is expected here",
-                                     [EXPECT_KEY_OR_END] = "a key in quotes or } is expected here",
-                                     [EXPECT_COLON] = "a colon is expected here",
-                                     [EXPECT_COMMA_OR_END] = "a comma or the end of the array or object is expected here",
-                                     [EXPECT_NOTHING] = "nothing may follow the value"};
+static const char *const wanted[] = {
+    [EXPECT_VALUE] = "a value is expected here",       [EXPECT_VALUE_OR_END] = "a value or ] is expected here",
+    [EXPECT_KEY] = "a key in quotes is expected here", [EXPECT_KEY_OR_END] = "a key in quotes or } is expected here",
+    [EXPECT_COLON] = "a colon is expected here",       [EXPECT_COMMA_OR_END] = "a comma or the end of the array or object is expected here",
+    [EXPECT_NOTHING] = "nothing may follow the value"};
 
 static enum wire_json_kind unexpected(struct wire_json *r, struct wire_json_token *token) {
     if (*r->at == '\0') {

@@ -96,9 +96,9 @@ SCAN_INLINE uint64_t scan_marks(const char *p, char a, char b, char c, char d) {
 
 /* How many of the eight bytes are digits before the first that is none. */
 SCAN_INLINE size_t scan_digits(uint64_t word) {
-    const uint64_t x = word ^ (SCAN_ONES * 0x30);                                     /* digits become 0 … 9 */
-    const uint64_t none = ((x + SCAN_ONES * 0x76) | x) & SCAN_HIGHS;                  /* x >= 10; a carry cannot leave a byte below 0x80 … */
-    return none == 0 ? 8 : scan_first(none);                                          /* … and above one the lowest mark is found already */
+    const uint64_t x = word ^ (SCAN_ONES * 0x30);                    /* digits become 0 … 9 */
+    const uint64_t none = ((x + SCAN_ONES * 0x76) | x) & SCAN_HIGHS; /* x >= 10; a carry cannot leave a byte below 0x80 … */
+    return none == 0 ? 8 : scan_first(none);                         /* … and above one the lowest mark is found already */
 }
 
 /* The value of eight digits, each a byte 0 … 9. */

@@ -261,7 +261,9 @@ static bool read_end(struct wire_table *t) {
     }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
         table_fault(t, 0, 0, "the table has no rows: %s",
-                    t->bytes == 0 ? "the body is empty" : t->builder.n_columns > 0 ? "there is only a header" : "there is nothing in it");
+                    t->bytes == 0              ? "the body is empty"
+                    : t->builder.n_columns > 0 ? "there is only a header"
+                                               : "there is nothing in it");
     }
     return t->n_faults == 0 && t->problem.type == PROBLEM_NONE;
 }

@@ -11,21 +11,21 @@
 
 /* Where the JSON reader's consumer stands: see table_json.c. */
 struct table_json {
-    unsigned state;         /* enum state */
-    unsigned after_skip;    /* the state that follows a skipped value */
-    unsigned skip_depth;    /* open containers of the value being skipped */
-    size_t column;          /* of the value at hand; SIZE_MAX: of none (a fault was told) */
-    size_t expected;        /* object rows: the column after the last one, where the next key most likely belongs */
-    size_t n_cells;         /* array rows: values so far */
-    size_t row_bytes;       /* of the values of the row so far */
-    int64_t row;            /* rows begun */
-    int64_t row_line;       /* place of the row at hand */
+    unsigned state;      /* enum state */
+    unsigned after_skip; /* the state that follows a skipped value */
+    unsigned skip_depth; /* open containers of the value being skipped */
+    size_t column;       /* of the value at hand; SIZE_MAX: of none (a fault was told) */
+    size_t expected;     /* object rows: the column after the last one, where the next key most likely belongs */
+    size_t n_cells;      /* array rows: values so far */
+    size_t row_bytes;    /* of the values of the row so far */
+    int64_t row;         /* rows begun */
+    int64_t row_line;    /* place of the row at hand */
     int64_t row_column;
-    bool columns_seen;      /* "columns" was read */
-    bool rows_seen;         /* "rows" was read */
-    bool has_type;          /* the column object at hand has a type */
-    dn_column_type type;    /* that type */
-    struct buf name;        /* the column object's name */
+    bool columns_seen;   /* "columns" was read */
+    bool rows_seen;      /* "rows" was read */
+    bool has_type;       /* the column object at hand has a type */
+    dn_column_type type; /* that type */
+    struct buf name;     /* the column object's name */
     bool has_name;
 };
 
@@ -43,11 +43,11 @@ struct wire_table {
     bool named;              /* CSV: the columns are there */
     struct csv csv;
     struct wire_json json;
-    struct table_json at;    /* JSON */
+    struct table_json at; /* JSON */
     size_t n_faults;
-    bool refused;            /* no further byte matters */
-    struct problem problem;  /* faults so far */
-    struct buf warnings;     /* JSON strings, comma-separated */
+    bool refused;           /* no further byte matters */
+    struct problem problem; /* faults so far */
+    struct buf warnings;    /* JSON strings, comma-separated */
     size_t n_warnings;
     struct buf columns, notes; /* of the summary */
 };

@@ -255,7 +255,8 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
 }
 
 /* Text that is not missing, in a column that is not of strings; trimmed is the same without its spaces. */
-static enum builder_status text_by_what_it_says(struct table_builder *b, struct column *c, const char *text, size_t n, struct text trimmed) {
+static enum builder_status text_by_what_it_says(struct table_builder *b, struct column *c, const char *text, size_t n,
+                                                struct text trimmed) {
     double number = 0;
     bool truth = false;
     const bool is_number = dn_number_parse(trimmed.bytes, trimmed.n, &number);

@@ -25,15 +25,15 @@ struct column {
     char *name; /* malloc'ed */
     dn_column_builder *builder;
     enum column_state state;
-    bool forced;             /* the type was given: it does not fall */
-    dn_column_type type;     /* forced: the type; otherwise what it came to be, settled at the end */
-    bool summarised;         /* the summary has seen a chunk */
-    bool uncounted;          /* its distinct values took too much memory to count */
-    bool again;              /* it fell after that: the summary is made anew at the end, from the stored chunks */
-    int64_t missing_before;  /* rows of closed chunks in which every cell was missing and no type known */
-    int64_t filled;          /* row (counted from 1) whose cell was set last */
-    int64_t fell_line;       /* line at which it became strings; 0: it did not fall */
-    char *fell_text;         /* malloc'ed: the cell that did it, shown */
+    bool forced;            /* the type was given: it does not fall */
+    dn_column_type type;    /* forced: the type; otherwise what it came to be, settled at the end */
+    bool summarised;        /* the summary has seen a chunk */
+    bool uncounted;         /* its distinct values took too much memory to count */
+    bool again;             /* it fell after that: the summary is made anew at the end, from the stored chunks */
+    int64_t missing_before; /* rows of closed chunks in which every cell was missing and no type known */
+    int64_t filled;         /* row (counted from 1) whose cell was set last */
+    int64_t fell_line;      /* line at which it became strings; 0: it did not fall */
+    char *fell_text;        /* malloc'ed: the cell that did it, shown */
     struct column_summary summary;
 };
 
@@ -112,8 +112,8 @@ static inline bool builder_is_filled(const struct table_builder *b, size_t i) {
 /* The table is complete: delivers the last chunk, settles the types, reads back what has to be. false: problem. */
 bool builder_finish(struct table_builder *b, struct problem *problem);
 /* After builder_finish. */
-void builder_write_columns(const struct table_builder *b, struct json_writer *w); /* the JSON array */
-bool builder_content(struct table_builder *b, char out[80]);                      /* "b2:…"; false: no memory */
+void builder_write_columns(const struct table_builder *b, struct json_writer *w);  /* the JSON array */
+bool builder_content(struct table_builder *b, char out[80]);                       /* "b2:…"; false: no memory */
 void builder_write_warnings(const struct table_builder *b, struct json_writer *w); /* strings into an open array */
 
 #endif

@@ -45,8 +45,8 @@ static bool misfit(struct wire_table *t, const struct csv_row *row, size_t i) {
     const struct column *c = &t->builder.column[i];
     csv_cell_place(row, i, &line, &column);
     text_show(csv_cell_text(row, &row->cells[i]), row->cells[i].length, shown);
-    return table_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)", c->name, c->type == DN_BOOLEAN ? "a boolean" : "a number",
-                       shown);
+    return table_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)", c->name,
+                       c->type == DN_BOOLEAN ? "a boolean" : "a number", shown);
 }
 
 static bool on_row(void *arg, const struct csv_row *row) {

@@ -88,8 +88,8 @@ static bool set_delimiter(struct wire_table_options *options, const char *value,
     static const struct {
         const char *text;
         char delimiter;
-    } known[] = {{",", ','},      {";", ';'},         {"\t", '\t'},    {"|", '|'},   {"comma", ','},
-                 {"tab", '\t'},   {"semicolon", ';'}, {"\\t", '\t'}, {"pipe", '|'}, {"auto", '\0'}};
+    } known[] = {{",", ','},    {";", ';'},         {"\t", '\t'},  {"|", '|'},    {"comma", ','},
+                 {"tab", '\t'}, {"semicolon", ';'}, {"\\t", '\t'}, {"pipe", '|'}, {"auto", '\0'}};
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(value, known[i].text) == 0) {
@@ -151,8 +151,7 @@ bool wire_table_format(const char *media_type, enum wire_format *out) {
     static const struct {
         const char *media_type;
         enum wire_format format;
-    } known[] = {
-        {"", WIRE_SNIFF}, {"text/csv", WIRE_CSV}, {"text/tab-separated-values", WIRE_TSV}, {"application/json", WIRE_JSON}};
+    } known[] = {{"", WIRE_SNIFF}, {"text/csv", WIRE_CSV}, {"text/tab-separated-values", WIRE_TSV}, {"application/json", WIRE_JSON}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(media_type, known[i].media_type) == 0) {
             *out = known[i].format;

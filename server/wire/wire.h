@@ -15,8 +15,8 @@
 #define WIRE_MAX_COLUMNS 16384
 #define WIRE_MAX_CELL (1024 * 1024)
 #define WIRE_MAX_ROW (16 * 1024 * 1024) /* bytes of one row */
-#define WIRE_MAX_NAME 255  /* bytes of a column name */
-#define WIRE_MAX_FAULTS 20 /* listed; reading goes on to the end to find them (bounded: it stops looking after 1,000) */
+#define WIRE_MAX_NAME 255               /* bytes of a column name */
+#define WIRE_MAX_FAULTS 20              /* listed; reading goes on to the end to find them (bounded: it stops looking after 1,000) */
 
 enum wire_format { WIRE_SNIFF, WIRE_CSV, WIRE_TSV, WIRE_JSON };
 enum wire_header { WIRE_HEADER_AUTO, WIRE_HEADER_YES, WIRE_HEADER_NO };

@@ -28,7 +28,7 @@ static struct model weights_of(const char *name) {
 
 /* Scores and the probabilities of all classes. */
 static void apply(const struct model *m, const double *x, size_t n_classes, double *score, double *p) {
-    double most = -INFINITY, sum = 0;
+    double most = -HUGE_VAL, sum = 0;
     for (size_t k = 0; k < m->n_scores; k++) {
         score[k] = m->w0[k];
         for (size_t j = 0; j < m->n_features; j++)

@@ -172,7 +172,9 @@ static void test_acknowledged_changes_survive(void **state) {
 
 /* ---- a job that kills the daemon -------------------------------------------------------------------------------------------------------------- */
 
-/* Somebody who predicts all the time, through lives and deaths of the daemon. */
+#define BAD_JOB "{'model':'bad','dataset':'iris','target':'class','algorithm':'logistic'}"
+
+/* Somebody who predicts all the time while the daemon lives. */
 struct predictor {
     pthread_t thread;
     const char *expected;
@@ -193,6 +195,42 @@ static void *predict(void *arg) {
     return NULL;
 }
 
+static void predictor_start(struct predictor *p) {
+    atomic_store(&p->stop, false);
+    assert_int_equal(pthread_create(&p->thread, NULL, predict, p), 0);
+}
+
+static void predictor_stop(struct predictor *p) {
+    atomic_store(&p->stop, true);
+    pthread_join(p->thread, NULL);
+}
+
+static void wait_served(struct predictor *p, size_t more) {
+    for (size_t enough = atomic_load(&p->served) + more; atomic_load(&p->served) < enough;)
+        pause_ms(1);
+}
+
+/* The job dies with the daemon, and is looked at in every life; returns how many lives it took. */
+static int deaths_until_given_up(struct predictor *p) {
+    for (int deaths = 0;;) {
+        int status = 0;
+        if (waitpid(the_daemon.pid, &status, WNOHANG) == 0) { /* it lives: has the job been given up? */
+            const struct response *r = call(&(struct request){.method = "GET", .path = "/v1/jobs/2"});
+            if (r->status == 200 && strcmp(string_at(r, "/state"), "failed") == 0)
+                return deaths;
+            continue;
+        }
+        predictor_stop(p);
+        do { /* it may die again before it listens: the job is the first thing it finds */
+            the_daemon.pid = 0;
+            if (++deaths > 3)
+                fail_msg("the job was started more than three times");
+            database_check();
+        } while (!daemon_try(&the_daemon, &status));
+        predictor_start(p);
+    }
+}
+
 static void test_a_job_that_kills_the_daemon(void **state) {
     (void)state;
     struct predictor p = {.expected = NULL};
@@ -200,35 +238,13 @@ static void test_a_job_that_kills_the_daemon(void **state) {
     upload_file("iris", "iris.csv");
     job_train("{'model':'good','dataset':'iris','target':'class','algorithm':'logistic'}");
     p.expected = status_check(call_post("/v1/models/good/predict", "{'instances':[[5.1,3.5,1.4,0.2]]}"), 200)->body;
-    assert_int_equal(pthread_create(&p.thread, NULL, predict, &p), 0);
-    while (atomic_load(&p.served) < 10)
-        pause_ms(1);
-    (void)call(&(struct request){.method = "POST",
-                                 .path = "/v1/jobs",
-                                 .body = quoted("{'model':'bad','dataset':'iris','target':'class','algorithm':'logistic'}")});
-    int deaths = 0;
-    for (bool over = false; !over;) {
-        int status = 0;
-        if (waitpid(the_daemon.pid, &status, WNOHANG) == 0) { /* it lives: has the job been given up? */
-            const struct response *r = call(&(struct request){.method = "GET", .path = "/v1/jobs/2"});
-            over = r->status == 200 && strcmp(string_at(r, "/state"), "failed") == 0;
-            continue;
-        }
-        do { /* it may die again before it listens: the job is the first thing it finds */
-            the_daemon.pid = 0;
-            deaths++;
-            if (deaths > 3)
-                fail_msg("the job was started more than three times");
-            database_check();
-        } while (!daemon_try(&the_daemon, &status));
-    }
-    size_t served = atomic_load(&p.served);
-    while (atomic_load(&p.served) < served + 10)
-        pause_ms(1);
-    atomic_store(&p.stop, true);
-    pthread_join(p.thread, NULL);
+    predictor_start(&p);
+    wait_served(&p, 10);
+    (void)call(&(struct request){.method = "POST", .path = "/v1/jobs", .body = quoted(BAD_JOB)});
+    assert_int_equal(deaths_until_given_up(&p), 3);
+    wait_served(&p, 10);
+    predictor_stop(&p);
     assert_int_equal(atomic_load(&p.wrong), 0);
-    assert_int_equal(deaths, 3);
     const struct response *job = status_check(call_get("/v1/jobs/2"), 200);
     assert_string_equal(string_at(job, "/error/type"), "/problems/job-crashed");
     assert_int_equal(whole_at(job, "/attempts"), 3);
@@ -243,9 +259,7 @@ static void test_job_attempts(void **state) {
     (void)state;
     service_start(FLAGS("--test-crash-model", "bad", "--job-attempts", "1"));
     upload_file("iris", "iris.csv");
-    (void)call(&(struct request){.method = "POST",
-                                 .path = "/v1/jobs",
-                                 .body = quoted("{'model':'bad','dataset':'iris','target':'class','algorithm':'logistic'}")});
+    (void)call(&(struct request){.method = "POST", .path = "/v1/jobs", .body = quoted(BAD_JOB)});
     assert_int_equal(daemon_wait(&the_daemon), -1);
     service_restart(the_daemon.flags);
     const struct response *job = job_wait(1);

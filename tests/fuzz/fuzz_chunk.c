@@ -46,7 +46,8 @@ static void check_same(const dn_column_view *a, const dn_column_view *b) {
         CHECK((a->code[i] == DN_CODE_MISSING) == (b->code[i] == DN_CODE_MISSING));
         if (a->code[i] != DN_CODE_MISSING) {
             const uint32_t *s = a->strings.start + a->code[i], *t = b->strings.start + b->code[i];
-            CHECK(s[1] - s[0] == t[1] - t[0] && (s[1] == s[0] || memcmp(a->strings.bytes + s[0], b->strings.bytes + t[0], s[1] - s[0]) == 0));
+            CHECK(s[1] - s[0] == t[1] - t[0] &&
+                  (s[1] == s[0] || memcmp(a->strings.bytes + s[0], b->strings.bytes + t[0], s[1] - s[0]) == 0));
         }
     }
 }

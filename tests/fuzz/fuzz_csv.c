@@ -11,6 +11,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                                .header = (enum wire_header)((data[0] >> 2 & 3) % 3),
                                                .delimiter = delimiters[data[0] >> 4 & 7],
                                                .label = data[0] & 128 ? "label" : NULL};
-    fuzz_check_table(&options, (const char *)data + 2, size - 2, (uint64_t)data[1] << 8);
+    fuzz_check_table(&options, (const char *)data + 2, size - 2, (uint64_t)data[1] << 8, true);
     return 0;
 }

@@ -27,7 +27,9 @@ static void check_predicts(const dn_model *model) {
     CHECK(raw != NULL && workspace != NULL && scores != NULL && classes->n >= 2);
     for (size_t i = 0; i < n_inputs; i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
-        raw[i] = i % 3 == 0 ? (double)NAN : input->type == DN_CATEGORICAL ? (input->levels.n > 0 ? (double)(input->levels.n - 1) : DN_UNSEEN) : 1;
+        raw[i] = i % 3 == 0                      ? (double)NAN
+                 : input->type == DN_CATEGORICAL ? (input->levels.n > 0 ? (double)(input->levels.n - 1) : DN_UNSEEN)
+                                                 : 1;
     }
     dn_model_predict(model, raw, 1, workspace, &(dn_prediction){.label = &label, .scores = scores});
     CHECK(label < classes->n);

@@ -45,11 +45,12 @@ struct fuzz_table {
     size_t n_chunks, n_columns;
     bool well;
     char content[80];
-    char *columns; /* of the summary, when well */
+    char *columns;   /* of the summary, when well */
     struct buf text; /* summary or problem document: what must not depend on cuts */
 };
 
-static inline bool fuzz_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static inline bool fuzz_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns,
+                              struct problem *problem) {
     struct fuzz_table *t = arg;
     (void)problem;
     CHECK((size_t)chunk == t->n_chunks && n_rows > 0 && n_columns > 0 && (t->n_columns == 0 || t->n_columns == n_columns));
@@ -117,8 +118,25 @@ static inline void fuzz_table_done(struct fuzz_table *t) {
     buf_done(&t->text);
 }
 
-/* Its rows in a format, read by the types of the summary. */
-static inline void fuzz_rows(const struct fuzz_table *t, enum wire_row_format format, struct buf *out) {
+/* Appends row i of a chunk: as an object by the names, or as an array. */
+static inline void fuzz_row(const dn_column_view *view, const char *const *names, size_t n, size_t i, bool object, struct buf *out) {
+    if (object) {
+        wire_rows_write(WIRE_ROWS_JSON, view, names, n, i, 1, false, out);
+        return;
+    }
+    for (size_t j = 0; j < n; j++) { /* {"":value} without its braces and name */
+        struct buf one = {0};
+        wire_rows_write(WIRE_ROWS_JSON, &view[j], &(const char *){""}, 1, i, 1, false, &one);
+        CHECK(one.size > 5 && memcmp(one.data, "{\"\":", 4) == 0);
+        buf_putc(out, j == 0 ? '[' : ',');
+        buf_append(out, one.data + 4, one.size - 5);
+        buf_done(&one);
+    }
+    buf_putc(out, ']');
+}
+
+/* The table as a JSON body: objects, or columns (with their types) and rows. Read by the types of the summary. */
+static inline void fuzz_body(const struct fuzz_table *t, bool objects, struct buf *out) {
     struct wire_schema schema = {0};
     struct problem problem = {0};
     CHECK(wire_schema_parse(t->columns, &schema, &problem) && schema.n == t->n_columns);
@@ -130,14 +148,19 @@ static inline void fuzz_rows(const struct fuzz_table *t, enum wire_row_format fo
         names[j] = schema.columns[j].name;
         CHECK(dn_column_chunk_new(&chunk[j], NULL) == DN_OK);
     }
+    buf_printf(out, objects ? "[" : "{\"columns\":%s,\"rows\":[", t->columns);
     for (size_t c = 0; c < t->n_chunks; c++) {
         for (size_t j = 0; j < schema.n; j++) {
             const struct wire_blob *blob = &t->blobs[c * t->n_columns + j];
             CHECK(dn_column_chunk_decode(chunk[j], blob->bytes, blob->size, schema.columns[j].type, &view[j], NULL) == DN_OK);
             CHECK(view[j].n_rows == (size_t)t->rows[c]);
         }
-        wire_rows_write(format, view, names, schema.n, 0, (size_t)t->rows[c], c > 0, out);
+        for (size_t i = 0; i < (size_t)t->rows[c]; i++) {
+            buf_puts(out, c > 0 || i > 0 ? ",\n" : "");
+            fuzz_row(view, names, schema.n, i, objects, out);
+        }
     }
+    buf_puts(out, objects ? "]" : "]}");
     for (size_t j = 0; j < schema.n; j++) {
         dn_column_chunk_free(chunk[j]);
     }
@@ -148,21 +171,27 @@ static inline void fuzz_rows(const struct fuzz_table *t, enum wire_row_format fo
     CHECK(!out->failed);
 }
 
-/* The body as any table reader must take it: cuts do not show, and the rows of a table that is well, sent back as JSON objects, are the same table. */
-static inline void fuzz_check_table(const struct wire_table_options *options, const char *body, size_t size, uint64_t seed) {
+static inline void fuzz_check_again(const struct fuzz_table *t, bool objects) {
+    struct buf body = {0};
+    fuzz_body(t, objects, &body);
+    struct fuzz_table again = fuzz_read(&(struct wire_table_options){.format = WIRE_JSON}, body.data, body.size, 0);
+    CHECK(again.well);
+    CHECK(strcmp(again.content, t->content) == 0);
+    fuzz_table_done(&again);
+    buf_done(&body);
+}
+
+/* The body as any table reader must take it: cuts do not show, and a table that is well, sent back as JSON, is the same table: with its types, and if they were inferred, by
+ * inference too. */
+static inline void fuzz_check_table(const struct wire_table_options *options, const char *body, size_t size, uint64_t seed, bool inferred) {
     struct fuzz_table whole = fuzz_read(options, body, size, 0), cut = fuzz_read(options, body, size, seed | 1);
     CHECK(strcmp(whole.text.data, cut.text.data) == 0);
     CHECK(whole.well == cut.well);
     if (whole.well) {
-        struct buf rows = {0};
-        buf_putc(&rows, '[');
-        fuzz_rows(&whole, WIRE_ROWS_JSON, &rows);
-        buf_putc(&rows, ']');
-        struct fuzz_table again = fuzz_read(&(struct wire_table_options){.format = WIRE_JSON}, rows.data, rows.size, 0);
-        CHECK(again.well);
-        CHECK(strcmp(again.content, whole.content) == 0);
-        fuzz_table_done(&again);
-        buf_done(&rows);
+        fuzz_check_again(&whole, false);
+        if (inferred) {
+            fuzz_check_again(&whole, true);
+        }
     }
     fuzz_table_done(&whole);
     fuzz_table_done(&cut);
@@ -170,7 +199,8 @@ static inline void fuzz_check_table(const struct wire_table_options *options, co
 
 /* ---- a model: two numbers, a category, a boolean; three classes ------------------------------------------------------------------------ */
 static inline dn_model *fuzz_model(void) {
-    static const char body[] = "x,y,colour,old,kind\n1.5,2,red,true,a\n2.5,1,blue,false,b\n3,7,red,true,c\n1,2.5,green,false,a\n2,1.5,,true,b\n3.5,6,red,false,c\n";
+    static const char body[] = "x,y,colour,old,kind\n1.5,2,red,true,a\n2.5,1,blue,false,b\n3,7,red,true,c\n1,2.5,green,false,a\n2,1.5,,"
+                               "true,b\n3.5,6,red,false,c\n";
     struct fuzz_table t = fuzz_read(&(struct wire_table_options){0}, body, sizeof body - 1, 0);
     static const char *const names[] = {"x", "y", "colour", "old", "kind"};
     static const dn_column_type types[] = {DN_NUMERIC, DN_NUMERIC, DN_CATEGORICAL, DN_BOOLEAN, DN_CATEGORICAL};
@@ -191,7 +221,8 @@ static inline dn_model *fuzz_model(void) {
     CHECK(dn_params_new(dn_algorithm_find("logistic"), &params, NULL) == DN_OK);
     CHECK(dn_params_set_number(params, "lambda", 0.1, NULL) == DN_OK);
     const dn_run run = dn_run_default();
-    const dn_train_request request = {.source = source, .params = params, .target = 4, .inputs = inputs, .n_inputs = 4, .standardize = true};
+    const dn_train_request request = {
+        .source = source, .params = params, .target = 4, .inputs = inputs, .n_inputs = 4, .standardize = true};
     CHECK(dn_train(&request, &run, &result, NULL) == DN_OK);
     dn_model *model = dn_model_ref(result.model);
     dn_train_result_done(&result);

@@ -39,7 +39,7 @@ static void expect_timeout(void) {
 
 static void slow_header(void **state) {
     (void)state;
-    start(&(struct http_settings){.header_timeout = 0.2});
+    start(&(struct http_settings){.header_timeout = 0.4});
     assert_true(raw_send(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\nX: "));
     trickle("aaaaaaaa");
     expect_timeout();
@@ -47,21 +47,21 @@ static void slow_header(void **state) {
 
 static void slow_line(void **state) {
     (void)state;
-    start(&(struct http_settings){.header_timeout = 0.2});
+    start(&(struct http_settings){.header_timeout = 0.4});
     trickle("GET /ok?aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
     expect_timeout();
 }
 
 static void slow_second_header(void **state) {
     (void)state;
-    start(&(struct http_settings){.header_timeout = 0.2, .keep_alive_timeout = 600});
+    start(&(struct http_settings){.header_timeout = 0.4, .keep_alive_timeout = 600});
     for (int i = 0; i < 3; i++) {
         assert_true(raw_send(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
         struct raw_reply r;
         raw_read(&in, false, &r);
         assert_int_equal(r.status, 200);
         raw_done(&r);
-        usleep(i == 0 ? 300000 : 1000); /* longer than the header may take: the time does not run between requests */
+        usleep(i == 0 ? 600000 : 1000); /* longer than the header may take: the time does not run between requests */
     }
     trickle("GET /okaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
     expect_timeout();
@@ -138,8 +138,8 @@ static void slow_reader_local(void **state) {
 /* Whoever waits for us is not late: a handler that works, a paused body, a stream without news. */
 static void our_turn(void **state) {
     (void)state;
-    start(&(struct http_settings){.idle_timeout = 0.1, .header_timeout = 0.1, .keep_alive_timeout = 0.1});
-    assert_true(raw_send(in.fd, "GET /wait?seconds=0.4 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    start(&(struct http_settings){.idle_timeout = 0.3, .header_timeout = 0.3, .keep_alive_timeout = 0.3});
+    assert_true(raw_send(in.fd, "GET /wait?seconds=0.7 HTTP/1.1\r\nHost: x\r\n\r\n"));
     struct raw_reply r;
     raw_read(&in, false, &r);
     assert_int_equal(r.status, 200);
@@ -151,7 +151,7 @@ static void our_turn(void **state) {
     in.fd = raw_connect(toy.server);
     toy.hold = true;
     assert_true(raw_send(in.fd, "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"));
-    usleep(400000);
+    usleep(700000);
     assert_int_equal(atomic_load(&toy.aborts), 0);
     pthread_mutex_lock(&toy.lock);
     toy.hold = false;
@@ -165,7 +165,7 @@ static void our_turn(void **state) {
     memset(&in, 0, sizeof in);
     in.fd = raw_connect(toy.server);
     assert_true(raw_send(in.fd, "GET /events HTTP/1.1\r\nHost: x\r\nUser-Agent: me\r\n\r\n"));
-    usleep(400000);
+    usleep(700000);
     atomic_store(&toy.value, -1);
     http_poke(toy.server);
     raw_read(&in, false, &r);

@@ -22,14 +22,15 @@ struct table {
     struct wire_blob *blobs; /* [n_chunks × n_columns] */
     int64_t *rows;           /* [n_chunks] */
     size_t n_chunks, n_columns;
-    size_t n_reread;                /* calls of reread */
-    struct wire_table_summary sum;  /* pointers below */
-    char *columns, *notes;          /* copies */
-    struct problem problem;         /* when not well */
-    struct buf problem_text;        /* as the client reads it */
+    size_t n_reread;               /* calls of reread */
+    struct wire_table_summary sum; /* pointers below */
+    char *columns, *notes;         /* copies */
+    struct problem problem;        /* when not well */
+    struct buf problem_text;       /* as the client reads it */
 };
 
-static inline bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static inline bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns,
+                                    struct problem *problem) {
     struct table *t = arg;
     (void)problem;
     assert_int_equal(chunk, t->n_chunks);
@@ -56,7 +57,8 @@ static inline bool table_sink_reread(void *arg, int64_t chunk, size_t column, st
 }
 
 /* Feeds the body in pieces: cut[0 … n_cuts - 1] are offsets, ascending. */
-static inline struct table table_read_cut(const struct wire_table_options *options, const char *body, size_t size, const size_t *cut, size_t n_cuts) {
+static inline struct table table_read_cut(const struct wire_table_options *options, const char *body, size_t size, const size_t *cut,
+                                          size_t n_cuts) {
     struct table t = {0};
     struct problem early = {0};
     const struct wire_table_sink sink = {table_sink_chunk, table_sink_reread, &t};

@@ -65,7 +65,9 @@ static bool read_instances(const char *body, bool labelled) {
 static void test_instances(void **state) {
     (void)state;
     bool well = false;
-    ALLOC_FAIL_EACH(well = read_instances("{\"instances\":[[1,2,\"r\\u00e9d\",true,\"a\"],{\"old\":1,\"kind\":\"b\"},[1,2,\"red\",true,\"a\"]]}", true));
+    ALLOC_FAIL_EACH(
+        well =
+            read_instances("{\"instances\":[[1,2,\"r\\u00e9d\",true,\"a\"],{\"old\":1,\"kind\":\"b\"},[1,2,\"red\",true,\"a\"]]}", true));
     assert_true(well);
     ALLOC_FAIL_EACH(well = read_instances("old,length,colour,width\n1,2,\"r\"\"ed\",3\n,,,\n0,1,blue,2\n", false));
     assert_true(well);

@@ -20,8 +20,8 @@ static uint32_t next(uint64_t *state) {
 }
 
 /* Digest (hex) and JSON of n values added in chunks of `step` rows. */
-static void sum_up(const double *x, const uint32_t *code, const dn_strings *strings, size_t n, dn_column_type type, size_t step, size_t missing_first,
-                   char digest[HASH_BLAKE2B_TEXT], struct buf *json) {
+static void sum_up(const double *x, const uint32_t *code, const dn_strings *strings, size_t n, dn_column_type type, size_t step,
+                   size_t missing_first, char digest[HASH_BLAKE2B_TEXT], struct buf *json) {
     struct column_summary s = {0};
     uint8_t bytes[HASH_BLAKE2B_SIZE];
     struct json_writer w;
@@ -30,7 +30,11 @@ static void sum_up(const double *x, const uint32_t *code, const dn_strings *stri
     }
     for (size_t at = 0; at < n; at += step) {
         const size_t take = n - at < step ? n - at : step;
-        const dn_column_view view = {.type = type, .n_rows = take, .number = x != NULL ? x + at : NULL, .code = code != NULL ? code + at : NULL, .strings = strings != NULL ? *strings : (dn_strings){0}};
+        const dn_column_view view = {.type = type,
+                                     .n_rows = take,
+                                     .number = x != NULL ? x + at : NULL,
+                                     .code = code != NULL ? code + at : NULL,
+                                     .strings = strings != NULL ? *strings : (dn_strings){0}};
         assert_true(column_summary_add(&s, &view));
     }
     assert_true(column_summary_digest(&s, bytes));
@@ -48,7 +52,27 @@ static void test_borders_of_numbers(void **state) {
     assert_non_null(x);
     uint64_t seed = 12;
     for (size_t i = 0; i < N; i++) {
-        const double some[] = {0, -0.0, 1, 239, 240, 1023, 1024, -1, 32767, 32768, -32768, -32769, 2147483647, 2147483648.0, -2147483649.0, 0.5, 1e300, -1e-300, 4503599627370496.0, 9007199254740993.0, (double)NAN};
+        const double some[] = {0,
+                               -0.0,
+                               1,
+                               239,
+                               240,
+                               1023,
+                               1024,
+                               -1,
+                               32767,
+                               32768,
+                               -32768,
+                               -32769,
+                               2147483647,
+                               2147483648.0,
+                               -2147483649.0,
+                               0.5,
+                               1e300,
+                               -1e-300,
+                               4503599627370496.0,
+                               9007199254740993.0,
+                               (double)NAN};
         x[i] = some[next(&seed) % 21];
     }
     char digest[HASH_BLAKE2B_TEXT], other[HASH_BLAKE2B_TEXT];
@@ -65,7 +89,27 @@ static void test_borders_of_numbers(void **state) {
     /* each of the values has a form of its own */
     char seen[21][HASH_BLAKE2B_TEXT];
     for (size_t i = 0; i < 21; i++) {
-        const double some[] = {0, -0.0, 1, 239, 240, 1023, 1024, -1, 32767, 32768, -32768, -32769, 2147483647, 2147483648.0, -2147483649.0, 0.5, 1e300, -1e-300, 4503599627370496.0, 9007199254740993.0, (double)NAN};
+        const double some[] = {0,
+                               -0.0,
+                               1,
+                               239,
+                               240,
+                               1023,
+                               1024,
+                               -1,
+                               32767,
+                               32768,
+                               -32768,
+                               -32769,
+                               2147483647,
+                               2147483648.0,
+                               -2147483649.0,
+                               0.5,
+                               1e300,
+                               -1e-300,
+                               4503599627370496.0,
+                               9007199254740993.0,
+                               (double)NAN};
         struct buf one = {0};
         sum_up(&some[i], NULL, NULL, 1, DN_NUMERIC, 1, 0, seen[i], &one);
         for (size_t j = 0; j < i; j++) {

@@ -112,7 +112,10 @@ static void test_plain(void **state) {
     check(',', "\n", "");
     check(';', "1,5;2\n", "1: [1,5][2#]\n");
     check('\t', "a b\tc\n", "1: [a b][c]\n");
-    check(',', "\xEF\xBB\xBF" "a,b\n", "1: [a][b]\n");
+    check(',',
+          "\xEF\xBB\xBF"
+          "a,b\n",
+          "1: [a][b]\n");
     check(',', "caf\xC3\xA9,\xF0\x9F\x98\x80\n", "1: [caf\xC3\xA9][\xF0\x9F\x98\x80]\n");
     check(',', "5\" pipe,a\"b\n", "1: [5\" pipe][a\"b]\n");
     check(',', "1e5,.5,5.,+3,0x1,1.2.3\n", "1: [1e5][.5][5.][+3][0x1][1.2.3]\n");
@@ -143,13 +146,17 @@ static void test_tab_separated_quotes(void **state) {
 static void test_faults(void **state) {
     (void)state;
     check(',', "a,b\n1,\"x\ny\n", "1: [a][b]\nfatal 2:3 quote is never closed\n");
-    check(',', "\"a\"b,c\nd,e\n", "fault 1:4 text after a closing quote: quotes within a quoted cell are doubled\n1: [\"a\"b][c]\n2: [d][e]\n");
+    check(',', "\"a\"b,c\nd,e\n",
+          "fault 1:4 text after a closing quote: quotes within a quoted cell are doubled\n1: [\"a\"b][c]\n2: [d][e]\n");
     check_n(',', "a,b\nc\0,d\n", 9, "1: [a][b]\nfatal 2:2 NUL byte\n");
     check(',', "a\n\xC3\xA9\xFFz\nb\n", "1: [a]\nfatal 2:3 invalid UTF-8\n");
     check(',', "a\nb\xE2\x82", "1: [a]\nfatal 2:2 invalid UTF-8\n");
     check(',', "a\nb\xE2\x82,c\n", "1: [a]\nfatal 2:2 invalid UTF-8\n");
     check(',', "\xED\xA0\x80\n", "fatal 1:1 invalid UTF-8\n");
-    check_n(',', "\xFF\xFE" "a\0,\0", 6, "fatal 1:1 the body is UTF-16: send it as UTF-8\n");
+    check_n(',',
+            "\xFF\xFE"
+            "a\0,\0",
+            6, "fatal 1:1 the body is UTF-16: send it as UTF-8\n");
     check(',', "\x1F\x8B\x08\x01", "fatal 1:2 the body is gzip-compressed\n");
     check_n(',', "PK\x03\x04\x14\0\0", 7, "fatal 1:6 the body is a zip archive or a spreadsheet file: send it as CSV\n");
     check(',', "1,2,3,4,5,6\n1,2,3,4,5,6,7\n", "1: [1#][2#][3#][4#][5#][6#]\nfatal 2:13 row has more than 6 cells\n");
@@ -181,7 +188,8 @@ static void test_long_cells(void **state) {
 
 /* What any text gives, cut anyhow, is what it gives whole; longer than the blocks and slices within. */
 static void test_cuts_never_show(void **state) {
-    static const char *const bits[] = {"a", "12", "-0.5", ",", ",", ",", "\n", "\n", "\r\n", "\r", "\"", "\"\"", "\"x\"", "\t", "\xC3\xA9", " ", "1234567.75", "some longer text in a cell"};
+    static const char *const bits[] = {"a",  "12", "-0.5", ",",     ",",  ",",        "\n", "\n",         "\r\n",
+                                       "\r", "\"", "\"\"", "\"x\"", "\t", "\xC3\xA9", " ",  "1234567.75", "some longer text in a cell"};
     (void)state;
     uint64_t seed = 7;
     for (int k = 0; k < 4000; k++) {

@@ -50,16 +50,16 @@ static void test_header(void **state) {
     check_header("5.1,setosa\n4.9,setosa\n", false);
     check_header("1,2,3\n4,5,6\n", false);
     check_header("type,cap_shape\np,x\ne,x\np,b\n", true);
-    check_header("p,x\ne,x\np,b\n", false);             /* the first row's texts come again */
-    check_header("p,p\ne,x\n", false);                  /* or twice in it */
-    check_header("a,a\n1,2\n", true);                   /* over numbers they are names: told as a fault later */
-    check_header(",x,y\n0,1.5,2\n1,2.5,3\n", true);     /* an unnamed index */
+    check_header("p,x\ne,x\np,b\n", false);         /* the first row's texts come again */
+    check_header("p,p\ne,x\n", false);              /* or twice in it */
+    check_header("a,a\n1,2\n", true);               /* over numbers they are names: told as a fault later */
+    check_header(",x,y\n0,1.5,2\n1,2.5,3\n", true); /* an unnamed index */
     check_header(",x\nb,c\n", false);
     check_header("survived,name\n0,Braund\n1,Cumings\n", true);
-    check_header("?,a\nb,c\n", false);                  /* a token for missing is data */
-    check_header("yes,flag\nTRUE,x\nFALSE,y\n", true);  /* booleans below words */
+    check_header("?,a\nb,c\n", false);                 /* a token for missing is data */
+    check_header("yes,flag\nTRUE,x\nFALSE,y\n", true); /* booleans below words */
     check_header("true,x\nfalse,y\n", false);
-    check_header("alice\nbob\ncarol\n", true);          /* no reason against it */
+    check_header("alice\nbob\ncarol\n", true); /* no reason against it */
     check_header("ham,Go until\nspam,Free\nham,Ok\n", false);
     check_header("a,b,c\n", true);
     check_header("1,2\n", false);

@@ -117,7 +117,8 @@ static void test_json_objects(void **state) {
     (void)state;
     check(mixed, "{\"instances\":[{\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false},{\"old\":true,\"length\":3},{}]}",
           "[1 2 blue 0]\n[3 - - 1]\n[- - - -]\n");
-    check(mixed, "[{\"kind\":\"a\",\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false}]", "[1 2 blue 0]\n"); /* the target may be there */
+    check(mixed, "[{\"kind\":\"a\",\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false}]",
+          "[1 2 blue 0]\n"); /* the target may be there */
     check(numeric, "[[1,2],{\"y\":3}]", "[1 2]\n[- 3]\n");
 }
 
@@ -138,9 +139,11 @@ static void test_labels(void **state) {
     (void)state;
     check_read(mixed, true, WIRE_INSTANCES_SNIFF, "[[1,2,\"red\",true,\"b\"],[1,2,\"red\",true,null],[1,2,\"red\",true,\"c\"]]",
                "[1 2 red 1]=\"b\"\n[1 2 red 1]=-\n[1 2 red 1]=\"c\"\n");
-    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true,\"kind\":\"a\"},{\"length\":1}]",
+    check_read(mixed, true, WIRE_INSTANCES_SNIFF,
+               "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true,\"kind\":\"a\"},{\"length\":1}]",
                "[1 2 red 1]=\"a\"\n[1 - - -]=-\n");
-    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "kind,length,width,colour,old\na,1,2,red,1\n,1,2,red,1\n", "[1 2 red 1]=\"a\"\n[1 2 red 1]=-\n");
+    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "kind,length,width,colour,old\na,1,2,red,1\n,1,2,red,1\n",
+               "[1 2 red 1]=\"a\"\n[1 2 red 1]=-\n");
     check_read(mixed, true, WIRE_INSTANCES_SNIFF, "1,2,red,1,b\n", "[1 2 red 1]=\"b\"\n");
     check_read(numeric, true, WIRE_INSTANCES_SNIFF, "[[1,2,0],[1,2,7.5],[1,2,1.0]]", "[1 2]=0\n[1 2]=7.5\n[1 2]=1\n");
     check_read(numeric, true, WIRE_INSTANCES_SNIFF, "1,2,7.50\n", "[1 2]=7.5\n");
@@ -151,33 +154,39 @@ static void test_labels(void **state) {
 static void test_json_faults(void **state) {
     (void)state;
     refused(numeric, "[[1]]", "{\"pointer\":\"/0\",\"detail\":\"instance 0 has 1 value, expected 2\"}");
-    refused(numeric, "{\"instances\":[[1,2],[1,2,3]]}", "{\"pointer\":\"/instances/1\",\"detail\":\"instance 1 has 3 values, expected 2\"}");
+    refused(numeric, "{\"instances\":[[1,2],[1,2,3]]}",
+            "{\"pointer\":\"/instances/1\",\"detail\":\"instance 1 has 3 values, expected 2\"}");
     refused(numeric, "{\"instances\":[[1,2],[1,\"2\"]]}",
             "{\"pointer\":\"/instances/1/1\",\"detail\":\"instance 1, column \\\"y\\\": must be a finite number (got \\\"2\\\")\"}");
     refused(numeric, "[[1,true]]", "must be a finite number (got true)");
     refused(numeric, "[[1,[2]]]", "must be a finite number (got an array or an object)");
-    refused(numeric, "[[1,1e999]]", "{\"pointer\":\"/0/1\",\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got 1e999)\"}");
+    refused(numeric, "[[1,1e999]]",
+            "{\"pointer\":\"/0/1\",\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got 1e999)\"}");
     refused(numeric, "[[NaN,1]]", "{\"pointer\":\"/0/0\",\"detail\":\"instance 0, column \\\"x\\\": must be a finite number (got NaN)\"}");
     refused(numeric, "[[1,-Infinity]]", "(got -Infinity)");
     refused(numeric, "[[1,\"\"]]", "must be a finite number (got \\\"\\\")");
-    refused(mixed, "[[1,2,\"red\",2]]", "{\"pointer\":\"/0/3\",\"detail\":\"instance 0, column \\\"old\\\": must be true or false (got 2)\"}");
+    refused(mixed, "[[1,2,\"red\",2]]",
+            "{\"pointer\":\"/0/3\",\"detail\":\"instance 0, column \\\"old\\\": must be true or false (got 2)\"}");
     refused(mixed, "[[1,2,{\"a\":[1]},true]]", "must be a string (got an array or an object)");
     refused(mixed, "[[1,2,NaN,true]]", "must be a string (got NaN)");
     refused(numeric, "[{\"x\":1,\"z\":2,\"y\":3}]", "{\"pointer\":\"/0/z\",\"detail\":\"instance 0: the model has no column \\\"z\\\"\"}");
     refused(numeric, "[{\"x\":1,\"a/b~\":{\"c\":[]},\"y\":3}]", "\"pointer\":\"/0/a~1b~0\"");
     refused(numeric, "[{\"x\":1,\"y\":2,\"x\":3}]", "{\"pointer\":\"/0/x\",\"detail\":\"instance 0: the column \\\"x\\\" comes twice\"}");
-    refused(numeric, "{\"instances\":[{\"x\":1},{\"x\":2}]}", "{\"pointer\":\"/instances\",\"detail\":\"no instance names the column \\\"y\\\"\"}");
+    refused(numeric, "{\"instances\":[{\"x\":1},{\"x\":2}]}",
+            "{\"pointer\":\"/instances\",\"detail\":\"no instance names the column \\\"y\\\"\"}");
     refused(numeric, "[1,2]", "{\"pointer\":\"/0\",\"detail\":\"instance 0 must be an array or an object\"}");
     refused(numeric, "{\"instances\":[]}", "there are no instances");
     refused(numeric, "[]", "there are no instances");
     refused(numeric, "{}", "{\"pointer\":\"/instances\",\"detail\":\"\\\"instances\\\" is missing\"}");
     refused(numeric, "{\"instances\":5}", "\\\"instances\\\" must be an array");
     refused(numeric, "{\"instances\":{\"x\":[1]}}", "\\\"instances\\\" must be an array");
-    refused(numeric, "{\"a\":[{}],\"instances\":[[1,2]]}", "{\"pointer\":\"/a\",\"detail\":\"unknown member \\\"a\\\": there is only \\\"instances\\\"\"}");
+    refused(numeric, "{\"a\":[{}],\"instances\":[[1,2]]}",
+            "{\"pointer\":\"/a\",\"detail\":\"unknown member \\\"a\\\": there is only \\\"instances\\\"\"}");
     refused(numeric, "{\"instances\":[[1,2]],\"instances\":[[1,2]]}", "member \\\"instances\\\" comes twice");
     const char *const both[] = {"\"pointer\":\"/0/0\"", "\"pointer\":\"/2\"", "\"pointer\":\"/3/1\"", NULL}; /* all are told */
     check_refused(numeric, false, "[[\"a\",1],[1,2],[1],[1,\"b\"]]", PROBLEM_INVALID_INSTANCES, both);
-    const char *const label[] = {"{\"pointer\":\"/0/4\",\"detail\":\"instance 0, column \\\"kind\\\": must be one of the model's classes (got \\\"z\\\")\"}", NULL};
+    const char *const label[] = {
+        "{\"pointer\":\"/0/4\",\"detail\":\"instance 0, column \\\"kind\\\": must be one of the model's classes (got \\\"z\\\")\"}", NULL};
     check_refused(mixed, true, "[[1,2,\"red\",true,\"z\"]]", PROBLEM_INVALID_INSTANCES, label);
     const char *const unlabelled[] = {"no instance names the column \\\"kind\\\"", NULL};
     check_refused(mixed, true, "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true}]", PROBLEM_INVALID_INSTANCES, unlabelled);
@@ -213,8 +222,10 @@ static void test_bad_json(void **state) {
 
 static void test_csv_faults(void **state) {
     (void)state;
-    refused(numeric, "1,2\n1,x\n", "{\"line\":2,\"column\":3,\"detail\":\"instance 1, column \\\"y\\\": must be a finite number (got \\\"x\\\")\"}");
-    refused(numeric, "x,y\n1,1e999\n", "{\"line\":2,\"column\":3,\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got \\\"1e999\\\")\"}");
+    refused(numeric, "1,2\n1,x\n",
+            "{\"line\":2,\"column\":3,\"detail\":\"instance 1, column \\\"y\\\": must be a finite number (got \\\"x\\\")\"}");
+    refused(numeric, "x,y\n1,1e999\n",
+            "{\"line\":2,\"column\":3,\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got \\\"1e999\\\")\"}");
     refused(numeric, "1,NaN\n", "must be a finite number (got \\\"NaN\\\")");
     refused(numeric, "1,inf\n", "must be a finite number (got \\\"inf\\\")");
     refused(numeric, "1,2,3\n", "{\"line\":1,\"column\":5,\"detail\":\"instance 0 has 3 cells, expected 2\"}");
@@ -224,7 +235,8 @@ static void test_csv_faults(void **state) {
     refused(numeric, "x,class\n1,0\n", "no instance names the column \\\"y\\\"");
     refused(numeric, "x,y\n", "there are no instances");
     refused(numeric, "", "there are no instances");
-    refused(numeric, "a,b\n1,2\n", "{\"line\":1,\"column\":1,\"detail\":\"instance 0, column \\\"x\\\": must be a finite number (got \\\"a\\\")\"}");
+    refused(numeric, "a,b\n1,2\n",
+            "{\"line\":1,\"column\":1,\"detail\":\"instance 0, column \\\"x\\\": must be a finite number (got \\\"a\\\")\"}");
     refused(numeric, "1,\"2\n", "quote is never closed");
     refused(numeric, "1,\xFF\n", "{\"line\":1,\"column\":3,\"detail\":\"invalid UTF-8\"}");
     refused(mixed, "1,2,red,maybe\n", "column \\\"old\\\": must be true or false (got \\\"maybe\\\")");
@@ -249,7 +261,8 @@ static void test_pairs(void **state) {
     problem_write(&problem, NULL, &out);
     const char *text = buf_cstr(&out);
     assert_int_equal(problem.type, PROBLEM_INVALID_INSTANCES);
-    assert_non_null(strstr(text, "{\"pointer\":\"/length\",\"detail\":\"column \\\"length\\\": must be a finite number (got \\\"tall\\\")\"}"));
+    assert_non_null(
+        strstr(text, "{\"pointer\":\"/length\",\"detail\":\"column \\\"length\\\": must be a finite number (got \\\"tall\\\")\"}"));
     assert_non_null(strstr(text, "{\"pointer\":\"/color\",\"detail\":\"the model has no column \\\"color\\\"\"}"));
     assert_non_null(strstr(text, "{\"pointer\":\"/width\",\"detail\":\"the column \\\"width\\\" comes twice\"}"));
     assert_non_null(strstr(text, "the column \\\"colour\\\" is not given"));
@@ -323,11 +336,16 @@ static void test_media_types(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_json_arrays),    cmocka_unit_test(test_json_objects),
-                                       cmocka_unit_test(test_csv),            cmocka_unit_test(test_labels),
-                                       cmocka_unit_test(test_json_faults),    cmocka_unit_test(test_bad_json),
-                                       cmocka_unit_test(test_csv_faults),     cmocka_unit_test(test_pairs),
-                                       cmocka_unit_test(test_many_instances), cmocka_unit_test(test_faults_are_bounded),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_json_arrays),
+                                       cmocka_unit_test(test_json_objects),
+                                       cmocka_unit_test(test_csv),
+                                       cmocka_unit_test(test_labels),
+                                       cmocka_unit_test(test_json_faults),
+                                       cmocka_unit_test(test_bad_json),
+                                       cmocka_unit_test(test_csv_faults),
+                                       cmocka_unit_test(test_pairs),
+                                       cmocka_unit_test(test_many_instances),
+                                       cmocka_unit_test(test_faults_are_bounded),
                                        cmocka_unit_test(test_media_types)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

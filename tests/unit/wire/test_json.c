@@ -23,10 +23,10 @@ static uint32_t next(uint64_t *state) {
 
 /* Writes the token in one line. */
 static void put_token(const struct wire_json_token *t, struct buf *out) {
-    static const char *const names[] = {[WIRE_JSON_BEGIN_ARRAY] = "[", [WIRE_JSON_END_ARRAY] = "]", [WIRE_JSON_BEGIN_OBJECT] = "{",
-                                        [WIRE_JSON_END_OBJECT] = "}",  [WIRE_JSON_KEY] = "key",     [WIRE_JSON_STRING] = "string",
-                                        [WIRE_JSON_NUMBER] = "number", [WIRE_JSON_TRUE] = "true",   [WIRE_JSON_FALSE] = "false",
-                                        [WIRE_JSON_NULL] = "null",     [WIRE_JSON_NOT_FINITE] = "not-finite"};
+    static const char *const names[] = {
+        [WIRE_JSON_BEGIN_ARRAY] = "[", [WIRE_JSON_END_ARRAY] = "]",   [WIRE_JSON_BEGIN_OBJECT] = "{",       [WIRE_JSON_END_OBJECT] = "}",
+        [WIRE_JSON_KEY] = "key",       [WIRE_JSON_STRING] = "string", [WIRE_JSON_NUMBER] = "number",        [WIRE_JSON_TRUE] = "true",
+        [WIRE_JSON_FALSE] = "false",   [WIRE_JSON_NULL] = "null",     [WIRE_JSON_NOT_FINITE] = "not-finite"};
     buf_puts(out, names[t->kind]);
     if (t->kind == WIRE_JSON_KEY || t->kind == WIRE_JSON_STRING) {
         buf_putc(out, ' ');
@@ -106,8 +106,7 @@ static void check_tokens(const char *body, const char *expected) {
 static void test_tokens(void **state) {
     (void)state;
     check_tokens("[1, -2.50,3e2]", "[\nnumber 1 1\nnumber -2.50 -2.5\nnumber 3e2 300\n]\nend\n");
-    check_tokens(" {\"a\" : \"b\" , \"\":{} }\n",
-                 "{\nkey \"a\"\nstring \"b\"\nkey \"\"\n{\n}\n}\nend\n");
+    check_tokens(" {\"a\" : \"b\" , \"\":{} }\n", "{\nkey \"a\"\nstring \"b\"\nkey \"\"\n{\n}\n}\nend\n");
     check_tokens("[true,false,null,[]]", "[\ntrue\nfalse\nnull\n[\n]\n]\nend\n");
     check_tokens("\"\\u00e9\\ud83d\\ude00\\n\\\"\\/\\\\\"", "string \"\xC3\xA9\xF0\x9F\x98\x80\\n\\\"/\\\\\"\nend\n");
     check_tokens("-0", "number -0 -0\nend\n");
@@ -236,7 +235,13 @@ static void test_bulk_numbers_are_the_same(void **state) {
     (void)state;
     uint64_t seed = 5;
     for (int k = 0; k < 3000; k++) {
-        static const char *const pieces[] = {"1", "-2.5", "0", "3e5", "null", "\"s\"", "007", "0.12345678901234567", " 12 ", "\n7", "[1,2]", "1.5.5", "-", "12345678901234567890"};
+        static const char *const pieces[] = {"1",     "-2.5",
+                                             "0",     "3e5",
+                                             "null",  "\"s\"",
+                                             "007",   "0.12345678901234567",
+                                             " 12 ",  "\n7",
+                                             "[1,2]", "1.5.5",
+                                             "-",     "12345678901234567890"};
         struct buf body = {0}, plain = {0}, bulk = {0}, normal = {0};
         buf_putc(&body, '[');
         for (uint32_t i = 0, n = next(&seed) % 30; i < n; i++) {
@@ -336,7 +341,8 @@ static void put_jansson(const json_t *v, struct buf *out) {
 
 /* A random document, now and then with a byte changed. */
 static void make_document(uint64_t *seed, int depth, struct buf *out) {
-    static const char *const scalars[] = {"0", "-1", "2.5", "1e3", "-0.0", "12345678901234567890", "1E-7", "true", "false", "null", "\"\"", "\"ab\"", "\"\\u00e9\"", "\"\xC3\xA9\"", "\"\\n\\\\\"", "0.1"};
+    static const char *const scalars[] = {"0",     "-1",   "2.5",  "1e3",    "-0.0",        "12345678901234567890", "1E-7",        "true",
+                                          "false", "null", "\"\"", "\"ab\"", "\"\\u00e9\"", "\"\xC3\xA9\"",         "\"\\n\\\\\"", "0.1"};
     const uint32_t what = next(seed) % (depth > 4 ? 2 : 4);
     if (what < 2) {
         buf_puts(out, scalars[next(seed) % 16]);

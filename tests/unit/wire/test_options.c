@@ -110,10 +110,11 @@ static void test_cells(void **state) {
     static const struct {
         const char *text;
         enum cell_says says;
-    } cases[] = {{"", CELL_MISSING},     {"  ", CELL_MISSING},  {"NA", CELL_MISSING},   {" ? ", CELL_MISSING}, {"null", CELL_MISSING}, {"NaN", CELL_MISSING},
-                 {"x1", CELL_MISSING},   {"na", CELL_OTHER},    {"nan", CELL_OTHER},    {"N", CELL_OTHER},     {"1", CELL_NUMBER},     {" -1.5e3 ", CELL_NUMBER},
-                 {"1e999", CELL_OTHER},  {"0x10", CELL_OTHER},  {"inf", CELL_OTHER},    {"1 2", CELL_OTHER},   {"true", CELL_BOOLEAN}, {"FALSE", CELL_BOOLEAN},
-                 {"tRuE", CELL_BOOLEAN}, {"truee", CELL_OTHER}, {"yes", CELL_OTHER},    {"+.5", CELL_NUMBER},  {"5.", CELL_NUMBER},    {".", CELL_OTHER}};
+    } cases[] = {{"", CELL_MISSING},    {"  ", CELL_MISSING},      {"NA", CELL_MISSING},    {" ? ", CELL_MISSING},  {"null", CELL_MISSING},
+                 {"NaN", CELL_MISSING}, {"x1", CELL_MISSING},      {"na", CELL_OTHER},      {"nan", CELL_OTHER},    {"N", CELL_OTHER},
+                 {"1", CELL_NUMBER},    {" -1.5e3 ", CELL_NUMBER}, {"1e999", CELL_OTHER},   {"0x10", CELL_OTHER},   {"inf", CELL_OTHER},
+                 {"1 2", CELL_OTHER},   {"true", CELL_BOOLEAN},    {"FALSE", CELL_BOOLEAN}, {"tRuE", CELL_BOOLEAN}, {"truee", CELL_OTHER},
+                 {"yes", CELL_OTHER},   {"+.5", CELL_NUMBER},      {"5.", CELL_NUMBER},     {".", CELL_OTHER}};
     (void)state;
     struct missing missing;
     struct problem problem = {0};

@@ -62,7 +62,8 @@ static void test_types(void **state) {
     check_member(&t, "{\"name\":\"n\",\"type\":\"numeric\",\"missing\":1,\"min\":-300,\"max\":2.5,\"mean\":-98.83333333333333,\"std\":");
     check_member(&t, "{\"name\":\"b\",\"type\":\"boolean\",\"missing\":1,\"distinct\":2,\"top\":[[true,2],[false,1]]}");
     check_member(&t, "{\"name\":\"c\",\"type\":\"categorical\",\"missing\":1,\"distinct\":2,\"top\":[[\"red\",2],[\"blue\",1]]}");
-    check_member(&t, "{\"name\":\"m\",\"type\":\"numeric\",\"missing\":4,\"min\":null,\"max\":null,\"mean\":null,\"std\":null,\"distinct\":0}");
+    check_member(&t,
+                 "{\"name\":\"m\",\"type\":\"numeric\",\"missing\":4,\"min\":null,\"max\":null,\"mean\":null,\"std\":null,\"distinct\":0}");
     check_member(&t, "column \\\"m\\\": every cell is missing");
     assert_int_equal(t.sum.n_rows, 4);
     assert_int_equal(t.sum.n_columns, 5);
@@ -199,7 +200,8 @@ static void test_formats(void **state) {
     t = table_read_options(&(struct wire_table_options){.delimiter = '|'}, "a,b|c\n1|2\n");
     check_rows(&t, "\"a,b\",c\n1,2\n");
     table_done(&t);
-    t = table_read("\xEF\xBB\xBF" "a,b\r\n1,2\r\n");
+    t = table_read("\xEF\xBB\xBF"
+                   "a,b\r\n1,2\r\n");
     check_rows(&t, "a,b\n1,2\n");
     table_done(&t);
     t = table_read("a\n1\n\n2\n");
@@ -250,8 +252,10 @@ static void test_faults(void **state) {
     check_refused(&(struct wire_table_options){.types = "b:numeric"}, "a,b\n1,2\n1,x\n3,true\n", 20,
                   "{\"line\":3,\"column\":3,\"detail\":\"column \\\"b\\\": a cell must be a number (got \\\"x\\\")\"},"
                   "{\"line\":4,\"column\":3,\"detail\":\"column \\\"b\\\": a cell must be a number (got \\\"true\\\")\"}");
-    check_refused(&(struct wire_table_options){.types = "b:boolean"}, "a,b\n1,0\n1,2\n", 12, "column \\\"b\\\": a cell must be a boolean (got \\\"2\\\")");
-    check_refused(&(struct wire_table_options){.types = "z:text"}, "a,b\n1,0\n", 8, "option \\\"types\\\" names \\\"z\\\", which is no column of the table");
+    check_refused(&(struct wire_table_options){.types = "b:boolean"}, "a,b\n1,0\n1,2\n", 12,
+                  "column \\\"b\\\": a cell must be a boolean (got \\\"2\\\")");
+    check_refused(&(struct wire_table_options){.types = "z:text"}, "a,b\n1,0\n", 8,
+                  "option \\\"types\\\" names \\\"z\\\", which is no column of the table");
 }
 
 static void test_long_names_and_cells(void **state) {
@@ -275,7 +279,8 @@ static void test_long_names_and_cells(void **state) {
         buf_putc(&body, 'x');
     }
     buf_puts(&body, "\n");
-    check_refused(&(struct wire_table_options){0}, body.data, body.size, "{\"line\":2,\"column\":3,\"detail\":\"cell is longer than 1048576 bytes\"}");
+    check_refused(&(struct wire_table_options){0}, body.data, body.size,
+                  "{\"line\":2,\"column\":3,\"detail\":\"cell is longer than 1048576 bytes\"}");
     buf_done(&body);
 }
 

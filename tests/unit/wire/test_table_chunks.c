@@ -174,8 +174,11 @@ static void test_cuts_do_not_show(void **state) {
 
 /* Small bodies, cut everywhere: header and delimiter are found out from the same bytes. */
 static void test_small_bodies_cut_everywhere(void **state) {
-    static const char *const bodies[] = {"a,b\n1,x\n2,y\n", "[{\"a\":1,\"b\":\"x\"},{\"b\":\"y\",\"a\":2.5}]", "\xEF\xBB\xBF[{\"a\":1}]",
-                                         "{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"text\"}],\"rows\":[[1,\"x\"],[null,\"y\"]]}", "x;\"y;z\"\r\n1;\"2\n\"\r\n",
+    static const char *const bodies[] = {"a,b\n1,x\n2,y\n",
+                                         "[{\"a\":1,\"b\":\"x\"},{\"b\":\"y\",\"a\":2.5}]",
+                                         "\xEF\xBB\xBF[{\"a\":1}]",
+                                         "{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"text\"}],\"rows\":[[1,\"x\"],[null,\"y\"]]}",
+                                         "x;\"y;z\"\r\n1;\"2\n\"\r\n",
                                          " \n [ {\"a\":true} ]"};
     (void)state;
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
@@ -195,7 +198,9 @@ static void test_small_bodies_cut_everywhere(void **state) {
 
 /* Numbers written in all manners come back as written when the column falls, early or late, and read as numbers when it does not. */
 static void test_spellings_survive(void **state) {
-    static const char *const forms[] = {"1", "1.50", "007", "+3", "1e2", "-0", "0.10", "12.25", "1E-5", "5.", ".5", "100000", "0.000001", "0.0000001", " 7", "123456789012345678", "1.2500", "99.99", "3"};
+    static const char *const forms[] = {"1",      "1.50",  "007", "+3",     "1e2",      "-0",        "0.10", "12.25",
+                                        "1E-5",   "5.",    ".5",  "100000", "0.000001", "0.0000001", " 7",   "123456789012345678",
+                                        "1.2500", "99.99", "3"};
     (void)state;
     uint64_t seed = 11;
     for (int k = 0; k < 60; k++) {
@@ -229,9 +234,10 @@ static void test_spellings_survive(void **state) {
 }
 
 static void test_content_tells_apart(void **state) {
-    static const char *const bodies[] = {"a,b\n1,2\n",   "a,b\n1,3\n",      "a,c\n1,2\n",    "a,b\n1,\n",     "a,b\n,1\n",    "b,a\n1,2\n",   "a,b\n1,2\n1,2\n",
-                                         "a,b\n1,x\n",   "a,b\n1,true\n",   "a,b\n1,xy\n",   "a,b\nx,y\n",    "a,b\n1,-0\n",  "a,b\n1,0\n",   "a,b\n1,2.5\n",
-                                         "a,b\n240,2\n", "a,b\n70000,2\n", "a,b\n1,\"2,\"\n", "a\n1\n2\n",     "a,b\n-1,2\n",  "a,b\n1e300,2\n"};
+    static const char *const bodies[] = {"a,b\n1,2\n",     "a,b\n1,3\n",      "a,c\n1,2\n", "a,b\n1,\n",     "a,b\n,1\n",
+                                         "b,a\n1,2\n",     "a,b\n1,2\n1,2\n", "a,b\n1,x\n", "a,b\n1,true\n", "a,b\n1,xy\n",
+                                         "a,b\nx,y\n",     "a,b\n1,-0\n",     "a,b\n1,0\n", "a,b\n1,2.5\n",  "a,b\n240,2\n",
+                                         "a,b\n70000,2\n", "a,b\n1,\"2,\"\n", "a\n1\n2\n",  "a,b\n-1,2\n",   "a,b\n1e300,2\n"};
     enum { N = sizeof bodies / sizeof bodies[0] };
     char content[N][80];
     (void)state;

@@ -36,7 +36,8 @@ static void test_objects(void **state) {
 static void test_columns_and_rows(void **state) {
     (void)state;
     check_rows("{\"columns\":[\"a\",\"b\"],\"rows\":[[1,\"x\"],[null,\"y\"]]}", "{\"a\":1,\"b\":\"x\"}\n{\"a\":null,\"b\":\"y\"}\n");
-    check_rows("{\"columns\":[{\"name\":\"a\",\"type\":\"boolean\",\"top\":[[true,1]]},{\"type\":\"text\",\"name\":\"b\"}],\"rows\":[[1,\"x\"],[\"FALSE\",3]]}",
+    check_rows("{\"columns\":[{\"name\":\"a\",\"type\":\"boolean\",\"top\":[[true,1]]},{\"type\":\"text\",\"name\":\"b\"}],\"rows\":[[1,"
+               "\"x\"],[\"FALSE\",3]]}",
                "{\"a\":true,\"b\":\"x\"}\n{\"a\":false,\"b\":\"3\"}\n");
 }
 
@@ -45,7 +46,7 @@ static void test_types(void **state) {
     check_type("[{\"a\":1},{\"a\":2.5}]", "numeric");
     check_type("[{\"a\":true},{\"a\":null}]", "boolean");
     check_type("[{\"a\":\"x\"}]", "categorical");
-    check_type("[{\"a\":\"7\"}]", "categorical");          /* a string stays one */
+    check_type("[{\"a\":\"7\"}]", "categorical"); /* a string stays one */
     check_type("[{\"a\":1},{\"a\":\"2\"}]", "categorical");
     check_type("[{\"a\":\"true\"}]", "categorical");
     check_type("[{\"a\":1},{\"a\":true}]", "categorical");
@@ -58,8 +59,9 @@ static void test_types(void **state) {
 
 static void test_overrides(void **state) {
     (void)state;
-    struct table t = table_read_options(&(struct wire_table_options){.types = "a:numeric,b:categorical,c:boolean"},
-                                        "[{\"a\":\"1.5\",\"b\":7.0,\"c\":1},{\"a\":2,\"b\":true,\"c\":\"False\"},{\"a\":\"\",\"b\":null,\"c\":true}]");
+    struct table t =
+        table_read_options(&(struct wire_table_options){.types = "a:numeric,b:categorical,c:boolean"},
+                           "[{\"a\":\"1.5\",\"b\":7.0,\"c\":1},{\"a\":2,\"b\":true,\"c\":\"False\"},{\"a\":\"\",\"b\":null,\"c\":true}]");
     struct buf rows = {0};
     assert_true(t.well);
     table_rows(&t, WIRE_ROWS_NDJSON, false, &rows);
@@ -97,7 +99,8 @@ static void test_late_keys(void **state) {
     buf_puts(&body, ",\n{\"a\":3,\"late\":\"x\"}]");
     t = table_read(buf_cstr(&body));
     assert_false(t.well);
-    assert_non_null(strstr(buf_cstr(&t.problem_text), "{\"line\":2,\"column\":8,\"detail\":\"row 66002: key \\\"late\\\" was not in the first rows"));
+    assert_non_null(
+        strstr(buf_cstr(&t.problem_text), "{\"line\":2,\"column\":8,\"detail\":\"row 66002: key \\\"late\\\" was not in the first rows"));
     table_done(&t);
     buf_done(&body);
 }
@@ -125,9 +128,11 @@ static void test_faults(void **state) {
         {"[1]", "{\"line\":1,\"column\":2,\"detail\":\"row 1 must be an object\"}"},
         {"[{\"a\":1},\n[2]]", "{\"line\":2,\"column\":1,\"detail\":\"row 2 must be an object\"}"},
         {"[{\"a\":1,\"a\":2}]", "{\"line\":1,\"column\":9,\"detail\":\"row 1: key \\\"a\\\" comes twice\"}"},
-        {"[{\"a\":[1,{\"b\":2}]}]", "{\"line\":1,\"column\":7,\"detail\":\"row 1, column \\\"a\\\": a cell must be a number, a string, a boolean or null, not an array\"}"},
+        {"[{\"a\":[1,{\"b\":2}]}]", "{\"line\":1,\"column\":7,\"detail\":\"row 1, column \\\"a\\\": a cell must be a number, a string, a "
+                                    "boolean or null, not an array\"}"},
         {"[{\"a\":1},{\"a\":{\"x\":1}}]", "row 2, column \\\"a\\\": a cell must be a number, a string, a boolean or null, not an object"},
-        {"{\"columns\":[\"a\",\"b\"],\"rows\":[[1,2],[1],[1,2,3]]}", "\"detail\":\"row 2 has 1 cell, expected 2\"},{\"line\":1,\"column\":40,\"detail\":\"row 3 has 3 cells, expected 2\"}"},
+        {"{\"columns\":[\"a\",\"b\"],\"rows\":[[1,2],[1],[1,2,3]]}",
+         "\"detail\":\"row 2 has 1 cell, expected 2\"},{\"line\":1,\"column\":40,\"detail\":\"row 3 has 3 cells, expected 2\"}"},
         {"{\"columns\":[\"a\"],\"rows\":[5]}", "row 1 must be an array"},
         {"{\"columns\":[\"a\",\"a\"],\"rows\":[[1,2]]}", "column name \\\"a\\\" is used twice: columns 1 and 2"},
         {"{\"rows\":[[1]],\"columns\":[\"a\"]}", "\\\"columns\\\" must come before \\\"rows\\\""},
@@ -138,9 +143,11 @@ static void test_faults(void **state) {
         {"{\"columns\":[1],\"rows\":[]}", "a column must be a name or an object with a name"},
         {"{\"columns\":[{\"type\":\"text\"}],\"rows\":[]}", "a column object must have a name"},
         {"{\"columns\":[{\"name\":5}],\"rows\":[]}", "a column's name must be a string"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"colour\"}],\"rows\":[]}", "a column's type must be numeric, boolean, categorical or text"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"colour\"}],\"rows\":[]}",
+         "a column's type must be numeric, boolean, categorical or text"},
         {"{\"columns\":[\"a\"],\"rows\":{}}", "\\\"rows\\\" must be an array"},
-        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\"}],\"rows\":[[1],[\"x\"]]}", "row 2, column \\\"a\\\": a cell must be a number (got \\\"x\\\")"},
+        {"{\"columns\":[{\"name\":\"a\",\"type\":\"numeric\"}],\"rows\":[[1],[\"x\"]]}",
+         "row 2, column \\\"a\\\": a cell must be a number (got \\\"x\\\")"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -188,8 +195,9 @@ static void test_long_cells(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_objects),   cmocka_unit_test(test_columns_and_rows), cmocka_unit_test(test_types),
-                                       cmocka_unit_test(test_overrides), cmocka_unit_test(test_late_keys),        cmocka_unit_test(test_faults),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_objects),         cmocka_unit_test(test_columns_and_rows),
+                                       cmocka_unit_test(test_types),           cmocka_unit_test(test_overrides),
+                                       cmocka_unit_test(test_late_keys),       cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_explicit_format), cmocka_unit_test(test_long_cells)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,17 +18,21 @@ static void test_csv_rows(void **state) {
     struct buf out = {0};
     wire_csv_header(names, 3, &out);
     wire_rows_write(WIRE_ROWS_CSV, views, names, 3, 0, 4, false, &out);
-    assert_string_equal(buf_cstr(&out), "n,\"the \"\"flag\"\"\",s\n1.5,true,\"a,b\"\n,,\n-0,false,\"\"\"\"\"x\"\n1e21,true,\" two\nline\"\n");
+    assert_string_equal(buf_cstr(&out),
+                        "n,\"the \"\"flag\"\"\",s\n1.5,true,\"a,b\"\n,,\n-0,false,\"\"\"\"\"x\"\n1e21,true,\" two\nline\"\n");
     buf_clear(&out);
     wire_rows_write(WIRE_ROWS_CSV, views, names, 1, 0, 2, false, &out);
     assert_string_equal(buf_cstr(&out), "1.5\n\"\"\n"); /* a missing cell alone is no empty line */
     buf_clear(&out);
     wire_rows_write(WIRE_ROWS_NDJSON, views, names, 3, 1, 2, false, &out);
-    assert_string_equal(buf_cstr(&out), "{\"n\":null,\"the \\\"flag\\\"\":null,\"s\":null}\n{\"n\":-0,\"the \\\"flag\\\"\":false,\"s\":\"\\\"\\\"x\"}\n");
+    assert_string_equal(buf_cstr(&out),
+                        "{\"n\":null,\"the \\\"flag\\\"\":null,\"s\":null}\n{\"n\":-0,\"the \\\"flag\\\"\":false,\"s\":\"\\\"\\\"x\"}\n");
     buf_clear(&out);
     wire_rows_write(WIRE_ROWS_JSON, views, names, 2, 0, 2, false, &out);
     wire_rows_write(WIRE_ROWS_JSON, views, names, 2, 2, 1, true, &out);
-    assert_string_equal(buf_cstr(&out), "{\"n\":1.5,\"the \\\"flag\\\"\":true},{\"n\":null,\"the \\\"flag\\\"\":null},{\"n\":-0,\"the \\\"flag\\\"\":false}");
+    assert_string_equal(
+        buf_cstr(&out),
+        "{\"n\":1.5,\"the \\\"flag\\\"\":true},{\"n\":null,\"the \\\"flag\\\"\":null},{\"n\":-0,\"the \\\"flag\\\"\":false}");
     buf_done(&out);
 }
 
@@ -50,8 +54,14 @@ static void test_schema(void **state) {
     assert_int_equal(wire_schema_find(&schema, "b"), 1);
     assert_int_equal(wire_schema_find(&schema, "c"), -1);
     wire_schema_done(&schema);
-    static const char *const damaged[] = {"", "{}", "[1]", "[{\"name\":\"a\"}]", "[{\"name\":\"a\",\"type\":\"x\",\"missing\":0}]",
-                                          "[{\"name\":\"a\",\"type\":\"text\"}]", "[{\"name\":\"a\",\"type\":\"text\",\"missing\":0},{}]", "[{\"name\""};
+    static const char *const damaged[] = {"",
+                                          "{}",
+                                          "[1]",
+                                          "[{\"name\":\"a\"}]",
+                                          "[{\"name\":\"a\",\"type\":\"x\",\"missing\":0}]",
+                                          "[{\"name\":\"a\",\"type\":\"text\"}]",
+                                          "[{\"name\":\"a\",\"type\":\"text\",\"missing\":0},{}]",
+                                          "[{\"name\""};
     for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
         assert_false(wire_schema_parse(damaged[i], &schema, &problem));
         assert_int_equal(problem.type, PROBLEM_INTERNAL);
