@@ -64,17 +64,34 @@ static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
     return i >= INT32_MIN && i <= INT32_MAX ? put_bits(out, TAG_I32, (uint64_t)i, 4) : put_bits(out, TAG_F64, bits, 8);
 }
 
-/* Digest and distinct values of n <= BLOCK numbers. Columns are mostly all of a kind, so the branches are on the kind; none is on a sign or a digit. */
-static bool block_values(struct column_summary *s, const double *x, size_t n) {
-    const double rounding = 6755399441055744.0; /* 1.5·2^52: adding and taking it away rounds to an integer */
-    const uint64_t minus_zero = UINT64_C(1) << 63;
-    unsigned char form[BLOCK * 9 + 8];
-    size_t size = 0;
-    bool well = true;
+/* 1.5·2^52: added to an integer below 2^51 it leaves that integer in the lowest bits; adding and taking it away rounds to an integer. */
+#define ROUNDING 6755399441055744.0
+#define MINUS_ZERO (UINT64_C(1) << 63)
+
+static inline uint64_t bits_of(double x) {
+    uint64_t bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* The usual column of small integers, without a branch on a value: form[i] = x[i]. false: some are none of 0 … 239. */
+static bool block_small(const double *x, size_t n, unsigned char *form) {
+    uint64_t wrong = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t bits = 0;
-        memcpy(&bits, &x[i], sizeof bits);
-        if ((x[i] + rounding) - rounding == x[i] && bits != minus_zero && fabs(x[i]) < 4e15) {
+        const double y = x[i] + ROUNDING;
+        const uint64_t v = bits_of(y) - bits_of(ROUNDING); /* far above 239 for what is negative, large or NaN */
+        wrong |= (uint64_t)(v >= TAG_SMALL) | (uint64_t)(y - ROUNDING != x[i]) | bits_of(x[i]) >> 63;
+        form[i] = (unsigned char)v;
+    }
+    return wrong == 0;
+}
+
+/* Any numbers in their forms, and into the set; returns the size. Columns are mostly all of a kind, so the branches are on the kind. */
+static size_t block_any(struct column_summary *s, const double *x, size_t n, unsigned char *form, bool *well) {
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = bits_of(x[i]);
+        if ((x[i] + ROUNDING) - ROUNDING == x[i] && bits != MINUS_ZERO && fabs(x[i]) < 4e15) {
             if (x[i] >= 0 && x[i] < 1024) {
                 const unsigned v = (unsigned)x[i];
                 number_set_add_small(&s->numbers, v);
@@ -83,33 +100,35 @@ static bool block_values(struct column_summary *s, const double *x, size_t n) {
                     continue;
                 }
             } else if (!s->numbers.over) {
-                well &= number_set_add(&s->numbers, x[i]);
+                *well &= number_set_add(&s->numbers, x[i]);
             }
             size += put_integer(x[i], bits, form + size);
         } else if (isnan(x[i])) {
             form[size++] = TAG_MISSING;
         } else {
-            if (bits == minus_zero) { /* a value of its own, but not one more distinct number */
+            if (bits == MINUS_ZERO) { /* a value of its own, but not one more distinct number */
                 number_set_add_small(&s->numbers, 0);
             } else if (!s->numbers.over) {
-                well &= number_set_add(&s->numbers, x[i]);
+                *well &= number_set_add(&s->numbers, x[i]);
             }
             size += put_bits(form + size, TAG_F64, bits, 8);
         }
     }
-    hash_blake2b_add(s->digest, form, size);
-    return well;
+    return size;
 }
 
-/* Moments of n <= BLOCK numbers: sums in four fixed strands, the mean first, then the squares about it; merged by Chan, Golub and LeVeque (1979). */
-static void block_moments(struct moments *m, const double *x, size_t n) {
-    double present[BLOCK];
-    const double *y = present;
+/* The numbers that are not missing, in order; returns how many. */
+static size_t block_present(const double *x, size_t n, double *present) {
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         present[k] = x[i];
         k += isnan(x[i]) ? 0 : 1;
     }
+    return k;
+}
+
+/* Moments of k <= BLOCK numbers, none of them missing: sums in four fixed strands, the mean first, then the squares about it; merged by Chan, Golub and LeVeque (1979). */
+static void block_moments(struct moments *m, const double *y, size_t k) {
     if (k == 0) {
         return;
     }
@@ -152,14 +171,30 @@ static void block_moments(struct moments *m, const double *x, size_t n) {
 }
 
 static bool add_numbers(struct column_summary *s, const dn_column_view *view) {
+    unsigned char form[BLOCK * 9 + 8], seen[256] = {0};
+    double present[BLOCK];
     bool well = true;
-    const int64_t before = s->moments.n;
-    for (size_t i = 0; i < view->n_rows; i += BLOCK) {
-        const size_t n = view->n_rows - i < BLOCK ? view->n_rows - i : BLOCK;
-        well &= block_values(s, view->number + i, n);
-        block_moments(&s->moments, view->number + i, n);
+    for (size_t at = 0; at < view->n_rows; at += BLOCK) {
+        const double *x = view->number + at;
+        const size_t n = view->n_rows - at < BLOCK ? view->n_rows - at : BLOCK;
+        if (block_small(x, n, form)) {
+            for (size_t i = 0; i < n; i++) {
+                seen[form[i]] = 1;
+            }
+            hash_blake2b_add(s->digest, form, n);
+            block_moments(&s->moments, x, n);
+            continue;
+        }
+        const size_t k = block_present(x, n, present);
+        hash_blake2b_add(s->digest, form, block_any(s, x, n, form, &well));
+        block_moments(&s->moments, present, k);
+        s->missing += (int64_t)(n - k);
     }
-    s->missing += (int64_t)view->n_rows - (s->moments.n - before);
+    for (unsigned v = 0; v < TAG_SMALL; v++) {
+        if (seen[v]) {
+            number_set_add_small(&s->numbers, v);
+        }
+    }
     return well;
 }
 
