@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 512, TAG_SMALL = 240, TAG_MISSING = 240, TAG_I16 = 241, TAG_I32 = 242, TAG_F64 = 243, TOP = 10, STAGE = 8192 };
+enum { BLOCK = 512, SMALL = 1024, SEEN = 256, TAG_SMALL = 240, TAG_MISSING = 240, TAG_I16 = 241, TAG_I32 = 242, TAG_F64 = 243, TOP = 10, STAGE = 8192 };
 
 void column_summary_done(struct column_summary *s) {
     hash_blake2b_free(s->digest);
@@ -74,16 +74,47 @@ static inline uint64_t bits_of(double x) {
     return bits;
 }
 
-/* The usual column of small integers, without a branch on a value: form[i] = x[i]. false: some are none of 0 … 239. */
-static bool block_small(const double *x, size_t n, unsigned char *form) {
-    uint64_t wrong = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double y = x[i] + ROUNDING;
-        const uint64_t v = bits_of(y) - bits_of(ROUNDING); /* far above 239 for what is negative, large or NaN */
-        wrong |= (uint64_t)(v >= TAG_SMALL) | (uint64_t)(y - ROUNDING != x[i]) | bits_of(x[i]) >> 63;
-        form[i] = (unsigned char)v;
+/* The usual column of small integers, without a branch on a value: v[i] = x[i], *any the bits set in any of them. false: some are none of 0 … 1023. */
+static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
+    uint64_t wrong = 0, bits = 0;
+    for (size_t from = 0, upto = n < 8 ? n : 8; from < n && wrong == 0; from = upto, upto = n) { /* a few first: mostly they tell */
+        for (size_t i = from; i < upto; i++) {
+            const double y = x[i] + ROUNDING;
+            const uint64_t integer = bits_of(y) - bits_of(ROUNDING); /* far above 1023 for what is negative, large or NaN */
+            wrong |= (uint64_t)(integer >= SMALL) | (uint64_t)(y - ROUNDING != x[i]) | bits_of(x[i]) >> 63;
+            bits |= integer;
+            v[i] = (uint16_t)integer;
+        }
     }
+    *any = (unsigned)bits;
     return wrong == 0;
+}
+
+/* Such numbers in their forms, and noted as seen; returns the size. */
+static size_t put_small(struct column_summary *s, const uint16_t *v, size_t n, unsigned any, unsigned char *form, unsigned char *seen) {
+    size_t size = 0;
+    if (any < 128) {
+        for (size_t i = 0; i < n; i++) {
+            form[i] = (unsigned char)v[i];
+            seen[v[i]] = 1;
+        }
+        return n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const bool large = v[i] >= TAG_SMALL;
+        form[size] = (unsigned char)(large ? TAG_I16 : v[i]);
+        form[size + 1] = (unsigned char)v[i];
+        form[size + 2] = (unsigned char)(v[i] >> 8);
+        size += large ? 3 : 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (any < SEEN) {
+            seen[v[i]] = 1;
+        } else {
+            number_set_add_small(&s->numbers, v[i]);
+        }
+    }
+    return size;
 }
 
 /* Any numbers in their forms, and into the set; returns the size. Columns are mostly all of a kind, so the branches are on the kind. */
@@ -171,17 +202,16 @@ static void block_moments(struct moments *m, const double *y, size_t k) {
 }
 
 static bool add_numbers(struct column_summary *s, const dn_column_view *view) {
-    unsigned char form[BLOCK * 9 + 8], seen[256] = {0};
+    unsigned char form[BLOCK * 9 + 8], seen[SEEN] = {0};
+    uint16_t small[BLOCK];
     double present[BLOCK];
+    unsigned any = 0;
     bool well = true;
     for (size_t at = 0; at < view->n_rows; at += BLOCK) {
         const double *x = view->number + at;
         const size_t n = view->n_rows - at < BLOCK ? view->n_rows - at : BLOCK;
-        if (block_small(x, n, form)) {
-            for (size_t i = 0; i < n; i++) {
-                seen[form[i]] = 1;
-            }
-            hash_blake2b_add(s->digest, form, n);
+        if (block_small(x, n, small, &any)) {
+            hash_blake2b_add(s->digest, form, put_small(s, small, n, any, form, seen));
             block_moments(&s->moments, x, n);
             continue;
         }
@@ -190,7 +220,7 @@ static bool add_numbers(struct column_summary *s, const dn_column_view *view) {
         block_moments(&s->moments, present, k);
         s->missing += (int64_t)(n - k);
     }
-    for (unsigned v = 0; v < TAG_SMALL; v++) {
+    for (unsigned v = 0; v < SEEN; v++) {
         if (seen[v]) {
             number_set_add_small(&s->numbers, v);
         }

@@ -70,6 +70,8 @@ static void out_of_memory(struct csv *c) {
     c->no_memory = true;
 }
 
+_Static_assert(CSV_TEXT == 0 && CSV_NUMBER == 1 && CSV_CANONICAL == 2, "kinds are computed");
+
 /* ---- cells and rows ----------------------------------------------------------------------------------------------------------------- */
 static bool cells_grow(struct csv *c) {
     const size_t capacity = c->cells_capacity > 0 ? 2 * c->cells_capacity : FIRST_CELLS;
@@ -107,6 +109,7 @@ static void plain_push(struct csv *c, size_t end) {
     bool canonical = false;
     if (scan_number(c->data + c->cell, &cell->number, &canonical) == cell->length && cell->length > 0) {
         cell->kind = canonical ? CSV_CANONICAL : CSV_NUMBER;
+        c->n_canonical += canonical;
     }
 }
 
@@ -150,6 +153,7 @@ static void row_end(struct csv *c, size_t end, size_t next) {
                                 .aside = c->aside.data != NULL ? c->aside.data : "",
                                 .cells = c->cells,
                                 .n_cells = c->n_cells,
+                                .n_canonical = c->n_canonical,
                                 .size = end - c->row,
                                 .line = c->line};
     if (row.size > WIRE_MAX_ROW) {
@@ -162,6 +166,7 @@ static void row_end(struct csv *c, size_t end, size_t next) {
     c->line += 1 + (c->quotes ? line_ends(row.bytes, row.size, &last) : 0);
     c->row = c->cell = c->scan = next;
     c->n_cells = 0;
+    c->n_canonical = 0;
     c->aside.size = 0;
     c->quotes = false;
     c->mode = MODE_CELL;
@@ -200,44 +205,46 @@ static bool cells_reserve(struct csv *c) {
 static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
     const char *data = c->data;
     const char delimiter = c->delimiter;
-    struct csv_cell *cell = c->cells + c->n_cells, *most = c->cells + c->max_cells;
-    size_t start = c->cell, row = c->row;
+    const size_t max_cell = c->max_cell;
+    struct csv_cell *cell = c->cells + c->n_cells;
+    size_t start = c->cell, row = c->row, left = c->max_cells - c->n_cells, n_canonical = c->n_canonical;
     for (; marks != 0; marks &= marks - 1) {
-        const size_t end = block + scan_lowest(marks);
+        const size_t end = block + scan_lowest(marks), n = end - start;
         const char mark = data[end];
-        const size_t n = end - start;
-        if (SCAN_UNLIKELY(mark == '"' || n > c->max_cell)) {
+        if (SCAN_UNLIKELY(mark == '"' || n > max_cell)) {
             break;
         }
+        double number = 0;
+        unsigned kind = CSV_TEXT;
         bool canonical = false;
-        bool number = true;
         if (n == 1 && (unsigned)(data[start] - '0') <= 9) {
-            cell->number = data[start] - '0';
-            canonical = true;
+            number = data[start] - '0';
+            kind = CSV_CANONICAL;
         } else if (n - (data[start] == '-') <= 8) {
-            number = scan_short(data + start, n, &cell->number, &canonical);
-        } else {
-            number = scan_number(data + start, &cell->number, &canonical) == n;
+            kind = scan_short(data + start, n, &number, &canonical) * (CSV_NUMBER + (unsigned)canonical); /* no branch on the last digit */
+        } else if (scan_number(data + start, &number, &canonical) == n) {
+            kind = CSV_NUMBER + (unsigned)canonical;
         }
-        cell->start = cell->at = (uint32_t)(start - row);
-        cell->length = (uint32_t)n;
-        cell->kind = (uint8_t)(number * (CSV_NUMBER + canonical)); /* without a branch on the last digit */
-        cell->quoted = false;
-        cell->is_aside = false;
-        cell++;
+        const uint32_t at = (uint32_t)(start - row);
+        n_canonical += kind >> 1; /* CSV_CANONICAL is 2 */
+        *cell++ = (struct csv_cell){.number = number, .start = at, .length = (uint32_t)n, .at = at, .kind = (uint8_t)kind};
         start = end + 1;
-        if (SCAN_LIKELY(mark == delimiter) && SCAN_LIKELY(cell < most)) {
+        if (SCAN_LIKELY(mark == delimiter) && SCAN_LIKELY(--left > 0)) {
             continue;
         }
         c->n_cells = (size_t)(cell - c->cells);
+        c->n_canonical = n_canonical;
         cell_end(c, end);
         if (mark != '\n' || c->stopped) {
             return false;
         }
         row = start;
         cell = c->cells;
+        left = c->max_cells;
+        n_canonical = 0;
     }
     c->n_cells = (size_t)(cell - c->cells);
+    c->n_canonical = n_canonical;
     c->cell = start;
     return marks == 0;
 }

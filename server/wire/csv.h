@@ -34,7 +34,8 @@ struct csv_row {
     const char *aside;            /* texts of the cells that had doubled quotes */
     const struct csv_cell *cells; /* [n_cells] */
     size_t n_cells;
-    size_t size;  /* of bytes */
+    size_t n_canonical; /* how many of them are CSV_CANONICAL */
+    size_t size;        /* of bytes */
     int64_t line; /* of its first byte, counted from 1 */
 };
 
@@ -74,6 +75,7 @@ struct csv {
     bool no_memory;         /* why it stopped */
     int64_t line;           /* of the row's first byte */
     struct csv_cell *cells; /* of the row so far */
+    size_t n_canonical;     /* of the row so far */
     size_t n_cells, cells_capacity;
     struct buf aside; /* unescaped texts of the row */
 };

@@ -47,18 +47,17 @@ static bool read_header(struct reading *r, const struct csv_row *row) {
     for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
         const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
         const size_t input = instances_find(in, t.bytes, t.n, i);
+        r->column[i] = input;
+        if (input != SIZE_MAX && in->named[input] == 0) {
+            in->named[input] = 1;
+            continue;
+        }
         int64_t line = 0, column = 0;
         char shown[TEXT_SHOWN];
+        r->column[i] = SIZE_MAX;
         csv_cell_place(row, i, &line, &column);
-        r->column[i] = input;
-        if (input == SIZE_MAX) {
-            instances_fault(in, NULL, line, column, "the model has no column %s", text_show(t.bytes, t.n, shown));
-        } else if (in->named[input] != 0) {
-            instances_fault(in, NULL, line, column, "the column %s comes twice", text_show(t.bytes, t.n, shown));
-            r->column[i] = SIZE_MAX;
-        } else {
-            in->named[input] = 1;
-        }
+        instances_fault(in, NULL, line, column, "%s column %s%s", input == SIZE_MAX ? "the model has no" : "the",
+                        text_show(t.bytes, t.n, shown), input == SIZE_MAX ? "" : " comes twice");
     }
     r->n = row->n_cells;
     return !in->stopped;

@@ -98,23 +98,37 @@ static bool has_control(struct text t) {
     return false;
 }
 
-bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position, int64_t line, int64_t column) {
-    char made[32], shown[TEXT_SHOWN];
+/* false: reading stops. */
+static bool check_name(struct wire_table *t, struct text name, size_t position, const struct csv_row *row) {
+    const ptrdiff_t same = names_find(&t->builder.names, name.bytes, name.n);
+    char shown[TEXT_SHOWN];
+    if (name.n <= WIRE_MAX_NAME && !has_control(name) && same < 0) {
+        return true;
+    }
+    int64_t line = 0, column = 0;
+    if (row != NULL) {
+        csv_cell_place(row, position - 1, &line, &column);
+    } else {
+        wire_json_place(&t->json, &line, &column);
+    }
+    const char *as = text_show(name.bytes, name.n, shown);
+    if (name.n > WIRE_MAX_NAME) {
+        return table_fault(t, line, column, "column name %s is %zu bytes long, at most %d are allowed", as, name.n, WIRE_MAX_NAME);
+    }
+    if (same >= 0) {
+        return table_fault(t, line, column, "column name %s is used twice: columns %td and %zu", as, same + 1, position);
+    }
+    return table_fault(t, line, column, "column name %s has a control character", as);
+}
+
+bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position, const struct csv_row *row) {
+    char made[32];
     struct text name = text_trim(bytes, n);
-    bool go_on = true;
     if (name.n == 0) {
         name = (struct text){made, (size_t)snprintf(made, sizeof made, "c%zu", position)};
         table_warn(t, "column %zu has no name: it is called \"%s\"", position, made);
     }
-    const ptrdiff_t same = names_find(&t->builder.names, name.bytes, name.n);
-    const char *as = text_show(name.bytes, name.n, shown);
-    if (name.n > WIRE_MAX_NAME) {
-        go_on = table_fault(t, line, column, "column name %s is %zu bytes long, at most %d are allowed", as, name.n, WIRE_MAX_NAME);
-    } else if (has_control(name)) {
-        go_on = table_fault(t, line, column, "column name %s has a control character", as);
-    } else if (same >= 0) {
-        go_on = table_fault(t, line, column, "column name %s is used twice: columns %td and %zu", as, same + 1, position);
-    }
+    const bool go_on = check_name(t, name, position, row);
     if (t->n_faults > 0) { /* the table is refused: a name that keeps the numbering */
         name = (struct text){made, (size_t)snprintf(made, sizeof made, "\001%zu", position)};
     }

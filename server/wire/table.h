@@ -59,8 +59,9 @@ bool table_fatal(struct wire_table *t, int64_t line, int64_t column, const char 
 /* Refuses the table with the builder's problem (no memory, the sink). Returns false. */
 bool table_stop(struct wire_table *t);
 void table_warn(struct wire_table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds a column after checking its name: trimmed, c<position> when empty; too long, repeated, control characters: faults. position counts from 1. false: reading stops. */
-bool table_add_column(struct wire_table *t, const char *name, size_t n, size_t position, int64_t line, int64_t column);
+/* Adds a column after checking its name: trimmed, c<position> when empty; too long, repeated, control characters: faults. position counts from 1. row: the header it stands in, for the
+ * place of a fault; NULL: the JSON reader's. false: reading stops. */
+bool table_add_column(struct wire_table *t, const char *name, size_t n, size_t position, const struct csv_row *row);
 
 bool table_csv_feed(struct wire_table *t, const char *bytes, size_t n);
 bool table_csv_end(struct wire_table *t);

@@ -134,6 +134,11 @@ const struct type_override *builder_unused_type(const struct table_builder *b, s
     return NULL;
 }
 
+static void set_route(struct table_builder *b, size_t i, enum column_route route) {
+    b->n_stage_routes += (size_t)(route == ROUTE_STAGE) - (size_t)(b->route[i] == ROUTE_STAGE);
+    b->route[i] = (uint8_t)route;
+}
+
 /* ---- cells ------------------------------------------------------------------------------------------------------------------------- */
 /* The column can hold this cell only as a string: from here on it is one of strings. The first reason is kept for the notes. */
 static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
@@ -147,7 +152,7 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
         }
     }
     c->state = COLUMN_STRINGS;
-    b->route[c - b->column] = ROUTE_SLOW;
+    set_route(b, (size_t)(c - b->column), ROUTE_SLOW);
 }
 
 /* The numbers of column i on the stage go into its builder. */
@@ -316,7 +321,7 @@ static bool stage_make(struct table_builder *b) {
 static enum builder_status number_cell(struct table_builder *b, size_t i, const struct csv_row *row, const struct csv_cell *cell) {
     const enum builder_status status = builder_number(b, i, cell->number, csv_cell_text(row, cell), cell->length);
     if (b->route[i] == ROUTE_FRESH && b->column[i].state == COLUMN_NUMBERS) {
-        b->route[i] = cell->kind == CSV_CANONICAL && !b->missing_numbers ? ROUTE_STAGE : ROUTE_SLOW;
+        set_route(b, i, cell->kind == CSV_CANONICAL && !b->missing_numbers ? ROUTE_STAGE : ROUTE_SLOW);
     }
     return status;
 }
@@ -326,6 +331,13 @@ enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_
         return out_of_memory(b);
     }
     double *stage = b->stage + b->staged * b->n_columns;
+    if (row->n_canonical == row->n_cells && b->n_stage_routes == b->n_columns) { /* nothing but numbers, as mostly in tables of numbers */
+        for (size_t i = 0; i < row->n_cells; i++) {
+            stage[i] = row->cells[i].number;
+        }
+        *cell = row->n_cells;
+        return BUILDER_WELL;
+    }
     for (size_t i = *cell; i < row->n_cells; i++) {
         const struct csv_cell *at = &row->cells[i];
         if (SCAN_LIKELY(at->kind == CSV_CANONICAL && b->route[i] == ROUTE_STAGE)) {

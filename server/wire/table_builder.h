@@ -65,6 +65,7 @@ struct table_builder {
     size_t staged;           /* rows it has */
     uint32_t *stage_from;    /* [columns_capacity] the first of them whose cell is not in the column's builder yet */
     uint8_t *route;          /* [columns_capacity] enum column_route */
+    size_t n_stage_routes;   /* how many of them are ROUTE_STAGE */
     size_t chunk_rows;       /* rows that close a chunk */
     size_t rows;             /* of the open chunk */
     size_t string_bytes;     /* of the open chunk's strings */

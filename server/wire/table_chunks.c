@@ -76,6 +76,7 @@ enum builder_status builder_deliver(struct table_builder *b) {
         enum builder_status status = BUILDER_WELL;
         b->blobs[i] = (struct wire_blob){0};
         b->route[i] = c->state == COLUMN_STRINGS || c->state == COLUMN_BOOLEANS ? ROUTE_SLOW : ROUTE_FRESH;
+        b->n_stage_routes = 0;
         if (dn_column_builder_encode(c->builder, &b->blobs[i].bytes, &b->blobs[i].size, NULL) != DN_OK) {
             status = out_of_memory(b);
         } else if (c->state == COLUMN_UNKNOWN) {

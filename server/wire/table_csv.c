@@ -7,9 +7,7 @@
 
 static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
     for (size_t i = 0; i < row->n_cells; i++) {
-        int64_t line = 0, column = 0;
-        csv_cell_place(row, i, &line, &column);
-        if (!table_add_column(t, csv_cell_text(row, &row->cells[i]), row->cells[i].length, i + 1, line, column)) {
+        if (!table_add_column(t, csv_cell_text(row, &row->cells[i]), row->cells[i].length, i + 1, row)) {
             return false;
         }
     }
@@ -20,12 +18,12 @@ static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
     return !t->refused;
 }
 
-static bool columns_numbered(struct wire_table *t, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+static bool columns_numbered(struct wire_table *t, const struct csv_row *row) {
+    for (size_t i = 0, n = row->n_cells; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "c%zu", i + 1);
         const char *as = i + 1 == n && t->options.label != NULL ? t->options.label : name;
-        if (!table_add_column(t, as, strlen(as), i + 1, 1, 1)) {
+        if (!table_add_column(t, as, strlen(as), i + 1, row)) {
             return false;
         }
     }
@@ -56,7 +54,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
         if (t->header) {
             return columns_of_header(t, row);
         }
-        if (!columns_numbered(t, row->n_cells)) {
+        if (!columns_numbered(t, row)) {
             return false;
         }
     }

@@ -80,6 +80,9 @@ static void test_two_jobs_train_while_predictions_go_on(void **state) {
     assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)second), "/state"), "running");
     assert_int_equal(count_at(call_get("/v1/jobs?state=running"), "/items"), 2);
     predictors_end(&p);
+    problem_check(call_delete("/v1/datasets/digits"), 409, "in-use");
+    problem_check(call_delete("/v1/datasets/digits?version=1"), 409, "in-use");
+    problem_check(call_delete("/v1/jobs/%lld", (long long)first), 409, NULL);
     status_check(call_post(text("/v1/jobs/%lld/cancel", (long long)first), "{}"), 202);
     status_check(call_post(text("/v1/jobs/%lld/cancel", (long long)second), "{}"), 202);
     assert_string_equal(string_at(job_wait(first), "/state"), "cancelled");

@@ -106,7 +106,7 @@ static void chunk_extension(void **state) {
 /* An answer that nobody reads. */
 static void slow_reader(const struct http_settings *settings) {
     start(settings);
-    static const char *const paths[] = {"/big?n=30000000", "/lines?n=100000000"};
+    static const char *const paths[] = {"/big?n=16000000", "/lines?n=100000000"};
     for (size_t i = 0; i < 2; i++) {
         close(in.fd);
         memset(&in, 0, sizeof in);
