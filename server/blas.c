@@ -3,6 +3,7 @@
 
 #include <cblas.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,11 +12,10 @@
 /* Address space in use, bytes; 0: unknown. */
 static int64_t address_space(void) {
     FILE *f = fopen("/proc/self/statm", "re");
-    long long pages = 0;
+    char line[128];
     if (!f)
         return 0;
-    if (fscanf(f, "%lld", &pages) != 1)
-        pages = 0;
+    const long long pages = fgets(line, sizeof line, f) ? strtoll(line, NULL, 10) : 0;
     fclose(f);
     return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }

@@ -115,7 +115,7 @@ static dn_status take_inputs(const dni_scan *scan, dn_encoder *encoder, dn_error
     dn_status status = DN_OK;
     if (names == NULL || lengths == NULL)
         status = dn_error_set(err, DN_ERR_MEMORY, "the encoder needs memory which the system does not have");
-    for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
+    for (size_t i = 0; status == DN_OK && names != NULL && lengths != NULL && i < scan->n; i++) {
         const dn_table_column *column = &scan->source->columns[scan->columns[i]];
         names[i] = column->name;
         lengths[i] = strlen(column->name);

@@ -110,7 +110,7 @@ bool problem_add(struct problem *p, enum problem_type type, const char *pointer,
     __attribute__((format(printf, 4, 5)));
 bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-void problem_done(struct problem *p);                        /* frees, back to {0} */
+void problem_done(struct problem *p); /* frees, back to {0} */
 /* Type and detail of `from`, not its list of faults: for handing one failure to several who wait. */
 void problem_copy(struct problem *to, const struct problem *from);
 void problem_move(struct problem *to, struct problem *from); /* to must be {0}; from becomes {0} */

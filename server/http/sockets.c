@@ -153,7 +153,8 @@ bool sockets_listen(struct listener *l, const char *address, struct problem *pro
         return false;
     if (strncmp(address, "unix:", 5) == 0)
         return listen_local(l, address + 5, problem);
-    (void)split(address, host, sizeof host, &port);
+    if (!split(address, host, sizeof host, &port))
+        return problem_set(problem, PROBLEM_INTERNAL, "--listen \"%s\" cannot be taken apart", address); /* checked above */
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
     int error = getaddrinfo(host[0] != '\0' ? host : NULL, port, &hints, &found);

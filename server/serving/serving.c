@@ -156,6 +156,7 @@ static void slots_grow(struct serving *s) {
 
 static void slot_drop(struct serving *s, struct slot **at) {
     struct slot *slot = *at;
+    assert(slot != NULL);
     *at = slot->next;
     s->n_slots--;
     if (slot->state == SLOT_READY) {

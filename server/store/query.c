@@ -75,7 +75,7 @@ void store_query_copy(struct store_query *q, int column, char *out, size_t size)
     const char *text = store_query_text(q, column);
     size_t n = text ? strlen(text) : 0;
     n = n < size ? n : size - 1;
-    if (n) {
+    if (text && n) {
         memcpy(out, text, n);
     }
     out[n] = '\0';

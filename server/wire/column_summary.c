@@ -10,7 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 512, SMALL = 1024, SEEN = 256, TAG_SMALL = 240, TAG_MISSING = 240, TAG_I16 = 241, TAG_I32 = 242, TAG_F64 = 243, TOP = 10, STAGE = 8192 };
+enum {
+    BLOCK = 512,
+    SMALL = 1024,
+    SEEN = 256,
+    TAG_SMALL = 240,
+    TAG_MISSING = 240,
+    TAG_I16 = 241,
+    TAG_I32 = 242,
+    TAG_F64 = 243,
+    TOP = 10,
+    STAGE = 8192
+};
 
 void column_summary_done(struct column_summary *s) {
     hash_blake2b_free(s->digest);

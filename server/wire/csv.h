@@ -36,7 +36,7 @@ struct csv_row {
     size_t n_cells;
     size_t n_canonical; /* how many of them are CSV_CANONICAL */
     size_t size;        /* of bytes */
-    int64_t line; /* of its first byte, counted from 1 */
+    int64_t line;       /* of its first byte, counted from 1 */
 };
 
 static inline const char *csv_cell_text(const struct csv_row *row, const struct csv_cell *cell) {

@@ -99,7 +99,7 @@ static bool first_row(struct evidence *e, const struct csv_row *row) {
         size += row->cells[i].length;
     }
     e->n = row->n_cells;
-    e->column = calloc(row->n_cells, sizeof *e->column);
+    e->column = calloc(row->n_cells + 1, sizeof *e->column);
     e->text = malloc(size);
     if (e->column == NULL || e->text == NULL) {
         e->no_memory = true;

@@ -31,7 +31,7 @@ struct class_texts {
 };
 
 static bool texts_make(const dn_classes *classes, struct class_texts *out) {
-    *out = (struct class_texts){.end = malloc((classes->n > 0 ? classes->n : 1) * sizeof *out->end)};
+    *out = (struct class_texts){.end = calloc(classes->n > 0 ? classes->n : 1, sizeof *out->end)};
     for (size_t k = 0; out->end != NULL && k < classes->n; k++) {
         wire_class_write(classes, k, &out->text);
         out->end[k] = out->text.size;

@@ -332,7 +332,7 @@ static void test_moments(void **state) {
     (void)state;
     struct buf body = {0};
     uint64_t seed = 8;
-    double sum = 0, square = 0, least = INFINITY, most = -INFINITY;
+    double sum = 0, square = 0, least = (double)INFINITY, most = -(double)INFINITY;
     enum { N = 70001 };
     double *x = malloc(N * sizeof *x);
     assert_non_null(x);
