@@ -101,8 +101,8 @@ static bool start_signals(struct daemon *d) {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN); /* tokens and certificates to reload come with them */
     return sem_init(&signal_arrived, 0, 0) == 0 && pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 &&
-           pthread_create(&d->signals, NULL, signals_main, d) == 0 && pthread_detach(d->signals) == 0 &&
-           sigaction(SIGTERM, &take, NULL) == 0 && sigaction(SIGINT, &take, NULL) == 0;
+           pthread_create(&d->signals, NULL, signals_main, d) == 0 && sigaction(SIGTERM, &take, NULL) == 0 &&
+           sigaction(SIGINT, &take, NULL) == 0;
 }
 
 static bool write_port_file(const char *path, int port, struct problem *problem) {
@@ -180,6 +180,7 @@ static bool start(struct daemon *d, struct problem *problem) {
     api_metrics_register(&d->app);
     if (!start_http(d, problem))
         return false;
+    jobs_open(d->jobs); /* only now: a recovered job that crashes the process must not keep the daemon from serving */
     d->notifier_started = pthread_create(&d->notifier, NULL, notifier_main, d) == 0;
     return d->notifier_started || problem_set(problem, PROBLEM_INTERNAL, "cannot start a thread");
 }
@@ -211,6 +212,12 @@ static void stop(struct daemon *d) {
     api_metrics_forget(&d->app);
     serving_close(d->serving);
     store_close(d->store);
+}
+
+/* The thread waits in sigwait, where it can be cancelled. */
+static void stop_signals(struct daemon *d) {
+    pthread_cancel(d->signals);
+    pthread_join(d->signals, NULL);
 }
 
 static int wait_for_signal(struct daemon *d) {
@@ -268,11 +275,13 @@ int main(int argc, char **argv) {
     if (!start(&d, &problem)) {
         int code = refuse(&problem);
         stop(&d);
+        stop_signals(&d);
         return code;
     }
     int sig = wait_for_signal(&d);
     log_info("draining", log_str("signal", sig == SIGTERM ? "SIGTERM" : "SIGINT"));
     stop(&d);
+    stop_signals(&d);
     log_info("stopped", log_str("database", d.settings.database));
     return EXIT_SUCCESS;
 }

@@ -68,7 +68,7 @@ const struct option_row settings_rows[] = {
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, NULL, "Print the version and end.", "Other"},
     {"help", OPTION_FLAG, AT(help), NULL, 0, 0, NULL, NULL, "Print this and end.", "Other"},
     {"test-crash-model", OPTION_STRING, AT(test_crash_model), NULL, 0, 0, NULL, "MODEL",
-     "For tests of recovery: abort the process whenever a job for this model starts.", "Other"},
+     "For tests of recovery: abort the process half a second after a job for this model starts.", "Other"},
 };
 const size_t settings_n_rows = sizeof settings_rows / sizeof settings_rows[0];
 

@@ -30,7 +30,7 @@ struct jobs {
     pthread_mutex_t lock; /* guards the rest; leaf */
     pthread_cond_t work, tick;
     unsigned pokes; /* counts jobs_poke */
-    bool draining, stopping;
+    bool open, draining, stopping;
 };
 
 static void deadline_in(struct timespec *ts, int64_t ms) {
@@ -67,6 +67,8 @@ static void *worker_main(void *arg) {
     unsigned seen = 0;
     for (;;) {
         pthread_mutex_lock(&j->lock);
+        while (!j->open && !j->draining)
+            pthread_cond_wait(&j->work, &j->lock);
         bool over = j->draining;
         seen = j->pokes;
         pthread_mutex_unlock(&j->lock);
@@ -152,6 +154,13 @@ bool jobs_start(struct store *store, const struct jobs_settings *settings, struc
     }
     *out = j;
     return true;
+}
+
+void jobs_open(struct jobs *j) {
+    pthread_mutex_lock(&j->lock);
+    j->open = true;
+    pthread_cond_broadcast(&j->work);
+    pthread_mutex_unlock(&j->lock);
 }
 
 void jobs_poke(struct jobs *j) {

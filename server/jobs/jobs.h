@@ -20,9 +20,11 @@ struct jobs_settings {
     int64_t attempts;        /* starts before job-crashed (3) */
     int64_t keep_jobs;       /* ended jobs kept (10,000) */
     int64_t keep_versions;   /* model versions kept a name; 0: all */
-    const char *crash_model; /* a test hook: the process aborts when a job for this model has begun to train; NULL: none */
+    const char *crash_model; /* a test hook: the process aborts half a second after a job for this model was claimed; NULL: none */
 };
+/* Starts the threads; nothing is claimed before jobs_open. */
 bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out, struct problem *problem);
+void jobs_open(struct jobs *jobs);    /* from now on jobs are claimed */
 void jobs_poke(struct jobs *jobs);    /* a job was queued: a hint */
 bool jobs_healthy(struct jobs *jobs); /* the workers are up */
 void jobs_drain(struct jobs *jobs);   /* running jobs stop within 1 s and are queued again; nothing is claimed any more. Returns at once */

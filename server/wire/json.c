@@ -385,16 +385,15 @@ size_t wire_json_numbers(struct wire_json *r, double *out, size_t max) {
     }
     size_t n = 0;
     while (n < max) {
-        const char *p = skip_space(r, r->at);
+        r->at = skip_space(r, r->at); /* at once: a line is counted only once */
         if (r->expect == EXPECT_COMMA_OR_END) {
-            if (p == r->end || *p != ',') {
+            if (r->at == r->end || *r->at != ',') {
                 break;
             }
-            r->at = p + 1;
             r->expect = EXPECT_VALUE;
-            p = skip_space(r, r->at);
+            r->at = skip_space(r, r->at + 1);
         }
-        r->at = p;
+        const char *p = r->at;
         if (r->end - p <= SCAN_NUMBER_READS) {
             break;
         }

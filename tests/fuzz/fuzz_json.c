@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-/* The tokens in one text, the values of numbers by their bits' own form. *depth_fault, *repeated: where Jansson has other rules. */
+/* The tokens in one text, numbers in their shortest form. *ours_alone is set where Jansson has other rules. */
 static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out, bool *ours_alone) {
     struct wire_json r;
     struct wire_json_token token = {.kind = WIRE_JSON_MORE};
@@ -99,7 +99,7 @@ static void put_jansson(json_t *v, struct buf *out) {
 
 static void against_jansson(const char *body, size_t size, uint64_t seed) {
     struct buf whole = {0}, cut = {0}, theirs = {0};
-    bool ours_alone = false, again = false;
+    bool ours_alone = memchr(body, '\0', size) != NULL, again = ours_alone; /* Jansson loses a NUL behind a number: [10\0] passes there */
     const bool well = tokens(body, size, 0, &whole, &ours_alone);
     CHECK(tokens(body, size, seed | 1, &cut, &again) == well && again == ours_alone);
     CHECK(whole.size == cut.size && (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));

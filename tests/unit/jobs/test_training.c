@@ -9,6 +9,7 @@ static struct jobs *start(struct fixture *f, int64_t workers) {
     struct jobs_settings s = {.workers = workers, .train_threads = 2, .memory_bytes = (int64_t)1 << 30, .attempts = 3, .keep_jobs = 100};
     if (!jobs_start(f->store, &s, &jobs, &problem))
         fail_msg("%s", problem.detail);
+    jobs_open(jobs);
     return jobs;
 }
 
