@@ -54,7 +54,7 @@ static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, 
             return corrupt(err, "a level is cut short");
         if (before != NULL) {
             size_t shorter = length < before_length ? length : before_length;
-            int order = memcmp(before, text, shorter);
+            int order = shorter > 0 ? memcmp(before, text, shorter) : 0;
             if (order > 0 || (order == 0 && before_length >= length))
                 return corrupt(err, "the levels of an input do not ascend");
         }

@@ -44,7 +44,7 @@ struct level {
 static int compare_levels(const void *a, const void *b) {
     const struct level *x = a, *y = b;
     size_t shorter = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->text, y->text, shorter);
+    int order = shorter > 0 ? memcmp(x->text, y->text, shorter) : 0;
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 

@@ -137,7 +137,8 @@ struct named {
 
 static int by_bytes(const void *a, const void *b) {
     const struct named *x = a, *y = b;
-    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    size_t shorter = x->length < y->length ? x->length : y->length;
+    int order = shorter > 0 ? memcmp(x->text, y->text, shorter) : 0;
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 

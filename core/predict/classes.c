@@ -46,7 +46,8 @@ dn_status dni_classes_from_numbers(dn_column_type type, const double *number, si
 /* Below 0, 0, above 0: order by bytes, a beginning before the whole. */
 static int compare(const dn_strings *strings, size_t i, size_t j) {
     size_t a = strings->start[i + 1] - strings->start[i], b = strings->start[j + 1] - strings->start[j];
-    int order = memcmp(strings->bytes + strings->start[i], strings->bytes + strings->start[j], a < b ? a : b);
+    size_t shorter = a < b ? a : b; /* 0: there may be no bytes at all to point at */
+    int order = shorter > 0 ? memcmp(strings->bytes + strings->start[i], strings->bytes + strings->start[j], shorter) : 0;
     return order != 0 ? order : (a > b) - (a < b);
 }
 

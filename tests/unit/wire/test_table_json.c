@@ -194,10 +194,39 @@ static void test_long_cells(void **state) {
     buf_done(&body);
 }
 
+static void test_rows_and_late_keys_are_bounded(void **state) {
+    (void)state;
+    struct buf body = {0};
+    buf_puts(&body, "[{\"a\":1}");
+    for (int i = 0; i < 3000; i++) { /* each new column would have to be filled up for all rows before it */
+        buf_printf(&body, ",{\"k%d\":1}", i);
+    }
+    buf_puts(&body, "]");
+    struct table t = table_read(buf_cstr(&body));
+    assert_false(t.well);
+    assert_non_null(strstr(buf_cstr(&t.problem_text), "was not in the first rows"));
+    table_done(&t);
+    buf_clear(&body);
+    for (int i = 0; i < 17; i++) {
+        buf_printf(&body, "%s\"c%d\":\"%0*d\"", i > 0 ? "," : "[{", i, 1000000, i);
+    }
+    buf_puts(&body, "}]");
+    t = table_read(buf_cstr(&body));
+    assert_false(t.well);
+    assert_non_null(strstr(buf_cstr(&t.problem_text), "row 1 is longer than 16777216 bytes"));
+    table_done(&t);
+    buf_done(&body);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_objects),         cmocka_unit_test(test_columns_and_rows),
-                                       cmocka_unit_test(test_types),           cmocka_unit_test(test_overrides),
-                                       cmocka_unit_test(test_late_keys),       cmocka_unit_test(test_faults),
-                                       cmocka_unit_test(test_explicit_format), cmocka_unit_test(test_long_cells)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_objects),
+                                       cmocka_unit_test(test_columns_and_rows),
+                                       cmocka_unit_test(test_types),
+                                       cmocka_unit_test(test_overrides),
+                                       cmocka_unit_test(test_late_keys),
+                                       cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_explicit_format),
+                                       cmocka_unit_test(test_long_cells),
+                                       cmocka_unit_test(test_rows_and_late_keys_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
