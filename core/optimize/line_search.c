@@ -17,7 +17,7 @@ enum { MAX_TRIALS = 40 };
 
 /* The next trial: the zero of the line through the slopes at `low` and `step`, held within the bracket. */
 static double next_step(double low, double low_slope, double high, double step, double slope) {
-    double secant = NAN;
+    double secant = (double)NAN;
     if (isfinite(slope) && slope != low_slope)
         secant = step - slope * (step - low) / (slope - low_slope);
     if (isinf(high)) {
@@ -37,7 +37,7 @@ dn_status dni_line_search_run(const dni_objective *objective, const dn_run *run,
     const double c1 = 1e-4, c2 = 0.9;
     const double rounding = 1e-13 * fabs(search->value) + 1e-300;
     size_t n = objective->n;
-    double low = 0, low_slope = search->slope, high = INFINITY;
+    double low = 0, low_slope = search->slope, high = (double)INFINITY;
     double step = search->first_step;
 
     *found = false;

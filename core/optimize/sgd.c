@@ -49,7 +49,7 @@ static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run 
 
 static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, struct sgd *t,
                          double *x, dni_outcome *out, dn_error *err) {
-    double rate = settings->rate, best = INFINITY;
+    double rate = settings->rate, best = (double)INFINITY;
     for (;;) {
         double value;
         dn_status status = o->evaluate(o->ctx, run, x, &value, t->gradient, err);

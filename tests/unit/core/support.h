@@ -392,7 +392,7 @@ static inline double judge(const double *x, const double *target, const double *
     double loss = 0, total = 0, g[64];
     memset(gradient, 0, S * (d + 1) * sizeof *gradient);
     for (size_t i = 0; i < n; i++) {
-        double v = weight == NULL ? 1 : weight[i], most = K == 2 ? 0 : -INFINITY, sum = 0;
+        double v = weight == NULL ? 1 : weight[i], most = K == 2 ? 0 : -(double)INFINITY, sum = 0;
         size_t truth = (size_t)target[i];
         for (size_t k = 0; k < S; k++) {
             g[k] = w0[k];

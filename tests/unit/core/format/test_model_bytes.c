@@ -6,7 +6,7 @@
 /* A model of a number, a flag and a category for three classes: every section of the format. */
 static dn_model *make_model(bool strings) {
     enum { N = 12 };
-    static const double x[N] = {1, 2, NAN, 4, 5, 6, 7, 8, 2, 4, 6, 9}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1};
+    static const double x[N] = {1, 2, (double)NAN, 4, 5, 6, 7, 8, 2, 4, 6, 9}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1};
     static const double y[N] = {-1, 0, 2.5, -1, 0, 2.5, -1, 0, 2.5, 0, -1, 0};
     static const uint32_t code[N] = {0, 1, 0, DN_CODE_MISSING, 2, 2, 1, 2, 0, 0, 1, 2}, start[] = {0, 3, 7, 11};
     static const uint32_t label[N] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 0, 1}, starts[] = {0, 4, 5, 7};
@@ -70,7 +70,7 @@ static void round_trip(void **state) {
         assert_true(dn_model_linear(model, &a) && dn_model_linear(back, &b));
         assert_int_equal(a.n_features, b.n_features);
         assert_memory_equal(a.w, b.w, 3 * a.n_features * sizeof(double));
-        const double raw[] = {3, 1, 0, NAN, NAN, NAN};
+        const double raw[] = {3, 1, 0, (double)NAN, (double)NAN, (double)NAN};
         double p[6], q[6], *workspace = xcalloc(dn_model_workspace(model), sizeof(double));
         dn_model_predict(model, raw, 2, workspace, &(dn_prediction){.probabilities = p});
         dn_model_predict(back, raw, 2, workspace, &(dn_prediction){.probabilities = q});
@@ -141,7 +141,7 @@ static void forged_checksums(void **state) {
             size_t n;
             OK(dn_model_write(back, &again, &n, NULL));
             free(again);
-            const double raw[] = {3, 1, 0, NAN, NAN, NAN};
+            const double raw[] = {3, 1, 0, (double)NAN, (double)NAN, (double)NAN};
             double p[6];
             assert_int_equal(dn_encoder_n_inputs(dn_model_encoder(back)), 3);
             assert_true(dn_model_workspace(back) <= 4096);

@@ -53,8 +53,8 @@ static void rules_are_said(void **state) {
     } while (0)
     REFUSED(dn_params_set_number(p, "lambda", -1, &err), "lambda", "parameter \"lambda\" must be a finite number >= 0");
     REFUSED(dn_params_set_number(p, "lambda", -1, &err), "lambda", "(got -1)");
-    REFUSED(dn_params_set_number(p, "lambda", NAN, &err), "lambda", "finite");
-    REFUSED(dn_params_set_number(p, "lambda", INFINITY, &err), "lambda", "finite");
+    REFUSED(dn_params_set_number(p, "lambda", (double)NAN, &err), "lambda", "finite");
+    REFUSED(dn_params_set_number(p, "lambda", (double)INFINITY, &err), "lambda", "finite");
     REFUSED(dn_params_set_word(p, "lambda", "auto", &err), "lambda", "(got \"auto\")");
     REFUSED(dn_params_set_boolean(p, "lambda", true, &err), "lambda", "(got true)");
     REFUSED(dn_params_set_number(p, "tolerance", -1e-9, &err), "tolerance", "must be a finite number >= 0 or \"auto\" (got -1e-9)");

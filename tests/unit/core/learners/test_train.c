@@ -133,9 +133,9 @@ static void refuses(dn_train_request request, dn_status code, const char *field,
 static void refusals(void **state) {
     (void)state;
     enum { N = 6 };
-    double x[N] = {1, 2, 3, 4, 5, 6}, missing[N], same[N] = {7, 7, 7, 7, 7, NAN}, flag[N] = {0, 1, NAN, 1, 0, 1};
+    double x[N] = {1, 2, 3, 4, 5, 6}, missing[N], same[N] = {7, 7, 7, 7, 7, (double)NAN}, flag[N] = {0, 1, (double)NAN, 1, 0, 1};
     for (size_t i = 0; i < N; i++)
-        missing[i] = NAN;
+        missing[i] = (double)NAN;
     const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"missing", DN_NUMERIC}, {"same", DN_NUMERIC}, {"flag", DN_BOOLEAN}};
     const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = x},
                                     {.type = DN_NUMERIC, .n_rows = N, .number = missing},
@@ -195,7 +195,7 @@ static void refusals(void **state) {
 static void numeric_classes(void **state) {
     (void)state;
     enum { N = 8 };
-    const double x[N] = {1, 2, 3, 4, 5, 6, 7, 8}, y[N] = {10, 9, -1, -0.0, 0, 10, 9, 2.5}, z[N] = {10, 9, -1, 0, 0, 10, NAN, 11};
+    const double x[N] = {1, 2, 3, 4, 5, 6, 7, 8}, y[N] = {10, 9, -1, -0.0, 0, 10, 9, 2.5}, z[N] = {10, 9, -1, 0, 0, 10, (double)NAN, 11};
     const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"y", DN_NUMERIC}};
     dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = x}, {.type = DN_NUMERIC, .n_rows = N, .number = y}};
     dn_table_source *source;

@@ -36,7 +36,7 @@ static void solves(void **state) {
 
 static void refuses(void **state) {
     (void)state;
-    double indefinite[] = {1, 0, 2, 1}, nan[] = {1, 0, NAN, 1}, inf[] = {INFINITY, 0, 0, 1}, zero[] = {0};
+    double indefinite[] = {1, 0, 2, 1}, nan[] = {1, 0, (double)NAN, 1}, inf[] = {(double)INFINITY, 0, 0, 1}, zero[] = {0};
     assert_false(dni_cholesky(indefinite, 2));
     assert_false(dni_cholesky(nan, 2));
     assert_false(dni_cholesky(inf, 2));
@@ -68,7 +68,7 @@ static void eigenvalues(void **state) {
 
 static void norms(void **state) {
     (void)state;
-    const double big[] = {3e200, -4e200}, small[] = {3e-200, 4e-200}, bad[] = {1, NAN}, infinite[] = {1, INFINITY};
+    const double big[] = {3e200, -4e200}, small[] = {3e-200, 4e-200}, bad[] = {1, (double)NAN}, infinite[] = {1, (double)INFINITY};
     assert_near(dni_norm(big, 2), 5e200, 1e-15);
     assert_near(dni_norm(small, 2), 5e-200, 1e-15);
     assert_true(isnan(dni_norm(bad, 2)) && isinf(dni_norm(infinite, 2)) && dni_norm(big, 0) == 0);

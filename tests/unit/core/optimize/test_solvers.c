@@ -63,7 +63,7 @@ static dn_status flat(const double *x, double *value, double *gradient, double *
 
 static dn_status infinite(const double *x, double *value, double *gradient, double *hessian) {
     (void)hessian;
-    *value = x[0] > 0 ? INFINITY : 0;
+    *value = x[0] > 0 ? (double)INFINITY : 0;
     for (size_t i = 0; i < N; i++)
         gradient[i] = x[0] > 0 ? (double)NAN : -1;
     return DN_OK;

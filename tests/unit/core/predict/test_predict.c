@@ -95,7 +95,7 @@ static void probabilities_at_the_ends(void **state) {
 static void missing_and_unseen(void **state) {
     (void)state;
     enum { N = 8 };
-    const double x[N] = {1, 2, NAN, 4, 5, 6, 7, 8}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0}, y[N] = {0, 0, 0, 0, 1, 1, 1, 1};
+    const double x[N] = {1, 2, (double)NAN, 4, 5, 6, 7, 8}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0}, y[N] = {0, 0, 0, 0, 1, 1, 1, 1};
     const uint32_t code[N] = {0, 1, 0, DN_CODE_MISSING, 2, 2, 1, 2}, start[] = {0, 3, 7, 11};
     const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"flag", DN_BOOLEAN}, {"sort", DN_CATEGORICAL}, {"y", DN_NUMERIC}};
     const dn_column_view views[] = {
@@ -124,10 +124,10 @@ static void missing_and_unseen(void **state) {
     } cases[] = {
         {{dn_encoder_level(encoder, 0, "blue", 4), 2, 1}, w[0] + 2 * w[4] + w[5]},
         {{dn_encoder_level(encoder, 0, "red", 3), -3, 0}, w[2] - 3 * w[4]},
-        {{NAN, 0, 1}, w[3] + w[5]},
+        {{(double)NAN, 0, 1}, w[3] + w[5]},
         {{dn_encoder_level(encoder, 0, "green", 5), 1, 0}, w[4]},
-        {{DN_UNSEEN, NAN, 0}, fill * w[4]},
-        {{1, NAN, NAN}, w[1] + fill * w[4] + dn_encoder_input(encoder, 2)->fill * w[5]},
+        {{DN_UNSEEN, (double)NAN, 0}, fill * w[4]},
+        {{1, (double)NAN, (double)NAN}, w[1] + fill * w[4] + dn_encoder_input(encoder, 2)->fill * w[5]},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double g;
