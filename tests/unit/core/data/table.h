@@ -10,7 +10,7 @@ enum table_column { T_PLAIN, T_HOLES, T_STAMP, T_CONSTANT, T_EMPTY, T_FLAG, T_CO
 typedef struct table {
     double number[T_COLUMNS][TABLE_ROWS];
     const char *text[T_COLUMNS][TABLE_ROWS];
-    char names[200][8];
+    char names[200][24];
     chunked_column columns[T_COLUMNS];
     double target[TABLE_ROWS], weight[TABLE_ROWS];
     uint8_t role[TABLE_ROWS];
