@@ -121,9 +121,8 @@ static bool app_draining(const struct api_app *app) {
     return http_draining(app->server);
 }
 
-static bool start_http(struct daemon *d, struct problem *problem) {
-    const struct settings *s = &d->settings;
-    struct http_settings http = {
+static struct http_settings http_settings_of(const struct settings *s) {
+    return (struct http_settings){
         .listen = s->listen,
         .io_threads = s->http_threads,
         .pool_threads = s->call_threads,
@@ -135,6 +134,7 @@ static bool start_http(struct daemon *d, struct problem *problem) {
         .minimum_rate = (double)s->minimum_rate,
         .discard_limit = s->discard_limit,
         .discard_time = s->discard_time,
+        .body_memory = s->body_memory,
         .drain_delay = s->drain_delay,
         .base_path = s->base_path,
         .allowed_hosts = s->allowed_hosts,
@@ -142,10 +142,21 @@ static bool start_http(struct daemon *d, struct problem *problem) {
         .trusted_proxies = s->trusted_proxies,
         .check_host = true,
     };
+}
+
+static void log_listening(const struct daemon *d) {
+    const char *address = http_address(d->app.server);
+    char event[256]; /* what people and scripts look for, in either format */
+    (void)snprintf(event, sizeof event, "listening on %s", address);
+    log_info(event, log_str("address", address), log_str("database", d->settings.database), log_int("workers", d->settings.workers));
+}
+
+static bool start_http(struct daemon *d, struct problem *problem) {
+    const struct settings *s = &d->settings;
+    const struct http_settings http = http_settings_of(s);
     if (!http_start(&http, api_routes, api_n_routes, &d->app, &d->app.server, problem))
         return false;
-    log_info("listening", log_str("address", http_address(d->app.server)), log_str("database", s->database),
-             log_int("workers", s->workers));
+    log_listening(d);
     return !s->port_file || write_port_file(s->port_file, http_port(d->app.server), problem);
 }
 
@@ -163,8 +174,8 @@ static bool start(struct daemon *d, struct problem *problem) {
         .keep_versions = s->keep_versions,
         .crash_model = s->test_crash_model,
     };
-    if (!store_open(&store, &d->store, problem) || !serving_open(d->store, s->model_cache, &d->serving, problem) ||
-        !jobs_start(d->store, &jobs, &d->jobs, problem))
+    if (!http_probe_listen(s->listen, problem) || !store_open(&store, &d->store, problem) ||
+        !serving_open(d->store, s->model_cache, &d->serving, problem) || !jobs_start(d->store, &jobs, &d->jobs, problem))
         return false;
     d->app = (struct api_app){
         .store = d->store,
@@ -173,6 +184,7 @@ static bool start(struct daemon *d, struct problem *problem) {
         .base_path = s->base_path,
         .max_upload = s->max_upload,
         .max_body = s->max_body,
+        .max_queued_jobs = s->max_queued_jobs,
         .max_wait_seconds = MAX_WAIT_SECONDS,
         .started_ms = clock_real_ms(),
         .draining = app_draining,
@@ -207,7 +219,12 @@ static void stop(struct daemon *d) {
         store_wake(d->store);
         pthread_join(d->notifier, NULL);
     }
-    http_stop(d->app.server);
+    if (!http_stop(
+            d->app
+                .server)) { /* what it uses cannot be closed under it; the jobs have been given back by now, and the file is safe at any moment */
+        log_error("drain.abandoned", log_str("reason", "a call does not end though it was told to"));
+        _exit(EXIT_SUCCESS);
+    }
     jobs_stop(d->jobs);
     api_metrics_forget(&d->app);
     serving_close(d->serving);
@@ -234,6 +251,14 @@ static int64_t blas_threads(const struct settings *s) {
     int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t io = s->http_threads > 0 ? s->http_threads : (cores < 4 ? cores : 4);
     return s->workers * (s->train_threads > 0 ? s->train_threads : cores) + s->call_threads + io;
+}
+
+/* Every value, before anything is made on disk. */
+static bool check(struct settings *s, struct problem *problem) {
+    if (!settings_check(s, problem))
+        return false;
+    const struct http_settings http = http_settings_of(s);
+    return http_check_settings(&http, problem);
 }
 
 static int refuse(struct problem *problem) {
@@ -265,23 +290,26 @@ int main(int argc, char **argv) {
     }
     if (d.settings.healthcheck)
         return healthcheck_run(d.settings.listen, d.settings.port_file) ? EXIT_SUCCESS : EXIT_FAILURE;
-    if (!settings_check(&d.settings, &problem) || !blas_prepare(blas_threads(&d.settings), &problem))
+    if (!check(&d.settings, &problem) || !blas_prepare(blas_threads(&d.settings), &problem))
         return refuse(&problem);
     if (!ids_init() || !start_signals(&d)) {
         fprintf(stderr, "discernd: cannot start: %s\n", strerror(errno));
         return EXIT_USAGE;
     }
     open_log(&d.settings);
+    (void)log_gather_start(); /* without it every line is written by itself */
     if (!start(&d, &problem)) {
         int code = refuse(&problem);
         stop(&d);
         stop_signals(&d);
+        log_gather_stop();
         return code;
     }
     int sig = wait_for_signal(&d);
     log_info("draining", log_str("signal", sig == SIGTERM ? "SIGTERM" : "SIGINT"));
     stop(&d);
     stop_signals(&d);
+    log_gather_stop();
     log_info("stopped", log_str("database", d.settings.database));
     return EXIT_SUCCESS;
 }

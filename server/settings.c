@@ -35,19 +35,23 @@ const struct option_row settings_rows[] = {
      "Jobs"},
     {"job-memory", OPTION_SIZE, AT(job_memory), "2G", 1 << 20, 1e15, NULL, "BYTES", "Most memory a job may use.", "Jobs"},
     {"job-seconds", OPTION_SECONDS, AT(job_seconds), "0", 0, 1e9, NULL, "SECONDS", "Longest a job may run; 0: no limit.", "Jobs"},
+    {"max-queued-jobs", OPTION_INT, AT(max_queued_jobs), "10000", 0, 1e9, NULL, "N",
+     "Jobs that may wait; beyond them the answer is 503; 0: any number.", "Jobs"},
     {"keep-jobs", OPTION_INT, AT(keep_jobs), "10000", 0, 1e12, NULL, "N", "Ended jobs kept; 0: all.", "Jobs"},
     {"keep-versions", OPTION_INT, AT(keep_versions), "0", 0, 1e9, NULL, "N", "Versions kept of each model, the live one always; 0: all.",
      "Jobs"},
-    {"http-threads", OPTION_INT, AT(http_threads), "0", 0, 256, NULL, "N", "Threads that serve connections; 0: one a core, at most 4.",
-     "Limits"},
+    {"http-threads", OPTION_INT, AT(http_threads), "0", 0, HTTP_MAX_IO_THREADS, NULL, "N",
+     "Threads that serve connections; 0: one a core, at most 4.", "Limits"},
     {"call-threads", OPTION_INT, AT(call_threads), "4", 1, 256, NULL, "N", "Threads for calls that wait for the database.", "Limits"},
     {"max-upload", OPTION_SIZE, AT(max_upload), "16G", 1, 1e15, NULL, "BYTES", "Largest body of a dataset.", "Limits"},
     {"max-body", OPTION_SIZE, AT(max_body), "64M", 1024, 1e12, NULL, "BYTES", "Largest body of any other call.", "Limits"},
+    {"body-memory", OPTION_SIZE, AT(body_memory), "512M", 64 << 20, 1e15, NULL, "BYTES",
+     "Memory of all bodies, readers of uploads and answers together; beyond it the answer is 503.", "Limits"},
     {"discard-limit", OPTION_SIZE, AT(discard_limit), "64M", 0, 1e15, NULL, "BYTES",
-     "How much of a refused body is read to its end so that the answer arrives.", "Limits"},
-    {"discard-time", OPTION_SECONDS, AT(discard_time), "30", 0, 3600, NULL, "SECONDS", "… and for how long.", "Limits"},
-    {"max-connections", OPTION_INT, AT(max_connections), "1024", 1, 1e6, NULL, "N", "Connections at once; beyond them the answer is 503.",
-     "Limits"},
+     "How much of a refused body is read to its end so that the answer arrives; 0: none, the answer closes the connection.", "Limits"},
+    {"discard-time", OPTION_SECONDS, AT(discard_time), "30", 0, 3600, NULL, "SECONDS", "… and for how long; 0: not at all.", "Limits"},
+    {"max-connections", OPTION_INT, AT(max_connections), "1024", 1, HTTP_MAX_CONNECTIONS, NULL, "N",
+     "Connections at once; beyond them the answer is 503.", "Limits"},
     {"max-connections-per-address", OPTION_INT, AT(max_connections_per_address), "0", 0, 1e6, NULL, "N",
      "Connections at once from one client address; beyond them the answer is 429; 0: no limit.", "Limits"},
     {"header-timeout", OPTION_SECONDS, AT(header_timeout), "10", 0.05, 3600, NULL, "SECONDS",
@@ -57,7 +61,7 @@ const struct option_row settings_rows[] = {
     {"keep-alive-timeout", OPTION_SECONDS, AT(keep_alive_timeout), "75", 0.05, 86400, NULL, "SECONDS",
      "Between two requests of a connection.", "Limits"},
     {"minimum-rate", OPTION_SIZE, AT(minimum_rate), "64", 0, 1e9, NULL, "BYTES",
-     "Bytes a second that a body must arrive with, or an answer be taken with, over 30 s.", "Limits"},
+     "Bytes a second that a body must arrive with, or an answer be taken with, over 30 s; 0: any rate will do.", "Limits"},
     {"drain-delay", OPTION_SECONDS, AT(drain_delay), "0", 0, 3600, NULL, "SECONDS", "After SIGTERM connections are accepted for so long.",
      "Limits"},
     {"drain-timeout", OPTION_SECONDS, AT(drain_timeout), "8", 0, 3600, NULL, "SECONDS", "… and requests in flight have so long.", "Limits"},
@@ -67,8 +71,8 @@ const struct option_row settings_rows[] = {
      "Ask the daemon that --listen names whether it is ready; exit 0 if it is, 1 if not.", "Other"},
     {"version", OPTION_FLAG, AT(version), NULL, 0, 0, NULL, NULL, "Print the version and end.", "Other"},
     {"help", OPTION_FLAG, AT(help), NULL, 0, 0, NULL, NULL, "Print this and end.", "Other"},
-    {"test-crash-model", OPTION_STRING, AT(test_crash_model), NULL, 0, 0, NULL, "MODEL",
-     "For tests of recovery: abort the process half a second after a job for this model starts.", "Other"},
+    {"test-crash-model", OPTION_STRING, AT(test_crash_model), NULL, 0, 0, NULL, "MODEL", NULL,
+     NULL}, /* for tests of recovery: aborts the process half a second after a job for this model starts; not in --help */
 };
 const size_t settings_n_rows = sizeof settings_rows / sizeof settings_rows[0];
 
@@ -120,11 +124,43 @@ static bool inherits_public_socket(void) {
     return false;
 }
 
-bool settings_check(struct settings *s, struct problem *problem) {
+/* Proxies and clients resolve "." and "..": a request would never come with them. */
+static bool has_dots(const char *path) {
+    for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
+        size_t n = strcspn(at + 1, "/");
+        if (n > 0 && n <= 2 && strspn(at + 1, ".") >= n)
+            return true;
+    }
+    return false;
+}
+
+static bool check_base_path(struct settings *s, struct problem *problem) {
+    if (strcmp(s->base_path, "/") == 0)
+        s->base_path = "";
     size_t n = strlen(s->base_path);
-    if (n > 0 &&
-        (s->base_path[0] != '/' || s->base_path[n - 1] == '/' || strpbrk(s->base_path, "?#%\" <>\\") || strstr(s->base_path, "//")))
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "--base-path must begin with / and not end with it, got \"%s\"", s->base_path);
+    if (n == 0)
+        return true;
+    bool good = s->base_path[0] == '/' && s->base_path[n - 1] != '/' && !strpbrk(s->base_path, "?#%\"<>\\") &&
+                !strstr(s->base_path, "//") && !has_dots(s->base_path);
+    for (size_t i = 0; i < n; i++)
+        good = good && (unsigned char)s->base_path[i] > ' ' && s->base_path[i] != 0x7f;
+    return good || problem_set(problem, PROBLEM_BAD_REQUEST,
+                               "--base-path must begin with / and not end with it, and have no //, space, quote, ?, #, %%, <, > or \\ in "
+                               "it, nor a segment \".\" or \"..\", got \"%s\"",
+                               s->base_path);
+}
+
+bool settings_check(struct settings *s, struct problem *problem) {
+    if (!check_base_path(s, problem))
+        return false;
+    if (s->database[0] == '\0')
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "--database must be the name of a file, got \"\"");
+    if (s->port_file && s->port_file[0] == '\0')
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "--port-file must be the name of a file, got \"\"");
+    if (s->body_memory < s->max_body)
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--body-memory %lld must be at least --max-body %lld, or no such body could be taken", (long long)s->body_memory,
+                           (long long)s->max_body);
     if (!http_check_listen(s->listen, problem))
         return false;
     if (!s->insecure && !is_loopback(s->listen))

@@ -15,12 +15,12 @@ struct settings {
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
     bool insecure; /* listening beyond loopback without tokens is meant */
     int64_t workers, http_threads, call_threads, train_threads;
-    int64_t max_upload, max_body, discard_limit; /* bytes */
+    int64_t max_upload, max_body, body_memory, discard_limit; /* bytes */
     int64_t max_connections, max_connections_per_address;
     double header_timeout, idle_timeout, keep_alive_timeout, discard_time; /* s */
     int64_t minimum_rate;                                                  /* bytes/s */
     double drain_delay, drain_timeout;                                     /* s */
-    int64_t job_attempts, job_memory, keep_jobs, keep_versions, model_cache;
+    int64_t job_attempts, job_memory, max_queued_jobs, keep_jobs, keep_versions, model_cache;
     double job_seconds;
     const char *log_format, *log_level;
     const char *test_crash_model; /* NULL: none */

@@ -1,5 +1,6 @@
 /* A column chunk under construction: numbers as long as every cell is one, strings from the first cell that is none. */
 #include "data/column_format.h"
+#include "data/column_values.h"
 
 #include "data/bytes.h"
 #include "data/string_set.h"
@@ -273,6 +274,29 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
     return status;
 }
 
+dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n, dn_error *err) {
+    dn_status status = DN_OK;
+    double not_finite = 0; /* stays 0 unless one is missing or infinite: those, and padding, take the long way */
+    if (!builder->strings && builder->least_decimals == 0 && n <= MAX_ROWS - builder->n_rows) {
+        status = grow(&builder->number, &builder->number_room, builder->n_rows + n, sizeof *builder->number, err);
+        if (status != DN_OK)
+            return status;
+        double *number = builder->number + builder->n_rows;
+        for (size_t i = 0; i < n; i++) {
+            number[i] = values[i * stride];
+            not_finite += number[i] - number[i];
+        }
+        if (not_finite == 0) {
+            builder->silent = builder->silent || n > 0;
+            builder->n_rows += n;
+            return DN_OK;
+        }
+    }
+    for (size_t i = 0; status == DN_OK && i < n; i++)
+        status = dn_column_builder_number(builder, values[i * stride], NULL, 0, err);
+    return status;
+}
+
 dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err) {
     return builder->strings ? push_code(builder, DN_CODE_MISSING, err) : push_number(builder, (double)NAN, err);
 }
@@ -286,66 +310,16 @@ static void write_header(dni_writer *writer, enum dni_column_kind kind, size_t n
     dni_write_u32(writer, (uint32_t)n_rows);
 }
 
-/* The narrowest encoding that gives every number back, -0 included. */
-static enum dni_column_encoding encoding_of(const double *number, size_t n, bool *out_missing) {
-    int32_t least = 0, most = 0;
-    bool missing = false;
-    for (size_t i = 0; i < n; i++) {
-        double x = number[i];
-        if (isnan(x)) {
-            missing = true;
-            continue;
-        }
-        if (!(x >= -2147483648.0 && x <= 2147483647.0))
-            return DNI_COLUMN_F64;
-        int32_t integer = (int32_t)x;
-        if ((double)integer != x || (integer == 0 && signbit(x)))
-            return DNI_COLUMN_F64;
-        least = integer < least ? integer : least;
-        most = integer > most ? integer : most;
-    }
-    *out_missing = missing;
-    if (least >= 0 && most <= (missing ? DNI_MISSING_U8 - 1 : UINT8_MAX))
-        return DNI_COLUMN_U8;
-    if (least >= (missing ? DNI_MISSING_I16 + 1 : INT16_MIN) && most <= INT16_MAX)
-        return DNI_COLUMN_I16;
-    return missing && least == DNI_MISSING_I32 ? DNI_COLUMN_F64 : DNI_COLUMN_I32;
-}
-
-static void write_values(dni_writer *writer, enum dni_column_encoding encoding, const double *number, size_t n) {
-    unsigned char buffer[4096];
-    for (size_t first = 0; first < n && encoding != DNI_COLUMN_F64; first += 1024) {
-        size_t some = n - first < 1024 ? n - first : 1024, size = 0;
-        for (size_t i = first; i < first + some; i++) {
-            bool missing = isnan(number[i]);
-            if (encoding == DNI_COLUMN_U8) {
-                buffer[size++] = missing ? DNI_MISSING_U8 : (unsigned char)number[i];
-            } else if (encoding == DNI_COLUMN_I16) {
-                uint16_t bits = (uint16_t)(missing ? DNI_MISSING_I16 : (int16_t)number[i]);
-                buffer[size++] = (unsigned char)(bits & 0xff);
-                buffer[size++] = (unsigned char)(bits >> 8);
-            } else {
-                uint32_t bits = (uint32_t)(missing ? DNI_MISSING_I32 : (int32_t)number[i]);
-                for (unsigned k = 0; k < 4; k++)
-                    buffer[size++] = (unsigned char)(bits >> (8 * k) & 0xff);
-            }
-        }
-        dni_write_bytes(writer, buffer, size);
-    }
-    if (encoding == DNI_COLUMN_F64)
-        dni_write_f64s(writer, number, n);
-}
-
 static void write_numbers(dni_writer *writer, const dn_column_builder *builder) {
     bool missing = false;
-    enum dni_column_encoding encoding = encoding_of(builder->number, builder->n_rows, &missing);
+    enum dni_column_encoding encoding = dni_column_encoding_of(builder->number, builder->n_rows, &missing);
     write_header(writer, DNI_COLUMN_NUMBERS, builder->n_rows);
     dni_write_u8(writer, (uint8_t)encoding);
     dni_write_u8(writer, encoding != DNI_COLUMN_F64 && missing);
     dni_write_u8(writer, (uint8_t)builder->least_decimals);
     dni_write_u8(writer, 0);
     dni_write_u32(writer, (uint32_t)builder->n_spelled);
-    write_values(writer, encoding, builder->number, builder->n_rows);
+    dni_column_write_values(writer, encoding, builder->number, builder->n_rows);
     dni_write_u32s(writer, builder->spelled, builder->n_spelled);
     dni_write_u32s(writer, builder->spelled_end, builder->n_spelled);
     dni_write_bytes(writer, builder->spelling, builder->spelling_size);

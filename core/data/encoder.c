@@ -129,29 +129,52 @@ static const dn_input *input_of_feature(const dn_encoder *encoder, size_t j) {
     return &encoder->inputs[low];
 }
 
+/* Text of known length being written into a buffer that may be too small. */
+struct name_out {
+    char *bytes;
+    size_t size, length; /* room, and what all of it takes */
+};
+
+static void put_byte(struct name_out *out, char c) {
+    if (out->length + 1 < out->size)
+        out->bytes[out->length] = c;
+    out->length++;
+}
+
+/* Quoted: between double quotes, those within doubled. */
+static void put_part(struct name_out *out, const char *text, size_t n, bool quoted) {
+    if (quoted)
+        put_byte(out, '"');
+    for (size_t i = 0; i < n; i++) {
+        if (quoted && text[i] == '"')
+            put_byte(out, '"');
+        put_byte(out, text[i]);
+    }
+    if (quoted)
+        put_byte(out, '"');
+}
+
 size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size) {
+    static const char missing[] = "(missing)";
+    const size_t n_missing = sizeof missing - 1;
     assert(j < encoder->n_features);
     const dn_input *input = input_of_feature(encoder, j);
-    const char *parts[3] = {input->name, "=", "(missing)"};
-    size_t lengths[3] = {strlen(input->name), 0, 0};
+    struct name_out name = {.bytes = out, .size = size};
+    put_part(&name, input->name, strlen(input->name), strchr(input->name, '=') != NULL || input->name[0] == '"');
     if (input->type == DN_CATEGORICAL) {
-        size_t level = j - input->first_feature;
-        lengths[1] = 1;
-        lengths[2] = strlen(parts[2]);
+        const size_t level = j - input->first_feature;
+        put_byte(&name, '=');
         if (level < input->levels.n) {
-            parts[2] = input->levels.bytes + input->levels.start[level];
-            lengths[2] = input->levels.start[level + 1] - input->levels.start[level];
+            const char *text = input->levels.bytes + input->levels.start[level];
+            const size_t n = input->levels.start[level + 1] - input->levels.start[level];
+            put_part(&name, text, n, (n > 0 && text[0] == '"') || (n == n_missing && memcmp(text, missing, n) == 0));
+        } else {
+            put_part(&name, missing, n_missing, false);
         }
     }
-    size_t length = 0;
-    for (size_t k = 0; k < 3; k++) {
-        for (size_t i = 0; i < lengths[k]; i++, length++)
-            if (length + 1 < size)
-                out[length] = parts[k][i];
-    }
     if (size > 0)
-        out[length < size ? length : size - 1] = '\0';
-    return length;
+        out[name.length < size ? name.length : size - 1] = '\0';
+    return name.length;
 }
 
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length) {

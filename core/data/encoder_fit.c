@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_MAX_LEVELS 10000
 #define CONSTANT_DEVIATION 1e-14
 
 static dn_status refuse_column(dn_error *err, const char *name, dn_status code, const char *why) {
@@ -162,7 +161,7 @@ dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *s
     dn_status status = check_spec(source, spec, err);
     if (status != DN_OK)
         return status;
-    size_t max_levels = spec->max_levels == 0 ? DEFAULT_MAX_LEVELS : spec->max_levels;
+    size_t max_levels = spec->max_levels == 0 ? DN_MAX_LEVELS : spec->max_levels;
     dn_encoder *encoder = NULL;
     dni_scan scan;
     status = dni_scan_init(&scan, source, spec->columns, spec->n_columns, role, weight, max_levels, run, err);

@@ -21,6 +21,7 @@ struct dni_scan_slot {
     dni_string_set *levels;    /* [n] */
     unsigned char **seen;      /* [n] by code of the open chunk: its string is in levels */
     size_t *seen_room;         /* [n] */
+    size_t level_bytes;        /* of text in all levels; beyond DN_MAX_LEVELS_BYTES nothing is collected any longer */
     double weights[DNI_TILE];  /* of the tile's rows */
     double values[DNI_TILE];   /* of the tile's rows */
 };
@@ -192,6 +193,10 @@ static dn_status forget_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i
     return DN_OK;
 }
 
+static bool too_large(const dni_scan *scan, const dni_string_set *levels) {
+    return levels->n > scan->max_levels || dni_string_set_size(levels) > DN_MAX_LEVEL_BYTES;
+}
+
 static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni_tile *tile, size_t i, double *weight, dn_error *err) {
     const dn_column_view *view = &slot->open.views[i];
     for (size_t k = 0; k < tile->n; k++) {
@@ -203,15 +208,17 @@ static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni
             continue;
         }
         *weight += slot->weights[k];
-        if (slot->overflow[i] || slot->seen[i][code])
+        if (slot->overflow[i] || slot->seen[i][code] || slot->level_bytes > DN_MAX_LEVELS_BYTES)
             continue;
         slot->seen[i][code] = 1;
         uint32_t first = view->strings.start[code], index;
+        size_t before = dni_string_set_size(&slot->levels[i]);
         dn_status status =
             dni_string_set_add(&slot->levels[i], view->strings.bytes + first, view->strings.start[code + 1] - first, &index, err);
         if (status != DN_OK)
             return status;
-        slot->overflow[i] = slot->levels[i].n > scan->max_levels;
+        slot->level_bytes += dni_string_set_size(&slot->levels[i]) - before;
+        slot->overflow[i] = too_large(scan, &slot->levels[i]);
     }
     return DN_OK;
 }
@@ -286,28 +293,57 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot_ind
 }
 
 /* ---- passes ------------------------------------------------------------------------------------------------------------------------------ */
+static dn_status refuse_levels(const dni_scan *scan, size_t i, const dni_string_set *levels, dn_error *err) {
+    const char *name = scan->source->columns[scan->columns[i]].name;
+    dn_status status =
+        levels->n > scan->max_levels
+            ? dn_error_set(err, DN_ERR_DATA, "column \"%s\" has more than %zu distinct values, too many for a categorical input", name,
+                           scan->max_levels)
+            : dn_error_set(err, DN_ERR_DATA,
+                           "column \"%s\" has distinct values of more than %zu bytes in all, too long for a categorical input", name,
+                           DN_MAX_LEVEL_BYTES);
+    dn_error_set_field(err, name);
+    return status;
+}
+
 /* The slots' levels of column i united in the first slot. */
 static dn_status unite_levels(dni_scan *scan, size_t i, dn_error *err) {
     dni_string_set *all = &scan->slots[0].levels[i];
-    bool overflow = scan->slots[0].overflow[i];
-    for (size_t k = 1; k < scan->n_slots && !overflow; k++) {
+    for (size_t k = 0; k < scan->n_slots; k++)
+        if (scan->slots[k].overflow[i])
+            return refuse_levels(scan, i, &scan->slots[k].levels[i], err);
+    for (size_t k = 1; k < scan->n_slots; k++) {
         dn_strings more = dni_string_set_view(&scan->slots[k].levels[i]);
-        overflow = scan->slots[k].overflow[i];
-        for (size_t s = 0; s < more.n && !overflow; s++) {
+        for (size_t s = 0; s < more.n; s++) {
             uint32_t index;
             dn_status status = dni_string_set_add(all, more.bytes + more.start[s], more.start[s + 1] - more.start[s], &index, err);
             if (status != DN_OK)
                 return status;
-            overflow = all->n > scan->max_levels;
+            if (too_large(scan, all))
+                return refuse_levels(scan, i, all, err);
         }
     }
-    if (!overflow)
+    return DN_OK;
+}
+
+static dn_status unite_all_levels(dni_scan *scan, dn_error *err) {
+    size_t bytes = 0;
+    for (size_t k = 0; k < scan->n_slots; k++)
+        if (scan->slots[k].level_bytes > DN_MAX_LEVELS_BYTES)
+            bytes = scan->slots[k].level_bytes;
+    for (size_t i = 0; i < scan->n && bytes <= DN_MAX_LEVELS_BYTES; i++) {
+        if (type_of(scan, i) != DN_CATEGORICAL)
+            continue;
+        dn_status status = dn_run_stop(scan->run, err);
+        if (status == DN_OK)
+            status = unite_levels(scan, i, err);
+        if (status != DN_OK)
+            return status;
+        bytes += dni_string_set_size(&scan->slots[0].levels[i]);
+    }
+    if (bytes <= DN_MAX_LEVELS_BYTES)
         return DN_OK;
-    const char *name = scan->source->columns[scan->columns[i]].name;
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" has more than %zu distinct values, too many for a categorical input",
-                                    name, scan->max_levels);
-    dn_error_set_field(err, name);
-    return status;
+    return dn_error_set(err, DN_ERR_DATA, "the categorical inputs have distinct values of more than %zu bytes in all", DN_MAX_LEVELS_BYTES);
 }
 
 dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
@@ -325,11 +361,9 @@ dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
             column->maximum = fmax(column->maximum, slot->maximum[i]);
             column->missing = column->missing || slot->missing[i];
         }
-        if (type_of(scan, i) == DN_CATEGORICAL)
-            status = unite_levels(scan, i, err);
     }
     scan->total_weight = scan->totals[2 * scan->n];
-    return status;
+    return status == DN_OK ? unite_all_levels(scan, err) : status;
 }
 
 dn_status dni_scan_moments(dni_scan *scan, dn_error *err) {

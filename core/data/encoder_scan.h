@@ -36,7 +36,7 @@ DN_MUST_USE dn_status dni_scan_init(dni_scan *scan, const dn_table_source *sourc
                                     const double *weight, size_t max_levels, const dn_run *run, dn_error *err);
 void dni_scan_done(dni_scan *scan); /* also of one that dni_scan_init left half-built */
 
-/* First pass: weight, sum, extremes, missing, levels. DN_ERR_DATA (field) when a categorical column has too many levels, DN_ERR_ARGUMENT for a weight that is none. */
+/* First pass: weight, sum, extremes, missing, levels. DN_ERR_DATA (field) when a categorical column has too many levels or too much text in them, DN_ERR_ARGUMENT for a weight that is none. */
 DN_MUST_USE dn_status dni_scan_sums(dni_scan *scan, dn_error *err);
 /* Second pass: first and second moments of the columns whose factor is not 0. */
 DN_MUST_USE dn_status dni_scan_moments(dni_scan *scan, dn_error *err);

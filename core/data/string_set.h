@@ -34,5 +34,9 @@ DN_MUST_USE dn_status dni_string_set_add(dni_string_set *set, const char *text, 
 DN_MUST_USE dn_status dni_string_set_append(dni_string_set *set, const char *text, size_t length, uint32_t *out, dn_error *err);
 
 dn_strings dni_string_set_view(const dni_string_set *set);
+/* Bytes of text in all. */
+static inline size_t dni_string_set_size(const dni_string_set *set) {
+    return set->n == 0 ? 0 : set->start[set->n];
+}
 
 #endif

@@ -38,12 +38,13 @@ static dn_status judge_blocks(const struct judge *t, const dn_rows *rows, size_t
                               dn_metrics *metrics, dn_error *err) {
     for (size_t i = 0; i < rows->n_blocks; i++) {
         dn_block block;
-        dn_status status = dn_run_stop(run, err);
-        if (status == DN_OK)
-            status = dn_rows_block(rows, i, 0, &block, err);
+        dn_status status = dn_rows_block(rows, i, 0, &block, err);
         if (status != DN_OK)
             return status;
         for (size_t first = 0; first < block.x.n_rows; first += DNI_TILE_ROWS) {
+            status = dn_run_stop(run, err);
+            if (status != DN_OK)
+                return status;
             size_t n = block.x.n_rows - first < DNI_TILE_ROWS ? block.x.n_rows - first : DNI_TILE_ROWS;
             judge_tile(t, &block, first, n, n_classes, n_scores, metrics);
         }

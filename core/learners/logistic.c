@@ -150,6 +150,25 @@ static const char *solver_name(dni_logistic_solver solver) {
     return "sgd";
 }
 
+static double tolerance_of(const dn_params *p, dni_logistic_solver solver) {
+    static const double tolerances[] = {1e-9, 1e-9, 1e-5, 5e-5};
+    return dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance") : tolerances[solver];
+}
+
+static size_t iterations_of(const dn_params *p, dni_logistic_solver solver) {
+    static const size_t iterations[] = {100, 2000, 20000, 2000};
+    return dn_params_word(p, "max_iterations") == NULL ? (size_t)dn_params_number(p, "max_iterations") : iterations[solver];
+}
+
+/* A learning rate that is "auto" depends on the data: the fit reports it. */
+static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+    dni_logistic_solver solver = choose_solver(p, n_rows, n_features, n_classes);
+    dn_status status = dn_params_set_number(p, "tolerance", tolerance_of(p, solver), err);
+    if (status == DN_OK)
+        status = dn_params_set_number(p, "max_iterations", (double)iterations_of(p, solver), err);
+    return status == DN_OK ? dn_params_set_word(p, "solver", solver_name(solver), err) : status;
+}
+
 static double lambda_of(const dn_params *p) {
     return strcmp(dn_params_word(p, "penalty"), "none") == 0 ? 0 : dn_params_number(p, "lambda");
 }
@@ -187,8 +206,8 @@ static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_
     if (solver == DNI_LOGISTIC_SGD)
         bytes += 8 * (DN_BLOCK_ROWS + (double)n_rows / DN_BLOCK_ROWS + 1 + 3 * (double)n);
     bytes += 8 * 4 * ((double)width + (double)n_classes); /* moments, marks, the metric's diagonal */
-    if (uses & DNI_LOGISTIC_GRAM)
-        bytes += 8 * 2 * (double)width * (double)width;
+    if (uses & DNI_LOGISTIC_GRAM)                         /* two matrices, and the work of the eigenvalue solver */
+        bytes += 8 * (2 * (double)width + 80) * (double)width;
     return bytes;
 }
 
@@ -346,8 +365,9 @@ static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_fi
     if (status != DN_OK)
         return status;
     if (fit->solver == DNI_LOGISTIC_SGD || fit->n_null > 0) { /* the answer is not the point evaluated last */
-        dni_logistic_least_norm(fit, x);
-        status = dni_logistic_evaluate(&fit->loss, fit->run, x, &outcome.value, gradient, err);
+        status = dni_logistic_least_norm(fit, x, err);
+        if (status == DN_OK)
+            status = dni_logistic_evaluate(&fit->loss, fit->run, x, &outcome.value, gradient, err);
         if (status != DN_OK)
             return status;
         fit->measure = dni_logistic_measure(fit);
@@ -359,16 +379,6 @@ static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_fi
     return hand_over(fit, x, out, err);
 }
 
-static void settle_parameters(dni_logistic_fit *fit) {
-    static const double tolerances[] = {1e-9, 1e-9, 1e-5, 5e-5};
-    static const size_t iterations[] = {100, 2000, 20000, 2000};
-    const dn_params *p = fit->input->params;
-    bool own = dn_params_word(p, "tolerance") == NULL;
-    fit->tolerance = own ? dn_params_number(p, "tolerance") : tolerances[fit->solver];
-    own = dn_params_word(p, "max_iterations") == NULL;
-    fit->max_iterations = own ? (size_t)dn_params_number(p, "max_iterations") : iterations[fit->solver];
-}
-
 static dn_status fit_logistic(const dn_fit_input *input, const dn_run *run, dn_fit_output *out, dn_report *report, dn_error *err) {
     const dn_rows *rows = input->rows;
     dn_report fresh = {0};
@@ -376,7 +386,8 @@ static dn_status fit_logistic(const dn_fit_input *input, const dn_run *run, dn_f
     double lambda = lambda_of(input->params);
     void *vectors = NULL;
     fit.solver = choose_solver(input->params, rows->n_rows, rows->n_cols, input->n_classes);
-    settle_parameters(&fit);
+    fit.tolerance = tolerance_of(input->params, fit.solver);
+    fit.max_iterations = iterations_of(input->params, fit.solver);
     dn_status status = dni_moments_compute(input, run, &fit.moments, err);
     if (status != DN_OK)
         return status;
@@ -414,6 +425,7 @@ const dn_algorithm dni_algorithm_logistic = {
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
+    .settle = settle,
     .memory = memory,
     .fit = fit_logistic,
 };

@@ -53,7 +53,7 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome);
 /* Lambda = 0: finds the combinations of columns that no score sees, warns of them, and makes the Hessian definite there. */
 DN_MUST_USE dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err);
 /* Takes those combinations out of the weights: x becomes the minimiser of least norm (stated weights, intercept free). */
-void dni_logistic_least_norm(dni_logistic_fit *fit, double *x);
+DN_MUST_USE dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *err);
 /* The metric of L-BFGS. */
 DN_MUST_USE dn_status dni_logistic_make_metric(dni_logistic_fit *fit, dn_error *err);
 void dni_logistic_precondition(void *ctx, double *v);

@@ -6,11 +6,13 @@
  * multiplied (cancellation afterwards would cost (m/s)² of the precision); sparse ones must not be, and are centred in the finished matrix.
  * The cross-entropy does not see a vector added to the weights of all classes: there Σ_k u_k gets a curvature of its own, which leaves the minimiser alone. */
 #include "learners/logistic_loss.h"
+#include "linalg/step.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 #include "optimize/random.h"
 #include "predict/probability.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,11 +30,11 @@ static void probabilities(double *scores, size_t n_rows, size_t n_scores) {
 }
 
 /* Adds sign·Σ c z zᵀ of a tile; the expanded rows are in slot->z unless the sparse road is taken. */
-static void add_gram(const dni_logistic_slot *slot, dn_matrix x, bool by_entries, size_t width, double sign, double *gram) {
+static dn_status add_gram(const dni_logistic *loss, const dni_logistic_slot *slot, dn_matrix x, bool by_entries, double sign, double *gram,
+                          dn_error *err) {
     if (by_entries)
-        dni_tile_gram_sparse(x, slot->weights, sign, gram);
-    else
-        dni_tile_gram(slot->z, x.n_rows, width, slot->weights, sign, slot->scratch, gram);
+        return dni_tile_gram_sparse(loss->run, x, slot->weights, sign, gram, err);
+    return dni_tile_gram(loss->run, slot->z, x.n_rows, loss->width, slot->weights, sign, slot->scratch, gram, err);
 }
 
 static bool prepare_tile(const dni_logistic *loss, const dni_logistic_slot *slot, dn_matrix x) {
@@ -43,7 +45,6 @@ static bool prepare_tile(const dni_logistic *loss, const dni_logistic_slot *slot
 }
 
 static dn_status hessian_block(void *arg, const dn_block *block, size_t slot_number, double *out, dn_error *err) {
-    (void)err;
     const dni_logistic *loss = arg;
     const dni_logistic_slot *slot = &loss->slots[slot_number];
     size_t width = loss->width, K = loss->n_scores;
@@ -61,7 +62,9 @@ static dn_status hessian_block(void *arg, const dn_block *block, size_t slot_num
                     double v = tile.weight == NULL ? 1 : tile.weight[t];
                     slot->weights[t] = v * (K == 1 ? p[0] : k == l ? p[k] * (1 - p[k]) : p[k] * p[l]);
                 }
-                add_gram(slot, tile.x, by_entries, width, k == l ? 1.0 : -1.0, gram);
+                dn_status status = add_gram(loss, slot, tile.x, by_entries, k == l ? 1.0 : -1.0, gram, err);
+                if (status != DN_OK)
+                    return status;
             }
         }
     }
@@ -97,16 +100,25 @@ static void assemble(const dni_logistic *loss, double *hessian) {
     }
 }
 
-/* Curvature for what the objective does not see: null_basis in each class, the common part of all classes, columns that are constant. */
-static void make_definite(const dni_logistic *loss, double *hessian) {
-    size_t width = loss->width, d = width - 1, K = loss->n_scores, n = loss->n;
-    for (size_t k = 0; k < K; k++)
-        for (size_t r = 0; r < loss->n_null; r++) {
-            const double *z = loss->null_basis + r * d;
-            for (size_t i = 0; i < d; i++)
-                for (size_t j = 0; j <= i; j++)
-                    hessian[(k * width + i) * n + k * width + j] += z[i] * z[j];
+/* Curvature for what the objective does not see: null_basis in each class, … */
+static dn_status add_null_basis(const dni_logistic *loss, double *hessian, dn_error *err) {
+    size_t width = loss->width, d = width - 1, n = loss->n;
+    size_t step = dni_step_rows(loss->n_null, (double)d * (double)d, 1);
+    for (size_t k = 0; k < loss->n_scores; k++)
+        for (size_t first = 0, count; first < loss->n_null; first += count) {
+            count = loss->n_null - first < step ? loss->n_null - first : step;
+            dn_status status = dn_run_stop(loss->run, err);
+            if (status != DN_OK)
+                return status;
+            cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)d, (int)count, 1.0, loss->null_basis + first * d, (int)d, 1.0,
+                        hessian + k * width * n + k * width, (int)n);
         }
+    return DN_OK;
+}
+
+/* … the common part of all classes, columns that are constant. */
+static void make_definite(const dni_logistic *loss, double *hessian) {
+    size_t width = loss->width, K = loss->n_scores, n = loss->n;
     for (size_t j = 0; j < width; j++) {
         double mean = 0;
         for (size_t k = 0; k < K; k++) {
@@ -136,12 +148,13 @@ dn_status dni_logistic_hessian(void *ctx, const dn_run *run, const double *x, do
             size_t i = k * width + j;
             hessian[i * loss->n + i] += 2 * loss->lambda / (loss->scale[j] * loss->scale[j]);
         }
-    make_definite(loss, hessian);
-    return DN_OK;
+    status = add_null_basis(loss, hessian, err);
+    if (status == DN_OK)
+        make_definite(loss, hessian);
+    return status;
 }
 
 static dn_status gram_block(void *arg, const dn_block *block, size_t slot_number, double *out, dn_error *err) {
-    (void)err;
     const dni_logistic *loss = arg;
     const dni_logistic_slot *slot = &loss->slots[slot_number];
     if (block->first_row / DN_BLOCK_ROWS % loss->gram_stride != 0)
@@ -150,7 +163,9 @@ static dn_status gram_block(void *arg, const dn_block *block, size_t slot_number
         dn_block tile = dni_logistic_tile(block, first);
         for (size_t t = 0; t < tile.x.n_rows; t++)
             slot->weights[t] = tile.weight == NULL ? 1 : tile.weight[t];
-        add_gram(slot, tile.x, prepare_tile(loss, slot, tile.x), loss->width, 1.0, out);
+        dn_status status = add_gram(loss, slot, tile.x, prepare_tile(loss, slot, tile.x), 1.0, out, err);
+        if (status != DN_OK)
+            return status;
     }
     return DN_OK;
 }
@@ -172,10 +187,12 @@ dn_status dni_logistic_gram(dni_logistic *loss, const dn_run *run, size_t stride
 
 /* out[3…] += Σ v (x̃ᵀu) x̃ */
 static dn_status power_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
-    (void)err;
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot].scores;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
+        dn_status status = dn_run_stop(loss->run, err);
+        if (status != DN_OK)
+            return status;
         dn_block tile = dni_logistic_tile(block, first);
         dni_tile_scores(tile.x, loss->table, 1, scores);
         for (size_t t = 0; t < tile.x.n_rows; t++)

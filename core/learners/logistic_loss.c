@@ -79,7 +79,8 @@ static void choose_variables(dni_logistic *loss, const dni_moments *moments, boo
 dn_status dni_logistic_init(dni_logistic *loss, const dn_rows *rows, size_t n_classes, double lambda, const dni_moments *moments,
                             unsigned uses, const dn_run *run, dn_error *err) {
     size_t width = rows->n_cols + 1, n_scores = n_classes == 2 ? 1 : n_classes;
-    *loss = (dni_logistic){.rows = rows,
+    *loss = (dni_logistic){.run = run,
+                           .rows = rows,
                            .n_classes = n_classes,
                            .n_scores = n_scores,
                            .width = width,
@@ -219,11 +220,13 @@ static void residuals_many(double *g, size_t K, const dn_block *tile, struct tal
 }
 
 static dn_status evaluate_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
-    (void)err;
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot].scores;
     struct tally tally = {0};
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
+        dn_status status = dn_run_stop(loss->run, err);
+        if (status != DN_OK)
+            return status;
         dn_block tile = dni_logistic_tile(block, first);
         dni_tile_scores(tile.x, loss->table, loss->n_scores, scores);
         if (loss->n_scores == 1)
@@ -269,11 +272,13 @@ dn_status dni_logistic_evaluate(void *ctx, const dn_run *run, const double *x, d
 }
 
 static dn_status count_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
-    (void)err;
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot].scores;
     struct tally tally = {0};
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
+        dn_status status = dn_run_stop(loss->run, err);
+        if (status != DN_OK)
+            return status;
         dn_block tile = dni_logistic_tile(block, first);
         dni_tile_scores(tile.x, loss->table, loss->n_scores, scores);
         if (loss->n_scores == 1)
@@ -308,10 +313,12 @@ static dn_block gather(const dni_logistic *loss, const dn_block *block, const si
 
 dn_status dni_logistic_batch(dni_logistic *loss, const dn_block *block, const size_t *order, size_t n_rows, double rate, double *x,
                              dn_error *err) {
-    (void)err;
     double *sum = loss->sums + 3, *scores = loss->slots[0].scores;
     double batch_weight = 0;
     struct tally tally = {0};
+    dn_status status = dn_run_stop(loss->run, err);
+    if (status != DN_OK)
+        return status;
     dni_logistic_set_table(loss, x);
     memset(sum, 0, loss->n * sizeof *sum);
     for (size_t first = 0; first < n_rows;) {

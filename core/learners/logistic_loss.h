@@ -27,6 +27,7 @@ enum dni_logistic_uses {
 };
 
 typedef struct dni_logistic {
+    const dn_run *run; /* of the fit: its stop is polled within blocks too */
     const dn_rows *rows;
     size_t n_classes;    /* K */
     size_t n_scores;     /* 1 for two classes, K otherwise */

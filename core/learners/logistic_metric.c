@@ -8,14 +8,18 @@
 #include "learners/logistic_fit.h"
 #include "learners/report.h"
 #include "linalg/cholesky.h"
+#include "linalg/eigen.h"
 #include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Orthonormal rows by Gram–Schmidt, twice for the rounding. Rows that vanish become 0. */
-static void orthonormalise(double *rows, size_t n, size_t d) {
+static dn_status orthonormalise(const dn_run *run, double *rows, size_t n, size_t d, dn_error *err) {
     for (size_t r = 0; r < n; r++) {
+        dn_status status = dn_run_stop(run, err);
+        if (status != DN_OK)
+            return status;
         double *row = rows + r * d;
         double before = dni_norm(row, d);
         for (int again = 0; again < 2; again++)
@@ -26,6 +30,7 @@ static void orthonormalise(double *rows, size_t n, size_t d) {
         for (size_t j = 0; j < d; j++)
             row[j] *= factor;
     }
+    return DN_OK;
 }
 
 static void warn_of_rank(dni_logistic_fit *fit) {
@@ -48,52 +53,38 @@ static void warn_of_rank(dni_logistic_fit *fit) {
 dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
     size_t width = fit->loss.width, d = width - 1;
     const dn_run *run = fit->run;
-    void *gram = NULL, *values = NULL;
+    void *gram = NULL;
     dn_status status = dn_run_alloc(run, width * width, sizeof(double), "the matrix of the features", &gram, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(run, width, sizeof(double), "its eigenvalues", &values, err);
     if (status == DN_OK)
         status = dni_logistic_gram(&fit->loss, run, 1, gram, err);
     if (status == DN_OK) {
         double *m = gram; /* without the intercept: d × d, rows moved together */
         for (size_t i = 1; i < d; i++)
             memmove(m + i * d, m + i * width, (i + 1) * sizeof *m);
-        status = dni_symmetric_eigen(run, m, d, values, err);
+        status = dni_symmetric_null(run, m, d, 1e-10, &fit->n_null, &fit->null_basis, err);
     }
-    if (status == DN_OK) {
-        const double *value = values;
-        size_t n_null = 0;
-        while (n_null < d && value[n_null] <= 1e-10 * value[d - 1])
-            n_null++;
-        if (n_null > 0) {
-            void *basis;
-            status = dn_run_alloc(run, n_null * d, sizeof(double), "the combinations of columns", &basis, err);
-            if (status == DN_OK) {
-                fit->null_basis = basis;
-                fit->n_null = n_null;
-                memcpy(basis, gram, n_null * d * sizeof(double));
-                fit->loss.null_basis = fit->null_basis;
-                fit->loss.n_null = n_null;
-                warn_of_rank(fit);
-            }
-        }
-    }
-    dn_run_free(run, values);
     dn_run_free(run, gram);
+    if (status == DN_OK && fit->n_null > 0) {
+        fit->loss.null_basis = fit->null_basis;
+        fit->loss.n_null = fit->n_null;
+        warn_of_rank(fit);
+    }
     return status;
 }
 
-void dni_logistic_least_norm(dni_logistic_fit *fit, double *x) {
+dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *err) {
     dni_logistic *loss = &fit->loss;
     size_t d = loss->width - 1;
     if (fit->n_null == 0)
-        return;
+        return DN_OK;
     loss->null_basis = NULL; /* from here on it is the basis in the stated weights */
     loss->n_null = 0;
     for (size_t r = 0; r < fit->n_null; r++)
         for (size_t j = 0; j < d; j++)
             fit->null_basis[r * d + j] /= loss->scale[j];
-    orthonormalise(fit->null_basis, fit->n_null, d);
+    dn_status status = orthonormalise(fit->run, fit->null_basis, fit->n_null, d, err);
+    if (status != DN_OK)
+        return status;
     double *w = loss->stated; /* scratch: the next evaluation fills it */
     for (size_t k = 0; k < loss->n_scores; k++) {
         double *u = x + k * loss->width;
@@ -104,6 +95,7 @@ void dni_logistic_least_norm(dni_logistic_fit *fit, double *x) {
         for (size_t j = 0; j < d; j++)
             u[j] = w[j] * loss->scale[j];
     }
+    return DN_OK;
 }
 
 dn_status dni_logistic_make_metric(dni_logistic_fit *fit, dn_error *err) {
@@ -132,7 +124,10 @@ dn_status dni_logistic_make_metric(dni_logistic_fit *fit, dn_error *err) {
             m[i * width + i] += fit->diagonal[i] - typical * (1 - 1e-6);
         }
     }
-    if (status == DN_OK && dni_cholesky(m, width))
+    bool definite = false;
+    if (status == DN_OK)
+        status = dni_cholesky(fit->run, m, width, &definite, err);
+    if (definite)
         fit->metric = m;
     else
         dn_run_free(fit->run, m); /* the diagonal alone is a metric too */

@@ -143,6 +143,10 @@ dn_status dn_params_check(const dn_params *params, dn_error *err) {
     return params->algorithm->check == NULL ? DN_OK : params->algorithm->check(params, err);
 }
 
+dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+    return params->algorithm->settle ? params->algorithm->settle(params, n_rows, n_features, n_classes, err) : DN_OK;
+}
+
 static const dn_param_value *value_of(const dn_params *params, const char *name) {
     size_t i = index_of(params->algorithm, name);
     assert(i != SIZE_MAX);

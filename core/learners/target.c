@@ -36,6 +36,13 @@ static dn_status too_many(const struct reader *r, dn_error *err) {
     return status;
 }
 
+static dn_status too_long(const struct reader *r, dn_error *err) {
+    dn_status status = dn_error_set(err, DN_ERR_DATA, "target column \"%.64s\" has classes whose names have more than %zu bytes in all",
+                                    r->column->name, DN_MAX_LEVEL_BYTES);
+    dn_error_set_field(err, r->column->name);
+    return status;
+}
+
 static dn_status grow(struct reader *r, dn_error *err) {
     if (r->n < r->room)
         return DN_OK;
@@ -120,6 +127,8 @@ static dn_status read_strings(struct reader *r, const dn_column_view *view, doub
         status = dni_string_set_add(&r->strings, s->bytes + s->start[c], s->start[c + 1] - s->start[c], &number, err);
         if (status == DN_OK && r->strings.n > r->max_classes)
             status = too_many(r, err);
+        if (status == DN_OK && dni_string_set_size(&r->strings) > DN_MAX_LEVEL_BYTES)
+            status = too_long(r, err);
         if (status == DN_OK)
             r->code_index[c] = number;
     }

@@ -2,13 +2,20 @@
 #include "evaluate/judge.h"
 #include "evaluate/split.h"
 #include "learners/target.h"
+#include "linalg/tile.h"
 #include "predict/model.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_MAX_CLASSES = 1000 };
+enum {
+    DEFAULT_MAX_CLASSES = 1000,
+    /* for the memory estimate, rounded up */
+    SLOT_BYTES = 16384, /* fixed parts of one slot's scan and encoding */
+    COLUMN_BYTES = 400, /* of a column in one slot's scan and encoding */
+    LEVEL_BYTES = 64    /* of a level in one slot's scan, its text included */
+};
 
 struct training {
     const dn_train_request *request;
@@ -65,7 +72,19 @@ static dn_status load(struct training *t, dn_error *err) {
     return dni_split_holdout(t->index, n, t->classes.shown.n, r->holdout, t->run, t->role, &t->split, err);
 }
 
-/* Encoded rows in memory when they fit beside what the learner needs, else streamed. The learner's memory is held while the rows are made: a budget cannot
+/* What the rows cost beside the learner: the scan for the encoder, a block of encoded rows for each slot (the held out rows are judged in one slot, while the
+ * training rows still have their blocks), and what judging the model takes. Rows that are kept in memory take what is left of a budget, never more. */
+static double rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+    double inputs = (double)request->n_inputs, features = (double)n_features, slots = (double)n_slots, classes = (double)n_classes;
+    double block = fmin((double)n_rows, DN_BLOCK_ROWS), scores = n_classes == 2 ? 1 : classes;
+    double row = 4 * inputs < features ? 12 * inputs + 28 : 8 * features + 16; /* sparse, or dense */
+    double blocks = (slots + (request->holdout > 0 ? 1 : 0)) * (block * row + SLOT_BYTES);
+    double columns = slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * features);
+    double judge = 8 * (2 * scores * (features + 1) + DNI_TILE_ROWS * (scores + classes + 2));
+    return blocks + columns + judge + 16 * (double)request->source->n_chunks + 8 * (double)n_rows / DN_BLOCK_ROWS;
+}
+
+/* Encoded rows in memory when they fit beside what the learner needs, and later the judge of the model (one slot), else streamed. That memory is held while the rows are made: a budget cannot
  * be asked how much is left of it. */
 static dn_status make_rows(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
@@ -75,8 +94,9 @@ static dn_status make_rows(struct training *t, dn_error *err) {
     void *reserved = NULL;
     bool room = true;
     if (streams && allocator != NULL) {
-        double bytes =
-            algorithm->memory(r->params, t->split.n_train, dn_encoder_n_features(t->encoder), t->classes.shown.n, t->run->n_slots);
+        size_t n_features = dn_encoder_n_features(t->encoder), n_classes = t->classes.shown.n;
+        double bytes = fmax(algorithm->memory(r->params, t->split.n_train, n_features, n_classes, t->run->n_slots),
+                            rows_memory(r, r->source->n_rows, n_features, n_classes, 1));
         room = bytes < (double)(SIZE_MAX / 4);
         if (room && bytes >= 1) {
             reserved = allocator->allocate(allocator->ctx, (size_t)bytes);
@@ -119,7 +139,12 @@ static dn_status fit(struct training *t, dn_error *err) {
         return status;
     dn_report_text(&t->result.report, "rows", t->streamed ? "streamed" : "in memory");
     const char *target = r->source->columns[r->target].name;
-    dni_model_parts parts = {.params = r->params,
+    dn_params *used; /* the model says with what it was trained, "auto" is no answer */
+    status = dn_params_copy(r->params, &used, err);
+    if (status != DN_OK)
+        return status;
+    status = dn_params_settle(used, t->rows->n_rows, t->rows->n_cols, t->classes.shown.n, err);
+    dni_model_parts parts = {.params = used,
                              .seed = t->run->seed,
                              .target = target,
                              .target_length = strlen(target),
@@ -128,7 +153,9 @@ static dn_status fit(struct training *t, dn_error *err) {
                              .n_scores = t->fit.n_scores,
                              .w = t->fit.w,
                              .w0 = t->fit.w0};
-    status = dni_model_new(&parts, &t->result.model, err);
+    if (status == DN_OK)
+        status = dni_model_new(&parts, &t->result.model, err);
+    dn_params_free(used);
     if (status == DN_OK) { /* the model's now; its rows still borrow the encoder */
         t->encoder = NULL;
         t->fit = (dn_fit_output){0};
@@ -207,5 +234,6 @@ double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_
     double rows = (double)n_rows, bytes = 9 * rows; /* class indexes and roles */
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
         bytes += 8 * rows * (double)n_features;
-    return bytes + algorithm->memory(request->params, n_rows, n_features, n_classes, n_slots);
+    return bytes + rows_memory(request, n_rows, n_features, n_classes, n_slots) +
+           algorithm->memory(request->params, n_rows, n_features, n_classes, n_slots);
 }

@@ -1,5 +1,6 @@
 /* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, plain loops over the entries for sparse ones. */
 #include "linalg/tile.h"
+#include "linalg/step.h"
 #include "linalg/vector.h"
 
 #include <assert.h>
@@ -116,21 +117,46 @@ void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, doubl
     }
 }
 
-void dni_tile_gram(const double *z, size_t n_rows, size_t width, const double *c, double sign, double *scratch, double *gram) {
+dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width, const double *c, double sign, double *scratch,
+                        double *gram, dn_error *err) {
     if (n_rows == 0)
-        return;
+        return DN_OK;
     for (size_t t = 0; t < n_rows; t++) {
         double root = sqrt(c[t]);
         for (size_t j = 0; j < width; j++)
             scratch[t * width + j] = root * z[t * width + j];
     }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)width, (int)n_rows, sign, scratch, (int)width, 1.0, gram, (int)width);
+    size_t step = dni_step_rows(width, 2 * (double)n_rows * (double)width, DNI_TILE_ROWS);
+    for (size_t i = 0, n; i < width; i += n) { /* rows i … of the lower triangle: what is left of the diagonal block, and the block */
+        n = width - i < step ? width - i : step;
+        dn_status status = dn_run_stop(run, err);
+        if (status != DN_OK)
+            return status;
+        if (i > 0)
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)i, (int)n_rows, sign, scratch + i, (int)width, scratch,
+                        (int)width, 1.0, gram + i * width, (int)width);
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)n_rows, sign, scratch + i, (int)width, 1.0, gram + i * width + i,
+                    (int)width);
+    }
+    return DN_OK;
 }
 
-void dni_tile_gram_sparse(dn_matrix x, const double *c, double sign, double *gram) {
+/* Scattered additions between two polls: each costs about eight of a matrix product's. */
+#define SCATTERED (DNI_STEP_FLOPS / 16)
+
+dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, double sign, double *gram, dn_error *err) {
     size_t d = x.n_cols, width = d + 1;
+    double done = SCATTERED;
     assert(x.kind == DN_CSR);
     for (size_t t = 0; t < x.n_rows; t++) {
+        double entries = (double)(x.row_start[t + 1] - x.row_start[t]);
+        done += entries * entries / 2;
+        if (done >= SCATTERED) {
+            dn_status status = dn_run_stop(run, err);
+            if (status != DN_OK)
+                return status;
+            done = 0;
+        }
         double weight = sign * c[t];
         double *last = gram + d * width;
         for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
@@ -142,6 +168,7 @@ void dni_tile_gram_sparse(dn_matrix x, const double *c, double sign, double *gra
         }
         last[d] += weight;
     }
+    return DN_OK;
 }
 
 int dni_tile_gram_sparse_pays(dn_matrix x) {

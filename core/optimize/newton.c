@@ -3,7 +3,7 @@
  *   H(x) p = −∇f(x),   x ← x + αp,   α from a line search that tries 1 first.
  *
  * H is equilibrated, D^−½ H D^−½ with D its diagonal, so that units of the variables do not matter, and factored by Cholesky. When rounding
- * has made it indefinite, a multiple of the identity is added until it is not: 1e-12, 1e-10 … of its (unit) diagonal.
+ * has made it indefinite, a multiple of the identity is added until it is not: 1e-12, 1e-10 … of its (unit) diagonal. The factorisation polls the run's stop.
  * Bishop, PRML, section 4.3.3; Nocedal and Wright, section 3.4. O(n³) an iteration beside the Hessian; no allocation in the loop. */
 #include "optimize/newton.h"
 #include "linalg/cholesky.h"
@@ -28,29 +28,41 @@ struct newton {
     double *gradient_new;
 };
 
-/* step ← −H⁻¹ gradient. False: no positive shift makes H definite, which only happens when it is not finite. */
-static bool solve(struct newton *t, size_t n) {
+/* factor ← D^−½ H D^−½ + shift, lower triangle */
+static void equilibrate(struct newton *t, size_t n, double shift) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++)
+            t->factor[i * n + j] = t->hessian[i * n + j] * t->scale[i] * t->scale[j];
+        t->factor[i * n + i] += shift;
+    }
+}
+
+/* step ← −H⁻¹ gradient. *solved is false when no positive shift makes H definite, which only happens when it is not finite. */
+static dn_status solve(const dn_run *run, struct newton *t, size_t n, bool *solved, dn_error *err) {
+    *solved = false;
     for (size_t i = 0; i < n; i++) {
         double h = t->hessian[i * n + i];
         t->scale[i] = h > 0 ? 1 / sqrt(h) : 1;
     }
     for (double shift = 0; shift < 1e3; shift = shift == 0 ? 1e-12 : shift * 100) {
-        for (size_t i = 0; i < n; i++) {
-            for (size_t j = 0; j <= i; j++)
-                t->factor[i * n + j] = t->hessian[i * n + j] * t->scale[i] * t->scale[j];
-            t->factor[i * n + i] += shift;
-        }
-        if (!dni_cholesky(t->factor, n))
+        bool definite;
+        equilibrate(t, n, shift);
+        dn_status status = dni_cholesky(run, t->factor, n, &definite, err);
+        if (status != DN_OK)
+            return status;
+        if (!definite)
             continue;
         for (size_t i = 0; i < n; i++)
             t->step[i] = -t->gradient[i] * t->scale[i];
         dni_cholesky_solve(t->factor, n, t->step, 1);
         for (size_t i = 0; i < n; i++)
             t->step[i] *= t->scale[i];
-        if (dni_all_finite(t->step, n) && dni_dot(t->step, t->gradient, n) <= 0)
-            return true;
+        if (dni_all_finite(t->step, n) && dni_dot(t->step, t->gradient, n) <= 0) {
+            *solved = true;
+            break;
+        }
     }
-    return false;
+    return DN_OK;
 }
 
 static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_iterations, double *x, struct newton *t, dni_outcome *out,
@@ -77,7 +89,11 @@ static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_i
         if (status != DN_OK)
             return status;
         out->hessians++;
-        if (!solve(t, n))
+        bool solved;
+        status = solve(run, t, n, &solved, err);
+        if (status != DN_OK)
+            return status;
+        if (!solved)
             return dni_objective_not_finite(out->iterations + 1, "a Hessian with entries too large; standardise the columns", err);
         dni_line_search search = {.x = x,
                                   .direction = t->step,

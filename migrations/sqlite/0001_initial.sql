@@ -128,6 +128,11 @@ CREATE TABLE job_events (
     seq      INTEGER NOT NULL,
     kind     INTEGER NOT NULL CHECK (kind IN (0, 1, 2)),
     progress TEXT,
+    -- The job as it was then, of kind 0 and 2: what of it changes before its end and stands in its document.
+    state      INTEGER,
+    attempts   INTEGER,
+    started_at INTEGER,
+    warnings   TEXT,
     PRIMARY KEY (job, seq)
 ) STRICT, WITHOUT ROWID;
 

@@ -20,6 +20,7 @@ struct api_app {
     struct http_server *server;
     const char *base_path;
     int64_t max_upload;       /* bytes of a dataset's body (--max-upload, 16 GiB) */
+    int64_t max_queued_jobs;  /* jobs that may wait (--max-queued-jobs); 0: any number */
     int64_t max_body;         /* bytes of a prediction's or other body in memory (--max-body, 64 MiB) */
     int64_t max_wait_seconds; /* 50 */
     int64_t started_ms;

@@ -2,13 +2,15 @@
 #include "api/handlers.h"
 #include "api/support.h"
 #include "base/log.h"
+#include "wire/list_item.h"
 #include "wire/wire.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICE_BYTES = 64 * 1024, CELL_BYTES = 12 }; /* about what one step writes; what a cell is reckoned at */
+/* About what one step writes; what a cell is reckoned at; a longer link is left out, for the headers of an answer have little room. */
+enum { SLICE_BYTES = 64 * 1024, CELL_BYTES = 12, LINK_BYTES = 8192 };
 
 /* An answer being streamed. */
 struct rows_stream {
@@ -58,24 +60,21 @@ static void take_column(struct rows_stream *s, size_t index) {
     s->n++;
 }
 
-/* ?columns=a,b: names separated by commas; a name that has one in it is written in quotes as CSV does. */
+/* ?columns=a,b: a list as in list_item.h. */
 static bool take_named(struct rows_stream *s, const char *list, struct problem *problem) {
     char name[WIRE_MAX_NAME + 1];
-    while (true) {
+    for (;; list++) {
         size_t n = 0;
-        bool quoted = *list == '"';
-        list += quoted;
-        while (*list && (quoted || *list != ',')) {
-            if (quoted && *list == '"' && *++list != '"')
-                break;
-            if (n == WIRE_MAX_NAME)
-                return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" has a name longer than %d bytes",
-                                   WIRE_MAX_NAME);
-            name[n++] = *list++;
-        }
+        struct text behind;
+        list = list_item(list, name, WIRE_MAX_NAME, &n, &behind);
+        if (!list || behind.n > 0)
+            return problem_set(problem, PROBLEM_BAD_REQUEST,
+                               "query parameter \"columns\": a name in quotes must end with a quote, then a comma or the end");
+        if (n > WIRE_MAX_NAME)
+            return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" has a name longer than %d bytes", WIRE_MAX_NAME);
         name[n] = '\0';
         ptrdiff_t index = wire_schema_find(&s->schema, name);
-        if (index < 0 || (*list && *list != ','))
+        if (index < 0)
             return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" names \"%s\", which is no column of the dataset",
                                name);
         for (size_t i = 0; i < s->n; i++)
@@ -84,7 +83,6 @@ static bool take_named(struct rows_stream *s, const char *list, struct problem *
         take_column(s, (size_t)index);
         if (!*list)
             return true;
-        list++;
     }
 }
 
@@ -202,16 +200,60 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
     return NULL;
 }
 
+/* What the answer depends on: the table, its name and version (they stand in the JSON), the form, the rows and the columns. */
+static const char *rows_etag(struct http_call *call, const struct rows_stream *s, const struct store_dataset *d) {
+    struct buf text = {0};
+    buf_printf(&text, "%s %s %" PRId64 " %s %d %" PRId64 " %" PRId64, DISCERN_VERSION, d->name, d->version, d->content, (int)s->format,
+               s->offset, s->end);
+    for (size_t i = 0; i < s->n; i++)
+        buf_printf(&text, " %zu", s->stored[i]);
+    const char *etag = text.failed ? NULL : api_etag(call, text.data, text.size);
+    buf_done(&text);
+    return etag;
+}
+
+/* Text as a value in a query: all but what RFC 3986 calls unreserved is escaped. */
+static void put_escaped(struct buf *out, const char *text) {
+    for (; *text; text++) {
+        const char c = *text;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~", c)))
+            buf_putc(out, c);
+        else
+            buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
+    }
+}
+
+/* How many rows there are, and where those are that come after these: CSV and NDJSON have no place for it. The link names the version, so that all pages are of one table. */
+static void put_page_headers(struct http_call *call, const struct rows_stream *s, const char *dataset, int64_t version, int64_t limit) {
+    char rows[24];
+    const char *columns = http_query(call, "columns");
+    struct buf link = {0};
+    (void)snprintf(rows, sizeof rows, "%" PRId64, s->n_rows);
+    http_reply_header(call, "Discern-Rows", rows);
+    if (s->end >= s->n_rows)
+        return;
+    buf_printf(&link, "<%s?version=%" PRId64 "&offset=%" PRId64 "&limit=%" PRId64, http_link(call, "/v1/datasets/%s/rows", dataset),
+               version, s->end, limit);
+    if (columns) {
+        buf_puts(&link, "&columns=");
+        put_escaped(&link, columns);
+    }
+    buf_puts(&link, ">; rel=\"next\"");
+    const char *value = buf_cstr(&link);
+    if (value && link.size <= LINK_BYTES)
+        http_reply_header(call, "Link", value);
+    buf_done(&link);
+}
+
 void api_dataset_rows(struct http_call *call) {
     static const char *const known[] = {"version", "offset", "limit", "columns", NULL};
     static const char *const offered[] = {API_JSON, "text/csv", "application/x-ndjson", NULL};
     static const enum wire_row_format formats[] = {WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON};
-    const int64_t exact = INT64_C(1) << 53;
     struct problem problem = {0};
     struct store_dataset d;
     int64_t offset = 0, limit = 100;
-    if (!api_query_known(call, known) || !api_query_int(call, "offset", 0, exact, &offset) ||
-        !api_query_int(call, "limit", 1, exact, &limit))
+    if (!api_query_known(call, known) || !api_query_int(call, "offset", 0, API_NUMBER_MAX, &offset) ||
+        !api_query_int(call, "limit", 1, API_NUMBER_MAX, &limit))
         return;
     int format = http_accepts(call, offered);
     if (format < 0) {
@@ -232,7 +274,13 @@ void api_dataset_rows(struct http_call *call) {
     s->head = arena_printf(http_arena(call),
                            "{\"dataset\":\"%s\",\"version\":%" PRId64 ",\"rows\":%" PRId64 ",\"offset\":%" PRId64 ",\"items\":[", d.name,
                            d.version, d.n_rows, offset);
+    const char *etag = rows_etag(call, s, &d);
+    put_page_headers(call, s, d.name, d.version, limit);
     store_dataset_done(&d);
+    if (etag && http_not_modified(call, etag)) {
+        stream_free(s);
+        return;
+    }
     http_set_state(call, s);
     http_on_done(call, stream_free);
     if (s->head)

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct upload {
     struct store *store;
@@ -144,6 +145,12 @@ static bool read_options(struct http_call *call, struct wire_table_options *opti
     return text != NULL;
 }
 
+static bool sent_as_form(struct http_call *call) {
+    static const char form[] = "application/x-www-form-urlencoded";
+    const char *type = http_header(call, "Content-Type");
+    return type && strncasecmp(type, form, sizeof form - 1) == 0;
+}
+
 static struct upload *upload_new(struct http_call *call, const struct wire_table_options *options) {
     struct upload *u = calloc(1, sizeof *u);
     if (!u)
@@ -162,6 +169,25 @@ static struct upload *upload_new(struct http_call *call, const struct wire_table
     return u;
 }
 
+/* On a pool thread, before the body: what cannot be stored under its condition need not be sent. It is judged again in the transaction that publishes. */
+static void upload_judge(struct http_call *call) {
+    const struct store_condition condition = api_condition(call);
+    const char *name = http_path_param(call, "dataset");
+    struct problem problem = {0};
+    struct store_dataset now;
+    bool there = store_dataset_get(api_app_of(call)->store, name, 0, &now, &problem);
+    bool good = there;
+    if (!there && problem.type == PROBLEM_UNKNOWN_DATASET) {
+        problem_done(&problem);
+        good = true;
+    }
+    good = good && store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem);
+    if (there)
+        store_dataset_done(&now);
+    if (!good)
+        http_reply_problem(call, &problem);
+}
+
 static bool upload_begin(struct http_call *call) {
     struct wire_table_options options = {0};
     const char *canonical;
@@ -174,6 +200,7 @@ static bool upload_begin(struct http_call *call) {
             http_content_type(call));
         return false;
     }
+    options.form = sent_as_form(call);
     if (!read_options(call, &options, &canonical))
         return false;
     struct upload *u = upload_new(call, &options);
@@ -184,6 +211,8 @@ static bool upload_begin(struct http_call *call) {
     u->options = canonical;
     http_set_state(call, u);
     http_on_done(call, upload_over);
+    if (http_header(call, "If-Match") || http_header(call, "If-None-Match"))
+        http_defer(call, upload_judge);
     return true;
 }
 
@@ -207,7 +236,8 @@ static enum http_sink_state upload_data(struct http_call *call, const char *byte
 }
 
 /* Publishes what was read. */
-static bool publish(struct http_call *call, struct upload *u, struct store_dataset_published *out, struct problem *problem) {
+static bool publish(struct http_call *call, struct upload *u, struct store_dataset_published *out, struct store_dataset *dataset,
+                    struct problem *problem) {
     struct wire_table_summary s;
     if (!wire_table_end(u->table, &s, problem) || !settle(u, problem))
         return false;
@@ -224,7 +254,7 @@ static bool publish(struct http_call *call, struct upload *u, struct store_datas
         .options = u->options,
         .condition = api_condition(call),
     };
-    if (!store_dataset_publish(u->store, &d, out, problem))
+    if (!store_dataset_publish(u->store, &d, out, dataset, problem))
         return false;
     u->part = 0; /* the version's now, or dropped by the store */
     return true;
@@ -235,9 +265,9 @@ static void upload_end(struct http_call *call) {
     struct problem problem = {0};
     struct store_dataset_published published;
     struct store_dataset d;
-    bool good = publish(call, u, &published, &problem);
+    bool good = publish(call, u, &published, &d, &problem);
     upload_let_go(u);
-    if (!good || !store_dataset_get_by_id(u->store, published.id, &d, &problem)) {
+    if (!good) {
         http_reply_problem(call, &problem);
         return;
     }
@@ -257,4 +287,8 @@ static void upload_abort(struct http_call *call) {
     upload_let_go(http_state(call));
 }
 
-const struct http_sink api_dataset_upload = {.begin = upload_begin, .data = upload_data, .end = upload_end, .abort = upload_abort};
+/* An open chunk and its columns' builders, and a share of the counts of distinct values, which seldom come to their limit; what waits for the store is
+ * bounded there. */
+#define READER_BYTES (32 << 20)
+const struct http_sink api_dataset_upload = {
+    .begin = upload_begin, .data = upload_data, .end = upload_end, .abort = upload_abort, .holds = READER_BYTES};

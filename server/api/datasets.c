@@ -67,7 +67,7 @@ bool api_dataset_find(struct http_call *call, struct store_dataset *out) {
     struct problem problem = {0};
     int64_t version = 0;
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    if (!name || !api_query_int(call, "version", 1, INT64_C(1) << 53, &version))
+    if (!name || !api_query_int(call, "version", 1, API_NUMBER_MAX, &version))
         return false;
     if (store_dataset_get(api_app_of(call)->store, name, version, out, &problem))
         return true;
@@ -119,7 +119,7 @@ void api_dataset_delete(struct http_call *call) {
     struct problem problem = {0};
     int64_t version = 0;
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    if (!name || !api_query_known(call, known) || !api_query_int(call, "version", 1, INT64_C(1) << 53, &version))
+    if (!name || !api_query_known(call, known) || !api_query_int(call, "version", 1, API_NUMBER_MAX, &version))
         return;
     struct store_condition condition = api_condition(call);
     if (store_dataset_delete(api_app_of(call)->store, name, version, &condition, &problem))

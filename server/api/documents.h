@@ -6,7 +6,8 @@
 #include "store/store.h"
 
 void api_dataset_write(const struct store_dataset *d, struct json_writer *w);
-void api_job_write(const struct store_job *j, struct json_writer *w);
-void api_model_write(const struct store_model *m, struct json_writer *w);
+/* brief: as an item of a list, its metrics without confusion matrices and figures of each class. */
+void api_job_write(const struct store_job *j, bool brief, struct json_writer *w);
+void api_model_write(const struct store_model *m, bool brief, struct json_writer *w);
 
 #endif

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Read by nobody, or by one who asked while the daemon was going down. */
+#define NOBODY_WAITS "the evaluation was given up: the client has closed its side, or the daemon is shutting down"
+
 enum { SLICE = 1024, REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
 
 static void reply_metrics(struct http_call *call, const struct serving_model *m, const dn_metrics *metrics) {
@@ -46,32 +49,38 @@ static size_t keep_labelled(struct wire_instances *in) {
 }
 
 /* Scores n labelled rows, a slice at a time. */
-static bool score(const dn_model *model, const struct wire_instances *in, size_t n, dn_metrics *metrics, struct problem *problem) {
+static bool score(const struct http_call *call, const dn_model *model, const struct wire_instances *in, size_t n, dn_metrics *metrics,
+                  struct problem *problem) {
     const size_t n_classes = dn_model_classes(model)->n;
     size_t *label = calloc(SLICE, sizeof *label);
     double *workspace = calloc(dn_model_workspace(model) + 1, sizeof(double));
     double *probabilities = dn_model_has_probabilities(model) ? calloc(SLICE * n_classes, sizeof(double)) : NULL;
     bool good = label && workspace && (probabilities || !dn_model_has_probabilities(model));
-    for (size_t i = 0; good && i < n; i += SLICE) {
+    bool gone = false;
+    for (size_t i = 0; good && !gone && i < n; i += SLICE) {
         size_t rows = n - i < SLICE ? n - i : SLICE;
         const dn_prediction out = {.label = label, .probabilities = probabilities};
         dn_model_predict(model, in->raw + i * in->n_inputs, rows, workspace, &out);
         dn_metrics_add(metrics, rows, in->label + i, label, probabilities, NULL);
+        gone = http_gone(call);
     }
     free(label);
     free(workspace);
     free(probabilities);
+    if (gone)
+        return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
     return good || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to evaluate %zu rows", n);
 }
 
 /* Metrics of n labelled rows. */
-static bool measure(const dn_model *model, const struct wire_instances *in, size_t n, dn_metrics **out, struct problem *problem) {
+static bool measure(const struct http_call *call, const dn_model *model, const struct wire_instances *in, size_t n, dn_metrics **out,
+                    struct problem *problem) {
     dn_metrics *metrics = NULL;
     dn_error err;
     dn_error_clear(&err);
     if (dn_metrics_new(dn_model_classes(model)->n, &metrics, &err) != DN_OK)
         return problem_set(problem, PROBLEM_UNAVAILABLE, "%s", err.message);
-    if (!score(model, in, n, metrics, problem)) {
+    if (!score(call, model, in, n, metrics, problem)) {
         dn_metrics_free(metrics);
         return false;
     }
@@ -91,8 +100,8 @@ static bool evaluate_body(struct http_call *call, const dn_model *model, dn_metr
     bool good = wire_instances_read(body, size, format, model, true, &in, problem);
     size_t n = good ? keep_labelled(&in) : 0;
     if (good && n == 0)
-        good = problem_set(problem, PROBLEM_INVALID_INSTANCES, "no row has a value of the target \"%s\"", dn_model_target(model));
-    good = good && measure(model, &in, n, out, problem);
+        good = problem_add(problem, PROBLEM_INVALID_INSTANCES, "", "no row has a value of the target \"%s\"", dn_model_target(model));
+    good = good && measure(call, model, &in, n, out, problem);
     wire_instances_done(&in);
     return good;
 }
@@ -135,48 +144,47 @@ static size_t choose_columns(const struct wire_schema *schema, const dn_model *m
     return n;
 }
 
-/* The run of an evaluation: ends early when the daemon drains. */
-static dn_status stop_at_drain(const dn_run *run) {
-    const struct api_app *app = run->ctx;
-    return app->draining(app) ? DN_ERR_STOPPED : DN_OK;
+/* The run of an evaluation: ends early when nobody waits for it. */
+static dn_status stop_when_gone(const dn_run *run) {
+    return http_gone(run->ctx) ? DN_ERR_STOPPED : DN_OK;
 }
 
-static bool evaluate_source(const struct api_app *app, const dn_model *model, const struct jobs_source *source, dn_metrics **out,
+static bool evaluate_source(const struct http_call *call, const dn_model *model, const struct jobs_source *source, dn_metrics **out,
                             struct problem *problem) {
     struct budget budget;
     dn_run run = dn_run_default();
     dn_error err;
     dn_error_clear(&err);
-    budget_init(&budget, jobs_memory_limit(app->jobs));
+    budget_init(&budget, jobs_memory_limit(api_app_of(call)->jobs));
     run.allocator = &budget.allocator;
-    run.stop = stop_at_drain;
-    run.ctx = (void *)(uintptr_t)app;
+    run.stop = stop_when_gone;
+    run.ctx = (void *)(uintptr_t)call;
     dn_status status = dn_model_evaluate(model, jobs_source_table(source), &run, out, &err);
     if (status == DN_OK)
         return true;
     if (status == DN_ERR_STOPPED)
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "the daemon is shutting down");
+        return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
     if (status == DN_ERR_DATA)
         return json_fault(problem, "", "dataset", "%s", err.message);
     jobs_problem_from_core(&err, problem);
     return false;
 }
 
-static bool evaluate_columns(const struct api_app *app, const dn_model *model, const struct store_dataset *d,
+static bool evaluate_columns(const struct http_call *call, const dn_model *model, const struct store_dataset *d,
                              const struct wire_schema *schema, dn_metrics **out, struct problem *problem) {
     struct jobs_column *columns = calloc(dn_encoder_n_inputs(dn_model_encoder(model)) + 1, sizeof *columns);
     struct jobs_source *source = NULL;
     if (!columns)
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
     size_t n = choose_columns(schema, model, columns);
-    bool good = jobs_source_open(app->store, d->id, columns, n, 1, KEEP_BYTES, &source, problem) &&
-                evaluate_source(app, model, source, out, problem);
+    bool good = jobs_source_open(api_app_of(call)->store, d->id, columns, n, 1, KEEP_BYTES, &source, problem) &&
+                evaluate_source(call, model, source, out, problem);
     jobs_source_close(source);
     free(columns);
     return good;
 }
 
-static bool evaluate_dataset(const struct api_app *app, const dn_model *model, const char *reference, dn_metrics **out,
+static bool evaluate_dataset(const struct http_call *call, const dn_model *model, const char *reference, dn_metrics **out,
                              struct problem *problem) {
     char name[IDS_NAME_SIZE];
     int64_t version;
@@ -186,7 +194,7 @@ static bool evaluate_dataset(const struct api_app *app, const dn_model *model, c
     if (!api_reference_parse(reference, name, &version))
         return json_fault(problem, "", "dataset", "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
                           reference);
-    if (!store_dataset_get(app->store, name, version, &d, &why)) {
+    if (!store_dataset_get(api_app_of(call)->store, name, version, &d, &why)) {
         if (why.type == PROBLEM_UNKNOWN_DATASET)
             json_fault(problem, "", "dataset", "%s", why.detail ? why.detail : "there is no such dataset");
         else
@@ -194,7 +202,7 @@ static bool evaluate_dataset(const struct api_app *app, const dn_model *model, c
         problem_done(&why);
         return false;
     }
-    bool good = wire_schema_parse(d.columns, &schema, problem) && evaluate_columns(app, model, &d, &schema, out, problem);
+    bool good = wire_schema_parse(d.columns, &schema, problem) && evaluate_columns(call, model, &d, &schema, out, problem);
     wire_schema_done(&schema);
     store_dataset_done(&d);
     return good;
@@ -217,7 +225,7 @@ void api_model_evaluate(struct http_call *call) {
     }
     const char *reference = read_reference(call, &problem);
     if (reference)
-        (void)evaluate_dataset(app, m->model, reference, &metrics, &problem);
+        (void)evaluate_dataset(call, m->model, reference, &metrics, &problem);
     else if (!problem.type)
         (void)evaluate_body(call, m->model, &metrics, &problem);
     if (metrics)

@@ -3,11 +3,17 @@
 #include "api/support.h"
 #include "base/json_read.h"
 
+#include <discern/encoder.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CLASSES = 1000 }; /* dn_train's own limit, told before it runs */
+enum {
+    MAX_CLASSES = 1000, /* dn_train's own limit, told before it runs */
+    MANY_CLASSES = 20,  /* beyond them a numeric target may be continuous */
+    NAMED_COLUMNS = 10  /* how many a message names */
+};
 
 static const struct wire_column *column_at(const struct job_request *r, size_t i) {
     return &r->schema.columns[i];
@@ -48,6 +54,21 @@ static void read_dataset(struct job_request *r, const json_t *root) {
         json_fault(r->problem, "", "dataset", "dataset \"%s\" has no rows", r->dataset.name);
 }
 
+/* ---- distinct values ---- */
+
+enum { COUNT_SIZE = 64 };
+
+/* "3 distinct values", "more than 10000 distinct values", "more distinct values than could be counted" */
+static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
+    if (c->distinct >= 0)
+        (void)snprintf(out, COUNT_SIZE, "%" PRId64 " distinct values", c->distinct);
+    else if (c->distinct_above >= 0)
+        (void)snprintf(out, COUNT_SIZE, "more than %" PRId64 " distinct values", c->distinct_above);
+    else
+        (void)snprintf(out, COUNT_SIZE, "distinct values too large to be counted");
+    return out;
+}
+
 /* ---- target ---- */
 
 static bool unknown_column(struct job_request *r, const char *parent, const char *key, const char *name) {
@@ -55,8 +76,18 @@ static bool unknown_column(struct job_request *r, const char *parent, const char
                       r->dataset.version, name);
 }
 
+/* Numbers of which hardly one comes twice are measurements, not names of classes; it is the client who knows. */
+static void warn_of_continuous(struct job_request *r, const struct wire_column *c) {
+    if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES && c->distinct > (r->dataset.n_rows - c->missing) / 2)
+        job_request_warn(r,
+                         "the target \"%s\" looks continuous: %" PRId64 " distinct numbers in %" PRId64
+                         " rows, and each becomes a class; put them into a few ranges first if that is not meant",
+                         c->name, c->distinct, r->dataset.n_rows - c->missing);
+}
+
 static void read_target(struct job_request *r, const json_t *root) {
     const char *name = NULL;
+    char count[COUNT_SIZE];
     bool needed = !r->spec.algorithm || (r->spec.algorithm->flags & DN_ALGORITHM_TARGET);
     if (!json_read_string(root, "target", needed, "", &name, r->problem) || !r->has_dataset)
         return;
@@ -77,11 +108,17 @@ static void read_target(struct job_request *r, const json_t *root) {
     else if (c->distinct == 1)
         json_fault(r->problem, "", "target", "column \"%s\" has one value only; at least two classes are needed", c->name);
     else if (c->distinct < 0 || c->distinct > MAX_CLASSES)
-        json_fault(r->problem, "", "target", "column \"%s\" has more than %d distinct values; each would be a class", c->name, MAX_CLASSES);
+        json_fault(r->problem, "", "target", "column \"%s\" has %s; each would be a class, of which there may be %d", c->name,
+                   how_many(c, count), MAX_CLASSES);
+    else if (c->distinct_bytes > (int64_t)DN_MAX_LEVEL_BYTES)
+        json_fault(r->problem, "", "target", "column \"%s\" has %s of %" PRId64 " bytes in all; the names of classes may have %zu", c->name,
+                   how_many(c, count), c->distinct_bytes, DN_MAX_LEVEL_BYTES);
     else {
         r->has_target = true;
         r->n_classes = (size_t)c->distinct;
+        r->target_missing = c->missing;
         r->spec.target = (struct jobs_column){.index = (size_t)i, .name = c->name, .type = c->type};
+        warn_of_continuous(r, c);
     }
 }
 
@@ -100,6 +137,21 @@ static const char *unusable(const struct job_request *r, size_t i) {
     return c->type == DN_TEXT                ? "is text, which cannot be a feature yet"
            : c->missing >= r->dataset.n_rows ? "is missing in every row"
                                              : NULL;
+}
+
+/* A category's levels become part of the model: refuses more of them, and longer ones, than an encoder takes. What is not known is found by the job. */
+static bool check_levels(struct job_request *r, const struct wire_column *c, const char *parent, const char *key) {
+    char count[COUNT_SIZE];
+    if (c->type != DN_CATEGORICAL)
+        return true;
+    if (c->distinct > DN_MAX_LEVELS || c->distinct_above >= DN_MAX_LEVELS)
+        return json_fault(r->problem, parent, key, "column \"%s\" has %s; a categorical feature may have %d", c->name, how_many(c, count),
+                          DN_MAX_LEVELS);
+    if (c->distinct_bytes > (int64_t)DN_MAX_LEVEL_BYTES)
+        return json_fault(r->problem, parent, key,
+                          "column \"%s\" has %s of %" PRId64 " bytes in all; those of a categorical feature may have %zu", c->name,
+                          how_many(c, count), c->distinct_bytes, DN_MAX_LEVEL_BYTES);
+    return true;
 }
 
 /* A list of column names: marks them, in order when `order` is given. */
@@ -124,7 +176,7 @@ static void read_names(struct job_request *r, const json_t *features, const char
             json_fault(r->problem, parent, index, "column \"%s\" is the target", names[k]);
         else if (part == PART_INCLUDED && unusable(r, (size_t)i))
             json_fault(r->problem, parent, index, "column \"%s\" %s", names[k], unusable(r, (size_t)i));
-        else {
+        else if (part == PART_EXCLUDED || check_levels(r, column_at(r, (size_t)i), parent, index)) {
             parts[i] = part;
             if (order)
                 order[(*n_order)++] = (size_t)i;
@@ -141,7 +193,38 @@ static struct job_encoding encoding_of(const struct wire_column *c) {
     return (struct job_encoding){.n_features = levels + missing, .missing_level = missing};
 }
 
-static void take_inputs(struct job_request *r, const size_t *order, size_t n) {
+/* All categories together. */
+static void check_all_levels(struct job_request *r) {
+    int64_t bytes = 0;
+    for (size_t k = 0; k < r->spec.n_inputs; k++) {
+        const struct wire_column *c = column_at(r, r->spec.inputs[k].index);
+        bytes += c->type == DN_CATEGORICAL && c->distinct_bytes > 0 ? c->distinct_bytes : 0;
+    }
+    if (bytes > (int64_t)DN_MAX_LEVELS_BYTES)
+        json_fault(r->problem, "", "features",
+                   "the categorical features have distinct values of %" PRId64 " bytes in all; they may have %zu", bytes,
+                   DN_MAX_LEVELS_BYTES);
+}
+
+/* No column is left: says which are text, for one who sees a table full of columns. */
+static void refuse_none_left(struct job_request *r, const size_t *order, size_t n) {
+    struct buf names = {0};
+    size_t n_text = 0;
+    for (size_t k = 0; k < n; k++)
+        if (column_at(r, order[k])->type == DN_TEXT && n_text++ < NAMED_COLUMNS)
+            buf_printf(&names, "%s\"%s\"", n_text > 1 ? ", " : "", column_at(r, order[k])->name);
+    if (n_text > NAMED_COLUMNS)
+        buf_printf(&names, " and %zu more", n_text - NAMED_COLUMNS);
+    const char *text = n_text > 0 ? buf_cstr(&names) : NULL;
+    if (text)
+        json_fault(r->problem, "", "features", "no column is left to be a feature: text cannot be one yet (%s)", text);
+    else
+        json_fault(r->problem, "", "features", "no column is left to be a feature");
+    buf_done(&names);
+}
+
+static void take_inputs(struct job_request *r, const size_t *order, size_t n, bool by_name) {
+    size_t before = n_faults(r);
     struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
     r->encodings = arena_alloc(r->arena, (n + 1) * sizeof *r->encodings);
     if (!inputs || !r->encodings) {
@@ -155,14 +238,17 @@ static void take_inputs(struct job_request *r, const size_t *order, size_t n) {
             job_request_warn(r, "column \"%s\" %s: left out", c->name, why);
             continue;
         }
+        if (!by_name && !check_levels(r, c, "", "features"))
+            continue;
         inputs[r->spec.n_inputs] = (struct jobs_column){.index = order[k], .name = c->name, .type = c->type};
         r->encodings[r->spec.n_inputs] = encoding_of(c);
         r->n_features += r->encodings[r->spec.n_inputs].n_features;
         r->spec.n_inputs++;
     }
     r->spec.inputs = inputs;
-    if (r->spec.n_inputs == 0)
-        json_fault(r->problem, "", "features", "no column is left to be a feature");
+    check_all_levels(r);
+    if (r->spec.n_inputs == 0 && n_faults(r) == before)
+        refuse_none_left(r, order, n);
 }
 
 static void choose_inputs(struct job_request *r, const json_t *features) {
@@ -175,7 +261,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
     }
     for (size_t i = 0; i < n_cols; i++)
         parts[i] = PART_NONE;
-    const json_t *include = features ? json_object_get(features, "include") : NULL;
+    const json_t *include = features ? json_read_any(features, "include", false, "/features", r->problem) : NULL;
     size_t before = n_faults(r);
     if (features) {
         read_names(r, features, "include", PART_INCLUDED, parts, order, &n);
@@ -186,7 +272,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
             order[n++] = i;
     /* Without a good target and good names the rest would be judged on a guess. */
     if (r->has_target && n_faults(r) == before)
-        take_inputs(r, order, n);
+        take_inputs(r, order, n, include != NULL);
 }
 
 void job_columns_read(struct job_request *r, const json_t *root) {

@@ -66,6 +66,20 @@ static void write_validation(const struct job_request *r, struct json_writer *w)
     }
 }
 
+/* The parameters as the training would use them: its rows are those that have a target and are not held out. */
+static void write_params(const struct job_request *r, struct buf *out) {
+    dn_params *used = NULL;
+    dn_error err;
+    dn_error_clear(&err);
+    const double rows = (double)(r->dataset.n_rows - r->target_missing) * (1 - r->spec.holdout);
+    if (dn_params_copy(r->spec.params, &used, &err) == DN_OK &&
+        dn_params_settle(used, (size_t)rows, r->n_features, r->n_classes, &err) == DN_OK)
+        jobs_params_write(used, out);
+    else
+        out->failed = true;
+    dn_params_free(used);
+}
+
 void job_request_write(const struct job_request *r, struct buf *out) {
     struct json_writer w;
     struct buf params = {0};
@@ -75,7 +89,7 @@ void job_request_write(const struct job_request *r, struct buf *out) {
     json_kv_string(&w, "model", r->spec.model);
     write_data(r, &w);
     json_kv_string(&w, "algorithm", r->spec.algorithm->id);
-    jobs_params_write(r->spec.params, &params);
+    write_params(r, &params);
     json_kv_raw(&w, "params", buf_cstr(&params));
     write_features(r, &w);
     write_validation(r, &w);

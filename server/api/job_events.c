@@ -1,5 +1,5 @@
 /* GET /v1/jobs/{id}/events: Server-Sent Events. `id:` is the number of the job's stored event, so a client that reconnects (to this process or the next)
- * with Last-Event-ID misses nothing. `state` and `done` carry the job object as it is when they are sent, `progress` its progress member. */
+ * with Last-Event-ID misses nothing. `state` and `done` carry the job object as it was at that event, `progress` its progress member. */
 #include "api/documents.h"
 #include "api/handlers.h"
 #include "api/support.h"
@@ -15,19 +15,20 @@ enum { KEEP_ALIVE_SECONDS = 15, EVENTS_AT_ONCE = 100 };
 struct events {
     int64_t job;
     int64_t after; /* events up to this one were sent */
+    int64_t seen;  /* changes of the store up to this one were looked at; -1: none */
     bool begun;    /* "retry:" was sent */
     bool resumed;  /* Last-Event-ID was given: continue after it; otherwise begin with the present state */
     bool ended;    /* `done` was sent */
     int64_t sent;  /* monotonic ns of the last bytes: other jobs' changes wake us too, so `idle` alone would not tell a silence */
 };
 
-/* One step's work: the job as it is and where to write. */
+/* One reading of events and where to write. */
 struct step {
     struct events *stream;
     struct buf *out;
-    const struct store_job *job;
-    size_t n;   /* events written */
-    bool newer; /* there are events that the job, as it was read, has not got yet */
+    const struct store_job *job; /* as it is now; NULL: not read, so only progress can be told */
+    size_t n;                    /* events written */
+    bool more;                   /* there are events that need the job as it is now */
 };
 
 /* One message. The data is one line in our own documents; a line break in it would end the field, so each line gets its own. */
@@ -48,24 +49,37 @@ static void put_job(struct buf *out, const char *event, int64_t id, const struct
     struct buf data = {0};
     struct json_writer w;
     json_writer_init(&w, &data);
-    api_job_write(job, &w);
+    api_job_write(job, false, &w);
     put_message(out, event, id, data.data, data.size);
     out->failed = out->failed || data.failed;
     buf_done(&data);
 }
 
+/* The job as it was at a `state` event. What is not stored with the event is either fixed, or absent before the end and fixed from then on. */
+static struct store_job job_at(const struct store_job *now, const struct store_event *e) {
+    struct store_job then = *now;
+    then.state = e->state;
+    then.attempts = e->attempts;
+    then.started_at = e->started_at;
+    then.warnings = (char *)(uintptr_t)e->warnings;
+    if (!store_job_ended(e->state)) {
+        then.finished_at = 0;
+        then.progress = then.error = then.result = NULL;
+    }
+    return then;
+}
+
 static bool add_event(void *arg, const struct store_event *e) {
     struct step *s = arg;
-    if (e->seq > s->job->last_event) {
-        s->newer = true;
+    s->more = e->kind == STORE_EVENT_PROGRESS ? false : !s->job || e->seq > s->job->last_event;
+    if (s->more)
         return false;
-    }
     if (e->kind == STORE_EVENT_PROGRESS && e->progress)
         put_message(s->out, "progress", e->seq, e->progress, strlen(e->progress));
-    else if (e->kind == STORE_EVENT_STATE)
-        put_job(s->out, "state", e->seq, s->job);
-    else if (e->kind == STORE_EVENT_DONE)
-        put_job(s->out, "done", e->seq, s->job);
+    else if (e->kind != STORE_EVENT_PROGRESS) {
+        const struct store_job then = job_at(s->job, e);
+        put_job(s->out, e->kind == STORE_EVENT_STATE ? "state" : "done", e->seq, &then);
+    }
     s->stream->ended = e->kind == STORE_EVENT_DONE;
     s->stream->after = e->seq;
     s->n++;
@@ -78,40 +92,64 @@ static void put_present(struct events *e, const struct store_job *job, struct bu
     put_job(out, "state", e->after, job);
 }
 
-static enum http_stream_state events_next(struct http_call *call, struct buf *out, bool idle, bool draining) {
-    struct events *e = http_state(call);
-    struct store *store = api_app_of(call)->store;
-    struct problem problem = {0};
+/* The job is read before the events that need it, so that no `done` carries an object that has not ended. */
+static bool put_with_job(struct events *e, struct store *store, struct step *step, struct problem *problem) {
     struct store_job job;
-    if (draining)
-        return HTTP_STREAM_END;
-    /* The job is read first and bounds the events that are sent, so that no `done` carries an object that has not ended. */
-    if (!store_job_get(store, e->job, &job, &problem)) {
-        problem_done(&problem);
-        return HTTP_STREAM_END; /* deleted meanwhile */
-    }
+    if (!store_job_get(store, e->job, &job, problem))
+        return false;
     if (!e->begun) {
-        buf_puts(out, "retry: 2000\n\n");
+        buf_puts(step->out, "retry: 2000\n\n");
         if (e->after > job.last_event) /* an event that is not ours (any more): what it has missed cannot be known */
             e->resumed = false;
         if (!e->resumed)
-            put_present(e, &job, out);
+            put_present(e, &job, step->out);
     }
     e->begun = true;
-    struct step step = {.stream = e, .out = out, .job = &job};
-    bool good = job.last_event <= e->after || store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, &step, &problem);
+    step->job = &job;
+    bool good = job.last_event <= e->after || store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, step, problem);
     store_job_done(&job);
+    step->job = NULL;
+    return good;
+}
+
+/* Writes what is new. A thousand may look at one job twice a second: who has no news reads nothing, and who has only progress does not read the job. */
+static bool put_news(struct events *e, struct store *store, struct step *step, struct problem *problem) {
+    if (e->begun) {
+        if (!store_changes_of_job(store, e->job, &e->seen))
+            return true;
+        if (!store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, step, problem))
+            return false;
+        if (!step->more)
+            return true;
+        step->more = false;
+    } else {
+        (void)store_changes_of_job(store, e->job, &e->seen); /* what comes from here on is news */
+    }
+    return put_with_job(e, store, step, problem);
+}
+
+static enum http_stream_state events_next(struct http_call *call, struct buf *out, bool idle, bool draining) {
+    struct events *e = http_state(call);
+    struct problem problem = {0};
+    struct step step = {.stream = e, .out = out};
+    if (draining)
+        return HTTP_STREAM_END;
+    bool good = put_news(e, api_app_of(call)->store, &step, &problem);
+    bool deleted = problem.type == PROBLEM_UNKNOWN_JOB;
     problem_done(&problem);
+    if (e->ended || deleted)
+        return HTTP_STREAM_END;
     if (!good)
         return HTTP_STREAM_ABORT;
-    if (e->ended)
-        return HTTP_STREAM_END;
     int64_t now = clock_monotonic_ns();
     if (out->size == 0 && (idle || now - e->sent >= KEEP_ALIVE_SECONDS * INT64_C(1000000000)))
         buf_puts(out, ": still here\n\n");
     if (out->size > 0)
         e->sent = now;
-    return step.newer || step.n == EVENTS_AT_ONCE ? HTTP_STREAM_MORE : HTTP_STREAM_WAIT;
+    if (!step.more && step.n < EVENTS_AT_ONCE)
+        return HTTP_STREAM_WAIT;
+    e->seen = -1; /* there is more, though nothing changes */
+    return HTTP_STREAM_MORE;
 }
 
 void api_job_events(struct http_call *call) {
@@ -127,7 +165,7 @@ void api_job_events(struct http_call *call) {
     }
     if (!api_job_find(call, &job))
         return;
-    bool seen = last && store_job_ended(job.state) && after >= job.last_event;
+    bool seen = last && store_job_ended(job.state) && after == job.last_event;
     int64_t id = job.id;
     store_job_done(&job);
     if (seen) {
@@ -139,7 +177,7 @@ void api_job_events(struct http_call *call) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for an event stream");
         return;
     }
-    *e = (struct events){.job = id, .after = after, .resumed = last != NULL};
+    *e = (struct events){.job = id, .after = after, .seen = -1, .resumed = last != NULL};
     http_set_state(call, e);
     http_on_done(call, free);
     http_reply_header(call, "X-Accel-Buffering", "no");

@@ -31,6 +31,13 @@ static void set(struct job_request *r, dn_params *params, const char *name, cons
         fault_from(r, name, &err);
 }
 
+static bool has_param(const dn_algorithm *algorithm, const char *name) {
+    for (size_t i = 0; i < algorithm->n_params; i++)
+        if (strcmp(algorithm->params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static const dn_algorithm *find(struct job_request *r, const char *id) {
     const dn_algorithm *algorithm = dn_algorithm_find(id);
     if (algorithm)
@@ -62,7 +69,8 @@ void job_params_read(struct job_request *r, const json_t *root) {
     r->spec.algorithm = algorithm;
     size_t before = r->problem->n_errors + r->problem->n_dropped;
     for (void *at = json_object_iter((json_t *)(uintptr_t)given); at; at = json_object_iter_next((json_t *)(uintptr_t)given, at))
-        set(r, r->spec.params, json_object_iter_key(at), json_object_iter_value(at));
+        if (!json_is_null(json_object_iter_value(at)) || !has_param(algorithm, json_object_iter_key(at))) /* null: not given */
+            set(r, r->spec.params, json_object_iter_key(at), json_object_iter_value(at));
     /* Rules between parameters make sense only when each of them is right. */
     if (r->problem->n_errors + r->problem->n_dropped == before && dn_params_check(r->spec.params, &err) != DN_OK)
         fault_from(r, err.field, &err);

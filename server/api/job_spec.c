@@ -89,7 +89,7 @@ static void read_validation(struct job_request *r, const json_t *root) {
     static const char *const later[] = {"folds", "dataset", NULL};
     const json_t *validation = NULL;
     double holdout = 0;
-    if (json_is_null(json_object_get(root, "validation")) || !json_read_object(root, "validation", false, "", &validation, r->problem))
+    if (!json_read_object(root, "validation", false, "", &validation, r->problem))
         return;
     job_refuse(r, validation, "/validation", known, later);
     if (json_object_size(validation) == 0)
@@ -129,7 +129,7 @@ static void read_limits(struct job_request *r, const json_t *root) {
 
 static void read_seed(struct job_request *r, const json_t *root) {
     int64_t seed = 1;
-    json_read_int(root, "seed", false, "", 0, INT64_C(1) << 53, &seed, r->problem);
+    json_read_int(root, "seed", false, "", 0, API_NUMBER_MAX, &seed, r->problem);
     r->spec.seed = (uint64_t)seed;
 }
 

@@ -24,7 +24,8 @@ struct job_request {
     struct store_dataset dataset;
     struct wire_schema schema;
     bool has_target;
-    size_t n_classes; /* of the target */
+    size_t n_classes;       /* of the target */
+    int64_t target_missing; /* rows without a target, which training leaves out */
 
     struct job_encoding *encodings; /* [spec.n_inputs] */
     size_t n_features;

@@ -3,11 +3,14 @@
 #include "api/handlers.h"
 #include "api/job_spec.h"
 #include "api/support.h"
+#include "base/json_read.h"
 #include "base/log.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-void api_job_write(const struct store_job *j, struct json_writer *w) {
+void api_job_write(const struct store_job *j, bool brief, struct json_writer *w) {
     json_begin_object(w);
     json_kv_int(w, "id", j->id);
     json_kv_string(w, "state", store_job_state_name(j->state));
@@ -30,7 +33,7 @@ void api_job_write(const struct store_job *j, struct json_writer *w) {
         json_begin_object(w);
         json_kv_string(w, "model", j->model);
         json_kv_int(w, "version", j->version);
-        api_put_members(w, j->result);
+        (brief ? api_put_members_brief : api_put_members)(w, j->result);
         json_end_object(w);
     } else {
         json_put_null(w);
@@ -42,15 +45,15 @@ void api_job_reply(struct http_call *call, int status, struct store_job *j) {
     struct buf body = {0};
     struct json_writer w;
     json_writer_init(&w, &body);
-    api_job_write(j, &w);
+    api_job_write(j, false, &w);
     api_reply_json(call, status, &body);
     store_job_done(j);
 }
 
 /* ---- POST /v1/jobs ---- */
 
-/* Stores the job. */
-static bool insert(const struct api_app *app, const struct job_request *r, int64_t *id, struct problem *problem) {
+/* Stores the job. *job: as it is committed. */
+static bool insert(const struct api_app *app, const struct job_request *r, int64_t *id, struct store_job *job, struct problem *problem) {
     struct buf spec = {0}, warnings = {0};
     jobs_spec_write(&r->spec, &spec);
     buf_putc(&warnings, '[');
@@ -62,31 +65,36 @@ static bool insert(const struct api_app *app, const struct job_request *r, int64
         .dataset_id = r->dataset.id,
         .spec = buf_cstr(&spec),
         .warnings = buf_cstr(&warnings),
+        .max_queued = app->max_queued_jobs,
     };
-    bool good = j.spec && j.warnings ? store_job_insert(app->store, &j, id, problem)
+    bool good = j.spec && j.warnings ? store_job_insert(app->store, &j, id, job, problem)
                                      : problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
     buf_done(&spec);
     buf_done(&warnings);
     return good;
 }
 
-static void reply_created(struct http_call *call, int64_t id) {
-    struct store_job j;
-    struct problem problem = {0};
-    if (!store_job_get(api_app_of(call)->store, id, &j, &problem)) {
-        http_reply_problem(call, &problem);
-        return;
+/* The job was not stored. A dataset that was deleted since the body was judged is the same fault as one that was not there then. */
+static void reply_refused(struct http_call *call, const struct job_request *r, struct problem *problem) {
+    if (problem->type == PROBLEM_UNKNOWN_DATASET) {
+        problem_done(problem);
+        json_fault(problem, "", "dataset", "dataset \"%s\" version %" PRId64 " has just been deleted", r->spec.dataset,
+                   r->spec.dataset_version);
     }
-    const char *link = http_link(call, "/v1/jobs/%lld", (long long)id);
+    http_reply_problem(call, problem);
+}
+
+static void put_location(struct http_call *call, int64_t id) {
+    const char *link = http_link(call, "/v1/jobs/%" PRId64, id);
     if (link)
         http_reply_header(call, "Location", link);
-    api_job_reply(call, 202, &j);
 }
 
 /* The body was judged good: answers with the plan, or starts the job. */
 static void accept(struct http_call *call, const struct job_request *r, bool dry_run) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
+    struct store_job job = {0};
     int64_t id = 0;
     if (dry_run) {
         struct buf body = {0};
@@ -94,14 +102,15 @@ static void accept(struct http_call *call, const struct job_request *r, bool dry
         api_reply_json(call, 200, &body);
         return;
     }
-    if (!insert(app, r, &id, &problem)) {
-        http_reply_problem(call, &problem);
+    if (!insert(app, r, &id, &job, &problem)) {
+        reply_refused(call, r, &problem);
         return;
     }
     jobs_poke(app->jobs);
     log_info("job.queued", log_str("request", http_request_id(call)), log_int("job", id), log_str("model", r->spec.model),
              log_str("dataset", r->spec.dataset), log_int("version", r->spec.dataset_version), log_str("algorithm", r->spec.algorithm->id));
-    reply_created(call, id);
+    put_location(call, id);
+    api_job_reply(call, 202, &job);
 }
 
 void api_jobs_create(struct http_call *call) {
@@ -129,7 +138,7 @@ static bool add_job(void *arg, const struct store_job *j) {
     struct api_list *list = arg;
     if (!api_list_item_number(list, j->id))
         return false;
-    api_job_write(j, &list->json);
+    api_job_write(j, true, &list->json);
     return true;
 }
 
@@ -164,7 +173,7 @@ static bool job_id(struct http_call *call, int64_t *out) {
     http_cache_control(call, "no-store"); /* every call on a job begins here */
     if (api_number_parse(text, out))
         return true;
-    http_fail(call, PROBLEM_UNKNOWN_JOB, "there is no job \"%s\": an id is a positive integer", text);
+    http_fail(call, PROBLEM_UNKNOWN_JOB, "there is no job \"%s\": an id is an integer from 1 to %" PRId64, text, API_NUMBER_MAX);
     return false;
 }
 
@@ -179,17 +188,49 @@ bool api_job_find(struct http_call *call, struct store_job *out) {
     return false;
 }
 
-/* Answers once the job has ended, or it is the last time that we are asked. */
-static bool check_ended(struct http_call *call, bool last) {
+static void reply_job(struct http_call *call) {
     struct store_job j;
-    if (!api_job_find(call, &j))
-        return true;
-    if (!last && !store_job_ended(j.state)) {
-        store_job_done(&j);
+    if (api_job_find(call, &j))
+        api_job_reply(call, 200, &j);
+}
+
+/* A call that waits for the end of a job. */
+struct wait {
+    int64_t job;
+    int64_t seen; /* changes up to this one were looked at; -1: none */
+};
+
+/* Answers once the job has ended, or it is the last time that we are asked. Asked whenever anything was committed, beside a thousand others perhaps: the row is read at the end. */
+static bool check_ended(struct http_call *call, bool last) {
+    struct wait *wait = http_state(call);
+    struct store *store = api_app_of(call)->store;
+    struct problem problem = {0};
+    enum store_job_state state = STORE_JOB_QUEUED;
+    if (!last && (!store_changes_of_job(store, wait->job, &wait->seen) ||
+                  (store_job_get_state(store, wait->job, &state, &problem) && !store_job_ended(state))))
         return false;
-    }
-    api_job_reply(call, 200, &j);
+    if (problem.type)
+        http_reply_problem(call, &problem);
+    else
+        reply_job(call);
     return true;
+}
+
+static void wait_for_end(struct http_call *call, double seconds) {
+    struct wait *wait = malloc(sizeof *wait);
+    int64_t id;
+    if (!wait) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory to wait for a job");
+        return;
+    }
+    if (!job_id(call, &id)) {
+        free(wait);
+        return;
+    }
+    *wait = (struct wait){.job = id, .seen = -1};
+    http_set_state(call, wait);
+    http_on_done(call, free);
+    http_watch(call, seconds, check_ended);
 }
 
 void api_job_get(struct http_call *call) {
@@ -198,9 +239,9 @@ void api_job_get(struct http_call *call) {
     if (!api_query_known(call, known) || !api_query_seconds(call, "wait", (double)api_app_of(call)->max_wait_seconds, &wait))
         return;
     if (wait > 0)
-        http_watch(call, wait, check_ended);
+        wait_for_end(call, wait);
     else
-        check_ended(call, true);
+        reply_job(call);
 }
 
 void api_job_cancel(struct http_call *call) {
@@ -211,11 +252,12 @@ void api_job_cancel(struct http_call *call) {
     int64_t id;
     if (!api_query_known(call, known) || !job_id(call, &id))
         return;
-    if (!store_job_cancel(app->store, id, &problem) || !store_job_get(app->store, id, &j, &problem)) {
+    if (!store_job_cancel(app->store, id, &j, &problem)) {
         http_reply_problem(call, &problem);
         return;
     }
     log_info("job.cancel", log_str("request", http_request_id(call)), log_int("job", id));
+    put_location(call, id);
     api_job_reply(call, 202, &j);
 }
 

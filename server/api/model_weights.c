@@ -26,15 +26,13 @@ static void put_vector(struct json_writer *w, const char *key, const double *v, 
     json_end_array(w);
 }
 
-/* Discriminant k. Of two classes the only one speaks for the second, `positive`; of K each speaks for its own. */
+/* What discriminant k, row k of w, says. Of two classes the only one speaks for the second, `positive`; of K each speaks for its own. */
 static void put_discriminant(struct json_writer *w, const dn_linear *linear, const dn_classes *classes, size_t k) {
     const double *row = linear->w + k * linear->n_features;
     const double length = norm(row, linear->n_features);
     json_begin_object(w);
     json_put_key(w, linear->n_scores == 1 ? "positive" : "class");
     jobs_class_write(classes, linear->n_scores == 1 ? classes->n - 1 : k, w);
-    put_vector(w, "w", row, linear->n_features);
-    json_kv_double(w, "w0", linear->w0[k]);
     json_kv_double(w, "norm", length);
     json_kv_double(w, "distance_from_origin", length > 0 ? -linear->w0[k] / length : (double)NAN);
     json_end_object(w);
@@ -101,5 +99,5 @@ void api_model_weights(struct http_call *call) {
         put_linear(&w, m->model, &linear);
     json_end_object(&w);
     serving_release(app->serving, m);
-    api_reply_json(call, 200, &body);
+    api_reply_unchanging(call, &body);
 }

@@ -9,7 +9,7 @@
 
 static const char *const no_query[] = {NULL};
 
-void api_model_write(const struct store_model *m, struct json_writer *w) {
+void api_model_write(const struct store_model *m, bool brief, struct json_writer *w) {
     json_begin_object(w);
     json_kv_string(w, "name", m->name);
     json_kv_int(w, "version", m->version);
@@ -20,7 +20,7 @@ void api_model_write(const struct store_model *m, struct json_writer *w) {
     json_kv_int(w, "bytes", m->bytes);
     json_kv_string(w, "description", m->description);
     json_kv_raw(w, "tags", m->tags ? m->tags : "[]");
-    api_put_members(w, m->info);
+    (brief ? api_put_members_brief : api_put_members)(w, m->info);
     json_end_object(w);
 }
 
@@ -37,7 +37,7 @@ static void reply(struct http_call *call, struct store_model *m) {
     struct buf body = {0};
     struct json_writer w;
     json_writer_init(&w, &body);
-    api_model_write(m, &w);
+    api_model_write(m, false, &w);
     api_reply_json(call, 200, &body);
     store_model_done(m);
 }
@@ -60,7 +60,7 @@ static bool add_model(void *arg, const struct store_model *m) {
     struct api_list *list = arg;
     if (!api_list_item(list, m->name))
         return false;
-    api_model_write(m, &list->json);
+    api_model_write(m, true, &list->json);
     return true;
 }
 
@@ -80,7 +80,7 @@ static bool add_version(void *arg, const struct store_model *m) {
     struct api_list *list = arg;
     if (!api_list_item_number(list, m->version))
         return false;
-    api_model_write(m, &list->json);
+    api_model_write(m, true, &list->json);
     return true;
 }
 
@@ -123,7 +123,7 @@ static int64_t read_live(struct http_call *call) {
     json_t *root = api_body_object(call);
     if (!root)
         return 0;
-    json_read_int(root, "version", true, "", 1, INT64_C(1) << 53, &version, &problem);
+    json_read_int(root, "version", true, "", 1, API_NUMBER_MAX, &version, &problem);
     json_refuse_unknown(root, known, "", &problem);
     json_decref(root);
     if (!problem.type)

@@ -71,7 +71,7 @@ static bool results_init(struct results *r, const dn_model *model, size_t n, uns
     bool label = wanted & OUTPUT_LABEL, probabilities = wanted & OUTPUT_PROBABILITIES, scores = wanted & OUTPUT_SCORES;
     size_t each = (probabilities ? n_classes : 0) + (scores ? n_scores : 0) + 1;
     if (n > MAX_NUMBERS / each) {
-        problem_set(problem, PROBLEM_BODY_TOO_LARGE,
+        problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
                     "%zu instances of %zu numbers each are more than the %d that one answer may hold: send them in parts", n, each,
                     MAX_NUMBERS);
         return false;
@@ -147,6 +147,10 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
     for (size_t i = 0; i < n; i++) {
         http_query_at(call, i, &names[n_pairs], &values[n_pairs]);
         n_pairs += strcmp(names[n_pairs], "output") != 0;
+    }
+    if (n - n_pairs > 1) {
+        http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"output\" is given more than once");
+        return true;
     }
     if (wire_instances_pairs(names, values, n_pairs, m->model, &in, &problem))
         done = answer(call, m, &in, wanted, pool);

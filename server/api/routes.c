@@ -16,7 +16,7 @@ static int64_t max_body(void *app) {
 #define READ_FAST(path_, operation_, handle_, quiet_)                                                                                      \
     { .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = handle_, .quiet = quiet_ }
 #define CHANGE(method_, path_, operation_, body_, handle_)                                                                                 \
-    { .method = method_, .path = path_, .operation = operation_, .body = body_, .where = HTTP_ON_POOL, .handle = handle_ }
+    { .method = method_, .path = path_, .operation = operation_, .body = body_, .where = HTTP_ON_POOL, .handle = handle_, .changes = true }
 #define ROWS_IN(path_, operation_, where_, handle_)                                                                                        \
     {                                                                                                                                      \
         .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = where_, .handle = handle_,            \
@@ -35,6 +35,7 @@ const struct http_route api_routes[] = {
      .body = HTTP_BODY_STREAM,
      .where = HTTP_ON_POOL,
      .sink = &api_dataset_upload,
+     .changes = true,
      .body_limit = max_upload,
      .limit_option = "--max-upload"},
     CHANGE("PATCH", "/v1/datasets/{dataset}", "patchDataset", HTTP_BODY_MEMORY, api_dataset_patch),
@@ -75,8 +76,8 @@ const struct http_route api_routes[] = {
 
     /* the daemon */
     READ_FAST("/healthz", "getHealth", api_healthz, true),
-    {.method = "GET", .path = "/readyz", .operation = "getReadiness", .where = HTTP_ON_POOL, .handle = api_readyz, .quiet = true},
-    {.method = "GET", .path = "/metrics", .operation = "getMetrics", .where = HTTP_ON_POOL, .handle = api_metrics, .quiet = true},
+    {.method = "GET", .path = "/readyz", .operation = "getReadiness", .where = HTTP_ON_OPERATIONS, .handle = api_readyz, .quiet = true},
+    {.method = "GET", .path = "/metrics", .operation = "getMetrics", .where = HTTP_ON_OPERATIONS, .handle = api_metrics, .quiet = true},
     READ_FAST("/version", "getVersion", api_version, false),
     READ_FAST("/openapi.json", "getOpenApi", api_openapi, false),
 };

@@ -1,7 +1,9 @@
 /* Names, numbers, conditions and answers that the handlers of every resource share. Lists are in list.c, query parameters in query.c. */
 #include "api/support.h"
+#include "base/hash.h"
 #include "base/json_read.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +25,12 @@ const char *api_path_name(struct http_call *call, const char *placeholder, enum 
 }
 
 bool api_number_parse(const char *text, int64_t *out) {
-    const int64_t exact = INT64_C(1) << 53;
     int64_t v = 0;
     if (text[0] < '1' || text[0] > '9')
         return false;
     for (; *text >= '0' && *text <= '9'; text++) {
         v = v * 10 + (*text - '0');
-        if (v > exact)
+        if (v > API_NUMBER_MAX)
             return false;
     }
     if (*text != '\0')
@@ -42,7 +43,7 @@ bool api_path_number(struct http_call *call, const char *placeholder, enum probl
     const char *text = http_path_param(call, placeholder);
     if (api_number_parse(text, out))
         return true;
-    http_fail(call, type, "there is no %s \"%s\": it is a positive integer", placeholder, text);
+    http_fail(call, type, "there is no %s \"%s\": it is an integer from 1 to %" PRId64, placeholder, text, API_NUMBER_MAX);
     return false;
 }
 
@@ -63,7 +64,29 @@ struct store_condition api_condition(const struct http_call *call) {
 }
 
 void api_reply_json(struct http_call *call, int status, struct buf *body) {
+    buf_putc(body, '\n'); /* a terminal's prompt stands on its own line */
     http_reply(call, status, API_JSON, body);
+}
+
+const char *api_etag(struct http_call *call, const void *bytes, size_t n) {
+    uint8_t digest[HASH_BLAKE2B_SIZE];
+    char hex[HASH_BLAKE2B_TEXT];
+    struct hash_blake2b *h = hash_blake2b_new();
+    if (!h)
+        return NULL;
+    hash_blake2b_add(h, bytes, n);
+    hash_blake2b_end(h, digest);
+    hash_blake2b_free(h);
+    hash_hex(digest, 16, hex);
+    return arena_printf(http_arena(call), "\"%s\"", hex);
+}
+
+void api_reply_unchanging(struct http_call *call, struct buf *body) {
+    const char *etag = body->failed ? NULL : api_etag(call, body->data, body->size);
+    if (etag && http_not_modified(call, etag))
+        buf_done(body);
+    else
+        api_reply_json(call, 200, body);
 }
 
 json_t *api_body_object(struct http_call *call) {
@@ -95,6 +118,55 @@ void api_put_members(struct json_writer *w, const char *object) {
     first += strspn(first, " \t\r\n");
     if (first < last)
         json_put_raw(w, first, (size_t)(last - first));
+}
+
+/* Behind the string that begins at `at`. The text is a document of our own: complete and right. */
+static const char *skip_string(const char *at) {
+    for (at++; *at && *at != '"'; at++)
+        at += *at == '\\' && at[1];
+    return *at ? at + 1 : at;
+}
+
+/* Behind the value that begins at `at`. */
+static const char *skip_value(const char *at) {
+    size_t depth = 0;
+    while (*at && (depth > 0 || (*at != ',' && *at != '}' && *at != ']'))) {
+        if (*at == '"') {
+            at = skip_string(at);
+            continue;
+        }
+        depth += *at == '{' || *at == '[';
+        depth -= *at == '}' || *at == ']';
+        at++;
+    }
+    return at;
+}
+
+static bool is_key(const char *at, const char *end, const char *name) {
+    return *end == ':' && (size_t)(end - at) == strlen(name) + 2 && memcmp(at + 1, name, strlen(name)) == 0;
+}
+
+void api_put_members_brief(struct json_writer *w, const char *object) {
+    struct buf brief = {0};
+    for (const char *at = object ? object : ""; *at;) {
+        const char *end = *at == '"' ? skip_string(at) : at + 1;
+        if (*at == '"' && (is_key(at, end, "confusion") || is_key(at, end, "per_class"))) {
+            at = skip_value(end + 1);
+            if (*at == ',')
+                at++;
+            else if (brief.size > 0 && brief.data[brief.size - 1] == ',')
+                brief.size--;
+            continue;
+        }
+        buf_append(&brief, at, (size_t)(end - at));
+        at = end;
+    }
+    const char *text = buf_cstr(&brief);
+    if (text)
+        api_put_members(w, text);
+    else
+        w->out->failed = true;
+    buf_done(&brief);
 }
 
 /* The tags as JSON text in the arena; false: no memory. Faults go to the problem. */
@@ -132,6 +204,8 @@ bool api_patch_read(struct http_call *call, struct api_patch *out) {
     struct api_patch patch = {0};
     const char *description = NULL;
     bool room = read_tags(root, http_arena(call), &patch.tags, &problem);
+    if (json_is_null(json_object_get(root, "tags")))
+        patch.tags = "[]";
     if (json_is_null(json_object_get(root, "description")))
         patch.description = "";
     else if (json_read_string(root, "description", false, "", &description, &problem)) {

@@ -9,6 +9,8 @@
 #include "base/json_write.h"
 
 #define API_JSON "application/json"
+/* The largest id, version or row number: 2^53 - 1, the last integer in JSON that no other rounds to. */
+#define API_NUMBER_MAX ((INT64_C(1) << 53) - 1)
 /* A list ends its page early when its answer has grown to this: an item can be large. */
 #define API_PAGE_BYTES (8 * 1024 * 1024)
 
@@ -25,9 +27,9 @@ bool api_query_bool(struct http_call *call, const char *name, bool *out);
 /* ---- names and numbers in the path ---- */
 /* Is the path's {dataset} or {model} a name that can exist? `type` is what is answered when not: 404 on a read, PROBLEM_BAD_REQUEST where the client chooses the name. */
 const char *api_path_name(struct http_call *call, const char *placeholder, enum problem_type type);
-/* A positive integer; anything else is answered with `type` (404): it cannot exist. */
+/* An integer from 1 to API_NUMBER_MAX; anything else is answered with `type` (404): it cannot exist. */
 bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type, int64_t *out);
-/* Decimal digits alone, 1 … 2^53. */
+/* Decimal digits alone, 1 … API_NUMBER_MAX. */
 bool api_number_parse(const char *text, int64_t *out);
 /* "iris" or "iris@2" → name (at most IDS_NAME_SIZE - 1 bytes) and version (0: not said). false: neither; nothing was answered. */
 bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *version);
@@ -60,11 +62,17 @@ void api_list_reply(struct http_call *call, struct api_list *list, struct proble
 /* The body as a JSON object: 415 for another media type, 400 for what is no JSON, 422 for no object. The caller json_decrefs. */
 json_t *api_body_object(struct http_call *call);
 void api_reply_json(struct http_call *call, int status, struct buf *body);
+/* 200 with a body that a version of something keeps for ever, its hash as the ETag; 304 without it when the client has it. */
+void api_reply_unchanging(struct http_call *call, struct buf *body);
+/* An ETag, quotes included, for what the bytes say; in the call's arena, NULL: no memory. */
+const char *api_etag(struct http_call *call, const void *bytes, size_t n);
 struct store_condition api_condition(const struct http_call *call);
 /* Writes the members of a stored JSON object into the object that is open in w. NULL and {}: none. */
 void api_put_members(struct json_writer *w, const char *object);
+/* The same for an item of a list: without the members "confusion" and "per_class" at any depth, which grow with the square of the classes. */
+void api_put_members_brief(struct json_writer *w, const char *object);
 
-/* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]} ---- */
+/* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ---- */
 struct api_patch {
     const char *description; /* NULL: leave it; "": remove it */
     const char *tags;        /* JSON array, or NULL: leave them */

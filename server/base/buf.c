@@ -43,6 +43,20 @@ bool buf_reserve(struct buf *b, size_t more) {
     return true;
 }
 
+bool buf_set_capacity(struct buf *b, size_t capacity) {
+    if (b->failed || capacity <= b->capacity) {
+        return !b->failed;
+    }
+    char *grown = realloc(b->data, capacity);
+    if (grown == NULL) {
+        b->failed = true;
+        return false;
+    }
+    b->data = grown;
+    b->capacity = capacity;
+    return true;
+}
+
 void buf_append(struct buf *b, const void *bytes, size_t n) {
     if (n == 0 || !buf_reserve(b, n)) {
         return;

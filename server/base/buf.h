@@ -15,7 +15,8 @@ struct buf {
 
 void buf_init(struct buf *b); /* also `struct buf b = {0}` */
 void buf_done(struct buf *b);
-bool buf_reserve(struct buf *b, size_t more); /* room for `more` bytes after size */
+bool buf_reserve(struct buf *b, size_t more);          /* room for `more` bytes after size */
+bool buf_set_capacity(struct buf *b, size_t capacity); /* exactly this much is allocated, unless there is more already */
 void buf_append(struct buf *b, const void *bytes, size_t n);
 void buf_puts(struct buf *b, const char *text);
 void buf_putc(struct buf *b, char c);

@@ -90,3 +90,15 @@ void hash_hex(const uint8_t *bytes, size_t n, char *out) {
 uint32_t hash_crc32(const void *bytes, size_t n) {
     return n == 0 ? 0 : (uint32_t)crc32_z(0, bytes, n);
 }
+
+void hash_key_make(struct hash_key *key) {
+    _Static_assert(sizeof key->bytes == crypto_shorthash_siphash24_KEYBYTES, "the key of SipHash");
+    randombytes_buf(key->bytes, sizeof key->bytes);
+}
+
+uint64_t hash_keyed(const struct hash_key *key, const void *bytes, size_t n) {
+    uint64_t hash = 0;
+    _Static_assert(sizeof hash == crypto_shorthash_siphash24_BYTES, "the size of SipHash");
+    (void)crypto_shorthash_siphash24((unsigned char *)&hash, bytes, n, key->bytes);
+    return hash;
+}

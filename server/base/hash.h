@@ -1,4 +1,4 @@
-/* Hashes by their libraries: SHA-256 (GnuTLS), BLAKE2b (libsodium), CRC-32 (zlib). */
+/* Hashes by their libraries: SHA-256 (GnuTLS), BLAKE2b, SipHash (libsodium), CRC-32 (zlib). */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -24,5 +24,12 @@ void hash_blake2b_free(struct hash_blake2b *h);
 void hash_hex(const uint8_t *bytes, size_t n, char *out); /* 2n digits and NUL */
 
 uint32_t hash_crc32(const void *bytes, size_t n);
+
+/* For hash tables that clients fill: SipHash-2-4 under a key of the table's own, so that nobody can know which texts collide. Never to show in a result. */
+struct hash_key {
+    uint8_t bytes[16];
+};
+void hash_key_make(struct hash_key *key); /* random */
+uint64_t hash_keyed(const struct hash_key *key, const void *bytes, size_t n);
 
 #endif

@@ -87,7 +87,7 @@ const json_t *json_read_any(const json_t *object, const char *key, bool required
     if (value == NULL && required) {
         json_fault(problem, parent, key, "is missing");
     }
-    return value;
+    return !required && json_is_null(value) ? NULL : value;
 }
 
 bool json_read_string(const json_t *object, const char *key, bool required, const char *parent, const char **out, struct problem *problem) {
@@ -120,9 +120,10 @@ bool json_read_int(const json_t *object, const char *key, bool required, const c
     if (value == NULL) {
         return false;
     }
-    const double exact = 9007199254740992.0; /* 2^53 */
+    minimum = minimum < -JSON_READ_EXACT ? -JSON_READ_EXACT : minimum;
+    maximum = maximum > JSON_READ_EXACT ? JSON_READ_EXACT : maximum;
     const double v = json_is_number(value) ? json_number_value(value) : 0.5;
-    if (v != floor(v) || fabs(v) > exact || (int64_t)v < minimum || (int64_t)v > maximum) {
+    if (v != floor(v) || v < (double)minimum || v > (double)maximum) {
         char rule[96];
         (void)snprintf(rule, sizeof rule, "an integer from %" PRId64 " to %" PRId64, minimum, maximum);
         return refuse(problem, parent, key, rule, value);
@@ -232,6 +233,8 @@ bool json_read_ints(const json_t *object, const char *key, bool required, const 
     if (numbers == NULL) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory while reading %s", key);
     }
+    minimum = minimum < -JSON_READ_EXACT ? -JSON_READ_EXACT : minimum;
+    maximum = maximum > JSON_READ_EXACT ? JSON_READ_EXACT : maximum;
     bool good = true;
     char rule[80];
     for (size_t i = 0; i < n; i++) {

@@ -2,7 +2,7 @@
  * learns all of them at once: read everything, then check problem.type once. One thread.
  *
  * All: `parent` is the pointer of `object` ("" for the root). True: the member is there and right, *out is set. False: absent (a fault only if `required`) or wrong
- * (a fault); *out is untouched, so a default put there before stays. null is a value of the wrong type, not absence. */
+ * (a fault); *out is untouched, so a default put there before stays. null is absence where the member is optional, and a value of the wrong type where it is required. */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H
 
@@ -13,13 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define JSON_READ_EXACT INT64_C(9007199254740991) /* 2^53 - 1: the last integer that no other rounds to */
+
 /* Is it an object? Otherwise a fault at `pointer`. For the root of a document. */
 bool json_read_root(const json_t *value, const char *pointer, struct problem *problem);
 
 /* *out belongs to the JSON tree. */
 bool json_read_string(const json_t *object, const char *key, bool required, const char *parent, const char **out, struct problem *problem);
 bool json_read_number(const json_t *object, const char *key, bool required, const char *parent, double *out, struct problem *problem);
-/* Integral and minimum <= value <= maximum; beyond ±2^53 a number of JSON is not exact and is refused whatever the range. */
+/* Integral and minimum <= value <= maximum; a number beyond ±JSON_READ_EXACT is refused whatever the range: 2^53 may have been 2^53 + 1. */
 bool json_read_int(const json_t *object, const char *key, bool required, const char *parent, int64_t minimum, int64_t maximum, int64_t *out,
                    struct problem *problem);
 bool json_read_bool(const json_t *object, const char *key, bool required, const char *parent, bool *out, struct problem *problem);
@@ -30,7 +32,7 @@ bool json_read_array(const json_t *object, const char *key, bool required, const
 /* An array of at most `maximum` strings, copied into the arena (PROBLEM_INTERNAL when it has no room). Each wrong item is a fault of its own. */
 bool json_read_strings(const json_t *object, const char *key, bool required, const char *parent, size_t maximum, struct arena *arena,
                        const char ***out, size_t *out_n, struct problem *problem);
-/* An array of at most `most` integers from minimum to maximum (within ±2^53), in the arena. Each wrong item is a fault of its own. */
+/* An array of at most `most` integers from minimum to maximum (within ±JSON_READ_EXACT), in the arena. Each wrong item is a fault of its own. */
 bool json_read_ints(const json_t *object, const char *key, bool required, const char *parent, int64_t minimum, int64_t maximum, size_t most,
                     struct arena *arena, int64_t **out, size_t *out_n, struct problem *problem);
 /* One of the choices (NULL-terminated); *out is its index. */

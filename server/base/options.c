@@ -63,7 +63,7 @@ static bool refuse_flag(const struct option_row *rows, size_t n, const char *nam
     size_t best = 3; /* two slips of the finger */
     for (size_t i = 0; i < n; i++) {
         const size_t d = distance(name, length, rows[i].name);
-        if (d < best && d < length) {
+        if (d < best && d < length && rows[i].help != NULL) {
             best = d;
             nearest = &rows[i];
         }
@@ -108,6 +108,10 @@ static bool read_environment(const struct option_row *rows, size_t n, void *sett
 /* Reads argv[i]; the number of arguments taken, 0 on failure. */
 static int read_flag(const struct option_row *rows, size_t n, int argc, char **argv, int i, bool *seen, void *settings,
                      struct problem *problem) {
+    static char help[] = "--help";
+    if (strcmp(argv[i], "-h") == 0 && row_find(rows, n, "help", 4) != NULL) {
+        argv[i] = help;
+    }
     if (argv[i][0] != '-' || argv[i][1] != '-' || argv[i][2] == '\0') {
         problem_set(problem, PROBLEM_INVALID, "stray argument \"%.100s\"; options look like --name value", argv[i]);
         return 0;

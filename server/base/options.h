@@ -20,7 +20,7 @@ struct option_row {
     double minimum, maximum; /* of INT, SIZE, SECONDS */
     const char *choices;     /* "text|json" */
     const char *argument;    /* what --help calls the value: "ADDRESS:PORT" */
-    const char *help;        /* one or two sentences */
+    const char *help;        /* one or two sentences; NULL: --help does not show the option */
     const char *group;       /* heading in --help */
 };
 #define OPTION_LIST_MAX 64

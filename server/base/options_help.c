@@ -49,6 +49,9 @@ static void put_row(const struct option_row *row, FILE *out) {
     const char *argument = options_argument(row);
     buf_printf(&text, "%s%s%s%s", row->help, row->help[0] != '\0' ? " " : "",
                row->kind == OPTION_LIST ? "Comma-separated or repeated. " : "", "[");
+    if (row->kind == OPTION_CHOICE && row->argument != NULL) {
+        buf_printf(&text, "%s; ", row->choices);
+    }
     if (row->fallback != NULL && row->kind != OPTION_FLAG) {
         buf_printf(&text, "default: %s; ", row->fallback);
     }
@@ -77,16 +80,16 @@ static const char *group_of(const struct option_row *row) {
 void options_help(const struct option_row *rows, size_t n, const char *usage, FILE *out) {
     (void)fprintf(out, "%s\n", usage);
     for (size_t i = 0; i < n; i++) {
-        bool first = true; /* of its group: then the whole group follows, wherever its rows are */
+        bool first = rows[i].help != NULL; /* of its group: then the whole group follows, wherever its rows are */
         for (size_t k = 0; k < i; k++) {
-            first = first && strcmp(group_of(&rows[k]), group_of(&rows[i])) != 0;
+            first = first && (rows[k].help == NULL || strcmp(group_of(&rows[k]), group_of(&rows[i])) != 0);
         }
         if (!first) {
             continue;
         }
         (void)fprintf(out, "\n%s:\n", group_of(&rows[i]));
         for (size_t k = i; k < n; k++) {
-            if (strcmp(group_of(&rows[k]), group_of(&rows[i])) == 0) {
+            if (rows[k].help != NULL && strcmp(group_of(&rows[k]), group_of(&rows[i])) == 0) {
                 put_row(&rows[k], out);
             }
         }

@@ -69,12 +69,12 @@ static int64_t size_unit(const char *suffix) {
     return 0;
 }
 
-/* Bytes as a person writes them: "64M". */
+/* Bytes as a person writes them: "64M". The limits of a table may be round in powers of ten: what is said is within them. */
 static void size_text(double bytes, char *out, size_t size) {
     static const char units[] = {'\0', 'K', 'M', 'G'};
     size_t i = 0;
-    while (i + 1 < sizeof units && bytes >= 1024 && fmod(bytes, 1024) == 0) {
-        bytes /= 1024;
+    while (i + 1 < sizeof units && bytes >= 1024 && (fmod(bytes, 1024) == 0 || bytes >= 1e6)) {
+        bytes = floor(bytes / 1024);
         i++;
     }
     (void)snprintf(out, size, i > 0 ? "%.0f%c" : "%.0f", bytes, units[i]);

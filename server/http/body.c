@@ -13,7 +13,8 @@
 #include <sys/socket.h>
 
 #define DEFAULT_LIMIT (1 << 20)
-#define FIRST_RESERVE (1 << 20) /* a Content-Length is a promise: no more than this is taken on its word */
+#define FIRST_RESERVE (64 << 10) /* a Content-Length is a promise: no more than this is taken on its word */
+#define READER_FACTOR 4          /* a sink holds at most so many times what came: two characters can be a number of 8 bytes */
 
 /* ---- the descriptor ----------------------------------------------------------------------------------------------------------------- */
 
@@ -29,9 +30,9 @@ void body_write(int fd, const char *text, size_t size) {
     }
 }
 
-void body_write_refusal(int fd, enum problem_type type, const char *detail) {
+void body_write_refusal(const struct http_server *server, int fd, enum problem_type type, const char *detail) {
     struct buf text = {0};
-    reply_problem_text(type, detail, &text);
+    reply_problem_text(server, type, detail, &text);
     if (!text.failed)
         body_write(fd, text.data, text.size);
     buf_done(&text);
@@ -54,11 +55,14 @@ void body_answer_and_close(struct http_call *call) {
 /* ---- refusing ----------------------------------------------------------------------------------------------------------------------- */
 
 bool body_refuse(struct http_call *call) {
-    if (call->headers.continues && call->body_seen == 0 && atomic_load(&call->stage) == STAGE_NEW) {
+    const struct http_settings *settings = &call->server->settings;
+    const int stage = atomic_load(&call->stage);
+    bool waits = call->headers.continues && call->body_seen == 0 && (stage == STAGE_NEW || stage == STAGE_JUDGED);
+    body_forget(call);
+    if (waits || settings->discard_limit <= 0 || settings->discard_time <= 0) {
         body_answer_and_close(call);
         return false;
     }
-    buf_done(&call->body);
     atomic_store(&call->stage, STAGE_DISCARD);
     struct buf text = {0};
     reply_text(call, &text);
@@ -100,30 +104,109 @@ static bool refuse_filled(struct http_call *call) {
     return true;
 }
 
+static void fail_no_room(struct http_call *call) {
+    http_fail(call, PROBLEM_UNAVAILABLE, "the bodies and answers in flight have all the memory that --body-memory allows; try again");
+}
+
+/* What a body of this many bytes will be counted with. */
+static int64_t weight_of(const struct http_call *call, int64_t length) {
+    const struct http_sink *sink = call->match.route->sink;
+    if (sink == NULL)
+        return length;
+    return length < sink->holds / READER_FACTOR ? length * READER_FACTOR : sink->holds;
+}
+
+/* Room for n bytes more and a NUL. Doubling, but never beyond what the body can come to: large ones are counted with what they are. */
+static bool grow(struct http_call *call, size_t n) {
+    struct buf *body = &call->body;
+    size_t needed = body->size + n + 1;
+    if (needed <= body->capacity)
+        return true;
+    int64_t most = call->headers.length > 0 ? call->headers.length : call->body_limit;
+    size_t capacity = body->capacity * 2 < (size_t)most ? body->capacity * 2 : (size_t)most + 1;
+    capacity = capacity > needed ? capacity : needed;
+    if (!memory_hold(&call->server->memory, &call->body_share, capacity)) {
+        fail_no_room(call);
+        return false;
+    }
+    if (buf_set_capacity(body, capacity))
+        return true;
+    http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+    return false;
+}
+
+/* Judges what the header says of the body. false: the answer is filled. */
+static bool accept_header(struct http_call *call) {
+    const struct http_route *route = call->match.route;
+    if (route->changes && !memory_has_room(&call->server->memory, MEMORY_UNCOUNTED + 1)) { /* its answer must not be refused afterwards */
+        fail_no_room(call);
+        return false;
+    }
+    if (route->body == HTTP_BODY_NONE || call->headers.length == 0)
+        return true;
+    if (!encoding_is_identity(call)) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "Content-Encoding \"%.100s\" is not supported; send the body as it is",
+                  call->headers.content_encoding);
+        return false;
+    }
+    struct problem problem = {0};
+    if (!headers_check_content(&call->headers, call->method, &problem)) {
+        http_reply_problem(call, &problem);
+        return false;
+    }
+    if (call->headers.length > call->body_limit) {
+        fail_too_large(call);
+        return false;
+    }
+    if (call->headers.length > 0 && !memory_has_room(&call->server->memory, weight_of(call, call->headers.length))) {
+        fail_no_room(call);
+        return false;
+    }
+    return true;
+}
+
+/* On the pool, the connection suspended. */
+static void judge(struct http_call *call) {
+    void (*deferred)(struct http_call *) = call->deferred;
+    call->deferred = NULL;
+    deferred(call);
+    atomic_store(&call->let_go, true);
+    atomic_store(&call->stage, STAGE_JUDGED);
+    call_resume(call);
+}
+
+/* The library calls the handler again with the header alone when the connection goes on: 100 Continue is not sent before. */
+static bool judge_first(struct http_call *call) {
+    atomic_store(&call->stage, STAGE_WORK);
+    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call))
+        return false;
+    call_push(call, judge);
+    return true;
+}
+
+bool body_judged(struct http_call *call) {
+    if (call->reply.kind != REPLY_NONE) {
+        sink_abort(call);
+        return refuse_filled(call);
+    }
+    atomic_store(&call->stage, STAGE_BODY);
+    return connection_enter(call->connection, PHASE_BODY);
+}
+
 bool body_begin(struct http_call *call) {
     const struct http_route *route = call->match.route;
     call->body_limit = route->body_limit != NULL ? route->body_limit(call->server->app) : DEFAULT_LIMIT;
-    if (route->body != HTTP_BODY_NONE && call->headers.length != 0) {
-        if (!encoding_is_identity(call)) {
-            http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "Content-Encoding \"%.100s\" is not supported; send the body as it is",
-                      call->headers.content_encoding);
-            return refuse_filled(call);
-        }
-        if (call->headers.length > call->body_limit) {
-            fail_too_large(call);
-            return refuse_filled(call);
-        }
-    }
+    if (!accept_header(call))
+        return refuse_filled(call);
     if (route->body == HTTP_BODY_STREAM) {
         call->sink_open = route->sink->begin(call);
         if (!call->sink_open)
             return refuse_filled(call);
+        if (call->deferred != NULL)
+            return judge_first(call);
     } else if (route->body == HTTP_BODY_MEMORY && call->headers.length > 0) {
-        size_t length = call->headers.length < FIRST_RESERVE ? (size_t)call->headers.length : FIRST_RESERVE;
-        if (!buf_reserve(&call->body, length + 1)) {
-            http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+        if (!grow(call, call->headers.length < FIRST_RESERVE ? (size_t)call->headers.length : FIRST_RESERVE))
             return refuse_filled(call);
-        }
     }
     atomic_store(&call->stage, STAGE_BODY);
     return connection_enter(call->connection, PHASE_BODY);
@@ -150,6 +233,7 @@ static void paused_unlink(struct http_call *call) {
 }
 
 static void resume(struct http_call *call) {
+    atomic_store(&call->let_go, true);
     (void)connection_enter(call->connection, PHASE_BODY); /* the I/O thread leaves a suspended connection alone */
     call_resume(call);
 }
@@ -207,7 +291,16 @@ void body_resume_all(struct http_server *server) {
 
 /* ---- bytes -------------------------------------------------------------------------------------------------------------------------- */
 
+static enum body_next refused(struct http_call *call) {
+    return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
+}
+
 static enum body_next sink_take(struct http_call *call, const char *bytes, size_t n) {
+    if (!memory_hold(&call->server->memory, &call->body_share, (size_t)weight_of(call, (int64_t)call->body_seen))) {
+        sink_abort(call);
+        fail_no_room(call);
+        return refused(call);
+    }
     switch (call->match.route->sink->data(call, bytes, n)) {
     case HTTP_SINK_MORE:
         return BODY_CONTINUE;
@@ -217,31 +310,35 @@ static enum body_next sink_take(struct http_call *call, const char *bytes, size_
         break;
     }
     call->sink_open = false;
-    return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
+    return refused(call);
+}
+
+/* Nobody wants it: thrown away, within the same bounds as what is refused. */
+static enum body_next waste(struct http_call *call, size_t n) {
+    const struct http_route *route = call->match.route;
+    call->discarded += (int64_t)n;
+    if (call->discarded <= call->server->settings.discard_limit)
+        return BODY_CONTINUE;
+    http_fail(call, PROBLEM_BODY_TOO_LARGE, "%s %s takes no body", route->method, route->path);
+    body_answer_and_close(call);
+    return BODY_CLOSE;
 }
 
 static enum body_next take(struct http_call *call, const char *bytes, size_t n) {
     const struct http_route *route = call->match.route;
-    if (route->body == HTTP_BODY_NONE) { /* nobody wants it: thrown away, within the same bounds */
-        call->discarded += (int64_t)n;
-        if (call->discarded <= call->server->settings.discard_limit)
-            return BODY_CONTINUE;
-        http_fail(call, PROBLEM_BODY_TOO_LARGE, "%s %s takes no body", route->method, route->path);
-        body_answer_and_close(call);
-        return BODY_CLOSE;
-    }
+    if (route->body == HTTP_BODY_NONE)
+        return waste(call, n);
     if (call->body_seen > (uint64_t)call->body_limit) { /* chunked: its length was not known before */
         sink_abort(call);
         fail_too_large(call);
-        return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
+        return refused(call);
     }
     if (route->body == HTTP_BODY_STREAM)
         return sink_take(call, bytes, n);
+    if (!grow(call, n))
+        return refused(call);
     buf_append(&call->body, bytes, n);
-    if (!call->body.failed)
-        return BODY_CONTINUE;
-    http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
-    return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
+    return BODY_CONTINUE;
 }
 
 static enum body_next discard(struct http_call *call, size_t n) {
@@ -264,4 +361,9 @@ enum body_next body_take(struct http_call *call, const char *bytes, size_t n) {
 
 void body_abandon(struct http_call *call) {
     sink_abort(call);
+}
+
+void body_forget(struct http_call *call) {
+    buf_done(&call->body);
+    memory_hold_anyway(&call->server->memory, &call->body_share, 0);
 }

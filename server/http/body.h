@@ -15,15 +15,19 @@ enum body_next {
 bool body_refuse(struct http_call *call);
 /* Gets ready to take the body as the route says; refuses one that is too large. false: close. */
 bool body_begin(struct http_call *call);
+/* After STAGE_JUDGED: goes on with the body, or refuses it. false: close. */
+bool body_judged(struct http_call *call);
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n);
 /* Ends the connection with the call's filled answer, written on the descriptor at once. */
 void body_answer_and_close(struct http_call *call);
 /* Best effort, never blocks. Nothing may have been written for this request before. */
 void body_write(int fd, const char *text, size_t size);
 /* One problem document to a descriptor nothing has been written to for this request; best effort, never blocks. */
-void body_write_refusal(int fd, enum problem_type type, const char *detail);
+void body_write_refusal(const struct http_server *server, int fd, enum problem_type type, const char *detail);
 /* The connection is over before the sink's end: abort. */
 void body_abandon(struct http_call *call);
+/* The body is needed no more: gives its memory back. */
+void body_forget(struct http_call *call);
 /* Lets every paused body go on (the server stops and nobody else will). */
 void body_resume_all(struct http_server *server);
 

@@ -1,6 +1,7 @@
 /* A call's life, its way between the I/O thread and the pool. */
 #include "http/call.h"
 #include "base/clock.h"
+#include "http/body.h"
 #include "http/reply.h"
 #include "http/server.h"
 #include "http/stream.h"
@@ -68,7 +69,8 @@ static bool call_end(struct http_call *call) {
         call->on_done(call->state);
     stream_free(call->stream);
     reply_done(&call->reply);
-    buf_done(&call->body);
+    body_forget(call);
+    memory_hold_anyway(&call->server->memory, &call->reply_share, 0);
     return true;
 }
 
@@ -145,8 +147,9 @@ void call_resume(struct http_call *call) {
 }
 
 void call_push(struct http_call *call, void (*fn)(struct http_call *call)) {
+    const struct http_route *route = call->match.route;
     call->job_run = fn;
-    pool_push(&call->server->pool, &call->job);
+    pool_push(route != NULL && route->where == HTTP_ON_OPERATIONS ? &call->server->operations : &call->server->pool, &call->job);
 }
 
 void call_answer(struct http_call *call) {
@@ -155,6 +158,11 @@ void call_answer(struct http_call *call) {
                   call->match.route != NULL ? call->match.route->operation : "?");
     atomic_store(&call->stage, STAGE_ANSWER);
     call_resume(call);
+}
+
+bool http_gone(const struct http_call *call) {
+    return atomic_load_explicit(&call->connection->gone, memory_order_relaxed) ||
+           atomic_load_explicit(&call->server->stopping, memory_order_relaxed);
 }
 
 bool call_is_head(const struct http_call *call) {

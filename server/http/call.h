@@ -21,10 +21,11 @@ enum call_stage {
     STAGE_NEW,     /* the request line is there, the header still coming */
     STAGE_BODY,    /* the body is being taken, or there is none and the request is complete */
     STAGE_DISCARD, /* the body is thrown away; the answer is filled */
-    STAGE_WORK,    /* on the pool or waiting; the connection is suspended */
-    STAGE_ANSWER,  /* the answer is filled, the I/O thread is to queue it */
-    STAGE_SENT,    /* queued */
-    STAGE_CLOSED   /* answered on the descriptor, or not at all: the connection ends */
+    STAGE_JUDGED, /* what the sink deferred before the body has been looked at; the I/O thread is to go on with the body, or to refuse it */
+    STAGE_WORK,   /* on the pool or waiting; the connection is suspended */
+    STAGE_ANSWER, /* the answer is filled, the I/O thread is to queue it */
+    STAGE_SENT,   /* queued */
+    STAGE_CLOSED  /* answered on the descriptor, or not at all: the connection ends */
 };
 
 enum reply_kind { REPLY_NONE, REPLY_MEMORY, REPLY_STATIC, REPLY_EMPTY, REPLY_STREAM };
@@ -79,11 +80,13 @@ struct http_call {
     int64_t body_limit;
     uint64_t body_seen; /* bytes that came */
     struct buf body;    /* HTTP_BODY_MEMORY */
+    size_t body_share;  /* of server->memory: the body's, or its sink's */
     int64_t discarded;  /* bytes thrown away in STAGE_DISCARD */
     bool sink_open;     /* begin succeeded, neither end nor abort was called */
     bool paused;        /* this and the next three: server->pause_lock */
     bool resume_early;  /* http_resume_body came before the data callback had returned */
     struct http_call *paused_next, *paused_previous;
+    atomic_bool let_go; /* resumed after a pause: what is left of the body may be in the library's buffer (library_reads.c) */
 
     /* work */
     struct pool_job job;                              /* one at a time */
@@ -96,8 +99,9 @@ struct http_call {
     struct stream *stream;                            /* http_stream */
 
     struct reply reply;
-    uint64_t sent; /* bytes of the answer's body */
-    void *state;   /* the handler's own */
+    size_t reply_share; /* of server->memory: the answer's */
+    uint64_t sent;      /* bytes of the answer's body */
+    void *state;        /* the handler's own */
     void (*on_done)(void *state);
 };
 

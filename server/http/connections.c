@@ -41,6 +41,7 @@ struct connection *connections_open(struct connections *table, int fd, bool *sta
     c->linger = false;
     atomic_store(&c->body, 0);
     atomic_store(&c->handed, 0);
+    atomic_store(&c->gone, false);
     atomic_store(&c->state, ((atomic_load(&c->state) >> 8) + 1) << 8 | PHASE_NONE);
     (void)pthread_mutex_unlock(&c->lock);
     if (!*stale)

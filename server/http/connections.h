@@ -20,6 +20,7 @@ struct connection {
     _Atomic uint64_t state;     /* epoch << 8 | enum phase; moved on by the I/O thread, to PHASE_CUT by the sweeper */
     _Atomic uint64_t body;      /* bytes of request bodies taken so far; the I/O thread writes */
     _Atomic uint64_t handed;    /* bytes of answers given to the library piece by piece; the I/O thread writes */
+    atomic_bool gone;           /* the peer has closed its side while a call was under way; the sweeper writes */
     bool tcp;                   /* the kernel counts what the peer has taken (TCP_INFO) */
     struct http_server *server; /* whose */
     struct http_call *call;     /* the call under way; I/O thread only */

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "http/body.h"
 #include "http/judge.h"
+#include "http/library_reads.h"
 #include "http/record.h"
 #include "http/reply.h"
 #include "http/stream.h"
@@ -25,6 +26,7 @@ static struct connection *connection_of(struct MHD_Connection *mhd) {
 static void *on_target(void *cls, const char *uri, struct MHD_Connection *mhd) {
     struct io *io = cls;
     struct connection *c = connection_of(mhd);
+    library_reads_enter(io->server);
     if (c == NULL)
         return NULL;
     if (connection_phase(c) == PHASE_IDLE)
@@ -105,7 +107,7 @@ static enum MHD_Result complete(struct http_call *call) {
         http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
         return queue(call);
     }
-    return route->where == HTTP_ON_POOL ? to_pool(call, run_handle) : handle_here(call);
+    return route->where != HTTP_ON_IO ? to_pool(call, run_handle) : handle_here(call);
 }
 
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call)) {
@@ -143,6 +145,7 @@ static enum MHD_Result proceed(struct http_call *call) {
     case STAGE_SENT:
         return MHD_YES;
     case STAGE_NEW:
+    case STAGE_JUDGED:
     case STAGE_CLOSED:
         break;
     }
@@ -163,6 +166,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED);
     if (info != NULL && info->suspended != MHD_NO)
         return MHD_YES;
+    if (atomic_load(&call->stage) == STAGE_JUDGED)
+        return body_judged(call) ? MHD_YES : MHD_NO;
     if (*size == 0)
         return proceed(call);
     enum body_next next = body_take(call, data, *size);

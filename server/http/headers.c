@@ -20,6 +20,7 @@ static const struct known KNOWN_HEADERS[] = {
     KNOWN("Content-Type", content_type),
     KNOWN("Content-Length", content_length),
     KNOWN("Content-Encoding", content_encoding),
+    KNOWN("Content-Range", content_range),
     KNOWN("Transfer-Encoding", transfer_encoding),
     KNOWN("Expect", expect),
     KNOWN("X-Request-Id", request_id),
@@ -134,6 +135,38 @@ bool headers_check_limits(const struct headers *h, struct problem *problem) {
                            HEADERS_MAX_BYTES);
     if (h->expect != NULL && !h->http_1_0 && !h->continues)
         return problem_set(problem, PROBLEM_EXPECTATION_FAILED, "Expect must be \"100-continue\", got \"%.100s\"", h->expect);
+    return true;
+}
+
+/* The value of Content-Type's charset in value[size]; false: none. What is quoted loses its quotes. */
+static bool find_charset(const char *type, char *value, size_t size) {
+    for (const char *at = type != NULL ? strchr(type, ';') : NULL; at != NULL; at = strchr(at, ';')) {
+        at++;
+        at += strspn(at, " \t");
+        if (strncasecmp(at, "charset=", 8) != 0)
+            continue;
+        at += 8;
+        const bool quoted = *at == '"';
+        at += quoted;
+        size_t n = strcspn(at, quoted ? "\"" : "; \t");
+        n = n < size ? n : size - 1;
+        memcpy(value, at, n);
+        value[n] = '\0';
+        return true;
+    }
+    return false;
+}
+
+bool headers_check_content(const struct headers *h, const char *method, struct problem *problem) {
+    static const char *const same[] = {"utf-8", "utf8", "us-ascii"};
+    char charset[64];
+    bool good = !find_charset(h->content_type, charset, sizeof charset);
+    for (size_t i = 0; i < sizeof same / sizeof same[0] && !good; i++)
+        good = strcasecmp(charset, same[i]) == 0;
+    if (!good)
+        return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "charset \"%s\" is not understood; only utf-8 is", charset);
+    if (h->content_range != NULL && strcmp(method, "PUT") == 0) /* RFC 9110, 14.5: a part would be taken for the whole */
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "Content-Range cannot be used with PUT; send the whole body");
     return true;
 }
 

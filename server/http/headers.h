@@ -20,6 +20,7 @@ struct headers {
     const char *content_type;
     const char *content_length;
     const char *content_encoding;
+    const char *content_range;
     const char *transfer_encoding;
     const char *expect;
     const char *request_id;
@@ -47,6 +48,8 @@ struct headers {
 void headers_read(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version, bool in_place);
 /* Ambiguous or malformed: problem bad-framing, the connection must be closed. */
 bool headers_check_framing(const struct headers *h, struct problem *problem);
+/* What they say of a body that will be taken: text is UTF-8 (ASCII is part of it), and PUT sends the whole. */
+bool headers_check_content(const struct headers *h, const char *method, struct problem *problem);
 /* Too many, too large, an expectation that is not 100-continue. */
 bool headers_check_limits(const struct headers *h, struct problem *problem);
 /* All fields of a name joined with ", " in the arena. NULL: none, or no memory. */

@@ -2,7 +2,8 @@
  *
  * A *call* is one request with its answer. Routes are rows of a table; a row says how the body is taken and where the handler runs:
  *   on an I/O thread (HTTP_ON_IO): must not block, touch SQL or wait;
- *   on a pool thread (HTTP_ON_POOL): the connection is suspended meanwhile; may wait for the store.
+ *   on a pool thread (HTTP_ON_POOL): the connection is suspended meanwhile; may wait for the store;
+ *   on a thread kept for operations (HTTP_ON_OPERATIONS): as on the pool, but never behind other calls: short, for health checks and metrics.
  * A handler fills the answer (http_reply_…) and returns; a handler that has filled nothing by then, and neither deferred, watches nor streams, is a defect answered 500.
  * Refused bodies, framing, Expect, limits, HEAD, OPTIONS, 404, 405, HTML from the library, drain: all done here (API.md, Conventions); handlers do not care. */
 #ifndef HTTP_HTTP_H
@@ -22,6 +23,8 @@ struct http_call;
 struct http_route;
 
 /* ---- the server -------------------------------------------------------------------------------------------------------------------- */
+#define HTTP_MAX_IO_THREADS 64
+#define HTTP_MAX_CONNECTIONS 1000000
 struct http_settings {
     const char *listen;      /* "127.0.0.1:8080", "[::]:8080", "unix:PATH"; port 0: a free one. systemd's socket (LISTEN_FDS) wins */
     int64_t io_threads;      /* I/O threads; 0: one a core, at most 4 */
@@ -32,8 +35,10 @@ struct http_settings {
     double idle_timeout;                 /* nothing read or written though something is due, s (30) */
     double keep_alive_timeout;           /* between requests, s (75) */
     double minimum_rate;                 /* bytes/s averaged over 30 s that a body must arrive with, or an answer be taken with (64) */
-    int64_t discard_limit;               /* refused bodies are read to their end up to this, 64 MiB */
-    double discard_time;   /* … and this, 30 s; afterwards the answer is written at once and reading goes on for at most 5 s */
+    int64_t discard_limit;               /* bytes up to which a refused body is read to its end; 0: none of it */
+    double
+        discard_time; /* … and s; afterwards the answer is written at once and reading goes on for at most 5 s; 0: it is written at once */
+    int64_t body_memory;   /* bytes that bodies, readers of streamed ones and answers may hold together; beyond: 503. 0: 512 MiB */
     double drain_delay;    /* connections are accepted for so long after drain began, s (0) */
     const char *base_path; /* "/discern" or "" */
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
@@ -41,6 +46,10 @@ struct http_settings {
 };
 /* Is this an address that --listen takes? Its form only: whether it can be bound shows when it is. */
 bool http_check_listen(const char *address, struct problem *problem);
+/* The settings that are text: lists of hosts, origins and proxies. http_start checks them too; this says it before anything was begun. */
+bool http_check_settings(const struct http_settings *settings, struct problem *problem);
+/* Can it be listened on now? Listens and stops at once; asks nothing when systemd hands sockets over. */
+bool http_probe_listen(const char *address, struct problem *problem);
 /* Starts listening. `app` comes back from http_app. *out is set before the first connection is accepted, so that handlers may find it in `app`. */
 bool http_start(const struct http_settings *settings, const struct http_route *routes, size_t n_routes, void *app, struct http_server **out,
                 struct problem *problem);
@@ -51,19 +60,22 @@ int http_port(const struct http_server *server);
 void http_drain(struct http_server *server);
 /* Waits until no call is in flight, at most timeout_s; true: none is. */
 bool http_idle(struct http_server *server, double timeout_s);
-void http_stop(struct http_server *server); /* closes what is left, joins the threads, frees */
+/* Closes what is left, joins the threads, frees. Handlers under way are told by http_gone and waited for a few seconds. false: one has not ended; nothing
+ * was freed, what handlers use must stay, and the process had better end. May be called again. */
+bool http_stop(struct http_server *server);
 bool http_draining(const struct http_server *server);
 /* Runs the checks of all watches and the waiting streams soon (something changed). Cheap, any thread. */
 void http_poke(struct http_server *server);
 
 /* ---- routes ------------------------------------------------------------------------------------------------------------------------ */
 enum http_body { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_STREAM };
-enum http_where { HTTP_ON_IO, HTTP_ON_POOL };
+enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
 
 /* How a streamed body is taken. All but `end` run on an I/O thread and must not block. */
 enum http_sink_state { HTTP_SINK_MORE, HTTP_SINK_PAUSE, HTTP_SINK_REFUSED };
 struct http_sink {
-    /* Judges the request by its headers (content type, options in the query). Returns false after http_reply_problem: refused; the body is discarded as the rules say. */
+    /* Judges the request by its headers (content type, options in the query). What must wait for the store is judged by http_defer: `handle` runs on a pool
+     * thread before any of the body is taken, or asked for where the client waits for 100 Continue, and refuses by http_reply_problem. Returns false after http_reply_problem: refused; the body is discarded as the rules say. */
     bool (*begin)(struct http_call *call);
     /* n bytes arrived. PAUSE: they were taken, no more until http_resume_body. REFUSED after http_reply_problem: the rest is discarded, `end` is not called, `abort` is not either. */
     enum http_sink_state (*data)(struct http_call *call, const char *bytes, size_t n);
@@ -71,6 +83,8 @@ struct http_sink {
     void (*end)(struct http_call *call);
     /* The client left or was cut off: give everything back. Any thread. */
     void (*abort)(struct http_call *call);
+    int64_t
+        holds; /* bytes that one call's reader holds at most, whatever comes: counted against body_memory as the body grows. 0: next to nothing */
 };
 
 struct http_route {
@@ -84,6 +98,7 @@ struct http_route {
     int64_t (*body_limit)(void *app);       /* bytes, 413 above; NULL: 1 MiB */
     const char *limit_option;               /* "--max-body": named in the 413 */
     bool quiet;                             /* logged at debug level (health checks, metrics) */
+    bool changes; /* something is different after it: where memory is short it is refused before its handler runs, never after */
 };
 
 /* ---- a call: the request ------------------------------------------------------------------------------------------------------------ */
@@ -128,10 +143,13 @@ bool http_not_modified(struct http_call *call, const char *etag);
 /* "no-store" or "no-cache": Cache-Control. Default no-cache. */
 void http_cache_control(struct http_call *call, const char *value);
 
-/* From a handler on an I/O thread: go on with `handle` on a pool thread. The handler returns right after. */
+/* Nobody waits for the answer any more: the client has closed its side, or the server stops and has given requests in flight up. For handlers that take
+ * long, on the pool (not for a stream's `next`): what they answer then hardly matters. Cheap, any thread; known within a quarter of a second. */
+bool http_gone(const struct http_call *call);
+/* From a handler on an I/O thread, or a sink's begin: go on with `handle` on a pool thread. The handler returns right after. */
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call));
 /* From a pool handler: answer later. `check` runs on a pool thread at once, then after each http_poke and at the deadline (last = true: must answer now; also at drain).
- * Returns true when it has filled the answer. A HEAD request gets last = true at once. */
+ * Returns true when it has filled the answer. A HEAD request, and a client that has closed its side, get last = true at once. */
 void http_watch(struct http_call *call, double seconds, bool (*check)(struct http_call *call, bool last));
 
 /* A streamed answer (chunked). `next` runs on a pool thread, never twice at once: appends bytes to out and says how to go on. */

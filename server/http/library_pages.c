@@ -35,19 +35,23 @@ struct meaning {
 static const struct meaning MEANINGS[] = {
     {413, PROBLEM_BODY_TOO_LARGE, "Content-Length or the size of a chunk is no number this daemon could ever take"},
     {414, PROBLEM_URI_TOO_LONG, "the request line is longer than 16384 bytes"},
-    {431, PROBLEM_HEADERS_TOO_LARGE, "the request header is larger than 12288 bytes, has more than 100 fields, or too many cookies"},
+    {431, PROBLEM_HEADERS_TOO_LARGE, "the request header is larger than 12288 bytes, or has more than 100 fields"},
     {501, PROBLEM_NOT_IMPLEMENTED, "the request asks for something that is not known here"},
     {503, PROBLEM_UNAVAILABLE, "out of memory"},
     {505, PROBLEM_BAD_REQUEST, "only HTTP/1.0 and HTTP/1.1 are spoken here"},
     {500, PROBLEM_UNAVAILABLE, "out of memory"},
 };
 
-static struct meaning meaning_of(unsigned status, bool has_line) {
+static struct meaning meaning_of(unsigned status, const struct http_call *call) {
+    /* The header is judged and its body is chunked: what has no room in the connection's memory is the line before a chunk, or a trailer. */
+    if (call != NULL && call->begun && call->headers.chunked && status != 413)
+        return (struct meaning){status, PROBLEM_BAD_FRAMING,
+                                "a chunk is malformed: its line with its extensions, or a trailer, is wrong or longer than what is taken"};
     for (size_t i = 0; i < sizeof MEANINGS / sizeof MEANINGS[0]; i++) {
         if (MEANINGS[i].status == status)
             return MEANINGS[i];
     }
-    if (!has_line)
+    if (call == NULL)
         return (struct meaning){status, PROBLEM_BAD_REQUEST, "the request line is malformed"};
     return (struct meaning){status, PROBLEM_BAD_FRAMING, "a header line, Content-Length or a chunk is malformed"};
 }
@@ -59,7 +63,7 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int stat
     if (c == NULL)
         return MHD_NO;
     struct http_call *call = c->call;
-    struct meaning m = meaning_of(status, call != NULL);
+    struct meaning m = meaning_of(status, call);
     if (call != NULL) {
         if (call->id[0] == '\0')
             judge_id(call);
@@ -70,7 +74,7 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int stat
     }
     c->linger = true;
     if (connection_enter(c, PHASE_SEND)) {
-        body_write_refusal(c->fd, m.type, m.detail);
+        body_write_refusal(c->server, c->fd, m.type, m.detail);
         record_refusal(c->server, c, problem_status(m.type));
     }
     return MHD_NO;

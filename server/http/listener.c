@@ -39,12 +39,22 @@ static void close_sockets(struct listener *l) {
     l->path[0] = '\0';
 }
 
+bool http_probe_listen(const char *address, struct problem *problem) {
+    struct listener l;
+    memset(&l, 0, sizeof l);
+    if (sockets_handed_over())
+        return true;
+    bool good = sockets_listen(&l, address, problem);
+    close_sockets(&l);
+    return good;
+}
+
 /* ---- one connection ---------------------------------------------------------------------------------------------------------------------- */
 
 static void refuse(struct http_server *server, int fd, enum problem_type type, const char *detail, struct metric *counter) {
     metric_add(counter, 1);
     log_debug("http.refused", log_str("reason", detail));
-    body_write_refusal(fd, type, detail);
+    body_write_refusal(server, fd, type, detail);
     linger_add(&server->linger, fd); /* its request is still coming: closed now, it would be answered by a reset */
 }
 

@@ -35,6 +35,48 @@ bool origin_normalise(const char *host, size_t n, const char *default_port, char
     return name > 0;
 }
 
+/* ---- the options ------------------------------------------------------------------------------------------------------------------------- */
+
+/* A name or an address, with or without a port: no blank, no path, no user. */
+static bool is_host(const char *text, size_t n) {
+    static const char others[] = ".-_:[]";
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!plain && (c == '\0' || strchr(others, c) == NULL))
+            return false;
+    }
+    return n > 0;
+}
+
+/* "https://app.example", "http://[::1]:3000/"; extensions have schemes of their own. */
+static bool is_origin(const char *text) {
+    size_t scheme = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+    if (scheme == 0 || strncmp(text + scheme, "://", 3) != 0)
+        return false;
+    const char *host = text + scheme + 3;
+    size_t n = strlen(host);
+    if (n > 0 && host[n - 1] == '/')
+        n--;
+    return is_host(host, n) && host[0] != ':';
+}
+
+bool origin_check_lists(const struct option_list *hosts, const struct option_list *origins, struct problem *problem) {
+    for (size_t i = 0; i < hosts->n; i++) {
+        if (strcmp(hosts->items[i], "*") != 0 && !is_host(hosts->items[i], strlen(hosts->items[i])))
+            return problem_set(problem, PROBLEM_BAD_REQUEST,
+                               "--allowed-host must be a host name or an address, with or without a port, or *, got \"%s\"",
+                               hosts->items[i]);
+    }
+    for (size_t i = 0; i < origins->n; i++) {
+        if (strcmp(origins->items[i], "*") != 0 && strcmp(origins->items[i], "null") != 0 && !is_origin(origins->items[i]))
+            return problem_set(problem, PROBLEM_BAD_REQUEST,
+                               "--allow-origin must be an origin like https://app.example (scheme, host, port), * or null, got \"%s\"",
+                               origins->items[i]);
+    }
+    return true;
+}
+
 /* ---- Host --------------------------------------------------------------------------------------------------------------------------- */
 
 static bool is_allowed_host(const struct http_server *server, const char *host, const char *name, size_t name_size) {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pool_job {
     struct pool_job *next;             /* the pool's while queued */
@@ -12,14 +13,17 @@ struct pool_job {
 };
 struct pool {
     pthread_mutex_t lock; /* guards all below */
-    pthread_cond_t wake;
+    pthread_cond_t wake;  /* a job was queued, or stop */
+    pthread_cond_t ended; /* a thread has */
     struct pool_job *first, **last;
     pthread_t *threads;
-    size_t n_threads;
+    size_t n_threads; /* of them */
+    size_t n_alive;   /* that have not come to their end */
     bool stop;
 };
 bool pool_start(struct pool *pool, size_t n_threads);
 void pool_push(struct pool *pool, struct pool_job *job); /* the job is the caller's memory and must live until it has run; once at a time */
-void pool_stop(struct pool *pool);                       /* runs what is queued, joins */
+/* Runs what is queued, joins. false: a job still runs after patience_ns, nothing was freed; may be called again. */
+bool pool_stop(struct pool *pool, int64_t patience_ns);
 
 #endif

@@ -11,6 +11,11 @@
 
 static const double SECONDS[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
 
+static void collect(void *arg) {
+    struct http_server *server = arg;
+    metric_set(server->metrics.held, (double)atomic_load(&server->memory.held));
+}
+
 bool record_init(struct http_server *server) {
     struct server_metrics *m = &server->metrics;
     m->requests = metrics_register(METRICS_COUNTER, "discern_http_requests_total", "Requests answered, by route and status.",
@@ -25,6 +30,9 @@ bool record_init(struct http_server *server) {
     m->timeouts =
         metrics_series(metrics_register(METRICS_COUNTER, "discern_http_timeouts_total", "Connections ended by a deadline.", "", NULL, 0),
                        (char *)NULL);
+    m->held = metrics_series(metrics_register(METRICS_GAUGE, "discern_http_body_bytes",
+                                              "Memory that request bodies, readers of uploads and answers are counted with.", "", NULL, 0),
+                             (char *)NULL);
     m->refused_limit = metrics_series(refused, "connections", (char *)NULL);
     m->refused_address = metrics_series(refused, "address", (char *)NULL);
     m->routes = calloc(server->n_routes + 1, sizeof *m->routes);
@@ -32,10 +40,12 @@ bool record_init(struct http_server *server) {
         return false;
     for (size_t i = 0; i <= server->n_routes; i++)
         m->routes[i].seconds = metrics_series(seconds, i < server->n_routes ? server->routes[i].path : "unmatched", (char *)NULL);
+    metrics_on_scrape(collect, server);
     return true;
 }
 
 void record_done(struct http_server *server) {
+    metrics_forget_scrape(server);
     free(server->metrics.routes);
     server->metrics.routes = NULL;
 }
@@ -67,10 +77,10 @@ void record_call(struct http_call *call, int status) {
         return;
     const struct target *t = &call->target;
     size_t shown = t->path_size > 0 ? t->path_size : strcspn(t->raw, "?");
-    LOG_WRITE(level, "http.request", log_str("method", call->method[0] != '\0' ? call->method : "-"),
-              log_strn("path", t->raw + t->path_at, shown < PATH_SHOWN ? shown : PATH_SHOWN), log_int("status", status),
-              log_dbl("ms", (double)(int64_t)(seconds * 1e6) / 1e3), log_int("in", (int64_t)call->body_seen),
-              log_int("out", (int64_t)call->sent), log_str("client", call->client), log_str("request_id", call->id));
+    LOG_WRITE_LATER(level, "http.request", log_str("method", call->method[0] != '\0' ? call->method : "-"),
+                    log_strn("path", t->raw + t->path_at, shown < PATH_SHOWN ? shown : PATH_SHOWN), log_int("status", status),
+                    log_dbl("ms", (double)(int64_t)(seconds * 1e6) / 1e3), log_int("in", (int64_t)call->body_seen),
+                    log_int("out", (int64_t)call->sent), log_str("client", call->client), log_str("request_id", call->id));
 }
 
 void record_refusal(struct http_server *server, const struct connection *c, int status) {

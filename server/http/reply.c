@@ -2,6 +2,7 @@
 #include "http/reply.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "http/body.h"
 #include "http/library_pages.h"
 #include "http/server.h"
 #include "http/stream.h"
@@ -27,6 +28,20 @@ bool reply_fill(struct http_call *call, enum reply_kind kind, int status, const 
     return true;
 }
 
+/* Counts an answer that is held until the client has taken it. Where the call has changed something already there is no way back. */
+static bool hold(struct http_call *call, size_t size) {
+    if (call->match.route == NULL || !call->match.route->changes)
+        return memory_hold(&call->server->memory, &call->reply_share, size);
+    memory_hold_anyway(&call->server->memory, &call->reply_share, size);
+    return true;
+}
+
+/* A buffer has up to twice what it needs: given back where it matters. */
+static char *shrink(char *memory, size_t size) {
+    char *less = size > MEMORY_UNCOUNTED ? realloc(memory, size + 1) : NULL;
+    return less != NULL ? less : memory;
+}
+
 void http_reply(struct http_call *call, int status, const char *content_type, struct buf *body) {
     size_t size = 0;
     char *memory = buf_take(body, &size);
@@ -35,10 +50,18 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
         http_fail(call, PROBLEM_INTERNAL, "out of memory while the answer was written");
         return;
     }
+    if (!hold(call, size)) {
+        free(memory);
+        http_fail(call, PROBLEM_UNAVAILABLE,
+                  "the bodies and answers in flight leave no room for an answer of %zu bytes in what --body-memory allows; try again",
+                  size);
+        return;
+    }
     if (!reply_fill(call, REPLY_MEMORY, status, content_type)) {
         free(memory);
         return;
     }
+    memory = shrink(memory, size);
     call->reply.memory = memory;
     call->reply.bytes = memory;
     call->reply.size = size;
@@ -64,6 +87,7 @@ void http_reply_problem(struct http_call *call, struct problem *problem) {
         log_error("http.internal", log_str("request_id", call->id), log_str("detail", problem->detail));
     struct buf text = {0};
     problem_write(problem, call->id, &text);
+    buf_putc(&text, '\n');
     problem_done(problem);
     size_t size = 0;
     char *memory = buf_take(&text, &size);
@@ -126,23 +150,32 @@ static bool has_header(const struct reply *reply, const char *name) {
     return false;
 }
 
+static const char *vary_of(const struct http_server *server) {
+    return server->settings.allow_origins.n > 0 ? "Accept, Accept-Encoding, Origin" : "Accept, Accept-Encoding";
+}
+
 bool reply_each_header(const struct http_call *call, bool (*each)(void *arg, const char *name, const char *value), void *arg) {
     const struct reply *reply = &call->reply;
     bool ok = reply->content_type == NULL || each(arg, "Content-Type", reply->content_type);
     ok = ok && each(arg, "Cache-Control", reply->cache_control);
-    ok =
-        ok && each(arg, "Vary", call->server->settings.allow_origins.n > 0 ? "Accept, Accept-Encoding, Origin" : "Accept, Accept-Encoding");
+    ok = ok && each(arg, "Vary", vary_of(call->server));
     ok = ok && each(arg, "X-Content-Type-Options", "nosniff");
     ok = ok && each(arg, "X-Request-Id", call->id);
     if (call->cross_origin != NULL) {
         ok = ok && each(arg, "Access-Control-Allow-Origin", call->cross_origin);
-        ok = ok && each(arg, "Access-Control-Expose-Headers", "Allow, Discern-Unchanged, ETag, Location, Retry-After, X-Request-Id");
+        ok = ok && each(arg, "Access-Control-Expose-Headers",
+                        "Allow, Discern-Rows, Discern-Unchanged, ETag, Link, Location, Retry-After, X-Request-Id");
     }
     if ((reply->status == 429 || reply->status == 503) && !has_header(reply, "Retry-After"))
         ok = ok && each(arg, "Retry-After", RETRY_AFTER);
     for (size_t i = 0; i < reply->n_headers; i++)
         ok = ok && each(arg, reply->headers[i].name, reply->headers[i].value);
     return ok;
+}
+
+/* An answer without a body to a request that would have one with another method, or without its condition: how long that would be nobody knows. */
+static bool length_unknown(const struct http_call *call) {
+    return call->reply.status == 304 || (call->reply.kind == REPLY_STREAM && call_is_head(call));
 }
 
 static bool text_header(void *arg, const char *name, const char *value) {
@@ -163,25 +196,28 @@ static void text_begin(struct buf *out, int status) {
 void reply_text(const struct http_call *call, struct buf *out) {
     text_begin(out, call->reply.status);
     (void)reply_each_header(call, text_header, out);
-    buf_printf(out, "Content-Length: %zu\r\n\r\n", call->reply.size);
+    if (!length_unknown(call))
+        buf_printf(out, "Content-Length: %zu\r\n", call->reply.size);
+    buf_puts(out, "\r\n");
     if (!call_is_head(call))
         buf_append(out, call->reply.bytes, call->reply.size);
 }
 
-void reply_problem_text(enum problem_type type, const char *detail, struct buf *out) {
+void reply_problem_text(const struct http_server *server, enum problem_type type, const char *detail, struct buf *out) {
     char id[IDS_REQUEST_SIZE];
     ids_request(id);
     struct problem problem = {0};
     (void)problem_set(&problem, type, "%s", detail);
     struct buf body = {0};
     problem_write(&problem, id, &body);
+    buf_putc(&body, '\n');
     problem_done(&problem);
     int status = problem_status(type);
     text_begin(out, status);
     buf_printf(out,
-               "Content-Type: application/problem+json\r\nCache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n"
+               "Content-Type: application/problem+json\r\nCache-Control: no-cache\r\nVary: %s\r\nX-Content-Type-Options: nosniff\r\n"
                "X-Request-Id: %s\r\nContent-Length: %zu\r\n%s\r\n",
-               id, body.size, status == 429 || status == 503 ? "Retry-After: " RETRY_AFTER "\r\n" : "");
+               vary_of(server), id, body.size, status == 429 || status == 503 ? "Retry-After: " RETRY_AFTER "\r\n" : "");
     buf_append(out, body.data, body.size);
     out->failed = out->failed || body.failed;
     buf_done(&body);
@@ -203,9 +239,38 @@ static ssize_t piece(void *cls, uint64_t position, char *out, size_t most) {
     return (ssize_t)n;
 }
 
+#if MHD_VERSION < 0x00097701
+static ssize_t no_body(void *cls, uint64_t position, char *out, size_t most) {
+    (void)cls;
+    (void)position;
+    (void)out;
+    (void)most;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+#endif
+
+/* A response without a body that says nothing of a length: "Content-Length: 0" would be a lie. Where the library has no word for it, it must believe that
+ * the end of the connection is the end of the body. */
+static struct MHD_Response *response_without_length(void) {
+    static char none[1];
+#if MHD_VERSION >= 0x00097701
+    struct MHD_Response *response = MHD_create_response_from_buffer(0, none, MHD_RESPMEM_PERSISTENT);
+    const enum MHD_ResponseFlags flags = MHD_RF_HEAD_ONLY_RESPONSE;
+#else
+    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, sizeof none, no_body, none, NULL);
+    const enum MHD_ResponseFlags flags = MHD_RF_HTTP_1_0_COMPATIBLE_STRICT; /* no chunks: to HEAD it would send the last one */
+#endif
+    if (response == NULL || MHD_set_response_options(response, flags, MHD_RO_END) == MHD_YES)
+        return response;
+    MHD_destroy_response(response);
+    return NULL;
+}
+
 static struct MHD_Response *response_of(struct http_call *call) {
     struct reply *reply = &call->reply;
-    if (reply->kind == REPLY_STREAM && !call_is_head(call)) /* to HEAD the library would send a last chunk */
+    if (length_unknown(call))
+        return response_without_length();
+    if (reply->kind == REPLY_STREAM)
         return stream_response(call);
     if (reply->size > PIECE && !call->connection->tcp)
         return MHD_create_response_from_callback(reply->size, PIECE, piece, call, NULL);
@@ -229,6 +294,8 @@ bool reply_queue(struct http_call *call) {
         ok = ok && library_header(response, "Connection", "close");
     if (!call_is_head(call) && call->reply.kind != REPLY_STREAM)
         call->sent = call->reply.size;
+    if (call->reply.kind != REPLY_STREAM)
+        body_forget(call); /* the client may take its time over the answer */
     ok = ok && connection_enter(call->connection, PHASE_SEND);
     if (ok) {
         atomic_store(&call->stage, STAGE_SENT);

@@ -13,7 +13,7 @@ bool reply_each_header(const struct http_call *call, bool (*each)(void *arg, con
 bool reply_queue(struct http_call *call);
 void reply_done(struct reply *reply); /* frees what was never queued */
 /* A problem as one whole response text with Connection: close, for descriptors that have no call. */
-void reply_problem_text(enum problem_type type, const char *detail, struct buf *out);
+void reply_problem_text(const struct http_server *server, enum problem_type type, const char *detail, struct buf *out);
 /* The call's answer as one whole response text with Connection: close. Not for streams. */
 void reply_text(const struct http_call *call, struct buf *out);
 

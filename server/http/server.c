@@ -4,7 +4,10 @@
 #include "base/log.h"
 #include "http/body.h"
 #include "http/dispatch.h"
+#include "http/library_cookies.h"
 #include "http/library_pages.h"
+#include "http/library_reads.h"
+#include "http/origin.h"
 #include "http/record.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -15,7 +18,9 @@
 
 #define SPARE_DESCRIPTORS                                                                                                                  \
     4096 /* a descriptor's number may be this far above the number of connections: files, the database, lingering ones */
-#define PAUSED_PATIENCE_NS 2000000000
+#define OPERATIONS_THREADS 2
+#define PAUSED_PATIENCE_NS 2000000000 /* how long a paused body is waited for */
+#define CALLS_PATIENCE_NS 3000000000  /* how long handlers are waited for that were told to end */
 
 bool monotonic_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t attr;
@@ -32,22 +37,23 @@ static void fill_defaults(struct http_settings *s) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (s->io_threads <= 0)
         s->io_threads = cores < 1 ? 1 : cores > 4 ? 4 : cores;
-    if (s->io_threads > SERVER_MAX_IO)
-        s->io_threads = SERVER_MAX_IO;
     if (s->pool_threads <= 0)
         s->pool_threads = 4;
     if (s->max_connections <= 0)
         s->max_connections = 1024;
-    if (s->max_connections > 1000000)
-        s->max_connections = 1000000;
     s->header_timeout = s->header_timeout > 0 ? s->header_timeout : 10;
     s->idle_timeout = s->idle_timeout > 0 ? s->idle_timeout : 30;
     s->keep_alive_timeout = s->keep_alive_timeout > 0 ? s->keep_alive_timeout : 75;
     s->minimum_rate = s->minimum_rate >= 0 ? s->minimum_rate : 64;
-    s->discard_limit = s->discard_limit > 0 ? s->discard_limit : 64 << 20;
-    s->discard_time = s->discard_time > 0 ? s->discard_time : 30;
+    s->body_memory = s->body_memory > 0 ? s->body_memory : INT64_C(512) << 20;
     s->listen = s->listen != NULL ? s->listen : "127.0.0.1:8080";
     s->base_path = s->base_path != NULL ? s->base_path : "";
+}
+
+bool http_check_settings(const struct http_settings *settings, struct problem *problem) {
+    struct address_rules rules;
+    return address_rules_init(&rules, &settings->trusted_proxies, problem) &&
+           origin_check_lists(&settings->allowed_hosts, &settings->allow_origins, problem);
 }
 
 /* Kept without a slash at its end, so that a path can be put behind it. */
@@ -96,12 +102,16 @@ static bool start_io(struct http_server *server, struct problem *problem) {
 
 static bool start_all(struct http_server *server, struct problem *problem) {
     const struct http_settings *s = &server->settings;
-    if (!take_base_path(server, problem) || !address_rules_init(&server->trusted, &s->trusted_proxies, problem))
+    if (s->io_threads > HTTP_MAX_IO_THREADS || s->max_connections > HTTP_MAX_CONNECTIONS)
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "at most %d I/O threads and %d connections, got %lld and %lld",
+                           HTTP_MAX_IO_THREADS, HTTP_MAX_CONNECTIONS, (long long)s->io_threads, (long long)s->max_connections);
+    if (!http_check_settings(s, problem) || !take_base_path(server, problem) ||
+        !address_rules_init(&server->trusted, &s->trusted_proxies, problem))
         return false;
     server->router = router_new(server->routes, server->n_routes, problem);
     if (server->router == NULL)
         return false;
-    if (!library_pages_init())
+    if (!library_pages_init() || !library_cookies_init() || !library_reads_init())
         return problem_set(problem, PROBLEM_INTERNAL, "the HTTP library is not linked as a shared object");
     /* Later ones arrange them otherwise, and refuse by themselves what is recognised by it. */
     server->strings_in_place = strncmp(MHD_get_version(), "0.9.7", 5) == 0;
@@ -111,7 +121,8 @@ static bool start_all(struct http_server *server, struct problem *problem) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
     if (!listener_open(&server->listener, s->listen, problem))
         return false;
-    if (!pool_start(&server->pool, (size_t)s->pool_threads) || !linger_start(&server->linger) || !watchers_start(&server->watchers, server))
+    if (!pool_start(&server->pool, (size_t)s->pool_threads) || !pool_start(&server->operations, OPERATIONS_THREADS) ||
+        !linger_start(&server->linger) || !watchers_start(&server->watchers, server))
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start the HTTP threads");
     if (!start_io(server, problem))
         return false;
@@ -135,6 +146,7 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
     server->n_routes = n_routes;
     server->app = app;
     fill_defaults(&server->settings);
+    server->memory.limit = server->settings.body_memory;
     sigset_t all, before;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -144,7 +156,7 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!ok) {
         *out = nobody;
-        http_stop(server);
+        (void)http_stop(server); /* no call was begun */
     }
     return ok;
 }
@@ -196,31 +208,41 @@ bool http_idle(struct http_server *server, double timeout_s) {
     return true;
 }
 
-/* The library panics when it is stopped with suspended connections. Handlers on the pool come to an end; a paused body is waited for, then let go. */
-static void wait_for_suspended(struct http_server *server) {
-    int64_t patience = clock_monotonic_ns() + PAUSED_PATIENCE_NS;
+/* The library panics when it is stopped with suspended connections. Handlers on the pool come to an end, for they are told; a paused body is waited for,
+ * then let go. */
+static bool wait_for_suspended(struct http_server *server) {
+    int64_t began = clock_monotonic_ns();
     while (atomic_load(&server->suspended) > 0) {
-        if (clock_monotonic_ns() >= patience)
+        int64_t waited = clock_monotonic_ns() - began;
+        if (waited >= CALLS_PATIENCE_NS)
+            return false;
+        if (waited >= PAUSED_PATIENCE_NS)
             body_resume_all(server);
         sleep_ms(2);
     }
+    return true;
 }
 
-void http_stop(struct http_server *server) {
+bool http_stop(struct http_server *server) {
     if (server == NULL)
-        return;
+        return true;
     atomic_store(&server->draining, true);
     listener_stop(&server->listener);
     atomic_store(&server->stopping, true);
     if (server->watchers.started) {
         watchers_poke(&server->watchers);
-        wait_for_suspended(server);
+        if (!wait_for_suspended(server))
+            return false;
     }
     sweeper_stop(&server->sweeper);
-    for (size_t i = 0; i < server->n_io; i++)
-        MHD_stop_daemon(server->io[i].daemon);
+    for (size_t i = 0; i < server->n_io; i++) {
+        if (server->io[i].daemon != NULL)
+            MHD_stop_daemon(server->io[i].daemon);
+        server->io[i].daemon = NULL;
+    }
     watchers_stop(&server->watchers);
-    pool_stop(&server->pool);
+    if (!pool_stop(&server->operations, CALLS_PATIENCE_NS) || !pool_stop(&server->pool, CALLS_PATIENCE_NS))
+        return false; /* a stream whose client has left: its next piece is still being made */
     linger_stop(&server->linger);
     for (size_t i = 0; i < server->n_io; i++)
         call_spares_free(&server->io[i]);
@@ -231,4 +253,5 @@ void http_stop(struct http_server *server) {
     arena_done(&server->base_arena);
     (void)pthread_mutex_destroy(&server->pause_lock);
     free(server);
+    return true;
 }

@@ -8,6 +8,7 @@
 #include "http/http.h"
 #include "http/linger.h"
 #include "http/listener.h"
+#include "http/memory.h"
 #include "http/pool.h"
 #include "http/router.h"
 #include "http/sweeper.h"
@@ -16,7 +17,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SERVER_MAX_IO 64
 #define SERVER_POOL_BYTES 32768 /* the library's memory of a connection: larger ones are zeroed at every request and cost rate */
 #define SERVER_STATUS_LOW 100   /* statuses counted apart: 100..599 */
 #define SERVER_STATUS_COUNT 500
@@ -43,6 +43,7 @@ struct server_metrics {
     struct metric *refused_limit;   /* connections refused: --max-connections */
     struct metric *refused_address; /* … per address */
     struct metric *timeouts;        /* connections ended by the sweeper */
+    struct metric *held;            /* gauge: bytes of bodies and answers; set when somebody looks */
     struct route_metrics *routes;   /* n_routes + 1: the last is "unmatched" */
 };
 
@@ -60,9 +61,11 @@ struct http_server {
     struct listener listener;
     struct lingerer linger;
     struct sweeper sweeper;
-    struct pool pool;
+    struct pool pool;       /* handlers that wait for the store */
+    struct pool operations; /* HTTP_ON_OPERATIONS: never behind the others */
     struct watchers watchers;
-    struct io io[SERVER_MAX_IO];
+    struct http_memory memory;
+    struct io io[HTTP_MAX_IO_THREADS];
     size_t n_io; /* daemons started */
     struct server_metrics metrics;
     pthread_mutex_t pause_lock; /* guards paused and the calls' paused, resume_early and links */

@@ -176,13 +176,19 @@ bool sockets_listen(struct listener *l, const char *address, struct problem *pro
     return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot listen on \"%s\": %s", address, strerror(error));
 }
 
-bool sockets_inherit(struct listener *l, bool *found, struct problem *problem) {
-    *found = false;
+static long handed_over(void) {
     const char *pid = getenv("LISTEN_PID");
     const char *count = getenv("LISTEN_FDS");
-    if (pid == NULL || count == NULL || strtol(pid, NULL, 10) != (long)getpid())
-        return true;
-    long n = strtol(count, NULL, 10);
+    return pid == NULL || count == NULL || strtol(pid, NULL, 10) != (long)getpid() ? 0 : strtol(count, NULL, 10);
+}
+
+bool sockets_handed_over(void) {
+    return handed_over() > 0;
+}
+
+bool sockets_inherit(struct listener *l, bool *found, struct problem *problem) {
+    *found = false;
+    long n = handed_over();
     for (long i = 0; i < n && i < LISTENER_MAX; i++) {
         if (!take(l, FIRST_INHERITED + (int)i))
             return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot listen on the socket given as descriptor %ld: %s", FIRST_INHERITED + i,

@@ -36,13 +36,19 @@ static size_t waiting_bytes(const struct stream *s) {
     return s->ready.size - s->taken;
 }
 
+/* Enough waits for the client. With the memory for bodies and answers used up one piece is enough: streams go on, but ahead of nobody. */
+static bool is_full(const struct http_call *call, const struct stream *s) {
+    return waiting_bytes(s) >= (memory_has_room(&call->server->memory, STREAM_BUFFER) ? STREAM_BUFFER : 1);
+}
+
 /* Asks `next`, unless the client is too slow to be given more or has left. */
 static enum http_stream_state ask(struct http_call *call, struct stream *s, int64_t now) {
     (void)pthread_mutex_lock(&s->lock);
-    bool full = waiting_bytes(s) >= STREAM_BUFFER;
-    bool abandoned = s->abandoned;
+    bool full = is_full(call, s);
+    /* Not abandoned: the connection is still this call's. One that waits for events may wait for long: the client that has left is not waited for. */
+    bool left = s->abandoned || (s->until_ns != 0 && http_gone(call));
     (void)pthread_mutex_unlock(&s->lock);
-    if (abandoned)
+    if (left)
         return HTTP_STREAM_ABORT;
     bool draining = atomic_load(&call->server->draining);
     if (full && !(draining && s->until_ns != 0)) /* one that waits must be told to end, however slow its client */
@@ -79,8 +85,9 @@ static void stream_fill(struct http_call *call) {
     s->state = state;
     if (s->fresh.size > 0)
         take_fresh(s);
+    memory_hold_anyway(&call->server->memory, &call->reply_share, s->ready.capacity + s->fresh.capacity);
     bool wait = s->state == HTTP_STREAM_WAIT && !s->abandoned;
-    bool again = s->state == HTTP_STREAM_MORE && !s->abandoned && waiting_bytes(s) < STREAM_BUFFER;
+    bool again = s->state == HTTP_STREAM_MORE && !s->abandoned && !is_full(call, s);
     s->filling = wait || again;
     bool wake = s->starved && (waiting_bytes(s) > 0 || s->state == HTTP_STREAM_END || s->state == HTTP_STREAM_ABORT);
     if (wake)

@@ -25,14 +25,24 @@ static void cut(struct http_server *server, struct connection *c, uint64_t state
         return;
     }
     if (verdict == VERDICT_TIMEOUT)
-        body_write_refusal(c->fd, PROBLEM_REQUEST_TIMEOUT, "the request did not arrive in time");
+        body_write_refusal(server, c->fd, PROBLEM_REQUEST_TIMEOUT, "the request did not arrive in time");
     (void)shutdown(c->fd, SHUT_RDWR); /* the library sees the end and closes it */
+}
+
+/* A call is under way: nothing is due from the client but that it stays. true: it has left just now. */
+static bool leaves(struct connection *c) {
+    struct tcp_progress progress;
+    if (atomic_load(&c->gone))
+        return false;
+    tcp_progress_read(c->fd, &progress);
+    atomic_store(&c->gone, progress.ended);
+    return progress.ended;
 }
 
 static void look(struct http_server *server, struct connection *c, const struct deadline_limits *limits, int64_t now) {
     uint64_t state = atomic_load(&c->state);
     enum phase phase = (enum phase)(state & 0xff);
-    if (phase == PHASE_NONE || (phase == PHASE_WORK && c->deadline.epoch == state >> 8))
+    if (phase == PHASE_NONE)
         return;
     struct tcp_progress progress;
     tcp_progress_read(c->fd, &progress);
@@ -61,22 +71,27 @@ static void look(struct http_server *server, struct connection *c, const struct 
 static void sweep(struct http_server *server, const struct deadline_limits *limits) {
     size_t high = atomic_load(&server->connections.high);
     int64_t now = clock_monotonic_ns();
+    bool left = false;
     for (size_t i = 0; i < high; i++) {
         struct connection *c = &server->connections.slots[i];
         if (connection_phase(c) == PHASE_NONE)
             continue;
         (void)pthread_mutex_lock(&c->lock);
-        if (c->fd >= 0)
+        if (c->fd >= 0 && connection_phase(c) == PHASE_WORK && c->deadline.epoch == atomic_load(&c->state) >> 8)
+            left = leaves(c) || left;
+        else if (c->fd >= 0)
             look(server, c, limits, now);
         (void)pthread_mutex_unlock(&c->lock);
     }
+    if (left)
+        watchers_poke(&server->watchers); /* those that wait for something else to happen need not any longer */
 }
 
 static int64_t tick_of(const struct deadline_limits *limits) {
     const int64_t all[] = {limits->header_ns, limits->idle_ns, limits->keep_alive_ns, limits->discard_ns};
     int64_t tick = TICK_NS;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        tick = all[i] / 4 < tick ? all[i] / 4 : tick;
+        tick = all[i] > 0 && all[i] / 4 < tick ? all[i] / 4 : tick;
     return tick > SHORTEST_TICK_NS ? tick : SHORTEST_TICK_NS;
 }
 

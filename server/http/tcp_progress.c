@@ -10,7 +10,9 @@
 #include <linux/tcp.h>
 #endif
 
-#define CLOSE_WAIT 8 /* tcpi_state: the kernel's number, which only <netinet/tcp.h> names */
+/* tcpi_state: the kernel's numbers, which only <netinet/tcp.h> names */
+#define CLOSED 7
+#define CLOSE_WAIT 8
 
 void tcp_progress_read(int fd, struct tcp_progress *out) {
     memset(out, 0, sizeof *out);
@@ -23,7 +25,7 @@ void tcp_progress_read(int fd, struct tcp_progress *out) {
             out->sent = info.tcpi_bytes_acked;
             out->counted = true;
         }
-        out->ended = info.tcpi_state == CLOSE_WAIT;
+        out->ended = info.tcpi_state == CLOSE_WAIT || info.tcpi_state == CLOSED;
         return;
     }
     char byte;

@@ -136,7 +136,8 @@ void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int
 void watch_begin(struct http_call *call) {
     struct watchers *w = &call->server->watchers;
     uint64_t seen = watchers_pokes(w);
-    bool last = clock_monotonic_ns() >= call->watch_until_ns || atomic_load(&call->server->draining) || call_is_head(call);
+    bool last =
+        clock_monotonic_ns() >= call->watch_until_ns || atomic_load(&call->server->draining) || call_is_head(call) || http_gone(call);
     if (call->check(call, last) || last) {
         call_answer(call); /* a check that gave no answer though it was the last becomes a 500 there */
         return;

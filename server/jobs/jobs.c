@@ -57,6 +57,8 @@ static bool work_once(struct worker *me) {
     if (!found)
         return false;
     training_run(j->store, &j->settings, &job, &me->mailbox);
+    if (job.attempts > 1)
+        jobs_poke(j); /* others may have waited for it to be over */
     store_job_done(&job);
     return true;
 }

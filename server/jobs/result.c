@@ -131,7 +131,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
                              struct buf *out) {
     struct json_writer w;
     struct buf params = {0};
-    jobs_params_write(spec->params, &params);
+    jobs_params_write(dn_model_params(r->model), &params);
     json_writer_init(&w, out);
     json_begin_object(&w);
     json_kv_string(&w, "algorithm", spec->algorithm->id);

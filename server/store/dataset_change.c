@@ -37,6 +37,7 @@ struct publish {
     const struct store_dataset_new *d;
     struct store_part_sum staged;
     struct store_dataset_published out;
+    struct store_dataset *dataset; /* the version as it is committed; NULL: not wanted */
 };
 
 /* The id of the newest version when it has the same content, read with the same options. */
@@ -85,12 +86,17 @@ static void publish(struct store_tx *tx, void *arg) {
         insert_version(tx, p);
         store_tx_change(tx, STORE_CHANGE_DATASET, d->name, 0);
     }
+    if (p->dataset) {
+        store_dataset_find(tx->connection, p->out.id, p->dataset, tx->problem);
+    }
 }
 
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d, struct store_dataset_published *out,
-                           struct problem *problem) {
-    struct publish p = {.d = d};
+                           struct store_dataset *dataset, struct problem *problem) {
+    struct store_dataset made = {0};
+    struct publish p = {.d = d, .dataset = dataset ? &made : NULL};
     if (!store_parts_settle(&store->parts, d->part, &p.staged, problem) || !store_write(store, publish, &p, problem)) {
+        store_dataset_done(&made);
         return false;
     }
     store_parts_forget(&store->parts, d->part);
@@ -98,6 +104,9 @@ bool store_dataset_publish(struct store *store, const struct store_dataset_new *
         store_writer_kick(store);
     }
     *out = p.out;
+    if (dataset) {
+        *dataset = made;
+    }
     return true;
 }
 

@@ -79,17 +79,19 @@ bool store_dataset_get(struct store *store, const char *name, int64_t version, s
     return true;
 }
 
+bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out, struct problem *problem) {
+    struct store_query q;
+    STORE_QUERY(&q, c, problem, STORE_DATASET_SELECT "WHERE v.id = ? AND v.hidden = 0", store_int(id));
+    return load_one(&q, out) || problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset version of id %" PRId64, id);
+}
+
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out, struct problem *problem) {
     struct store_read r;
-    struct store_query q;
     struct store_dataset d = {0};
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem, STORE_DATASET_SELECT "WHERE v.id = ? AND v.hidden = 0", store_int(id));
-    if (!load_one(&q, &d) && !problem->type) {
-        problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset version of id %" PRId64, id);
-    }
+    store_dataset_find(r.connection, id, &d, problem);
     if (!store_read_end(&r)) {
         store_dataset_done(&d);
         return false;

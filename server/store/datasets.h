@@ -10,5 +10,7 @@
     " d.tags, d.revision, d.newest = v.version FROM dataset_versions v JOIN datasets d ON d.name = v.name "
 /* Reads the present row. On failure (the query's problem) out is {0}. */
 bool store_dataset_load(struct store_query *q, struct store_dataset *out);
+/* Loads one version by its id within a transaction or read. PROBLEM_UNKNOWN_DATASET. */
+bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out, struct problem *problem);
 
 #endif

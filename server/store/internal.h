@@ -15,9 +15,9 @@
 #include <time.h>
 
 struct store {
-    char *path;                   /* of the database, without symbolic links */
-    char *log_path;               /* of its write-ahead log */
-    char owner[STORE_OWNER_SIZE]; /* ours, in leases */
+    char *path;     /* of the database, without symbolic links */
+    char *log_path; /* of its write-ahead log */
+    char owner[33]; /* ours, in leases: 32 hex digits and NUL */
     int64_t lease_ms;
     int64_t bulk_limit;
     int64_t next_blob; /* id for the next blob; the writer thread's */
@@ -33,9 +33,13 @@ struct store {
 bool store_cond_init(pthread_cond_t *cond);
 struct timespec store_deadline(int64_t timeout_ms);
 
-/* condition.c: whether If-Match and If-None-Match hold for this etag (NULL: there is nothing); what: `dataset "iris"`. c may be NULL. */
-bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind, const char *name, struct problem *problem);
 void store_etag(int64_t version, int64_t revision, char out[64]);
+
+/* disk.c, on the writer thread: whether a chunk of so many bytes can be stored and room for everything else stays. *lacking: bytes that are missing. Cost: a system call. */
+bool store_disk_has_room(struct store *store, size_t bytes, int64_t *lacking);
+
+/* store.c, on the writer thread or before it runs: gives back what the last daemon leased. On a full disk it is done later, by the writer. */
+bool store_recover(struct store *store, struct problem *problem);
 
 /* sweep.c: one step of giving back, on the writer thread. busy: chunks are waiting. *more: there may be another step. */
 bool store_sweep_step(struct store *store, bool busy, bool *more);

@@ -7,11 +7,17 @@ enum { PRUNE_AT_ONCE = 200 };
 struct insert {
     const struct store_job_new *j;
     int64_t id;
+    struct store_job *job; /* the job as it is committed; NULL: not wanted */
 };
 
 static void insert(struct store_tx *tx, void *arg) {
     struct insert *in = arg;
     const struct store_job_new *j = in->j;
+    if (j->max_queued > 0 &&
+        STORE_ASK(tx->connection, tx->problem, 0, "SELECT count(*) FROM jobs WHERE state = 0", STORE_NO_VALUES) >= j->max_queued) {
+        problem_set(tx->problem, PROBLEM_UNAVAILABLE, "%" PRId64 " jobs wait already, as many as --max-queued-jobs allows", j->max_queued);
+        return;
+    }
     in->id = STORE_ASK(
         tx->connection, tx->problem, 0,
         "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, warnings)"
@@ -25,14 +31,22 @@ static void insert(struct store_tx *tx, void *arg) {
     STORE_RUN(tx->connection, tx->problem, "INSERT INTO job_pins (job, version) VALUES (?, ?)", store_int(in->id),
               store_int(j->dataset_id));
     store_event_add(tx, in->id, STORE_EVENT_STATE, NULL);
+    if (in->job) {
+        store_job_find(tx->connection, in->id, in->job, tx->problem);
+    }
 }
 
-bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id, struct problem *problem) {
-    struct insert in = {.j = j};
+bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id, struct store_job *job, struct problem *problem) {
+    struct store_job made = {0};
+    struct insert in = {.j = j, .job = job ? &made : NULL};
     if (!store_write(store, insert, &in, problem)) {
+        store_job_done(&made);
         return false;
     }
     *id = in.id;
+    if (job) {
+        *job = made;
+    }
     return true;
 }
 
@@ -49,8 +63,14 @@ static int64_t state_of(struct store_tx *tx, int64_t id) {
     return STORE_ASK(tx->connection, tx->problem, -1, "SELECT state FROM jobs WHERE id = ?", store_int(id));
 }
 
+struct cancel {
+    int64_t id;
+    struct store_job *job; /* the job as it is committed; NULL: not wanted */
+};
+
 static void cancel(struct store_tx *tx, void *arg) {
-    int64_t id = *(const int64_t *)arg;
+    const struct cancel *c = arg;
+    int64_t id = c->id;
     int64_t state = state_of(tx, id);
     if (state == STORE_JOB_QUEUED) {
         STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET state = 4, cancel_requested = 1, finished_at = ?2 WHERE id = ?1",
@@ -62,10 +82,22 @@ static void cancel(struct store_tx *tx, void *arg) {
     } else {
         refuse(tx, id, "only a queued or running job can be cancelled", state);
     }
+    if (c->job) {
+        store_job_find(tx->connection, id, c->job, tx->problem);
+    }
 }
 
-bool store_job_cancel(struct store *store, int64_t id, struct problem *problem) {
-    return store_write(store, cancel, &id, problem);
+bool store_job_cancel(struct store *store, int64_t id, struct store_job *job, struct problem *problem) {
+    struct store_job now = {0};
+    struct cancel c = {.id = id, .job = job ? &now : NULL};
+    if (!store_write(store, cancel, &c, problem)) {
+        store_job_done(&now);
+        return false;
+    }
+    if (job) {
+        *job = now;
+    }
+    return true;
 }
 
 static void delete (struct store_tx *tx, void *arg) {

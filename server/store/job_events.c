@@ -22,8 +22,15 @@ void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kin
         n_progress = store_query_int(&q, 1);
     }
     store_query_end(&q);
-    STORE_RUN(tx->connection, tx->problem, "INSERT INTO job_events (job, seq, kind, progress) VALUES (?, ?, ?, ?)", store_int(job),
-              store_int(seq), store_int(kind), store_text(progress));
+    if (kind == STORE_EVENT_PROGRESS) {
+        STORE_RUN(tx->connection, tx->problem, "INSERT INTO job_events (job, seq, kind, progress) VALUES (?, ?, ?, ?)", store_int(job),
+                  store_int(seq), store_int(kind), store_text(progress));
+    } else {
+        STORE_RUN(tx->connection, tx->problem,
+                  "INSERT INTO job_events (job, seq, kind, state, attempts, started_at, warnings)"
+                  " SELECT id, ?2, ?3, state, attempts, started_at, warnings FROM jobs WHERE id = ?1",
+                  store_int(job), store_int(seq), store_int(kind));
+    }
     if (n_progress > PROGRESS_KEPT) {
         drop_oldest_progress(tx, job);
     }
@@ -57,13 +64,19 @@ bool store_job_events(struct store *store, int64_t id, int64_t after, size_t lim
         return false;
     }
     must_exist(&r, id);
-    STORE_QUERY(&q, r.connection, problem, "SELECT seq, kind, progress FROM job_events WHERE job = ? AND seq > ? ORDER BY seq LIMIT ?",
-                store_int(id), store_int(after), store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    STORE_QUERY(
+        &q, r.connection, problem,
+        "SELECT seq, kind, progress, state, attempts, started_at, warnings FROM job_events WHERE job = ? AND seq > ? ORDER BY seq LIMIT ?",
+        store_int(id), store_int(after), store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
     bool more = true;
     while (more && store_query_row(&q)) {
         struct store_event e = {.seq = store_query_int(&q, 0),
                                 .kind = (enum store_event_kind)store_query_int(&q, 1),
-                                .progress = store_query_text(&q, 2)};
+                                .progress = store_query_text(&q, 2),
+                                .state = (enum store_job_state)store_query_int(&q, 3),
+                                .attempts = store_query_int(&q, 4),
+                                .started_at = store_query_int(&q, 5),
+                                .warnings = store_query_text(&q, 6)};
         more = each(arg, &e);
     }
     store_query_end(&q);

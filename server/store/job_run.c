@@ -1,7 +1,11 @@
 /* What workers do to jobs: claim, renew, report, end. A job is a worker's while it is running and carries this store's owner id.
  *
  * A lease of our own never runs out for us: the lock file makes this the only daemon on the file, so a late renewal means a worker that was held up, and giving its job to
- * another worker would run it twice. Leases of others are ended by time, or by store_open for the owner that the lock file proves dead. */
+ * another worker would run it twice. Leases of others are ended by store_open, whose lock proves them dead, or by time.
+ *
+ * A crash costs every job that ran an attempt, for nobody knows which of them it was. So those that were running in a crash are suspects from then on (a start that was no crash is
+ * given back, so attempts that are not the present run's are crashes). Of the suspects only one runs at a time, and one whose next crash would be its last runs wholly alone: other
+ * guilty ones, even such that were never started, cannot end an innocent job. */
 #include "store/jobs.h"
 #include <inttypes.h>
 
@@ -68,23 +72,55 @@ static void start(struct store_tx *tx, struct claim *c, int64_t id) {
     c->found = store_job_find(tx->connection, id, &c->job, tx->problem);
 }
 
+/* What runs now, as far as it decides on what may start. */
+struct running {
+    int64_t n;
+    int64_t most_attempts; /* of any of them, the present start counted; 0: none runs */
+};
+
+static struct running running_now(struct store_tx *tx) {
+    struct running now = {0};
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT count(*), coalesce(max(attempts), 0) FROM jobs WHERE state = 1", STORE_NO_VALUES);
+    if (store_query_row(&q)) {
+        now = (struct running){store_query_int(&q, 0), store_query_int(&q, 1)};
+    }
+    store_query_end(&q);
+    return now;
+}
+
+/* The oldest queued job that is not a suspect who has to wait for another one. A suspect before its last start is not passed over, though it has to wait until nothing runs:
+ * a busy queue would keep it waiting for ever. 0: none. */
+static int64_t find_next(struct store_tx *tx, const struct running *now, int64_t max_attempts, int64_t *attempts) {
+    int64_t id = 0;
+    struct store_query q;
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT id, attempts FROM jobs WHERE state = 0 AND (?1 OR attempts = 0 OR attempts >= ?2) ORDER BY id LIMIT 1",
+                store_int(now->most_attempts < 2), store_int(max_attempts - 1));
+    if (store_query_row(&q)) {
+        id = store_query_int(&q, 0);
+        *attempts = store_query_int(&q, 1);
+    }
+    store_query_end(&q);
+    return id;
+}
+
 static void claim(struct store_tx *tx, void *arg) {
     struct claim *c = arg;
     store_jobs_expire(tx);
+    struct running now = running_now(tx);
+    if (now.most_attempts > 1 && now.most_attempts >= c->max_attempts) { /* it runs alone */
+        return;
+    }
     while (!c->found && !tx->problem->type) {
-        int64_t id = 0, attempts = 0;
-        struct store_query q;
-        STORE_QUERY(&q, tx->connection, tx->problem, "SELECT id, attempts FROM jobs WHERE state = 0 ORDER BY id LIMIT 1", STORE_NO_VALUES);
-        if (store_query_row(&q)) {
-            id = store_query_int(&q, 0);
-            attempts = store_query_int(&q, 1);
-        }
-        store_query_end(&q);
+        int64_t attempts = 0, id = find_next(tx, &now, c->max_attempts, &attempts);
         if (!id) {
             return;
         }
         if (attempts >= c->max_attempts) {
             fail_crashed(tx, id, attempts);
+        } else if (attempts > 0 && attempts + 1 == c->max_attempts && now.n > 0) {
+            return;
         } else {
             start(tx, c, id);
         }

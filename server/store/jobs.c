@@ -81,6 +81,22 @@ bool store_job_get(struct store *store, int64_t id, struct store_job *out, struc
     return true;
 }
 
+bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out, struct problem *problem) {
+    struct store_read r;
+    if (!store_read_begin(&r, store, problem)) {
+        return false;
+    }
+    int64_t state = STORE_ASK(r.connection, problem, -1, "SELECT state FROM jobs WHERE id = ?", store_int(id));
+    if (state < 0) {
+        problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
+    }
+    if (!store_read_end(&r)) {
+        return false;
+    }
+    *out = (enum store_job_state)state;
+    return true;
+}
+
 bool store_job_list(struct store *store, const struct store_job_filter *filter, bool (*each)(void *arg, const struct store_job *j),
                     void *arg, struct problem *problem) {
     struct store_read r;

@@ -1,4 +1,4 @@
-/* The lock file: "PID OWNER\n" in a record of fixed length, so that it is replaced by one write and never found half written. */
+/* The lock file: "PID\n" in a record of fixed length, so that it is replaced by one write and never found half written. */
 #include "store/lockfile.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,35 +8,22 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { RECORD_SIZE = 64 };
+enum { RECORD_SIZE = 21 }; /* the digits of any pid, spaces, a newline */
 
-static bool write_record(int fd, const char *owner, struct problem *problem) {
+/* For whoever is locked out. It is the lock that counts: on a full disk the text may be missing. */
+static void write_record(int fd, struct problem *problem) {
     char record[RECORD_SIZE + 1];
-    snprintf(record, sizeof record, "%-20ld %-42s\n", (long)getpid(), owner);
-    if (pwrite(fd, record, RECORD_SIZE, 0) != RECORD_SIZE) {
-        return problem_set(problem, errno == ENOSPC ? PROBLEM_STORAGE_FULL : PROBLEM_INTERNAL, "the lock file cannot be written: %s",
-                           strerror(errno));
-    }
-    return true;
+    snprintf(record, sizeof record, "%-20ld\n", (long)getpid());
+    if ((pwrite(fd, record, RECORD_SIZE, 0) != RECORD_SIZE || ftruncate(fd, RECORD_SIZE) != 0) && errno != ENOSPC && errno != EDQUOT)
+        problem_set(problem, PROBLEM_INTERNAL, "the lock file cannot be written: %s", strerror(errno));
 }
 
-static void read_record(int fd, long *pid, char owner[STORE_OWNER_SIZE]) {
+static long read_record(int fd) {
     char record[RECORD_SIZE + 1] = "";
-    *pid = 0;
-    owner[0] = '\0';
-    if (pread(fd, record, RECORD_SIZE, 0) == RECORD_SIZE) {
-        char *rest;
-        *pid = strtol(record, &rest, 10);
-        rest += strspn(rest, " ");
-        size_t n = strspn(rest, "0123456789abcdef");
-        if (n == STORE_OWNER_SIZE - 1) {
-            memcpy(owner, rest, n);
-            owner[n] = '\0';
-        }
-    }
+    return pread(fd, record, RECORD_SIZE, 0) > 0 ? strtol(record, NULL, 10) : 0;
 }
 
-int store_lock_take(const char *path, char previous[STORE_OWNER_SIZE], struct problem *problem) {
+int store_lock_take(const char *path, struct problem *problem) {
     size_t size = strlen(path) + sizeof ".lock";
     char *name = malloc(size);
     if (!name) {
@@ -44,17 +31,13 @@ int store_lock_take(const char *path, char previous[STORE_OWNER_SIZE], struct pr
         return -1;
     }
     snprintf(name, size, "%s.lock", path);
-    long pid;
     int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
     if (fd < 0) {
         problem_set(problem, PROBLEM_INTERNAL, "the lock file \"%s\" is not writable: %s", name, strerror(errno));
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        char owner[STORE_OWNER_SIZE];
-        read_record(fd, &pid, owner);
-        problem_set(problem, PROBLEM_UNAVAILABLE, "the database \"%s\" is in use: locked by pid %ld", path, pid);
+        problem_set(problem, PROBLEM_UNAVAILABLE, "the database \"%s\" is in use: locked by pid %ld", path, read_record(fd));
     } else {
-        read_record(fd, &pid, previous);
-        write_record(fd, previous, problem);
+        write_record(fd, problem);
     }
     free(name);
     if (problem->type && fd >= 0) {
@@ -62,10 +45,6 @@ int store_lock_take(const char *path, char previous[STORE_OWNER_SIZE], struct pr
         fd = -1;
     }
     return fd;
-}
-
-bool store_lock_sign(int fd, const char *owner, struct problem *problem) {
-    return write_record(fd, owner, problem);
 }
 
 void store_lock_release(int fd) {

@@ -9,33 +9,28 @@
 
 enum { LEASE_MS = 15000, BULK_LIMIT = 64 * 1024 * 1024, HEALTH_MS = 1000 };
 
-/* ---- metrics ---- */
-
-static void set_gauge(const char *name, const char *help, double value) {
-    metric_set(metrics_series(metrics_register(METRICS_GAUGE, name, help, "", NULL, 0), NULL), value);
-}
-
-static void collect(void *arg) {
-    struct store_stats stats;
-    store_stats(arg, &stats);
-    set_gauge("discern_store_database_bytes", "Size of the database file.", (double)stats.database_bytes);
-    set_gauge("discern_store_log_bytes", "Size of the write-ahead log.", (double)stats.log_bytes);
-    set_gauge("discern_store_free_bytes", "Free pages within the database file.", (double)stats.free_bytes);
-    set_gauge("discern_store_bulk_bytes", "Bytes of chunks that wait for the writer.", (double)stats.bulk_bytes);
-    struct metrics_family *waiting =
-        metrics_register(METRICS_GAUGE, "discern_store_waiting", "Transactions that wait for the writer, by queue.", "queue", NULL, 0);
-    metric_set(metrics_series(waiting, "state", NULL), (double)stats.state_queue);
-    metric_set(metrics_series(waiting, "bulk", NULL), (double)stats.bulk_queue);
-}
-
 /* ---- open ---- */
 
-/* What the previous holder of the lock leased is free at once: the lock proves that it is dead. Other leases run out by time. */
-static void recover(struct store_tx *tx, void *previous) {
-    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET lease_until = 0 WHERE state = 0 AND owner = ?", store_text(previous));
-    STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET lease_until = 0 WHERE state = 1 AND owner = ?", store_text(previous));
+/* Whatever others have leased is free at once, whatever the clock says: our holding the lock proves them dead. */
+static void recover(struct store_tx *tx, void *arg) {
+    (void)arg;
+    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET lease_until = 0 WHERE state = 0 AND owner <> ?", store_text(tx->store->owner));
+    STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET lease_until = 0 WHERE state = 1 AND owner <> ?", store_text(tx->store->owner));
     store_jobs_expire(tx);
-    tx->store->next_blob = STORE_ASK(tx->connection, tx->problem, 0, "SELECT coalesce(max(id), 0) + 1 FROM blobs", STORE_NO_VALUES);
+}
+
+/* A full disk is no reason not to serve what is there: then it is tried again later. */
+bool store_recover(struct store *store, struct problem *problem) {
+    enum { AGAIN_MS = 2000 };
+    struct problem own = {0};
+    const bool done = store_writer_transact(store, recover, NULL, true, &own), later = own.type == PROBLEM_STORAGE_FULL;
+    store->writer.recover_ns = later ? clock_monotonic_ns() + (int64_t)AGAIN_MS * 1000000 : 0;
+    if (later)
+        log_warn("store.recover", log_str("problem", own.detail));
+    else if (!done)
+        problem_copy(problem, &own);
+    problem_done(&own);
+    return done || later;
 }
 
 /* On the connection that will be the writer thread's. */
@@ -69,16 +64,16 @@ static bool set_up(struct store *store, const struct store_settings *settings, s
 
 /* Everything but the thread. */
 static bool prepare(struct store *store, const struct store_settings *settings, struct problem *problem) {
-    char previous[STORE_OWNER_SIZE];
     if (!set_up(store, settings, problem)) {
         return false;
     }
-    store->lock_fd = store_lock_take(store->path, previous, problem);
+    store->lock_fd = store_lock_take(store->path, problem);
     if (store->lock_fd < 0 || !store_dbfile_check(store->path, problem) || !open_database(store, problem)) {
         return false;
     }
     sqlite3_wal_hook(store->writer.connection->db, store_checkpoint_hook, &store->writer);
-    return store_writer_transact(store, recover, previous, true, problem) && store_lock_sign(store->lock_fd, store->owner, problem);
+    store->next_blob = STORE_ASK(store->writer.connection, problem, 0, "SELECT coalesce(max(id), 0) + 1 FROM blobs", STORE_NO_VALUES);
+    return !problem->type && store_recover(store, problem);
 }
 
 static void dismantle(struct store *store) {
@@ -108,7 +103,6 @@ bool store_open(const struct store_settings *settings, struct store **out, struc
         dismantle(store);
         return false;
     }
-    metrics_on_scrape(collect, store);
     log_info("store.open", log_str("path", store->path), log_str("owner", store->owner));
     *out = store;
     return true;
@@ -116,23 +110,11 @@ bool store_open(const struct store_settings *settings, struct store **out, struc
 
 /* ---- close ---- */
 
-static void release(struct store_tx *tx, void *arg) {
-    (void)arg;
-    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET lease_until = 0 WHERE state = 0 AND owner = ?", store_text(tx->store->owner));
-    STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET lease_until = 0 WHERE state = 1 AND owner = ?", store_text(tx->store->owner));
-}
-
 void store_close(struct store *store) {
     if (!store) {
         return;
     }
-    struct problem problem = {0};
-    metrics_forget_scrape(store);
-    store_writer_stop(store); /* from here on its connection is ours */
-    if (!store_writer_transact(store, release, NULL, true, &problem)) {
-        log_warn("store.release", log_str("problem", problem.detail)); /* then the leases run out, or the lock file ends them */
-    }
-    problem_done(&problem);
+    store_writer_stop(store); /* from here on its connection is ours. What it leases is freed by the next store_open */
     store_checkpoint_last(store);
     log_info("store.closed", log_str("path", store->path));
     dismantle(store);

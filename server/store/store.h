@@ -54,6 +54,8 @@ int64_t store_changes_last(struct store *store);
 /* Waits until there is a change after `since`, store_wake was called, or timeout. Returns the last seq. */
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms);
 void store_wake(struct store *store); /* wakes all store_changes_wait */
+/* Whether this job may have changed after *since, which becomes the last seq. Cheap, no SQL: for the many who wait for one job. */
+bool store_changes_of_job(struct store *store, int64_t job, int64_t *since);
 
 /* ---- parts: staged bytes, published by a dataset version or a model version ------------------------------------------------------ */
 struct store_blob {
@@ -78,6 +80,8 @@ struct store_condition {
     const char *if_match; /* header values as they came, or NULL */
     const char *if_none_match;
 };
+/* condition.c: whether If-Match and If-None-Match hold for this etag (NULL: there is nothing); what: `dataset "iris"`. c may be NULL. */
+bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind, const char *name, struct problem *problem);
 
 /* ---- datasets -------------------------------------------------------------------------------------------------------------------- */
 struct store_dataset {
@@ -109,8 +113,9 @@ struct store_dataset_published {
     bool created;   /* the name had no version */
     bool unchanged; /* version is the newest one's, nothing was made, the part was dropped */
 };
+/* dataset: the version as it was committed, for the caller to free, whatever becomes of it later; NULL: not wanted. */
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d, struct store_dataset_published *out,
-                           struct problem *problem);
+                           struct store_dataset *dataset, struct problem *problem);
 /* version 0: the newest. PROBLEM_UNKNOWN_DATASET. */
 bool store_dataset_get(struct store *store, const char *name, int64_t version, struct store_dataset *out, struct problem *problem);
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out, struct problem *problem);
@@ -199,9 +204,13 @@ struct store_job_new {
     int64_t dataset_id; /* the version; must still be there: PROBLEM_UNKNOWN_DATASET otherwise */
     const char *spec;
     const char *warnings; /* JSON array, or NULL */
+    int64_t max_queued;   /* PROBLEM_UNAVAILABLE when so many wait already; 0: no limit */
 };
-bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id, struct problem *problem);
+/* job: as it was committed, for the caller to free, whatever becomes of it later; NULL: not wanted. So in store_job_cancel. */
+bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id, struct store_job *job, struct problem *problem);
 bool store_job_get(struct store *store, int64_t id, struct store_job *out, struct problem *problem); /* PROBLEM_UNKNOWN_JOB */
+/* The state alone, whatever the row holds besides. PROBLEM_UNKNOWN_JOB. */
+bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out, struct problem *problem);
 struct store_job_filter {
     int state;         /* enum store_job_state, -1: any */
     const char *model; /* NULL: any */
@@ -213,6 +222,8 @@ bool store_job_list(struct store *store, const struct store_job_filter *filter, 
 bool store_job_counts(struct store *store, int64_t counts[5], struct problem *problem); /* by state */
 
 /* A worker takes the oldest queued job (also one whose lease ran out: it is queued again, or failed with PROBLEM_JOB_CRASHED after max_attempts starts).
+ * Of the jobs that were running when the process died, only one runs at a time: the others wait, and younger jobs go before them. One before its last start waits until nothing runs,
+ * and while it runs nothing is claimed.
  * Sets running, attempts + 1, owner, lease; clears progress and history. *found false: nothing to do. */
 bool store_job_claim(struct store *store, int64_t max_attempts, struct store_job *out, bool *found, struct problem *problem);
 /* Renews the lease; tells whether somebody asked to cancel and whether the job is still ours (false: lost, stop without a trace). */
@@ -240,7 +251,7 @@ struct store_job_end {
 bool store_job_end(struct store *store, const struct store_job_end *end, int64_t *out_version,
                    struct problem *problem); /* PROBLEM_CONFLICT when the job is not ours any more */
 /* Asks to cancel: queued → cancelled at once; running → flag. PROBLEM_CONFLICT when it has ended. */
-bool store_job_cancel(struct store *store, int64_t id, struct problem *problem);
+bool store_job_cancel(struct store *store, int64_t id, struct store_job *job, struct problem *problem);
 bool store_job_delete(struct store *store, int64_t id, struct problem *problem);  /* PROBLEM_CONFLICT while it runs or waits */
 bool store_job_prune(struct store *store, int64_t keep, struct problem *problem); /* ended jobs beyond the newest `keep` */
 
@@ -249,6 +260,10 @@ struct store_event {
     int64_t seq; /* of the job, from 1 */
     enum store_event_kind kind;
     const char *progress; /* JSON of a PROGRESS event; NULL otherwise */
+    /* The job as it was then, of STATE and DONE: what of it changes before its end. */
+    enum store_job_state state;
+    int64_t attempts, started_at;
+    const char *warnings; /* JSON array */
 };
 bool store_job_events(struct store *store, int64_t id, int64_t after, size_t limit, bool (*each)(void *arg, const struct store_event *e),
                       void *arg, struct problem *problem);

@@ -7,7 +7,8 @@ enum {
     STEP_BLOBS = 8192,            /* the same for small ones */
     STEP_CHUNKS = 64,
     STEP_PARTS = 64,
-    VACUUM_PAGES = 4 * 1024 * 1024 / STORE_PAGE_SIZE
+    VACUUM_PAGES = 4 * 1024 * 1024 / STORE_PAGE_SIZE,
+    TIGHT_PAGES = 8 /* on a disk without room for more */
 };
 
 /* What one step has to do and what it did. */
@@ -105,8 +106,10 @@ static void step(struct store_tx *tx, void *arg) {
 static bool vacuum(struct store *store, bool *more, struct problem *problem) {
     struct store_connection *c = store->writer.connection;
     if (STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES) > 0) {
+        int64_t lacking;
         char sql[64];
-        snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)", VACUUM_PAGES);
+        snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)",
+                 store_disk_has_room(store, VACUUM_PAGES * STORE_PAGE_SIZE, &lacking) ? VACUUM_PAGES : TIGHT_PAGES);
         store_connection_exec(c, sql, problem);
         *more = STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES) > 0;
     }

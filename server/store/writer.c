@@ -153,6 +153,12 @@ static void keep_house(struct store *store) {
     pthread_mutex_unlock(&w->mutex);
     store_checkpoint_due(store, pressing);
     int64_t now = clock_monotonic_ns();
+    if (w->recover_ns && now >= w->recover_ns) {
+        struct problem problem = {0};
+        if (!store_recover(store, &problem))
+            log_error("store.recover", log_str("problem", problem.detail));
+        problem_done(&problem);
+    }
     if (now >= w->keep_alive_ns) {
         struct problem problem = {0};
         w->keep_alive_ns = now + store->lease_ms * 1000000 / 3;
@@ -198,7 +204,14 @@ static bool write_chunk(struct store *store) {
         return false;
     }
     size_t bytes = bulk->bytes;
-    store_run_group(store, bulk, w->bulk_seconds);
+    int64_t lacking;
+    if (!store_disk_has_room(store, bytes, &lacking)) {
+        log_warn("store.full", log_int("bytes", (int64_t)bytes), log_int("lacking", lacking));
+        problem_set(bulk->problem, PROBLEM_STORAGE_FULL, "the disk of the database is full");
+        bulk->done(bulk);
+    } else {
+        store_run_group(store, bulk, w->bulk_seconds);
+    }
     pthread_mutex_lock(&w->mutex);
     w->bulk.bytes -= (int64_t)bytes;
     pthread_mutex_unlock(&w->mutex);

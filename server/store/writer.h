@@ -62,6 +62,7 @@ struct store_writer {
     int64_t bulk_ns;              /* when it last wrote a chunk or swept */
     int64_t keep_alive_ns;        /* when the leases are renewed next */
     int64_t sweep_ns;             /* when expired parts are looked for next */
+    int64_t recover_ns;           /* when what the last daemon left is given back; 0: it has been */
     int64_t swept_ns;             /* when a step of the sweep was made last */
     struct store_change *changes; /* of the transactions being committed */
     size_t n_changes, changes_room;

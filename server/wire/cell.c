@@ -1,10 +1,13 @@
 /* What the text of a cell says. */
 #include "wire/cell.h"
 #include "base/utf8.h"
+#include "wire/list_item.h"
 #include <discern/table.h>
 
 #include <stdio.h>
 #include <string.h>
+
+enum { MISSING_TOKEN_ROOM = 256 }; /* with the spaces around it */
 
 struct text text_trim(const char *bytes, size_t n) {
     while (n > 0 && (bytes[0] == ' ' || bytes[0] == '\t')) {
@@ -65,27 +68,47 @@ static void missing_add(struct missing *m, const char *bytes, size_t n) {
     }
 }
 
+/* Takes one item of the list; returns its end. NULL: a fault. */
+static const char *missing_take(struct missing *m, const char *item, struct problem *problem) {
+    char *into = m->bytes + m->n_further * MISSING_TOKEN_MAX;
+    char bytes[MISSING_TOKEN_ROOM];
+    struct text behind;
+    size_t n = 0;
+    const char *end = list_item(item, bytes, sizeof bytes, &n, &behind);
+    if (end == NULL || text_trim(behind.bytes, behind.n).n > 0) {
+        problem_set(problem, PROBLEM_BAD_REQUEST,
+                    "parameter \"missing\": a token in quotes must end with a quote, then a comma or the end");
+        return NULL;
+    }
+    const struct text token = text_trim(bytes, n < sizeof bytes ? n : sizeof bytes);
+    if (n > sizeof bytes || token.n > MISSING_TOKEN_MAX) {
+        problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"missing\": a token must be at most %d bytes (got %zu)", MISSING_TOKEN_MAX,
+                    n > sizeof bytes ? n : token.n);
+        return NULL;
+    }
+    if (m->n_further == MISSING_MAX) {
+        problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"missing\" must list at most %d tokens", MISSING_MAX);
+        return NULL;
+    }
+    m->n_further++;
+    if (token.n > 0 && !missing_search(m, token)) {
+        memcpy(into, token.bytes, token.n);
+        missing_add(m, into, token.n);
+    }
+    return end;
+}
+
 bool missing_init(struct missing *m, const char *further, struct problem *problem) {
     static const char *const always[5] = {"", "NA", "NaN", "null", "?"};
     memset(m, 0, sizeof *m);
     for (size_t i = 0; i < 5; i++) {
         missing_add(m, always[i], strlen(always[i]));
     }
-    size_t count = 0;
     for (const char *p = further; p != NULL && *p != '\0';) {
-        const size_t n = strcspn(p, ",");
-        const struct text token = text_trim(p, n);
-        if (token.n > MISSING_TOKEN_MAX) {
-            return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"missing\": a token must be at most %d bytes (got %zu)",
-                               MISSING_TOKEN_MAX, token.n);
+        if ((p = missing_take(m, p, problem)) == NULL) {
+            return false;
         }
-        if (++count > MISSING_MAX) {
-            return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"missing\" must list at most %d tokens", MISSING_MAX);
-        }
-        if (token.n > 0 && !missing_search(m, token)) {
-            missing_add(m, token.bytes, token.n);
-        }
-        p += n + (p[n] == ',');
+        p += *p == ',';
     }
     return true;
 }

@@ -27,9 +27,11 @@ const char *text_show(const char *bytes, size_t n, char out[TEXT_SHOWN]);
 struct missing {
     struct text token[5 + MISSING_MAX];
     size_t n;
-    bool begins[256]; /* a token begins with this byte */
+    size_t n_further;                            /* items of the list that were read */
+    bool begins[256];                            /* a token begins with this byte */
+    char bytes[MISSING_MAX * MISSING_TOKEN_MAX]; /* of the further tokens: a struct missing is not copied */
 };
-/* The five that always count (empty, NA, NaN, null, ?) and those of a comma-separated list (NULL: none), which must outlive it. false: problem PROBLEM_BAD_REQUEST. */
+/* The five that always count (empty, NA, NaN, null, ?) and those of a comma-separated list (list_item.h; NULL: none). false: problem PROBLEM_BAD_REQUEST. */
 bool missing_init(struct missing *m, const char *further, struct problem *problem);
 /* The text must be trimmed. */
 static inline bool missing_has(const struct missing *m, struct text t);

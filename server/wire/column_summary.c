@@ -19,7 +19,6 @@ enum {
     TAG_I16 = 241,
     TAG_I32 = 242,
     TAG_F64 = 243,
-    TOP = 10,
     STAGE = 8192
 };
 
@@ -368,68 +367,6 @@ int64_t column_summary_distinct(const struct column_summary *s, dn_column_type t
         break;
     }
     return s->texts.over ? -1 : (int64_t)s->texts.n;
-}
-
-static void write_top_texts(const struct tally *texts, struct json_writer *w) {
-    struct tally_entry top[TOP];
-    const size_t n = tally_top(texts, top, TOP);
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++) {
-        json_begin_array(w);
-        json_put_stringn(w, texts->bytes != NULL ? texts->bytes + top[i].start : "", top[i].length);
-        json_put_int(w, top[i].count);
-        json_end_array(w);
-    }
-    json_end_array(w);
-}
-
-static void write_top_booleans(const int64_t truths[2], struct json_writer *w) {
-    const int first = truths[1] > truths[0];
-    json_begin_array(w);
-    for (int i = 0; i < 2; i++) {
-        const int value = i == 0 ? first : !first;
-        if (truths[value] > 0) {
-            json_begin_array(w);
-            json_put_bool(w, value);
-            json_put_int(w, truths[value]);
-            json_end_array(w);
-        }
-    }
-    json_end_array(w);
-}
-
-void column_summary_write(const struct column_summary *s, const char *name, dn_column_type type, struct json_writer *w) {
-    const int64_t distinct = column_summary_distinct(s, type);
-    const struct moments *m = &s->moments;
-    json_begin_object(w);
-    json_kv_string(w, "name", name);
-    json_kv_string(w, "type", dn_column_type_name(type));
-    json_kv_int(w, "missing", s->missing);
-    if (type == DN_NUMERIC) {
-        const bool any = m->n > 0;
-        const double nothing = (double)NAN; /* written as null */
-        json_kv_double(w, "min", any ? m->minimum : nothing);
-        json_kv_double(w, "max", any ? m->maximum : nothing);
-        json_kv_double(w, "mean", any ? m->mean : nothing);
-        json_kv_double(w, "std", any ? sqrt(m->m2 / (double)m->n) : nothing);
-    }
-    if (distinct >= 0) {
-        json_kv_int(w, "distinct", distinct);
-    } else {
-        json_kv_null(w, "distinct");
-    }
-    if (type == DN_BOOLEAN) {
-        json_put_key(w, "top");
-        write_top_booleans(s->truths, w);
-    } else if (type == DN_CATEGORICAL) {
-        json_put_key(w, "top");
-        if (distinct >= 0) {
-            write_top_texts(&s->texts, w);
-        } else {
-            json_put_null(w);
-        }
-    }
-    json_end_object(w);
 }
 
 bool column_summary_digest(struct column_summary *s, uint8_t out[HASH_BLAKE2B_SIZE]) {

@@ -76,11 +76,12 @@ char csv_sniff_delimiter(const char *bytes, size_t n, bool whole, size_t *n_rows
 
 /* ---- header ------------------------------------------------------------------------------------------------------------------------- */
 struct below {
-    struct text name; /* the first row's cell, in `text` */
-    bool numbers;     /* a number was seen below */
-    bool booleans;    /* a boolean */
-    bool others;      /* any other text */
-    bool repeated;    /* the first row's text was seen again */
+    struct text name;    /* the first row's cell, in `text` */
+    enum cell_says says; /* what it reads as */
+    bool numbers;        /* a number was seen below */
+    bool booleans;       /* a boolean */
+    bool others;         /* any other text */
+    bool repeated;       /* the first row's text was seen again */
 };
 
 struct evidence {
@@ -89,7 +90,6 @@ struct evidence {
     size_t n;             /* cells of the first row */
     struct below *column; /* [n] */
     char *text;           /* the first row's texts */
-    bool value;           /* a cell of the first row is a number, a boolean or a token for missing */
     bool no_memory;
 };
 
@@ -106,14 +106,14 @@ static bool first_row(struct evidence *e, const struct csv_row *row) {
         return false;
     }
     size_t used = 0;
-    for (size_t i = 0; i < row->n_cells && !e->value; i++) {
+    for (size_t i = 0; i < row->n_cells; i++) {
         const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
-        e->value = t.n > 0 && cell_says(e->missing, t.bytes, t.n) != CELL_OTHER;
         memcpy(e->text + used, t.bytes, t.n);
         e->column[i].name = (struct text){e->text + used, t.n};
+        e->column[i].says = cell_says(e->missing, t.bytes, t.n);
         used += t.n;
     }
-    return !e->value;
+    return true;
 }
 
 static bool header_row(void *arg, const struct csv_row *row) {
@@ -139,34 +139,69 @@ static int by_text(const void *a, const void *b) {
     return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* The rule of csv_sniff.h. Sorts the columns. */
-static bool is_header(struct evidence *e) {
-    if (e->n == 0 || e->value) {
-        return false;
+/* 2020, 0, 17: a number that may be a name. */
+static bool is_plain(struct text t) {
+    size_t n = 0;
+    while (n < t.n && t.bytes[n] >= '0' && t.bytes[n] <= '9') {
+        n++;
     }
-    bool unnamed = false, repeated = false;
+    return n == t.n && n > 0 && n <= 9;
+}
+
+/* What the first row and the rows below it say, all columns together. */
+struct verdict {
+    bool word;     /* a cell of the first row is neither empty nor a value */
+    bool unnamed;  /* one is empty */
+    bool token;    /* one is a token for missing, in letters */
+    bool value;    /* one is a number or a boolean */
+    bool odd;      /* one is a number that is no plain one, or a boolean */
+    bool repeated; /* one occurs again in its column, or two are equal */
+    bool typed;    /* one that is no value stands over only numbers or only booleans */
+};
+
+/* Sorts the columns. */
+static struct verdict judge(struct evidence *e) {
+    struct verdict v = {0};
     for (size_t i = 0; i < e->n; i++) {
         const struct below *column = &e->column[i];
-        if (column->numbers + column->booleans + column->others == 1 && !column->others) {
-            return true;
-        }
-        unnamed |= column->name.n == 0;
-        repeated |= column->repeated;
+        const bool number = column->says == CELL_NUMBER, boolean = column->says == CELL_BOOLEAN;
+        v.word |= column->says == CELL_OTHER;
+        v.unnamed |= column->name.n == 0;
+        v.token |= column->says == CELL_MISSING && column->name.n > 0;
+        v.value |= number || boolean;
+        v.odd |= boolean || (number && !is_plain(column->name));
+        v.repeated |= column->repeated;
+        v.typed |= (column->says == CELL_OTHER || column->name.n == 0) && column->numbers != column->booleans && !column->others;
     }
     qsort(e->column, e->n, sizeof *e->column, by_text);
     for (size_t i = 1; i < e->n; i++) {
-        repeated |= by_text(&e->column[i - 1], &e->column[i]) == 0;
+        v.repeated |= by_text(&e->column[i - 1], &e->column[i]) == 0 && e->column[i].name.n > 0;
     }
-    return !unnamed && !repeated;
+    return v;
 }
 
-bool csv_sniff_header(const char *bytes, size_t n, bool whole, char delimiter, const struct missing *missing, bool *out) {
+/* The rule of csv_sniff.h. */
+static void decide(struct evidence *e, struct csv_header *out) {
+    *out = (struct csv_header){0};
+    if (e->n == 0) {
+        return;
+    }
+    const struct verdict v = judge(e);
+    if (!v.value && !v.token) {
+        out->header = v.typed || (!v.unnamed && !v.repeated);
+        return;
+    }
+    out->doubtful = v.word && !v.odd && !v.repeated;
+    out->header = out->doubtful && v.typed && !v.token && !v.unnamed;
+}
+
+bool csv_sniff_header(const char *bytes, size_t n, bool whole, char delimiter, const struct missing *missing, struct csv_header *out) {
     struct evidence e = {.missing = missing};
     size_t unfinished = 0;
     const bool well =
         read_sample(bytes, n, whole, delimiter, &(struct csv_handler){.row = header_row, .arg = &e}, &unfinished) && !e.no_memory;
     if (well) {
-        *out = is_header(&e);
+        decide(&e, out);
     }
     free(e.column);
     free(e.text);

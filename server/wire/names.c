@@ -1,27 +1,8 @@
 /* A set of names by open addressing. */
 #include "wire/names.h"
-#include "wire/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-uint64_t names_hash(const char *bytes, size_t n) {
-    uint64_t h = UINT64_C(0x9E3779B97F4A7C15) ^ n;
-    while (n >= 8) {
-        h = (h ^ scan_load(bytes)) * UINT64_C(0xD6E8FEB86659FD93);
-        h ^= h >> 32;
-        bytes += 8;
-        n -= 8;
-    }
-    uint64_t last = 0;
-    for (size_t i = 0; i < n; i++) {
-        last |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
-    }
-    h = (h ^ last) * UINT64_C(0xD6E8FEB86659FD93);
-    h ^= h >> 32;
-    h *= UINT64_C(0xD6E8FEB86659FD93);
-    return h ^ h >> 32;
-}
 
 void names_done(struct names *names) {
     free(names->text);
@@ -30,7 +11,7 @@ void names_done(struct names *names) {
 }
 
 static void put(struct names *names, size_t i) {
-    size_t at = names_hash(names->text[i].bytes, names->text[i].n) & (names->n_slots - 1);
+    size_t at = hash_keyed(&names->key, names->text[i].bytes, names->text[i].n) & (names->n_slots - 1);
     while (names->slot[at] != 0) {
         at = (at + 1) & (names->n_slots - 1);
     }
@@ -47,6 +28,9 @@ static bool grow(struct names *names) {
     uint32_t *slot = calloc(2 * capacity, sizeof *slot);
     if (slot == NULL) {
         return false;
+    }
+    if (names->n_slots == 0) {
+        hash_key_make(&names->key);
     }
     free(names->slot);
     names->slot = slot;
@@ -71,7 +55,7 @@ ptrdiff_t names_find(const struct names *names, const char *bytes, size_t n) {
     if (names->n == 0) {
         return -1;
     }
-    for (size_t at = names_hash(bytes, n) & (names->n_slots - 1); names->slot[at] != 0; at = (at + 1) & (names->n_slots - 1)) {
+    for (size_t at = hash_keyed(&names->key, bytes, n) & (names->n_slots - 1); names->slot[at] != 0; at = (at + 1) & (names->n_slots - 1)) {
         const struct text *t = &names->text[names->slot[at] - 1];
         if (t->n == n && memcmp(t->bytes, bytes, n) == 0) {
             return (ptrdiff_t)names->slot[at] - 1;

@@ -1,20 +1,19 @@
-/* Finding names: a set of distinct texts, numbered in the order they were added. And the hash that wire's tables of texts use. */
+/* Finding names: a set of distinct texts, numbered in the order they were added. */
 #ifndef WIRE_NAMES_H
 #define WIRE_NAMES_H
 
+#include "base/hash.h"
 #include "wire/cell.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Not for secrets: tables built on it are small or bounded, so that crafted collisions cost little. */
-uint64_t names_hash(const char *bytes, size_t n);
-
 struct names {
     struct text *text; /* [n], the caller's memory */
     size_t n, capacity;
-    uint32_t *slot; /* open addressing: index + 1, 0: free */
-    size_t n_slots; /* a power of two, at least twice n; 0: none yet */
+    uint32_t *slot;      /* open addressing: index + 1, 0: free */
+    size_t n_slots;      /* a power of two, at least twice n; 0: none yet */
+    struct hash_key key; /* drawn with the first slots */
 };
 void names_done(struct names *names);
 /* Adds a name that is not there yet; the bytes must stay. false: no memory. */

@@ -15,10 +15,16 @@ static double number_of(const json_t *object, const char *key) {
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* -1: none, or no count. */
+static int64_t count_of(const json_t *object, const char *key) {
+    const double value = number_of(object, key);
+    return value >= 0 && value < 9e15 ? (int64_t)value : -1;
+}
+
 static bool column_parse(const json_t *object, struct wire_column *out, struct problem *problem) {
     const char *name = json_string_value(json_object_get(object, "name"));
     const char *type = json_string_value(json_object_get(object, "type"));
-    const double missing = number_of(object, "missing"), distinct = number_of(object, "distinct");
+    const double missing = number_of(object, "missing");
     if (name == NULL || type == NULL || !dn_column_type_parse(type, &out->type)) {
         return damaged(problem, "a column without name or type");
     }
@@ -26,7 +32,9 @@ static bool column_parse(const json_t *object, struct wire_column *out, struct p
         return damaged(problem, "a column without its number of missing values");
     }
     out->missing = (int64_t)missing;
-    out->distinct = distinct >= 0 && distinct < 9e15 ? (int64_t)distinct : -1;
+    out->distinct = count_of(object, "distinct");
+    out->distinct_above = count_of(object, "distinct_above");
+    out->distinct_bytes = count_of(object, "distinct_bytes");
     out->minimum = number_of(object, "min");
     out->maximum = number_of(object, "max");
     out->name = strdup(name);

@@ -1,5 +1,6 @@
 /* A table reader: options, finding out the format from the first bytes, faults, the summary. */
 #include "wire/table.h"
+#include "base/heap.h"
 #include "base/json_write.h"
 #include "wire/csv_sniff.h"
 #include "wire/wire.h"
@@ -11,6 +12,12 @@
 
 /* How many of the first bytes are looked at: more only if a row is so long that two do not fit. */
 enum { LOOK_FIRST = 64 * 1024, LOOK_MAX = 4 * 1024 * 1024 };
+/* A body from which so much was read leaves many small pieces of freed memory behind, most of all one of many columns. */
+enum { GIVE_BACK_BYTES = 4 * 1024 * 1024 };
+
+/* A row so wide, of a body sent as a form, is most likely a whole table without its line breaks. */
+enum { FORM_COLUMNS = 100 };
+#define FORM_HINT "curl -d takes the line breaks out of a file; send it with -T or --data-binary"
 
 /* ---- faults ------------------------------------------------------------------------------------------------------------------------- */
 static bool fault_take(struct wire_table *t, int64_t line, int64_t column, struct buf *text) {
@@ -21,7 +28,7 @@ static bool fault_take(struct wire_table *t, int64_t line, int64_t column, struc
     } else if (line > 0) {
         problem_add_line(&t->problem, PROBLEM_INVALID_DATASET, line, column, "%s", detail != NULL ? detail : "");
     } else {
-        problem_add(&t->problem, PROBLEM_INVALID_DATASET, NULL, "%s", detail != NULL ? detail : "");
+        problem_add(&t->problem, PROBLEM_INVALID_DATASET, "", "%s", detail != NULL ? detail : "");
     }
     buf_done(text);
     t->refused |= t->n_faults >= TABLE_MAX_FAULTS;
@@ -121,11 +128,16 @@ static bool check_name(struct wire_table *t, struct text name, size_t position, 
     return table_fault(t, line, column, "column name %s has a control character", as);
 }
 
-bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position, const struct csv_row *row) {
-    char made[32];
+bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position, const struct names *header,
+                      const struct csv_row *row) {
+    char made[64];
     struct text name = text_trim(bytes, n);
     if (name.n == 0) {
         name = (struct text){made, (size_t)snprintf(made, sizeof made, "c%zu", position)};
+        for (size_t k = 2;
+             names_find(&t->builder.names, name.bytes, name.n) >= 0 || (header && names_find(header, name.bytes, name.n) >= 0); k++) {
+            name.n = (size_t)snprintf(made, sizeof made, "c%zu_%zu", position, k);
+        }
         table_warn(t, "column %zu has no name: it is called \"%s\"", position, made);
     }
     const bool go_on = check_name(t, name, position, row);
@@ -148,6 +160,21 @@ static bool looks_like_json(const char *bytes, size_t n) {
     return i < n && (bytes[i] == '[' || bytes[i] == '{');
 }
 
+static bool find_header(struct wire_table *t, const char *bytes, size_t n, bool whole) {
+    struct csv_header found = {0};
+    if (!csv_sniff_header(bytes, n, whole, t->delimiter, &t->builder.missing, &found)) {
+        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+        return table_stop(t);
+    }
+    t->header = found.header;
+    if (found.doubtful && found.header) {
+        table_warn(t, "the first row was taken for the header, though it has numbers: if it is data, say header=false");
+    } else if (found.doubtful) {
+        table_warn(t, "the first row was taken for data, as it has numbers or tokens for missing: if it is the header, say header=true");
+    }
+    return true;
+}
+
 /* Format, delimiter, header from the first t->look bytes (whole: there are no more). false: the look must be longer, or the table is refused. */
 static bool decide(struct wire_table *t, bool whole) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
@@ -168,9 +195,8 @@ static bool decide(struct wire_table *t, bool whole) {
         t->delimiter = t->options.delimiter != '\0' ? t->options.delimiter : '\t';
     }
     t->header = t->options.header == WIRE_HEADER_YES;
-    if (t->options.header == WIRE_HEADER_AUTO && !csv_sniff_header(bytes, n, whole, t->delimiter, &t->builder.missing, &t->header)) {
-        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-        return table_stop(t);
+    if (t->options.header == WIRE_HEADER_AUTO && !find_header(t, bytes, n, whole)) {
+        return false;
     }
     t->decided = true;
     table_csv_begin(t);
@@ -245,7 +271,11 @@ void wire_table_free(struct wire_table *t) {
     buf_done(&t->columns);
     buf_done(&t->notes);
     problem_done(&t->problem);
+    const bool large = t->bytes >= GIVE_BACK_BYTES;
     free(t);
+    if (large) {
+        heap_give_back();
+    }
 }
 
 bool wire_table_feed(struct wire_table *t, const char *bytes, size_t n, struct problem *problem) {
@@ -274,10 +304,17 @@ static bool read_end(struct wire_table *t) {
         table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table", text_show(unused->name, unused->length, shown));
     }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
-        table_fault(t, 0, 0, "the table has no rows: %s",
+        table_fault(t, 0, 0, "the table has no rows: %s%s",
                     t->bytes == 0              ? "the body is empty"
                     : t->builder.n_columns > 0 ? "there is only a header"
-                                               : "there is nothing in it");
+                                               : "there is nothing in it",
+                    t->options.form && t->bytes > 0 ? "; " FORM_HINT : "");
+    } else if (t->options.form && t->builder.n_rows == 1 && t->builder.n_columns >= FORM_COLUMNS) {
+        table_warn(t, "the table has one row of %zu columns: " FORM_HINT, t->builder.n_columns);
+    }
+    if (t->comma_column > 0 && t->builder.column[t->comma_column - 1].state == COLUMN_STRINGS) {
+        table_warn(t, "column \"%s\" has cells like %s, which are no numbers here: write decimal fractions with a point",
+                   t->builder.column[t->comma_column - 1].name, t->comma_text);
     }
     return t->n_faults == 0 && t->problem.type == PROBLEM_NONE;
 }

@@ -148,7 +148,9 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
         c->fell_text = strdup(text_show(text, n, shown)); /* NULL: the note goes without it */
         if (c->summarised) {
             c->again = true;
+            b->counts_memory -= column_summary_counts_memory(&c->summary);
             column_summary_reset(&c->summary);
+            c->uncounted = false;
         }
     }
     c->state = COLUMN_STRINGS;
@@ -157,12 +159,9 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
 
 /* The numbers of column i on the stage go into its builder. */
 static bool unstage(struct table_builder *b, size_t i) {
-    dn_column_builder *builder = b->column[i].builder;
-    dn_status failed = DN_OK;
-    for (size_t row = b->stage_from[i]; row < b->staged; row++) {
-        failed |= dn_column_builder_number(builder, b->stage[row * b->n_columns + i], NULL, 0, NULL);
-    }
-    return failed == DN_OK;
+    const size_t from = b->stage_from[i];
+    return from >= b->staged || dn_column_builder_numbers(b->column[i].builder, b->stage + from * b->n_columns + i, b->n_columns,
+                                                          b->staged - from, NULL) == DN_OK;
 }
 
 enum builder_status builder_unstage(struct table_builder *b) {

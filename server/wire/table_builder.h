@@ -15,7 +15,8 @@
 #include "wire/table_options.h"
 
 #define BUILDER_CHUNK_BYTES (8 * 1024 * 1024)
-#define BUILDER_COUNTS_MEMORY (24 * 1024 * 1024) /* of all columns' counts of distinct values; the largest are given up above it */
+#define BUILDER_COUNTS_MEMORY (24 * 1024 * 1024) /* of all columns' counts of distinct values; above it the largest are given up, */
+#define BUILDER_COUNTS_KEPT (20 * 1024 * 1024)   /* until so much is left: seldom, so that it costs little however many columns there are */
 #define BUILDER_STAGE_BYTES (512 * 1024)
 #define BUILDER_MAX_WARNINGS 50
 
@@ -75,6 +76,7 @@ struct table_builder {
     bool broken;             /* the table has a fault: cells are only checked, nothing is built any longer */
     struct wire_blob *blobs; /* [columns_capacity] of the chunk being delivered */
     dn_column_chunk *chunk;  /* for reading delivered chunks back */
+    size_t counts_memory;    /* of the columns' counts of distinct values */
     struct problem problem;  /* why BUILDER_STOP */
 };
 

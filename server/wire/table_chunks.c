@@ -19,6 +19,39 @@ static dn_column_type type_of_state(const struct column *c) {
 }
 
 /* ---- summaries ---------------------------------------------------------------------------------------------------------------------- */
+/* A column and the memory of its counts. */
+struct counts {
+    size_t memory, column;
+};
+
+static int larger_first(const void *a, const void *b) {
+    const struct counts *x = a, *y = b;
+    return x->memory != y->memory ? (x->memory < y->memory) - (x->memory > y->memory) : (x->column > y->column) - (x->column < y->column);
+}
+
+/* Keeps the counts of distinct values within their memory: the largest go first. */
+static enum builder_status counts_limit(struct table_builder *b) {
+    if (b->counts_memory <= BUILDER_COUNTS_MEMORY) {
+        return BUILDER_WELL;
+    }
+    struct counts *counts = malloc(b->n_columns * sizeof *counts);
+    if (counts == NULL) {
+        return out_of_memory(b);
+    }
+    for (size_t i = 0; i < b->n_columns; i++) {
+        counts[i] = (struct counts){column_summary_counts_memory(&b->column[i].summary), i};
+    }
+    qsort(counts, b->n_columns, sizeof *counts, larger_first);
+    for (size_t i = 0; i < b->n_columns && b->counts_memory > BUILDER_COUNTS_KEPT; i++) {
+        struct column *c = &b->column[counts[i].column];
+        column_summary_drop_counts(&c->summary);
+        c->uncounted = true;
+        b->counts_memory -= counts[i].memory;
+    }
+    free(counts);
+    return BUILDER_WELL;
+}
+
 /* Adds an encoded chunk to the column's summary, read back from its bytes: what is summed up is what was stored. */
 static enum builder_status column_sum_up(struct table_builder *b, struct column *c, const void *bytes, size_t size) {
     dn_column_view view;
@@ -37,27 +70,12 @@ static enum builder_status column_sum_up(struct table_builder *b, struct column 
         return out_of_memory(b);
     }
     c->summarised = true;
-    return column_summary_add(&c->summary, &view) ? BUILDER_WELL : out_of_memory(b);
-}
-
-/* Keeps the counts of distinct values within their memory: the largest go first. */
-static void counts_limit(struct table_builder *b) {
-    for (;;) {
-        size_t total = 0, largest = 0, where = 0;
-        for (size_t i = 0; i < b->n_columns; i++) {
-            const size_t memory = column_summary_counts_memory(&b->column[i].summary);
-            total += memory;
-            if (memory > largest) {
-                largest = memory;
-                where = i;
-            }
-        }
-        if (total <= BUILDER_COUNTS_MEMORY) {
-            return;
-        }
-        column_summary_drop_counts(&b->column[where].summary);
-        b->column[where].uncounted = true;
+    const size_t before = column_summary_counts_memory(&c->summary);
+    if (!column_summary_add(&c->summary, &view)) {
+        return out_of_memory(b);
     }
+    b->counts_memory += column_summary_counts_memory(&c->summary) - before;
+    return counts_limit(b);
 }
 
 /* ---- delivering --------------------------------------------------------------------------------------------------------------------- */
@@ -89,7 +107,6 @@ enum builder_status builder_deliver(struct table_builder *b) {
             return status;
         }
     }
-    counts_limit(b);
     if (!b->sink.chunk(b->sink.arg, b->n_chunks, (int64_t)b->rows, b->blobs, b->n_columns, &b->problem)) {
         return BUILDER_STOP;
     }
@@ -132,7 +149,6 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
         if (status != BUILDER_WELL) {
             return status;
         }
-        counts_limit(b);
     }
     if (!c->summarised && !column_summary_add_missing(&c->summary, type_of_state(c), c->missing_before)) {
         return out_of_memory(b);

@@ -5,11 +5,32 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
+enum { COMMA_ROWS = 100 }; /* looked at for decimal commas */
+
+/* The names that the header has. false: no memory. */
+static bool names_of_header(const struct csv_row *row, struct names *out) {
     for (size_t i = 0; i < row->n_cells; i++) {
-        if (!table_add_column(t, csv_cell_text(row, &row->cells[i]), row->cells[i].length, i + 1, row)) {
+        const struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        if (name.n > 0 && names_find(out, name.bytes, name.n) < 0 && !names_add(out, name.bytes, name.n)) {
             return false;
         }
+    }
+    return true;
+}
+
+static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
+    struct names header = {0};
+    bool go_on = names_of_header(row, &header);
+    if (!go_on) {
+        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+        table_stop(t);
+    }
+    for (size_t i = 0; i < row->n_cells && go_on; i++) {
+        go_on = table_add_column(t, csv_cell_text(row, &row->cells[i]), row->cells[i].length, i + 1, &header, row);
+    }
+    names_done(&header);
+    if (!go_on) {
+        return false;
     }
     if (t->options.label != NULL) {
         table_warn(t, "option \"label\" was not used: the table has a header");
@@ -23,7 +44,7 @@ static bool columns_numbered(struct wire_table *t, const struct csv_row *row) {
         char name[24];
         snprintf(name, sizeof name, "c%zu", i + 1);
         const char *as = i + 1 == n && t->options.label != NULL ? t->options.label : name;
-        if (!table_add_column(t, as, strlen(as), i + 1, row)) {
+        if (!table_add_column(t, as, strlen(as), i + 1, NULL, row)) {
             return false;
         }
     }
@@ -47,6 +68,30 @@ static bool misfit(struct wire_table *t, const struct csv_row *row, size_t i) {
                        c->type == DN_BOOLEAN ? "a boolean" : "a number", shown);
 }
 
+/* "1,5", "-0,25": a number with a decimal comma. */
+static bool has_decimal_comma(struct text t) {
+    size_t i = t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+'), commas = 0, digits = 0;
+    for (; i < t.n; i++) {
+        digits += t.bytes[i] >= '0' && t.bytes[i] <= '9';
+        commas += t.bytes[i] == ',' && digits > 0 && i + 1 < t.n;
+        if (t.bytes[i] != ',' && !(t.bytes[i] >= '0' && t.bytes[i] <= '9')) {
+            return false;
+        }
+    }
+    return commas == 1 && digits > 1;
+}
+
+/* The first rows of a table separated by semicolons: whether a column has decimal commas, which some programs write there. */
+static void look_for_commas(struct wire_table *t, const struct csv_row *row) {
+    for (size_t i = 0; i < row->n_cells && t->comma_column == 0; i++) {
+        const struct text cell = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        if (has_decimal_comma(cell)) {
+            t->comma_column = i + 1;
+            text_show(cell.bytes, cell.n, t->comma_text);
+        }
+    }
+}
+
 static bool on_row(void *arg, const struct csv_row *row) {
     struct wire_table *t = arg;
     if (!t->named) {
@@ -61,6 +106,9 @@ static bool on_row(void *arg, const struct csv_row *row) {
     t->builder.line = row->line;
     if (row->n_cells != t->builder.n_columns) {
         return ragged(t, row);
+    }
+    if (t->delimiter == ';' && t->comma_column == 0 && t->builder.n_rows < COMMA_ROWS) {
+        look_for_commas(t, row);
     }
     size_t cell = 0;
     enum builder_status status = builder_csv_cells(&t->builder, row, &cell);

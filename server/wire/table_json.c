@@ -133,7 +133,7 @@ static bool new_key(struct wire_table *t, const struct wire_json_token *token) {
         return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
     }
     t->at.column = t->builder.n_columns;
-    return table_add_column(t, token->text, token->length, t->builder.n_columns + 1, NULL);
+    return table_add_column(t, token->text, token->length, t->builder.n_columns + 1, NULL, NULL);
 }
 
 static bool on_key(struct wire_table *t, const struct wire_json_token *token) {
@@ -170,7 +170,7 @@ static bool column_add(struct wire_table *t, const char *name, size_t n) {
     if (i == WIRE_MAX_COLUMNS) {
         return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
     }
-    if (!table_add_column(t, name, n, i + 1, NULL)) {
+    if (!table_add_column(t, name, n, i + 1, NULL, NULL)) {
         return false;
     }
     if (t->at.has_type) {

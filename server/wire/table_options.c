@@ -2,6 +2,7 @@
 #include "wire/table_options.h"
 #include "base/utf8.h"
 #include "wire/cell.h"
+#include "wire/list_item.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,53 +17,68 @@ static bool type_parse(const char *text, size_t n, dn_column_type *out) {
     return dn_column_type_parse(name, out);
 }
 
-/* One piece of the list: the type follows the last colon, so that a name may have one. */
-static bool override_parse(const char *piece, size_t n, struct type_override *out, struct problem *problem) {
+/* One item of the list, its name written to `name` (room for all of the text): in quotes, or up to the last colon, so that it may have one itself. Returns the item's end; NULL: a
+ * fault. */
+static const char *override_parse(const char *item, char *name, size_t room, struct type_override *out, struct problem *problem) {
     char shown[TEXT_SHOWN];
-    size_t colon = n;
-    while (colon > 0 && piece[colon - 1] != ':') {
-        colon--;
+    struct text behind;
+    size_t n = 0;
+    const char *end = list_item(item, name, room, &n, &behind);
+    if (end != NULL && *item != '"') {
+        size_t colon = n;
+        while (colon > 0 && item[colon - 1] != ':') {
+            colon--;
+        }
+        n = colon > 0 ? colon - 1 : 0;
+        behind = (struct text){item + n, (size_t)(end - item) - n};
     }
-    if (colon < 2) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"types\" must be a list of name:type (got %s)",
-                           text_show(piece, n, shown));
+    if (end == NULL || n == 0 || behind.n == 0 || behind.bytes[0] != ':') {
+        problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"types\" must be a list of name:type (got %s)",
+                    text_show(item, end != NULL ? (size_t)(end - item) : strlen(item), shown));
+        return NULL;
     }
-    if (!type_parse(piece + colon, n - colon, &out->type)) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "parameter \"types\": a type must be numeric, boolean, categorical or text (got %s)",
-                           text_show(piece + colon, n - colon, shown));
+    if (!type_parse(behind.bytes + 1, behind.n - 1, &out->type)) {
+        problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"types\": a type must be numeric, boolean, categorical or text (got %s)",
+                    text_show(behind.bytes + 1, behind.n - 1, shown));
+        return NULL;
     }
-    out->name = piece;
-    out->length = colon - 1;
+    out->name = name;
+    out->length = n;
     out->used = false;
+    return end;
+}
+
+/* list[0 … count] have no name twice. */
+static bool check_new(const struct type_override *list, size_t count, struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].length == list[count].length && memcmp(list[i].name, list[count].name, list[i].length) == 0) {
+            return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"types\" names the column %s twice",
+                               text_show(list[i].name, list[i].length, shown));
+        }
+    }
     return true;
 }
 
 bool table_types_parse(const char *text, struct type_override **out, size_t *n, struct problem *problem) {
+    const size_t size = text != NULL ? strlen(text) : 0;
     size_t count = 0, capacity = 1;
-    for (const char *p = text; p != NULL && *p != '\0'; p++) {
-        capacity += *p == ',';
+    for (size_t i = 0; i < size; i++) {
+        capacity += text[i] == ',';
     }
-    struct type_override *list = calloc(capacity, sizeof *list);
+    struct type_override *list = calloc(1, capacity * sizeof *list + size + 1); /* the names stand behind the list */
     if (list == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
-    for (const char *p = text; p != NULL && *p != '\0';) {
-        const size_t length = strcspn(p, ",");
-        if (!override_parse(p, length, &list[count], problem)) {
+    char *names = (char *)(list + capacity);
+    for (const char *p = text; p != NULL && *p != '\0'; count++) {
+        p = override_parse(p, names, size, &list[count], problem);
+        if (p == NULL || !check_new(list, count, problem)) {
             free(list);
             return false;
         }
-        for (size_t i = 0; i < count; i++) {
-            if (list[i].length == list[count].length && memcmp(list[i].name, list[count].name, list[i].length) == 0) {
-                char shown[TEXT_SHOWN];
-                text_show(list[i].name, list[i].length, shown);
-                free(list);
-                return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"types\" names the column %s twice", shown);
-            }
-        }
-        count++;
-        p += length + (p[length] == ',');
+        names += list[count].length;
+        p += *p == ',';
     }
     *out = list;
     *n = count;

@@ -6,7 +6,7 @@
 
 /* One "name:type" of the option `types`. */
 struct type_override {
-    const char *name; /* in the option's text */
+    const char *name; /* in the array's memory */
     size_t length;
     dn_column_type type;
     bool used; /* a column of that name was found */

@@ -1,6 +1,6 @@
 /* Distinct texts and numbers by open addressing, up to a limit. */
 #include "wire/tally.h"
-#include "wire/names.h"
+#include "base/ids.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,6 +33,9 @@ static bool tally_grow(struct tally *t) {
     uint32_t *slot = calloc(2 * capacity, sizeof *slot);
     if (slot == NULL) {
         return false;
+    }
+    if (t->n_slots == 0) {
+        hash_key_make(&t->key);
     }
     free(t->slot);
     t->slot = slot;
@@ -73,7 +76,7 @@ bool tally_add(struct tally *t, const char *bytes, size_t n, int64_t count) {
     if (t->n == t->capacity && !tally_grow(t)) {
         return false;
     }
-    const uint64_t hash = names_hash(bytes, n);
+    const uint64_t hash = hash_keyed(&t->key, bytes, n);
     size_t at = hash & (t->n_slots - 1);
     for (; t->slot[at] != 0; at = (at + 1) & (t->n_slots - 1)) {
         struct tally_entry *e = &t->entry[t->slot[at] - 1];
@@ -84,6 +87,7 @@ bool tally_add(struct tally *t, const char *bytes, size_t n, int64_t count) {
     }
     if (t->n == TALLY_MAX) {
         tally_drop(t);
+        t->many = true;
         return true;
     }
     const size_t start = t->size;
@@ -137,13 +141,11 @@ size_t number_set_memory(const struct number_set *s) {
     return s->n_slots * sizeof *s->slot;
 }
 
-static size_t place(double x, size_t n_slots) {
+/* Multiply and shift, the highest bits: any two numbers, whoever chose them, collide under few factors (Dietzfelbinger and others, 1997). */
+static size_t place(double x, uint64_t factor, unsigned shift) {
     uint64_t bits = 0;
     memcpy(&bits, &x, sizeof bits);
-    bits *= UINT64_C(0x9E3779B97F4A7C15);
-    bits ^= bits >> 32;
-    bits *= UINT64_C(0xD6E8FEB86659FD93);
-    return (size_t)(bits >> 32) & (n_slots - 1);
+    return (size_t)(((bits ^ bits >> 32) * factor) >> shift);
 }
 
 static bool number_set_grow(struct number_set *s) {
@@ -152,12 +154,14 @@ static bool number_set_grow(struct number_set *s) {
     if (slot == NULL) {
         return false;
     }
+    const uint64_t factor = s->n_slots > 0 ? s->factor : ids_random() | 1;
+    const unsigned shift = s->n_slots > 0 ? s->shift - 1 : 60;
     for (size_t i = 0; i < n_slots; i++) {
         slot[i] = (double)NAN;
     }
     for (size_t i = 0; i < s->n_slots; i++) {
         if (!isnan(s->slot[i])) {
-            size_t at = place(s->slot[i], n_slots);
+            size_t at = place(s->slot[i], factor, shift);
             while (!isnan(slot[at])) {
                 at = (at + 1) & (n_slots - 1);
             }
@@ -167,6 +171,8 @@ static bool number_set_grow(struct number_set *s) {
     free(s->slot);
     s->slot = slot;
     s->n_slots = n_slots;
+    s->factor = factor;
+    s->shift = shift;
     return true;
 }
 
@@ -177,7 +183,7 @@ bool number_set_add(struct number_set *s, double x) {
     if (3 * s->n >= 2 * s->n_slots && !number_set_grow(s)) {
         return false;
     }
-    size_t at = place(x, s->n_slots);
+    size_t at = place(x, s->factor, s->shift);
     while (!isnan(s->slot[at])) {
         if (s->slot[at] == x) {
             return true;
@@ -186,6 +192,7 @@ bool number_set_add(struct number_set *s, double x) {
     }
     if (s->n + s->n_small >= TALLY_MAX) {
         number_set_drop(s);
+        s->many = true;
         return true;
     }
     s->slot[at] = x;

@@ -2,6 +2,7 @@
 #ifndef WIRE_TALLY_H
 #define WIRE_TALLY_H
 
+#include "base/hash.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,9 +19,11 @@ struct tally {
     size_t n, capacity;
     uint32_t *slot; /* open addressing: index + 1, 0: free */
     size_t n_slots;
-    char *bytes; /* the texts, one after the other */
+    struct hash_key key; /* drawn with the first slots: what collides is known to nobody, and what is counted does not depend on it */
+    char *bytes;         /* the texts, one after the other */
     size_t size, bytes_capacity;
     bool over; /* there were too many, or no room: nothing is counted any longer, the memory is given back */
+    bool many; /* with over: there were more than TALLY_MAX */
 };
 void tally_done(struct tally *t);
 void tally_drop(struct tally *t); /* over from now on */
@@ -34,8 +37,10 @@ struct number_set {
     uint64_t small[16]; /* bit v: the integer v (0 … 1023) was seen */
     double *slot;       /* open addressing of the others; NaN: free */
     size_t n_slots;     /* a power of two; 0: none yet */
+    unsigned shift;     /* 64 less the binary logarithm of n_slots */
+    uint64_t factor;    /* random and odd, drawn with the first slots */
     size_t n, n_small;  /* distinct ones in slot, in small */
-    bool over;          /* as in a tally */
+    bool over, many;    /* as in a tally */
 };
 void number_set_done(struct number_set *s);
 void number_set_drop(struct number_set *s);

@@ -28,6 +28,7 @@ struct wire_table_options {
     const char *missing; /* further tokens for missing, comma-separated; NULL: none. Always: empty, NA, NaN, null, ? */
     const char *types;   /* "species:categorical,zip:text" overrides; NULL: none. A name that is no column: a fault */
     const char *label;   /* name of the last column of a headerless table; NULL: as the others (c1, c2, …) */
+    bool form;           /* it was sent as a form, as curl -d does: only for a hint when the table looks as if that spoilt it */
 };
 /* Parses the query parameters header, delimiter, missing, types, label into options: false → problem (PROBLEM_BAD_REQUEST names the parameter). value strings must outlive the reader. */
 bool wire_table_option(struct wire_table_options *options, const char *name, const char *value, struct problem *problem);
@@ -70,7 +71,9 @@ struct wire_column {
     char *name;
     dn_column_type type;
     int64_t missing;
-    int64_t distinct; /* -1: unknown (more than the exact count goes to) */
+    int64_t distinct;       /* -1: unknown */
+    int64_t distinct_above; /* when distinct is unknown: there are more than so many; -1: nothing is known */
+    int64_t distinct_bytes; /* categorical: of text in the distinct values; -1: unknown */
     double minimum, maximum;
 };
 struct wire_schema {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Uploads what the tests ask jobs of, and trains model "iris". */
@@ -49,9 +50,9 @@ static void test_wrong_types_in_every_field(void **state) {
         {"'target':%s", "/target", ""},
         {"'algorithm':%s", "/algorithm", ""},
         {"'params':%s", "/params", "35"}, /* an object of an unknown parameter is another fault, null is none given */
-        {"'params':{'lambda':%s}", "/params/lambda", "0"},
-        {"'params':{'solver':%s}", "/params/solver", ""},
-        {"'params':{'max_iterations':%s}", "/params/max_iterations", "0"},
+        {"'params':{'lambda':%s}", "/params/lambda", "03"},
+        {"'params':{'solver':%s}", "/params/solver", "3"},
+        {"'params':{'max_iterations':%s}", "/params/max_iterations", "03"},
         {"'features':%s", "/features", "35"},
         {"'features':{'include':%s}", "/features/include", "34"}, /* a list of what is no name: the fault is at its item */
         {"'features':{'exclude':%s}", "/features/exclude", "34"},
@@ -152,6 +153,51 @@ static void test_data_that_cannot_be_trained_on(void **state) {
     assert_int_equal(whole_at(r, "/result/rows/skipped"), 2);
 }
 
+/* The job is refused with 422, and what is said has all these pieces. */
+static void refused_saying(const char *spec, const char *place, const char *const *pieces) {
+    refused(spec, place, NULL);
+    const struct response *r = call_post("/v1/jobs", "%s", spec);
+    for (; *pieces != NULL; pieces++)
+        if (strstr(r->body, *pieces) == NULL)
+            fail_msg("no \"%s\" in %s", *pieces, r->body);
+}
+#define SAYING(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Levels become part of the model: too many of them, or too much text in them, are told before the job runs. */
+static void test_categories_too_large_for_a_model(void **state) {
+    (void)state;
+    enum { PEOPLE = 10001, ESSAYS = 12, LETTERS = 100000 };
+    char *people = keep(malloc(PEOPLE * 24 + 16), free), *essays = keep(malloc(ESSAYS * (LETTERS + 16) + 16), free);
+    assert_true(people != NULL && essays != NULL);
+    char *end = people + sprintf(people, "id,n,y\n");
+    for (int i = 0; i < PEOPLE; i++)
+        end += sprintf(end, "u%d,%d,%d\n", i, i, i % 2);
+    status_check(call_upload("/v1/datasets/people?types=id:categorical", people), 201);
+    end = essays + sprintf(essays, "long,short,y\n");
+    for (int i = 0; i < ESSAYS; i++) {
+        memset(end, 'a' + i, LETTERS);
+        end += LETTERS;
+        end += sprintf(end, ",s%d,%d\n", i % 3, i % 2);
+    }
+    status_check(call_upload("/v1/datasets/essays", essays), 201);
+    const char *const *many = SAYING("\\\"id\\\"", "more than 10000 distinct values", "may have 10000");
+    refused_saying("{'model':'m','dataset':'people','target':'y','algorithm':'logistic'}", "/features", many);
+    refused_saying("{'model':'m','dataset':'people','target':'y','algorithm':'logistic','features':{'include':['n','id']}}",
+                   "/features/include/1", many);
+    many = SAYING("more than 10000 distinct values", "may be 1000");
+    refused_saying("{'model':'m','dataset':'people','target':'id','algorithm':'logistic'}", "/target", many);
+    refused_saying("{'model':'m','dataset':'people','target':'n','algorithm':'logistic'}", "/target", many);
+    const char *dry = "{'model':'m','dataset':'people','target':'y','algorithm':'logistic','features':{'exclude':['id']}}";
+    status_check(call_post("/v1/jobs?dry_run=true", "%s", dry), 200);
+    const char *const *large = SAYING("\\\"long\\\"", "12 distinct values of 1200000 bytes", "may have 1048576");
+    refused_saying("{'model':'m','dataset':'essays','target':'y','algorithm':'logistic'}", "/features", large);
+    refused_saying("{'model':'m','dataset':'essays','target':'y','algorithm':'logistic','features':{'include':['long']}}",
+                   "/features/include/0", large);
+    refused_saying("{'model':'m','dataset':'essays','target':'long','algorithm':'logistic'}", "/target", large);
+    dry = "{'model':'m','dataset':'essays','target':'y','algorithm':'logistic','features':{'include':['short']}}";
+    status_check(call_post("/v1/jobs?dry_run=true", "%s", dry), 200);
+}
+
 /* ---- predict -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Instances that are refused; place: where an error must be, "/instances/1/petal_width". */
@@ -235,6 +281,9 @@ static void test_predict_with_a_wrong_query(void **state) {
     problem_check(call_get(THREE "&petal_width=wide"), 422, "invalid-instances");
     problem_check(call_get(THREE "&petal_width=1e999"), 422, "invalid-instances");
     problem_check(call_get(THREE "&petal_width=0.2&output=everything"), 400, "bad-request");
+    const struct response *twice = problem_check(call_get(THREE "&petal_width=0.2&output=label&output=scores"), 400, "bad-request");
+    assert_non_null(strstr(twice->body, "more than once"));
+    problem_check(call_get(THREE "&petal_width=0.2&output=label&output=label"), 400, "bad-request");
     problem_check(call_get("/v1/models/iris/predict"), 422, "invalid-instances");
     problem_check(call_post("/v1/models/iris/predict?output=", "{'instances':[[1,2,3,4]]}"), 400, "bad-request");
     problem_check(call_post("/v1/models/iris/predict?outputs=label", "{'instances':[[1,2,3,4]]}"), 400, "bad-request");
@@ -254,9 +303,10 @@ static void test_evaluate_with_wrong_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_wrong_types_in_every_field),     TEST(test_bodies_that_are_no_job),       TEST(test_unknown_names),
-        TEST(test_data_that_cannot_be_trained_on), TEST(test_predict_with_wrong_instances), TEST(test_a_column_that_no_instance_names),
-        TEST(test_predict_with_wrong_csv),         TEST(test_predict_with_a_wrong_query),   TEST(test_evaluate_with_wrong_rows),
+        TEST(test_wrong_types_in_every_field),      TEST(test_bodies_that_are_no_job),           TEST(test_unknown_names),
+        TEST(test_data_that_cannot_be_trained_on),  TEST(test_categories_too_large_for_a_model), TEST(test_predict_with_wrong_instances),
+        TEST(test_a_column_that_no_instance_names), TEST(test_predict_with_wrong_csv),           TEST(test_predict_with_a_wrong_query),
+        TEST(test_evaluate_with_wrong_rows),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -11,10 +11,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BAD "/v1/datasets/bad"
 
 static struct daemon d;
+
+/* The value of a sample line of /metrics; fails the test when there is none. */
+static double sample(const char *text, const char *name) {
+    const size_t n = strlen(name);
+    for (const char *line = strstr(text, name); line; line = strstr(line + 1, name))
+        if ((line == text || line[-1] == '\n') && line[n] == ' ')
+            return strtod(line + n, NULL);
+    fail_msg("/metrics has no %s", name);
+    return 0;
+}
 
 static int open_daemon(void **state) {
     static const char *const flags[] = {"--max-upload", "8M", NULL};
@@ -42,6 +53,31 @@ static int still_well(void **state) {
     return 0;
 }
 
+/* A condition that cannot hold is said before the body is sent, by who asks first. */
+static void test_conditions_before_bodies(void **state) {
+    (void)state;
+    static const char *const other[] = {"If-Match: \"zz\"", "Expect: 100-continue", NULL}, *const fresh[] = {"If-None-Match: *",
+                                                                                                             "Expect: 100-continue", NULL};
+    const size_t size = 7 * 1024 * 1024;
+    char *body = malloc(size);
+    assert_non_null(body);
+    memset(body, '1', size);
+    expect_problem(ask(&d, "PUT", "/v1/datasets/iris", other, body, size), 412, "precondition-failed");
+    expect_problem(ask(&d, "PUT", "/v1/datasets/iris", fresh, body, size), 412, "precondition-failed");
+    free(body);
+    assert_int_equal(daemon_stop(&d), 0); /* all lines are written */
+    char *log = daemon_log(&d);
+    size_t n = 0;
+    for (const char *at = log; (at = strstr(at, "status=412")) != NULL; at++) {
+        const char *in = strstr(at, " in=");
+        assert_true(in != NULL && strncmp(in, " in=0 ", 6) == 0);
+        n++;
+    }
+    free(log);
+    assert_int_equal(n, 2);
+    daemon_start(&d);
+}
+
 static void test_over_the_limit(void **state) {
     (void)state;
     static const char *const chunked[] = {"Transfer-Encoding: chunked", "Expect:", NULL}, *const known[] = {"Expect:", NULL},
@@ -57,6 +93,56 @@ static void test_over_the_limit(void **state) {
     expect_problem(ask(&d, "PUT", BAD, expect, text, size), 413, "body-too-large");
     expect_problem(ask(&d, "PUT", BAD, chunked, text, size), 413, "body-too-large");
     free(text);
+}
+
+/* Bodies that fit singly but not together: the one too many is told so, small calls go on, and there is room again when they have gone. */
+static void test_more_bodies_than_memory(void **state) {
+    (void)state;
+    enum { N = 5 };
+    static const char *const flags[] = {"--body-memory", "64M", "--max-body", "16M", NULL};
+    static const char head[] = "POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15000000\r\n\r\n";
+    struct daemon other;
+    int fds[N];
+    char *text = malloc(15000000);
+    assert_non_null(text);
+    memset(text, ' ', 15000000);
+    daemon_open(&other, flags);
+    for (size_t i = 0; i < N - 1; i++) {
+        fds[i] = raw_open(&other);
+        raw_text(fds[i], head);
+        raw_send(fds[i], text, 14999999); /* never ends */
+    }
+    double held = 0; /* what is sent is not yet taken */
+    for (int i = 0; i < 1000 && held < 59e6; i++) {
+        struct answer a = get(&other, "/metrics");
+        held = sample(a.body, "discern_http_body_bytes");
+        answer_done(&a);
+        usleep(10000);
+    }
+    assert_true(held >= 59e6 && held <= 64 << 20);
+    static const char *const plain[] = {"Expect:", NULL}, *const chunked[] = {"Transfer-Encoding: chunked", "Expect:", NULL};
+    for (int i = 0; i < 2; i++) {
+        struct answer a = ask(&other, "POST", "/v1/models/iris/predict", i == 0 ? plain : chunked, text, 15000000);
+        assert_string_equal(answer_header(&a, "Retry-After"), "1");
+        assert_non_null(strstr(text_at(a.json, "detail"), "--body-memory"));
+        expect_problem(a, 503, "unavailable");
+    }
+    expect_status(get(&other, "/readyz"), 200);
+    expect_problem(send_text(&other, "POST", "/v1/models/iris/predict", "{\"instances\":[[1,2,3,4]]}"), 404, "unknown-model");
+    for (size_t i = 0; i < N - 1; i++)
+        close(fds[i]);
+    for (int i = 0; i < 1000 && held > 0; i++) {
+        struct answer a = get(&other, "/metrics");
+        held = sample(a.body, "discern_http_body_bytes");
+        answer_done(&a);
+        usleep(10000);
+    }
+    assert_true(held == 0);
+    struct answer a = ask(&other, "POST", "/v1/models/iris/predict", plain, text, 15000000);
+    assert_int_equal(a.status, 404);
+    answer_done(&a);
+    free(text);
+    daemon_close(&other);
 }
 
 static void test_control_documents_that_are_none(void **state) {
@@ -100,7 +186,9 @@ static void test_json_nested_deep(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_conditions_before_bodies, still_well),
         cmocka_unit_test_teardown(test_over_the_limit, still_well),
+        cmocka_unit_test_teardown(test_more_bodies_than_memory, still_well),
         cmocka_unit_test_teardown(test_control_documents_that_are_none, still_well),
         cmocka_unit_test_teardown(test_json_nested_deep, still_well),
     };

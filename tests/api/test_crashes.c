@@ -254,6 +254,79 @@ static void test_a_job_that_kills_the_daemon(void **state) {
     status_check(call_delete("/v1/datasets/iris"), 204); /* nothing holds it any more */
 }
 
+/* Starts the daemon as often as it dies, until n jobs are in the state. */
+static void restart_until(const char *state, size_t n, int most_deaths) {
+    for (int status = 0, deaths = 0;;) {
+        if (waitpid(the_daemon.pid, &status, WNOHANG) == 0) { /* it lives: are they there? */
+            const struct response *r = call(&(struct request){.method = "GET", .path = text("/v1/jobs?state=%s", state)});
+            if (r->status == 200 && count_at(r, "/items") == n)
+                return;
+            pause_ms(20);
+            continue;
+        }
+        do {
+            the_daemon.pid = 0;
+            assert_true(++deaths <= most_deaths);
+            database_check();
+        } while (!daemon_try(&the_daemon, &status));
+    }
+}
+
+#define LONG_JOB                                                                                                                           \
+    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':3,"                                                   \
+    "'params':{'solver':'gradient_descent','max_iterations':1500,'tolerance':0}}"
+
+static const char *weights_of(const char *model) {
+    const struct response *r = status_check(call_get("/v1/models/%s/weights", model), 200);
+    return keep(json_dumps(value_at(r, "/w"), JSON_REAL_PRECISION(17)), free);
+}
+
+/* Queues jobs behind one that does not end, so that all of them are there before the first one starts: the named innocent ones, with those that kill after the first. */
+static void queue_neighbours(const char *const *innocent, int n_innocent, int n_guilty) {
+    service_start(FLAGS("--workers", "1"));
+    upload_file("iris", "iris.csv");
+    upload_file("digits", "digits.csv");
+    job_train(LONG_JOB, "alone");
+    job_wait_state(job_endless("endless"), "running");
+    for (int i = 0; i < n_innocent; i++) {
+        job_post(LONG_JOB, innocent[i]);
+        for (int k = 0; i == 0 && k < n_guilty; k++)
+            job_post(BAD_JOB);
+    }
+    service_stop();
+}
+
+/* Two workers: the first innocent job and, once the endless one is gone, the first guilty one. Returns when the guilty ones have failed and all the others have ended. */
+static void run_neighbours(const char *const *innocent, int n_innocent, int n_guilty) {
+    service_restart(FLAGS("--test-crash-model", "bad", "--workers", "2"));
+    job_wait_state(3, "running");
+    (void)call(&(struct request){.method = "POST", .path = "/v1/jobs/2/cancel", .body = "{}"});
+    restart_until("failed", (size_t)n_guilty, 3 * n_guilty);
+    restart_until("succeeded", 1 + (size_t)n_innocent, 0);
+    const char *expected = weights_of("alone");
+    for (int i = 0; i < n_innocent; i++)
+        assert_string_equal(weights_of(innocent[i]), expected);
+    for (int i = 0; i < n_guilty; i++) {
+        const struct response *job = job_wait(4 + i);
+        assert_string_equal(string_at(job, "/error/type"), "/problems/job-crashed");
+        assert_int_equal(whole_at(job, "/attempts"), 3);
+    }
+}
+
+/* A job that runs beside the one that kills the daemon dies with it, and is not blamed for it: it ends with the weights it has when nobody disturbs it. */
+static void test_innocent_neighbours(void **state) {
+    (void)state;
+    queue_neighbours(FLAGS("first", "second"), 2, 1);
+    run_neighbours(FLAGS("first", "second"), 2, 1);
+}
+
+/* Three jobs that kill the daemon one after the other while the same innocent one runs: its third start is its own. */
+static void test_an_innocent_job_among_many(void **state) {
+    (void)state;
+    queue_neighbours(FLAGS("innocent"), 1, 3);
+    run_neighbours(FLAGS("innocent"), 1, 3);
+}
+
 /* Fewer attempts, when told so. */
 static void test_job_attempts(void **state) {
     (void)state;
@@ -269,8 +342,10 @@ static void test_job_attempts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_killed_during_an_upload),      TEST(test_killed_during_training_and_at_its_end), TEST(test_the_queue_survives),
-        TEST(test_acknowledged_changes_survive), TEST(test_a_job_that_kills_the_daemon),           TEST(test_job_attempts),
+        TEST(test_killed_during_an_upload),     TEST(test_killed_during_training_and_at_its_end),
+        TEST(test_the_queue_survives),          TEST(test_acknowledged_changes_survive),
+        TEST(test_a_job_that_kills_the_daemon), TEST(test_job_attempts),
+        TEST(test_innocent_neighbours),         TEST(test_an_innocent_job_among_many),
     };
     curl_global_init(CURL_GLOBAL_DEFAULT); /* before there are threads */
     return RUN_WITHOUT_DAEMON(tests);

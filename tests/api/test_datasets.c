@@ -209,6 +209,121 @@ static void test_rows_in_pages_and_columns(void **state) {
     expect_problem(get(&d, "/v1/datasets/nobody/rows"), 404, "unknown-dataset");
 }
 
+/* Rows of a version never change: each form of them has a tag of its own, and who has it is told so. */
+static void test_rows_have_a_tag(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *accept;
+    } forms[] = {
+        {"/v1/datasets/iris/rows", "Accept: application/json"},
+        {"/v1/datasets/iris/rows", "Accept: text/csv"},
+        {"/v1/datasets/iris/rows", "Accept: application/x-ndjson"},
+        {"/v1/datasets/iris/rows?offset=1", "Accept: text/csv"},
+        {"/v1/datasets/iris/rows?limit=99", "Accept: text/csv"},
+        {"/v1/datasets/iris/rows?columns=class", "Accept: text/csv"},
+        {"/v1/datasets/iris/rows?columns=class,petal_width", "Accept: text/csv"},
+        {"/v1/datasets/iris/rows?columns=petal_width,class", "Accept: text/csv"},
+        {"/v1/datasets/wine/rows", "Accept: text/csv"},
+    };
+    enum { N = sizeof forms / sizeof forms[0] };
+    char tag[N][80], match[1024];
+    for (size_t i = 0; i < N; i++) {
+        struct answer a = get_with(&d, forms[i].path, forms[i].accept);
+        assert_int_equal(a.status, 200);
+        assert_non_null(answer_header(&a, "ETag"));
+        (void)snprintf(tag[i], sizeof tag[i], "%s", answer_header(&a, "ETag"));
+        answer_done(&a);
+        for (size_t k = 0; k < i; k++) {
+            assert_string_not_equal(tag[i], tag[k]);
+        }
+        (void)snprintf(match, sizeof match, "If-None-Match: %s", tag[i]);
+        const char *const both[] = {forms[i].accept, match, NULL};
+        a = ask(&d, "GET", forms[i].path, both, NULL, 0);
+        assert_int_equal(a.status, 304);
+        assert_int_equal(a.size, 0);
+        assert_string_equal(answer_header(&a, "ETag"), tag[i]);
+        answer_done(&a);
+    }
+    (void)snprintf(match, sizeof match, "If-None-Match: %s", tag[0]); /* the tag of another form */
+    const char *const other[] = {"Accept: text/csv", match, NULL};
+    expect_status(ask(&d, "GET", "/v1/datasets/iris/rows", other, NULL, 0), 200);
+}
+
+/* CSV and NDJSON have no place for it: a header says how many rows there are, and where the next ones are. */
+static void test_pages_of_rows_are_linked(void **state) {
+    (void)state;
+    expect_status(put_text(&d, "/v1/datasets/pages", "\"a,b\",c\n1,x\n2,y\n3,x\n4,y\n5,x\n"), 201);
+    char path[256] = "/v1/datasets/pages/rows?limit=2&columns=%22a,b%22", all[64] = "";
+    for (size_t n = 0; n < 3; n++) {
+        struct answer a = get_with(&d, path, "Accept: text/csv");
+        assert_int_equal(a.status, 200);
+        assert_string_equal(answer_header(&a, "Discern-Rows"), "5");
+        strcat(all, a.body);
+        const char *link = answer_header(&a, "Link");
+        if (n < 2) {
+            assert_non_null(link);
+            assert_int_equal(sscanf(link, "<%255[^>]>; rel=\"next\"", path), 1);
+            assert_non_null(strstr(link, "rel=\"next\""));
+            assert_non_null(strstr(path, "version=1"));
+        } else {
+            assert_null(link);
+        }
+        answer_done(&a);
+    }
+    assert_string_equal(all, "\"a,b\"\n1\n2\n\"a,b\"\n3\n4\n\"a,b\"\n5\n");
+}
+
+/* Uploads the table (type NULL: as curl -T) and looks for words in its warnings; words NULL: there are none. */
+static void check_warning(const char *name, const char *type, const char *table, const char *words) {
+    char path[96];
+    (void)snprintf(path, sizeof path, "/v1/datasets/%s", name);
+    struct answer a = type ? send_typed(&d, "PUT", path, type, table) : put_text(&d, path, table);
+    assert_int_equal(a.status, 201);
+    const json_t *warnings = at(a.json, "notes.warnings");
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        found = found || (words && strstr(json_string_value(json_array_get(warnings, i)), words));
+    if (words ? !found : json_array_size(warnings) > 0)
+        fail_msg("%s: %s", name, a.body);
+    answer_done(&a);
+}
+
+static void test_doubts_are_told(void **state) {
+    (void)state;
+    char row[1024];
+    size_t n = 0;
+    for (int i = 0; i < 150; i++)
+        n += (size_t)snprintf(row + n, sizeof row - n, "%s%d.5", i ? "," : "", i);
+    check_warning("years", NULL, "id,2020,2021\n1,2,3\n", "header=false");
+    check_warning("named-years", NULL, "name,2020,2021\nfoo,2,3\n", "header=true");
+    check_warning("sure", NULL, "a,b\n1,x\n2,y\n3,x\n", NULL);
+    check_warning("stripped", "application/x-www-form-urlencoded", row, "--data-binary");
+    check_warning("one-row", "text/csv", row, NULL);
+    check_warning("decimal-commas", NULL, "a;b\n1,5;x\n2;y\n2,5;x\n", "column \"a\" has cells like \"1,5\"");
+    check_warning("no-commas", NULL, "a;b\n1.5;x,y\n2;1,2,3\n", NULL);
+    expect_fault(send_typed(&d, "PUT", "/v1/datasets/flat", "application/x-www-form-urlencoded", "a,b1,x2,y"), 422, "invalid-dataset", "",
+                 "--data-binary");
+    struct answer a = put_text(&d, "/v1/datasets/free-names", "c2,,x,,c4,c4_2\n1,2,3,4,5,6\n");
+    static const char *const names[] = {"c2", "c2_2", "x", "c4_3", "c4", "c4_2"};
+    assert_int_equal(a.status, 201);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(text_at(json_array_get(at(a.json, "columns"), i), "name"), names[i]);
+    answer_done(&a);
+}
+
+/* One rule of quoting for every list. */
+static void test_types_of_a_column_named_with_a_comma(void **state) {
+    (void)state;
+    struct answer a =
+        put_text(&d, "/v1/datasets/quoted-types?types=%22a,b%22:text&missing=%22-,-%22,none", "\"a,b\",c\n1,\"-,-\"\n2,none\n3,5\n");
+    assert_int_equal(a.status, 201);
+    assert_string_equal(text_at(a.json, "columns.0.type"), "text");
+    assert_string_equal(text_at(a.json, "columns.1.type"), "numeric");
+    assert_int_equal(number_at(a.json, "columns.1.missing"), 2);
+    answer_done(&a);
+    expect_problem(put_text(&d, "/v1/datasets/quoted-types?types=%22a,b:text", "a\n1\n"), 400, "bad-request");
+}
+
 static void test_a_column_named_with_a_comma(void **state) {
     (void)state;
     expect_status(put_text(&d, "/v1/datasets/commas", "\"a,b\",\"say \"\"hi\"\"\"\n1,2\n"), 201);
@@ -341,13 +456,24 @@ static void test_a_large_upload(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_upload_and_describe),           cmocka_unit_test(test_bytes_and_hash_are_of_the_body),
-        cmocka_unit_test(test_same_content_makes_no_version), cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_json_is_the_same_table_as_csv), cmocka_unit_test(test_reading_options),
-        cmocka_unit_test(test_rows_come_back_as_written),     cmocka_unit_test(test_rows_in_pages_and_columns),
-        cmocka_unit_test(test_a_column_named_with_a_comma),   cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_description_and_tags),          cmocka_unit_test(test_delete_keeps_the_counter),
-        cmocka_unit_test(test_lists_come_in_pages),           cmocka_unit_test(test_a_large_upload),
+        cmocka_unit_test(test_upload_and_describe),
+        cmocka_unit_test(test_bytes_and_hash_are_of_the_body),
+        cmocka_unit_test(test_same_content_makes_no_version),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_json_is_the_same_table_as_csv),
+        cmocka_unit_test(test_reading_options),
+        cmocka_unit_test(test_rows_come_back_as_written),
+        cmocka_unit_test(test_rows_in_pages_and_columns),
+        cmocka_unit_test(test_rows_have_a_tag),
+        cmocka_unit_test(test_pages_of_rows_are_linked),
+        cmocka_unit_test(test_doubts_are_told),
+        cmocka_unit_test(test_types_of_a_column_named_with_a_comma),
+        cmocka_unit_test(test_a_column_named_with_a_comma),
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_description_and_tags),
+        cmocka_unit_test(test_delete_keeps_the_counter),
+        cmocka_unit_test(test_lists_come_in_pages),
+        cmocka_unit_test(test_a_large_upload),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

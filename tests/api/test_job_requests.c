@@ -44,8 +44,10 @@ static void test_dry_run_says_all_and_starts_nothing(void **state) {
     assert_int_equal(number_at(a.json, "dataset.version"), 1);
     assert_int_equal(number_at(a.json, "target.classes"), 2);
     expect_near(number_at(a.json, "params.lambda"), 0.5, 0);
-    assert_string_equal(text_at(a.json, "params.solver"), "auto");
-    assert_string_equal(text_at(a.json, "params.max_iterations"), "auto");
+    assert_string_equal(text_at(a.json, "params.solver"), "newton"); /* as it would be used */
+    assert_int_equal(number_at(a.json, "params.max_iterations"), 100);
+    expect_near(number_at(a.json, "params.tolerance"), 1e-9, 0);
+    assert_string_equal(text_at(a.json, "params.learning_rate"), "auto"); /* it depends on the data */
     assert_true(json_is_true(at(a.json, "features.standardize")));
     /* n: 1; c: red, blue, green, (missing); b: 1 */
     assert_int_equal(number_at(a.json, "features.count"), 6);
@@ -116,7 +118,7 @@ static const struct {
     {"\"params\":[]", "/params", "object"},
     {"\"params\":{\"lambda\":-1}", "/params/lambda", "-1"},
     {"\"params\":{\"lambda\":\"much\"}", "/params/lambda", "lambda"},
-    {"\"params\":{\"lambda\":null}", "/params/lambda", "null"},
+    {"\"params\":{\"lambada\":null}", "/params/lambada", "null"},
     {"\"params\":{\"lambda\":[1]}", "/params/lambda", "array"},
     {"\"params\":{\"lambda\":true}", "/params/lambda", "lambda"},
     {"\"params\":{\"momentum\":0.9}", "/params/momentum", "momentum"},
@@ -182,6 +184,55 @@ static void test_every_fault_of_a_job(void **state) {
     }
 }
 
+/* null is the same as leaving it out. */
+static void test_null_is_not_given(void **state) {
+    (void)state;
+    struct answer bare = send_text(&d, "POST", "/v1/jobs?dry_run=true", IRIS);
+    struct answer nulls = send_text(
+        &d, "POST", "/v1/jobs?dry_run=true",
+        "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":null,\"features\":null,"
+        "\"validation\":null,\"seed\":null,\"limits\":null,\"snapshots\":null,\"weight\":null,\"class_weight\":null}");
+    assert_int_equal(nulls.status, 200);
+    assert_true(json_equal(nulls.json, bare.json));
+    answer_done(&nulls);
+    nulls =
+        send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                  "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":null},"
+                  "\"features\":{\"include\":null,\"exclude\":null,\"standardize\":null},\"validation\":{\"holdout\":null},"
+                  "\"limits\":{\"seconds\":null,\"memory_mib\":null,\"threads\":null}}");
+    assert_int_equal(nulls.status, 200);
+    assert_true(json_equal(nulls.json, bare.json));
+    answer_done(&nulls);
+    answer_done(&bare);
+    expect_fault(send_text(&d, "POST", "/v1/jobs", "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":null,\"algorithm\":\"logistic\"}"),
+                 422, "invalid", "/target", "string");
+}
+
+/* A numeric target with hundreds of values is trained as classes, but not without a word. */
+static void test_a_continuous_target_is_warned_of(void **state) {
+    (void)state;
+    char table[2048] = "x,few,many\n";
+    for (size_t i = 0, n = strlen(table); i < 60; i++)
+        n += (size_t)snprintf(table + n, sizeof table - n, "%zu,%zu,%zu.5\n", i % 7, i % 25, i % 40);
+    expect_status(put_text(&d, "/v1/datasets/continuous", table), 201);
+    struct answer a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                                "{\"model\":\"m\",\"dataset\":\"continuous\",\"target\":\"many\",\"algorithm\":\"logistic\"}");
+    assert_int_equal(a.status, 200);
+    assert_non_null(strstr(text_at(a.json, "warnings.0"), "looks continuous"));
+    answer_done(&a);
+    a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                  "{\"model\":\"m\",\"dataset\":\"continuous\",\"target\":\"few\",\"algorithm\":\"logistic\"}");
+    assert_int_equal(json_array_size(at(a.json, "warnings")), 0);
+    answer_done(&a);
+}
+
+static void test_text_alone_cannot_be_trained_on(void **state) {
+    (void)state;
+    expect_status(put_text(&d, "/v1/datasets/letters?types=note:text,answer:text", "note,answer,y\nab,cd,1\nef,gh,0\n"), 201);
+    expect_fault(send_text(&d, "POST", "/v1/jobs", "{\"model\":\"m\",\"dataset\":\"letters\",\"target\":\"y\",\"algorithm\":\"logistic\"}"),
+                 422, "invalid", "/features", "text cannot be one yet (\"note\", \"answer\")");
+}
+
 static void test_all_faults_at_once(void **state) {
     (void)state;
     struct answer a =
@@ -237,6 +288,9 @@ int main(void) {
         cmocka_unit_test(test_dry_run_says_all_and_starts_nothing),
         cmocka_unit_test(test_chosen_columns),
         cmocka_unit_test(test_every_fault_of_a_job),
+        cmocka_unit_test(test_null_is_not_given),
+        cmocka_unit_test(test_a_continuous_target_is_warned_of),
+        cmocka_unit_test(test_text_alone_cannot_be_trained_on),
         cmocka_unit_test(test_all_faults_at_once),
         cmocka_unit_test(test_targets_that_cannot_be),
         cmocka_unit_test(test_memory_is_reckoned_before),

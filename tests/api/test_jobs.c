@@ -152,6 +152,7 @@ static void test_a_queued_job_is_cancelled_at_once(void **state) {
     wait_state(second, "running");
     struct answer a = ask(&d, "POST", job_path(queued, "/cancel"), NULL, NULL, 0);
     assert_int_equal(a.status, 202);
+    assert_string_equal(answer_header(&a, "Location"), job_path(queued, ""));
     assert_string_equal(text_at(a.json, "state"), "cancelled");
     assert_int_equal(number_at(a.json, "attempts"), 0);
     assert_true(is_null_at(a.json, "started_at"));
@@ -187,8 +188,45 @@ static void test_lists_and_filters(void **state) {
     expect_problem(get(&d, "/v1/jobs?state=asleep"), 400, "bad-request");
     expect_problem(get(&d, "/v1/jobs?after=x"), 400, "bad-request");
     expect_problem(get(&d, "/v1/jobs/0"), 404, "unknown-job");
+    a = get(&d, "/v1/jobs/9223372036854775808");
+    assert_int_equal(a.status, 404);
+    assert_non_null(strstr(text_at(a.json, "detail"), "an integer from 1 to 9007199254740991"));
+    answer_done(&a);
     expect_problem(get(&d, "/v1/jobs/x/history"), 404, "unknown-job");
     expect_problem(get(&d, "/v1/jobs/123456789/events"), 404, "unknown-job");
+}
+
+/* As many may wait as --max-queued-jobs says; one that runs waits no more, nor does one that is cancelled. */
+static void test_the_queue_is_bounded(void **state) {
+    (void)state;
+    static const char *const flags[] = {"--workers", "1", "--max-queued-jobs", "2", NULL};
+    struct daemon full, *one = &full;
+    daemon_open(one, flags);
+    upload(one, "iris");
+    expect_status(send_text(one, "POST", "/v1/jobs", ENDLESS), 202);
+    for (int i = 0; i < 6000; i++) {
+        struct answer a = get(one, "/v1/jobs/1");
+        bool runs = strcmp(text_at(a.json, "state"), "running") == 0;
+        answer_done(&a);
+        if (runs)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    expect_status(send_text(one, "POST", "/v1/jobs", IRIS), 202);
+    expect_status(send_text(one, "POST", "/v1/jobs", IRIS), 202);
+    struct answer a = send_text(one, "POST", "/v1/jobs", IRIS);
+    assert_int_equal(a.status, 503);
+    assert_non_null(answer_header(&a, "Retry-After"));
+    assert_string_equal(text_at(a.json, "type"), "/problems/unavailable");
+    assert_non_null(strstr(text_at(a.json, "detail"), "--max-queued-jobs"));
+    answer_done(&a);
+    expect_status(send_text(one, "POST", "/v1/jobs?dry_run=true", IRIS), 200);
+    a = get(one, "/v1/jobs");
+    assert_int_equal(json_array_size(at(a.json, "items")), 3); /* the refused one left no trace */
+    answer_done(&a);
+    expect_status(ask(one, "POST", "/v1/jobs/3/cancel", NULL, NULL, 0), 202);
+    expect_status(send_text(one, "POST", "/v1/jobs", IRIS), 202);
+    daemon_close(one);
 }
 
 /* ---- events ---- */
@@ -251,6 +289,36 @@ static void test_events_of_a_job_that_has_ended(void **state) {
     json_decref(job);
 }
 
+/* Replayed, an event shows the job as it was then. */
+static void test_past_events_show_the_past(void **state) {
+    (void)state;
+    static const char *const later[] = {"finished_at", "progress", "error", "result"};
+    char event[32];
+    size_t n_states = 0;
+    json_t *data = NULL, *job = train(&d, IRIS, "succeeded");
+    struct answer a = get_with(&d, job_path(number_at(job, "id"), "/events"), "Last-Event-ID: 0");
+    assert_int_equal(a.status, 200);
+    for (size_t i = 0; message(a.body, i, event, &data) > 0; i++) {
+        static const char *const states[] = {"queued", "running", "succeeded"};
+        if (strcmp(event, "state") == 0) {
+            assert_true(n_states < 3);
+            assert_string_equal(text_at(data, "state"), states[n_states]);
+            assert_int_equal(number_at(data, "attempts"), n_states > 0);
+            assert_int_equal(is_null_at(data, "started_at"), n_states == 0);
+            for (size_t k = 0; k < 4 && n_states < 2; k++)
+                assert_true(is_null_at(data, later[k]));
+            n_states++;
+        }
+        if (n_states == 3 && strcmp(event, "progress") != 0)
+            assert_true(json_equal(data, job));
+        json_decref(data);
+    }
+    assert_int_equal(n_states, 3);
+    assert_string_equal(event, "done");
+    answer_done(&a);
+    json_decref(job);
+}
+
 static void test_events_while_a_job_runs(void **state) {
     (void)state;
     static char text[256 * 1024];
@@ -270,6 +338,41 @@ static void test_events_while_a_job_runs(void **state) {
     close(fd);
 }
 
+/* A number that this job never had (another life of the database): what was missed cannot be known, so the stream begins as without one. */
+static void test_events_from_the_future(void **state) {
+    (void)state;
+    static char text[256 * 1024];
+    char request[200], event[32];
+    json_t *data = NULL, *job = train(&d, IRIS, "succeeded");
+    struct answer a = get_with(&d, job_path(number_at(job, "id"), "/events"), "Last-Event-ID: 1000000");
+    assert_int_equal(a.status, 200);
+    long first = message(a.body, 0, event, &data);
+    assert_string_equal(event, "state");
+    assert_true(json_equal(data, job));
+    json_decref(data);
+    assert_int_equal(message(a.body, 1, event, &data), first + 1);
+    assert_string_equal(event, "done");
+    json_decref(data);
+    answer_done(&a);
+    json_decref(job);
+    double id = post(ENDLESS);
+    wait_state(id, "running");
+    (void)snprintf(request, sizeof request,
+                   "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nLast-Event-ID: 9007199254740991\r\nConnection: close\r\n\r\n",
+                   job_path(id, "/events"));
+    int fd = raw_open(&d);
+    raw_text(fd, request);
+    raw_until(fd, text, sizeof text, "event: state");
+    raw_until(fd, text, sizeof text, "event: progress\ndata: {");
+    assert_true(message(text, 0, event, &data) < 1000000);
+    assert_string_equal(event, "state");
+    assert_string_equal(text_at(data, "state"), "running");
+    json_decref(data);
+    expect_status(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 202);
+    raw_until(fd, text, sizeof text, "event: done");
+    close(fd);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_job_from_post_to_result),
@@ -277,8 +380,11 @@ int main(void) {
         cmocka_unit_test(test_waiting_ends_with_the_time_or_the_job),
         cmocka_unit_test(test_a_queued_job_is_cancelled_at_once),
         cmocka_unit_test(test_lists_and_filters),
+        cmocka_unit_test(test_the_queue_is_bounded),
         cmocka_unit_test(test_events_of_a_job_that_has_ended),
+        cmocka_unit_test(test_past_events_show_the_past),
         cmocka_unit_test(test_events_while_a_job_runs),
+        cmocka_unit_test(test_events_from_the_future),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

@@ -49,6 +49,9 @@ static void test_what_was_trained_on_what(void **state) {
     assert_int_equal(number_at(a.json, "newest_version"), 3);
     assert_string_equal(text_at(a.json, "algorithm"), "logistic");
     expect_near(number_at(a.json, "params.lambda"), 0.1, 0);
+    assert_string_equal(text_at(a.json, "params.solver"), "newton"); /* as it was used: asked for was "auto" */
+    assert_int_equal(number_at(a.json, "params.max_iterations"), 100);
+    expect_near(number_at(a.json, "params.tolerance"), number_at(a.json, "details.tolerance"), 0);
     assert_int_equal(number_at(a.json, "seed"), 5);
     assert_string_equal(text_at(a.json, "classes.1"), "versicolor");
     assert_string_equal(text_at(a.json, "dataset.name"), "iris");
@@ -141,6 +144,8 @@ static void test_weights_of_many_classes(void **state) {
     assert_int_equal(json_array_size(at(a.json, "w")), 3);
     assert_int_equal(json_array_size(at(a.json, "discriminants")), 3);
     assert_string_equal(text_at(a.json, "discriminants.2.class"), "virginica");
+    assert_null(at(a.json, "discriminants.2.w")); /* each number is written once */
+    assert_null(at(a.json, "discriminants.2.w0"));
     for (int j = 0; j < 4; j++) { /* symmetric form: the sum over classes is 0 */
         char path[32];
         double sum = 0;
@@ -155,10 +160,10 @@ static void test_weights_of_many_classes(void **state) {
     const double x[] = {5.1, 3.5, 1.4, 0.2};
     for (int k = 0; k < 3; k++) {
         char path[48];
-        (void)snprintf(path, sizeof path, "discriminants.%d.w0", k);
+        (void)snprintf(path, sizeof path, "w0.%d", k);
         double g = number_at(a.json, path);
         for (int j = 0; j < 4; j++) {
-            (void)snprintf(path, sizeof path, "discriminants.%d.w.%d", k, j);
+            (void)snprintf(path, sizeof path, "w.%d.%d", k, j);
             g += number_at(a.json, path) * x[j];
         }
         (void)snprintf(path, sizeof path, "predictions.0.scores.%d", k);
@@ -169,19 +174,85 @@ static void test_weights_of_many_classes(void **state) {
     expect_problem(get(&d, "/v1/models/nobody/weights"), 404, "unknown-model");
 }
 
+/* A name says which feature it is, whatever stands in columns' names and levels. */
+static void test_names_of_features_are_unambiguous(void **state) {
+    (void)state;
+    static const char *const names[] = {"\"a=b\"", "a=\"(missing)\"", "a=b", "a=c", "a=(missing)", "\"\"\"q\""};
+    expect_status(put_text(&d, "/v1/datasets/ambiguous?header=true",
+                           "a=b,a,\"\"\"q\",y\n1,b,1,u\n2,c,0,v\n3,(missing),1,u\n4,b,0,v\n5,,1,u\n6,c,1,v\n"),
+                  201);
+    json_decref(train(&d, "{\"model\":\"ambiguous\",\"dataset\":\"ambiguous\",\"target\":\"y\",\"algorithm\":\"logistic\"}", "succeeded"));
+    struct answer a = get(&d, "/v1/models/ambiguous/weights");
+    assert_int_equal(json_array_size(at(a.json, "features")), 6);
+    for (size_t i = 0; i < 6; i++) {
+        size_t n = 0;
+        for (size_t j = 0; j < 6; j++)
+            n += strcmp(json_string_value(json_array_get(at(a.json, "features"), j)), names[i]) == 0;
+        if (n != 1)
+            fail_msg("%zu features are called %s", n, names[i]);
+    }
+    answer_done(&a);
+}
+
+/* Confusion matrices are in the single resource alone. */
+static void test_lists_are_brief(void **state) {
+    (void)state;
+    static const char *const lists[] = {"/v1/models", "/v1/models/iris/versions", "/v1/jobs"};
+    for (size_t i = 0; i < 3; i++) {
+        struct answer a = get(&d, lists[i]);
+        assert_int_equal(a.status, 200);
+        assert_null(strstr(a.body, "\"confusion\""));
+        assert_null(strstr(a.body, "\"per_class\""));
+        const json_t *items = at(a.json, "items");
+        assert_true(json_array_size(items) > 0);
+        for (size_t k = 0; k < json_array_size(items); k++) {
+            const json_t *item = json_array_get(items, k), *result = i == 2 ? at(item, "result") : item;
+            assert_true(number_at(result, "metrics.train.accuracy") > 0);
+            assert_true(number_at(result, "metrics.train.log_loss") > 0);
+        }
+        answer_done(&a);
+    }
+    struct answer a = get(&d, "/v1/models/iris");
+    assert_int_equal(json_array_size(at(a.json, "metrics.train.confusion.matrix")), 3);
+    assert_non_null(at(a.json, "metrics.train.per_class"));
+    answer_done(&a);
+}
+
 static void test_weights_of_two_classes(void **state) {
     (void)state;
     struct answer a = get(&d, "/v1/models/cancer/weights");
     assert_int_equal(json_array_size(at(a.json, "discriminants")), 1);
     assert_string_equal(text_at(a.json, "discriminants.0.positive"), "malignant");
     double norm = 0;
-    for (size_t j = 0; j < json_array_size(at(a.json, "discriminants.0.w")); j++) {
-        double w = json_number_value(json_array_get(at(a.json, "discriminants.0.w"), j));
+    for (size_t j = 0; j < json_array_size(at(a.json, "w.0")); j++) {
+        double w = json_number_value(json_array_get(at(a.json, "w.0"), j));
         norm += w * w;
     }
     expect_near(number_at(a.json, "discriminants.0.norm"), sqrt(norm), 1e-12 * sqrt(norm));
     expect_near(number_at(a.json, "discriminants.0.distance_from_origin"), -number_at(a.json, "w0.0") / sqrt(norm), 1e-6);
     answer_done(&a);
+}
+
+/* Weights of a version never change: who has them is told so. */
+static void test_weights_have_a_tag(void **state) {
+    (void)state;
+    static const char *const paths[] = {"/v1/models/iris/versions/1/weights", "/v1/models/iris/versions/2/weights",
+                                        "/v1/models/cancer/weights"};
+    char tag[3][80], match[1024];
+    for (size_t i = 0; i < 3; i++) {
+        struct answer a = get(&d, paths[i]);
+        assert_int_equal(a.status, 200);
+        (void)snprintf(tag[i], sizeof tag[i], "%s", answer_header(&a, "ETag"));
+        assert_true(tag[i][0] == '"' && (i == 0 || strcmp(tag[i], tag[i - 1]) != 0));
+        answer_done(&a);
+        (void)snprintf(match, sizeof match, "If-None-Match: \"other\", %s", tag[i]);
+        a = get_with(&d, paths[i], match);
+        assert_int_equal(a.status, 304);
+        assert_int_equal(a.size, 0);
+        assert_string_equal(answer_header(&a, "ETag"), tag[i]);
+        answer_done(&a);
+        expect_status(get_with(&d, paths[i], "If-None-Match: \"other\""), 200);
+    }
 }
 
 static void test_description_and_tags(void **state) {
@@ -217,10 +288,17 @@ static void test_delete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_was_trained_on_what), cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_roll_back_and_forward),    cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_weights_of_many_classes),  cmocka_unit_test(test_weights_of_two_classes),
-        cmocka_unit_test(test_description_and_tags),     cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_what_was_trained_on_what),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_roll_back_and_forward),
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_weights_of_many_classes),
+        cmocka_unit_test(test_names_of_features_are_unambiguous),
+        cmocka_unit_test(test_lists_are_brief),
+        cmocka_unit_test(test_weights_of_two_classes),
+        cmocka_unit_test(test_weights_have_a_tag),
+        cmocka_unit_test(test_description_and_tags),
+        cmocka_unit_test(test_delete),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

@@ -324,6 +324,44 @@ static void test_drain(void **state) {
     daemon_close(&other);
 }
 
+/* Requests that would take for ever: an upload that does not go on, rows that are not read, evaluations. The drain's time-out ends them all. */
+static void test_drain_does_not_wait_for_ever(void **state) {
+    (void)state;
+    static const char *const flags[] = {"--drain-timeout", "1", "--idle-timeout", "3600", "--minimum-rate", "0", NULL};
+    enum { N = 5, ROWS = 400000 };
+    static const char *const requests[N] = {
+        "PUT /v1/datasets/slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\na,b\n1,2\n",
+        "POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{",
+        "GET /v1/datasets/large/rows?limit=400000 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /v1/models/large/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 19\r\n\r\n{\"dataset\":\"large\"}",
+        "POST /v1/models/large/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 19\r\n\r\n{\"dataset\":\"large\"}"};
+    static const char two[] = "12345,abcdefg,x\n54321,gfedcba,y\n";
+    struct daemon other;
+    int fds[N];
+    bool closed;
+    char *table = malloc(6 + ROWS / 2 * sizeof two);
+    assert_non_null(table);
+    memcpy(table, "a,b,c\n", 6);
+    for (size_t i = 0; i < ROWS / 2; i++)
+        memcpy(table + 6 + i * (sizeof two - 1), two, sizeof two);
+    daemon_open(&other, flags);
+    expect_status(put_text(&other, "/v1/datasets/large", table), 201);
+    free(table);
+    json_decref(train(&other, "{\"model\":\"large\",\"dataset\":\"large\",\"target\":\"c\",\"algorithm\":\"logistic\"}", "succeeded"));
+    for (size_t i = 0; i < N; i++) {
+        fds[i] = raw_open(&other);
+        raw_text(fds[i], requests[i]);
+    }
+    expect_status(get(&other, "/readyz"), 200);
+    assert_int_equal(daemon_stop(&other), 0);
+    for (size_t i = 0; i < N; i++) {
+        free(raw_read(fds[i], 10000, &closed));
+        assert_true(closed);
+        close(fds[i]);
+    }
+    daemon_close(&other); /* integrity_check */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alive_ready_version),
@@ -337,6 +375,7 @@ int main(void) {
         cmocka_unit_test(test_keep_alive),
         cmocka_unit_test(test_base_path),
         cmocka_unit_test(test_drain),
+        cmocka_unit_test(test_drain_does_not_wait_for_ever),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

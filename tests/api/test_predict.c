@@ -133,6 +133,33 @@ static void test_many_wide_rows_in_a_short_body(void **state) {
     free(body);
 }
 
+/* Few bytes can ask for many numbers: a row of a model with many classes. */
+static void test_too_long_an_answer(void **state) {
+    (void)state;
+    enum { CLASSES = 500, ROWS = 10000 };
+    char *body = malloc(ROWS * 4 + CLASSES * 16);
+    assert_non_null(body);
+    size_t n = (size_t)sprintf(body, "x,y\n");
+    for (int i = 0; i < CLASSES; i++)
+        n += (size_t)sprintf(body + n, "%d,%d\n", i % 7, i);
+    expect_status(put_text(&d, "/v1/datasets/classes", body), 201);
+    json_decref(train(&d,
+                      "{\"model\":\"classes\",\"dataset\":\"classes\",\"target\":\"y\",\"algorithm\":\"logistic\",\"params\":{\"solver\":"
+                      "\"gradient_descent\",\"max_iterations\":1}}",
+                      "succeeded"));
+    n = (size_t)sprintf(body, "{\"instances\":[{\"x\":1}");
+    for (int i = 1; i < ROWS; i++)
+        n += (size_t)sprintf(body + n, ",{}");
+    n += (size_t)sprintf(body + n, "]}");
+    struct answer a = ask(&d, "POST", "/v1/models/classes/predict", NULL, body, n);
+    assert_int_equal(a.status, 413);
+    assert_string_equal(text_at(a.json, "type"), "/problems/answer-too-long");
+    assert_non_null(strstr(text_at(a.json, "detail"), "4194304"));
+    answer_done(&a);
+    expect_status(ask(&d, "POST", "/v1/models/classes/predict?output=label", NULL, body, n), 200);
+    free(body);
+}
+
 static void test_outputs(void **state) {
     (void)state;
     struct answer a = send_text(&d, "POST", PREDICT "?output=scores,label", arrays);
@@ -265,6 +292,9 @@ static void test_evaluate_rows(void **state) {
                               "sepal_length,sepal_width,petal_length,petal_width,class\n5.1,3.5,1.4,0.2,rose\n"),
                    422, "invalid-instances");
     expect_problem(send_text(&d, "POST", EVALUATE, "{\"instances\":[]}"), 422, "invalid-instances");
+    expect_fault(send_typed(&d, "POST", EVALUATE, "text/csv",
+                            "sepal_length,sepal_width,petal_length,petal_width,class\n5.1,3.5,1.4,0.2,\n"),
+                 422, "invalid-instances", "", "no row has a value of the target");
 }
 
 int main(void) {
@@ -273,6 +303,7 @@ int main(void) {
         cmocka_unit_test(test_every_way_gives_the_same),
         cmocka_unit_test(test_a_batch_answers_as_its_rows_do),
         cmocka_unit_test(test_many_wide_rows_in_a_short_body),
+        cmocka_unit_test(test_too_long_an_answer),
         cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_labels_have_the_type_of_the_target),
         cmocka_unit_test(test_missing_and_unseen),

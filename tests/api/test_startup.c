@@ -71,9 +71,56 @@ static void test_wrong_options(void **state) {
     refused("--log-format", "--log-format", "xml");
     refused("--base-path", "--base-path", "no-slash", "--database", db);
     refused("--base-path", "--base-path", "/slash/", "--database", db);
+    refused("no //, space", "--base-path", "/a b", "--database", db);
+    refused("segment \".\" or \"..\"", "--base-path", "/a/../b", "--database", db);
+    refused("--allow-origin must be an origin", "--allow-origin", "foo", "--database", db);
+    refused("--allow-origin must be an origin", "--allow-origin", "https://a.example/path", "--database", db);
+    refused("--allowed-host must be a host name", "--allowed-host", "a b", "--database", db);
+    refused("--allowed-host must be a host name", "--allowed-host", "http://a.example", "--database", db);
+    refused("--trusted-proxy must be an address", "--trusted-proxy", "foo", "--database", db);
+    refused("a size from 1 to 931322G", "--max-upload", "0", "--database", db);
+    refused("--database must be the name of a file, got \"\"", "--database", "");
+    refused("--port-file must be the name of a file, got \"\"", "--port-file", "", "--database", db);
     refused("leftover", "leftover");
     refused_late("nowhere.invalid", "--listen", "nowhere.invalid:80", "--insecure", "--database", db);
+    assert_int_not_equal(access(db, F_OK), 0); /* all of that was said before anything was made */
     refused_late("port-file", "--listen", "127.0.0.1:0", "--database", db, "--port-file", "/nowhere/at/all");
+}
+
+/* Every number of http/ has a range, and what is outside is refused, not taken for something else. */
+static void test_ranges(void **state) {
+    (void)state;
+    static const char *const wrong[][2] = {{"--http-threads", "65"},
+                                           {"--http-threads", "-1"},
+                                           {"--call-threads", "0"},
+                                           {"--call-threads", "257"},
+                                           {"--max-connections", "0"},
+                                           {"--max-connections", "1000001"},
+                                           {"--max-connections-per-address", "-1"},
+                                           {"--max-upload", "0"},
+                                           {"--max-body", "1023"},
+                                           {"--body-memory", "63M"},
+                                           {"--discard-limit", "-1"},
+                                           {"--discard-time", "3601"},
+                                           {"--header-timeout", "0"},
+                                           {"--idle-timeout", "0"},
+                                           {"--keep-alive-timeout", "0"},
+                                           {"--minimum-rate", "-1"},
+                                           {"--drain-delay", "3601"},
+                                           {"--drain-timeout", "-1"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        refused(wrong[i][0], wrong[i][0], wrong[i][1], "--database", in_dir("x.db"));
+    refused("--body-memory", "--body-memory", "100M", "--max-body", "101M", "--database", in_dir("x.db"));
+    assert_int_not_equal(access(in_dir("x.db"), F_OK), 0);
+    /* the ends of the ranges are served, and zero is zero */
+    service_start(
+        FLAGS("--http-threads", "64", "--call-threads", "1", "--body-memory", "64M", "--discard-limit", "0", "--drain-timeout", "0"));
+    const struct response *r = talk_text("PUT /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
+    problem_check(r, 404, "not-found");
+    assert_true(r->closed && !r->reset);
+    assert_string_equal(header_of(r, "Connection"), "close");
+    status_check(call_get("/readyz"), 200);
+    service_end();
 }
 
 /* An address that cannot be one is a wrong value: said before anything is begun. */
@@ -84,6 +131,21 @@ static void test_wrong_addresses(void **state) {
         refused("--listen", "--listen", addresses[i], "--database", in_dir("x.db"));
         assert_int_not_equal(access(in_dir("x.db"), F_OK), 0);
     }
+}
+
+/* The log line says where; who finds the port taken makes no database. */
+static void test_taken_port(void **state) {
+    (void)state;
+    service_start(NULL);
+    const char *line = strstr(service_log(), "listening on http://127.0.0.1:");
+    assert_non_null(line);
+    char address[64];
+    assert_int_equal(sscanf(line, "listening on http://%63s", address), 1);
+    refused_late("in use", "--listen", address, "--database", in_dir("x.db"));
+    assert_int_not_equal(access(in_dir("x.db"), F_OK), 0);
+    service_start(FLAGS("--log-format", "json"));
+    assert_non_null(strstr(service_log(), "\"event\":\"listening on http://127.0.0.1:"));
+    service_end();
 }
 
 /* Anybody who reaches it may do anything: said, and started only when that is meant. */
@@ -127,6 +189,11 @@ static void test_help_and_version(void **state) {
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (strstr(out, options[i]) == NULL)
             fail_msg("--help says nothing of %s", options[i]);
+    assert_null(strstr(out, "test-crash"));
+    assert_non_null(strstr(out, "debug|info|warn|error"));
+    assert_non_null(strstr(out, "text|json"));
+    assert_int_equal(discernd_run(FLAGS("-h"), &out), 0);
+    assert_non_null(strstr(out, "--listen"));
     assert_int_equal(discernd_run(FLAGS("--version"), &out), 0);
     assert_non_null(strstr(out, "discernd"));
 }
@@ -283,7 +350,9 @@ static void test_the_port_is_taken(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_wrong_options, clear),
+        cmocka_unit_test_teardown(test_ranges, clear),
         cmocka_unit_test_teardown(test_wrong_addresses, clear),
+        cmocka_unit_test_teardown(test_taken_port, clear),
         cmocka_unit_test_teardown(test_beyond_loopback, clear),
         cmocka_unit_test_teardown(test_environment, clear),
         cmocka_unit_test_teardown(test_help_and_version, clear),

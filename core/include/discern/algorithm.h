@@ -46,6 +46,8 @@ DN_MUST_USE dn_status dn_params_set_word(dn_params *params, const char *name, co
 DN_MUST_USE dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err);
 /* Rules between parameters (the algorithm's own check); called once after the last set. */
 DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
+/* Replaces every "auto" by what a fit to so many rows, features and classes uses, as far as that shape decides it; what depends on the data stays "auto". The params are checked. */
+DN_MUST_USE dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
 /* Read one that must exist (asserted). */
 double dn_params_number(const dn_params *params, const char *name);
 bool dn_params_boolean(const dn_params *params, const char *name);
@@ -110,6 +112,8 @@ struct dn_algorithm {
     const dn_param *params;
     size_t n_params;
     dn_status (*check)(const dn_params *params, dn_error *err); /* rules between parameters; NULL: none */
+    /* dn_params_settle's; NULL: nothing to settle. */
+    dn_status (*settle)(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
     /* Working memory of a fit in bytes, beside the rows. */
     double (*memory)(const dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
     dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_fit_output *out, dn_report *report, dn_error *err);

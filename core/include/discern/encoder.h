@@ -16,6 +16,11 @@
 
 #define DN_UNSEEN (-1.0)
 
+/* Levels are part of a model and of every process that serves it: how many a categorical input may have, and how much text. */
+#define DN_MAX_LEVELS 10000
+#define DN_MAX_LEVEL_BYTES ((size_t)1 << 20)   /* of one input; of the classes of a target too */
+#define DN_MAX_LEVELS_BYTES ((size_t)16 << 20) /* of all inputs */
+
 /* Which rows of a source take part: role[row] for every row. NULL where a whole source is meant. */
 enum dn_row_role { DN_ROW_SKIP = 0, DN_ROW_TRAIN = 1, DN_ROW_VALIDATE = 2 };
 
@@ -24,7 +29,7 @@ typedef struct dn_encoder_spec {
         *columns; /* the source's columns that are inputs, in feature order; DN_TEXT columns are refused (DN_ERR_DATA, field = name) */
     size_t n_columns;
     bool standardize;
-    size_t max_levels; /* DN_ERR_DATA when a categorical column has more; 0: 10,000 */
+    size_t max_levels; /* DN_ERR_DATA when a categorical column has more; 0: DN_MAX_LEVELS */
 } dn_encoder_spec;
 
 typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */
@@ -41,7 +46,7 @@ typedef struct dn_input {
 
 /* One pass (two when standardising) over the rows with role[row] == DN_ROW_TRAIN (NULL: all), by run's sum. weight: NULL or [source->n_rows]; a row of weight 0 counts as
  * none, also for the levels. A column is constant when its extremes are equal or its deviation is <= 1e-14 of their magnitude. A number that no training row has is filled with 0.
- * DN_ERR_DATA: no training row, no column, a text column, too many levels; DN_ERR_NUMERIC: a mean or deviation that is not finite; DN_ERR_ARGUMENT: a weight < 0 or not finite. */
+ * DN_ERR_DATA: no training row, no column, a text column, too many levels or too much text in them; DN_ERR_NUMERIC: a mean or deviation that is not finite; DN_ERR_ARGUMENT: a weight < 0 or not finite. */
 DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
                                      const dn_run *run, dn_encoder **out, dn_error *err);
 dn_encoder *dn_encoder_ref(dn_encoder *encoder); /* shared by counting: thread safe */
@@ -54,7 +59,8 @@ bool dn_encoder_standardizes(const dn_encoder *encoder);
 /* Mean and deviation by which feature j is standardised (0 and 1 for one that is not). [n_features], the encoder's. */
 const double *dn_encoder_mean(const dn_encoder *encoder);
 const double *dn_encoder_scale(const dn_encoder *encoder);
-/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)". Writes at most size bytes with NUL, returns the length it would need. */
+/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)". No two features have the same: a column's name that contains '=' or begins with '"', and a level that begins with '"'
+ * or reads "(missing)", is put in double quotes, those within it doubled. Writes at most size bytes with NUL, returns the length it would need. */
 size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size);
 
 /* The level's index as a raw value, DN_UNSEEN if training never saw it. O(length) by hashing; thread safe. */

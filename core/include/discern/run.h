@@ -45,7 +45,7 @@ struct dn_run {
      * dn_pairwise does: the same bytes whatever the number of threads. Polls `stop` between blocks. NULL: the library's serial one. */
     dn_status (*sum)(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err);
 
-    /* Polled at least once a block and once an iteration, from any thread: DN_OK goes on, DN_ERR_STOPPED or DN_ERR_TIME ends the training
+    /* Polled at least once a block and once an iteration, in long matrix computations every 2 * 10^9 operations, from any thread: DN_OK goes on, DN_ERR_STOPPED or DN_ERR_TIME ends the training
      * with that code. NULL: never stops. */
     dn_status (*stop)(const dn_run *run);
 

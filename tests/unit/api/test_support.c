@@ -20,7 +20,7 @@ static void test_numbers(void **state) {
     assert_int_equal(v, -7);
     assert_true(api_number_parse("1", &v) && v == 1);
     assert_true(api_number_parse("1234567890", &v) && v == 1234567890);
-    assert_true(api_number_parse("9007199254740992", &v) && v == INT64_C(9007199254740992));
+    assert_true(api_number_parse("9007199254740991", &v) && v == INT64_C(9007199254740991));
 }
 
 static void test_references(void **state) {

@@ -68,6 +68,7 @@ static void test_absent(void **state) {
     assert_false(json_read_number(root, "lambda", true, "/params", &d, &p));
     assert_fault(&p, "/params/lambda", "is missing");
     assert_null(json_read_any(root, "x", false, "", &p));
+    assert_null(json_read_any(root, "n", false, "", &p)); /* null of an optional member: not given */
     assert_int_equal(p.type, PROBLEM_NONE);
     json_decref(root);
 }
@@ -156,9 +157,12 @@ static void test_integers(void **state) {
         {"-0", 0, 10, true},
         {"1e300", INT64_MIN, INT64_MAX, false},
         {"-1e300", INT64_MIN, INT64_MAX, false},
-        {"9007199254740992", 0, INT64_MAX, true},
+        {"9007199254740991", 0, INT64_MAX, true},
+        {"9007199254740992", 0, INT64_MAX, false},
+        {"9007199254740993", 0, INT64_MAX, false}, /* reads as …992 */
         {"9007199254740994", 0, INT64_MAX, false},
-        {"-9007199254740992", INT64_MIN, 0, true},
+        {"-9007199254740991", INT64_MIN, 0, true},
+        {"-9007199254740993", INT64_MIN, 0, false},
         {"1e-300", 0, 10, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

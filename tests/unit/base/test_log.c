@@ -1,16 +1,21 @@
 /* The log: the form of a line, what a client's text cannot do to it, whole lines from many threads. */
 #include "unit/base/cm.h"
 
+#include "base/json_write.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { CAPTURE = 1 << 20 };
@@ -247,6 +252,114 @@ static void test_threads_write_whole_lines(void **state) {
     (void)close(fd);
 }
 
+/* Durations take a way of their own; what stands in the line is the same. */
+static void test_numbers(void **state) {
+    (void)state;
+    const double others[] = {0.0005, 0.1 + 0.2, -0.25, 1e9, 999999999.999, 1e-3, 123456.7891, 1e300, 5e-324, 4.35, 0.57, -0.0, 1e15 + 0.5};
+    for (size_t i = 0; i < 5000 + sizeof others / sizeof others[0]; i++) {
+        const double v = i < 5000 ? (double)(i * i) / 1000 : others[i - 5000];
+        char text[32], expected[64];
+        (void)json_format_double(v, text);
+        (void)snprintf(expected, sizeof expected, "info e v=%s\n", text);
+        const struct log_field field = log_dbl("v", v);
+        if (i % 50 == 0 || i >= 4900) {
+            assert_logged(expected, LOG_INFO, "e", &field, 1);
+        }
+    }
+    const int64_t whole[] = {0, 7, -1, 1234567890, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+        char expected[64];
+        (void)snprintf(expected, sizeof expected, "info e v=%" PRId64 "\n", whole[i]);
+        const struct log_field field = log_int("v", whole[i]);
+        assert_logged(expected, LOG_INFO, "e", &field, 1);
+    }
+}
+
+static void *log_both(void *arg) {
+    for (int i = 0; i < LINES; i++) {
+        if (i % 10 == 9) {
+            log_info("e", log_str("v", arg), log_int("n", i));
+        } else {
+            LOG_WRITE_LATER(LOG_INFO, "e", log_str("v", arg), log_int("n", i));
+        }
+    }
+    return NULL;
+}
+
+/* Gathered or not, each thread's lines stand in the order in which it logged them, none is lost; one that is written at once brings those before it. */
+static void test_gathered_lines_keep_their_order(void **state) {
+    (void)state;
+    const int fd = capture_open();
+    log_open(fd, LOG_TEXT, LOG_INFO);
+    assert_true(log_gather_start());
+    LOG_WRITE_LATER(LOG_INFO, "first", log_int("n", 1));
+    log_info("second", log_int("n", 2));
+    const char *both = capture_read(fd);
+    assert_non_null(strstr(both, "first n=1\n"));
+    assert_non_null(strstr(both, "second n=2\n"));
+    assert_true(strstr(both, "first") < strstr(both, "second"));
+    LOG_WRITE_LATER(LOG_INFO, "third", log_int("n", 3));
+    while (strstr(capture_read(fd), "third n=3\n") == NULL) { /* without any other line behind it */
+        (void)usleep(1000);
+    }
+    pthread_t threads[THREADS];
+    char texts[THREADS][401]; /* the buffers fill up again and again */
+    for (size_t i = 0; i < THREADS; i++) {
+        memset(texts[i], (int)('a' + i), 400);
+        texts[i][400] = '\0';
+        assert_int_equal(pthread_create(&threads[i], NULL, log_both, texts[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    LOG_WRITE_LATER(LOG_INFO, "last", log_int("n", 4));
+    log_gather_stop();
+    LOG_WRITE_LATER(LOG_INFO, "after", log_int("n", 5)); /* at once again */
+    assert_non_null(strstr(capture_read(fd), "last n=4\n"));
+    assert_non_null(strstr(captured, "after n=5\n"));
+    int next[THREADS] = {0};
+    for (char *line = strtok(captured, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        const char *rest = after_time(line);
+        if (strncmp(rest, "info e v=", 9) != 0) {
+            continue;
+        }
+        const size_t who = (size_t)(rest[9] - 'a');
+        char expected[16];
+        assert_true(who < THREADS);
+        (void)snprintf(expected, sizeof expected, " n=%d", next[who]++);
+        assert_string_equal(rest + 9 + 400, expected);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(next[i], LINES);
+    }
+    (void)close(fd);
+}
+
+/* A process that aborts takes nothing along that it had logged. */
+static void test_crash_writes_what_is_gathered(void **state) {
+    (void)state;
+    const int fd = capture_open();
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        (void)signal(SIGABRT, SIG_DFL); /* cmocka has a handler */
+        log_open(fd, LOG_TEXT, LOG_INFO);
+        if (log_gather_start()) {
+            LOG_WRITE_LATER(LOG_INFO, "request", log_int("n", 1));
+            LOG_WRITE_LATER(LOG_INFO, "request", log_int("n", 2));
+            abort();
+        }
+        _exit(1);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
+    assert_non_null(strstr(capture_read(fd), "request n=1\n"));
+    assert_non_null(strstr(captured, "request n=2\n"));
+    (void)close(fd);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_lines),
@@ -257,6 +370,9 @@ int main(void) {
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_threads_write_whole_lines),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_gathered_lines_keep_their_order),
+        cmocka_unit_test(test_crash_writes_what_is_gathered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,6 +184,7 @@ static void test_mistakes(void **state) {
         {{"--zebra"}, "unknown option --zebra; --help lists them all"},
         {{"--WORKERS=2"}, "unknown option --WORKERS; --help lists them all"},
         {{"file.csv"}, "stray argument \"file.csv\"; options look like --name value"},
+        {{"-h"}, "stray argument \"-h\"; options look like --name value"}, /* this table has no --help */
         {{"-w"}, "stray argument \"-w\"; options look like --name value"},
         {{"--"}, "stray argument \"--\"; options look like --name value"},
         {{""}, "stray argument \"\"; options look like --name value"},

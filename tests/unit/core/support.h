@@ -17,6 +17,24 @@
 
 #define OK(call) assert_int_equal((call), DN_OK)
 
+/* ---- a run that is told to stop: how long it goes on is counted in looks at the flag, not in time -------------------------------------- */
+struct polls {
+    size_t n;       /* looks so far */
+    size_t stop_at; /* the look, from 1, that finds the flag set; 0: none does */
+};
+
+static inline dn_status polls_stop(const dn_run *run) {
+    struct polls *p = run->ctx;
+    return ++p->n == p->stop_at ? DN_ERR_STOPPED : DN_OK;
+}
+
+static inline dn_run polls_run(struct polls *p) {
+    dn_run run = dn_run_default();
+    run.stop = polls_stop;
+    run.ctx = p;
+    return run;
+}
+
 static inline void *xcalloc(size_t n, size_t size) {
     void *p = calloc(n == 0 ? 1 : n, size);
     assert_non_null(p);

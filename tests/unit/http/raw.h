@@ -207,6 +207,9 @@ static inline void raw_is_problem(const struct raw_reply *r, int status, const c
     assert_string_equal(raw_header(r, "Content-Type"), "application/problem+json");
     assert_string_equal(raw_header(r, "X-Content-Type-Options"), "nosniff");
     assert_non_null(raw_header(r, "X-Request-Id"));
+    assert_non_null(raw_header(r, "Cache-Control"));
+    assert_non_null(raw_header(r, "Date"));
+    assert_memory_equal(raw_header(r, "Vary"), "Accept, Accept-Encoding", 23);
     char type[100];
     snprintf(type, sizeof type, "{\"type\":\"/problems/%s\"", name);
     assert_non_null(r->body.data);

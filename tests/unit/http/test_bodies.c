@@ -183,8 +183,9 @@ static void expect_100(void **state) {
         const char *problem;
     } cases[] = {{"PUT /nope", 2000, 404, "not-found"},
                  {"POST /echo", 2000, 413, "body-too-large"},
-                 {"PUT /sink/a?begin=refuse", 10, 415, "unsupported-media-type"}};
-    for (size_t i = 0; i < 3; i++) {
+                 {"PUT /sink/a?begin=refuse", 10, 415, "unsupported-media-type"},
+                 {"PUT /sink/a?judge=refuse", 10, 412, "precondition-failed"}};
+    for (size_t i = 0; i < 4; i++) {
         struct raw_reply r;
         char request[300];
         snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %zu\r\n\r\n", cases[i].head,
@@ -204,6 +205,73 @@ static void expect_100(void **state) {
     assert_int_equal(r.status, 200);
     assert_string_equal(r.body.data, "hello");
     raw_done(&r);
+    stop(NULL);
+}
+
+/* Text in another encoding, and a part of a body where the whole is meant. */
+static void charsets_and_ranges(void **state) {
+    (void)state;
+    start(NULL);
+    static const struct {
+        const char *lines;
+        int status;
+        const char *problem, *says;
+    } cases[] = {{"Content-Type: text/csv; charset=latin1", 415, "unsupported-media-type", "latin1"},
+                 {"Content-Type: application/json;header=x; Charset=\"utf-16\"", 415, "unsupported-media-type", "utf-16"},
+                 {"Content-Range: bytes 0-4/10", 400, "bad-request", "Content-Range"},
+                 {"Content-Type: text/csv; charset=UTF-8", 201, NULL, NULL},
+                 {"Content-Type: text/csv; charset=\"utf8\"", 201, NULL, NULL},
+                 {"Content-Type: text/csv;charset=us-ascii", 201, NULL, NULL},
+                 {"Content-Type: text/csv; header=present", 201, NULL, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char request[300];
+        struct raw_reply r;
+        (void)snprintf(request, sizeof request, "PUT /sink/a HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: 5\r\n\r\nhello", cases[i].lines);
+        assert_true(raw_send(in.fd, request)); /* all on one connection */
+        raw_read(&in, false, &r);
+        assert_int_equal(r.status, cases[i].status);
+        if (cases[i].problem != NULL) {
+            raw_is_problem(&r, cases[i].status, cases[i].problem);
+            assert_non_null(strstr(r.body.data, cases[i].says));
+            assert_int_equal(r.body.data[r.body.size - 1], '\n');
+        }
+        raw_done(&r);
+    }
+    stop(NULL);
+}
+
+/* What the sink judges on the pool comes before the body, however that is sent. */
+static void judged_first(void **state) {
+    (void)state;
+    start(NULL);
+    struct raw_reply r;
+    static const char *const rests[] = {"Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+                                        "Content-Length: 0\r\n\r\n"};
+    for (int i = 0; i < 6; i++) { /* all on one connection */
+        char request[300];
+        (void)snprintf(request, sizeof request, "PUT /sink/a?judge=%s HTTP/1.1\r\nHost: x\r\n%s", i % 2 == 0 ? "refuse" : "pass",
+                       rests[i / 2]);
+        assert_true(raw_send(in.fd, request));
+        raw_read(&in, false, &r);
+        assert_int_equal(r.status, i % 2 == 0 ? 412 : 201);
+        if (i % 2 == 1)
+            assert_memory_equal(r.body.data, i < 4 ? "n=5 " : "n=0 ", 4);
+        raw_done(&r);
+    }
+    assert_int_equal(atomic_load(&toy.sunk), 10);
+    assert_true(raw_send(in.fd, "PUT /sink/a?judge=pass HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"));
+    char line[26] = "";
+    for (size_t i = 0; i < 25; i++)
+        assert_int_equal(raw_take(&in, &line[i]), 1);
+    assert_string_equal(line, "HTTP/1.1 100 Continue\r\n\r\n");
+    assert_true(raw_send(in.fd, "hello"));
+    shutdown(in.fd, SHUT_WR);
+    raw_read(&in, false, &r);
+    assert_int_equal(r.status, 201);
+    raw_done(&r);
+    toy_expect(&toy.ends, 4);
+    toy_expect(&toy.done, 7);
+    assert_int_equal(atomic_load(&toy.aborts), 3);
     stop(NULL);
 }
 
@@ -250,6 +318,32 @@ static void endless(void **state) {
         assert_true(raw_ends(&in));
     }
     stop(NULL);
+}
+
+/* Nothing is discarded: the answer comes at once, however much is still to come, and closes the connection without a reset. */
+static void nothing_discarded(void **state) {
+    (void)state;
+    static const struct http_settings settings[] = {{.discard_time = 30}, {.discard_limit = 64 << 20}};
+    static const char *const heads[] = {"PUT /nope", "POST /echo", "PUT /sink/a?begin=refuse", "PUT /sink/a?refuse=10"};
+    static const int statuses[] = {404, 413, 415, 422};
+    for (size_t i = 0; i < 8; i++) {
+        toy_start_exactly(&toy, settings[i / 4]);
+        toy.limit = i % 4 == 1 ? 1000 : 100 << 20;
+        memset(&in, 0, sizeof in);
+        in.fd = raw_connect(toy.server);
+        char request[200];
+        snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", heads[i % 4]);
+        assert_true(raw_send(in.fd, request));
+        assert_true(send_pattern(in.fd, 1000, 0));
+        struct raw_reply r;
+        raw_read(&in, false, &r);
+        assert_int_equal(r.status, statuses[i % 4]);
+        assert_string_equal(raw_header(&r, "Connection"), "close");
+        raw_done(&r);
+        assert_true(send_pattern(in.fd, 100000, 0));
+        assert_true(raw_ends(&in));
+        stop(NULL);
+    }
 }
 
 /* The client stops sending and waits: the answer comes when the patience for discarding is over. */
@@ -373,8 +467,11 @@ int main(void) {
         cmocka_unit_test_teardown(limit_is_named, stop),
         cmocka_unit_test_teardown(encodings, stop),
         cmocka_unit_test_teardown(expect_100, stop),
+        cmocka_unit_test_teardown(charsets_and_ranges, stop),
+        cmocka_unit_test_teardown(judged_first, stop),
         cmocka_unit_test_teardown(expect_100_impatient, stop),
         cmocka_unit_test_teardown(endless, stop),
+        cmocka_unit_test_teardown(nothing_discarded, stop),
         cmocka_unit_test_teardown(discard_time, stop),
         cmocka_unit_test_teardown(client_leaves, stop),
         cmocka_unit_test_teardown(stop_while_paused, stop),

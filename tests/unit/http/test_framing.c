@@ -179,7 +179,8 @@ static void many_of_all(void **state) {
         {"headers", 1000, 431, "headers-too-large"},
         {"headers", 5000, 431, "headers-too-large"},
         {"cookies", 10, 200, NULL},
-        {"cookies", 1000, 431, "headers-too-large"},
+        {"cookies", 500, 200, NULL},
+        {"cookies", 1000, 200, NULL}, /* 10 KB: the library, which would need memory for each, is not let near them */
         {"cookies", 5000, 431, "headers-too-large"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -197,10 +198,6 @@ static void many_of_all(void **state) {
         raw_done(&r);
         free(request);
     }
-    char *request = many("cookies", 500); /* the library needs memory for each: served or refused */
-    int status = raw_status(toy.server, request);
-    assert_true(status == 200 || status == 431);
-    free(request);
 }
 
 static void long_lines(void **state) {
@@ -287,10 +284,10 @@ static void head(void **state) {
     static const struct {
         const char *path;
         int status;
-        const char *length;
-    } cases[] = {{"/ok", 200, "3"},         {"/slow", 200, "3"},    {"/nope", 404, NULL}, {"/wait?seconds=600", 200, NULL},
-                 {"/lines?n=5", 200, NULL}, {"/events", 200, NULL}, {"/echo", 405, NULL}, {"/big?n=100000", 200, "100000"},
-                 {"/ok", 200, "3"}};
+        const char *length; /* NULL: that of the answer to GET; "": not known, so nothing is said of it */
+    } cases[] = {{"/ok", 200, "3"},       {"/slow", 200, "3"},          {"/nope", 404, NULL}, {"/wait?seconds=600", 200, "15"},
+                 {"/lines?n=5", 200, ""}, {"/events", 200, ""},         {"/echo", 405, NULL}, {"/big?n=100000", 200, "100000"},
+                 {"/etag", 200, "10"},    {"/big?n=1000", 200, "1000"}, {"/ok", 200, "3"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char request[200];
         snprintf(request, sizeof request, "HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n", cases[i].path);
@@ -298,8 +295,15 @@ static void head(void **state) {
         struct raw_reply r;
         raw_read(&in, true, &r); /* were there a body, the next answer would not begin where it must */
         assert_int_equal(r.status, cases[i].status);
-        if (cases[i].length != NULL)
-            assert_string_equal(raw_header(&r, "Content-Length"), cases[i].length);
+        const char *length = raw_header(&r, "Content-Length");
+        assert_string_equal(length != NULL ? length : "", cases[i].length != NULL ? cases[i].length : length);
+        assert_null(raw_header(&r, "Transfer-Encoding"));
+        if (raw_header(&r, "Connection") != NULL) { /* the library's way of not saying it */
+            assert_true(raw_ends(&in));
+            close(in.fd);
+            memset(&in, 0, sizeof in);
+            in.fd = raw_connect(toy.server);
+        }
         raw_done(&r);
     }
     close(in.fd);
@@ -329,13 +333,40 @@ static void request_ids(void **state) {
     raw_done(&r);
 }
 
+/* A chunk's line that has no room is the client's fault. */
+static void long_chunk_extension(void **state) {
+    (void)state;
+    enum { N = 100000 };
+    static char extension[N + 1];
+    memset(extension, 'e', N);
+    struct buf request = {0};
+    for (int sink = 0; sink < 2; sink++) {
+        buf_clear(&request);
+        buf_printf(&request, "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5;%s\r\nhello\r\n0\r\n\r\n",
+                   sink ? "PUT /sink/a" : "POST /echo", extension);
+        struct raw_reply r;
+        raw_ask(toy.server, buf_cstr(&request), &r);
+        assert_true(r.status == 400 || r.status == 413);
+        raw_is_problem(&r, r.status, r.status == 400 ? "bad-framing" : "body-too-large");
+        assert_non_null(strstr(r.body.data, "chunk"));
+        raw_done(&r);
+    }
+    buf_done(&request);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(framing, setup, teardown),     cmocka_unit_test_setup_teardown(nul_bytes, setup, teardown),
-        cmocka_unit_test_setup_teardown(unusual, setup, teardown),     cmocka_unit_test_setup_teardown(pipelined, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_of_all, setup, teardown), cmocka_unit_test_setup_teardown(long_lines, setup, teardown),
-        cmocka_unit_test_setup_teardown(targets, setup, teardown),     cmocka_unit_test_setup_teardown(methods, setup, teardown),
-        cmocka_unit_test_setup_teardown(head, setup, teardown),        cmocka_unit_test_setup_teardown(request_ids, setup, teardown),
+        cmocka_unit_test_setup_teardown(framing, setup, teardown),
+        cmocka_unit_test_setup_teardown(nul_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(unusual, setup, teardown),
+        cmocka_unit_test_setup_teardown(pipelined, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_of_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(targets, setup, teardown),
+        cmocka_unit_test_setup_teardown(methods, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_chunk_extension, setup, teardown),
+        cmocka_unit_test_setup_teardown(head, setup, teardown),
+        cmocka_unit_test_setup_teardown(request_ids, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

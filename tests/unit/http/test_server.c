@@ -33,10 +33,13 @@ static void bad_settings(void **state) {
         refused_start((struct http_settings){.listen = addresses[i]}, "listen");
     refused_start((struct http_settings){.listen = "192.0.2.1:0"}, "192.0.2.1"); /* not ours */
     refused_start((struct http_settings){.listen = "unix:/nonexistent/x"}, "/nonexistent/x");
+    refused_start((struct http_settings){.io_threads = HTTP_MAX_IO_THREADS + 1}, "I/O threads");
     refused_start((struct http_settings){.base_path = "discern"}, "--base-path");
     refused_start((struct http_settings){.base_path = "/a%zz"}, "--base-path");
     refused_start((struct http_settings){.base_path = "/a?b"}, "--base-path");
     refused_start((struct http_settings){.trusted_proxies = {.n = 1, .items = {"proxy"}}}, "--trusted-proxy");
+    refused_start((struct http_settings){.allow_origins = {.n = 1, .items = {"app.example"}}}, "--allow-origin");
+    refused_start((struct http_settings){.allowed_hosts = {.n = 1, .items = {"a/b"}}}, "--allowed-host");
     toy_start(&toy, NULL);
     char address[40];
     snprintf(address, sizeof address, "127.0.0.1:%d", http_port(toy.server));

@@ -156,7 +156,7 @@ static void events(void **state) {
     buf_done(&got);
     close(in.fd);
     in.fd = raw_connect(toy.server);
-    atomic_store(&toy.value, 21); /* the client that left is noticed when something is written */
+    atomic_store(&toy.value, 21); /* the client that left is noticed when something is written, or by the next sweep */
     for (int i = 0; i < 400 && atomic_load(&toy.streams) > 0; i++) {
         atomic_fetch_add(&toy.value, 1);
         http_poke(toy.server);

@@ -27,6 +27,8 @@ struct toy {
     atomic_int streams;            /* streams under way */
     atomic_long sunk;              /* bytes sinks took */
     atomic_int resumes;            /* bodies resumed by the helper thread */
+    atomic_int busy, changed;      /* calls of /busy and /stuck under way; of /change begun */
+    atomic_bool release;           /* lets /stuck end */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     struct http_call *paused[256]; /* for the helper thread */
@@ -106,6 +108,26 @@ static inline void toy_wait(struct http_call *call) {
     http_watch(call, seconds != NULL ? strtod(seconds, NULL) : 0, toy_check);
 }
 
+/* Works until nobody waits for it; /stuck: until it is released. */
+static inline void toy_work(struct http_call *call, bool heeds) {
+    struct toy *toy = toy_of(call);
+    atomic_fetch_add(&toy->busy, 1);
+    while (!atomic_load(&toy->release) && !(heeds && http_gone(call)))
+        usleep(1000);
+    atomic_fetch_sub(&toy->busy, 1);
+    toy_ok(call);
+}
+static inline void toy_busy(struct http_call *call) {
+    toy_work(call, true);
+}
+static inline void toy_stuck(struct http_call *call) {
+    toy_work(call, false);
+}
+static inline void toy_change(struct http_call *call) {
+    atomic_fetch_add(&toy_of(call)->changed, 1);
+    toy_big(call);
+}
+
 /* ---- streams: the first `n` counted lines, or a line whenever value changes */
 struct toy_stream {
     struct toy *toy;
@@ -161,7 +183,8 @@ static inline void toy_stream_events(struct http_call *call) {
     toy_stream_begin(call, wait != NULL ? strtod(wait, NULL) : 60, toy_events);
 }
 
-/* ---- a sink that counts. ?pause: pauses at every piece; ?refuse=N: refuses after N bytes; ?begin=refuse */
+/* ---- a sink that counts. ?pause: pauses at every piece; ?refuse=N: refuses after N bytes; ?begin=refuse; ?judge=refuse, ?judge=pass:
+ * on the pool, before the body */
 struct toy_sink {
     struct toy *toy;
     size_t n;
@@ -170,6 +193,10 @@ struct toy_sink {
 static inline void toy_sink_done(void *state) {
     atomic_fetch_add(&((struct toy_sink *)state)->toy->done, 1);
     free(state);
+}
+static inline void toy_judge(struct http_call *call) {
+    if (strcmp(http_query(call, "judge"), "refuse") == 0)
+        http_fail(call, PROBLEM_PRECONDITION_FAILED, "judged and refused");
 }
 static inline bool toy_begin(struct http_call *call) {
     if (http_query(call, "begin") != NULL) {
@@ -181,6 +208,8 @@ static inline bool toy_begin(struct http_call *call) {
     s->toy = toy_of(call);
     http_set_state(call, s);
     http_on_done(call, toy_sink_done);
+    if (http_query(call, "judge") != NULL)
+        http_defer(call, toy_judge);
     return true;
 }
 static inline enum http_sink_state toy_data(struct http_call *call, const char *bytes, size_t n) {
@@ -237,7 +266,8 @@ static inline void *toy_helper(void *arg) {
     return NULL;
 }
 
-static const struct http_sink TOY_SINK = {toy_begin, toy_data, toy_end, toy_abort};
+#define TOY_READER (1 << 20)
+static const struct http_sink TOY_SINK = {.begin = toy_begin, .data = toy_data, .end = toy_end, .abort = toy_abort, .holds = TOY_READER};
 static const struct http_route TOY_ROUTES[] = {
     {.method = "GET", .path = "/ok", .operation = "ok", .handle = toy_ok, .quiet = true},
     {.method = "POST", .path = "/ok", .operation = "okPost", .handle = toy_ok},
@@ -247,6 +277,10 @@ static const struct http_route TOY_ROUTES[] = {
     {.method = "GET", .path = "/silent-pool", .operation = "silentPool", .handle = toy_silent, .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/etag", .operation = "etag", .handle = toy_etag},
     {.method = "GET", .path = "/big", .operation = "big", .handle = toy_big, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/busy", .operation = "busy", .handle = toy_busy, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/stuck", .operation = "stuck", .handle = toy_stuck, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/operations", .operation = "operations", .handle = toy_ok, .where = HTTP_ON_OPERATIONS},
+    {.method = "POST", .path = "/change", .operation = "change", .handle = toy_change, .where = HTTP_ON_POOL, .changes = true},
     {.method = "GET", .path = "/wait", .operation = "wait", .handle = toy_wait, .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/lines", .operation = "lines", .handle = toy_stream_lines, .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/events", .operation = "events", .handle = toy_stream_events, .where = HTTP_ON_POOL},
@@ -278,7 +312,8 @@ static const struct http_route TOY_ROUTES[] = {
      .limit_option = "--max-toy"},
 };
 
-static inline void toy_start(struct toy *toy, const struct http_settings *given) {
+/* Nothing is defaulted but the address: 0 is 0. */
+static inline void toy_start_exactly(struct toy *toy, struct http_settings settings) {
     memset(toy, 0, sizeof *toy);
     toy->limit = 100 << 20;
     static bool once;
@@ -290,9 +325,6 @@ static inline void toy_start(struct toy *toy, const struct http_settings *given)
         else
             log_open(2, LOG_TEXT, LOG_DEBUG);
     }
-    struct http_settings settings = {0};
-    if (given != NULL)
-        settings = *given;
     if (settings.listen == NULL)
         settings.listen = "127.0.0.1:0";
     pthread_mutex_init(&toy->lock, NULL);
@@ -303,8 +335,21 @@ static inline void toy_start(struct toy *toy, const struct http_settings *given)
     assert_int_equal(pthread_create(&toy->helper, NULL, toy_helper, toy), 0);
 }
 
+/* given: NULL for all defaults; refused bodies are discarded as usual unless it says otherwise. */
+static inline void toy_start(struct toy *toy, const struct http_settings *given) {
+    struct http_settings settings = {0};
+    if (given != NULL)
+        settings = *given;
+    if (settings.discard_limit == 0)
+        settings.discard_limit = 64 << 20;
+    if (settings.discard_time == 0)
+        settings.discard_time = 30;
+    toy_start_exactly(toy, settings);
+}
+
 static inline void toy_stop(struct toy *toy) {
-    http_stop(toy->server);
+    atomic_store(&toy->release, true);
+    assert_true(http_stop(toy->server));
     toy->server = NULL;
     pthread_mutex_lock(&toy->lock);
     toy->stop = true;

@@ -124,7 +124,7 @@ static inline int64_t fixture_dataset(struct fixture *f, const char *name, size_
         .options = "",
     };
     struct store_dataset_published out;
-    if (!store_dataset_publish(f->store, &d, &out, &problem))
+    if (!store_dataset_publish(f->store, &d, &out, NULL, &problem))
         fail_msg("publish: %s", problem.detail);
     f->dataset = out.id;
     return out.id;
@@ -159,7 +159,7 @@ static inline int64_t fixture_job(struct fixture *f, const struct jobs_spec *spe
     int64_t id = 0;
     jobs_spec_write(spec, &text);
     struct store_job_new j = {.model = spec->model, .algorithm = spec->algorithm->id, .dataset_id = f->dataset, .spec = buf_cstr(&text)};
-    if (!store_job_insert(f->store, &j, &id, &problem))
+    if (!store_job_insert(f->store, &j, &id, NULL, &problem))
         fail_msg("insert: %s", problem.detail);
     buf_done(&text);
     return id;

@@ -80,7 +80,7 @@ static void cancel_drain_and_limits(void **state) {
     struct store_job job = fixture_await(&f, id, STORE_JOB_RUNNING);
     assert_int_equal(job.state, STORE_JOB_RUNNING);
     store_job_done(&job);
-    assert_true(store_job_cancel(f.store, id, &problem));
+    assert_true(store_job_cancel(f.store, id, NULL, &problem));
     job = fixture_await(&f, id, STORE_JOB_CANCELLED);
     assert_int_equal(job.state, STORE_JOB_CANCELLED);
     store_job_done(&job);
@@ -171,7 +171,7 @@ static void a_damaged_spec_fails_the_job(void **state) {
     fixture_dataset(&f, "d", 100, 100);
     struct jobs *jobs = start(&f, 1);
     struct store_job_new j = {.model = "m", .algorithm = "logistic", .dataset_id = f.dataset, .spec = "{\"model\":\"m\"}"};
-    assert_true(store_job_insert(f.store, &j, &id, &problem));
+    assert_true(store_job_insert(f.store, &j, &id, NULL, &problem));
     jobs_poke(jobs);
     struct store_job job = fixture_await(&f, id, STORE_JOB_FAILED);
     assert_int_equal(job.state, STORE_JOB_FAILED);

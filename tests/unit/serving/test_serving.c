@@ -97,7 +97,7 @@ static void fixture_init(struct fixture *f, int64_t cache) {
                                   .notes = "{}",
                                   .options = ""};
     struct store_dataset_published out;
-    if (!store_dataset_publish(f->store, &d, &out, &problem))
+    if (!store_dataset_publish(f->store, &d, &out, NULL, &problem))
         fail_msg("%s", problem.detail);
     f->dataset = out.id;
 }
@@ -122,7 +122,7 @@ static int64_t publish(struct fixture *f, const char *name, const void *bytes, s
     struct store_job job;
     int64_t id = 0, version = 0;
     bool found = false;
-    if (!store_job_insert(f->store, &j, &id, &problem) || !store_job_claim(f->store, 3, &job, &found, &problem))
+    if (!store_job_insert(f->store, &j, &id, NULL, &problem) || !store_job_claim(f->store, 3, &job, &found, &problem))
         fail_msg("%s", problem.detail);
     assert_true(found);
     struct store_job_end end = {.id = job.id,

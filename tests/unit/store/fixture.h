@@ -196,14 +196,14 @@ static inline struct store_dataset_published publish(struct fixture *f, const ch
     struct store_dataset_published out = {0};
     snprintf(content, sizeof content, "b2:%lld", (long long)seed);
     struct store_dataset_new d = dataset_new(name, stage(f->store, seed, 2, 3, 1000), content, 2, 3);
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, &f->problem));
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     return out;
 }
 
 static inline int64_t insert_job(struct fixture *f, const char *model, int64_t dataset_id) {
     struct store_job_new j = {.model = model, .algorithm = "logistic", .dataset_id = dataset_id, .spec = "{\"seed\":1}"};
     int64_t id = 0;
-    assert_ok(f, store_job_insert(f->store, &j, &id, &f->problem));
+    assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     return id;
 }
 

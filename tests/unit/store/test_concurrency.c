@@ -61,7 +61,7 @@ static void upload(struct worker *w, int u) {
     snprintf(content, sizeof content, "b2:%d-%d", w->number, u);
     struct store_dataset_new d = dataset_new(name, part, content, CHUNKS, COLUMNS);
     struct store_dataset_published out = {0};
-    MUST(store_dataset_publish(w->store, &d, &out, &problem));
+    MUST(store_dataset_publish(w->store, &d, &out, NULL, &problem));
     w->ids[u] = out.id;
     pthread_cond_destroy(&flow.cond);
     pthread_mutex_destroy(&flow.mutex);
@@ -135,7 +135,7 @@ static void test_everything_at_once(void **state) {
     struct fixture *f = *state;
     struct store_dataset_new d = dataset_new("base", stage(f->store, 9999, CHUNKS, COLUMNS, BLOB), "b2:base", CHUNKS, COLUMNS);
     struct store_dataset_published base = {0};
-    assert_ok(f, store_dataset_publish(f->store, &d, &base, &f->problem));
+    assert_ok(f, store_dataset_publish(f->store, &d, &base, NULL, &f->problem));
     for (int i = 0; i < JOBS; i++) {
         insert_job(f, i % 2 ? "odd" : "even", base.id);
     }
@@ -182,7 +182,7 @@ static void *publisher(void *arg) {
         snprintf(content, sizeof content, "b2:%d-%d", w->number, u);
         struct store_dataset_new d = dataset_new("same", stage(w->store, 1, 1, 1, 10), content, 1, 1);
         struct store_dataset_published out = {0};
-        MUST(store_dataset_publish(w->store, &d, &out, &problem));
+        MUST(store_dataset_publish(w->store, &d, &out, NULL, &problem));
     }
     return NULL;
 }

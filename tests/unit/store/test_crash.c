@@ -32,7 +32,7 @@ static void work_until_killed(struct fixture *f, int fd, int64_t seed) {
         snprintf(content, sizeof content, "b2:%lld", (long long)seed);
         struct store_dataset_new d = dataset_new(name, stage(f->store, seed, CHUNKS, COLUMNS, BLOB), content, CHUNKS, COLUMNS);
         struct store_dataset_published out;
-        if (!store_dataset_publish(f->store, &d, &out, &f->problem)) {
+        if (!store_dataset_publish(f->store, &d, &out, NULL, &f->problem)) {
             _exit(1);
         }
         tell(fd, DATASET, out.id, seed);
@@ -40,7 +40,8 @@ static void work_until_killed(struct fixture *f, int fd, int64_t seed) {
         int64_t job = 0, version = 0;
         struct store_job j = {0};
         bool found;
-        if (!store_job_insert(f->store, &n, &job, &f->problem) || !store_job_claim(f->store, 1000, &j, &found, &f->problem) || !found) {
+        if (!store_job_insert(f->store, &n, &job, NULL, &f->problem) || !store_job_claim(f->store, 1000, &j, &found, &f->problem) ||
+            !found) {
             _exit(1);
         }
         struct store_job_end e = {.id = j.id,

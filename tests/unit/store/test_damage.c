@@ -1,6 +1,16 @@
 /* What damaged bytes, a full disk and failing transactions come to. */
 #include "store/internal.h"
 #include "unit/store/fixture.h"
+#include <stdatomic.h>
+#include <sys/statvfs.h>
+
+/* The disk as the store sees it: found before the C library's. */
+static atomic_llong disk_free = 1LL << 40;
+int statvfs(const char *path, struct statvfs *v) {
+    (void)path;
+    *v = (struct statvfs){.f_frsize = 4096, .f_bsize = 4096, .f_blocks = 1 << 30, .f_bavail = (fsblkcnt_t)(atomic_load(&disk_free) / 4096)};
+    return 0;
+}
 
 static void test_damaged_chunk_is_told(void **state) {
     struct fixture *f = *state;
@@ -64,11 +74,11 @@ static void test_full_disk(void **state) {
     int64_t part = store_part_begin(f->store);
     stage_into(f->store, part, 1, 3, 2, 500000);
     struct store_dataset_new d = dataset_new("b", part, "b2:b", 3, 2);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_STORAGE_FULL, "disk of the database is full");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_STORAGE_FULL, "disk of the database is full");
     int type = 0;
     struct store_blob blob = {.bytes = pattern(1, 3, 0, 10), .size = 10};
     store_part_append(f->store, part, 3, 10, &blob, 1, note_type, &type); /* it would fit, but its part is lost */
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_STORAGE_FULL, "full");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_STORAGE_FULL, "full");
     assert_int_equal(type, PROBLEM_STORAGE_FULL);
     store_part_drop(f->store, part);
     publish(f, "c", 2); /* small things still go in */
@@ -86,6 +96,25 @@ static void test_full_disk(void **state) {
     store_dataset_done(&found);
     fixture_close(f);
     assert_intact(f->path);
+}
+
+/* Chunks stop before the disk is full: what is left is for everything else. */
+static void test_chunks_leave_room(void **state) {
+    struct fixture *f = *state;
+    publish(f, "a", 1);
+    atomic_store(&disk_free, 18 << 20); /* 16 MiB are kept: a chunk of 1 MiB, in the log and in the file, is too much */
+    int64_t part = stage(f->store, 2, 2, 2, 500000);
+    struct store_dataset_published out = {0};
+    struct store_dataset_new d = dataset_new("b", part, "b2:b", 2, 2);
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_STORAGE_FULL, "disk of the database is full");
+    store_part_drop(f->store, part);
+    publish(f, "c", 3);
+    insert_job(f, "m", 1);
+    atomic_store(&disk_free, 0); /* others have filled it: small transactions are not asked */
+    assert_ok(f, store_dataset_delete(f->store, "c", 0, NULL, &f->problem));
+    atomic_store(&disk_free, 1LL << 40);
+    d.part = stage(f->store, 2, 2, 2, 500000);
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
 }
 
 /* ---- groups ---- */
@@ -159,6 +188,6 @@ int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {T(test_damaged_chunk_is_told), T(test_damaged_model_is_told), T(test_full_disk),
-                                       T(test_a_group_keeps_each_one_atomic)};
+                                       T(test_chunks_leave_room), T(test_a_group_keeps_each_one_atomic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,14 @@ static void test_publish_and_read_back(void **state) {
     struct store_dataset_new n = dataset_new("t", part, "b2:x", 0, N);
     n.n_rows = 6;
     struct store_dataset_published out = {0};
-    assert_ok(f, store_dataset_publish(f->store, &n, &out, &f->problem));
+    struct store_dataset committed = {0};
+    assert_ok(f, store_dataset_publish(f->store, &n, &out, &committed, &f->problem));
     assert_true(out.created);
+    assert_int_equal(committed.id, out.id);
+    assert_int_equal(committed.n_rows, 6);
+    assert_string_equal(committed.content, "b2:x");
+    assert_string_equal(committed.etag, "\"1-0\"");
+    store_dataset_done(&committed);
     assert_false(out.unchanged);
     assert_int_equal(out.version, 1);
 
@@ -110,7 +116,7 @@ static void test_same_content_makes_no_version(void **state) {
     struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 2, 3, 1000), "b2:1", 2, 3);
     d.options = "{\"header\":false}";
     struct store_dataset_published out = {0};
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, &f->problem));
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_false(out.unchanged);
     assert_int_equal(out.version, 2);
     /* only the newest is compared */
@@ -122,14 +128,15 @@ static void test_conditions(void **state) {
     struct store_dataset_published out = {0};
     struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 1, 1, 10), "b2:1", 1, 1);
     d.condition.if_match = "*";
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_PRECONDITION_FAILED, "dataset \"a\" does not exist");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_PRECONDITION_FAILED,
+                   "dataset \"a\" does not exist");
     d.condition = (struct store_condition){.if_none_match = "*"};
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, &f->problem)); /* the part survived the refusal */
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem)); /* the part survived the refusal */
     d = dataset_new("a", stage(f->store, 2, 1, 1, 10), "b2:2", 1, 1);
     d.condition.if_none_match = "*";
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_PRECONDITION_FAILED, "is at \"1-0\"");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_PRECONDITION_FAILED, "is at \"1-0\"");
     d.condition = (struct store_condition){.if_match = "\"9-0\", \"1-0\""};
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, &f->problem));
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_int_equal(out.version, 2);
 
     struct store_condition old = {.if_match = "\"1-0\""}, now = {.if_match = "\"2-0\""};
@@ -212,13 +219,13 @@ static void test_part_books(void **state) {
     struct store_dataset_published out = {0};
     /* rows that are not there */
     struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 3, 1);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_INTERNAL, "20 rows");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "20 rows");
     /* a chunk out of order spoils the part */
     int64_t part = store_part_begin(f->store);
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
     assert_true(store_part_append(f->store, part, 1, 10, &blob, 1, NULL, NULL));
     d = dataset_new("a", part, "b2:1", 1, 1);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_INTERNAL, "could not be stored");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "could not be stored");
     /* chunks that vanished from the file */
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     char sql[100];
@@ -226,17 +233,17 @@ static void test_part_books(void **state) {
     sql_await(f->path, sql, 2);
     snprintf(sql, sizeof sql, "DELETE FROM chunks WHERE part = %lld AND chunk = 0", (long long)d.part);
     sql_run(f->path, sql);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_INTERNAL, "has 1 chunks");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "has 1 chunks");
     /* dropped, unknown, published twice */
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     store_part_drop(f->store, d.part);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_INTERNAL, "is not staged");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "is not staged");
     d.part = 4711;
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_INTERNAL, "part 4711 is not staged");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "part 4711 is not staged");
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, &f->problem));
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     d.content = "b2:2";
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, &f->problem), PROBLEM_INTERNAL, "is not staged");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "is not staged");
     assert_int_equal(out.version, 1);
     store_part_drop(f->store, d.part); /* too late: nothing happens */
     struct store_dataset found = get(f, "a", 0);
@@ -248,7 +255,7 @@ static void test_no_rows(void **state) {
     struct store_dataset_published out = {0};
     struct store_dataset_new d = dataset_new("a", store_part_begin(f->store), "b2:1", 0, 2);
     d.sha256 = NULL;
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, &f->problem));
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     struct store_chunk *chunks = NULL;
     size_t n = 1;
     assert_ok(f, store_dataset_chunks(f->store, out.id, &chunks, &n, &f->problem));
@@ -295,7 +302,7 @@ static void test_full_queue_says_so(void **state) {
     assert_false(store_part_append(f->store, part, 0, 10, &blob, 1, NULL, NULL));
     struct store_dataset_new d = dataset_new("a", part, "b2:1", 1, 1);
     struct store_dataset_published out = {0};
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, &f->problem)); /* queued all the same */
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem)); /* queued all the same */
 }
 
 int main(void) {

@@ -36,6 +36,32 @@ static void test_claims_in_order(void **state) {
     assert_problem(f, store_job_get(f->store, 99, &j, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 99");
 }
 
+/* Whatever becomes of them later, the answer is what was committed. */
+static void test_insert_and_cancel_tell_what_they_did(void **state) {
+    struct fixture *f = *state;
+    const struct store_job_new n = {
+        .model = "m", .algorithm = "logistic", .dataset_id = publish(f, "data", 1).id, .spec = "{}", .warnings = "[1]"};
+    struct store_job j = {0};
+    int64_t id = 0;
+    assert_ok(f, store_job_insert(f->store, &n, &id, &j, &f->problem));
+    assert_int_equal(j.id, id);
+    assert_int_equal(j.state, STORE_JOB_QUEUED);
+    assert_string_equal(j.dataset, "data");
+    assert_string_equal(j.warnings, "[1]");
+    assert_int_equal(j.last_event, 1);
+    store_job_done(&j);
+    assert_ok(f, store_job_cancel(f->store, id, &j, &f->problem));
+    assert_int_equal(j.state, STORE_JOB_CANCELLED);
+    assert_true(j.finished_at > 0);
+    store_job_done(&j);
+    assert_problem(f, store_job_cancel(f->store, id, &j, &f->problem), PROBLEM_CONFLICT, "is cancelled");
+    assert_null(j.spec); /* untouched */
+    enum store_job_state now = STORE_JOB_QUEUED;
+    assert_ok(f, store_job_get_state(f->store, id, &now, &f->problem));
+    assert_int_equal(now, STORE_JOB_CANCELLED);
+    assert_problem(f, store_job_get_state(f->store, 99, &now, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 99");
+}
+
 static void test_jobs_hold_their_dataset(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, id = 0;
@@ -49,7 +75,7 @@ static void test_jobs_hold_their_dataset(void **state) {
     succeed_job(f, job, 1, 1, 10, 0);
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
     struct store_job_new j = {.model = "a", .algorithm = "x", .dataset_id = dataset, .spec = "{}"};
-    assert_problem(f, store_job_insert(f->store, &j, &id, &f->problem), PROBLEM_UNKNOWN_DATASET, "there no more");
+    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNKNOWN_DATASET, "there no more");
     struct store_job kept = get_job(f, job); /* the job still names what it was trained on */
     assert_string_equal(kept.dataset, "data");
     store_job_done(&kept);
@@ -86,7 +112,7 @@ static void test_success(void **state) {
     assert_true(j.finished_at >= j.started_at && j.started_at >= j.created_at);
     store_job_done(&j);
     /* ended is ended */
-    assert_problem(f, store_job_cancel(f->store, job, &f->problem), PROBLEM_CONFLICT, "job 1 is succeeded");
+    assert_problem(f, store_job_cancel(f->store, job, NULL, &f->problem), PROBLEM_CONFLICT, "job 1 is succeeded");
     e.state = STORE_JOB_FAILED;
     assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_CONFLICT, "not run by this worker");
     bool cancel = true, ours = true;
@@ -119,20 +145,20 @@ static void test_cancel(void **state) {
     struct fixture *f = *state;
     int64_t dataset = publish(f, "data", 1).id, queued = insert_job(f, "a", dataset), running = insert_job(f, "b", dataset);
     bool cancel = false, ours = false;
-    assert_ok(f, store_job_cancel(f->store, queued, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, queued, NULL, &f->problem));
     assert_job_state(f, queued, STORE_JOB_CANCELLED, 0);
     assert_int_equal(claim_job(f, 3), running);
     assert_ok(f, store_job_renew(f->store, running, &cancel, &ours, &f->problem));
     assert_true(ours);
     assert_false(cancel);
-    assert_ok(f, store_job_cancel(f->store, running, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, running, NULL, &f->problem));
     assert_job_state(f, running, STORE_JOB_RUNNING, 1);
     assert_ok(f, store_job_renew(f->store, running, &cancel, &ours, &f->problem));
     assert_true(ours && cancel);
     struct store_job_end e = {.id = running, .state = STORE_JOB_QUEUED};
     assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem)); /* drained, but somebody wanted its end */
     assert_job_state(f, running, STORE_JOB_CANCELLED, 1);
-    assert_problem(f, store_job_cancel(f->store, 77, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 77");
+    assert_problem(f, store_job_cancel(f->store, 77, NULL, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 77");
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem)); /* nobody holds it any more */
 }
 
@@ -176,6 +202,85 @@ static void crash_once(struct fixture *f, int64_t job) {
     assert_ok(f, fixture_open(f));
 }
 
+/* One process dies with several jobs running: afterwards they run one at a time, beside those that were not there. */
+static void test_suspects_run_one_at_a_time(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id, a = insert_job(f, "a", dataset), b = insert_job(f, "b", dataset);
+    fixture_close(f);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(fixture_open(f) && claim_job(f, 3) == a && claim_job(f, 3) == b ? 42 : 1);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+    /* the clock that the leases were written by was far ahead */
+    sql_run(f->path, "UPDATE jobs SET lease_until = 9999999999999");
+    assert_ok(f, fixture_open(f));
+    int64_t fresh = insert_job(f, "c", dataset);
+    assert_int_equal(claim_job(f, 3), a);
+    assert_int_equal(claim_job(f, 3), fresh);
+    assert_int_equal(claim_job(f, 3), 0);
+    assert_job_state(f, b, STORE_JOB_QUEUED, 1);
+    struct store_job_end e = {.id = a, .state = STORE_JOB_FAILED};
+    assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
+    assert_int_equal(claim_job(f, 3), b);
+    assert_job_state(f, b, STORE_JOB_RUNNING, 2);
+}
+
+/* A process that claims all it can, and dies. Returns how many it got. */
+static int claim_and_die(struct fixture *f) {
+    fixture_close(f);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int n = 0;
+        if (!fixture_open(f)) {
+            _exit(99);
+        }
+        while (n < 2 && claim_job(f, 3)) {
+            n++;
+        }
+        _exit(n);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_ok(f, fixture_open(f));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Two workers, one innocent job, and one after another that kills them both: a suspect's last start is its own. */
+static void test_a_last_start_is_alone(void **state) {
+    struct fixture *f = *state;
+    int64_t dataset = publish(f, "data", 1).id, innocent = insert_job(f, "innocent", dataset);
+    for (int i = 1; i <= 2; i++) {
+        insert_job(f, "guilty", dataset);
+        assert_int_equal(claim_and_die(f), 2);
+        assert_job_state(f, innocent, STORE_JOB_QUEUED, i);
+    }
+    int64_t fresh = insert_job(f, "guilty", dataset);
+    assert_int_equal(claim_job(f, 3), innocent);
+    assert_int_equal(claim_job(f, 3), 0); /* neither a suspect nor a job that was never started */
+    succeed_job(f, innocent, 9, 1, 10, 0);
+    assert_int_equal(claim_job(f, 3), 2);
+    assert_int_equal(claim_job(f, 3), fresh);
+    insert_job(f, "later", dataset);
+    sql_run(f->path, "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3"); /* one is about to have its last start, and others run */
+    assert_int_equal(claim_job(f, 3), 0);                                       /* so it waits, and nothing goes before it */
+}
+
+static void test_the_queue_is_bounded(void **state) {
+    struct fixture *f = *state;
+    int64_t id, dataset = publish(f, "data", 1).id;
+    const struct store_job_new j = {.model = "m", .algorithm = "logistic", .dataset_id = dataset, .spec = "{}", .max_queued = 2};
+    assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
+    assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
+    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNAVAILABLE, "2 jobs wait already");
+    assert_int_equal(claim_job(f, 3), 1); /* one that runs waits no more */
+    assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
+    assert_int_equal(id, 3);
+}
+
 static bool count_row(void *arg, const struct store_history_row *row) {
     assert_non_null(row->doc);
     ++*(int *)arg;
@@ -186,7 +291,7 @@ static void test_crashes_are_counted(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id), next = insert_job(f, "n", 1);
     for (int i = 1; i <= 2; i++) {
-        crash_once(f, job); /* within the lease: the lock file proves the owner dead, so the job waits again at once */
+        crash_once(f, job); /* within the lease: the lock proves the owner dead, so the job waits again at once */
         assert_job_state(f, job, STORE_JOB_QUEUED, i);
     }
     assert_int_equal(claim_job(f, 2), next); /* the crashed one ends on the way */
@@ -238,7 +343,7 @@ static void test_list_delete_prune(void **state) {
     assert_string_equal(s.text, "4odd 2odd ");
     assert_problem(f, store_job_delete(f->store, 1, &f->problem), PROBLEM_CONFLICT, "job 1 is queued");
     for (int64_t id = 1; id <= 5; id++) {
-        assert_ok(f, store_job_cancel(f->store, id, &f->problem));
+        assert_ok(f, store_job_cancel(f->store, id, NULL, &f->problem));
     }
     assert_ok(f, store_job_delete(f->store, 4, &f->problem));
     assert_problem(f, store_job_delete(f->store, 4, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 4");
@@ -248,7 +353,7 @@ static void test_list_delete_prune(void **state) {
     assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
     assert_string_equal(s.text, "6odd 5even 3even ");
     assert_int_equal(sql_ask(f->path, "SELECT count(DISTINCT job) FROM job_events"), 3);
-    assert_ok(f, store_job_cancel(f->store, 6, &f->problem));
+    assert_ok(f, store_job_cancel(f->store, 6, NULL, &f->problem));
     assert_ok(f, store_job_prune(f->store, 0, &f->problem));
     assert_int_equal(insert_job(f, "new", dataset), 7); /* numbers are never given twice */
 }
@@ -267,15 +372,12 @@ static void test_state_names(void **state) {
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_claims_in_order),
-                                       T(test_jobs_hold_their_dataset),
-                                       T(test_success),
-                                       T(test_failure_and_drain),
-                                       T(test_cancel),
-                                       T(test_lease_of_another_owner),
-                                       T(test_crashes_are_counted),
-                                       T(test_claim_clears_what_the_last_start_left),
-                                       T(test_list_delete_prune),
-                                       T(test_state_names)};
+    const struct CMUnitTest tests[] = {T(test_claims_in_order),         T(test_insert_and_cancel_tell_what_they_did),
+                                       T(test_jobs_hold_their_dataset), T(test_success),
+                                       T(test_failure_and_drain),       T(test_cancel),
+                                       T(test_lease_of_another_owner),  T(test_suspects_run_one_at_a_time),
+                                       T(test_a_last_start_is_alone),   T(test_the_queue_is_bounded),
+                                       T(test_crashes_are_counted),     T(test_claim_clears_what_the_last_start_left),
+                                       T(test_list_delete_prune),       T(test_state_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

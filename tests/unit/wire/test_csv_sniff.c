@@ -33,15 +33,38 @@ static void test_delimiter(void **state) {
     assert_int_equal(n_rows, 3);
 }
 
-static void check_header(const char *body, bool expected) {
+static void check_found(const char *body, bool header, bool doubtful) {
     struct missing missing;
     struct problem problem = {0};
-    bool header = !expected;
+    struct csv_header found = {0};
     assert_true(missing_init(&missing, NULL, &problem));
-    assert_true(csv_sniff_header(body, strlen(body), true, ',', &missing, &header));
-    if (header != expected) {
-        fail_msg("header %d: %s", header, body);
+    assert_true(csv_sniff_header(body, strlen(body), true, ',', &missing, &found));
+    if (found.header != header || found.doubtful != doubtful) {
+        fail_msg("header %d, doubtful %d: %s", found.header, found.doubtful, body);
     }
+}
+
+static void check_header(const char *body, bool expected) {
+    check_found(body, expected, false);
+}
+
+/* Numbers and tokens for missing in the first row. */
+static void test_doubtful_headers(void **state) {
+    (void)state;
+    check_found("id,2020,2021\n1,2,3\n", true, true);
+    check_found("id,2020,2021\n1,2,3\n2,,4\n", true, true);
+    check_found("label,0,1,2\ncat,1,2,3\n", false, true); /* no word over numbers */
+    check_found("name,2020,2021\nfoo,2,3\n", false, true);
+    check_found("a,NA,?\n1,2,3\n", false, true);
+    check_found("a,,7\n1,2,3\n", false, true);
+    check_found("id,2020,2020\n1,2,3\n", false, false); /* twice */
+    check_found("id,2,3\n1,2,4\n", false, false);       /* again in its column */
+    check_found("id,20.5,3\n1,2,4\n", false, false);    /* no name has a fraction */
+    check_found("id,-2,3\n1,2,4\n", false, false);
+    check_found("id,true,3\n1,false,4\n", false, false);
+    check_found("150,4,setosa\n5.1,3.5,0\n", true, true);
+    check_found("setosa,1\nvirginica,2\nsetosa,3\n", false, false);
+    check_found("alice,30\nbob,31\n", false, true);
 }
 
 static void test_header(void **state) {
@@ -56,7 +79,7 @@ static void test_header(void **state) {
     check_header(",x,y\n0,1.5,2\n1,2.5,3\n", true); /* an unnamed index */
     check_header(",x\nb,c\n", false);
     check_header("survived,name\n0,Braund\n1,Cumings\n", true);
-    check_header("?,a\nb,c\n", false);                 /* a token for missing is data */
+    check_found("?,a\nb,c\n", false, true);            /* a token for missing is data */
     check_header("yes,flag\nTRUE,x\nFALSE,y\n", true); /* booleans below words */
     check_header("true,x\nfalse,y\n", false);
     check_header("alice\nbob\ncarol\n", true); /* no reason against it */
@@ -69,6 +92,7 @@ static void test_header(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter), cmocka_unit_test(test_header)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter), cmocka_unit_test(test_header),
+                                       cmocka_unit_test(test_doubtful_headers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

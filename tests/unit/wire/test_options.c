@@ -76,6 +76,21 @@ static void test_types(void **state) {
     assert_int_equal(list[1].length, 3);
     assert_int_equal(list[1].type, DN_NUMERIC);
     free(list);
+    assert_true(table_types_parse("\"a,b\":text,\"say \"\"hi\"\"\":boolean,e\"f:numeric,\"g:h\":categorical", &list, &n, &problem));
+    assert_int_equal(n, 4);
+    assert_int_equal(list[0].length, 3);
+    assert_memory_equal(list[0].name, "a,b", 3);
+    assert_int_equal(list[0].type, DN_TEXT);
+    assert_int_equal(list[1].length, 8);
+    assert_memory_equal(list[1].name, "say \"hi\"", 8);
+    assert_int_equal(list[1].type, DN_BOOLEAN);
+    assert_memory_equal(list[2].name, "e\"f", 3);
+    assert_memory_equal(list[3].name, "g:h", 3);
+    free(list);
+    check_refused("types", "\"a,b:text", "must be a list of name:type");
+    check_refused("types", "\"a,b\"text", "must be a list of name:type");
+    check_refused("types", "\"\":text", "must be a list of name:type");
+    check_refused("types", "a:text,\"a\":numeric", "names the column \"a\" twice");
     assert_true(table_types_parse(NULL, &list, &n, &problem));
     assert_int_equal(n, 0);
     free(list);
@@ -120,6 +135,13 @@ static void test_cells(void **state) {
     struct problem problem = {0};
     assert_true(missing_init(&missing, "x1,NA", &problem));
     assert_int_equal(missing.n, 6); /* NA is there already */
+    assert_true(missing_init(&missing, "\"a,b\",\"\"\"\" ,x1", &problem));
+    assert_int_equal(missing.n, 8);
+    assert_int_equal(cell_says(&missing, "a,b", 3), CELL_MISSING);
+    assert_int_equal(cell_says(&missing, "\"", 1), CELL_MISSING);
+    assert_int_equal(cell_says(&missing, "a", 1), CELL_OTHER);
+    check_refused("missing", "\"a,b", "a token in quotes must end with a quote");
+    check_refused("missing", "\"a\"b", "a token in quotes must end with a quote");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (cell_says(&missing, cases[i].text, strlen(cases[i].text)) != cases[i].says) {
             fail_msg("%s", cases[i].text);

@@ -324,6 +324,50 @@ static dn_status decode_as(dn_column_chunk *chunk, dn_column_builder *builder, c
     return status;
 }
 
+/* Many numbers at once are the same bytes as one by one, whatever was in the chunk before them. */
+static void many_at_once(void **unused) {
+    (void)unused;
+    enum { N = 90, STRIDE = 3 };
+    static const double kinds[] = {0,           -0.0,         1,   255,  256,   -1,  32767, -32768, 32768,  -32769, 2147483647, -2147483647,
+                                   -2147483648, 2147483648.0, 0.5, 0.25, 1e300, 0.1, 1e15,  1e-300, -1e300, 4.5e15, 9e15,       254};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    dn_column_builder *one = NULL, *many = NULL;
+    assert_int_equal(dn_column_builder_new(&one, NULL), DN_OK);
+    assert_int_equal(dn_column_builder_new(&many, NULL), DN_OK);
+    for (size_t round = 0; round < 3000; round++) {
+        double values[N * STRIDE];
+        size_t n = next_random() % (N + 1), kind = next_random() % KINDS, most = 1 + next_random() % 3;
+        bool missing = next_random() % 3 == 0;
+        for (size_t i = 0; i < N * STRIDE; i++)
+            values[i] = missing && next_random() % 8 == 0 ? (double)NAN : kinds[(kind + next_random() % most) % KINDS];
+        dn_column_builder *const both[] = {one, many};
+        for (size_t b = 0; b < 2; b++) {
+            if (round % 5 == 1)
+                assert_int_equal(dn_column_builder_number(both[b], 2.5, "2.50", 4, NULL), DN_OK);
+            if (round % 5 == 2)
+                assert_int_equal(dn_column_builder_string(both[b], "x", 1, NULL), DN_OK);
+            if (round % 5 == 3)
+                assert_int_equal(dn_column_builder_missing(both[b], NULL), DN_OK);
+        }
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(dn_column_builder_number(one, values[i * STRIDE], NULL, 0, NULL), DN_OK);
+        assert_int_equal(dn_column_builder_numbers(many, values, STRIDE, n, NULL), DN_OK);
+        if (round % 7 == 0) /* padding comes after them */
+            for (size_t b = 0; b < 2; b++)
+                assert_int_equal(dn_column_builder_number(both[b], 7, "7.0", 3, NULL), DN_OK);
+        assert_int_equal(dn_column_builder_n_rows(one), dn_column_builder_n_rows(many));
+        struct blob a = encode(one), c = encode(many);
+        assert_int_equal(a.size, c.size);
+        assert_memory_equal(a.bytes, c.bytes, a.size);
+        free(a.bytes);
+        free(c.bytes);
+    }
+    double infinite[] = {1, 2, (double)INFINITY};
+    assert_int_equal(dn_column_builder_numbers(many, infinite, 1, 3, NULL), DN_ERR_ARGUMENT);
+    dn_column_builder_free(one);
+    dn_column_builder_free(many);
+}
+
 static void strings_as_values(void **unused) {
     (void)unused;
     dn_column_builder *builder = NULL;
@@ -538,10 +582,11 @@ static void source_from_columns(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spellings),         cmocka_unit_test(random_cells),    cmocka_unit_test(many_strings),
-        cmocka_unit_test(narrow_encodings),  cmocka_unit_test(padding_is_free), cmocka_unit_test(without_spelling),
-        cmocka_unit_test(strings_as_values), cmocka_unit_test(damaged_bytes),   cmocka_unit_test(newer_version),
-        cmocka_unit_test(infinite_number),   cmocka_unit_test(column_types),    cmocka_unit_test(source_from_columns),
+        cmocka_unit_test(spellings),           cmocka_unit_test(random_cells),      cmocka_unit_test(many_strings),
+        cmocka_unit_test(narrow_encodings),    cmocka_unit_test(padding_is_free),   cmocka_unit_test(without_spelling),
+        cmocka_unit_test(many_at_once),        cmocka_unit_test(strings_as_values), cmocka_unit_test(damaged_bytes),
+        cmocka_unit_test(newer_version),       cmocka_unit_test(infinite_number),   cmocka_unit_test(column_types),
+        cmocka_unit_test(source_from_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

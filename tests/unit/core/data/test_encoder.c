@@ -288,6 +288,53 @@ static void numerically_hard(void **unused) {
     free(x);
 }
 
+/* Fits 17 categories of 10 different texts of `length` letters or a few more. */
+static dn_status fit_long_levels(size_t length, size_t n_columns, const dn_run *run, dn_error *err) {
+    enum { ROWS = 10, COLUMNS = 17 };
+    static const char *const names[COLUMNS] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q"};
+    static const size_t borders[] = {0, 3, 6, ROWS};
+    size_t all[COLUMNS];
+    char *letters = malloc(length + ROWS + 1);
+    const char *texts[ROWS];
+    chunked_column columns[COLUMNS];
+    chunked source;
+    assert_non_null(letters);
+    memset(letters, 'x', length + ROWS);
+    letters[length + ROWS] = '\0';
+    for (size_t i = 0; i < ROWS; i++)
+        texts[i] = letters + i;
+    for (size_t c = 0; c < COLUMNS; c++) {
+        all[c] = c;
+        columns[c] = (chunked_column){.column = {names[c], DN_CATEGORICAL}, .text = texts};
+    }
+    chunked_init(&source, columns, COLUMNS, ROWS, borders, 3);
+    dn_encoder *encoder = NULL;
+    dn_encoder_spec spec = {.columns = all, .n_columns = n_columns};
+    dn_status status = dn_encoder_fit(&source.source, &spec, NULL, NULL, run, &encoder, err);
+    assert_true((encoder != NULL) == (status == DN_OK));
+    dn_encoder_unref(encoder);
+    chunked_done(&source);
+    free(letters);
+    return status;
+}
+
+/* Levels are stored in models: their text has a limit, of one input and of all. */
+static void text_of_levels(void **unused) {
+    (void)unused;
+    dn_run runs[] = {dn_run_default(), scattered_run()};
+    for (size_t r = 0; r < 2; r++) {
+        dn_error err = {0};
+        assert_int_equal(fit_long_levels(100000, 16, &runs[r], &err), DN_OK);
+        assert_int_equal(fit_long_levels(105000, 1, &runs[r], &err), DN_ERR_DATA);
+        assert_string_equal(err.field, "a");
+        assert_string_equal(err.message,
+                            "column \"a\" has distinct values of more than 1048576 bytes in all, too long for a categorical input");
+        dn_error_clear(&err);
+        assert_int_equal(fit_long_levels(100000, 17, &runs[r], &err), DN_ERR_DATA);
+        assert_string_equal(err.message, "the categorical inputs have distinct values of more than 16777216 bytes in all");
+    }
+}
+
 static void refusals(void **unused) {
     (void)unused;
     table *t = table_new(200);
@@ -464,15 +511,11 @@ static void bytes_and_back(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recomputed),
-        cmocka_unit_test(same_however_cut),
-        cmocka_unit_test(levels_and_names),
-        cmocka_unit_test(levels_of_training_rows),
-        cmocka_unit_test(weights_are_repetitions),
-        cmocka_unit_test(numerically_hard),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(failures),
-        cmocka_unit_test(raw_rows),
+        cmocka_unit_test(recomputed),       cmocka_unit_test(same_however_cut),
+        cmocka_unit_test(levels_and_names), cmocka_unit_test(levels_of_training_rows),
+        cmocka_unit_test(text_of_levels),   cmocka_unit_test(weights_are_repetitions),
+        cmocka_unit_test(numerically_hard), cmocka_unit_test(refusals),
+        cmocka_unit_test(failures),         cmocka_unit_test(raw_rows),
         cmocka_unit_test(bytes_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -340,11 +340,6 @@ static void newton_beyond_the_budget(void **state) {
     csv_free(t);
 }
 
-static dn_status stop_at_fifth(const dn_run *run) {
-    size_t *polls = run->ctx;
-    return ++*polls == 5 ? DN_ERR_STOPPED : DN_OK;
-}
-
 static void stops_when_told(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
@@ -352,20 +347,46 @@ static void stops_when_told(void **state) {
     for (size_t s = 0; s < 4; s++) {
         dn_params *p = params_of(solvers[s], 1e-2);
         dn_rows *rows;
-        size_t polls = 0;
+        struct polls polls = {.stop_at = 5};
         struct memory memory = {.left = SIZE_MAX};
         dn_allocator allocator = memory_allocator(&memory, false);
-        dn_run run = dn_run_default();
-        run.stop = stop_at_fifth;
-        run.ctx = &polls;
+        dn_run run = polls_run(&polls);
         run.allocator = &allocator;
         struct fit fit;
         OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
         assert_int_equal(fit_rows(rows, 2, p, &run, &fit, NULL), DN_ERR_STOPPED);
+        assert_int_equal(polls.n, 5);
         assert_int_equal(memory.live, 0);
         dn_rows_free(rows);
         dn_params_free(p);
     }
+    csv_free(t);
+}
+
+/* One block of rows is many matrix products when classes are many: the flag is looked at between them, and the look that finds it set is the last. */
+static void stops_within_a_block(void **state) {
+    (void)state;
+    enum { K = 12, ROWS = 600 };
+    struct csv *t = csv_clouds(ROWS, 5, K);
+    dn_params *p = params_of("newton", 0); /* with a column that is another's double: the null space takes part too */
+    for (size_t i = 0; i < t->n; i++)
+        t->x[i * t->d + 4] = 2 * t->x[i * t->d + 3];
+    size_t tiles = (t->n + 255) / 256, pairs = K * (K + 1) / 2, last = 8 + tiles * pairs;
+    for (size_t at = 1; at <= last; at += at < 16 ? 1 : 37) {
+        dn_rows *rows;
+        struct polls polls = {.stop_at = at};
+        struct memory memory = {.left = SIZE_MAX};
+        dn_allocator allocator = memory_allocator(&memory, false);
+        dn_run run = polls_run(&polls);
+        run.allocator = &allocator;
+        struct fit fit;
+        OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
+        assert_int_equal(fit_rows(rows, K, p, &run, &fit, NULL), DN_ERR_STOPPED);
+        assert_int_equal(polls.n, at);
+        assert_int_equal(memory.live, 0);
+        dn_rows_free(rows);
+    }
+    dn_params_free(p);
     csv_free(t);
 }
 
@@ -382,6 +403,7 @@ int main(void) {
         cmocka_unit_test(newton_beyond_the_budget),
         cmocka_unit_test(memory_is_foretold),
         cmocka_unit_test(stops_when_told),
+        cmocka_unit_test(stops_within_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

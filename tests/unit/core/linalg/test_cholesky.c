@@ -1,7 +1,8 @@
-/* Symmetric systems and eigenvalues by their residuals; matrices that have no factor are refused. */
+/* Symmetric systems by their residuals; matrices that have no factor are refused; a factorisation can be stopped. */
 #include "unit/core/support.h"
 
 #include "linalg/cholesky.h"
+#include "linalg/step.h"
 #include "linalg/vector.h"
 
 enum { N = 17 };
@@ -21,13 +22,19 @@ static void make(double shift, double *full, double *lower) {
         }
 }
 
+static bool factored(double *a, size_t n) {
+    bool definite;
+    OK(dni_cholesky(NULL, a, n, &definite, NULL));
+    return definite;
+}
+
 static void solves(void **state) {
     (void)state;
     double full[N * N], l[N * N], b[2 * N], x[2 * N];
     make(0.1, full, l);
     for (size_t i = 0; i < 2 * N; i++)
         x[i] = b[i] = (double)(i % 5) - 2;
-    assert_true(dni_cholesky(l, N));
+    assert_true(factored(l, N));
     dni_cholesky_solve(l, N, x, 2);
     for (size_t r = 0; r < 2; r++)
         for (size_t i = 0; i < N; i++)
@@ -37,33 +44,79 @@ static void solves(void **state) {
 static void refuses(void **state) {
     (void)state;
     double indefinite[] = {1, 0, 2, 1}, nan[] = {1, 0, (double)NAN, 1}, inf[] = {(double)INFINITY, 0, 0, 1}, zero[] = {0};
-    assert_false(dni_cholesky(indefinite, 2));
-    assert_false(dni_cholesky(nan, 2));
-    assert_false(dni_cholesky(inf, 2));
-    assert_false(dni_cholesky(zero, 1));
-    assert_true(dni_cholesky(NULL, 0));
-    double values[2];
-    dn_run run = dn_run_default();
-    assert_int_equal(dni_symmetric_eigen(&run, nan, 2, values, NULL), DN_ERR_NUMERIC);
+    assert_false(factored(indefinite, 2));
+    assert_false(factored(nan, 2));
+    assert_false(factored(inf, 2));
+    assert_false(factored(zero, 1));
+    assert_true(factored(NULL, 0));
 }
 
-static void eigenvalues(void **state) {
+/* Entry (i, j), j <= i, of a matrix of several panels; positive definite by its diagonal. */
+static double wide(size_t i, size_t j) {
+    return i == j ? 40 : sin(0.37 * (double)i) * cos(0.11 * (double)j) + 0.01 * (double)((i + 3 * j) % 7);
+}
+
+static void make_wide(double *a, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            a[i * n + j] = j <= i ? wide(i, j) + (i == j ? (double)n : 0) : 1e300;
+}
+
+/* Orders about the borders of panels: LLᵀ is the matrix, what is above the diagonal is left alone, a bad pivot in a late panel is found. */
+static void panels(void **state) {
     (void)state;
-    double full[N * N], v[N * N], values[N];
-    make(0, full, v);
-    dn_run run = dn_run_default();
-    OK(dni_symmetric_eigen(&run, v, N, values, NULL));
-    for (size_t r = 0; r < N; r++) {
-        assert_true(r == 0 || values[r] >= values[r - 1]);
-        for (size_t i = 0; i < N; i++)
-            assert_true(fabs(dni_dot(full + i * N, v + r * N, N) - values[r] * v[r * N + i]) < 1e-11 * values[N - 1]);
-        for (size_t q = 0; q <= r; q++)
-            assert_true(fabs(dni_dot(v + r * N, v + q * N, N) - (q == r)) < 1e-12);
+    const size_t orders[] = {1023, 1024, 1025, 1601};
+    for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+        size_t n = orders[o];
+        double *l = xcalloc(n * n, sizeof *l);
+        make_wide(l, n);
+        assert_true(factored(l, n));
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i % 13; j < n; j += 13) {
+                if (j > i)
+                    assert_true(l[i * n + j] == 1e300);
+                else
+                    assert_true(fabs(dni_dot(l + i * n, l + j * n, j + 1) - wide(i, j) - (i == j ? (double)n : 0)) < 1e-11 * (double)n);
+            }
+        make_wide(l, n);
+        l[n * n - 1] = -1;
+        assert_false(factored(l, n));
+        free(l);
     }
-    struct memory memory = {.fail_at = 1, .left = SIZE_MAX};
-    dn_allocator allocator = memory_allocator(&memory, true);
-    run.allocator = &allocator;
-    assert_int_equal(dni_symmetric_eigen(&run, full, N, values, NULL), DN_ERR_BUDGET);
+}
+
+/* Whatever look finds the flag set, it is the last one; and looks are as many as the arithmetic asks for. */
+static void stops(void **state) {
+    (void)state;
+    const size_t n = 2100; /* three panels */
+    double *a = xcalloc(n * n, sizeof *a);
+    struct polls polls = {0};
+    dn_run run = polls_run(&polls);
+    bool definite = false;
+    make_wide(a, n);
+    OK(dni_cholesky(&run, a, n, &definite, NULL));
+    assert_true(definite);
+    size_t looks = polls.n;
+    assert_true((double)looks * DNI_STEP_FLOPS >= (double)n * (double)n * (double)n / 3 && looks >= 7);
+    for (size_t at = 1; at <= looks; at++) {
+        polls = (struct polls){.stop_at = at};
+        make_wide(a, n);
+        assert_int_equal(dni_cholesky(&run, a, n, &definite, NULL), DN_ERR_STOPPED);
+        assert_int_equal(polls.n, at);
+        assert_true(at > 1 || a[0] == wide(0, 0) + (double)n); /* stopped before anything was done */
+    }
+    free(a);
+}
+
+/* A step is within the bound unless it is the least that is worth a call. */
+static void steps(void **state) {
+    (void)state;
+    for (double flops = 1; flops < 1e13; flops *= 3.7)
+        for (size_t n = 1; n < 100000; n = n * 3 + 1) {
+            size_t rows = dni_step_rows(n, flops, 64);
+            assert_true(rows >= 1 && rows <= n);
+            assert_true(rows <= 64 || (double)rows * flops <= DNI_STEP_FLOPS);
+        }
 }
 
 static void norms(void **state) {
@@ -77,7 +130,7 @@ static void norms(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(solves), cmocka_unit_test(refuses), cmocka_unit_test(eigenvalues),
-                                       cmocka_unit_test(norms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(solves), cmocka_unit_test(refuses), cmocka_unit_test(panels),
+                                       cmocka_unit_test(stops),  cmocka_unit_test(steps),   cmocka_unit_test(norms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

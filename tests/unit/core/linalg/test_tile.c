@@ -1,6 +1,7 @@
 /* Products of tiles against plain loops, dense and sparse. */
 #include "unit/core/support.h"
 
+#include "linalg/step.h"
 #include "linalg/tile.h"
 
 enum { N = 37, D = 11, S = 3, W = D + 1 };
@@ -83,16 +84,48 @@ static void gram(void **state) {
             for (size_t b = 0; b <= a; b++)
                 expected[a * W + b] -= t.c[i] * z[i * W + a] * z[i * W + b];
     }
-    dni_tile_gram(z, N, W, t.c, -1, scratch, got);
+    OK(dni_tile_gram(NULL, z, N, W, t.c, -1, scratch, got, NULL));
     assert_close(got, expected, W * W, 1e-13);
     dni_tile_expand(t.dense, NULL, NULL, z);
-    dni_tile_gram(z, N, W, t.c, 1, scratch, raw);
-    dni_tile_gram_sparse(t.sparse, t.c, 1, sparse);
+    OK(dni_tile_gram(NULL, z, N, W, t.c, 1, scratch, raw, NULL));
+    OK(dni_tile_gram_sparse(NULL, t.sparse, t.c, 1, sparse, NULL));
     assert_close(sparse, raw, W * W, 1e-13);
     assert_false(dni_tile_gram_sparse_pays(t.dense));
 }
 
+/* A gram of several panels: the same numbers, and it ends at the look that finds the flag set. */
+static void wide_gram_stops(void **state) {
+    (void)state;
+    enum { ROWS = DNI_TILE_ROWS, WIDTH = 2300 };
+    double *z = xcalloc(ROWS * WIDTH, sizeof *z), *scratch = xcalloc(ROWS * WIDTH, sizeof *z), *g = xcalloc(WIDTH * WIDTH, sizeof *z);
+    double c[ROWS];
+    for (size_t i = 0; i < ROWS * WIDTH; i++)
+        z[i] = sin(0.7 * (double)i);
+    for (size_t t = 0; t < ROWS; t++)
+        c[t] = 1 + (double)(t % 3);
+    struct polls polls = {0};
+    dn_run run = polls_run(&polls);
+    OK(dni_tile_gram(&run, z, ROWS, WIDTH, c, -1, scratch, g, NULL));
+    size_t looks = polls.n;
+    assert_true(looks > 1 && (double)looks * DNI_STEP_FLOPS >= (double)ROWS * WIDTH * WIDTH);
+    for (size_t i = 0; i < WIDTH; i += 37)
+        for (size_t j = i % 11; j < WIDTH; j += 101) {
+            double sum = 0;
+            for (size_t t = 0; t < ROWS && j <= i; t++)
+                sum -= c[t] * z[t * WIDTH + i] * z[t * WIDTH + j];
+            assert_true(fabs(g[i * WIDTH + j] - sum) < 1e-10);
+        }
+    for (size_t at = 1; at <= looks; at++) {
+        polls = (struct polls){.stop_at = at};
+        assert_int_equal(dni_tile_gram(&run, z, ROWS, WIDTH, c, -1, scratch, g, NULL), DN_ERR_STOPPED);
+        assert_int_equal(polls.n, at);
+    }
+    free(g);
+    free(scratch);
+    free(z);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scores_and_gradient), cmocka_unit_test(gram)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scores_and_gradient), cmocka_unit_test(gram), cmocka_unit_test(wide_gram_stops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

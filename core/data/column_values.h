@@ -1,0 +1,12 @@
+/* The values of a column chunk of numbers as bytes (column_format.h has the layout). */
+#ifndef DNI_COLUMN_VALUES_H
+#define DNI_COLUMN_VALUES_H
+
+#include "data/bytes.h"
+#include "data/column_format.h"
+
+/* The narrowest encoding that gives every number back, -0 included. *out_missing: some are NaN; only set when the encoding is none of f64. */
+enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, bool *out_missing);
+void dni_column_write_values(dni_writer *writer, enum dni_column_encoding encoding, const double *number, size_t n);
+
+#endif

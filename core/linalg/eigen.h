@@ -1,0 +1,16 @@
+/* The eigenvectors of a symmetric matrix whose eigenvalues are next to nothing: its null space to working precision. */
+#ifndef DNI_LINALG_EIGEN_H
+#define DNI_LINALG_EIGEN_H
+
+#include <discern/run.h>
+#include <discern/status.h>
+#include <stddef.h>
+
+/* Of a [n × n] (row-major, lower triangle, n <= DNI_MAX_ORDER; spoilt) the eigenvalues <= share · the greatest one: their number, and unit, mutually
+ * orthogonal eigenvectors as rows of *out_vectors [*out_n × n], ascending, from the run's allocator (NULL when there are none; dn_run_free).
+ * Polls the run's stop between the reduction to a tridiagonal matrix, 4/3 n³, its eigenvalues and vectors, O(n²) each, and the vectors' way back in
+ * steps of DNI_STEP_FLOPS. DN_ERR_NUMERIC when a is not finite or the iteration does not end. */
+DN_MUST_USE dn_status dni_symmetric_null(const dn_run *run, double *a, size_t n, double share, size_t *out_n, double **out_vectors,
+                                         dn_error *err);
+
+#endif

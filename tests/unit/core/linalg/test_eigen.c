@@ -1,0 +1,95 @@
+/* The null space of a symmetric matrix by its residuals: of full rank, of less, and of nothing. */
+#include "unit/core/support.h"
+
+#include "linalg/eigen.h"
+#include "linalg/vector.h"
+
+enum { N = 60 };
+
+/* Σ over `rank` fixed vectors of b bᵀ: lower triangle in a, all of it in full. */
+static void make(size_t rank, double *full, double *a) {
+    memset(full, 0, N * N * sizeof *full);
+    for (size_t k = 0; k < rank; k++) {
+        double b[N];
+        for (size_t i = 0; i < N; i++)
+            b[i] = sin(1.3 * (double)(i + 1) * (double)(k + 1)) + cos(0.7 * (double)(i * k % 101));
+        for (size_t i = 0; i < N; i++)
+            for (size_t j = 0; j < N; j++)
+                full[i * N + j] += b[i] * b[j];
+    }
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            a[i * N + j] = j <= i ? full[i * N + j] : 1e300; /* the upper triangle is never read */
+}
+
+static void null_spaces(void **state) {
+    (void)state;
+    static double full[N * N], a[N * N];
+    const size_t ranks[] = {0, 1, 2, 30, N - 2, N - 1};
+    dn_run run = dn_run_default();
+    for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++) {
+        size_t m = 77;
+        double *v = NULL;
+        make(ranks[k], full, a);
+        OK(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL));
+        assert_int_equal(m, N - ranks[k]);
+        for (size_t r = 0; r < m; r++) {
+            for (size_t i = 0; i < N; i++)
+                assert_true(fabs(dni_dot(full + i * N, v + r * N, N)) < 1e-9);
+            for (size_t q = 0; q <= r; q++)
+                assert_true(fabs(dni_dot(v + r * N, v + q * N, N) - (q == r)) < 1e-12);
+        }
+        dn_run_free(&run, v);
+    }
+    size_t m = 77;
+    double *v = a, one[] = {3};
+    make(5 * N, full, a);
+    OK(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL));
+    assert_true(m == 0 && v == NULL);
+    OK(dni_symmetric_null(&run, NULL, 0, 1e-10, &m, &v, NULL));
+    assert_true(m == 0 && v == NULL);
+    OK(dni_symmetric_null(&run, one, 1, 1e-10, &m, &v, NULL));
+    assert_true(m == 0 && v == NULL);
+    *one = 0;
+    OK(dni_symmetric_null(&run, one, 1, 1e-10, &m, &v, NULL));
+    assert_true(m == 1 && fabs(v[0]) == 1);
+    dn_run_free(&run, v);
+}
+
+static void ends(void **state) {
+    (void)state;
+    static double full[N * N], a[N * N];
+    double nan[] = {1, 0, (double)NAN, 1};
+    size_t m;
+    double *v;
+    struct polls polls = {0};
+    struct memory memory = {.left = SIZE_MAX};
+    dn_allocator allocator = memory_allocator(&memory, true);
+    dn_run run = polls_run(&polls);
+    run.allocator = &allocator;
+    assert_int_equal(dni_symmetric_null(&run, nan, 2, 1e-10, &m, &v, NULL), DN_ERR_NUMERIC);
+    make(N / 2, full, a);
+    OK(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL));
+    dn_run_free(&run, v);
+    size_t looks = polls.n;
+    assert_true(looks >= 4); /* reduction, eigenvalues, vectors, the way back */
+    for (size_t at = 1; at <= looks; at++) {
+        polls = (struct polls){.stop_at = at};
+        make(N / 2, full, a);
+        assert_int_equal(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL), DN_ERR_STOPPED);
+        assert_int_equal(polls.n, at);
+        assert_int_equal(memory.live, 0);
+    }
+    polls.stop_at = 0;
+    for (size_t k = 1; k <= 3; k++) {
+        memory = (struct memory){.fail_at = k, .left = SIZE_MAX};
+        make(N / 2, full, a);
+        assert_int_equal(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL), DN_ERR_BUDGET);
+        assert_int_equal(memory.live, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(null_spaces), cmocka_unit_test(ends)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* Long calls: operations answer beside them, they end when nobody waits for them any more, and the server stops though they do not. */
+#include "unit/http/raw.h"
+#include "unit/http/toy.h"
+
+#define CALL(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct toy toy;
+
+static int stop(void **state) {
+    (void)state;
+    if (toy.server != NULL)
+        toy_stop(&toy);
+    return 0;
+}
+
+static int ask(const char *request) {
+    int fd = raw_connect(toy.server);
+    assert_true(raw_send(fd, request));
+    return fd;
+}
+
+static void leave(int fd, bool by_reset) {
+    if (by_reset)
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+    close(fd);
+}
+
+static void operations_beside_full_pool(void **state) {
+    (void)state;
+    int fds[6];
+    toy_start(&toy, &(struct http_settings){.pool_threads = 2});
+    for (int i = 0; i < 6; i++)
+        fds[i] = ask(CALL("/stuck"));
+    toy_expect(&toy.busy, 2);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(raw_status(toy.server, CALL("/operations")), 200);
+        assert_int_equal(raw_status(toy.server, CALL("/ok")), 200);
+    }
+    assert_int_equal(atomic_load(&toy.busy), 2);
+    for (int i = 0; i < 6; i++)
+        close(fds[i]);
+}
+
+static void clients_that_leave(const char *listen) {
+    toy_start(&toy, &(struct http_settings){.listen = listen, .pool_threads = 2});
+    for (int i = 0; i < 4; i++) {
+        int busy = ask(CALL("/busy"));
+        toy_expect(&toy.busy, 1);
+        leave(busy, i % 2 == 1);
+        toy_expect(&toy.busy, 0);
+        int waiting = ask(CALL("/wait?seconds=600")), following = ask(CALL("/events"));
+        toy_expect(&toy.streams, 1);
+        leave(waiting, i % 2 == 1);
+        leave(following, i % 2 == 1);
+        toy_expect(&toy.streams, 0);
+        assert_true(http_idle(toy.server, 10)); /* nobody has poked it, nothing was written */
+    }
+    stop(NULL);
+}
+
+static void left(void **state) {
+    (void)state;
+    char path[100];
+    clients_that_leave(NULL);
+    snprintf(path, sizeof path, "unix:/tmp/discern-gone-%d", (int)getpid());
+    clients_that_leave(path);
+}
+
+/* One that has only closed its own side still reads: a wait is answered with what there is, rows come whole. */
+static void half_closed(void **state) {
+    (void)state;
+    static struct raw_in in;
+    struct raw_reply r;
+    toy_start(&toy, NULL);
+    memset(&in, 0, sizeof in);
+    in.fd = ask(CALL("/wait?seconds=600"));
+    usleep(300000); /* it waits by now; if not, the same is true of it */
+    shutdown(in.fd, SHUT_WR);
+    raw_read(&in, false, &r);
+    assert_string_equal(r.body.data, "value=0 last=1\n");
+    raw_done(&r);
+    close(in.fd);
+    memset(&in, 0, sizeof in);
+    in.fd = ask(CALL("/lines?n=1000000"));
+    toy_expect(&toy.streams, 1);
+    shutdown(in.fd, SHUT_WR);
+    usleep(600000); /* some sweeps */
+    raw_read(&in, false, &r);
+    assert_false(r.cut);
+    assert_non_null(strstr(r.body.data + r.body.size - 10, "999999\n"));
+    raw_done(&r);
+    close(in.fd);
+}
+
+/* Many that closed their side right behind the request, work or a paused body under way: none is left without its answer. */
+static void half_closed_at_once(void **state) {
+    (void)state;
+    enum { N = 24 };
+    static const char sink[] = "PUT /sink/a?pause=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n";
+    static struct raw_in in[N];
+    static char body[100000];
+    struct raw_reply r;
+    memset(in, 0, sizeof in);
+    memset(body, 'x', sizeof body);
+    toy_start(&toy, &(struct http_settings){.pool_threads = N, .io_threads = 1});
+    for (int i = 0; i < N; i++) {
+        in[i].fd = ask(i % 3 == 0 ? sink : i % 3 == 1 ? CALL("/stuck") : CALL("/busy"));
+        if (i % 3 == 0)
+            assert_true(raw_send_n(in[i].fd, body, sizeof body));
+        shutdown(in[i].fd, SHUT_WR);
+    }
+    toy_expect(&toy.ends, N / 3);
+    toy_expect(&toy.busy, N / 3); /* those that heed a client that left have ended */
+    atomic_store(&toy.release, true);
+    for (int i = 0; i < N; i++) {
+        raw_read(&in[i], false, &r);
+        if (r.status != (i % 3 == 0 ? 201 : 200))
+            fail_msg("client %d: %d", i, r.status);
+        assert_true(raw_ends(&in[i]));
+        raw_done(&r);
+        close(in[i].fd);
+    }
+    assert_int_equal(atomic_load(&toy.aborts), 0);
+}
+
+/* Handlers that look are told when the server stops; its end does not wait for others. */
+static void stop_with_calls_under_way(void **state) {
+    (void)state;
+    toy_start(&toy, NULL);
+    int fds[3] = {ask(CALL("/busy")), ask(CALL("/busy")), ask(CALL("/busy"))};
+    toy_expect(&toy.busy, 3);
+    http_drain(toy.server);
+    assert_false(http_idle(toy.server, 0.3));
+    assert_int_equal(atomic_load(&toy.busy), 3); /* a request in flight has the drain's time-out to end in */
+    assert_true(http_stop(toy.server));
+    assert_int_equal(atomic_load(&toy.busy), 0);
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    toy.server = NULL;
+    toy_stop(&toy);
+    toy_start(&toy, NULL);
+    fds[0] = ask(CALL("/stuck"));
+    toy_expect(&toy.busy, 1);
+    http_drain(toy.server);
+    assert_false(http_stop(toy.server)); /* and not: never */
+    assert_int_equal(atomic_load(&toy.busy), 1);
+    close(fds[0]);
+    stop(NULL); /* released; now it ends */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(operations_beside_full_pool, stop),
+        cmocka_unit_test_teardown(left, stop),
+        cmocka_unit_test_teardown(half_closed, stop),
+        cmocka_unit_test_teardown(half_closed_at_once, stop),
+        cmocka_unit_test_teardown(stop_with_calls_under_way, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* The mailbox: what the store did not take is delivered later, in order, or given to whoever closes; why a training stops. */
+#include "jobs/mailbox.h"
+
+#include "database.h"
+
+/* A job that is running, and ours. */
+static int64_t running_job(struct fixture *f) {
+    struct problem problem = {0};
+    struct jobs_spec spec = fixture_spec("m", "lbfgs");
+    fixture_dataset(f, "d", 100, 100);
+    int64_t id = fixture_job(f, &spec);
+    struct store_job job;
+    bool found = false;
+    assert_true(store_job_claim(f->store, 3, &job, &found, &problem));
+    assert_true(found);
+    store_job_done(&job);
+    dn_params_free(spec.params);
+    return id;
+}
+
+static void report(struct mailbox *m, size_t from, size_t to) {
+    for (size_t i = from; i <= to; i++) {
+        dn_progress p = {.iteration = i, .loss = 1.0 / (double)i};
+        mailbox_report(m, &p, (double)i);
+    }
+}
+
+struct seen {
+    int64_t next; /* the iteration that must come */
+};
+static bool in_order(void *arg, const struct store_history_row *row) {
+    struct seen *seen = arg;
+    assert_int_equal(row->iteration, seen->next++);
+    return true;
+}
+
+static int64_t delivered(struct fixture *f, int64_t job) {
+    struct problem problem = {0};
+    struct seen seen = {1};
+    assert_true(store_job_history(f->store, job, false, in_order, &seen, &problem));
+    return seen.next - 1;
+}
+
+#define REFUSE "CREATE TRIGGER refuse BEFORE INSERT ON job_history BEGIN SELECT RAISE(ABORT, 'not now'); END"
+
+static void what_the_store_refused_is_delivered_later(void **state) {
+    (void)state;
+    struct fixture f;
+    struct mailbox m;
+    fixture_init(&f);
+    int64_t id = running_job(&f);
+    mailbox_init(&m);
+    mailbox_open(&m, id);
+    report(&m, 1, 3);
+    mailbox_deliver(&m, f.store);
+    assert_int_equal(delivered(&f, id), 3);
+    database_run(&f, REFUSE);
+    for (size_t i = 4; i < 200; i += 2) { /* the rows grow over their room, before and behind those that come back */
+        report(&m, i, i + 1);
+        mailbox_deliver(&m, f.store);
+    }
+    assert_int_equal(delivered(&f, id), 3);
+    database_run(&f, "DROP TRIGGER refuse");
+    report(&m, 200, 200);
+    mailbox_deliver(&m, f.store);
+    assert_int_equal(delivered(&f, id), 200);
+    struct store_job job = fixture_get(&f, id);
+    assert_non_null(strstr(job.progress, "\"iteration\":200"));
+    store_job_done(&job);
+    mailbox_done(&m);
+    fixture_done(&f);
+}
+
+/* The daemon ends while the store refuses: the closer gets all that was not delivered, in order, and nothing is lost or given twice. */
+static void a_drain_gives_back_what_was_not_delivered(void **state) {
+    (void)state;
+    struct fixture f;
+    struct mailbox m;
+    struct store_history_row *rows = NULL;
+    size_t n_rows = 0;
+    struct buf progress = {0};
+    struct problem problem = {0};
+    fixture_init(&f);
+    int64_t id = running_job(&f);
+    mailbox_init(&m);
+    mailbox_open(&m, id);
+    report(&m, 1, 5);
+    database_run(&f, REFUSE);
+    mailbox_deliver(&m, f.store);
+    mailbox_stop(&m, STOP_DRAIN);
+    assert_int_equal(mailbox_stopped(&m), STOP_DRAIN);
+    report(&m, 6, 7); /* the training has not looked yet */
+    mailbox_deliver(&m, f.store);
+    mailbox_close(&m, &rows, &n_rows, &progress);
+    assert_int_equal(n_rows, 7);
+    for (size_t i = 0; i < n_rows; i++)
+        assert_int_equal(rows[i].iteration, i + 1);
+    assert_non_null(strstr(buf_cstr(&progress), "\"iteration\":7"));
+    mailbox_deliver(&m, f.store); /* idle: nothing */
+    struct store_job_end end = {.id = id, .state = STORE_JOB_QUEUED, .rows = rows, .n_rows = n_rows};
+    if (!store_job_end(f.store, &end, NULL, &problem)) /* given back, it leaves no history: the trigger is not asked */
+        fail_msg("%s", problem.detail);
+    struct store_job job = fixture_get(&f, id);
+    assert_int_equal(job.state, STORE_JOB_QUEUED);
+    assert_int_equal(job.attempts, 0);
+    assert_null(job.progress);
+    store_job_done(&job);
+    assert_int_equal(delivered(&f, id), 0);
+    mailbox_rows_free(rows, n_rows);
+    buf_done(&progress);
+    mailbox_done(&m);
+    fixture_done(&f);
+}
+
+static void why_a_training_stops(void **state) {
+    (void)state;
+    struct fixture f;
+    struct mailbox m;
+    struct problem problem = {0};
+    struct store_history_row *rows = NULL;
+    size_t n_rows = 0;
+    struct buf progress = {0};
+    fixture_init(&f);
+    int64_t id = running_job(&f);
+    mailbox_init(&m);
+    mailbox_open(&m, id);
+    mailbox_deliver(&m, f.store);
+    assert_int_equal(mailbox_stopped(&m), STOP_NOT);
+    assert_true(store_job_cancel(f.store, id, NULL, &problem));
+    mailbox_deliver(&m, f.store);
+    assert_int_equal(mailbox_stopped(&m), STOP_CANCELLED);
+    mailbox_stop(&m, STOP_LOST);
+    mailbox_stop(&m, STOP_DRAIN);
+    assert_int_equal(mailbox_stopped(&m), STOP_CANCELLED); /* the first reason stays */
+    assert_true(mailbox_draining(&m));
+    mailbox_close(&m, &rows, &n_rows, &progress);
+    assert_int_equal(n_rows, 0);
+    mailbox_open(&m, id);
+    assert_int_equal(mailbox_stopped(&m), STOP_DRAIN); /* whatever job comes */
+    database_run(&f, "UPDATE jobs SET owner = 'somebody'");
+    mailbox_deliver(&m, f.store);
+    assert_int_equal(mailbox_stopped(&m), STOP_LOST);
+    mailbox_close(&m, &rows, &n_rows, &progress);
+    mailbox_rows_free(rows, n_rows);
+    buf_done(&progress);
+    mailbox_done(&m);
+    fixture_done(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_store_refused_is_delivered_later),
+        cmocka_unit_test(a_drain_gives_back_what_was_not_delivered),
+        cmocka_unit_test(why_a_training_stops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
