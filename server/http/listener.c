@@ -160,6 +160,7 @@ static void *listener_main(void *arg) {
             for (size_t i = 0; i < l->n; i++) /* those that wait in the kernel's queue would be reset */
                 (void)accept_some(server, l->fds[i], 1 << 16);
             close_sockets(l);
+            atomic_store(&l->closed, true);
             continue;
         }
         int timeout = pause ? SHORT_OF_MS : end != INT64_MAX && l->n > 0 ? (int)((end - now) / 1000000) + 1 : -1;

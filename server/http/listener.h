@@ -25,6 +25,7 @@ struct listener {
     pthread_t thread;
     bool started;
     atomic_bool stop;
+    atomic_bool closed; /* accepts no more: what waited in the kernel's queue has been taken */
 };
 
 /* Binds (or takes systemd's sockets) without accepting yet. false: problem; nothing is left open. */

@@ -9,9 +9,11 @@
 #include "http/library_reads.h"
 #include "http/origin.h"
 #include "http/record.h"
+#include "http/tcp_progress.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,8 +21,9 @@
 #define SPARE_DESCRIPTORS                                                                                                                  \
     4096 /* a descriptor's number may be this far above the number of connections: files, the database, lingering ones */
 #define OPERATIONS_THREADS 2
-#define PAUSED_PATIENCE_NS 2000000000 /* how long a paused body is waited for */
-#define CALLS_PATIENCE_NS 3000000000  /* how long handlers are waited for that were told to end */
+#define PAUSED_PATIENCE_NS 2000000000  /* how long a paused body is waited for */
+#define CALLS_PATIENCE_NS 3000000000   /* how long handlers are waited for that were told to end */
+#define ARRIVING_PATIENCE_NS 500000000 /* how long a request on its way is waited for in a drain */
 
 bool monotonic_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t attr;
@@ -198,14 +201,38 @@ static int64_t in_flight(const struct http_server *server) {
     return n;
 }
 
+/* Whether a request has reached us that no I/O thread has looked at yet: bytes unread on a connection, or a connection not yet accepted. */
+static bool arriving(struct http_server *server) {
+    size_t high = atomic_load(&server->connections.high);
+    bool found = !atomic_load(&server->listener.closed);
+    for (size_t i = 0; i < high && !found; i++) {
+        struct connection *c = &server->connections.slots[i];
+        enum phase phase = connection_phase(c);
+        if (phase != PHASE_HEADER && phase != PHASE_IDLE)
+            continue;
+        (void)pthread_mutex_lock(&c->lock);
+        if (c->fd >= 0) {
+            struct tcp_progress progress;
+            int unread = 0;
+            tcp_progress_read(c->fd, &progress);
+            found = (phase == PHASE_HEADER && progress.received > 0) || (ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0);
+        }
+        (void)pthread_mutex_unlock(&c->lock);
+    }
+    return found;
+}
+
+/* A request whose header is never completed must not hold the drain up: what arrives has ARRIVING_PATIENCE_NS. */
 bool http_idle(struct http_server *server, double timeout_s) {
-    int64_t until = clock_monotonic_ns() + (int64_t)(timeout_s * 1e9);
-    while (in_flight(server) > 0) {
-        if (clock_monotonic_ns() >= until)
+    int64_t began = clock_monotonic_ns(), until = began + (int64_t)(timeout_s * 1e9);
+    for (;;) {
+        int64_t now = clock_monotonic_ns();
+        if (in_flight(server) == 0 && (now - began >= ARRIVING_PATIENCE_NS || !arriving(server)) && in_flight(server) == 0)
+            return true;
+        if (now >= until)
             return false;
         sleep_ms(2);
     }
-    return true;
 }
 
 /* The library panics when it is stopped with suspended connections. Handlers on the pool come to an end, for they are told; a paused body is waited for,
