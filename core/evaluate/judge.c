@@ -2,40 +2,55 @@
 #include "evaluate/judge.h"
 #include "learners/target.h"
 #include "linalg/tile.h"
+#include "predict/machine.h"
 #include "predict/model.h"
-#include "predict/probability.h"
 
 #include <math.h>
 #include <string.h>
 
 struct judge {
-    double *table;         /* [n_scores × (n_cols + 1)] */
-    double *transposed;    /* the same for sparse rows */
+    const dn_model *model;
+    size_t n_classes, n_scores, width;
+    double *table;      /* [n_scores × width] linear machines side by side; NULL otherwise */
+    double *transposed; /* the same for sparse rows */
+    double *x;          /* [DNI_TILE_ROWS × width] rows of other machines, expanded; NULL for linear ones */
+    double *work;
     double *scores;        /* [DNI_TILE_ROWS × n_scores] */
     double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
+    double *coupling;
     size_t *truth, *predicted;
 };
 
-static void judge_tile(const struct judge *t, const dn_block *block, size_t first, size_t n, size_t n_classes, size_t n_scores,
-                       dn_metrics *metrics) {
-    dn_matrix x = dn_matrix_rows(block->x, first, n);
-    dni_tile_scores(x, x.kind == DN_CSR ? t->transposed : t->table, n_scores, t->scores);
+/* Scores of a tile of encoded rows. */
+static void score_tile(const struct judge *t, dn_matrix x) {
+    const dn_model *m = t->model;
+    if (t->table != NULL) {
+        dni_tile_scores(x, x.kind == DN_CSR ? t->transposed : t->table, t->n_scores, t->scores);
+        return;
+    }
+    dni_tile_expand(x, NULL, NULL, t->x);
+    for (size_t i = 0; i < x.n_rows; i++) {
+        double *scores = t->scores + i * t->n_scores;
+        for (size_t k = 0; k < m->n_machines; k++) {
+            dni_machine_scores(&m->machines[k], t->x + i * t->width, scores, t->work);
+            scores += dn_machine_n_scores(&m->machines[k]);
+        }
+    }
+}
+
+static void judge_tile(const struct judge *t, const dn_block *block, size_t first, size_t n, dn_metrics *metrics) {
+    score_tile(t, dn_matrix_rows(block->x, first, n));
     for (size_t i = 0; i < n; i++) {
-        const double *g = t->scores + i * n_scores;
+        const double *g = t->scores + i * t->n_scores;
         t->truth[i] = (size_t)block->target[first + i];
-        t->predicted[i] = dni_label(g, n_scores);
-        if (t->probabilities == NULL)
-            continue;
-        if (n_scores == 1)
-            dni_sigmoid(g[0], t->probabilities + i * n_classes);
-        else
-            dni_softmax(g, n_scores, t->probabilities + i * n_classes);
+        t->predicted[i] = dn_decision_label(t->model->decision, t->n_classes, g);
+        if (t->probabilities != NULL)
+            dn_decision_probabilities(t->model->decision, t->n_classes, g, t->probabilities + i * t->n_classes, t->coupling);
     }
     dn_metrics_add(metrics, n, t->truth, t->predicted, t->probabilities, block->weight == NULL ? NULL : block->weight + first);
 }
 
-static dn_status judge_blocks(const struct judge *t, const dn_rows *rows, size_t n_classes, size_t n_scores, const dn_run *run,
-                              dn_metrics *metrics, dn_error *err) {
+static dn_status judge_blocks(const struct judge *t, const dn_rows *rows, const dn_run *run, dn_metrics *metrics, dn_error *err) {
     for (size_t i = 0; i < rows->n_blocks; i++) {
         dn_block block;
         dn_status status = dn_rows_block(rows, i, 0, &block, err);
@@ -46,35 +61,59 @@ static dn_status judge_blocks(const struct judge *t, const dn_rows *rows, size_t
             if (status != DN_OK)
                 return status;
             size_t n = block.x.n_rows - first < DNI_TILE_ROWS ? block.x.n_rows - first : DNI_TILE_ROWS;
-            judge_tile(t, &block, first, n, n_classes, n_scores, metrics);
+            judge_tile(t, &block, first, n, metrics);
         }
     }
     return DN_OK;
 }
 
-dn_status dni_judge_rows(const dn_rows *rows, size_t n_classes, size_t n_scores, const double *w, const double *w0, bool probabilities,
-                         const dn_run *run, dn_metrics **out, dn_error *err) {
-    size_t d = rows->n_cols, width = d + 1, tile = DNI_TILE_ROWS;
+/* Linear machines side by side, intercepts behind their weights. */
+static void fill_table(struct judge *t) {
+    const dn_model *m = t->model;
+    double *to = t->table;
+    for (size_t k = 0; k < m->n_machines; k++)
+        for (size_t s = 0; s < dn_machine_n_scores(&m->machines[k]); s++, to += t->width) {
+            memcpy(to, m->machines[k].w + s * m->n_features, m->n_features * sizeof *to);
+            to[m->n_features] = m->machines[k].w0[s];
+        }
+    dni_transpose(t->table, t->n_scores, t->width, t->transposed);
+}
+
+/* Carves what a judge needs; *out_numbers and *out_labels are to be freed. */
+static dn_status prepare(const dn_model *m, const dn_run *run, struct judge *t, void **out_numbers, void **out_labels, dn_error *err) {
+    size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS;
+    size_t coupling = dn_decision_work(m->decision, K), linear = m->linear ? 2 * S * width : 0, other = m->linear ? 0 : tile * width;
+    dn_status status =
+        dn_run_alloc(run, linear + other + m->work + tile * (S + K) + coupling, sizeof(double), "the scores", out_numbers, err);
+    if (status == DN_OK)
+        status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", out_labels, err);
+    if (status != DN_OK)
+        return status;
+    *t = (struct judge){.model = m, .n_classes = K, .n_scores = S, .width = width, .truth = *out_labels};
+    double *next = *out_numbers;
+    t->table = m->linear ? next : NULL;
+    t->transposed = next + linear / 2;
+    t->x = m->linear ? NULL : next;
+    next += linear + other;
+    t->work = next;
+    t->scores = next + m->work;
+    t->coupling = t->scores + tile * S;
+    t->probabilities = dn_model_has_probabilities(m) ? t->coupling + coupling : NULL;
+    t->predicted = t->truth + tile;
+    if (m->linear)
+        fill_table(t);
+    return DN_OK;
+}
+
+dn_status dni_judge_rows(const dn_rows *rows, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err) {
     void *numbers = NULL, *labels = NULL;
     dn_metrics *metrics = NULL;
-    dn_status status = dn_run_alloc(run, 2 * n_scores * width + tile * (n_scores + n_classes), sizeof(double), "the scores", &numbers, err);
+    struct judge t;
+    dn_status status = prepare(model, run, &t, &numbers, &labels, err);
     if (status == DN_OK)
-        status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", &labels, err);
+        status = dn_metrics_new(t.n_classes, &metrics, err);
     if (status == DN_OK)
-        status = dn_metrics_new(n_classes, &metrics, err);
-    if (status == DN_OK) {
-        double *next = numbers;
-        struct judge t = {.table = next, .transposed = next + n_scores * width, .scores = next + 2 * n_scores * width};
-        t.probabilities = probabilities ? t.scores + tile * n_scores : NULL;
-        t.truth = labels;
-        t.predicted = t.truth + tile;
-        for (size_t k = 0; k < n_scores; k++) {
-            memcpy(t.table + k * width, w + k * d, d * sizeof *w);
-            t.table[k * width + d] = w0[k];
-        }
-        dni_transpose(t.table, n_scores, width, t.transposed);
-        status = judge_blocks(&t, rows, n_classes, n_scores, run, metrics, err);
-    }
+        status = judge_blocks(&t, rows, run, metrics, err);
     dn_run_free(run, labels);
     dn_run_free(run, numbers);
     if (status != DN_OK) {
@@ -114,8 +153,7 @@ dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source
         status = dn_rows_from_source(source, model->encoder, role, DN_ROW_TRAIN, index, NULL, false, run, &rows, err);
     }
     if (status == DN_OK)
-        status = dni_judge_rows(rows, model->classes.shown.n, model->n_scores, model->w, model->w0, dn_model_has_probabilities(model), run,
-                                out, err);
+        status = dni_judge_rows(rows, model, run, out, err);
     dn_rows_free(rows);
     dn_run_free(run, role);
     dn_run_free(run, index);

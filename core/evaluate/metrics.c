@@ -1,4 +1,5 @@
 /* Accuracy, log loss, confusion matrix and what follows from it. */
+#include <discern/decision.h>
 #include <discern/metrics.h>
 
 #include <math.h>
@@ -9,6 +10,7 @@ struct metrics {
     dn_metrics shown;   /* first: a dn_metrics * is a struct metrics * */
     double loss;        /* Σ v·(−ln p) */
     bool probabilities; /* every row so far came with them */
+    double *ambiguous;  /* [K] weights of the class's rows that got no label; behind cells */
     double cells[];     /* the confusion matrix, [K × K] */
 };
 
@@ -17,7 +19,7 @@ dn_status dn_metrics_new(size_t n_classes, dn_metrics **out, dn_error *err) {
     struct metrics *m = NULL;
     dn_class_metrics *per_class = NULL;
     if (n_classes < most) {
-        m = calloc(1, sizeof *m + n_classes * n_classes * sizeof(double));
+        m = calloc(1, sizeof *m + (n_classes + 1) * n_classes * sizeof(double));
         per_class = calloc(n_classes + 1, sizeof *per_class);
     }
     if (m == NULL || per_class == NULL) {
@@ -27,6 +29,7 @@ dn_status dn_metrics_new(size_t n_classes, dn_metrics **out, dn_error *err) {
     }
     m->shown.n_classes = n_classes;
     m->shown.confusion = m->cells;
+    m->ambiguous = m->cells + n_classes * n_classes;
     m->shown.per_class = per_class;
     m->probabilities = true;
     *out = &m->shown;
@@ -48,7 +51,10 @@ void dn_metrics_add(dn_metrics *metrics, size_t n, const size_t *truth, const si
         double v = weight == NULL ? 1 : weight[i];
         metrics->rows += 1;
         metrics->weight += v;
-        metrics->confusion[truth[i] * K + predicted[i]] += v;
+        if (predicted[i] == DN_AMBIGUOUS)
+            m->ambiguous[truth[i]] += v;
+        else
+            metrics->confusion[truth[i] * K + predicted[i]] += v;
         if (probabilities != NULL) {
             double p = probabilities[i * K + truth[i]];
             p = p < 1e-15 ? 1e-15 : p > 1 - 1e-15 ? 1 - 1e-15 : p;
@@ -83,7 +89,9 @@ void dn_metrics_finish(dn_metrics *metrics) {
     struct mean precision = {0}, recall = {0}, f1 = {0};
     double right = 0, wrong = 0;
     for (size_t k = 0; k < K; k++) {
-        double hit = metrics->confusion[k * K + k], truth = 0, predicted = 0;
+        double hit = metrics->confusion[k * K + k], truth = m->ambiguous[k], predicted = 0;
+        wrong += m->ambiguous[k];
+        metrics->ambiguous += m->ambiguous[k];
         for (size_t l = 0; l < K; l++) {
             truth += metrics->confusion[k * K + l];
             predicted += metrics->confusion[l * K + k];

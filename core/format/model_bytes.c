@@ -3,13 +3,15 @@
 #include "data/bytes.h"
 #include "data/encoder_bytes.h"
 #include "format/crc32.h"
-#include "linalg/vector.h"
+#include "format/machine_bytes.h"
+#include "learners/multiclass.h"
 #include "predict/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC_SIZE = 8, HEADER_SIZE = 24, CHECKSUM_SIZE = 4, SIZE_AT = 16, KIND_LINEAR = 0 };
+enum { MAGIC_SIZE = 8, HEADER_SIZE = 24, CHECKSUM_SIZE = 4, SIZE_AT = 16 };
+enum { VALUE_NUMBER = 0, VALUE_WORD = 1, VALUE_LIST = 2 };
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------------------- */
 static void write_values(dni_writer *w, const dn_params *params) {
@@ -18,11 +20,15 @@ static void write_values(dni_writer *w, const dn_params *params) {
     for (size_t i = 0; i < algorithm->n_params; i++) {
         const dn_param_value *value = &params->values[i];
         dni_write_text(w, algorithm->params[i].name, strlen(algorithm->params[i].name));
-        dni_write_u8(w, value->word != NULL);
-        if (value->word != NULL)
+        dni_write_u8(w, value->word != NULL ? VALUE_WORD : value->list != NULL ? VALUE_LIST : VALUE_NUMBER);
+        if (value->word != NULL) {
             dni_write_text(w, value->word, strlen(value->word));
-        else
+        } else if (value->list != NULL) {
+            dni_write_u64(w, value->n_list);
+            dni_write_f64s(w, value->list, value->n_list);
+        } else {
             dni_write_f64(w, value->number);
+        }
     }
 }
 
@@ -54,10 +60,9 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     dni_write_text(&w, model->target, strlen(model->target));
     write_classes(&w, &model->classes.shown);
     dni_encoder_write(model->encoder, &w);
-    dni_write_u8(&w, KIND_LINEAR);
-    dni_write_u64(&w, model->n_scores);
-    dni_write_f64s(&w, model->w, model->n_scores * model->n_features);
-    dni_write_f64s(&w, model->w0, model->n_scores);
+    dni_write_u8(&w, (uint8_t)model->decision);
+    for (size_t i = 0; i < model->n_machines; i++)
+        dni_machine_write(&model->machines[i], &w);
     dni_write_u32(&w, 0); /* the checksum likewise */
     dn_status status = dni_writer_take(&w, &bytes, &size, err);
     dni_writer_done(&w);
@@ -83,16 +88,16 @@ struct parts {
     size_t target_length;
     dni_classes classes;
     dn_encoder *encoder;
-    size_t n_scores;
-    double *w, *w0;
+    dn_decision decision;
+    dn_machine *machines; /* [n_machines] */
+    size_t n_machines;
 };
 
 static void parts_done(struct parts *p) {
     dn_params_free(p->params);
     dni_classes_done(&p->classes);
     dn_encoder_unref(p->encoder);
-    free(p->w);
-    free(p->w0);
+    dni_machines_free(p->machines, p->n_machines);
 }
 
 static dn_status corrupt(const char *what, dn_error *err) {
@@ -131,25 +136,43 @@ static bool has_param(const dn_algorithm *algorithm, const char *name) {
     return false;
 }
 
+/* A parameter's value; the algorithm may have forgotten its name. */
+static dn_status read_value(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
+    uint8_t kind = dni_read_u8(r);
+    char word[64];
+    double number = 0, list[DN_MAX_LIST];
+    size_t n = 0;
+    if (kind == VALUE_WORD ? !read_name(r, word, sizeof word) : kind > VALUE_LIST)
+        return corrupt("a parameter has no value", err);
+    if (kind == VALUE_NUMBER)
+        number = dni_read_f64(r);
+    if (kind == VALUE_LIST) {
+        n = dni_read_count(r, 8);
+        if (n > DN_MAX_LIST || !dni_read_f64s(r, list, n))
+            return corrupt("a parameter has no value", err);
+    }
+    if (r->failed || !has_param(params->algorithm, name))
+        return DN_OK;
+    bool set = false;
+    if (kind == VALUE_WORD)
+        set = dn_params_set_word(params, name, word, NULL) == DN_OK;
+    else if (kind == VALUE_LIST)
+        set = dn_params_set_list(params, name, list, n, NULL) == DN_OK;
+    else
+        set = dn_params_set_number(params, name, number, NULL) == DN_OK ||
+              ((number == 0 || number == 1) && dn_params_set_boolean(params, name, number == 1, NULL) == DN_OK);
+    return set ? DN_OK : corrupt("a parameter breaks its rule", err);
+}
+
 static dn_status read_values(dni_reader *r, struct parts *p, dn_error *err) {
     size_t n = dni_read_count(r, 8 + 1 + 8);
     for (size_t i = 0; i < n && !r->failed; i++) {
-        char name[64], word[64];
+        char name[64];
         if (!read_name(r, name, sizeof name))
             return corrupt("a parameter has no name", err);
-        uint8_t kind = dni_read_u8(r);
-        double number = 0;
-        if (kind == 1 ? !read_name(r, word, sizeof word) : kind != 0)
-            return corrupt("a parameter has no value", err);
-        if (kind == 0)
-            number = dni_read_f64(r);
-        if (r->failed || !has_param(p->params->algorithm, name))
-            continue;
-        bool set = kind == 1 ? dn_params_set_word(p->params, name, word, NULL) == DN_OK
-                             : dn_params_set_number(p->params, name, number, NULL) == DN_OK ||
-                                   ((number == 0 || number == 1) && dn_params_set_boolean(p->params, name, number == 1, NULL) == DN_OK);
-        if (!set)
-            return corrupt("a parameter breaks its rule", err);
+        dn_status status = read_value(r, p->params, name, err);
+        if (status != DN_OK)
+            return status;
     }
     return r->failed ? corrupt("its parameters are cut short", err) : DN_OK;
 }
@@ -194,26 +217,24 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
                                                      : read_string_classes(r, (dn_column_type)type, n, &p->classes, err);
 }
 
-static dn_status read_weights(dni_reader *r, struct parts *p, dn_error *err) {
+static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     size_t d = dn_encoder_n_features(p->encoder), K = p->classes.shown.n;
-    uint8_t kind = dni_read_u8(r);
-    uint64_t n_scores = dni_read_u64(r);
-    if (r->failed || kind != KIND_LINEAR)
-        return corrupt("its kind is unknown", err);
-    if (n_scores != (K == 2 ? 1 : K))
-        return corrupt("the number of its scores does not fit its classes", err);
-    p->n_scores = (size_t)n_scores;
-    if (d + 1 > r->left / 8 / p->n_scores)
-        return corrupt("its weights are cut short", err);
-    p->w = malloc((d * p->n_scores + 1) * sizeof *p->w);
-    p->w0 = malloc(p->n_scores * sizeof *p->w0);
-    if (p->w == NULL || p->w0 == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu weights", d * p->n_scores);
-    if (!dni_read_f64s(r, p->w, d * p->n_scores) || !dni_read_f64s(r, p->w0, p->n_scores))
-        return corrupt("its weights are cut short", err);
-    if (!dni_all_finite(p->w, d * p->n_scores) || !dni_all_finite(p->w0, p->n_scores))
-        return corrupt("its weights are not finite", err);
-    return DN_OK;
+    uint8_t decision = dni_read_u8(r);
+    if (r->failed || decision > DN_DECISION_ONE_VS_ONE_STRICT || (dn_decision)decision != dni_multiclass_decision(p->params))
+        return corrupt("it decides in an unknown way", err);
+    p->decision = (dn_decision)decision;
+    size_t n = dn_decision_n_machines(p->decision, K);
+    if (n > r->left / 17) /* the least a machine takes */
+        return corrupt("its machines are cut short", err);
+    p->machines = calloc(n, sizeof *p->machines);
+    if (p->machines == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu machines", n);
+    p->n_machines = n;
+    bool native = K == 2 || p->decision == DN_DECISION_NATIVE;
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < n && status == DN_OK; i++)
+        status = dni_machine_read(r, native ? K : 2, d, &p->machines[i], err);
+    return status;
 }
 
 /* Magic, version, size and checksum; the reader is left behind the header, before the checksum. */
@@ -226,6 +247,8 @@ static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out
                      DNI_MODEL_VERSION);
         return DN_ERR_VERSION;
     }
+    if (version == 1) /* a development version's, never released */
+        return dn_error_set(err, DN_ERR_VERSION, "the model has format version 1, which this library does not read: train it again");
     if (version == 0 || dni_get_u32(b + MAGIC_SIZE + 4) != 0)
         return corrupt("its header is wrong", err);
     if (dni_get_u64(b + SIZE_AT) != size)
@@ -249,11 +272,11 @@ dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error
     if (status == DN_OK)
         status = dni_encoder_read(&r, &p.encoder, err);
     if (status == DN_OK)
-        status = read_weights(&r, &p, err);
+        status = read_machines(&r, &p, err);
     if (status == DN_OK)
         status = dni_reader_end(&r, "model", err);
     if (status == DN_OK) {
-        dni_model_parts parts = {p.params, p.seed, p.target, p.target_length, &p.classes, p.encoder, p.n_scores, p.w, p.w0};
+        dni_model_parts parts = {p.params, p.seed, p.target, p.target_length, &p.classes, p.encoder, p.decision, p.machines, p.n_machines};
         dn_error own = {0};
         status = dni_model_new(&parts, out, &own);
         if (status == DN_ERR_NUMERIC)
@@ -262,7 +285,7 @@ dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error
             dn_error_set(err, status, "%s", own.message);
         if (status == DN_OK) {
             p.encoder = NULL;
-            p.w = p.w0 = NULL;
+            p.machines = NULL;
         }
     }
     parts_done(&p);

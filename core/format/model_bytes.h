@@ -1,17 +1,18 @@
 /* The bytes of a model. All integers and doubles little-endian; a text is a u64 length and its bytes.
  *
  *   8 bytes   "DNMODEL\n"
- *   u32       format version, 1
+ *   u32       format version, 2
  *   u32       0
  *   u64       size of everything, checksum included
  *   text      id of the algorithm
  *   u64       seed
- *   u64       number of parameters; for each: text name, u8 0 and an f64, or u8 1 and a text (a choice, or a word instead of a number)
+ *   u64       number of parameters; for each: text name, u8 0 and an f64, u8 1 and a text (a choice, or a word instead of a
+ *             number), or u8 2, a u64 and so many f64 (a list)
  *   text      name of the target column
  *   u8        its dn_column_type; u64 number of classes; then an f64 each (numeric, boolean) or a text each
  *   …         the encoder (data/encoder_bytes.h)
- *   u8        kind of the model: 0 linear
- *   u64       n_scores; then n_scores × n_features f64 weights of the encoded x and n_scores f64 intercepts
+ *   u8        dn_decision
+ *   …         the machines it needs, one after the other (format/machine_bytes.h)
  *   u32       CRC-32 of everything before
  *
  * Parameters are matched by name: one that the algorithm has no more is left out, one that it has got since has its default. */
@@ -19,6 +20,6 @@
 #define DNI_FORMAT_MODEL_BYTES_H
 
 #define DNI_MODEL_MAGIC "DNMODEL\n"
-#define DNI_MODEL_VERSION 1
+#define DNI_MODEL_VERSION 2 /* 1 was never released */
 
 #endif

@@ -4,6 +4,7 @@
  *
  * Bishop, PRML, sections 4.3.2–4.3.4; Alpaydın, sections 10.7 and 10.8. */
 #include "learners/logistic_fit.h"
+#include "learners/multiclass.h"
 #include "learners/registry.h"
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"
@@ -12,6 +13,7 @@
 #include "optimize/newton.h"
 #include "optimize/random.h"
 #include "optimize/sgd.h"
+#include "predict/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,6 +100,8 @@ static const dn_param params[] = {
      .default_choice = "random",
      .choices = inits,
      .choice_meanings = init_meanings},
+    DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
+    DNI_PARAM_DISCRIMINANTS,
 };
 
 static dn_status check(const dn_params *p, dn_error *err) {
@@ -110,7 +114,7 @@ static dn_status check(const dn_params *p, dn_error *err) {
         dn_error_set_field(err, "learning_rate");
         return status;
     }
-    return DN_OK;
+    return dni_multiclass_check(p, err);
 }
 
 /* The rule of solver_meanings: a function of the shape only, so that the same data always take the same road. */
@@ -310,25 +314,22 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
     return DN_OK;
 }
 
-static dn_status hand_over(dni_logistic_fit *fit, const double *x, dn_fit_output *out, dn_error *err) {
+static dn_status hand_over(dni_logistic_fit *fit, const double *x, dn_machine *out, dn_error *err) {
     dni_logistic *loss = &fit->loss;
     size_t d = loss->width - 1;
     dni_logistic_state(loss, x, loss->stated);
     symmetrise(loss, loss->stated);
     if (!dni_all_finite(loss->stated, loss->n))
         return dn_error_set(err, DN_ERR_NUMERIC, "the weights in the scale of the features are not finite; standardise the columns");
-    double *w = malloc((loss->n_scores * d + 1) * sizeof *w), *w0 = malloc(loss->n_scores * sizeof *w0);
-    if (w == NULL || w0 == NULL) {
-        free(w);
-        free(w0);
-        return dn_error_set(err, DN_ERR_MEMORY, "the weights need %zu bytes of memory, which the system does not have",
-                            loss->n * sizeof *w);
-    }
+    dn_machine machine;
+    dn_status status = dni_machine_new(DN_MACHINE_LINEAR, loss->n_classes, d, DN_COVARIANCE_SHARED, false, &machine, err);
+    if (status != DN_OK)
+        return status;
     for (size_t k = 0; k < loss->n_scores; k++) {
-        memcpy(w + k * d, loss->stated + k * loss->width, d * sizeof *w);
-        w0[k] = loss->stated[k * loss->width + d];
+        memcpy(machine.w + k * d, loss->stated + k * loss->width, d * sizeof *machine.w);
+        machine.w0[k] = loss->stated[k * loss->width + d];
     }
-    *out = (dn_fit_output){.kind = DN_MODEL_LINEAR, .n_scores = loss->n_scores, .w = w, .w0 = w0};
+    *out = machine;
     return DN_OK;
 }
 
@@ -357,7 +358,7 @@ static void clear_constants(const dni_logistic_fit *fit, double *x) {
             x[k * loss->width + j] = 0;
 }
 
-static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_fit_output *out, dn_error *err) {
+static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_machine *out, dn_error *err) {
     dni_outcome outcome;
     start_at(fit, x);
     symmetrise(&fit->loss, x);
@@ -379,7 +380,7 @@ static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_fi
     return hand_over(fit, x, out, err);
 }
 
-static dn_status fit_logistic(const dn_fit_input *input, const dn_run *run, dn_fit_output *out, dn_report *report, dn_error *err) {
+static dn_status fit_logistic(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
     const dn_rows *rows = input->rows;
     dn_report fresh = {0};
     dni_logistic_fit fit = {.input = input, .run = run, .report = &fresh};

@@ -25,7 +25,7 @@ dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error
         return DN_ERR_MEMORY;
     }
     for (size_t i = 0; i < n; i++)
-        values[i] = (dn_param_value){algorithm->params[i].default_number, algorithm->params[i].default_choice};
+        values[i] = (dn_param_value){.number = algorithm->params[i].default_number, .word = algorithm->params[i].default_choice};
     *params = (dn_params){algorithm, values};
     *out = params;
     return DN_OK;
@@ -34,6 +34,8 @@ dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error
 void dn_params_free(dn_params *params) {
     if (params == NULL)
         return;
+    for (size_t i = 0; i < params->algorithm->n_params; i++)
+        free(params->values[i].list);
     free(params->values);
     free(params);
 }
@@ -43,9 +45,18 @@ dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err
     dn_status status = dn_params_new(params->algorithm, &copy, err);
     if (status != DN_OK)
         return status;
-    memcpy(copy->values, params->values, params->algorithm->n_params * sizeof *copy->values);
-    *out = copy;
-    return DN_OK;
+    for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++) {
+        const dn_param_value *from = &params->values[i];
+        if (from->list != NULL)
+            status = dn_params_set_list(copy, params->algorithm->params[i].name, from->list, from->n_list, err);
+        else
+            copy->values[i] = *from;
+    }
+    if (status == DN_OK)
+        *out = copy;
+    else
+        dn_params_free(copy);
+    return status;
 }
 
 /* Appends a quoted name to a list being written; what does not fit is left out. */
@@ -64,22 +75,31 @@ static dn_status refuse_name(const dn_params *params, const char *name, dn_error
     return status;
 }
 
+/* Writes "a finite number >= 0 and < 1", returns its length. */
+static size_t describe_range(const dn_param *param, const char *what, char *rule, size_t size) {
+    size_t n = (size_t)snprintf(rule, size, "%s", what);
+    if (!isinf(param->minimum))
+        n += (size_t)snprintf(rule + n, size - n, " %s %g", param->open_minimum ? ">" : ">=", param->minimum);
+    if (!isinf(param->maximum))
+        n += (size_t)snprintf(rule + n, size - n, "%s %s %g", isinf(param->minimum) ? "" : " and",
+                              param->open_maximum ? "<" : "<=", param->maximum);
+    return n;
+}
+
 static dn_status refuse_value(const dn_param *param, const char *got, dn_error *err) {
-    char rule[256] = "";
+    char rule[256] = "", list[200] = "";
+    for (size_t i = 0; param->choices != NULL && param->choices[i] != NULL; i++)
+        append_name(list, sizeof list, param->choices[i]);
     if (param->type == DN_PARAM_BOOLEAN) {
         snprintf(rule, sizeof rule, "true or false");
     } else if (param->type == DN_PARAM_CHOICE) {
-        for (size_t i = 0; param->choices[i] != NULL; i++)
-            append_name(rule, sizeof rule, param->choices[i]);
-        memmove(rule + 7, rule, sizeof rule - 8);
-        memcpy(rule, "one of ", 7);
+        snprintf(rule, sizeof rule, "one of %s", list);
+    } else if (param->type == DN_PARAM_LIST) {
+        size_t n = describe_range(param, "a list of finite numbers", rule, sizeof rule);
+        if (list[0] != '\0')
+            snprintf(rule + n, sizeof rule - n, ", or one of %s", list);
     } else {
-        size_t n = (size_t)snprintf(rule, sizeof rule, "%s", param->type == DN_PARAM_INTEGER ? "an integer" : "a finite number");
-        if (!isinf(param->minimum))
-            n += (size_t)snprintf(rule + n, sizeof rule - n, " %s %g", param->open_minimum ? ">" : ">=", param->minimum);
-        if (!isinf(param->maximum))
-            n += (size_t)snprintf(rule + n, sizeof rule - n, "%s %s %g", isinf(param->minimum) ? "" : " and",
-                                  param->open_maximum ? "<" : "<=", param->maximum);
+        size_t n = describe_range(param, param->type == DN_PARAM_INTEGER ? "an integer" : "a finite number", rule, sizeof rule);
         if (param->word != NULL)
             snprintf(rule + n, sizeof rule - n, " or \"%s\"", param->word);
     }
@@ -88,22 +108,62 @@ static dn_status refuse_value(const dn_param *param, const char *got, dn_error *
     return status;
 }
 
+static bool in_range(const dn_param *param, double value) {
+    bool above = param->open_minimum ? value > param->minimum : value >= param->minimum;
+    bool below = param->open_maximum ? value < param->maximum : value <= param->maximum;
+    return isfinite(value) && above && below;
+}
+
+/* The value in its shortest spelling. */
+static void spell(double value, char got[DN_NUMBER_SIZE]) {
+    snprintf(got, DN_NUMBER_SIZE, "%.17g", value);
+    if (isfinite(value))
+        dn_number_format(value, got);
+}
+
+static void replace(dn_params *params, size_t i, dn_param_value value) {
+    free(params->values[i].list);
+    params->values[i] = value;
+}
+
 dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err) {
     size_t i = index_of(params->algorithm, name);
     if (i == SIZE_MAX)
         return refuse_name(params, name, err);
     const dn_param *param = &params->algorithm->params[i];
     bool numeric = param->type == DN_PARAM_NUMBER || param->type == DN_PARAM_INTEGER;
-    bool above = param->open_minimum ? value > param->minimum : value >= param->minimum;
-    bool below = param->open_maximum ? value < param->maximum : value <= param->maximum;
-    if (!numeric || !isfinite(value) || !above || !below || (param->type == DN_PARAM_INTEGER && value != floor(value))) {
+    if (!numeric || !in_range(param, value) || (param->type == DN_PARAM_INTEGER && value != floor(value))) {
         char got[DN_NUMBER_SIZE];
-        snprintf(got, sizeof got, "%.17g", value);
-        if (isfinite(value))
-            dn_number_format(value, got);
+        spell(value, got);
         return refuse_value(param, got, err);
     }
-    params->values[i] = (dn_param_value){value, NULL};
+    replace(params, i, (dn_param_value){.number = value});
+    return DN_OK;
+}
+
+dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n, dn_error *err) {
+    size_t i = index_of(params->algorithm, name);
+    if (i == SIZE_MAX)
+        return refuse_name(params, name, err);
+    const dn_param *param = &params->algorithm->params[i];
+    char got[DN_NUMBER_SIZE + 40] = "";
+    if (param->type != DN_PARAM_LIST || n == 0 || n > DN_MAX_LIST) {
+        snprintf(got, sizeof got, "a list of %zu", n);
+        return refuse_value(param, got, err);
+    }
+    for (size_t k = 0; k < n; k++) {
+        if (in_range(param, values[k]))
+            continue;
+        char number[DN_NUMBER_SIZE];
+        spell(values[k], number);
+        snprintf(got, sizeof got, "%s at place %zu", number, k);
+        return refuse_value(param, got, err);
+    }
+    double *list = malloc(n * sizeof *list);
+    if (list == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for a list of %zu numbers", n);
+    memcpy(list, values, n * sizeof *list);
+    replace(params, i, (dn_param_value){.list = list, .n_list = n});
     return DN_OK;
 }
 
@@ -113,7 +173,7 @@ dn_status dn_params_set_word(dn_params *params, const char *name, const char *wo
         return refuse_name(params, name, err);
     const dn_param *param = &params->algorithm->params[i];
     const char *found = NULL;
-    if (param->type == DN_PARAM_CHOICE) {
+    if (param->choices != NULL) {
         for (size_t k = 0; param->choices[k] != NULL; k++)
             if (strcmp(param->choices[k], word) == 0)
                 found = param->choices[k];
@@ -125,7 +185,7 @@ dn_status dn_params_set_word(dn_params *params, const char *name, const char *wo
         snprintf(got, sizeof got, "\"%.64s\"", word);
         return refuse_value(param, got, err);
     }
-    params->values[i] = (dn_param_value){param->default_number, found};
+    replace(params, i, (dn_param_value){.number = param->default_number, .word = found});
     return DN_OK;
 }
 
@@ -135,12 +195,35 @@ dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value,
         return refuse_name(params, name, err);
     if (params->algorithm->params[i].type != DN_PARAM_BOOLEAN)
         return refuse_value(&params->algorithm->params[i], value ? "true" : "false", err);
-    params->values[i] = (dn_param_value){value ? 1.0 : 0.0, NULL};
+    replace(params, i, (dn_param_value){.number = value ? 1.0 : 0.0});
     return DN_OK;
 }
 
 dn_status dn_params_check(const dn_params *params, dn_error *err) {
     return params->algorithm->check == NULL ? DN_OK : params->algorithm->check(params, err);
+}
+
+static dn_status check_distribution(const dn_param *param, const dn_param_value *value, size_t n_classes, dn_error *err) {
+    dn_status status = DN_OK;
+    double sum = 0;
+    for (size_t k = 0; k < value->n_list; k++)
+        sum += value->list[k];
+    if (value->n_list != n_classes)
+        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must have a number for each of the %zu classes (got %zu)",
+                              param->name, n_classes, value->n_list);
+    else if (!(fabs(sum - 1) <= 1e-9))
+        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must sum to 1 (got %.12g)", param->name, sum);
+    if (status != DN_OK)
+        dn_error_set_field(err, param->name);
+    return status;
+}
+
+dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++)
+        if (params->algorithm->params[i].distribution && params->values[i].list != NULL)
+            status = check_distribution(&params->algorithm->params[i], &params->values[i], n_classes, err);
+    return status;
 }
 
 dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
@@ -163,4 +246,14 @@ bool dn_params_boolean(const dn_params *params, const char *name) {
 
 const char *dn_params_word(const dn_params *params, const char *name) {
     return value_of(params, name)->word;
+}
+
+const double *dn_params_list(const dn_params *params, const char *name, size_t *out_n) {
+    const dn_param_value *value = value_of(params, name);
+    *out_n = value->n_list;
+    return value->list;
+}
+
+bool dn_params_has(const dn_params *params, const char *name) {
+    return index_of(params->algorithm, name) != SIZE_MAX;
 }

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void dn_report_warn(dn_report *report, const char *format, ...) {
@@ -12,6 +13,14 @@ void dn_report_warn(dn_report *report, const char *format, ...) {
     va_start(args, format);
     vsnprintf(report->warnings[report->n_warnings++], DN_MESSAGE_SIZE, format, args);
     va_end(args);
+}
+
+void dn_report_done(dn_report *report) {
+    for (size_t i = 0; i < report->n_parts; i++)
+        free(report->parts[i].details);
+    free(report->parts);
+    report->parts = NULL;
+    report->n_parts = 0;
 }
 
 static dn_detail *add_detail(dn_report *report, const char *name) {

@@ -1,7 +1,9 @@
 /* Training from a table: classes, split, encoder, rows, learner, model, metrics. */
 #include "evaluate/judge.h"
 #include "evaluate/split.h"
+#include "learners/multiclass.h"
 #include "learners/target.h"
+#include "learners/training_set.h"
 #include "linalg/tile.h"
 #include "predict/model.h"
 
@@ -25,9 +27,11 @@ struct training {
     dni_classes classes;
     dni_split split;
     dn_encoder *encoder;
+    char *names;             /* of the classes, each with its NUL */
+    const char **class_name; /* [n_classes] into names */
+    dni_training_set set;
     dn_rows *rows; /* the training rows */
     bool streamed;
-    dn_fit_output fit;
     dn_train_result result;
 };
 
@@ -53,6 +57,25 @@ static dn_status check_request(const dn_train_request *r, dn_error *err) {
     return DN_OK;
 }
 
+/* The classes' names as C strings. */
+static dn_status name_classes(struct training *t, dn_error *err) {
+    const dn_strings *from = &t->classes.shown.names;
+    size_t n = t->classes.shown.n;
+    t->names = malloc(from->start[n] + n + 1);
+    t->class_name = malloc((n + 1) * sizeof *t->class_name);
+    if (t->names == NULL || t->class_name == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the names of %zu classes", n);
+    char *at = t->names;
+    for (size_t k = 0; k < n; k++) {
+        size_t length = from->start[k + 1] - from->start[k];
+        memcpy(at, from->bytes + from->start[k], length);
+        at[length] = '\0';
+        t->class_name[k] = at;
+        at += length + 1;
+    }
+    return DN_OK;
+}
+
 static dn_status load(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     size_t n = r->source->n_rows;
@@ -69,14 +92,18 @@ static dn_status load(struct training *t, dn_error *err) {
                              &t->classes, err);
     if (status != DN_OK)
         return status;
-    return dni_split_holdout(t->index, n, t->classes.shown.n, r->holdout, t->run, t->role, &t->split, err);
+    status = dn_params_check_classes(r->params, t->classes.shown.n, err);
+    if (status == DN_OK)
+        status = name_classes(t, err);
+    return status == DN_OK ? dni_split_holdout(t->index, n, t->classes.shown.n, r->holdout, t->run, t->role, &t->split, err) : status;
 }
 
 /* What the rows cost beside the learner: the scan for the encoder, a block of encoded rows for each slot (the held out rows are judged in one slot, while the
  * training rows still have their blocks), and what judging the model takes. Rows that are kept in memory take what is left of a budget, never more. */
 static double rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
     double inputs = (double)request->n_inputs, features = (double)n_features, slots = (double)n_slots, classes = (double)n_classes;
-    double block = fmin((double)n_rows, DN_BLOCK_ROWS), scores = n_classes == 2 ? 1 : classes;
+    double block = fmin((double)n_rows, DN_BLOCK_ROWS);
+    double scores = (double)dn_decision_n_scores(dni_multiclass_decision(request->params), n_classes);
     double row = 4 * inputs < features ? 12 * inputs + 28 : 8 * features + 16; /* sparse, or dense */
     double blocks = (slots + (request->holdout > 0 ? 1 : 0)) * (block * row + SLOT_BYTES);
     double columns = slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * features);
@@ -84,90 +111,68 @@ static double rows_memory(const dn_train_request *request, size_t n_rows, size_t
     return blocks + columns + judge + 16 * (double)request->source->n_chunks + 8 * (double)n_rows / DN_BLOCK_ROWS;
 }
 
-/* Encoded rows in memory when they fit beside what the learner needs, and later the judge of the model (one slot), else streamed. That memory is held while the rows are made: a budget cannot
- * be asked how much is left of it. */
-static dn_status make_rows(struct training *t, dn_error *err) {
-    const dn_train_request *r = t->request;
-    const dn_algorithm *algorithm = r->params->algorithm;
-    const dn_allocator *allocator = t->run->allocator;
-    bool streams = (algorithm->flags & DN_ALGORITHM_STREAMS) != 0;
-    void *reserved = NULL;
-    bool room = true;
-    if (streams && allocator != NULL) {
-        size_t n_features = dn_encoder_n_features(t->encoder), n_classes = t->classes.shown.n;
-        double bytes = fmax(algorithm->memory(r->params, t->split.n_train, n_features, n_classes, t->run->n_slots),
-                            rows_memory(r, r->source->n_rows, n_features, n_classes, 1));
-        room = bytes < (double)(SIZE_MAX / 4);
-        if (room && bytes >= 1) {
-            reserved = allocator->allocate(allocator->ctx, (size_t)bytes);
-            room = reserved != NULL;
-        }
-    }
-    dn_error refused = {0};
-    dn_status status = DN_ERR_BUDGET;
-    if (room || !streams)
-        status = dn_rows_from_source(r->source, t->encoder, t->role, DN_ROW_TRAIN, t->index, NULL, true, t->run, &t->rows,
-                                     streams ? &refused : err);
-    if (reserved != NULL)
-        allocator->release(allocator->ctx, reserved);
-    if (streams && (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY)) {
-        t->streamed = true;
-        return dn_rows_from_source(r->source, t->encoder, t->role, DN_ROW_TRAIN, t->index, NULL, false, t->run, &t->rows, err);
-    }
-    if (status != DN_OK && streams && err != NULL && err->code == DN_OK)
-        *err = refused;
-    return status;
-}
-
 static dn_status encode(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     dn_encoder_spec spec = {.columns = r->inputs, .n_columns = r->n_inputs, .standardize = r->standardize};
     dn_status status = dn_encoder_fit(r->source, &spec, t->role, NULL, t->run, &t->encoder, err);
-    return status == DN_OK ? make_rows(t, err) : status;
+    if (status != DN_OK)
+        return status;
+    size_t n_features = dn_encoder_n_features(t->encoder), n_classes = t->classes.shown.n;
+    t->set = (dni_training_set){.source = r->source,
+                                .encoder = t->encoder,
+                                .role = t->role,
+                                .index = t->index,
+                                .n_rows = t->split.n_train,
+                                .n_classes = n_classes,
+                                .params = r->params,
+                                .class_names = t->class_name,
+                                .reserve = rows_memory(r, r->source->n_rows, n_features, n_classes, 1)};
+    return dni_training_rows(&t->set, t->run, &t->rows, &t->streamed, err);
 }
 
-static dn_status fit(struct training *t, dn_error *err) {
+/* The machines become a model that says with what it was trained: "auto" is no answer. */
+static dn_status make_model(struct training *t, dn_machine *machines, size_t n_machines, dn_error *err) {
     const dn_train_request *r = t->request;
-    dn_fit_input input = {.rows = t->rows,
-                          .n_classes = t->classes.shown.n,
-                          .params = r->params,
-                          .mean = dn_encoder_mean(t->encoder),
-                          .scale = dn_encoder_scale(t->encoder),
-                          .encoder = t->encoder};
-    dn_status status = r->params->algorithm->fit(&input, t->run, &t->fit, &t->result.report, err);
-    if (status != DN_OK)
-        return status;
-    dn_report_text(&t->result.report, "rows", t->streamed ? "streamed" : "in memory");
     const char *target = r->source->columns[r->target].name;
-    dn_params *used; /* the model says with what it was trained, "auto" is no answer */
-    status = dn_params_copy(r->params, &used, err);
+    dn_params *used;
+    dn_status status = dn_params_copy(r->params, &used, err);
     if (status != DN_OK)
         return status;
-    status = dn_params_settle(used, t->rows->n_rows, t->rows->n_cols, t->classes.shown.n, err);
+    dn_decision decision = dni_multiclass_decision(used);
+    status = dn_params_settle(used, t->rows->n_rows, t->rows->n_cols, decision == DN_DECISION_NATIVE ? t->classes.shown.n : 2, err);
     dni_model_parts parts = {.params = used,
                              .seed = t->run->seed,
                              .target = target,
                              .target_length = strlen(target),
                              .classes = &t->classes,
                              .encoder = t->encoder,
-                             .n_scores = t->fit.n_scores,
-                             .w = t->fit.w,
-                             .w0 = t->fit.w0};
+                             .decision = decision,
+                             .machines = machines,
+                             .n_machines = n_machines};
     if (status == DN_OK)
         status = dni_model_new(&parts, &t->result.model, err);
     dn_params_free(used);
-    if (status == DN_OK) { /* the model's now; its rows still borrow the encoder */
-        t->encoder = NULL;
-        t->fit = (dn_fit_output){0};
-    }
+    if (status == DN_OK)
+        t->encoder = NULL; /* the model's now; its rows still borrow it */
+    return status;
+}
+
+static dn_status fit(struct training *t, dn_error *err) {
+    dn_machine *machines;
+    size_t n_machines;
+    dn_status status = dni_fit_machines(&t->set, t->rows, t->run, &machines, &n_machines, &t->result.report, err);
+    if (status != DN_OK)
+        return status;
+    dn_report_text(&t->result.report, "rows", t->streamed ? "streamed" : "in memory");
+    status = make_model(t, machines, n_machines, err);
+    if (status != DN_OK)
+        dni_machines_free(machines, n_machines);
     return status;
 }
 
 static dn_status evaluate(struct training *t, dn_error *err) {
     const dn_model *m = t->result.model;
-    size_t n_classes = m->classes.shown.n;
-    bool probabilities = dn_model_has_probabilities(m);
-    dn_status status = dni_judge_rows(t->rows, n_classes, m->n_scores, m->w, m->w0, probabilities, t->run, &t->result.train, err);
+    dn_status status = dni_judge_rows(t->rows, m, t->run, &t->result.train, err);
     if (status != DN_OK || t->request->holdout == 0)
         return status;
     if (t->split.n_validation == 0) {
@@ -178,7 +183,7 @@ static dn_status evaluate(struct training *t, dn_error *err) {
     status = dn_rows_from_source(t->request->source, m->encoder, t->role, DN_ROW_VALIDATE, t->index, NULL, false, t->run, &rows, err);
     if (status != DN_OK)
         return status;
-    status = dni_judge_rows(rows, n_classes, m->n_scores, m->w, m->w0, probabilities, t->run, &t->result.validation, err);
+    status = dni_judge_rows(rows, m, t->run, &t->result.validation, err);
     dn_rows_free(rows);
     return status;
 }
@@ -210,8 +215,8 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
     dn_rows_free(t.rows);
     dn_encoder_unref(t.encoder);
     dni_classes_done(&t.classes);
-    free(t.fit.w);
-    free(t.fit.w0);
+    free(t.names);
+    free((void *)t.class_name);
     dn_run_free(run, t.role);
     dn_run_free(run, t.index);
     if (status == DN_OK)
@@ -225,6 +230,7 @@ void dn_train_result_done(dn_train_result *result) {
     dn_model_unref(result->model);
     dn_metrics_free(result->train);
     dn_metrics_free(result->validation);
+    dn_report_done(&result->report);
     result->model = NULL;
     result->train = result->validation = NULL;
 }
@@ -234,6 +240,11 @@ double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_
     double rows = (double)n_rows, bytes = 9 * rows; /* class indexes and roles */
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
         bytes += 8 * rows * (double)n_features;
+    dn_decision decision = dni_multiclass_decision(request->params);
+    bool several = n_classes > 2 && decision != DN_DECISION_NATIVE;
+    if (several) /* their weights, and the rows of a pair or other targets */
+        bytes += 16 * (double)dn_decision_n_machines(decision, n_classes) * ((double)n_features + 64) + 9 * rows +
+                 8 * (double)n_slots * DN_BLOCK_ROWS;
     return bytes + rows_memory(request, n_rows, n_features, n_classes, n_slots) +
-           algorithm->memory(request->params, n_rows, n_features, n_classes, n_slots);
+           algorithm->memory(request->params, n_rows, n_features, several ? 2 : n_classes, n_slots);
 }

@@ -2,8 +2,9 @@
 #include "predict/model.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
-#include "predict/linear.h"
+#include "predict/machine.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,19 +13,60 @@ static dn_status no_memory(dn_error *err) {
     return DN_ERR_MEMORY;
 }
 
-/* Derives what prediction uses from the encoder and the weights. */
-static dn_status prepare(dn_model *m, const double *w, const double *w0, dn_error *err) {
-    size_t d = m->n_features, S = m->n_scores;
-    m->w_raw = malloc((d * S + 1) * sizeof *m->w_raw);
-    m->w0_raw = malloc(S * sizeof *m->w0_raw);
+void dni_machines_free(dn_machine *machines, size_t n) {
+    for (size_t i = 0; machines != NULL && i < n; i++)
+        dn_machine_done(&machines[i]);
+    free(machines);
+}
+
+/* The raw machines, one for each of `machines`. */
+static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err) {
+    m->raw = calloc(m->n_machines, sizeof *m->raw);
+    if (m->raw == NULL)
+        return no_memory(err);
+    m->linear = true;
+    for (size_t i = 0; i < m->n_machines; i++) {
+        dn_status status = dni_machine_to_raw(&machines[i], dn_encoder_mean(m->encoder), dn_encoder_scale(m->encoder), &m->raw[i], err);
+        if (status != DN_OK)
+            return status;
+        size_t work = dni_machine_work(&m->raw[i]);
+        m->work = work > m->work ? work : m->work;
+        m->n_scores += dn_machine_n_scores(&m->raw[i]);
+        m->linear = m->linear && m->raw[i].kind == DN_MACHINE_LINEAR;
+    }
+    return DN_OK;
+}
+
+static dn_status make_intercept(dn_model *m, dn_error *err) {
+    double *work = malloc((m->work + 1) * sizeof *work);
+    m->intercept = malloc(m->n_scores * sizeof *m->intercept);
+    if (work == NULL || m->intercept == NULL) {
+        free(work);
+        return no_memory(err);
+    }
+    size_t first = 0;
+    for (size_t i = 0; i < m->n_machines; i++) {
+        dni_machine_intercept(&m->raw[i], m->intercept + first, work);
+        first += dn_machine_n_scores(&m->raw[i]);
+    }
+    free(work);
+    return DN_OK;
+}
+
+/* The linear scores side by side, and how inputs become part of them. */
+static dn_status make_linear(dn_model *m, dn_error *err) {
+    size_t d = m->n_features, S = m->n_scores, first = 0;
+    m->w = malloc((d * S + 1) * sizeof *m->w);
     m->by_feature = malloc((d * S + 1) * sizeof *m->by_feature);
     m->terms = calloc(m->n_inputs + 1, sizeof *m->terms);
-    if (m->w_raw == NULL || m->w0_raw == NULL || m->by_feature == NULL || m->terms == NULL)
+    if (m->w == NULL || m->by_feature == NULL || m->terms == NULL)
         return no_memory(err);
-    dni_linear_to_raw(w, d, w0, 1, S, d, dn_encoder_mean(m->encoder), dn_encoder_scale(m->encoder), m->w_raw, m->w0_raw);
-    if (!dni_all_finite(m->w_raw, d * S) || !dni_all_finite(m->w0_raw, S))
-        return dn_error_set(err, DN_ERR_NUMERIC, "the weights in the scale of the raw columns are not finite");
-    dni_transpose(m->w_raw, S, d, m->by_feature);
+    for (size_t i = 0; i < m->n_machines; i++) {
+        size_t own = dn_machine_n_scores(&m->raw[i]);
+        memcpy(m->w + first * d, m->raw[i].w, own * d * sizeof *m->w);
+        first += own;
+    }
+    dni_transpose(m->w, S, d, m->by_feature);
     m->plain = true;
     for (size_t i = 0; i < m->n_inputs; i++) {
         const dn_input *input = dn_encoder_input(m->encoder, i);
@@ -35,6 +77,14 @@ static dn_status prepare(dn_model *m, const double *w, const double *w0, dn_erro
     return DN_OK;
 }
 
+/* Derives what prediction uses from the encoder and the machines. */
+static dn_status prepare(dn_model *m, const dn_machine *machines, dn_error *err) {
+    dn_status status = make_raw(m, machines, err);
+    if (status == DN_OK)
+        status = make_intercept(m, err);
+    return status == DN_OK && m->linear ? make_linear(m, err) : status;
+}
+
 dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err) {
     dn_model *m = calloc(1, sizeof *m);
     if (m == NULL)
@@ -42,7 +92,8 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
     atomic_init(&m->references, 1);
     m->seed = parts->seed;
     m->encoder = parts->encoder;
-    m->n_scores = parts->n_scores;
+    m->decision = parts->decision;
+    m->n_machines = parts->n_machines;
     m->n_features = dn_encoder_n_features(parts->encoder);
     m->n_inputs = dn_encoder_n_inputs(parts->encoder);
     m->target = malloc(parts->target_length + 1);
@@ -53,7 +104,7 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
         status = dn_params_copy(parts->params, &m->params, err);
     }
     if (status == DN_OK)
-        status = prepare(m, parts->w, parts->w0, err);
+        status = prepare(m, parts->machines, err);
     if (status != DN_OK) {
         m->encoder = NULL; /* still the caller's */
         dn_model_unref(m);
@@ -61,8 +112,7 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
     }
     m->classes = *parts->classes;
     *parts->classes = (dni_classes){0};
-    m->w = parts->w;
-    m->w0 = parts->w0;
+    m->machines = parts->machines;
     *out = m;
     return DN_OK;
 }
@@ -79,10 +129,10 @@ void dn_model_unref(dn_model *model) {
     free(model->target);
     dni_classes_done(&model->classes);
     dn_encoder_unref(model->encoder);
+    dni_machines_free(model->machines, model->n_machines);
+    dni_machines_free(model->raw, model->n_machines);
+    free(model->intercept);
     free(model->w);
-    free(model->w0);
-    free(model->w_raw);
-    free(model->w0_raw);
     free(model->by_feature);
     free(model->terms);
     free(model);
@@ -91,7 +141,9 @@ void dn_model_unref(dn_model *model) {
 size_t dn_model_memory(const dn_model *model) {
     const dn_classes *classes = &model->classes.shown;
     size_t bytes = sizeof *model + strlen(model->target) + model->params->algorithm->n_params * sizeof(dn_param_value);
-    bytes += (3 * model->n_features + 2) * model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
+    bytes += ((model->linear ? 2 * model->n_features : 0) + 1) * model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
+    for (size_t i = 0; i < model->n_machines; i++)
+        bytes += 2 * (sizeof(dn_machine) + dni_machine_numbers(&model->machines[i]) * sizeof(double));
     bytes += model->classes.names.capacity + classes->n * (sizeof(double) + 5 * sizeof(uint32_t));
     bytes += model->n_features * 2 * sizeof(double); /* the encoder's means and scales */
     for (size_t i = 0; i < model->n_inputs; i++) {
@@ -135,13 +187,40 @@ size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t le
     return dni_classes_find_text(&model->classes, text, length);
 }
 
+dn_decision dn_model_decision(const dn_model *model) {
+    return model->decision;
+}
+
+size_t dn_model_n_machines(const dn_model *model) {
+    return model->n_machines;
+}
+
+const dn_machine *dn_model_machine(const dn_model *model, size_t i) {
+    assert(i < model->n_machines);
+    return &model->raw[i];
+}
+
 bool dn_model_linear(const dn_model *model, dn_linear *out) {
-    *out = (dn_linear){model->n_scores, model->n_features, model->w_raw, model->w0_raw};
-    return true;
+    if (model->linear)
+        *out = (dn_linear){model->n_scores, model->n_features, model->w, model->intercept};
+    return model->linear;
 }
 
 bool dn_model_has_probabilities(const dn_model *model) {
-    return (model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0;
+    return (model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 &&
+           dn_decision_has_probabilities(model->decision, model->classes.shown.n);
+}
+
+bool dn_model_has_density(const dn_model *model) {
+    return model->n_machines == 1 && (model->raw[0].gaussians != NULL || model->raw[0].naive_bayes != NULL);
+}
+
+const double *dn_model_intercept(const dn_model *model) {
+    return model->intercept;
+}
+
+size_t dn_model_n_components(const dn_model *model) {
+    return model->n_machines == 1 ? model->raw[0].n_components : 0;
 }
 
 size_t dn_model_n_scores(const dn_model *model) {

@@ -22,12 +22,19 @@ struct dn_model {
     char *target; /* name of the target column */
     dni_classes classes;
     dn_encoder *encoder;
+    dn_decision decision;
+    size_t n_machines;
+    dn_machine *machines; /* [n_machines] of the encoded x */
+    dn_machine *raw;      /* [n_machines] the same of the raw features */
     size_t n_scores, n_features, n_inputs;
-    double *w, *w0;         /* discriminants of the encoded x: [n_scores × n_features], [n_scores] */
-    double *w_raw, *w0_raw; /* the same of the raw features */
-    double *by_feature;     /* [n_features × n_scores] w_raw transposed: what prediction walks through */
-    dni_term *terms;        /* [n_inputs] */
-    bool plain;             /* all inputs are numbers */
+    double *intercept; /* [n_scores] of the raw machines */
+    size_t work;       /* doubles that a raw machine needs for one x */
+    /* every machine linear: */
+    bool linear;
+    double *w;          /* [n_scores × n_features] of the raw machines, one after the other; their w0 is `intercept` */
+    double *by_feature; /* [n_features × n_scores] w transposed: what prediction walks through */
+    dni_term *terms;    /* [n_inputs] */
+    bool plain;         /* all inputs are numbers */
 };
 
 /* What a model is made of. */
@@ -38,14 +45,18 @@ typedef struct dni_model_parts {
     size_t target_length;
     dni_classes *classes; /* taken on success */
     dn_encoder *encoder;  /* taken on success */
-    size_t n_scores;
-    double *w, *w0; /* malloc'ed, taken on success */
+    dn_decision decision;
+    dn_machine *machines; /* [n_machines] malloc'ed, taken on success */
+    size_t n_machines;
 } dni_model_parts;
 
 /* DN_ERR_MEMORY, or DN_ERR_NUMERIC when weights of the raw features are not finite. */
 DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err);
 
-/* The class that scores choose: one score: g > 0 the second; several: the greatest, the lowest index among equals. */
-size_t dni_label(const double *scores, size_t n_scores);
+/* machines[n] and the array itself. */
+void dni_machines_free(dn_machine *machines, size_t n);
+
+/* Scores of x (raw features), [n_scores]; work [model->work]. false: some machine finds x impossible (machine.h). */
+bool dni_model_scores(const dn_model *model, const double *x, double *scores, double *work);
 
 #endif

@@ -16,6 +16,8 @@ static const char *type_name(dn_param_type type) {
         return "integer";
     case DN_PARAM_BOOLEAN:
         return "boolean";
+    case DN_PARAM_LIST:
+        return "list";
     case DN_PARAM_CHOICE:
         break;
     }
@@ -61,9 +63,9 @@ static void put_param(struct json_writer *w, const dn_param *p) {
     json_kv_string(w, "name", p->name);
     json_kv_string(w, "type", type_name(p->type));
     put_default(w, p);
-    if (p->type == DN_PARAM_CHOICE)
+    if (p->choices)
         put_choices(w, p);
-    else if (p->type != DN_PARAM_BOOLEAN)
+    if (p->type != DN_PARAM_CHOICE && p->type != DN_PARAM_BOOLEAN)
         put_range(w, p);
     json_kv_string(w, "meaning", p->meaning);
     json_end_object(w);

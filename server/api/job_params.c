@@ -2,11 +2,25 @@
 #include "api/job_spec.h"
 #include "base/json_read.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A fault of the core at one parameter. */
 static void fault_from(struct job_request *r, const char *name, const dn_error *err) {
     json_fault(r->problem, "/params", name && name[0] ? name : NULL, "%s", err->message);
+}
+
+/* A list of numbers for a parameter that takes one. */
+static dn_status set_list(struct job_request *r, dn_params *params, const char *name, const json_t *value, dn_error *err) {
+    size_t n = json_array_size(value);
+    double *list = arena_alloc(r->arena, (n + 1) * sizeof *list);
+    if (!list)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for a list of %zu numbers", n);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *item = json_array_get(value, i);
+        list[i] = json_is_number(item) ? json_number_value(item) : (double)NAN; /* which the parameter's rule refuses, with its place */
+    }
+    return dn_params_set_list(params, name, list, n, err);
 }
 
 static void set(struct job_request *r, dn_params *params, const char *name, const json_t *value) {
@@ -19,11 +33,14 @@ static void set(struct job_request *r, dn_params *params, const char *name, cons
         status = dn_params_set_word(params, name, json_string_value(value), &err);
     else if (json_is_boolean(value))
         status = dn_params_set_boolean(params, name, json_is_true(value), &err);
+    else if (json_is_array(value))
+        status = set_list(r, params, name, value, &err);
     else {
         struct buf what = {0};
         json_describe(&what, value);
         const char *text = buf_cstr(&what);
-        json_fault(r->problem, "/params", name, "must be a number, a string or a boolean, got %s", text ? text : "something else");
+        json_fault(r->problem, "/params", name, "must be a number, a string, a boolean or a list of numbers, got %s",
+                   text ? text : "something else");
         buf_done(&what);
         return;
     }

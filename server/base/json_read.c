@@ -219,6 +219,35 @@ bool json_read_strings(const json_t *object, const char *key, bool required, con
     return good;
 }
 
+bool json_read_numbers(const json_t *object, const char *key, bool required, const char *parent, size_t most, struct arena *arena,
+                       double **out, size_t *out_n, struct problem *problem) {
+    const json_t *array = NULL;
+    if (!json_read_array(object, key, required, parent, &array, problem)) {
+        return false;
+    }
+    const size_t n = json_array_size(array);
+    if (n > most) {
+        return json_fault(problem, parent, key, "must have at most %zu items, got %zu", most, n);
+    }
+    double *numbers = arena_alloc(arena, (n + 1) * sizeof *numbers);
+    if (numbers == NULL) {
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory while reading %s", key);
+    }
+    bool good = true;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *item = json_array_get(array, i);
+        numbers[i] = json_is_number(item) ? json_number_value(item) : (double)INFINITY;
+        if (!isfinite(numbers[i])) {
+            good = refuse_item(problem, parent, key, i, "a finite number", item);
+        }
+    }
+    if (good) {
+        *out = numbers;
+        *out_n = n;
+    }
+    return good;
+}
+
 bool json_read_ints(const json_t *object, const char *key, bool required, const char *parent, int64_t minimum, int64_t maximum, size_t most,
                     struct arena *arena, int64_t **out, size_t *out_n, struct problem *problem) {
     const json_t *array = NULL;

@@ -35,6 +35,9 @@ bool json_read_strings(const json_t *object, const char *key, bool required, con
 /* An array of at most `most` integers from minimum to maximum (within ±JSON_READ_EXACT), in the arena. Each wrong item is a fault of its own. */
 bool json_read_ints(const json_t *object, const char *key, bool required, const char *parent, int64_t minimum, int64_t maximum, size_t most,
                     struct arena *arena, int64_t **out, size_t *out_n, struct problem *problem);
+/* An array of at most `most` finite numbers, in the arena. Each wrong item is a fault of its own. */
+bool json_read_numbers(const json_t *object, const char *key, bool required, const char *parent, size_t most, struct arena *arena,
+                       double **out, size_t *out_n, struct problem *problem);
 /* One of the choices (NULL-terminated); *out is its index. */
 bool json_read_choice(const json_t *object, const char *key, bool required, const char *parent, const char *const *choices, size_t *out,
                       struct problem *problem);

@@ -8,6 +8,14 @@
 
 #define MAX_INDEX ((int64_t)1 << 40)
 
+static void list_write(struct json_writer *w, const char *name, const dn_param_value *value) {
+    json_put_key(w, name);
+    json_begin_array(w);
+    for (size_t i = 0; i < value->n_list; i++)
+        json_put_double(w, value->list[i]);
+    json_end_array(w);
+}
+
 void jobs_params_write(const dn_params *params, struct buf *out) {
     struct json_writer w;
     json_writer_init(&w, out);
@@ -17,6 +25,8 @@ void jobs_params_write(const dn_params *params, struct buf *out) {
         const dn_param_value *v = &params->values[i];
         if (v->word)
             json_kv_string(&w, p->name, v->word);
+        else if (v->list)
+            list_write(&w, p->name, v);
         else if (p->type == DN_PARAM_BOOLEAN)
             json_kv_bool(&w, p->name, v->number != 0);
         else
@@ -29,7 +39,7 @@ static void params_write(const dn_params *params, struct json_writer *w) {
     json_put_key(w, "numbers");
     json_begin_object(w);
     for (size_t i = 0; i < params->algorithm->n_params; i++)
-        if (!params->values[i].word)
+        if (!params->values[i].word && !params->values[i].list)
             json_kv_double(w, params->algorithm->params[i].name, params->values[i].number);
     json_end_object(w);
     json_put_key(w, "words");
@@ -37,6 +47,12 @@ static void params_write(const dn_params *params, struct json_writer *w) {
     for (size_t i = 0; i < params->algorithm->n_params; i++)
         if (params->values[i].word)
             json_kv_string(w, params->algorithm->params[i].name, params->values[i].word);
+    json_end_object(w);
+    json_put_key(w, "lists");
+    json_begin_object(w);
+    for (size_t i = 0; i < params->algorithm->n_params; i++)
+        if (params->values[i].list)
+            list_write(w, params->algorithm->params[i].name, &params->values[i]);
     json_end_object(w);
 }
 
@@ -115,18 +131,22 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
 }
 
 /* Sets every parameter that the text has; those it lacks keep their default. */
-static bool params_read(const json_t *root, const dn_algorithm *algorithm, dn_params **out, struct problem *problem) {
-    const json_t *numbers = NULL, *words = NULL;
+static bool params_read(const json_t *root, const dn_algorithm *algorithm, struct arena *arena, dn_params **out, struct problem *problem) {
+    const json_t *numbers = NULL, *words = NULL, *lists = NULL;
     dn_error err;
     dn_error_clear(&err);
-    if (!json_read_object(root, "numbers", true, "", &numbers, problem) || !json_read_object(root, "words", true, "", &words, problem))
+    if (!json_read_object(root, "numbers", true, "", &numbers, problem) || !json_read_object(root, "words", true, "", &words, problem) ||
+        !json_read_object(root, "lists", true, "", &lists, problem))
         return false;
     dn_status s = dn_params_new(algorithm, out, &err);
     for (size_t i = 0; s == DN_OK && i < algorithm->n_params; i++) {
         const dn_param *p = &algorithm->params[i];
         const char *word = NULL;
-        double number = 0;
-        if (json_read_string(words, p->name, false, "", &word, problem))
+        double number = 0, *list = NULL;
+        size_t n = 0;
+        if (json_read_numbers(lists, p->name, false, "", DN_MAX_LIST, arena, &list, &n, problem))
+            s = dn_params_set_list(*out, p->name, list, n, &err);
+        else if (json_read_string(words, p->name, false, "", &word, problem))
             s = dn_params_set_word(*out, p->name, word, &err);
         else if (json_read_number(numbers, p->name, false, "", &number, problem))
             s = p->type == DN_PARAM_BOOLEAN ? dn_params_set_boolean(*out, p->name, number != 0, &err)
@@ -176,7 +196,7 @@ bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out
     json_t *root = json_parse(json, strlen(json), &why);
     size_t n = 0;
     const struct jobs_column *target = NULL;
-    bool good = root && scalars_read(root, arena, &spec, &why) && params_read(root, spec.algorithm, &spec.params, &why) &&
+    bool good = root && scalars_read(root, arena, &spec, &why) && params_read(root, spec.algorithm, arena, &spec.params, &why) &&
                 (target = columns_read(root, "target", arena, &n, &why)) != NULL && n == 1 &&
                 (spec.inputs = columns_read(root, "inputs", arena, &spec.n_inputs, &why)) != NULL;
     if (good) {

@@ -73,7 +73,10 @@ static void put_row(const struct class_texts *texts, size_t n_classes, size_t n_
     buf_putc(out, '{');
     if (prediction->label != NULL) {
         buf_puts(out, "\"label\":");
-        put_class(texts, prediction->label[i], out);
+        if (prediction->label[i] == DN_AMBIGUOUS)
+            buf_puts(out, "null");
+        else
+            put_class(texts, prediction->label[i], out);
         comma = ",";
     }
     if (prediction->probabilities != NULL) {

@@ -119,7 +119,7 @@ static const struct {
     {"\"params\":{\"lambda\":-1}", "/params/lambda", "-1"},
     {"\"params\":{\"lambda\":\"much\"}", "/params/lambda", "lambda"},
     {"\"params\":{\"lambada\":null}", "/params/lambada", "null"},
-    {"\"params\":{\"lambda\":[1]}", "/params/lambda", "array"},
+    {"\"params\":{\"lambda\":[1]}", "/params/lambda", "list of 1"},
     {"\"params\":{\"lambda\":true}", "/params/lambda", "lambda"},
     {"\"params\":{\"momentum\":0.9}", "/params/momentum", "momentum"},
     {"\"params\":{\"solver\":\"magic\"}", "/params/solver", "newton"},

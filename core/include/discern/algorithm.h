@@ -3,13 +3,15 @@
 #define DISCERN_ALGORITHM_H
 
 #include <discern/encoder.h>
+#include <discern/machine.h>
 #include <discern/rows.h>
 #include <discern/run.h>
 #include <discern/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum dn_param_type { DN_PARAM_NUMBER, DN_PARAM_INTEGER, DN_PARAM_BOOLEAN, DN_PARAM_CHOICE } dn_param_type;
+/* DN_PARAM_LIST: one of the choices, or a list of numbers each within the range. */
+typedef enum dn_param_type { DN_PARAM_NUMBER, DN_PARAM_INTEGER, DN_PARAM_BOOLEAN, DN_PARAM_CHOICE, DN_PARAM_LIST } dn_param_type;
 
 /* One parameter: forms, validation and documentation all come from this row. */
 typedef struct dn_param {
@@ -18,17 +20,20 @@ typedef struct dn_param {
     double default_number;              /* number, integer, boolean (0/1) */
     const char *default_choice;         /* choice; for a number that also takes a word (see word): the word, or NULL */
     double minimum, maximum;            /* closed unless open_*; ±INFINITY for none */
-    const char *const *choices;         /* DN_PARAM_CHOICE: NULL-terminated */
+    const char *const *choices;         /* DN_PARAM_CHOICE, DN_PARAM_LIST: NULL-terminated */
     const char *const *choice_meanings; /* as long as choices */
     const char *word;                   /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
     dn_param_type type;
     bool open_minimum, open_maximum;
+    bool distribution; /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */
 } dn_param;
 
 /* Values of an algorithm's parameters, in the order of its table. Always complete: defaults first, then what was set. */
 typedef struct dn_param_value {
     double number;    /* number, integer, boolean */
-    const char *word; /* the choice or the word (points into the descriptor), NULL when a number was given */
+    const char *word; /* the choice or the word (points into the descriptor), NULL when a number or a list was given */
+    double *list;     /* [n_list] DN_PARAM_LIST, when no word was given; the params' own */
+    size_t n_list;
 } dn_param_value;
 
 typedef struct dn_algorithm dn_algorithm;
@@ -44,14 +49,23 @@ DN_MUST_USE dn_status dn_params_copy(const dn_params *params, dn_params **out, d
 DN_MUST_USE dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err);
 DN_MUST_USE dn_status dn_params_set_word(dn_params *params, const char *name, const char *word, dn_error *err);
 DN_MUST_USE dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err);
+/* values [n] is copied; DN_ERR_MEMORY too. A list has 1 … DN_MAX_LIST numbers. */
+DN_MUST_USE dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n, dn_error *err);
+#define DN_MAX_LIST 1000
 /* Rules between parameters (the algorithm's own check); called once after the last set. */
 DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
+/* What only the number of classes can tell: lists that are distributions have a share for each class, and their sum is 1 within 1e-9. DN_ERR_ARGUMENT, field. */
+DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_error *err);
 /* Replaces every "auto" by what a fit to so many rows, features and classes uses, as far as that shape decides it; what depends on the data stays "auto". The params are checked. */
 DN_MUST_USE dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
 /* Read one that must exist (asserted). */
 double dn_params_number(const dn_params *params, const char *name);
 bool dn_params_boolean(const dn_params *params, const char *name);
-const char *dn_params_word(const dn_params *params, const char *name); /* NULL when a number was given */
+const char *dn_params_word(const dn_params *params, const char *name); /* NULL when a number or a list was given */
+/* NULL when a word was given; *out_n is then 0. */
+const double *dn_params_list(const dn_params *params, const char *name, size_t *out_n);
+/* Whether the algorithm has a parameter of that name. */
+bool dn_params_has(const dn_params *params, const char *name);
 
 /* One of the numbers a method reports about itself ("seconds", "gradient_evaluations"): result.details of the service. */
 typedef struct dn_detail {
@@ -60,9 +74,20 @@ typedef struct dn_detail {
     char text[160];
 } dn_detail;
 
+/* How one of several two-class machines was fitted (multiclass.h). */
+typedef struct dn_report_part {
+    size_t negative, positive; /* class indexes; negative SIZE_MAX: all the others */
+    bool converged;
+    const char *stop_reason;
+    size_t iterations;
+    double objective;
+    dn_detail *details; /* [n_details] malloc'ed */
+    size_t n_details;
+} dn_report_part;
+
 #define DN_MAX_DETAILS 32
 #define DN_MAX_WARNINGS 16
-/* How a fit ended. */
+/* How a fit ended. {0} before; dn_report_done afterwards. */
 typedef struct dn_report {
     bool converged;          /* honest: the stopping rule of the catalogue holds */
     const char *stop_reason; /* "tolerance", "max_iterations", "closed_form", "no_progress"… a static string */
@@ -73,32 +98,28 @@ typedef struct dn_report {
     size_t n_details;
     char warnings[DN_MAX_WARNINGS][DN_MESSAGE_SIZE];
     size_t n_warnings;
+    dn_report_part *parts; /* [n_parts] of a model of several machines, malloc'ed; NULL otherwise */
+    size_t n_parts;
 } dn_report;
+void dn_report_done(dn_report *report);                                          /* frees the parts */
 void dn_report_warn(dn_report *report, const char *format, ...) DN_PRINTF(2, 3); /* beyond the maximum: dropped */
 void dn_report_number(dn_report *report, const char *name, double value);
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) DN_PRINTF(3, 4);
 
-/* What a learner gets. Rows are encoded (standardised when the encoder says so); targets are class indexes; every class occurs. */
+/* What a learner gets. Rows are encoded (standardised when the encoder says so); targets are class indexes; every class occurs with a positive weight.
+ * Rows of weight 0 count as none. */
 typedef struct dn_fit_input {
     const dn_rows *rows;
     size_t n_classes;
     const dn_params *params;
-    const double *mean, *scale; /* [n_cols] of the encoder: raw = mean + scale·x, for snapshots in the raw space; NULL: 0 and 1 */
-    const dn_encoder *encoder;  /* names the features in warnings; NULL: they are numbered */
+    const double *mean, *scale;     /* [n_cols] of the encoder: raw = mean + scale·x, for snapshots in the raw space; NULL: 0 and 1 */
+    const dn_encoder *encoder;      /* names the features in warnings; NULL: they are numbered */
+    const char *const *class_names; /* [n_classes] for messages; NULL: they are numbered */
 } dn_fit_input;
-
-/* What a learner leaves: linear scores g = W x + w0 on the encoded x. (Learners of other shapes extend this union-like struct; their kind says which.) */
-typedef enum dn_model_kind { DN_MODEL_LINEAR } dn_model_kind;
-typedef struct dn_fit_output {
-    dn_model_kind kind;
-    size_t n_scores; /* 1 for two classes (g > 0 chooses the second), K otherwise */
-    double *w;       /* [n_scores × n_cols], malloc'ed by the learner, taken by the caller */
-    double *w0;      /* [n_scores], malloc'ed likewise */
-} dn_fit_output;
 
 enum dn_algorithm_flags {
     DN_ALGORITHM_TARGET = 1,        /* needs a target column */
-    DN_ALGORITHM_PROBABILITIES = 2, /* scores become probabilities: sigmoid for one score, softmax for K */
+    DN_ALGORITHM_PROBABILITIES = 2, /* scores are log-odds: they become probabilities (decision.h) */
     DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize defaults to on */
     DN_ALGORITHM_STREAMS = 8        /* works on dn_rows that are not in memory */
 };
@@ -116,7 +137,8 @@ struct dn_algorithm {
     dn_status (*settle)(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
     /* Working memory of a fit in bytes, beside the rows. */
     double (*memory)(const dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
-    dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_fit_output *out, dn_report *report, dn_error *err);
+    /* Leaves a machine for all n_classes (two of them when called for one of several machines): *out, taken by the caller, and *report untouched on failure. */
+    dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err);
 };
 
 /* The registry, in the catalogue's order. */

@@ -18,6 +18,7 @@ typedef struct dn_metrics {
     double weight; /* Σ weights */
     double accuracy, error, balanced_accuracy;
     double log_loss;                  /* p of the true class clipped to [1e-15, 1 − 1e-15]; NaN without probabilities */
+    double ambiguous;                 /* Σ weights of rows that got no label: errors, outside the confusion matrix */
     double *confusion;                /* [K × K], rows are the truth; weights summed */
     dn_class_metrics *per_class;      /* [K] */
     dn_class_metrics macro, weighted; /* means over the classes where defined; support: total */
@@ -25,7 +26,7 @@ typedef struct dn_metrics {
 
 DN_MUST_USE dn_status dn_metrics_new(size_t n_classes, dn_metrics **out, dn_error *err);
 void dn_metrics_free(dn_metrics *metrics);
-/* Adds n rows: truth[i], predicted[i] are class indexes; probabilities [n × K] or NULL; weight NULL = 1. */
+/* Adds n rows: truth[i], predicted[i] are class indexes (predicted: or DN_AMBIGUOUS); probabilities [n × K] or NULL; weight NULL = 1. */
 void dn_metrics_add(dn_metrics *metrics, size_t n, const size_t *truth, const size_t *predicted, const double *probabilities,
                     const double *weight);
 /* Computes the ratios from the sums. No rows: everything NaN. */

@@ -9,6 +9,7 @@
 #define DISCERN_MODEL_H
 
 #include <discern/algorithm.h>
+#include <discern/decision.h>
 #include <discern/encoder.h>
 #include <discern/metrics.h>
 
@@ -67,7 +68,12 @@ const dn_encoder *dn_model_encoder(const dn_model *model);
 size_t dn_model_class_of_number(const dn_model *model, double number);
 size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t length);
 
-/* The discriminants in the raw feature space: g = W x_raw + w0 where x_raw is the encoded but not standardised x. [n_scores × n_features], [n_scores]. The model's. */
+/* How the model decides, and its machines in the raw feature space (the encoded but not standardised x); dn_decision_machine tells whom machine i sets against whom. */
+dn_decision dn_model_decision(const dn_model *model);
+size_t dn_model_n_machines(const dn_model *model);
+const dn_machine *dn_model_machine(const dn_model *model, size_t i); /* the model's */
+
+/* All scores together, when every machine is linear: g = W x_raw + w0. [n_scores × n_features], [n_scores]. The model's. */
 typedef struct dn_linear {
     size_t n_scores, n_features;
     const double *w, *w0;
@@ -77,17 +83,32 @@ bool dn_model_linear(const dn_model *model, dn_linear *out); /* false: not linea
 /* ---- prediction ----------------------------------------------------------------------------------------------------------------- */
 /* What is wanted: NULL pointers are not computed. */
 typedef struct dn_prediction {
-    size_t *label;         /* [n] class index; at g = 0 the first class, in an argmax the lowest index */
+    size_t *label;         /* [n] class index, DN_AMBIGUOUS (decision.h) */
     double *probabilities; /* [n × K]; must be NULL for a model without */
-    double *scores;        /* [n × n_scores] */
+    double *scores;        /* [n × n_scores] machine after machine */
+    bool *candidates;      /* [n × K] the classes that come into question: the label alone unless it is ambiguous */
+    double *
+        distance; /* [n] from the decision surface in raw features: two classes g/‖w‖; K linear discriminants min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen i;
+                            * NaN where it is not defined (not linear, votes, ambiguous, all weights 0) */
+    double *
+        contributions; /* [n × n_scores × n_features] the part of each score that is a feature's; with dn_model_intercept they sum to the score */
+    double *log_density;  /* [n] ln p(x) in raw features; must be NULL for a model without densities */
+    bool *out_of_support; /* [n] no class gives x a likelihood: the priors decide */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
+bool dn_model_has_density(const dn_model *model); /* one machine with class densities */
 size_t dn_model_n_scores(const dn_model *model);
-/* Doubles of workspace that dn_model_predict needs, independent of n. */
+/* The part of each score [n_scores] that is no feature's. */
+const double *dn_model_intercept(const dn_model *model);
+/* Doubles of workspace that dn_model_predict and dn_model_transform need, independent of n. */
 size_t dn_model_workspace(const dn_model *model);
-/* Raw rows [n × n_inputs] (see encoder.h) → out. Rows are taken in fixed padded tiles, so the answer for a row does not depend on its neighbours, the batch or the thread.
+/* Raw rows [n × n_inputs] (see encoder.h) → out. A row is scored by itself, so the answer for it does not depend on its neighbours, the batch or the thread.
  * No allocation; cannot fail: inputs that are infinite are the caller's to refuse. Thread safe with one workspace a thread. */
 void dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out);
+/* Directions to project on: 0, the model has none. */
+size_t dn_model_n_components(const dn_model *model);
+/* out [n × n_components] ← the rows in discriminant coordinates, ⟨direction, x_raw⟩. */
+void dn_model_transform(const dn_model *model, const double *raw, size_t n, double *workspace, double *out);
 
 /* Metrics of the model on a labelled source: its columns are found by name. DN_ERR_DATA names the column that is missing or of the wrong type; rows whose target is missing are
  * skipped; a class the model does not know is DN_ERR_DATA. */

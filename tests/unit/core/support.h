@@ -379,7 +379,7 @@ static inline dn_allocator memory_allocator(struct memory *m, bool budgeted) {
 
 /* ---- a fit without tables -------------------------------------------------------------------------------------------------------------- */
 struct fit {
-    dn_fit_output out;
+    dn_machine out;
     dn_report report;
 };
 
@@ -398,8 +398,8 @@ static inline dn_status fit_rows(const dn_rows *rows, size_t K, const dn_params 
 }
 
 static inline void fit_done(struct fit *fit) {
-    free(fit->out.w);
-    free(fit->out.w0);
+    dn_machine_done(&fit->out);
+    dn_report_done(&fit->report);
     *fit = (struct fit){0};
 }
 

@@ -81,7 +81,9 @@ static json_t *predict(const dn_model *model, bool label, bool probabilities, bo
     for (size_t i = 0; i < 2 * n_inputs; i++) {
         raw[i] = (double)(i % 2);
     }
-    const dn_prediction prediction = {label ? labels : NULL, probabilities ? p : NULL, scores ? g : NULL};
+    const dn_prediction prediction = {.label = label ? labels : NULL,
+                                      .probabilities = probabilities ? p : NULL,
+                                      .scores = scores ? g : NULL};
     dn_model_predict(model, raw, 2, workspace, &prediction);
     struct buf out = {0};
     wire_predictions_write(model, "na\"me", 7, 2, &prediction, &out);

@@ -25,7 +25,8 @@ static void company_is_nothing(void **state) {
         double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
         double *scores = xcalloc(n * S, sizeof *scores), *p = xcalloc(n * t->K, sizeof *p), g[16], q[16];
         size_t *label = xcalloc(n, sizeof *label), one;
-        dn_prediction all = {label, p, scores}, single = {&one, q, g};
+        dn_prediction all = {.label = label, .probabilities = p, .scores = scores},
+                      single = {.label = &one, .probabilities = q, .scores = g};
         dn_model_predict(model, t->x, n, workspace, &all);
         dn_linear linear;
         assert_true(dn_model_linear(model, &linear));
@@ -49,7 +50,7 @@ static void company_is_nothing(void **state) {
             }
             assert_true(fabs(sum - 1) < 1e-14 && q[one] == most);
         }
-        dn_prediction only = {label, NULL, NULL};
+        dn_prediction only = {.label = label};
         dn_model_predict(model, t->x, n, workspace, &only); /* what is not wanted is not needed */
         dn_model_predict(model, t->x, 0, workspace, &all);
         free(workspace);
@@ -73,7 +74,7 @@ static void probabilities_at_the_ends(void **state) {
             for (int sign = -1; sign <= 1; sign += 2) {
                 double x[] = {sign * sizes[s], -sign * sizes[s], sizes[s]}, p[3], g[3];
                 size_t label;
-                dn_prediction out = {&label, p, g};
+                dn_prediction out = {.label = &label, .probabilities = p, .scores = g};
                 dn_model_predict(model, x, 1, workspace, &out);
                 double sum = 0;
                 for (size_t k = 0; k < K; k++) {

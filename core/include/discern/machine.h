@@ -1,0 +1,62 @@
+/* A machine: what a learner leaves, the functions of the encoded x that tell its classes apart.
+ *
+ *   two classes:  one score g, g > 0 chooses the second class
+ *   K classes:    K scores, the greatest chooses
+ *
+ * A model has one machine, or, where K classes are told apart two at a time, many of two classes each (model.h: dn_decision). Three kinds:
+ *   linear       g = W x + w0
+ *   gaussian     class densities N(m_k, Σ_k): g_k = ln P(C_k) + ln N(x; m_k, Σ_k), quadratic in x; two classes: g_2 − g_1
+ *   naive bayes  g_k = ln P(C_k) + Σ_j ln p(x_j | C_k), the factors of features of several kinds; two classes: g_2 − g_1
+ * A linear machine may hold class densities too (one covariance for all classes): they give ln P(x), the scores come from W. */
+#ifndef DISCERN_MACHINE_H
+#define DISCERN_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum dn_machine_kind { DN_MACHINE_LINEAR, DN_MACHINE_GAUSSIAN, DN_MACHINE_NAIVE_BAYES } dn_machine_kind;
+
+typedef enum dn_covariance { DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL, DN_COVARIANCE_DIAGONAL } dn_covariance;
+
+/* Class densities N(m_k, Σ_k) with priors. Bishop, PRML, section 4.2. */
+typedef struct dn_gaussians {
+    dn_covariance covariance; /* shared: one Σ; full: one for each class; diagonal: one for each class, without covariances */
+    double *prior;            /* [K] > 0, sum 1 */
+    double *mean;             /* [K × d] */
+    double *whiten; /* A with AᵀA = Σ⁻¹, lower triangular, zeros above: shared [d × d], full [K × d × d]; diagonal: its diagonals [K × d] */
+    double *log_det; /* ln|Σ|: shared [1], else [K] */
+} dn_gaussians;
+
+/* How feature j enters a naive Bayes machine. */
+typedef enum dn_factor {
+    DN_FACTOR_GAUSSIAN,  /* a = mean, b = variance > 0: ln N(x; a, b) */
+    DN_FACTOR_BERNOULLI, /* a = ln P(1 | C), b = ln P(0 | C): x·a + (1 − x)·b, with 0·(−∞) = 0 */
+    DN_FACTOR_COUNT      /* a = ln θ: x·a, with 0·(−∞) = 0: one feature of a 1-of-K code, or the count of a word */
+} dn_factor;
+
+/* Alpaydın, Introduction to Machine Learning, section 5.7; Bishop, PRML, section 4.2.3. a and b may be −∞ where smoothing is 0. */
+typedef struct dn_naive_bayes {
+    double *prior;         /* [K] > 0, sum 1 */
+    unsigned char *factor; /* [d] dn_factor */
+    double *a, *b;         /* [d × K], feature after feature */
+} dn_naive_bayes;
+
+typedef struct dn_machine {
+    dn_machine_kind kind;
+    size_t n_classes, n_features;
+    double *w, *w0;              /* linear: [n_scores × d], [n_scores]; NULL otherwise */
+    dn_gaussians *gaussians;     /* gaussian; linear: the densities behind it, or NULL */
+    dn_naive_bayes *naive_bayes; /* naive bayes; NULL otherwise */
+    double *projection;          /* [n_components × d] rows are directions to project x on (Fisher); NULL: none */
+    size_t n_components;
+} dn_machine;
+
+/* 1 for two classes, K otherwise. */
+static inline size_t dn_machine_n_scores(const dn_machine *machine) {
+    return machine->n_classes == 2 ? 1 : machine->n_classes;
+}
+
+/* Frees what the machine holds (all of it malloc'ed); {0} and a half-filled one are allowed. */
+void dn_machine_done(dn_machine *machine);
+
+#endif

@@ -1,0 +1,229 @@
+/* One versus rest and one versus one. Every machine is a fit of the algorithm to two classes, in the order of decision.h, with the run's seed. */
+#include "learners/multiclass.h"
+#include "predict/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REST "one_vs_rest", "one_vs_rest_strict", "one_vs_one", "one_vs_one_strict", NULL
+#define REST_MEANINGS                                                                                                                      \
+    "K machines, each class against all others: the greatest score chooses",                                                               \
+        "as one_vs_rest, but a class is chosen only when its score alone is positive; otherwise the point is ambiguous",                   \
+        "K(K-1)/2 machines, each class against each: votes, ties by the sum of a class's scores",                                          \
+        "as one_vs_one, but a class is chosen only when it wins against every other; otherwise the point is ambiguous", NULL
+
+const char *const dni_multiclass_softmax[] = {"softmax", REST};
+const char *const dni_multiclass_softmax_meanings[] = {"one model of all classes: probabilities by softmax", REST_MEANINGS};
+const char *const dni_multiclass_native[] = {"native", REST};
+const char *const dni_multiclass_native_meanings[] = {"one model of all classes, the method's own", REST_MEANINGS};
+const char *const dni_multiclass_machines[] = {REST};
+const char *const dni_multiclass_machines_meanings[] = {REST_MEANINGS};
+const char *const dni_discriminants[] = {"K", "K-1", NULL};
+const char *const dni_discriminants_meanings[] = {"every class: claimed by none or by several is ambiguous",
+                                                  "all but the last, which is what none claims; claimed by several is ambiguous", NULL};
+
+dn_decision dni_multiclass_decision(const dn_params *params) {
+    if (!dn_params_has(params, "multiclass"))
+        return DN_DECISION_NATIVE;
+    const char *word = dn_params_word(params, "multiclass");
+    if (strcmp(word, "one_vs_rest") == 0)
+        return DN_DECISION_ONE_VS_REST;
+    if (strcmp(word, "one_vs_rest_strict") == 0)
+        return strcmp(dn_params_word(params, "discriminants"), "K") == 0 ? DN_DECISION_ONE_VS_REST_STRICT
+                                                                         : DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT;
+    if (strcmp(word, "one_vs_one") == 0)
+        return DN_DECISION_ONE_VS_ONE;
+    return strcmp(word, "one_vs_one_strict") == 0 ? DN_DECISION_ONE_VS_ONE_STRICT : DN_DECISION_NATIVE;
+}
+
+dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
+    const char *way = dn_params_word(params, "multiclass");
+    if (strcmp(dn_params_word(params, "discriminants"), "K") == 0 || strcmp(way, "one_vs_rest_strict") == 0)
+        return DN_OK;
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
+                                    "parameter \"discriminants\" = \"K-1\" belongs to multiclass one_vs_rest_strict (it is \"%s\")", way);
+    dn_error_set_field(err, "discriminants");
+    return status;
+}
+
+/* ---- the run of one machine among several ------------------------------------------------------------------------------------------- */
+struct share {
+    dn_run run; /* what the machine gets; first: a dn_run * is a struct share * */
+    const dn_run *whole;
+    size_t i, n;       /* which machine of how many */
+    size_t iterations; /* of the machines before */
+};
+
+static dn_status share_stop(const dn_run *run) {
+    const struct share *share = (const struct share *)run;
+    return share->whole->stop == NULL ? DN_OK : share->whole->stop(share->whole);
+}
+
+static double share_elapsed(const dn_run *run) {
+    return dn_run_elapsed(((const struct share *)run)->whole);
+}
+
+static dn_status share_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
+    const struct share *share = (const struct share *)run;
+    return share->whole->sum(share->whole, rows, fn, arg, n_out, out, err);
+}
+
+static void share_progress(const dn_run *run, const dn_progress *progress) {
+    const struct share *share = (const struct share *)run;
+    dn_progress p = *progress;
+    p.iteration += share->iterations;
+    p.max_iterations = 0; /* of all machines together nobody knows */
+    p.fraction = ((double)share->i + progress->fraction) / (double)share->n;
+    p.w = p.w0 = NULL;
+    if (share->whole->progress != NULL)
+        share->whole->progress(share->whole, &p);
+}
+
+static struct share share_of(const dn_run *whole, size_t i, size_t n, size_t iterations) {
+    struct share share = {.run = *whole, .whole = whole, .i = i, .n = n, .iterations = iterations};
+    share.run.stop = share_stop;
+    share.run.elapsed = share_elapsed;
+    share.run.sum = whole->sum == NULL ? NULL : share_sum;
+    share.run.progress = share_progress;
+    share.run.snapshots = NULL;
+    share.run.n_snapshots = 0;
+    return share;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------------------------------- */
+static dn_status add_part(const dn_report *own, size_t negative, size_t positive, dn_report *report, dn_error *err) {
+    dn_detail *details = malloc((own->n_details + 1) * sizeof *details);
+    if (details == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the report of a machine");
+    memcpy(details, own->details, own->n_details * sizeof *details);
+    report->parts[report->n_parts++] =
+        (dn_report_part){negative, positive, own->converged, own->stop_reason, own->iterations, own->objective, details, own->n_details};
+    return DN_OK;
+}
+
+static void add_warnings(const dni_training_set *set, const dn_report *own, size_t negative, size_t positive, dn_report *report) {
+    for (size_t i = 0; i < own->n_warnings; i++) {
+        if (negative == SIZE_MAX)
+            dn_report_warn(report, "%.60s against the rest: %s", set->class_names[positive], own->warnings[i]);
+        else
+            dn_report_warn(report, "%.60s against %.60s: %s", set->class_names[positive], set->class_names[negative], own->warnings[i]);
+    }
+}
+
+static void add_totals(const dn_report *own, dn_report *report) {
+    report->converged = report->n_parts == 0 ? own->converged : report->converged && own->converged;
+    if (report->stop_reason == NULL || !own->converged)
+        report->stop_reason = own->stop_reason;
+    report->iterations += own->iterations;
+    report->objective += own->objective;
+    report->gradient_norm = report->n_parts == 0 ? own->gradient_norm : fmax(report->gradient_norm, own->gradient_norm);
+}
+
+/* ---- fitting -------------------------------------------------------------------------------------------------------------------------- */
+/* Shares of all classes become shares of two: of a pair by itself, or of one class and all others. */
+static dn_status two_class_params(const dni_training_set *set, size_t negative, size_t positive, dn_params **out, dn_error *err) {
+    dn_status status = dn_params_copy(set->params, out, err);
+    const dn_algorithm *algorithm = set->params->algorithm;
+    for (size_t i = 0; status == DN_OK && i < algorithm->n_params; i++) {
+        const double *share = set->params->values[i].list;
+        if (!algorithm->params[i].distribution || share == NULL)
+            continue;
+        double own = share[positive], other = negative == SIZE_MAX ? 1 - own : share[negative];
+        double two[2] = {other / (own + other), own / (own + other)};
+        status = dn_params_set_list(*out, algorithm->params[i].name, two, 2, err);
+        if (status != DN_OK)
+            dn_params_free(*out);
+    }
+    return status;
+}
+
+static dn_status fit_one(const dni_training_set *set, const dn_rows *base, dn_decision decision, size_t i, size_t n, const dn_run *run,
+                         dn_machine *out, dn_report *report, dn_error *err) {
+    size_t negative, positive;
+    dn_rows *rows = NULL;
+    dn_decision_machine(decision, set->n_classes, i, &negative, &positive);
+    dn_params *params;
+    dn_status status = two_class_params(set, negative, positive, &params, err);
+    if (status != DN_OK)
+        return status;
+    status = negative == SIZE_MAX ? dni_training_rest(base, positive, run, &rows, err)
+                                  : dni_training_pair(set, negative, positive, run, &rows, err);
+    if (status != DN_OK) {
+        dn_params_free(params);
+        return status;
+    }
+    const char *names[2] = {negative == SIZE_MAX ? "the rest" : set->class_names[negative], set->class_names[positive]};
+    dn_fit_input input = {.rows = rows,
+                          .n_classes = 2,
+                          .params = params,
+                          .mean = dn_encoder_mean(set->encoder),
+                          .scale = dn_encoder_scale(set->encoder),
+                          .encoder = set->encoder,
+                          .class_names = names};
+    struct share share = share_of(run, i, n, report->iterations);
+    dn_report own = {0};
+    status = set->params->algorithm->fit(&input, &share.run, out, &own, err);
+    dn_rows_free(rows);
+    dn_params_free(params);
+    if (status != DN_OK)
+        return status;
+    add_totals(&own, report);
+    add_warnings(set, &own, negative, positive, report);
+    status = add_part(&own, negative, positive, report, err);
+    dn_report_done(&own);
+    return status;
+}
+
+static dn_status fit_many(const dni_training_set *set, const dn_rows *rows, dn_decision decision, size_t n, const dn_run *run,
+                          dn_machine *machines, dn_report *report, dn_error *err) {
+    report->parts = calloc(n, sizeof *report->parts);
+    if (report->parts == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of %zu machines", n);
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < n && status == DN_OK; i++)
+        status = fit_one(set, rows, decision, i, n, run, &machines[i], report, err);
+    if (status == DN_OK)
+        dn_report_number(report, "machines", (double)n);
+    return status;
+}
+
+static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, const dn_run *run, dn_machine *out, dn_report *report,
+                            dn_error *err) {
+    dn_fit_input input = {.rows = rows,
+                          .n_classes = set->n_classes,
+                          .params = set->params,
+                          .mean = dn_encoder_mean(set->encoder),
+                          .scale = dn_encoder_scale(set->encoder),
+                          .encoder = set->encoder,
+                          .class_names = set->class_names};
+    return set->params->algorithm->fit(&input, run, out, report, err);
+}
+
+dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows, const dn_run *run, dn_machine **out, size_t *out_n,
+                           dn_report *report, dn_error *err) {
+    dn_decision decision = dni_multiclass_decision(set->params);
+    size_t n = dn_decision_n_machines(decision, set->n_classes);
+    if (n > DNI_MAX_MACHINES)
+        return dn_error_set(err, DN_ERR_DATA, "%zu classes need more than %d machines of two classes: use one_vs_rest", set->n_classes,
+                            DNI_MAX_MACHINES);
+    dn_machine *machines = calloc(n, sizeof *machines);
+    if (machines == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu machines", n);
+    dn_report fresh = {0};
+    dn_status status;
+    if (n == 1 && (set->n_classes == 2 || decision == DN_DECISION_NATIVE))
+        status = fit_native(set, rows, run, machines, &fresh, err);
+    else
+        status = fit_many(set, rows, decision, n, run, machines, &fresh, err);
+    if (status != DN_OK) {
+        dn_report_done(&fresh);
+        dni_machines_free(machines, n);
+        return status;
+    }
+    *report = fresh;
+    *out = machines;
+    *out_n = n;
+    return DN_OK;
+}

@@ -1,0 +1,39 @@
+/* Many classes by machines of two: the parameter `multiclass`, and fitting all the machines a decision needs. */
+#ifndef DNI_LEARNERS_MULTICLASS_H
+#define DNI_LEARNERS_MULTICLASS_H
+
+#include "learners/training_set.h"
+
+/* More machines than this are refused: 141 classes one versus one. */
+#define DNI_MAX_MACHINES 10000
+
+/* Rows of a parameter table: the choices of `multiclass` and of `discriminants`. `first` is the algorithm's own way to more than two classes ("softmax", "native"). */
+extern const char *const dni_multiclass_softmax[], *const dni_multiclass_native[];
+extern const char *const dni_multiclass_softmax_meanings[], *const dni_multiclass_native_meanings[];
+/* For an algorithm that has no way of its own: one_vs_rest is the first. */
+extern const char *const dni_multiclass_machines[], *const dni_multiclass_machines_meanings[];
+extern const char *const dni_discriminants[], *const dni_discriminants_meanings[];
+
+#define DNI_PARAM_MULTICLASS(list, standard)                                                                                               \
+    {                                                                                                                                      \
+        .name = "multiclass", .type = DN_PARAM_CHOICE,                                                                                     \
+        .meaning = "How more than two classes are told apart; with two every way is the same.", .default_choice = standard,                \
+        .choices = list, .choice_meanings = list##_meanings                                                                                \
+    }
+#define DNI_PARAM_DISCRIMINANTS                                                                                                            \
+    {                                                                                                                                      \
+        .name = "discriminants", .type = DN_PARAM_CHOICE, .meaning = "For one_vs_rest_strict: how many classes have a discriminant.",      \
+        .default_choice = "K", .choices = dni_discriminants, .choice_meanings = dni_discriminants_meanings                                 \
+    }
+
+/* The decision that checked parameters ask for. */
+dn_decision dni_multiclass_decision(const dn_params *params);
+/* The rule between the two parameters, for an algorithm's check: `discriminants` K-1 belongs to one_vs_rest_strict. */
+DN_MUST_USE dn_status dni_multiclass_check(const dn_params *params, dn_error *err);
+
+/* Fits the machines of set->params on the set's rows: *out [*out_n] malloc'ed. `rows` are the set's own (dni_training_rows); `mean`… of the encoder are passed on.
+ * The report is that of the one machine; of several: converged when all are, iterations, objective and parts summed up, each machine's warnings under its name. */
+DN_MUST_USE dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows, const dn_run *run, dn_machine **out, size_t *out_n,
+                                       dn_report *report, dn_error *err);
+
+#endif

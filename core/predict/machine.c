@@ -1,0 +1,351 @@
+/* The three kinds of machine: memory, scores, contributions, and the change to raw features. */
+#include "predict/machine.h"
+#include "linalg/vector.h"
+#include "predict/linear.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LN_2PI 1.8378770664093454835606594728112
+
+/* ---- life ----------------------------------------------------------------------------------------------------------------------- */
+void dn_machine_done(dn_machine *machine) {
+    free(machine->w);
+    free(machine->w0);
+    free(machine->projection);
+    if (machine->gaussians != NULL) {
+        free(machine->gaussians->prior);
+        free(machine->gaussians->mean);
+        free(machine->gaussians->whiten);
+        free(machine->gaussians->log_det);
+        free(machine->gaussians);
+    }
+    if (machine->naive_bayes != NULL) {
+        free(machine->naive_bayes->prior);
+        free(machine->naive_bayes->factor);
+        free(machine->naive_bayes->a);
+        free(machine->naive_bayes->b);
+        free(machine->naive_bayes);
+    }
+    *machine = (dn_machine){0};
+}
+
+static size_t product(size_t a, size_t b) {
+    return b != 0 && a > SIZE_MAX / 16 / b ? SIZE_MAX : a * b;
+}
+
+/* Numbers of A. */
+static size_t whiten_numbers(dn_covariance covariance, size_t K, size_t d) {
+    size_t each = covariance == DN_COVARIANCE_DIAGONAL ? d : product(d, d);
+    return covariance == DN_COVARIANCE_SHARED ? each : product(K, each);
+}
+
+static double *numbers(size_t n) {
+    return n >= SIZE_MAX / 16 ? NULL : calloc(n + 1, sizeof(double));
+}
+
+static bool make_gaussians(dn_machine *m, dn_covariance covariance) {
+    size_t K = m->n_classes, d = m->n_features;
+    dn_gaussians *g = m->gaussians = calloc(1, sizeof *g);
+    if (g == NULL)
+        return false;
+    g->covariance = covariance;
+    g->prior = numbers(K);
+    g->mean = numbers(product(K, d));
+    g->whiten = numbers(whiten_numbers(covariance, K, d));
+    g->log_det = numbers(covariance == DN_COVARIANCE_SHARED ? 1 : K);
+    return g->prior != NULL && g->mean != NULL && g->whiten != NULL && g->log_det != NULL;
+}
+
+static bool make_bayes(dn_machine *m) {
+    size_t K = m->n_classes, d = m->n_features;
+    dn_naive_bayes *b = m->naive_bayes = calloc(1, sizeof *b);
+    if (b == NULL)
+        return false;
+    b->prior = numbers(K);
+    b->factor = calloc(d + 1, sizeof *b->factor);
+    b->a = numbers(product(K, d));
+    b->b = numbers(product(K, d));
+    return b->prior != NULL && b->factor != NULL && b->a != NULL && b->b != NULL;
+}
+
+dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_features, dn_covariance covariance, bool densities,
+                          dn_machine *out, dn_error *err) {
+    dn_machine m = {.kind = kind, .n_classes = n_classes, .n_features = n_features};
+    bool made = true;
+    if (kind == DN_MACHINE_LINEAR) {
+        m.w = numbers(product(dn_machine_n_scores(&m), n_features));
+        m.w0 = numbers(dn_machine_n_scores(&m));
+        made = m.w != NULL && m.w0 != NULL;
+    }
+    if (kind == DN_MACHINE_GAUSSIAN || (kind == DN_MACHINE_LINEAR && densities))
+        made = made && make_gaussians(&m, covariance);
+    if (kind == DN_MACHINE_NAIVE_BAYES)
+        made = made && make_bayes(&m);
+    if (!made) {
+        dn_machine_done(&m);
+        return dn_error_set(err, DN_ERR_MEMORY, "a machine for %zu classes and %zu features needs memory which the system does not have",
+                            n_classes, n_features);
+    }
+    *out = m;
+    return DN_OK;
+}
+
+size_t dni_machine_numbers(const dn_machine *m) {
+    size_t K = m->n_classes, d = m->n_features, n = m->n_components * d;
+    if (m->w != NULL)
+        n += dn_machine_n_scores(m) * (d + 1);
+    if (m->gaussians != NULL)
+        n += K * (d + 2) + whiten_numbers(m->gaussians->covariance, K, d);
+    if (m->naive_bayes != NULL)
+        n += K * (2 * d + 1) + d;
+    return n;
+}
+
+/* ---- scores --------------------------------------------------------------------------------------------------------------------- */
+size_t dni_machine_work(const dn_machine *machine) {
+    return 2 * machine->n_features + machine->n_classes;
+}
+
+static const double *whiten_of(const dn_gaussians *g, size_t k, size_t d) {
+    return g->covariance == DN_COVARIANCE_SHARED ? g->whiten : g->whiten + k * (g->covariance == DN_COVARIANCE_FULL ? d * d : d);
+}
+
+static double log_det_of(const dn_gaussians *g, size_t k) {
+    return g->log_det[g->covariance == DN_COVARIANCE_SHARED ? 0 : k];
+}
+
+/* ‖A(x − m)‖²; centred [d] is scratch. */
+static double mahalanobis(const dn_gaussians *g, size_t k, const double *x, size_t d, double *centred) {
+    const double *m = g->mean + k * d, *a = whiten_of(g, k, d);
+    double sum = 0;
+    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+        for (size_t j = 0; j < d; j++) {
+            double z = a[j] * (x[j] - m[j]);
+            sum += z * z;
+        }
+        return sum;
+    }
+    for (size_t j = 0; j < d; j++)
+        centred[j] = x[j] - m[j];
+    for (size_t i = 0; i < d; i++) {
+        double z = dni_dot(a + i * d, centred, i + 1);
+        sum += z * z;
+    }
+    return sum;
+}
+
+/* x·weight where nothing of an impossible thing is possible. */
+static double times(double x, double weight) {
+    return x == 0 ? 0 : x * weight;
+}
+
+/* ln p(x_j | C_k) */
+static double factor(const dn_naive_bayes *b, size_t j, size_t k, size_t K, double x) {
+    double p = b->a[j * K + k], q = b->b[j * K + k];
+    switch ((dn_factor)b->factor[j]) {
+    case DN_FACTOR_GAUSSIAN:
+        return -0.5 * (LN_2PI + log(q) + (x - p) * (x - p) / q);
+    case DN_FACTOR_BERNOULLI:
+        return times(x, p) + times(1 - x, q);
+    case DN_FACTOR_COUNT:
+        break;
+    }
+    return times(x, p);
+}
+
+bool dni_machine_joint(const dn_machine *m, const double *x, double *joint, double *work) {
+    size_t K = m->n_classes, d = m->n_features;
+    const double *prior = m->gaussians != NULL ? m->gaussians->prior : m->naive_bayes->prior;
+    bool possible = false;
+    for (size_t k = 0; k < K; k++) {
+        double g = log(prior[k]);
+        if (m->gaussians != NULL)
+            g -= 0.5 * (mahalanobis(m->gaussians, k, x, d, work) + log_det_of(m->gaussians, k) + (double)d * LN_2PI);
+        for (size_t j = 0; m->gaussians == NULL && j < d; j++)
+            g += factor(m->naive_bayes, j, k, K, x[j]);
+        joint[k] = isnan(g) ? -(double)INFINITY : g;
+        possible = possible || joint[k] > -(double)INFINITY;
+    }
+    for (size_t k = 0; !possible && k < K; k++)
+        joint[k] = log(prior[k]);
+    return possible;
+}
+
+bool dni_machine_scores(const dn_machine *m, const double *x, double *scores, double *work) {
+    size_t S = dn_machine_n_scores(m), d = m->n_features;
+    if (m->kind == DN_MACHINE_LINEAR) {
+        for (size_t k = 0; k < S; k++)
+            scores[k] = m->w0[k] + dni_dot(m->w + k * d, x, d);
+        return true;
+    }
+    double *joint = S == 1 ? work + 2 * d : scores;
+    bool possible = dni_machine_joint(m, x, joint, work);
+    if (S == 1)
+        scores[0] = joint[1] - joint[0];
+    return possible;
+}
+
+double dni_log_sum(const double *joint, size_t n) {
+    double greatest = joint[0], sum = 0;
+    for (size_t k = 1; k < n; k++)
+        if (joint[k] > greatest)
+            greatest = joint[k];
+    if (isinf(greatest))
+        return greatest;
+    for (size_t k = 0; k < n; k++)
+        sum += exp(joint[k] - greatest);
+    return greatest + log(sum);
+}
+
+/* ---- contributions -------------------------------------------------------------------------------------------------------------- */
+/* out ← AᵀA v = Σ_k⁻¹ v; scratch [d] */
+static void precision_times(const dn_gaussians *g, size_t k, const double *v, size_t d, double *scratch, double *out) {
+    const double *a = whiten_of(g, k, d);
+    if (g->covariance == DN_COVARIANCE_DIAGONAL) {
+        for (size_t j = 0; j < d; j++)
+            out[j] = a[j] * a[j] * v[j];
+        return;
+    }
+    for (size_t i = 0; i < d; i++)
+        scratch[i] = dni_dot(a + i * d, v, i + 1);
+    memset(out, 0, d * sizeof *out);
+    for (size_t i = 0; i < d; i++)
+        dni_axpy(scratch[i], a + i * d, out, i + 1);
+}
+
+/* Feature j's part of class k's score: x_j (Σ⁻¹(m − ½x))_j. */
+static void gaussian_parts(const dn_machine *m, size_t k, const double *x, double sign, double *out, double *work) {
+    size_t d = m->n_features;
+    const dn_gaussians *g = m->gaussians;
+    double *v = work, *scratch = work + d;
+    for (size_t j = 0; j < d; j++)
+        v[j] = g->mean[k * d + j] - 0.5 * x[j];
+    precision_times(g, k, v, d, scratch, v);
+    for (size_t j = 0; j < d; j++)
+        out[j] += sign * x[j] * v[j];
+}
+
+static void class_parts(const dn_machine *m, size_t k, const double *x, double sign, double *out, double *work) {
+    if (m->kind == DN_MACHINE_GAUSSIAN) {
+        gaussian_parts(m, k, x, sign, out, work);
+        return;
+    }
+    for (size_t j = 0; j < m->n_features; j++)
+        out[j] += sign * factor(m->naive_bayes, j, k, m->n_classes, x[j]);
+}
+
+void dni_machine_contributions(const dn_machine *m, const double *x, double *out, double *work) {
+    size_t S = dn_machine_n_scores(m), d = m->n_features;
+    memset(out, 0, S * d * sizeof *out);
+    for (size_t k = 0; k < S; k++) {
+        if (m->kind == DN_MACHINE_LINEAR) {
+            for (size_t j = 0; j < d; j++)
+                out[k * d + j] = m->w[k * d + j] * x[j];
+        } else if (S == 1) {
+            class_parts(m, 1, x, 1, out, work);
+            class_parts(m, 0, x, -1, out, work);
+        } else {
+            class_parts(m, k, x, 1, out + k * d, work);
+        }
+    }
+}
+
+/* The score's part that is no feature's. */
+static double class_intercept(const dn_machine *m, size_t k, double *work) {
+    size_t d = m->n_features;
+    if (m->kind == DN_MACHINE_NAIVE_BAYES)
+        return log(m->naive_bayes->prior[k]);
+    const dn_gaussians *g = m->gaussians;
+    memset(work, 0, d * sizeof *work);
+    double length = mahalanobis(g, k, work, d, work + d);
+    return log(g->prior[k]) - 0.5 * (length + log_det_of(g, k) + (double)d * LN_2PI);
+}
+
+void dni_machine_intercept(const dn_machine *m, double *intercept, double *work) {
+    size_t S = dn_machine_n_scores(m);
+    for (size_t k = 0; k < S; k++) {
+        if (m->kind == DN_MACHINE_LINEAR)
+            intercept[k] = m->w0[k];
+        else
+            intercept[k] = S == 1 ? class_intercept(m, 1, work) - class_intercept(m, 0, work) : class_intercept(m, k, work);
+    }
+}
+
+/* ---- raw features --------------------------------------------------------------------------------------------------------------- */
+static void gaussians_to_raw(const dn_gaussians *from, size_t K, size_t d, const double *mean, const double *scale, dn_gaussians *to) {
+    size_t rows = from->covariance == DN_COVARIANCE_DIAGONAL ? 1 : d, n = from->covariance == DN_COVARIANCE_SHARED ? 1 : K;
+    double log_scale = 0;
+    for (size_t j = 0; j < d; j++)
+        log_scale += log(scale[j]);
+    memcpy(to->prior, from->prior, K * sizeof *to->prior);
+    for (size_t k = 0; k < K; k++)
+        for (size_t j = 0; j < d; j++)
+            to->mean[k * d + j] = mean[j] + scale[j] * from->mean[k * d + j];
+    for (size_t i = 0; i < n * rows; i++)
+        for (size_t j = 0; j < d; j++)
+            to->whiten[i * d + j] = from->whiten[i * d + j] / scale[j];
+    for (size_t k = 0; k < n; k++)
+        to->log_det[k] = from->log_det[k] + 2 * log_scale;
+}
+
+static void bayes_to_raw(const dn_naive_bayes *from, size_t K, size_t d, const double *mean, const double *scale, dn_naive_bayes *to) {
+    memcpy(to->prior, from->prior, K * sizeof *to->prior);
+    memcpy(to->factor, from->factor, d * sizeof *to->factor);
+    memcpy(to->a, from->a, d * K * sizeof *to->a);
+    memcpy(to->b, from->b, d * K * sizeof *to->b);
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; from->factor[j] == DN_FACTOR_GAUSSIAN && k < K; k++) {
+            to->a[j * K + k] = mean[j] + scale[j] * from->a[j * K + k];
+            to->b[j * K + k] = scale[j] * scale[j] * from->b[j * K + k];
+        }
+}
+
+static dn_status not_finite(dn_error *err) {
+    return dn_error_set(err, DN_ERR_NUMERIC, "the weights in the scale of the raw columns are not finite");
+}
+
+/* Fills `to`, made with the shape of `from`. */
+static dn_status convert(const dn_machine *from, const double *mean, const double *scale, dn_machine *to, dn_error *err) {
+    size_t K = from->n_classes, d = from->n_features, S = dn_machine_n_scores(from);
+    if (from->kind == DN_MACHINE_LINEAR) {
+        dni_linear_to_raw(from->w, d, from->w0, 1, S, d, mean, scale, to->w, to->w0);
+        if (!dni_all_finite(to->w, d * S) || !dni_all_finite(to->w0, S))
+            return not_finite(err);
+    }
+    if (from->gaussians != NULL && to->gaussians != NULL) {
+        gaussians_to_raw(from->gaussians, K, d, mean, scale, to->gaussians);
+        if (!dni_all_finite(to->gaussians->mean, K * d) ||
+            !dni_all_finite(to->gaussians->whiten, whiten_numbers(from->gaussians->covariance, K, d)))
+            return not_finite(err);
+    }
+    if (from->naive_bayes != NULL && to->naive_bayes != NULL)
+        bayes_to_raw(from->naive_bayes, K, d, mean, scale, to->naive_bayes);
+    if (from->n_components == 0)
+        return DN_OK;
+    to->projection = numbers(product(from->n_components, d));
+    if (to->projection == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "a projection needs memory which the system does not have");
+    to->n_components = from->n_components;
+    for (size_t i = 0; i < to->n_components; i++)
+        for (size_t j = 0; j < d; j++)
+            to->projection[i * d + j] = from->projection[i * d + j] / scale[j];
+    return DN_OK;
+}
+
+dn_status dni_machine_to_raw(const dn_machine *from, const double *mean, const double *scale, dn_machine *out, dn_error *err) {
+    dn_machine to = {0};
+    bool densities = from->gaussians != NULL;
+    dn_status status = dni_machine_new(from->kind, from->n_classes, from->n_features,
+                                       densities ? from->gaussians->covariance : DN_COVARIANCE_SHARED, densities, &to, err);
+    if (status != DN_OK)
+        return status;
+    status = convert(from, mean, scale, &to, err);
+    if (status == DN_OK)
+        *out = to;
+    else
+        dn_machine_done(&to);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* What a machine says of one x. */
+#ifndef DNI_PREDICT_MACHINE_H
+#define DNI_PREDICT_MACHINE_H
+
+#include <discern/machine.h>
+#include <discern/status.h>
+
+/* An empty machine of a kind with room for all it needs, zeroed; `covariance` matters for gaussians alone. `densities`: a linear machine with (shared) gaussians too.
+ * DN_ERR_MEMORY; *out is then {0}. */
+DN_MUST_USE dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_features, dn_covariance covariance, bool densities,
+                                      dn_machine *out, dn_error *err);
+/* Numbers in its arrays; 0 when the shape overflows. */
+size_t dni_machine_numbers(const dn_machine *machine);
+
+/* Doubles of `work` that the functions below need. */
+size_t dni_machine_work(const dn_machine *machine);
+
+/* joint[K] ← ln P(C_k) + ln p(x | C_k). Needs gaussians or naive bayes. false: every class says −∞, then joint is the log priors. */
+bool dni_machine_joint(const dn_machine *machine, const double *x, double *joint, double *work);
+/* scores [n_scores] of x [n_features]. false as above. */
+bool dni_machine_scores(const dn_machine *machine, const double *x, double *scores, double *work);
+/* ln p(x) of joint[K]: −∞ allowed. */
+double dni_log_sum(const double *joint, size_t n);
+
+/* out [n_scores × d] ← the part of each score that is feature j's; with `intercept` [n_scores] it adds up to the score.
+ * linear: w_kj·x_j; gaussian: x_j (W_k x)_j + w_kj·x_j, W_k = −½Σ_k⁻¹; naive bayes: ln p(x_j | C_k). Two classes: the difference. */
+void dni_machine_contributions(const dn_machine *machine, const double *x, double *out, double *work);
+void dni_machine_intercept(const dn_machine *machine, double *intercept, double *work);
+
+/* The machine of x = (raw − mean)/scale as one of raw: a new one. mean and scale NULL: 0 and 1. DN_ERR_NUMERIC: a weight is not finite. */
+DN_MUST_USE dn_status dni_machine_to_raw(const dn_machine *machine, const double *mean, const double *scale, dn_machine *out,
+                                         dn_error *err);
+
+#endif
