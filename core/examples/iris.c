@@ -102,9 +102,7 @@ static dn_status train(const struct table *table, const dn_table_source *source,
         dn_train_request request = {.source = source,
                                     .params = params,
                                     .target = table->n_inputs,
-                                    .inputs = inputs,
-                                    .n_inputs = table->n_inputs,
-                                    .standardize = true,
+                                    .features = {.columns = inputs, .n_columns = table->n_inputs, .standardize = true},
                                     .holdout = 0.2};
         dn_run run = dn_run_default(); /* no limits, one thread, silent */
         run.seed = 7;

@@ -46,12 +46,12 @@ static dn_status check_request(const dn_train_request *r, dn_error *err) {
         return dn_error_set(err, DN_ERR_ARGUMENT, "holdout must be at least 0 and below 1 (got %g)", r->holdout);
     if (r->target >= r->source->n_cols)
         return refuse("target", "the target is no column of the table", err);
-    if (r->n_inputs == 0)
+    if (r->features.n_columns == 0)
         return refuse("inputs", "training needs at least one input column", err);
-    for (size_t i = 0; i < r->n_inputs; i++) {
-        if (r->inputs[i] >= r->source->n_cols)
+    for (size_t i = 0; i < r->features.n_columns; i++) {
+        if (r->features.columns[i] >= r->source->n_cols)
             return refuse("inputs", "an input is no column of the table", err);
-        if (r->inputs[i] == r->target)
+        if (r->features.columns[i] == r->target)
             return refuse(r->source->columns[r->target].name, "the target cannot be an input too", err);
     }
     return DN_OK;
@@ -101,7 +101,8 @@ static dn_status load(struct training *t, dn_error *err) {
 /* What the rows cost beside the learner: the scan for the encoder, a block of encoded rows for each slot (the held out rows are judged in one slot, while the
  * training rows still have their blocks), and what judging the model takes. Rows that are kept in memory take what is left of a budget, never more. */
 static double rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    double inputs = (double)request->n_inputs, features = (double)n_features, slots = (double)n_slots, classes = (double)n_classes;
+    double inputs = (double)request->features.n_columns, features = (double)n_features, slots = (double)n_slots,
+           classes = (double)n_classes;
     double block = fmin((double)n_rows, DN_BLOCK_ROWS);
     double scores = (double)dn_decision_n_scores(dni_multiclass_decision(request->params), n_classes);
     double row = 4 * inputs < features ? 12 * inputs + 28 : 8 * features + 16; /* sparse, or dense */
@@ -113,7 +114,9 @@ static double rows_memory(const dn_train_request *request, size_t n_rows, size_t
 
 static dn_status encode(struct training *t, dn_error *err) {
     const dn_train_request *r = t->request;
-    dn_encoder_spec spec = {.columns = r->inputs, .n_columns = r->n_inputs, .standardize = r->standardize};
+    dn_encoder_spec spec = r->features;
+    spec.target = t->index;
+    spec.n_classes = t->classes.shown.n;
     dn_status status = dn_encoder_fit(r->source, &spec, t->role, NULL, t->run, &t->encoder, err);
     if (status != DN_OK)
         return status;

@@ -202,9 +202,7 @@ static void estimate_memory(struct job_request *r) {
         .source = &source,
         .params = r->spec.params,
         .target = n,
-        .inputs = inputs,
-        .n_inputs = n,
-        .standardize = r->spec.standardize,
+        .features = {.columns = inputs, .n_columns = n, .standardize = r->spec.standardize},
         .holdout = r->spec.holdout,
     };
     r->memory = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots);

@@ -191,9 +191,7 @@ static bool train(struct training *t, const struct store_dataset *dataset, struc
         .source = jobs_source_table(source),
         .params = t->spec.params,
         .target = 0,
-        .inputs = inputs,
-        .n_inputs = t->spec.n_inputs,
-        .standardize = t->spec.standardize,
+        .features = {.columns = inputs, .n_columns = t->spec.n_inputs, .standardize = t->spec.standardize},
         .holdout = t->spec.holdout,
     };
     dn_train_result *result = calloc(1, sizeof *result);

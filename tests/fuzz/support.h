@@ -221,8 +221,10 @@ static inline dn_model *fuzz_model(void) {
     CHECK(dn_params_new(dn_algorithm_find("logistic"), &params, NULL) == DN_OK);
     CHECK(dn_params_set_number(params, "lambda", 0.1, NULL) == DN_OK);
     const dn_run run = dn_run_default();
-    const dn_train_request request = {
-        .source = source, .params = params, .target = 4, .inputs = inputs, .n_inputs = 4, .standardize = true};
+    const dn_train_request request = {.source = source,
+                                      .params = params,
+                                      .target = 4,
+                                      .features = {.columns = inputs, .n_columns = 4, .standardize = true}};
     CHECK(dn_train(&request, &run, &result, NULL) == DN_OK);
     dn_model *model = dn_model_ref(result.model);
     dn_train_result_done(&result);

@@ -24,12 +24,59 @@
 /* Which rows of a source take part: role[row] for every row. NULL where a whole source is meant. */
 enum dn_row_role { DN_ROW_SKIP = 0, DN_ROW_TRAIN = 1, DN_ROW_VALIDATE = 2 };
 
+/* What stands for a missing number (boolean). */
+typedef enum dn_missing_number { DN_MISSING_MEAN, DN_MISSING_FREQUENT_NUMBER } dn_missing_number;
+/* What a missing category becomes: a level of its own when training rows have it ("(missing)"), or the most frequent level (the first among equals). */
+typedef enum dn_missing_category { DN_MISSING_OWN_LEVEL, DN_MISSING_FREQUENT_LEVEL } dn_missing_category;
+/* How K levels become features: K of which one is 1, or K − 1 without the first level, which is then all zeros. */
+typedef enum dn_categorical { DN_ONE_HOT, DN_DROP_FIRST } dn_categorical;
+/* A category that training never saw: all zeros, the most frequent level, or refused (whoever reads raw rows asks dn_encoder_refuses_unseen). */
+typedef enum dn_unseen_rule { DN_UNSEEN_ZEROS, DN_UNSEEN_FREQUENT, DN_UNSEEN_REFUSE } dn_unseen_rule;
+
+typedef enum dn_basis_kind {
+    DN_BASIS_POLYNOMIAL,     /* all monomials of the columns of degree 1 … degree */
+    DN_BASIS_GAUSSIAN,       /* exp(−‖x − c‖²/(2·width²)) for each centre c */
+    DN_BASIS_DISTANCE,       /* ‖x − p‖ for each point p */
+    DN_BASIS_RANDOM_FOURIER, /* √(2/D) cos(ωᵀx + b), ω ~ N(0, I/width²), b uniform in [0, 2π): Rahimi and Recht, NIPS 2007 */
+    DN_BASIS_FISHER          /* projection on the directions of Fisher's discriminant of the training rows */
+} dn_basis_kind;
+#define DN_MAX_DEGREE 5
+#define DN_MAX_BASIS_FEATURES 20000 /* that all bases of an encoder make together */
+
+/* Functions of number columns (numeric and boolean inputs, missing ones filled, in their own units) as further features. The columns that some basis takes are no features
+ * themselves any more, unless `keep`; the others stay as they are. */
+typedef struct dn_basis_spec {
+    dn_basis_kind kind;
+    const size_t *columns; /* [n_columns] places in the spec's columns, numeric or boolean; NULL: all such */
+    size_t n_columns;
+    bool keep; /* the columns stay features too (a polynomial always holds them) */
+    bool
+        standardize; /* distances and projections are taken of the columns with mean 0 and deviation 1 of the training rows; given points are converted */
+    unsigned degree;   /* polynomial: 1 … DN_MAX_DEGREE */
+    bool interactions; /* polynomial: products of different columns too, not only powers */
+    const double
+        *points; /* gaussian, distance: [n_points × n_columns]; NULL: gaussian finds n_points centres by k-means with the run's seed */
+    size_t n_points;
+    size_t n_features; /* random Fourier: D; fisher: directions, 0: all (one less than classes) */
+    double width; /* gaussian, random Fourier: > 0; 0: the median distance over the pairs of at most 1,000 seeded training rows (1 if 0) */
+} dn_basis_spec;
+
 typedef struct dn_encoder_spec {
     const size_t
         *columns; /* the source's columns that are inputs, in feature order; DN_TEXT columns are refused (DN_ERR_DATA, field = name) */
     size_t n_columns;
     bool standardize;
     size_t max_levels; /* DN_ERR_DATA when a categorical column has more; 0: DN_MAX_LEVELS */
+    dn_missing_number missing_number;
+    dn_missing_category missing_category;
+    bool
+        missing_indicator; /* each numeric or boolean input that training rows miss gets one feature more: 1 where missing ("age=(missing)") */
+    dn_categorical categorical;
+    dn_unseen_rule unseen;
+    const dn_basis_spec *bases; /* [n_bases] */
+    size_t n_bases;
+    const double *target; /* [source->n_rows] class indexes, for a fisher basis; NULL otherwise */
+    size_t n_classes;
 } dn_encoder_spec;
 
 typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */

@@ -25,25 +25,40 @@ typedef struct dn_classes {
 } dn_classes;
 
 /* ---- training ------------------------------------------------------------------------------------------------------------------- */
+/* How much a row counts by its class, on top of its own weight. */
+typedef enum dn_class_weight {
+    DN_CLASS_WEIGHT_NONE,
+    DN_CLASS_WEIGHT_BALANCED, /* Σv/(K·Σ_class v): every class weighs the same */
+    DN_CLASS_WEIGHT_GIVEN
+} dn_class_weight;
+
 typedef struct dn_train_request {
     const dn_table_source *source;
-    const dn_params *params; /* the algorithm with its parameters, checked */
-    size_t target;           /* column of the source */
-    const size_t *inputs;    /* columns of the source, in feature order, without the target */
-    size_t n_inputs;
-    bool standardize;
+    const dn_params *params;  /* the algorithm with its parameters, checked */
+    size_t target;            /* column of the source */
+    dn_encoder_spec features; /* columns: of the source, in feature order, without the target; target and n_classes are filled in */
+    bool weighted;            /* rows weigh what the numeric column `weight` says: finite, >= 0, not all 0; a missing weight is an error */
+    size_t weight;
+    dn_class_weight class_weight;
+    const double *class_weights; /* given: [K] >= 0, in the order of the classes */
+    size_t n_class_weights;
+    /* at most one of the three: */
     double
         holdout; /* share of the usable rows (0 … 1, exclusive) kept for validation, stratified by class and seeded; 0: none. Every class keeps at least one training row */
-    size_t max_classes; /* DN_ERR_DATA above it; 0: 1000 */
+    size_t folds;                      /* >= 2: cross-validation, stratified and seeded; the model itself is trained on all rows. 0: none */
+    const dn_table_source *validation; /* labelled rows of another table; NULL: none */
+    size_t max_classes;                /* DN_ERR_DATA above it; 0: 1000 */
 } dn_train_request;
 
 typedef struct dn_train_result {
     dn_model *model; /* the caller's reference */
     dn_report report;
-    dn_metrics *train;                                                  /* on the training rows */
-    dn_metrics *validation;                                             /* on the held out rows; NULL without */
+    dn_metrics *train;      /* on the training rows */
+    dn_metrics *validation; /* on the held out rows or the other table; NULL without */
+    dn_metrics **folds;     /* [n_folds] each fold's on its own rows; NULL without */
+    size_t n_folds;
     size_t n_train, n_validation, n_skipped;                            /* rows; skipped: target missing */
-    double seconds_load, seconds_encode, seconds_fit, seconds_evaluate; /* by run->elapsed */
+    double seconds_load, seconds_encode, seconds_fit, seconds_evaluate; /* by run->elapsed; folds count as evaluation */
 } dn_train_result;
 /* Rows whose target is missing are skipped. DN_ERR_DATA: fewer than two classes, no usable row, too many classes, an input that cannot be encoded.
  * The result depends on the source's contents, the parameters and run->seed only. */

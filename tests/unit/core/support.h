@@ -212,8 +212,10 @@ static inline void table_free(struct table *table) {
 }
 
 static inline dn_train_request table_request(const struct csv *t, const struct table *table, const dn_params *params) {
-    return (dn_train_request){
-        .source = table->source, .params = params, .target = t->d, .inputs = table->inputs, .n_inputs = t->d, .standardize = true};
+    return (dn_train_request){.source = table->source,
+                              .params = params,
+                              .target = t->d,
+                              .features = {.columns = table->inputs, .n_columns = t->d, .standardize = true}};
 }
 
 /* n rows of d numbers in K overlapping clouds, always the same ones. */

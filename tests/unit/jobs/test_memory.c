@@ -130,9 +130,7 @@ static bool enough(const struct shape *s, const struct made *m, const struct ask
     const dn_train_request request = {.source = m->source,
                                       .params = params,
                                       .target = s->n_numeric + s->n_categorical,
-                                      .inputs = m->inputs,
-                                      .n_inputs = s->n_numeric + s->n_categorical,
-                                      .standardize = true,
+                                      .features = {.columns = m->inputs, .n_columns = s->n_numeric + s->n_categorical, .standardize = true},
                                       .holdout = s->holdout};
     size_t n_features = s->n_numeric + s->n_categorical * (LEVELS + 1); /* what is missing is a level */
     double estimate = dn_train_memory(&request, s->n_rows, n_features, s->n_classes, asked->n_threads);

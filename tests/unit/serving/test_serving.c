@@ -59,7 +59,7 @@ static void make_model(struct fixture *f) {
     const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 8, .number = x}, {.type = DN_NUMERIC, .n_rows = 8, .number = y}};
     const size_t inputs[] = {0};
     dn_table_source *source = NULL;
-    dn_train_request request = {.target = 1, .inputs = inputs, .n_inputs = 1, .standardize = true};
+    dn_train_request request = {.target = 1, .features = {.columns = inputs, .n_columns = 1, .standardize = true}};
     dn_params *params = NULL;
     dn_train_result *result = calloc(1, sizeof *result);
     dn_run run = dn_run_default();

@@ -33,8 +33,10 @@ static inline dn_model *model_train(const struct wire_table_options *options, co
     assert_int_equal(dn_table_source_from_columns(columns, views, schema.n, (size_t)t.rows[0], &source, &error), DN_OK);
     assert_int_equal(dn_params_new(dn_algorithm_find("logistic"), &params, &error), DN_OK);
     assert_int_equal(dn_params_set_number(params, "lambda", 0.1, &error), DN_OK);
-    const dn_train_request request = {
-        .source = source, .params = params, .target = schema.n - 1, .inputs = inputs, .n_inputs = schema.n - 1};
+    const dn_train_request request = {.source = source,
+                                      .params = params,
+                                      .target = schema.n - 1,
+                                      .features = {.columns = inputs, .n_columns = schema.n - 1}};
     const dn_run run = dn_run_default();
     if (dn_train(&request, &run, &result, &error) != DN_OK) {
         fail_msg("%s", error.message);

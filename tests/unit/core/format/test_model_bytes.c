@@ -23,7 +23,10 @@ static dn_model *make_model(bool strings) {
     dn_table_source *source;
     OK(dn_table_source_from_columns(columns, views, 4, N, &source, NULL));
     dn_params *p = params_of("newton", 0.1);
-    dn_train_request request = {.source = source, .params = p, .target = 3, .inputs = inputs, .n_inputs = 3, .standardize = true};
+    dn_train_request request = {.source = source,
+                                .params = p,
+                                .target = 3,
+                                .features = {.columns = inputs, .n_columns = 3, .standardize = true}};
     dn_run run = dn_run_default();
     dn_train_result result;
     run.seed = 0xfedcba9876543210u;

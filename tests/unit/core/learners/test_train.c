@@ -145,22 +145,26 @@ static void refusals(void **state) {
     OK(dn_table_source_from_columns(columns, views, 4, N, &source, NULL));
     dn_params *p = params_of("auto", 1e-3);
     const size_t inputs[] = {0, 3, 9};
-    dn_train_request good = {.source = source, .params = p, .target = 3, .inputs = inputs, .n_inputs = 1, .standardize = true}, bad;
+    dn_train_request good = {.source = source,
+                             .params = p,
+                             .target = 3,
+                             .features = {.columns = inputs, .n_columns = 1, .standardize = true}},
+                     bad;
     bad = good, bad.target = 1;
     refuses(bad, DN_ERR_DATA, "missing", "no value");
     bad = good, bad.target = 2;
     refuses(bad, DN_ERR_DATA, "same", "one class only");
     bad = good, bad.target = 4;
     refuses(bad, DN_ERR_ARGUMENT, "target", "no column");
-    bad = good, bad.n_inputs = 0;
+    bad = good, bad.features.n_columns = 0;
     refuses(bad, DN_ERR_ARGUMENT, "inputs", "at least one");
-    bad = good, bad.n_inputs = 2;
+    bad = good, bad.features.n_columns = 2;
     refuses(bad, DN_ERR_ARGUMENT, "flag", "cannot be an input");
-    bad = good, bad.inputs = inputs + 2;
+    bad = good, bad.features.columns = inputs + 2;
     refuses(bad, DN_ERR_ARGUMENT, "inputs", "no column");
     bad = good, bad.holdout = 1;
     refuses(bad, DN_ERR_ARGUMENT, "", "holdout");
-    bad = good, bad.target = 0, bad.inputs = inputs + 1, bad.max_classes = 3;
+    bad = good, bad.target = 0, bad.features.columns = inputs + 1, bad.max_classes = 3;
     refuses(bad, DN_ERR_DATA, "x", "more than 3 classes");
 
     dn_run run = dn_run_default();
@@ -202,7 +206,7 @@ static void numeric_classes(void **state) {
     OK(dn_table_source_from_columns(columns, views, 2, N, &source, NULL));
     dn_params *p = params_of("auto", 1e-2);
     const size_t inputs[] = {0};
-    dn_train_request request = {.source = source, .params = p, .target = 1, .inputs = inputs, .n_inputs = 1};
+    dn_train_request request = {.source = source, .params = p, .target = 1, .features = {.columns = inputs, .n_columns = 1}};
     dn_run run = dn_run_default();
     dn_train_result result = train(&request, &run);
     const double expected[] = {-1, 0, 2.5, 9, 10};
