@@ -30,6 +30,14 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     return DN_OK;
 }
 
+dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err) {
+    encoder->bases = calloc(n_bases + 1, sizeof *encoder->bases);
+    if (encoder->bases == NULL)
+        return no_memory(err);
+    encoder->n_bases = n_bases;
+    return DN_OK;
+}
+
 dn_encoder *dn_encoder_ref(dn_encoder *encoder) {
     atomic_fetch_add_explicit(&encoder->references, 1, memory_order_relaxed);
     return encoder;
@@ -40,6 +48,10 @@ void dn_encoder_unref(dn_encoder *encoder) {
         return;
     for (size_t i = 0; encoder->levels != NULL && i < encoder->n_inputs; i++)
         dni_string_set_done(&encoder->levels[i]);
+    for (size_t b = 0; b < encoder->n_bases; b++)
+        dni_basis_done(&encoder->bases[b]);
+    free(encoder->bases);
+    free(encoder->basis_inputs);
     free(encoder->levels);
     free(encoder->inputs);
     free(encoder->names);
@@ -69,18 +81,81 @@ dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names, c
     return DN_OK;
 }
 
+/* ---- the features ----------------------------------------------------------------------------------------------------------------------- */
+/* Which inputs bases have, and which are no features themselves: a column that a polynomial holds, or that no basis keeps. */
+static dn_status take_columns(dn_encoder *encoder, dn_error *err) {
+    enum { HAD = 1, KEPT = 2, HELD = 4 };
+    unsigned char *what = calloc(encoder->n_inputs + 1, 1);
+    encoder->basis_inputs = calloc(encoder->n_inputs + 1, sizeof *encoder->basis_inputs);
+    if (what == NULL || encoder->basis_inputs == NULL) {
+        free(what);
+        return no_memory(err);
+    }
+    for (size_t b = 0; b < encoder->n_bases; b++) {
+        const dni_basis *basis = &encoder->bases[b];
+        int mark = HAD | (basis->kind == DN_BASIS_POLYNOMIAL ? HELD : basis->keep ? KEPT : 0);
+        for (size_t c = 0; c < basis->n_columns; c++)
+            what[basis->columns[c]] = (unsigned char)(what[basis->columns[c]] | mark);
+    }
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        encoder->inputs[i].taken = (what[i] & HELD) != 0 || (what[i] & (HAD | KEPT)) == HAD;
+        if (what[i] != 0)
+            encoder->basis_inputs[encoder->n_basis_inputs++] = i;
+    }
+    free(what);
+    return DN_OK;
+}
+
+/* What an input becomes; its place is known. */
+static void finish_input(dn_encoder *encoder, size_t i) {
+    dn_input *input = &encoder->inputs[i];
+    input->levels = dni_string_set_view(&encoder->levels[i]);
+    input->missing_as = input->missing_level ? input->levels.n : DN_NO_LEVEL;
+    input->unseen_as = DN_NO_LEVEL;
+    input->n_features = (size_t)!input->taken + input->indicator;
+    if (input->type == DN_CATEGORICAL) {
+        size_t n = dni_input_n_levels(input);
+        input->n_features = n - (encoder->drop_first && n > 0);
+    }
+    encoder->n_entries += input->type == DN_CATEGORICAL ? input->n_features > 0 : input->n_features;
+}
+
+static dn_status place_bases(dn_encoder *encoder, dn_error *err) {
+    size_t number[DN_BASIS_FISHER + 1] = {0}, n = 0;
+    for (size_t b = 0; b < encoder->n_bases; b++) {
+        dni_basis *basis = &encoder->bases[b];
+        if (basis->n_features > DN_MAX_BASIS_FEATURES - n)
+            return dn_error_set(err, DN_ERR_DATA, "the bases make more than %d features", DN_MAX_BASIS_FEATURES);
+        basis->first_feature = encoder->n_base + n;
+        basis->first_number = number[basis->kind] + 1;
+        number[basis->kind] += basis->n_features;
+        n += basis->n_features;
+    }
+    encoder->n_features = encoder->n_base + n;
+    encoder->n_entries += n;
+    return DN_OK;
+}
+
 dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
     size_t n_features = 0;
+    if (encoder->n_bases > 0) {
+        dn_status status = take_columns(encoder, err);
+        if (status != DN_OK)
+            return status;
+    }
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         dn_input *input = &encoder->inputs[i];
-        input->levels = dni_string_set_view(&encoder->levels[i]);
+        finish_input(encoder, i);
         input->first_feature = n_features;
-        input->n_features = input->type == DN_CATEGORICAL ? input->levels.n + input->missing_level : 1;
-        if (input->n_features > UINT32_MAX - n_features)
-            return dn_error_set(err, DN_ERR_DATA, "the inputs make more than %zu features", (size_t)UINT32_MAX);
+        if (input->n_features > UINT32_MAX - DN_MAX_BASIS_FEATURES - n_features)
+            return dn_error_set(err, DN_ERR_DATA, "the inputs make more than %zu features", (size_t)UINT32_MAX - DN_MAX_BASIS_FEATURES);
         n_features += input->n_features;
     }
-    encoder->n_features = n_features;
+    encoder->n_base = n_features;
+    dn_status status = place_bases(encoder, err);
+    if (status != DN_OK)
+        return status;
+    n_features = encoder->n_features;
     encoder->mean = calloc(n_features + 1, sizeof *encoder->mean);
     encoder->scale = calloc(n_features + 1, sizeof *encoder->scale);
     if (encoder->mean == NULL || encoder->scale == NULL)
@@ -116,65 +191,30 @@ const double *dn_encoder_scale(const dn_encoder *encoder) {
     return encoder->scale;
 }
 
-/* The input a feature belongs to: the last one that begins at or before it and has features. */
-static const dn_input *input_of_feature(const dn_encoder *encoder, size_t j) {
-    size_t low = 0, high = encoder->n_inputs;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (encoder->inputs[middle].first_feature <= j)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &encoder->inputs[low];
+bool dn_encoder_refuses_unseen(const dn_encoder *encoder) {
+    return encoder->refuse_unseen;
 }
 
-/* Text of known length being written into a buffer that may be too small. */
-struct name_out {
-    char *bytes;
-    size_t size, length; /* room, and what all of it takes */
-};
-
-static void put_byte(struct name_out *out, char c) {
-    if (out->length + 1 < out->size)
-        out->bytes[out->length] = c;
-    out->length++;
+bool dni_encoder_is_simple(const dn_encoder *encoder) {
+    for (size_t i = 0; i < encoder->n_inputs; i++)
+        if (encoder->inputs[i].indicator)
+            return false;
+    return encoder->n_bases == 0;
 }
 
-/* Quoted: between double quotes, those within doubled. */
-static void put_part(struct name_out *out, const char *text, size_t n, bool quoted) {
-    if (quoted)
-        put_byte(out, '"');
-    for (size_t i = 0; i < n; i++) {
-        if (quoted && text[i] == '"')
-            put_byte(out, '"');
-        put_byte(out, text[i]);
+size_t dni_encoder_memory(const dn_encoder *encoder) {
+    size_t bytes = sizeof *encoder + 2 * encoder->n_features * sizeof(double) + encoder->n_basis_inputs * sizeof(size_t);
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        const dn_input *input = &encoder->inputs[i];
+        bytes += sizeof *input + sizeof *encoder->levels + strlen(input->name) + 1 + input->levels.n * 6 * sizeof(uint32_t) +
+                 dni_string_set_size(&encoder->levels[i]);
     }
-    if (quoted)
-        put_byte(out, '"');
-}
-
-size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size) {
-    static const char missing[] = "(missing)";
-    const size_t n_missing = sizeof missing - 1;
-    assert(j < encoder->n_features);
-    const dn_input *input = input_of_feature(encoder, j);
-    struct name_out name = {.bytes = out, .size = size};
-    put_part(&name, input->name, strlen(input->name), strchr(input->name, '=') != NULL || input->name[0] == '"');
-    if (input->type == DN_CATEGORICAL) {
-        const size_t level = j - input->first_feature;
-        put_byte(&name, '=');
-        if (level < input->levels.n) {
-            const char *text = input->levels.bytes + input->levels.start[level];
-            const size_t n = input->levels.start[level + 1] - input->levels.start[level];
-            put_part(&name, text, n, (n > 0 && text[0] == '"') || (n == n_missing && memcmp(text, missing, n) == 0));
-        } else {
-            put_part(&name, missing, n_missing, false);
-        }
+    for (size_t b = 0; b < encoder->n_bases; b++) {
+        const dni_basis *basis = &encoder->bases[b];
+        size_t numbers = basis->kind == DN_BASIS_POLYNOMIAL ? basis->n_features : basis->n_features * (basis->n_columns + 1);
+        bytes += sizeof *basis + (numbers + 3 * basis->n_columns) * sizeof(double);
     }
-    if (size > 0)
-        out[name.length < size ? name.length : size - 1] = '\0';
-    return name.length;
+    return bytes;
 }
 
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length) {
@@ -199,27 +239,45 @@ static void put_category(const dn_input *input, double raw, double *row) {
         row[feature] = 1;
 }
 
-void dn_encoder_apply(const dn_encoder *encoder, const double *raw, size_t n_rows, double *out) {
+size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double raw) {
+    return dni_encode_level(&encoder->inputs[input], raw_level(&encoder->inputs[input], raw));
+}
+
+void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standardize, double *out) {
+    for (size_t b = 0; b < encoder->n_bases; b++) {
+        const dni_basis *basis = &encoder->bases[b];
+        dni_basis_of_raw(basis, encoder->inputs, raw, out + (basis->first_feature - encoder->n_base));
+    }
+    for (size_t j = encoder->n_base; standardize && j < encoder->n_features; j++)
+        out[j - encoder->n_base] = (out[j - encoder->n_base] - encoder->mean[j]) / encoder->scale[j];
+}
+
+/* Standardised, or in the raw space. */
+static void encode_rows(const dn_encoder *encoder, const double *raw, size_t n_rows, bool standardize, double *out) {
     for (size_t i = 0; i < n_rows; i++, raw += encoder->n_inputs, out += encoder->n_features) {
         for (size_t k = 0; k < encoder->n_inputs; k++) {
             const dn_input *input = &encoder->inputs[k];
             size_t j = input->first_feature;
-            if (input->type == DN_CATEGORICAL)
+            if (input->type == DN_CATEGORICAL) {
                 put_category(input, raw[k], out);
-            else
-                out[j] = dni_encode_number(raw[k], input->fill, encoder->mean[j], encoder->scale[j]);
+                continue;
+            }
+            if (!input->taken) {
+                double mean = standardize ? encoder->mean[j] : 0, scale = standardize ? encoder->scale[j] : 1;
+                out[j++] = dni_encode_number(raw[k], input->fill, mean, scale);
+            }
+            if (input->indicator)
+                out[j] = isnan(raw[k]);
         }
+        if (encoder->n_bases > 0)
+            dni_encode_bases(encoder, raw, standardize && encoder->standardize, out + encoder->n_base);
     }
 }
 
+void dn_encoder_apply(const dn_encoder *encoder, const double *raw, size_t n_rows, double *out) {
+    encode_rows(encoder, raw, n_rows, true, out);
+}
+
 void dni_encoder_expand(const dn_encoder *encoder, const double *raw, size_t n_rows, double *out) {
-    for (size_t i = 0; i < n_rows; i++, raw += encoder->n_inputs, out += encoder->n_features) {
-        for (size_t k = 0; k < encoder->n_inputs; k++) {
-            const dn_input *input = &encoder->inputs[k];
-            if (input->type == DN_CATEGORICAL)
-                put_category(input, raw[k], out);
-            else
-                out[input->first_feature] = isnan(raw[k]) ? input->fill : raw[k];
-        }
-    }
+    encode_rows(encoder, raw, n_rows, false, out);
 }

@@ -2,6 +2,7 @@
 #ifndef DNI_ENCODER_H
 #define DNI_ENCODER_H
 
+#include "data/basis.h"
 #include "data/string_set.h"
 #include <discern/encoder.h>
 #include <math.h>
@@ -10,18 +11,27 @@
 struct dn_encoder {
     atomic_size_t references;
     size_t n_inputs, n_features;
-    bool standardize;
+    bool standardize, drop_first, refuse_unseen;
     dn_input *inputs;       /* [n_inputs]; names in `names`, levels in `levels` */
     char *names;            /* every input's name, each with its NUL */
     dni_string_set *levels; /* [n_inputs] the levels of categorical inputs, ascending, hashed */
     double *mean, *scale;   /* [n_features] */
+    dni_basis *bases;       /* [n_bases] */
+    size_t n_bases;
+    size_t n_base;        /* features of the inputs; those of the bases follow */
+    size_t n_entries;     /* most features of a row that can be other than 0 */
+    size_t *basis_inputs; /* [n_basis_inputs] inputs that some basis has, ascending */
+    size_t n_basis_inputs;
 };
 
 /* An encoder of n inputs with everything empty, one reference. */
 DN_MUST_USE dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err);
+/* Room for bases, empty. */
+DN_MUST_USE dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err);
 /* Copies the names, lengths[i] bytes each without NUL. */
 DN_MUST_USE dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names, const size_t *lengths, dn_error *err);
-/* When types, names, level sets, missing_level and fill of all inputs are there: counts the features and makes mean 0, scale 1. */
+/* When types, names, level sets, missing_level, indicator and fill of all inputs are there, drop_first, and the bases with their columns: counts the features and makes mean 0, scale 1.
+ * missing_as is set to the missing level or to none, unseen_as to none. DN_ERR_DATA: more than UINT32_MAX features, or of bases more than DN_MAX_BASIS_FEATURES. */
 DN_MUST_USE dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err);
 
 /* The one expression by which a number becomes a feature, so that every way of encoding gives the same bits. */
@@ -29,11 +39,26 @@ static inline double dni_encode_number(double value, double fill, double mean, d
     return ((isnan(value) ? fill : value) - mean) / scale;
 }
 
+/* Levels of a categorical input, the missing one included. */
+static inline size_t dni_input_n_levels(const dn_input *input) {
+    return input->levels.n + input->missing_level;
+}
+
 /* The feature of a categorical input that is 1: `level` is its index, DN_CODE_MISSING for a missing one, anything else beyond the levels for one unseen. SIZE_MAX: none. */
 static inline size_t dni_encode_level(const dn_input *input, uint32_t level) {
-    if (level < input->levels.n)
-        return input->first_feature + level;
-    return level == DN_CODE_MISSING && input->missing_level ? input->first_feature + input->levels.n : SIZE_MAX;
+    size_t as = level < input->levels.n ? level : level == DN_CODE_MISSING ? input->missing_as : input->unseen_as;
+    size_t dropped = dni_input_n_levels(input) - input->n_features; /* 1 or 0 */
+    return as == DN_NO_LEVEL || as < dropped ? SIZE_MAX : input->first_feature + as - dropped;
 }
+
+/* A number that is one feature and nothing else: what is encoded in groups. */
+static inline bool dni_input_is_plain(const dn_input *input) {
+    return input->type != DN_CATEGORICAL && !input->taken && !input->indicator;
+}
+
+/* The bases' features of a raw row [n_inputs] to out [n_features − n_base], standardised if `standardize`. */
+void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standardize, double *out);
+/* Feature j (>= n_base) is not finite for a raw row: DN_ERR_NUMERIC that names it and the column to blame. */
+dn_status dni_encoder_refuse_feature(const dn_encoder *encoder, size_t j, const double *raw, dn_error *err);
 
 #endif

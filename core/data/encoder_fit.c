@@ -1,37 +1,24 @@
 /* Fitting an encoder to the training rows.
  *
- * A number's feature is its value with the mean in place of a missing one; standardised by the mean m and deviation s of that feature over the training rows,
+ * A number's feature is its value with the mean, or the most frequent value, in place of a missing one; standardised by the mean m and deviation s of that feature over the training rows,
  *   m = Σ v x / Σ v over rows that have x,   s² = Σ v (x - m)² / Σ v, the sum above over rows that have x and the one below over all rows,
  * since a missing value, being m, deviates by nothing. Computed in two passes: m' in the first, then the moments about m' (D and Q), which correct
- * what rounding left in m':  m = m' + D/W,  s² = (Q - D²/W)/V.
+ * what rounding left in m':  m = m' + D/W,  s² = (Q - D²/W)/V. With the most frequent value f for the missing ones, V - W of them, the moments are those of all rows:
+ * D + (V - W)(f - m'), Q + (V - W)(f - m')², divided by V.
  * A column is constant, s = 1, when its least and greatest value are equal or s <= 1e-14 of the greater of their magnitudes (noise of the last digits).
  * A column without any value has m = 0, s = 1. */
+#include "data/basis_fit.h"
 #include "data/encoder.h"
-#include "data/encoder_scan.h"
+#include "data/encoder_frequent.h"
+#include "data/encoder_moments.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define CONSTANT_DEVIATION 1e-14
 
 static dn_status refuse_column(dn_error *err, const char *name, dn_status code, const char *why) {
     dn_status status = dn_error_set(err, code, "column \"%s\" %s", name, why);
     dn_error_set_field(err, name);
     return status;
-}
-
-static dn_status check_spec(const dn_table_source *source, const dn_encoder_spec *spec, dn_error *err) {
-    if (spec->n_columns == 0)
-        return dn_error_set(err, DN_ERR_DATA, "there is no input column");
-    for (size_t i = 0; i < spec->n_columns; i++) {
-        if (spec->columns[i] >= source->n_cols)
-            return dn_error_set(err, DN_ERR_ARGUMENT, "input column %zu must be one of the table's %zu columns", spec->columns[i],
-                                source->n_cols);
-        const dn_table_column *column = &source->columns[spec->columns[i]];
-        if (column->type == DN_TEXT)
-            return refuse_column(err, column->name, DN_ERR_DATA, "is text, which cannot be an input: leave it out or make it categorical");
-    }
-    return DN_OK;
 }
 
 /* ---- levels ------------------------------------------------------------------------------------------------------------------------------ */
@@ -63,124 +50,186 @@ static dn_status sort_levels(const dni_string_set *from, dni_string_set *to, dn_
     return status;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------------------------------------- */
-static bool is_constant(const dni_scan_column *column) {
-    return !(column->minimum < column->maximum);
-}
+/* ---- inputs ----------------------------------------------------------------------------------------------------------------------------- */
+struct fit {
+    const dn_encoder_spec *spec;
+    const dn_table_source *source;
+    const uint8_t *role;
+    const double *weight;
+    const dn_run *run;
+    dni_scan scan;
+    dn_encoder *encoder;
+    double *mean, *scale; /* [n_inputs] of the number inputs that something is standardised by */
+    bool *wanted;         /* [n_inputs] which those are */
+};
 
-/* The mean of the first pass; of a constant column exactly its value. */
-static dn_status first_mean(const dni_scan_column *column, const char *name, double *out, dn_error *err) {
-    double mean = column->weight > 0 ? column->sum / column->weight : 0;
-    if (column->minimum == column->maximum)
-        mean = column->minimum + 0.0; /* of 0 and -0 always 0 */
-    if (!isfinite(mean))
+static dn_status take_input(const struct fit *fit, size_t i, dn_error *err) {
+    const dni_scan *scan = &fit->scan;
+    const char *name = scan->source->columns[scan->columns[i]].name;
+    dn_input *input = &fit->encoder->inputs[i];
+    input->type = scan->source->columns[scan->columns[i]].type;
+    if (input->type == DN_CATEGORICAL) {
+        input->missing_level = scan->results[i].missing && fit->spec->missing_category == DN_MISSING_OWN_LEVEL;
+        return sort_levels(dni_scan_levels(scan, i), &fit->encoder->levels[i], err);
+    }
+    input->indicator = fit->spec->missing_indicator && scan->results[i].missing;
+    if (!dni_moments_mean(&scan->results[i], &input->fill))
         return refuse_column(err, name, DN_ERR_NUMERIC, "holds numbers too large for their mean to be taken");
-    *out = mean;
+    if (fit->spec->missing_number == DN_MISSING_MEAN)
+        return DN_OK;
+    if (input->type == DN_NUMERIC)
+        return dni_frequent_number(scan, i, &input->fill, err);
+    input->fill = input->fill > 0.5; /* of 0 and 1: the mean tells */
     return DN_OK;
 }
 
-/* What the second pass is told: deviations are scaled by a power of two near their greatest, so that no square leaves the range of doubles. */
-static void prepare_moments(dni_scan_column *column, double mean) {
-    column->shift = mean;
-    column->factor = 0;
-    if (is_constant(column))
-        return;
-    double widest = fmax(column->maximum - mean, mean - column->minimum);
-    int exponent = 0;
-    if (isfinite(widest))
-        (void)frexp(widest, &exponent);
-    exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
-    column->factor = ldexp(1.0, -exponent);
-}
-
-static dn_status finish_moments(const dni_scan_column *column, double total_weight, const char *name, double *mean, double *scale,
-                                dn_error *err) {
-    double correction = column->first / column->weight;
-    double variance = (column->second - column->first * correction) / total_weight;
-    double m = column->shift + correction / column->factor;
-    double s = sqrt(fmax(variance, 0)) / column->factor;
-    if (!isfinite(m) || !isfinite(s))
-        return refuse_column(err, name, DN_ERR_NUMERIC, "holds numbers too large to be standardised");
-    double magnitude = fmax(fabs(column->minimum), fabs(column->maximum));
-    *mean = m;
-    *scale = s > CONSTANT_DEVIATION * magnitude ? s : 1;
-    return DN_OK;
-}
-
-/* ---- fit --------------------------------------------------------------------------------------------------------------------------------- */
-static dn_status take_inputs(const dni_scan *scan, dn_encoder *encoder, dn_error *err) {
-    const char **names = malloc((scan->n + 1) * sizeof *names);
-    size_t *lengths = malloc((scan->n + 1) * sizeof *lengths);
+static dn_status take_inputs(const struct fit *fit, dn_error *err) {
+    size_t n = fit->scan.n;
+    const char **names = malloc((n + 1) * sizeof *names);
+    size_t *lengths = malloc((n + 1) * sizeof *lengths);
     dn_status status = DN_OK;
     if (names == NULL || lengths == NULL)
         status = dn_error_set(err, DN_ERR_MEMORY, "the encoder needs memory which the system does not have");
-    for (size_t i = 0; status == DN_OK && names != NULL && lengths != NULL && i < scan->n; i++) {
-        const dn_table_column *column = &scan->source->columns[scan->columns[i]];
-        names[i] = column->name;
-        lengths[i] = strlen(column->name);
-        dn_input *input = &encoder->inputs[i];
-        input->type = column->type;
-        if (column->type == DN_CATEGORICAL) {
-            input->missing_level = scan->results[i].missing;
-            status = sort_levels(dni_scan_levels(scan, i), &encoder->levels[i], err);
-        } else {
-            status = first_mean(&scan->results[i], column->name, &input->fill, err);
-        }
+    for (size_t i = 0; status == DN_OK && names != NULL && lengths != NULL && i < n; i++) {
+        names[i] = fit->source->columns[fit->scan.columns[i]].name;
+        lengths[i] = strlen(names[i]);
+        status = take_input(fit, i, err);
     }
     if (status == DN_OK)
-        status = dni_encoder_set_names(encoder, names, lengths, err);
+        status = dni_encoder_set_names(fit->encoder, names, lengths, err);
     free((void *)names);
     free(lengths);
-    return status == DN_OK ? dni_encoder_finish(encoder, err) : status;
+    return status;
 }
 
-static dn_status standardize(dni_scan *scan, dn_encoder *encoder, dn_error *err) {
-    for (size_t i = 0; i < scan->n; i++)
-        if (encoder->inputs[i].type == DN_NUMERIC)
-            prepare_moments(&scan->results[i], encoder->inputs[i].fill);
-    dn_status status = dni_scan_moments(scan, err);
-    for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
-        dn_input *input = &encoder->inputs[i];
-        if (input->type != DN_NUMERIC)
-            continue;
-        double mean = input->fill, scale = 1;
-        if (scan->results[i].factor != 0)
-            status = finish_moments(&scan->results[i], scan->total_weight, input->name, &mean, &scale, err);
+/* What categories become that are missing or were never seen, when that is the most frequent one. */
+static dn_status take_frequent_levels(const struct fit *fit, dn_error *err) {
+    bool missing = fit->spec->missing_category == DN_MISSING_FREQUENT_LEVEL, unseen = fit->spec->unseen == DN_UNSEEN_FREQUENT;
+    void *memory = NULL;
+    if (!missing && !unseen)
+        return DN_OK;
+    dn_status status = dn_run_alloc(fit->run, fit->scan.n, sizeof(size_t), "the encoder's levels", &memory, err);
+    size_t *frequent = memory;
+    if (status == DN_OK)
+        status = dni_frequent_levels(&fit->scan, fit->encoder, frequent, err);
+    for (size_t i = 0; status == DN_OK && i < fit->scan.n; i++) {
+        if (missing)
+            fit->encoder->inputs[i].missing_as = frequent[i];
+        if (unseen)
+            fit->encoder->inputs[i].unseen_as = frequent[i];
+    }
+    dn_run_free(fit->run, memory);
+    return status;
+}
+
+/* ---- standardising ------------------------------------------------------------------------------------------------------------------------- */
+static dn_status want_moments(struct fit *fit, bool *out_any, dn_error *err) {
+    void *numbers = NULL, *wanted = NULL;
+    size_t n = fit->scan.n;
+    dn_status status = dn_run_alloc(fit->run, 2 * n, sizeof(double), "the encoder's sums", &numbers, err);
+    fit->mean = numbers;
+    if (status == DN_OK)
+        status = dn_run_alloc(fit->run, n, sizeof(bool), "the encoder's sums", &wanted, err);
+    fit->wanted = wanted;
+    if (status != DN_OK)
+        return status;
+    fit->scale = fit->mean + n;
+    for (size_t i = 0; i < n; i++)
+        fit->wanted[i] = fit->spec->standardize && fit->encoder->inputs[i].type == DN_NUMERIC;
+    for (size_t b = 0; b < fit->encoder->n_bases; b++) {
+        const dni_basis *basis = &fit->encoder->bases[b];
+        for (size_t c = 0; c < basis->n_columns && dni_basis_wants_moments(basis); c++)
+            fit->wanted[basis->columns[c]] = true;
+    }
+    *out_any = fit->spec->standardize;
+    for (size_t i = 0; i < n; i++)
+        *out_any = *out_any || fit->wanted[i];
+    return DN_OK;
+}
+
+static dn_status take_moments(struct fit *fit, size_t i, dn_error *err) {
+    dn_encoder *encoder = fit->encoder;
+    dn_input *input = &encoder->inputs[i];
+    bool at_mean = fit->spec->missing_number == DN_MISSING_MEAN;
+    double mean = input->fill, scale = 1;
+    if (fit->scan.results[i].factor != 0 &&
+        !dni_moments_finish(&fit->scan.results[i], fit->scan.total_weight, at_mean ? NULL : &input->fill, &mean, &scale))
+        return refuse_column(err, input->name, DN_ERR_NUMERIC, "holds numbers too large to be standardised");
+    fit->mean[i] = mean;
+    fit->scale[i] = scale;
+    if (!fit->spec->standardize || input->type != DN_NUMERIC)
+        return DN_OK;
+    if (at_mean)
         input->fill = mean;
+    if (!input->taken) {
         encoder->mean[input->first_feature] = mean;
         encoder->scale[input->first_feature] = scale;
     }
+    return DN_OK;
+}
+
+static dn_status standardize(struct fit *fit, dn_error *err) {
+    bool any = false;
+    dn_status status = want_moments(fit, &any, err);
+    if (status != DN_OK || !any)
+        return status;
+    for (size_t i = 0; i < fit->scan.n; i++) {
+        double mean;
+        if (fit->wanted[i] && dni_moments_mean(&fit->scan.results[i], &mean))
+            dni_moments_prepare(&fit->scan.results[i], mean);
+    }
+    status = dni_scan_moments(&fit->scan, err);
+    for (size_t i = 0; status == DN_OK && i < fit->scan.n; i++)
+        if (fit->wanted[i])
+            status = take_moments(fit, i, err);
     return status;
+}
+
+/* ---- fit --------------------------------------------------------------------------------------------------------------------------------- */
+static dn_status fit_inputs(struct fit *fit, dn_error *err) {
+    const dn_encoder_spec *spec = fit->spec;
+    size_t max_levels = spec->max_levels == 0 ? DN_MAX_LEVELS : spec->max_levels;
+    dn_status status =
+        dni_scan_init(&fit->scan, fit->source, spec->columns, spec->n_columns, fit->role, fit->weight, max_levels, fit->run, err);
+    fit->scan.find_missing = spec->missing_indicator;
+    if (status == DN_OK)
+        status = dni_scan_sums(&fit->scan, err);
+    if (status == DN_OK && !(fit->scan.total_weight > 0))
+        status = dn_error_set(err, DN_ERR_DATA, "there is no training row");
+    if (status == DN_OK)
+        status = dni_encoder_new(spec->n_columns, &fit->encoder, err);
+    if (status != DN_OK)
+        return status;
+    fit->encoder->standardize = spec->standardize;
+    fit->encoder->drop_first = spec->categorical == DN_DROP_FIRST;
+    fit->encoder->refuse_unseen = spec->unseen == DN_UNSEEN_REFUSE;
+    status = take_inputs(fit, err);
+    if (status == DN_OK)
+        status = dni_bases_init(fit->encoder, spec, err);
+    if (status == DN_OK)
+        status = dni_encoder_finish(fit->encoder, err);
+    if (status == DN_OK)
+        status = take_frequent_levels(fit, err);
+    return status == DN_OK ? standardize(fit, err) : status;
 }
 
 dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
                          const dn_run *run, dn_encoder **out, dn_error *err) {
     dn_run fallback = dn_run_default();
-    if (run == NULL)
-        run = &fallback;
-    dn_status status = check_spec(source, spec, err);
+    struct fit fit = {.spec = spec, .source = source, .role = role, .weight = weight, .run = run == NULL ? &fallback : run};
+    dn_status status = dn_encoder_check(source->columns, source->n_cols, spec, err);
     if (status != DN_OK)
         return status;
-    size_t max_levels = spec->max_levels == 0 ? DN_MAX_LEVELS : spec->max_levels;
-    dn_encoder *encoder = NULL;
-    dni_scan scan;
-    status = dni_scan_init(&scan, source, spec->columns, spec->n_columns, role, weight, max_levels, run, err);
+    status = fit_inputs(&fit, err);
+    dni_bases_data data = {source, role, weight, fit.scan.total_weight, spec->target, spec->n_classes, fit.mean, fit.scale};
+    dni_scan_done(&fit.scan);
     if (status == DN_OK)
-        status = dni_scan_sums(&scan, err);
-    if (status == DN_OK && !(scan.total_weight > 0))
-        status = dn_error_set(err, DN_ERR_DATA, "there is no training row");
+        status = dni_bases_fit(fit.encoder, spec, &data, fit.run, err);
+    dn_run_free(fit.run, fit.mean);
+    dn_run_free(fit.run, fit.wanted);
     if (status == DN_OK)
-        status = dni_encoder_new(spec->n_columns, &encoder, err);
-    if (status == DN_OK)
-        status = take_inputs(&scan, encoder, err);
-    if (status == DN_OK && spec->standardize) {
-        encoder->standardize = true;
-        status = standardize(&scan, encoder, err);
-    }
-    dni_scan_done(&scan);
-    if (status == DN_OK)
-        *out = encoder;
+        *out = fit.encoder;
     else
-        dn_encoder_unref(encoder);
+        dn_encoder_unref(fit.encoder);
     return status;
 }

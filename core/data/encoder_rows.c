@@ -37,9 +37,10 @@ struct source_rows {
 };
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------------------------------ */
-/* Fewer than a quarter of the features are expected to be other than 0: an input has at most one such. */
+/* Fewer than a quarter of the features can be other than 0 in a row. */
 static bool is_sparse(const dn_encoder *encoder) {
-    return encoder->n_inputs < encoder->n_features / 4 || (encoder->n_inputs == encoder->n_features / 4 && encoder->n_features % 4 != 0);
+    size_t quarter = encoder->n_features / 4;
+    return encoder->n_entries < quarter || (encoder->n_entries == quarter && encoder->n_features % 4 != 0);
 }
 
 /* Adds count × size to *bytes; false on overflow. */
@@ -52,7 +53,7 @@ static bool add_bytes(size_t *bytes, size_t count, size_t size) {
 
 /* Bytes of n encoded rows with room for target and weight; SIZE_MAX: more than can be addressed. */
 static size_t encoded_bytes(const dn_encoder *encoder, size_t n) {
-    size_t bytes = 0, width = is_sparse(encoder) ? encoder->n_inputs : encoder->n_features;
+    size_t bytes = 0, width = is_sparse(encoder) ? encoder->n_entries : encoder->n_features;
     if (width != 0 && n > SIZE_MAX / 2 / width)
         return SIZE_MAX;
     bool fits = add_bytes(&bytes, n * width, sizeof(double)) && add_bytes(&bytes, n, 2 * sizeof(double));
@@ -68,7 +69,7 @@ size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows) {
 
 /* One piece of memory for everything, wide elements first. */
 static dn_status encoded_init(struct encoded *encoded, const struct source_rows *self, size_t n, const char *what, dn_error *err) {
-    size_t width = self->sparse ? self->encoder->n_inputs : self->encoder->n_features;
+    size_t width = self->sparse ? self->encoder->n_entries : self->encoder->n_features;
     dn_status status = dni_run_alloc_raw(&self->run, encoded_bytes(self->encoder, n), 1, what, &encoded->memory, err);
     if (status != DN_OK)
         return status;
@@ -107,17 +108,25 @@ static void copy_labels(const struct source_rows *self, const dni_tile *tile, si
 /* Encodes all rows of a walk to rows `first`, first + 1 … of `out`. */
 static dn_status encode_walk(const struct source_rows *self, dni_encoding_slot *slot, size_t slot_index, dni_walk walk, size_t first,
                              struct encoded *out, dn_error *err) {
-    size_t width = self->sparse ? self->encoder->n_inputs : self->encoder->n_features;
+    size_t width = self->sparse ? self->encoder->n_entries : self->encoder->n_features;
     dni_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         dn_status status = dni_encoding_open(slot, self->source, self->encoder, self->columns, tile.chunk, slot_index, &self->run, err);
         if (status != DN_OK)
             return status;
+        const dn_encoder *encoder = self->encoder;
         size_t row = first + tile.position;
-        if (self->sparse)
-            dni_encode_sparse(slot, self->encoder, &tile, out->values + row * width, out->cols + row * width, out->count + row);
-        else
-            dni_encode_dense(slot, self->encoder, &tile, 0, self->encoder->n_inputs, out->values + row * width);
+        if (encoder->refuse_unseen)
+            status = dni_encoding_refuse_unseen(slot, self->source, encoder, &tile, 0, encoder->n_inputs, self->weight, err);
+        if (status == DN_OK && self->sparse)
+            status = dni_encode_sparse(slot, self->source, encoder, &tile, out->values + row * width, out->cols + row * width,
+                                       out->count + row, err);
+        if (status == DN_OK && !self->sparse) {
+            dni_encode_dense(slot, encoder, &tile, 0, encoder->n_inputs, out->values + row * width);
+            status = dni_encode_dense_bases(slot, self->source, encoder, &tile, out->values + row * width, err);
+        }
+        if (status != DN_OK)
+            return status;
         copy_labels(self, &tile, row, out);
     }
     return DN_OK;
@@ -140,8 +149,13 @@ static dn_status encode_chunk(const struct source_rows *self, dni_encoding_slot 
         if (status != DN_OK)
             return status;
         dni_walk walk = dni_walk_chunk(&self->selection, chunk);
-        while (dni_walk_next(&walk, &tile))
+        while (dni_walk_next(&walk, &tile)) {
+            if (encoder->refuse_unseen)
+                status = dni_encoding_refuse_unseen(slot, self->source, encoder, &tile, input, n, self->weight, err);
+            if (status != DN_OK)
+                return status;
             dni_encode_dense(slot, encoder, &tile, input, n, out->values + (first + tile.position) * encoder->n_features);
+        }
     }
     return DN_OK;
 }
@@ -151,7 +165,7 @@ static dn_status build_chunk(void *arg, const dn_block *block, size_t slot, doub
     struct source_rows *self = arg;
     size_t chunk = block->first_row, first = dni_selection_chunk_rank(&self->selection, chunk);
     dni_walk walk = dni_walk_chunk(&self->selection, chunk);
-    if (self->sparse || walk.left == 0)
+    if (self->sparse || self->encoder->n_bases > 0 || walk.left == 0) /* a basis wants all its columns at once */
         return encode_walk(self, &self->builders[slot], slot, walk, first, &self->all, err);
     dn_status status = encode_chunk(self, &self->builders[slot], slot, chunk, first, &self->all, err);
     dni_tile tile;
@@ -161,7 +175,7 @@ static dn_status build_chunk(void *arg, const dn_block *block, size_t slot, doub
 }
 
 static dn_status build_all(struct source_rows *self, const dn_run *run, dn_error *err) {
-    size_t n = self->rows.n_rows, n_inputs = self->encoder->n_inputs;
+    size_t n = self->rows.n_rows;
     dn_status status = encoded_init(&self->all, self, n, "the encoded rows", err);
     if (status != DN_OK)
         return status;
@@ -171,15 +185,15 @@ static dn_status build_all(struct source_rows *self, const dn_run *run, dn_error
     status = dn_run_alloc(&self->run, n_slots, sizeof *self->builders, "the encoder's inputs", &builders, err);
     self->builders = builders;
     for (; status == DN_OK && made < n_slots; made++)
-        status = dni_encoding_slot_init(&self->builders[made], n_inputs, &self->run, err);
+        status = dni_encoding_slot_init(&self->builders[made], self->encoder, &self->run, err);
     if (status == DN_OK)
         status = dni_sum_numbers(run, serial, self->source->n_chunks, 1, build_chunk, self, 0, NULL, err);
     for (size_t i = 0; i < made; i++)
-        dni_encoding_slot_done(&self->builders[i], n_inputs, &self->run);
+        dni_encoding_slot_done(&self->builders[i], self->encoder, &self->run);
     dn_run_free(&self->run, builders);
     self->builders = NULL;
     if (status == DN_OK && self->sparse)
-        dni_encode_compact(n, n_inputs, self->all.count, self->all.values, self->all.cols, self->all.row_start);
+        dni_encode_compact(n, self->encoder->n_entries, self->all.count, self->all.values, self->all.cols, self->all.row_start);
     return status;
 }
 
@@ -201,12 +215,12 @@ static dn_status stream_ready(const struct source_rows *self, struct stream_slot
     if (slot->ready)
         return DN_OK;
     size_t n = self->rows.n_rows < DN_BLOCK_ROWS ? self->rows.n_rows : DN_BLOCK_ROWS;
-    dn_status status = dni_encoding_slot_init(&slot->encoding, self->encoder->n_inputs, &self->run, err);
+    dn_status status = dni_encoding_slot_init(&slot->encoding, self->encoder, &self->run, err);
     if (status != DN_OK)
         return status;
     status = encoded_init(&slot->block, self, n, "a block of encoded rows", err);
     if (status != DN_OK) {
-        dni_encoding_slot_done(&slot->encoding, self->encoder->n_inputs, &self->run);
+        dni_encoding_slot_done(&slot->encoding, self->encoder, &self->run);
         return status;
     }
     slot->ready = true;
@@ -224,7 +238,7 @@ static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot_index, 
     size_t first = i * DN_BLOCK_ROWS;
     size_t n = rows->n_rows - first < DN_BLOCK_ROWS ? rows->n_rows - first : DN_BLOCK_ROWS;
     if (self->sparse)
-        dni_encode_compact(n, self->encoder->n_inputs, slot->block.count, slot->block.values, slot->block.cols, slot->block.row_start);
+        dni_encode_compact(n, self->encoder->n_entries, slot->block.count, slot->block.values, slot->block.cols, slot->block.row_start);
     *out = (dn_block){.first_row = first,
                       .x = encoded_view(self, &slot->block, n),
                       .target = slot->block.target,
@@ -254,7 +268,7 @@ static void source_rows_free(dn_rows *rows) {
     for (size_t i = 0; self->slots != NULL && i < rows->n_slots; i++) {
         if (!self->slots[i].ready)
             continue;
-        dni_encoding_slot_done(&self->slots[i].encoding, self->encoder->n_inputs, run);
+        dni_encoding_slot_done(&self->slots[i].encoding, self->encoder, run);
         dn_run_free(run, self->slots[i].block.memory);
     }
     dn_run_free(run, self->slots);

@@ -174,6 +174,13 @@ static void add_moments(const double *x, const double *v, size_t n, size_t posit
     *lanes = now;
 }
 
+static bool any_missing(const double *x, const double *v, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (isnan(x[i]) && v[i] > 0)
+            return true;
+    return false;
+}
+
 /* Which strings of the open chunk are known already is told by `seen`, anew for each chunk. */
 static dn_status forget_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i, dn_error *err) {
     size_t n = slot->open.views[i].strings.n;
@@ -252,6 +259,8 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index,
             } else {
                 const double *x = dni_tile_gather(&tile, slot->open.views[i].number, slot->values);
                 add_sums(x, slot->weights, tile.n, tile.position, &slot->lanes[i], &slot->minimum[i], &slot->maximum[i]);
+                if (scan->find_missing && !slot->missing[i])
+                    slot->missing[i] = any_missing(x, slot->weights, tile.n);
             }
         }
         if (status != DN_OK)

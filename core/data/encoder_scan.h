@@ -12,7 +12,7 @@ typedef struct dni_scan_column {
     double minimum, maximum; /* numbers: of the rows seen; +INFINITY and -INFINITY when there is none */
     double shift, factor;    /* second pass: (x - shift)·factor is summed; factor is a power of two */
     double first, second;    /* Σ v·(x - shift)·factor, Σ v·((x - shift)·factor)² */
-    bool missing;            /* categories: some row has none */
+    bool missing;            /* some row has none; of numbers it is only looked for when find_missing says so */
 } dni_scan_column;
 
 typedef struct dni_scan_slot dni_scan_slot;
@@ -24,6 +24,7 @@ typedef struct dni_scan {
     const dn_run *run;
     dni_selection selection; /* the training rows */
     size_t max_levels;       /* of a categorical input */
+    bool find_missing;       /* of numbers too; set by the caller after dni_scan_init */
     bool serial;             /* the source has fewer slots than the run */
     size_t n_slots;
     dni_scan_slot *slots;     /* [n_slots] */

@@ -6,9 +6,10 @@
 
 #define GROUP 8 /* number inputs written together */
 
-dn_status dni_encoding_slot_init(dni_encoding_slot *slot, size_t n_inputs, const dn_run *run, dn_error *err) {
+dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run, dn_error *err) {
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
-    void *views = NULL, *level = NULL, *room = NULL;
+    size_t n_inputs = encoder->n_inputs;
+    void *views = NULL, *level = NULL, *room = NULL, *row = NULL;
     dn_status status = dn_run_alloc(run, n_inputs, sizeof *slot->open.views, "the encoder's inputs", &views, err);
     slot->open.views = views;
     if (status == DN_OK)
@@ -17,17 +18,23 @@ dn_status dni_encoding_slot_init(dni_encoding_slot *slot, size_t n_inputs, const
     if (status == DN_OK)
         status = dn_run_alloc(run, n_inputs, sizeof *slot->level_room, "the encoder's inputs", &room, err);
     slot->level_room = room;
+    if (status == DN_OK && encoder->n_bases > 0) {
+        status = dn_run_alloc(run, n_inputs + (encoder->n_features - encoder->n_base), sizeof(double), "a row of the bases", &row, err);
+        slot->raw = row;
+        slot->x = status == DN_OK ? slot->raw + n_inputs : NULL;
+    }
     if (status != DN_OK)
-        dni_encoding_slot_done(slot, n_inputs, run);
+        dni_encoding_slot_done(slot, encoder, run);
     return status;
 }
 
-void dni_encoding_slot_done(dni_encoding_slot *slot, size_t n_inputs, const dn_run *run) {
-    for (size_t i = 0; slot->level != NULL && i < n_inputs; i++)
+void dni_encoding_slot_done(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run) {
+    for (size_t i = 0; slot->level != NULL && i < encoder->n_inputs; i++)
         dn_run_free(run, slot->level[i]);
     dn_run_free(run, slot->open.views);
     dn_run_free(run, (void *)slot->level);
     dn_run_free(run, slot->level_room);
+    dn_run_free(run, slot->raw);
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
 }
 
@@ -79,6 +86,30 @@ static inline size_t row_of(const dni_tile *tile, size_t i) {
     return tile->contiguous ? tile->first + i : tile->row[i];
 }
 
+dn_status dni_encoding_refuse_unseen(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
+                                     const dni_tile *tile, size_t first, size_t n, const double *weight, dn_error *err) {
+    size_t base = source->chunk_first_row[tile->chunk];
+    for (size_t i = first; i < first + n; i++) {
+        const dn_input *input = &encoder->inputs[i];
+        if (input->type != DN_CATEGORICAL)
+            continue;
+        const dn_column_view *view = &slot->open.views[i];
+        for (size_t k = 0; k < tile->n; k++) {
+            size_t row = row_of(tile, k);
+            uint32_t code = view->code[row];
+            if (code == DN_CODE_MISSING || slot->level[i][code] < input->levels.n || (weight != NULL && weight[base + row] == 0))
+                continue;
+            uint32_t start = view->strings.start[code], length = view->strings.start[code + 1] - start;
+            dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" is \"%.*s\", a category that no training row has", input->name,
+                                            length < DN_FIELD_SIZE ? (int)length : DN_FIELD_SIZE, view->strings.bytes + start);
+            dn_error_set_field(err, input->name);
+            dn_error_set_row(err, (int64_t)(base + row));
+            return status;
+        }
+    }
+    return DN_OK;
+}
+
 /* Up to eight number inputs whose features follow each other, and what encodes them. */
 struct group {
     size_t n, first_feature;
@@ -93,8 +124,8 @@ static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *en
         size_t feature = encoder->inputs[input].first_feature;
         group.number[k] = slot->open.views[input].number;
         group.fill[k] = encoder->inputs[input].fill;
-        group.mean[k] = encoder->mean[feature];
-        group.scale[k] = encoder->scale[feature];
+        group.mean[k] = encoder->inputs[input].taken ? 0 : encoder->mean[feature];
+        group.scale[k] = encoder->inputs[input].taken ? 1 : encoder->scale[feature];
         group.standardizes = group.standardizes || group.mean[k] != 0 || group.scale[k] != 1;
     }
     return group;
@@ -133,71 +164,143 @@ static inline size_t category_feature(const dni_encoding_slot *slot, const dn_in
 
 size_t dni_encode_group(const dn_encoder *encoder, size_t first) {
     size_t n = 0;
-    while (n < GROUP && first + n < encoder->n_inputs && encoder->inputs[first + n].type != DN_CATEGORICAL)
+    while (n < GROUP && first + n < encoder->n_inputs && dni_input_is_plain(&encoder->inputs[first + n]))
         n++;
     return n == 0 ? 1 : n;
 }
 
+/* A number that has an indicator, or is taken by a basis. */
+static void encode_number(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out) {
+    const dn_input *input = &encoder->inputs[i];
+    const double *number = slot->open.views[i].number;
+    size_t stride = encoder->n_features, j = input->first_feature;
+    if (!input->taken) {
+        for (size_t k = 0; k < tile->n; k++)
+            out[k * stride + j] = dni_encode_number(number[row_of(tile, k)], input->fill, encoder->mean[j], encoder->scale[j]);
+        j++;
+    }
+    for (size_t k = 0; input->indicator && k < tile->n; k++)
+        out[k * stride + j] = isnan(number[row_of(tile, k)]);
+}
+
+static void encode_category(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out) {
+    const dn_input *input = &encoder->inputs[i];
+    for (size_t k = 0; k < tile->n; k++) {
+        double *row = out + k * encoder->n_features;
+        for (size_t level = 0; level < input->n_features; level++)
+            row[input->first_feature + level] = 0;
+        size_t feature = category_feature(slot, input, i, row_of(tile, k));
+        if (feature != SIZE_MAX)
+            row[feature] = 1;
+    }
+}
+
 void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first, size_t n, double *out) {
-    size_t stride = encoder->n_features;
     for (size_t i = first; i < first + n;) {
         const dn_input *input = &encoder->inputs[i];
-        if (input->type != DN_CATEGORICAL) {
+        if (dni_input_is_plain(input)) {
             size_t together = dni_encode_group(encoder, i);
             struct group group = group_of(slot, encoder, i, together < first + n - i ? together : first + n - i);
-            encode_group(&group, tile, stride, out);
+            encode_group(&group, tile, encoder->n_features, out);
             i += group.n;
             continue;
         }
-        for (size_t k = 0; k < tile->n; k++) {
-            double *row = out + k * stride;
-            for (size_t level = 0; level < input->n_features; level++)
-                row[input->first_feature + level] = 0;
-            size_t feature = category_feature(slot, input, i, row_of(tile, k));
-            if (feature != SIZE_MAX)
-                row[feature] = 1;
-        }
+        if (input->type == DN_CATEGORICAL)
+            encode_category(slot, encoder, tile, i, out);
+        else
+            encode_number(slot, encoder, tile, i, out);
         i++;
     }
 }
 
-void dni_encode_sparse(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, double *values, uint32_t *cols,
-                       uint32_t *count) {
-    size_t width = encoder->n_inputs;
-    memset(count, 0, tile->n * sizeof *count);
-    for (size_t i = 0; i < width; i++) {
-        const dn_input *input = &encoder->inputs[i];
-        if (input->type == DN_CATEGORICAL) {
-            for (size_t k = 0; k < tile->n; k++) {
-                size_t feature = category_feature(slot, input, i, row_of(tile, k));
-                if (feature == SIZE_MAX)
-                    continue;
-                size_t at = k * width + count[k]++;
-                values[at] = 1;
-                cols[at] = (uint32_t)feature;
-            }
-            continue;
-        }
-        struct group group = group_of(slot, encoder, i, 1);
-        for (size_t k = 0; k < tile->n; k++) {
-            double value;
-            encode_row(&group, 1, row_of(tile, k), &value);
-            if (value == 0)
-                continue;
-            size_t at = k * width + count[k]++;
-            values[at] = value;
-            cols[at] = (uint32_t)input->first_feature;
-        }
+/* The bases' features of one row to x. */
+static dn_status encode_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const dni_tile *tile,
+                              size_t k, double *x, dn_error *err) {
+    size_t row = row_of(tile, k), n = encoder->n_features - encoder->n_base;
+    for (size_t u = 0; u < encoder->n_basis_inputs; u++) {
+        size_t i = encoder->basis_inputs[u];
+        slot->raw[i] = slot->open.views[i].number[row];
     }
+    dni_encode_bases(encoder, slot->raw, encoder->standardize, x);
+    for (size_t j = 0; j < n; j++) {
+        if (isfinite(x[j]))
+            continue;
+        dn_status status = dni_encoder_refuse_feature(encoder, encoder->n_base + j, slot->raw, err);
+        dn_error_set_row(err, (int64_t)(source->chunk_first_row[tile->chunk] + row));
+        return status;
+    }
+    return DN_OK;
 }
 
-void dni_encode_compact(size_t n, size_t n_inputs, const uint32_t *count, double *values, uint32_t *cols, size_t *row_start) {
+dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
+                                 const dni_tile *tile, double *out, dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t k = 0; status == DN_OK && k < tile->n; k++)
+        status = encode_bases(slot, source, encoder, tile, k, out + k * encoder->n_features + encoder->n_base, err);
+    return status;
+}
+
+/* Entries of sparse rows being written. */
+struct sparse {
+    double *values;
+    uint32_t *cols, *count;
+    size_t width; /* room of a row */
+};
+
+static inline void put_entry(const struct sparse *out, size_t k, size_t feature, double value) {
+    if (value == 0)
+        return;
+    size_t at = k * out->width + out->count[k]++;
+    out->values[at] = value;
+    out->cols[at] = (uint32_t)feature;
+}
+
+static void sparse_number(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i,
+                          const struct sparse *out) {
+    const dn_input *input = &encoder->inputs[i];
+    struct group group = group_of(slot, encoder, i, 1);
+    for (size_t k = 0; !input->taken && k < tile->n; k++) {
+        double value;
+        encode_row(&group, 1, row_of(tile, k), &value);
+        put_entry(out, k, input->first_feature, value);
+    }
+    for (size_t k = 0; input->indicator && k < tile->n; k++)
+        put_entry(out, k, input->first_feature + input->n_features - 1, isnan(group.number[0][row_of(tile, k)]));
+}
+
+dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const dni_tile *tile,
+                            double *values, uint32_t *cols, uint32_t *count, dn_error *err) {
+    struct sparse out = {values, cols, count, encoder->n_entries};
+    memset(count, 0, tile->n * sizeof *count);
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        const dn_input *input = &encoder->inputs[i];
+        if (input->type != DN_CATEGORICAL) {
+            sparse_number(slot, encoder, tile, i, &out);
+            continue;
+        }
+        for (size_t k = 0; k < tile->n; k++) {
+            size_t feature = category_feature(slot, input, i, row_of(tile, k));
+            if (feature != SIZE_MAX)
+                put_entry(&out, k, feature, 1);
+        }
+    }
+    for (size_t k = 0; encoder->n_bases > 0 && k < tile->n; k++) {
+        dn_status status = encode_bases(slot, source, encoder, tile, k, slot->x, err);
+        if (status != DN_OK)
+            return status;
+        for (size_t j = encoder->n_base; j < encoder->n_features; j++)
+            put_entry(&out, k, j, slot->x[j - encoder->n_base]);
+    }
+    return DN_OK;
+}
+
+void dni_encode_compact(size_t n, size_t n_entries, const uint32_t *count, double *values, uint32_t *cols, size_t *row_start) {
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         row_start[i] = at;
-        if (at != i * n_inputs && count[i] > 0) {
-            memmove(values + at, values + i * n_inputs, count[i] * sizeof *values);
-            memmove(cols + at, cols + i * n_inputs, count[i] * sizeof *cols);
+        if (at != i * n_entries && count[i] > 0) {
+            memmove(values + at, values + i * n_entries, count[i] * sizeof *values);
+            memmove(cols + at, cols + i * n_entries, count[i] * sizeof *cols);
         }
         at += count[i];
     }

@@ -21,6 +21,13 @@ double dn_run_elapsed(const dn_run *run) {
     return run == NULL || run->elapsed == NULL ? 0.0 : run->elapsed(run);
 }
 
+bool dn_run_wants_snapshot(const dn_run *run, size_t iteration) {
+    for (size_t i = 0; run != NULL && run->progress != NULL && i < run->n_snapshots; i++)
+        if (run->snapshots[i] == iteration)
+            return true;
+    return false;
+}
+
 /* Zeroed memory comes from calloc where it can: untouched pages of a large array then cost nothing. */
 static dn_status allocate(const dn_run *run, size_t count, size_t size, bool zeroed, const char *what, void **out, dn_error *err) {
     if (size != 0 && count > SIZE_MAX / 2 / size)

@@ -1,72 +1,32 @@
-/* Scores of encoded rows, tile by tile, into metrics; and a model against a labelled source. */
+/* Scores of rows, tile by tile, into metrics. */
 #include "evaluate/judge.h"
-#include "learners/target.h"
 #include "linalg/tile.h"
 #include "predict/machine.h"
 #include "predict/model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct judge {
     const dn_model *model;
+    const dn_run *run;
+    dn_metrics *metrics;
     size_t n_classes, n_scores, width;
-    double *table;      /* [n_scores × width] linear machines side by side; NULL otherwise */
-    double *transposed; /* the same for sparse rows */
-    double *x;          /* [DNI_TILE_ROWS × width] rows of other machines, expanded; NULL for linear ones */
-    double *work;
+    double *table;         /* [n_scores × width] linear machines side by side; NULL for others and for raw rows */
+    double *transposed;    /* the same for sparse rows */
+    double *x;             /* [DNI_TILE_ROWS × width] encoded rows of other machines, expanded */
+    double *work;          /* of the machines, or of a prediction */
     double *scores;        /* [DNI_TILE_ROWS × n_scores] */
+    double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *coupling;
+    double *weight; /* [DNI_TILE_ROWS] */
     size_t *truth, *predicted;
+    void *numbers, *labels; /* the memory of all this */
 };
 
-/* Scores of a tile of encoded rows. */
-static void score_tile(const struct judge *t, dn_matrix x) {
-    const dn_model *m = t->model;
-    if (t->table != NULL) {
-        dni_tile_scores(x, x.kind == DN_CSR ? t->transposed : t->table, t->n_scores, t->scores);
-        return;
-    }
-    dni_tile_expand(x, NULL, NULL, t->x);
-    for (size_t i = 0; i < x.n_rows; i++) {
-        double *scores = t->scores + i * t->n_scores;
-        for (size_t k = 0; k < m->n_machines; k++) {
-            dni_machine_scores(&m->machines[k], t->x + i * t->width, scores, t->work);
-            scores += dn_machine_n_scores(&m->machines[k]);
-        }
-    }
-}
-
-static void judge_tile(const struct judge *t, const dn_block *block, size_t first, size_t n, dn_metrics *metrics) {
-    score_tile(t, dn_matrix_rows(block->x, first, n));
-    for (size_t i = 0; i < n; i++) {
-        const double *g = t->scores + i * t->n_scores;
-        t->truth[i] = (size_t)block->target[first + i];
-        t->predicted[i] = dn_decision_label(t->model->decision, t->n_classes, g);
-        if (t->probabilities != NULL)
-            dn_decision_probabilities(t->model->decision, t->n_classes, g, t->probabilities + i * t->n_classes, t->coupling);
-    }
-    dn_metrics_add(metrics, n, t->truth, t->predicted, t->probabilities, block->weight == NULL ? NULL : block->weight + first);
-}
-
-static dn_status judge_blocks(const struct judge *t, const dn_rows *rows, const dn_run *run, dn_metrics *metrics, dn_error *err) {
-    for (size_t i = 0; i < rows->n_blocks; i++) {
-        dn_block block;
-        dn_status status = dn_rows_block(rows, i, 0, &block, err);
-        if (status != DN_OK)
-            return status;
-        for (size_t first = 0; first < block.x.n_rows; first += DNI_TILE_ROWS) {
-            status = dn_run_stop(run, err);
-            if (status != DN_OK)
-                return status;
-            size_t n = block.x.n_rows - first < DNI_TILE_ROWS ? block.x.n_rows - first : DNI_TILE_ROWS;
-            judge_tile(t, &block, first, n, metrics);
-        }
-    }
-    return DN_OK;
-}
-
+/* ---- a judge -------------------------------------------------------------------------------------------------------------------------- */
 /* Linear machines side by side, intercepts behind their weights. */
 static void fill_table(struct judge *t) {
     const dn_model *m = t->model;
@@ -79,83 +39,207 @@ static void fill_table(struct judge *t) {
     dni_transpose(t->table, t->n_scores, t->width, t->transposed);
 }
 
-/* Carves what a judge needs; *out_numbers and *out_labels are to be freed. */
-static dn_status prepare(const dn_model *m, const dn_run *run, struct judge *t, void **out_numbers, void **out_labels, dn_error *err) {
-    size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS;
-    size_t coupling = dn_decision_work(m->decision, K), linear = m->linear ? 2 * S * width : 0, other = m->linear ? 0 : tile * width;
+static bool has_class_scores(const dn_model *m, double *scores, double *class_scores) {
+    memset(scores, 0, m->n_scores * sizeof *scores);
+    return dn_decision_class_scores(m->decision, m->classes.shown.n, scores, class_scores);
+}
+
+/* Everything but the metrics. `raw`: for raw rows. */
+static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct judge *t, dn_error *err) {
+    size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS,
+           coupling = dn_decision_work(m->decision, K);
+    size_t linear = m->linear && !raw ? 2 * S * width : 0, other = m->linear || raw ? 0 : tile * width;
+    size_t work = raw ? dn_model_workspace(m) : m->work;
+    *t = (struct judge){.model = m, .run = run, .n_classes = K, .n_scores = S, .width = width};
     dn_status status =
-        dn_run_alloc(run, linear + other + m->work + tile * (S + K) + coupling, sizeof(double), "the scores", out_numbers, err);
+        dn_run_alloc(run, linear + other + work + tile * (S + 2 * K + 1) + coupling, sizeof(double), "the scores", &t->numbers, err);
     if (status == DN_OK)
-        status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", out_labels, err);
+        status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", &t->labels, err);
     if (status != DN_OK)
         return status;
-    *t = (struct judge){.model = m, .n_classes = K, .n_scores = S, .width = width, .truth = *out_labels};
-    double *next = *out_numbers;
-    t->table = m->linear ? next : NULL;
+    double *next = t->numbers;
+    t->table = linear > 0 ? next : NULL;
     t->transposed = next + linear / 2;
-    t->x = m->linear ? NULL : next;
-    next += linear + other;
-    t->work = next;
-    t->scores = next + m->work;
-    t->coupling = t->scores + tile * S;
-    t->probabilities = dn_model_has_probabilities(m) ? t->coupling + coupling : NULL;
+    t->x = next + linear;
+    t->work = t->x + other;
+    t->scores = t->work + work;
+    t->class_scores = t->scores + tile * S;
+    t->probabilities = t->class_scores + tile * K;
+    t->weight = t->probabilities + tile * K;
+    t->coupling = t->weight + tile;
+    t->truth = t->labels;
     t->predicted = t->truth + tile;
-    if (m->linear)
+    if (!has_class_scores(m, t->scores, t->class_scores))
+        t->class_scores = NULL;
+    if (!dn_model_has_probabilities(m))
+        t->probabilities = NULL;
+    if (t->table != NULL)
         fill_table(t);
     return DN_OK;
 }
 
-dn_status dni_judge_rows(const dn_rows *rows, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err) {
-    void *numbers = NULL, *labels = NULL;
-    dn_metrics *metrics = NULL;
-    struct judge t;
-    dn_status status = prepare(model, run, &t, &numbers, &labels, err);
+/* What is judged: encoded rows, or raw ones. */
+struct subject {
+    const dni_judging *encoded;
+    const dn_labelled_rows *raw;
+    size_t n_rows;
+    bool weighted, curves;
+};
+
+static dn_status judge_init(struct judge *t, const dn_model *model, const struct subject *s, bool unranked, const dn_run *run,
+                            dn_error *err) {
+    dn_status status = prepare(model, s->raw != NULL, run, t, err);
+    dn_metrics_options options = {.n_classes = t->n_classes,
+                                  .n_rows = s->n_rows,
+                                  .probabilities = t->probabilities != NULL,
+                                  .class_scores = t->class_scores != NULL,
+                                  .weighted = s->weighted,
+                                  .curves = s->curves,
+                                  .unranked = unranked,
+                                  .run = run};
+    return status == DN_OK ? dn_metrics_new(&options, &t->metrics, err) : status;
+}
+
+/* Frees the judge; its metrics become *out when all went well. */
+static dn_status judge_end(struct judge *t, dn_status status, dn_metrics **out, dn_error *err) {
+    dn_run_free(t->run, t->labels);
+    dn_run_free(t->run, t->numbers);
     if (status == DN_OK)
-        status = dn_metrics_new(t.n_classes, &metrics, err);
+        status = dn_metrics_finish(t->metrics, err);
     if (status == DN_OK)
-        status = judge_blocks(&t, rows, run, metrics, err);
-    dn_run_free(run, labels);
-    dn_run_free(run, numbers);
-    if (status != DN_OK) {
-        dn_metrics_free(metrics);
-        return status;
+        *out = t->metrics;
+    else
+        dn_metrics_free(t->metrics);
+    return status;
+}
+
+/* n rows whose scores and classes are there. */
+static void add_tile(const struct judge *t, size_t n, const double *weight) {
+    size_t K = t->n_classes;
+    dn_decision decision = t->model->decision;
+    for (size_t i = 0; i < n; i++) {
+        const double *g = t->scores + i * t->n_scores;
+        t->predicted[i] = dn_decision_label(decision, K, g);
+        if (t->class_scores != NULL)
+            (void)dn_decision_class_scores(decision, K, g, t->class_scores + i * K);
+        if (t->probabilities != NULL)
+            dn_decision_probabilities(decision, K, g, t->probabilities + i * K, t->coupling);
     }
-    dn_metrics_finish(metrics);
-    *out = metrics;
+    dn_metrics_rows rows = {n, t->truth, t->predicted, t->probabilities, t->class_scores, weight};
+    dn_metrics_add(t->metrics, &rows);
+}
+
+/* ---- encoded rows ---------------------------------------------------------------------------------------------------------------------- */
+static void score_tile(const struct judge *t, dn_matrix x) {
+    const dn_model *m = t->model;
+    if (t->table != NULL) {
+        dni_tile_scores(x, x.kind == DN_CSR ? t->transposed : t->table, t->n_scores, t->scores);
+        return;
+    }
+    dni_tile_expand(x, NULL, NULL, t->x);
+    for (size_t i = 0; i < x.n_rows; i++) {
+        double *scores = t->scores + i * t->n_scores;
+        for (size_t k = 0; k < m->n_machines; k++) {
+            (void)dni_machine_scores(&m->machines[k], t->x + i * t->width, scores, t->work);
+            scores += dn_machine_n_scores(&m->machines[k]);
+        }
+    }
+}
+
+/* Weights of the next n rows of the source that take part; *at: where the search goes on. */
+static const double *next_weights(const struct judge *t, const dni_judging *j, size_t n, size_t *at) {
+    if (j->weight == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; (*at)++)
+        if (j->role[*at] == j->wanted)
+            t->weight[i++] = j->weight[*at];
+    return t->weight;
+}
+
+static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_error *err) {
+    size_t at = 0;
+    for (size_t b = 0; b < j->rows->n_blocks; b++) {
+        dn_block block;
+        dn_status status = dn_rows_block(j->rows, b, 0, &block, err);
+        if (status != DN_OK)
+            return status;
+        for (size_t first = 0; first < block.x.n_rows; first += DNI_TILE_ROWS) {
+            size_t n = block.x.n_rows - first < DNI_TILE_ROWS ? block.x.n_rows - first : DNI_TILE_ROWS;
+            status = dn_run_stop(t->run, err);
+            if (status != DN_OK)
+                return status;
+            score_tile(t, dn_matrix_rows(block.x, first, n));
+            for (size_t i = 0; i < n; i++)
+                t->truth[i] = (size_t)block.target[first + i];
+            add_tile(t, n, next_weights(t, j, n, &at));
+        }
+    }
     return DN_OK;
 }
 
-static size_t find_column(const dn_table_source *source, const char *name) {
-    for (size_t j = 0; j < source->n_cols; j++)
-        if (strcmp(source->columns[j].name, name) == 0)
-            return j;
-    return SIZE_MAX;
+/* ---- raw rows -------------------------------------------------------------------------------------------------------------------------- */
+static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, dn_error *err) {
+    for (size_t first = 0; first < rows->n; first += DNI_TILE_ROWS) {
+        size_t n = rows->n - first < DNI_TILE_ROWS ? rows->n - first : DNI_TILE_ROWS;
+        dn_status status = dn_run_stop(t->run, err);
+        if (status != DN_OK)
+            return status;
+        const dn_prediction scores = {.scores = t->scores};
+        dn_model_predict(t->model, rows->raw + first * t->model->n_inputs, n, t->work, &scores);
+        memcpy(t->truth, rows->truth + first, n * sizeof *t->truth);
+        add_tile(t, n, rows->weight == NULL ? NULL : rows->weight + first);
+    }
+    return DN_OK;
 }
 
-dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_run *run, dn_metrics **out, dn_error *err) {
-    size_t target = find_column(source, model->target);
-    if (target == SIZE_MAX) {
-        dn_status status = dn_error_set(err, DN_ERR_DATA, "the data have no column \"%.128s\", the model's target", model->target);
-        dn_error_set_field(err, model->target);
+/* ---- both -------------------------------------------------------------------------------------------------------------------------------- */
+static dn_status judge_once(const dn_model *model, const struct subject *s, bool unranked, const dn_run *run, dn_metrics **out,
+                            dn_error *err) {
+    struct judge t;
+    dn_status status = judge_init(&t, model, s, unranked, run, err);
+    if (status == DN_OK)
+        status = s->raw != NULL ? judge_raw(&t, s->raw, err) : judge_blocks(&t, s->encoded, err);
+    return judge_end(&t, status, out, err);
+}
+
+/* The scores that are kept for ranking may be what the rows themselves then lack memory for: once more without. */
+static dn_status judge(const dn_model *model, const struct subject *s, const dn_run *run, dn_metrics **out, dn_error *err) {
+    dn_error why;
+    dn_error_clear(&why);
+    dn_status status = judge_once(model, s, false, run, out, &why);
+    if (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) {
+        status = judge_once(model, s, true, run, out, err);
+        if (status == DN_OK)
+            (void)snprintf((*out)->warning, sizeof(*out)->warning, "roc_auc and average_precision are not computed: %.400s", why.message);
         return status;
     }
-    void *index = NULL, *role = NULL;
-    dn_rows *rows = NULL;
-    dn_status status = dn_run_alloc(run, source->n_rows, sizeof(double), "the class indexes", &index, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(run, source->n_rows, 1, "the roles of the rows", &role, err);
-    if (status == DN_OK)
-        status = dni_target_match(source, target, &model->classes, run, index, err);
-    if (status == DN_OK) {
-        uint8_t *roles = role;
-        for (size_t i = 0; i < source->n_rows; i++)
-            roles[i] = (uint8_t)(isnan(((double *)index)[i]) ? DN_ROW_SKIP : DN_ROW_TRAIN);
-        status = dn_rows_from_source(source, model->encoder, role, DN_ROW_TRAIN, index, NULL, false, run, &rows, err);
-    }
-    if (status == DN_OK)
-        status = dni_judge_rows(rows, model, run, out, err);
-    dn_rows_free(rows);
-    dn_run_free(run, role);
-    dn_run_free(run, index);
+    if (status != DN_OK && err != NULL && err->code == DN_OK)
+        *err = why;
     return status;
+}
+
+dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err) {
+    const struct subject subject = {.encoded = judging,
+                                    .n_rows = judging->rows->n_rows,
+                                    .weighted = judging->weight != NULL,
+                                    .curves = judging->curves};
+    return judge(model, &subject, run, out, err);
+}
+
+dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves, const dn_run *run, dn_metrics **out,
+                                dn_error *err) {
+    const struct subject subject = {.raw = rows, .n_rows = rows->n, .weighted = rows->weight != NULL, .curves = curves};
+    return judge(model, &subject, run, out, err);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------------------------------- */
+double dni_judge_memory(size_t n_scores, size_t n_features, size_t n_classes) {
+    double scores = (double)n_scores, classes = (double)n_classes, width = (double)n_features + 1;
+    double machines = fmax(2 * scores * width, DNI_TILE_ROWS * width);
+    return 8 * (machines + 2 * width + DNI_TILE_ROWS * (scores + 2 * classes + 3) + 4 * classes * classes);
+}
+
+double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted) {
+    double columns = n_classes == 2 ? 1 : (double)n_classes, rows = (double)n_rows;
+    return rows * columns > (double)DN_MAX_RANKED_SCORES ? 0 : rows * (8 * columns + 20 + (weighted ? 8 : 0));
 }

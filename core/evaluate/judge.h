@@ -1,4 +1,4 @@
-/* Metrics of a model on encoded rows. */
+/* Metrics of a model on rows whose classes are known. */
 #ifndef DNI_EVALUATE_JUDGE_H
 #define DNI_EVALUATE_JUDGE_H
 
@@ -7,7 +7,20 @@
 #include <discern/rows.h>
 #include <discern/run.h>
 
-/* Rows encoded by the model's encoder, with class indexes as targets. One pass, in order, on this thread. */
-DN_MUST_USE dn_status dni_judge_rows(const dn_rows *rows, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err);
+/* Rows encoded by the model's encoder, with class indexes as targets. */
+typedef struct dni_judging {
+    const dn_rows *rows;
+    const double *weight; /* of the source's rows, what the metrics weigh them by (the rows' own weights are the learner's); NULL: all 1 */
+    const uint8_t *role;  /* with weight: `rows` are the source's rows that have the role `wanted`, in order */
+    uint8_t wanted;
+    bool curves;
+} dni_judging;
+
+/* One pass, in order, on this thread. */
+DN_MUST_USE dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err);
+
+/* Bytes that judging takes beside the rows, as far as it needs them; the ranking, which can be left out; both without a model. */
+double dni_judge_memory(size_t n_scores, size_t n_features, size_t n_classes);
+double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted);
 
 #endif

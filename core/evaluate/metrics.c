@@ -1,37 +1,101 @@
-/* Accuracy, log loss, confusion matrix and what follows from it. */
+/* Sums over rows, and the ratios of them. What depends on ranks is in ranking.c. */
 #include <discern/decision.h>
 #include <discern/metrics.h>
 
+#include "evaluate/ranking.h"
+
+#include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-struct metrics {
-    dn_metrics shown;   /* first: a dn_metrics * is a struct metrics * */
-    double loss;        /* Σ v·(−ln p) */
-    bool probabilities; /* every row so far came with them */
-    double *ambiguous;  /* [K] weights of the class's rows that got no label; behind cells */
-    double cells[];     /* the confusion matrix, [K × K] */
+#define LN_2 0.69314718055994530941723212145818
+
+/* Points of a curve when there are many classes. */
+enum { ALL_POINTS = 4000, LEAST_POINTS = 12 };
+
+struct bin {
+    double weight, confidence, right; /* Σ v, Σ v·p, Σ v of rows whose class has the top probability */
 };
 
-dn_status dn_metrics_new(size_t n_classes, dn_metrics **out, dn_error *err) {
-    size_t most = (SIZE_MAX / 4 / sizeof(double)) / (n_classes + 1);
+struct metrics {
+    dn_metrics shown; /* first: a dn_metrics * is a struct metrics * */
+    dn_metrics_options options;
+    double added;                    /* rows so far, those of weight 0 too */
+    double log_loss, brier;          /* Σ v·loss */
+    double hinge, squared, logistic; /* Σ v·loss */
+    struct bin bins[DN_CALIBRATION_BINS];
+    dni_ranking ranking; /* {0}: nothing is ranked */
+    double *ambiguous;   /* [K] weights of the class's rows that got no label; behind cells */
+    double cells[];      /* the confusion matrix, [K × K] */
+};
+
+/* ---- life ----------------------------------------------------------------------------------------------------------------------------- */
+static void curves_free(dn_curves *curves) {
+    if (curves == NULL)
+        return;
+    for (size_t k = 0; k < curves->n_curves; k++) {
+        if (curves->roc != NULL)
+            free(curves->roc[k].points);
+        if (curves->precision_recall != NULL)
+            free(curves->precision_recall[k].points);
+    }
+    free(curves->roc);
+    free(curves->precision_recall);
+    free(curves);
+}
+
+static bool curves_new(const dn_metrics_options *options, dn_curves **out) {
+    size_t K = options->n_classes, n = K == 2 ? 1 : K;
+    dn_curves *curves = calloc(1, sizeof *curves);
+    if (curves != NULL) {
+        curves->n_curves = n;
+        curves->of_probability = options->probabilities && (K > 2 || !options->class_scores);
+        curves->calibrated = options->probabilities;
+        curves->roc = calloc(n, sizeof *curves->roc);
+        curves->precision_recall = calloc(n, sizeof *curves->precision_recall);
+    }
+    if (curves == NULL || curves->roc == NULL || curves->precision_recall == NULL) {
+        curves_free(curves);
+        return false;
+    }
+    for (size_t k = 0; k < n; k++)
+        curves->roc[k].area = curves->precision_recall[k].area = (double)NAN;
+    *out = curves;
+    return true;
+}
+
+/* Room for ranking, or the reason why there is none. */
+static void prepare_ranking(struct metrics *m) {
+    dn_error why = {0};
+    if (m->options.unranked || m->options.n_rows == 0 || !(m->options.probabilities || m->options.class_scores))
+        return;
+    if (dni_ranking_init(&m->ranking, &m->options, &why) != DN_OK)
+        (void)snprintf(m->shown.warning, sizeof m->shown.warning, "roc_auc and average_precision are not computed: %.400s", why.message);
+}
+
+dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn_error *err) {
+    size_t n_classes = options->n_classes, most = (SIZE_MAX / 4 / sizeof(double)) / (n_classes + 1);
     struct metrics *m = NULL;
     dn_class_metrics *per_class = NULL;
     if (n_classes < most) {
         m = calloc(1, sizeof *m + (n_classes + 1) * n_classes * sizeof(double));
         per_class = calloc(n_classes + 1, sizeof *per_class);
     }
-    if (m == NULL || per_class == NULL) {
+    if (m == NULL || per_class == NULL || (options->curves && !curves_new(options, &m->shown.curves))) {
         free(m);
         free(per_class);
-        return dn_error_set(err, DN_ERR_MEMORY, "the metrics of %zu classes need memory which the system does not have", n_classes);
+        dn_error_set(err, DN_ERR_MEMORY, "the metrics of %zu classes need memory which the system does not have", n_classes);
+        return DN_ERR_MEMORY;
     }
+    m->options = *options;
     m->shown.n_classes = n_classes;
     m->shown.confusion = m->cells;
     m->ambiguous = m->cells + n_classes * n_classes;
     m->shown.per_class = per_class;
-    m->probabilities = true;
+    prepare_ranking(m);
     *out = &m->shown;
     return DN_OK;
 }
@@ -39,32 +103,86 @@ dn_status dn_metrics_new(size_t n_classes, dn_metrics **out, dn_error *err) {
 void dn_metrics_free(dn_metrics *metrics) {
     if (metrics == NULL)
         return;
+    dni_ranking_done(&((struct metrics *)metrics)->ranking);
+    curves_free(metrics->curves);
     free(metrics->per_class);
     free(metrics);
 }
 
-void dn_metrics_add(dn_metrics *metrics, size_t n, const size_t *truth, const size_t *predicted, const double *probabilities,
-                    const double *weight) {
-    struct metrics *m = (struct metrics *)metrics;
-    size_t K = metrics->n_classes;
-    for (size_t i = 0; i < n; i++) {
-        double v = weight == NULL ? 1 : weight[i];
-        metrics->rows += 1;
-        metrics->weight += v;
-        if (predicted[i] == DN_AMBIGUOUS)
-            m->ambiguous[truth[i]] += v;
-        else
-            metrics->confusion[truth[i] * K + predicted[i]] += v;
-        if (probabilities != NULL) {
-            double p = probabilities[i * K + truth[i]];
-            p = p < 1e-15 ? 1e-15 : p > 1 - 1e-15 ? 1 - 1e-15 : p;
-            m->loss -= v * log(p);
-        } else {
-            m->probabilities = false;
-        }
+/* ---- sums ----------------------------------------------------------------------------------------------------------------------------- */
+/* p [K] of one row. */
+static void add_probabilities(struct metrics *m, size_t truth, const double *p, double v) {
+    size_t K = m->shown.n_classes, top = 0;
+    double own = p[truth], brier = 0;
+    own = own < 1e-15 ? 1e-15 : own > 1 - 1e-15 ? 1 - 1e-15 : own;
+    m->log_loss -= v * log(own);
+    for (size_t k = K == 2 ? 1 : 0; k < K; k++) {
+        double off = p[k] - (k == truth);
+        brier += off * off;
+    }
+    m->brier += v * brier;
+    for (size_t k = 1; k < K; k++)
+        if (p[k] > p[top])
+            top = k;
+    size_t bin = p[top] < 1 ? (size_t)(p[top] * DN_CALIBRATION_BINS) : DN_CALIBRATION_BINS - 1;
+    bin = bin < DN_CALIBRATION_BINS ? bin : DN_CALIBRATION_BINS - 1;
+    m->bins[bin].weight += v;
+    m->bins[bin].confidence += v * p[top];
+    m->bins[bin].right += top == truth ? v : 0;
+}
+
+/* scores [K] of one row. */
+static void add_margin(struct metrics *m, size_t truth, const double *scores, double v) {
+    double other = -(double)INFINITY;
+    for (size_t k = 0; k < m->shown.n_classes; k++)
+        if (k != truth && !(scores[k] <= other))
+            other = scores[k];
+    double margin = scores[truth] - other;
+    m->hinge += v * (margin >= 1 ? 0 : 1 - margin);
+    m->squared += v * (1 - margin) * (1 - margin);
+    m->logistic += v * ((margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin) / LN_2);
+}
+
+static void add_rank(struct metrics *m, size_t truth, const double *p, const double *scores, double v) {
+    double g;
+    if (m->shown.n_classes > 2) {
+        dni_ranking_add(&m->ranking, truth, v, p != NULL ? p : scores);
+    } else {
+        g = scores != NULL ? scores[1] - scores[0] : p == NULL ? (double)NAN : p[1];
+        dni_ranking_add(&m->ranking, truth, v, &g);
     }
 }
 
+void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
+    struct metrics *m = (struct metrics *)metrics;
+    size_t K = metrics->n_classes;
+    assert((rows->probabilities != NULL) == m->options.probabilities && (rows->class_scores != NULL) == m->options.class_scores);
+    assert(rows->weight == NULL || m->options.weighted);
+    m->added += (double)rows->n;
+    assert(m->added <= (double)m->options.n_rows);
+    for (size_t i = 0; i < rows->n; i++) {
+        double v = rows->weight == NULL ? 1 : rows->weight[i];
+        size_t truth = rows->truth[i], predicted = rows->predicted[i];
+        const double *p = rows->probabilities == NULL ? NULL : rows->probabilities + i * K;
+        const double *scores = rows->class_scores == NULL ? NULL : rows->class_scores + i * K;
+        if (!(v > 0))
+            continue;
+        metrics->rows += 1;
+        metrics->weight += v;
+        if (predicted == DN_AMBIGUOUS)
+            m->ambiguous[truth] += v;
+        else
+            metrics->confusion[truth * K + predicted] += v;
+        if (p != NULL)
+            add_probabilities(m, truth, p, v);
+        if (scores != NULL)
+            add_margin(m, truth, scores, v);
+        if (m->ranking.memory != NULL)
+            add_rank(m, truth, p, scores, v);
+    }
+}
+
+/* ---- ratios --------------------------------------------------------------------------------------------------------------------------- */
 /* Mean of one ratio over the classes where it is defined, plain and by support. */
 struct mean {
     double sum, count, weighted, weight;
@@ -83,36 +201,124 @@ static double ratio(double a, double b) {
     return b > 0 ? a / b : (double)NAN;
 }
 
-void dn_metrics_finish(dn_metrics *metrics) {
-    struct metrics *m = (struct metrics *)metrics;
-    size_t K = metrics->n_classes;
+/* Two classes: (ad − bc)/√((a+b)(c+d)(a+c)(b+d)). */
+static double matthews(const double *cell) {
+    double square = sqrt(cell[0] + cell[1]) * sqrt(cell[2] + cell[3]) * sqrt(cell[0] + cell[2]) * sqrt(cell[1] + cell[3]);
+    return ratio(cell[0] * cell[3] - cell[1] * cell[2], square);
+}
+
+/* Sums over the classes: R_K = (c·s − Σ t_k p_k)/√((s² − Σ p_k²)(s² − Σ t_k²)) with c right of s, t_k true and p_k predicted (Gorodkin, Computational Biology and Chemistry 28, 2004). No
+ * label is one more class, predicted but never true. s² − Σ p_k² = Σ p_k (s − p_k) keeps its digits when one class has nearly all. */
+struct correlation {
+    double right, product, predicted, truth;
+};
+
+static double gorodkin(const struct correlation *c, double total, double ambiguous) {
+    double predicted = c->predicted + ambiguous * (total - ambiguous);
+    return ratio(c->right * total - c->product, sqrt(predicted) * sqrt(c->truth));
+}
+
+static void finish_classes(struct metrics *m) {
+    dn_metrics *shown = &m->shown;
+    size_t K = shown->n_classes;
     struct mean precision = {0}, recall = {0}, f1 = {0};
-    double right = 0, wrong = 0;
+    struct correlation c = {0};
+    double wrong = 0;
     for (size_t k = 0; k < K; k++) {
-        double hit = metrics->confusion[k * K + k], truth = m->ambiguous[k], predicted = 0;
+        double hit = shown->confusion[k * K + k], truth = m->ambiguous[k], predicted = 0;
         wrong += m->ambiguous[k];
-        metrics->ambiguous += m->ambiguous[k];
+        shown->ambiguous += m->ambiguous[k];
         for (size_t l = 0; l < K; l++) {
-            truth += metrics->confusion[k * K + l];
-            predicted += metrics->confusion[l * K + k];
-            wrong += l == k ? 0 : metrics->confusion[k * K + l];
+            truth += shown->confusion[k * K + l];
+            predicted += shown->confusion[l * K + k];
+            wrong += l == k ? 0 : shown->confusion[k * K + l];
         }
-        right += hit;
-        dn_class_metrics *own = &metrics->per_class[k];
-        own->precision = ratio(hit, predicted);
-        own->recall = ratio(hit, truth);
-        own->f1 = ratio(2 * hit, truth + predicted);
-        own->support = truth;
+        c.right += hit;
+        c.product += truth * predicted;
+        c.predicted += predicted * (shown->weight - predicted);
+        c.truth += truth * (shown->weight - truth);
+        dn_class_metrics *own = &shown->per_class[k];
+        *own = (dn_class_metrics){ratio(hit, predicted), ratio(hit, truth), ratio(2 * hit, truth + predicted), truth};
         take(&precision, own->precision, truth);
         take(&recall, own->recall, truth);
         take(&f1, own->f1, truth);
     }
-    metrics->accuracy = ratio(right, metrics->weight);
-    metrics->error = ratio(wrong, metrics->weight);
-    metrics->balanced_accuracy = ratio(recall.sum, recall.count);
-    metrics->log_loss = m->probabilities ? ratio(m->loss, metrics->weight) : (double)NAN;
-    metrics->macro = (dn_class_metrics){ratio(precision.sum, precision.count), ratio(recall.sum, recall.count), ratio(f1.sum, f1.count),
-                                        metrics->weight};
-    metrics->weighted = (dn_class_metrics){ratio(precision.weighted, precision.weight), ratio(recall.weighted, recall.weight),
-                                           ratio(f1.weighted, f1.weight), metrics->weight};
+    shown->accuracy = ratio(c.right, shown->weight);
+    shown->error = ratio(wrong, shown->weight);
+    shown->balanced_accuracy = ratio(recall.sum, recall.count);
+    shown->mcc = K == 2 && shown->ambiguous == 0 ? matthews(shown->confusion) : gorodkin(&c, shown->weight, shown->ambiguous);
+    shown->macro =
+        (dn_class_metrics){ratio(precision.sum, precision.count), ratio(recall.sum, recall.count), ratio(f1.sum, f1.count), shown->weight};
+    shown->weighted = (dn_class_metrics){ratio(precision.weighted, precision.weight), ratio(recall.weighted, recall.weight),
+                                         ratio(f1.weighted, f1.weight), shown->weight};
+}
+
+static void finish_calibration(struct metrics *m) {
+    dn_metrics *shown = &m->shown;
+    double ece = 0;
+    for (size_t b = 0; b < DN_CALIBRATION_BINS; b++) {
+        const struct bin *bin = &m->bins[b];
+        ece += fabs(bin->right - bin->confidence);
+        if (shown->curves != NULL)
+            shown->curves->calibration[b] =
+                (dn_calibration_bin){(double)b / DN_CALIBRATION_BINS, (double)(b + 1) / DN_CALIBRATION_BINS, bin->weight,
+                                     ratio(bin->confidence, bin->weight), ratio(bin->right, bin->weight)};
+    }
+    shown->ece = m->options.probabilities ? ratio(ece, shown->weight) : (double)NAN;
+}
+
+static dn_status finish_ranks(struct metrics *m, dn_error *err) {
+    dn_metrics *shown = &m->shown;
+    size_t most = ALL_POINTS / shown->n_classes;
+    most = most > DN_CURVE_POINTS ? DN_CURVE_POINTS : most < LEAST_POINTS ? LEAST_POINTS : most;
+    shown->roc_auc = shown->average_precision = (double)NAN;
+    dn_status status = DN_OK;
+    if (m->ranking.broken)
+        (void)snprintf(shown->warning, sizeof shown->warning, "roc_auc and average_precision are not computed: a score is not a number");
+    else if (m->ranking.memory != NULL)
+        status = dni_ranking_finish(&m->ranking, most, shown->curves, &shown->roc_auc, &shown->average_precision, err);
+    dni_ranking_done(&m->ranking);
+    return status;
+}
+
+dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
+    struct metrics *m = (struct metrics *)metrics;
+    double by_probability = m->options.probabilities ? metrics->weight : 0, by_score = m->options.class_scores ? metrics->weight : 0;
+    finish_classes(m);
+    finish_calibration(m);
+    metrics->log_loss = ratio(m->log_loss, by_probability);
+    metrics->brier = ratio(m->brier, by_probability);
+    metrics->hinge = ratio(m->hinge, by_score);
+    metrics->squared_loss = ratio(m->squared, by_score);
+    metrics->logistic_loss = ratio(m->logistic, by_score);
+    return finish_ranks(m, err);
+}
+
+/* ---- by name ---------------------------------------------------------------------------------------------------------------------------- */
+static const struct {
+    const char *name;
+    size_t offset;
+} named[] = {
+    {"accuracy", offsetof(dn_metrics, accuracy)},
+    {"error", offsetof(dn_metrics, error)},
+    {"balanced_accuracy", offsetof(dn_metrics, balanced_accuracy)},
+    {"log_loss", offsetof(dn_metrics, log_loss)},
+    {"brier", offsetof(dn_metrics, brier)},
+    {"mcc", offsetof(dn_metrics, mcc)},
+    {"roc_auc", offsetof(dn_metrics, roc_auc)},
+    {"average_precision", offsetof(dn_metrics, average_precision)},
+    {"hinge", offsetof(dn_metrics, hinge)},
+    {"squared_loss", offsetof(dn_metrics, squared_loss)},
+    {"logistic_loss", offsetof(dn_metrics, logistic_loss)},
+    {"ece", offsetof(dn_metrics, ece)},
+    {"ambiguous", offsetof(dn_metrics, ambiguous)},
+};
+
+const char *dn_metric_name(size_t i) {
+    return i < sizeof named / sizeof *named ? named[i].name : NULL;
+}
+
+double dn_metric_value(const dn_metrics *metrics, size_t i) {
+    assert(i < sizeof named / sizeof *named);
+    return *(const double *)(const void *)((const char *)metrics + named[i].offset);
 }

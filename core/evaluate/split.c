@@ -1,5 +1,6 @@
 /* Stratified holdout: rows of a class in their order, each drawn with the chance that leaves exactly the wanted number (selection sampling,
- * Knuth, The Art of Computer Programming, volume 2, algorithm 3.4.2 S): one pass, no list of rows. */
+ * Knuth, The Art of Computer Programming, volume 2, algorithm 3.4.2 S): one pass, no list of rows. Folds: a list of the rows class by class, shuffled within each (algorithm 3.4.2 P), dealt
+ * like cards. */
 #include "evaluate/split.h"
 #include "optimize/random.h"
 
@@ -39,5 +40,40 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
     }
     dn_run_free(run, memory);
     *out = split;
+    return DN_OK;
+}
+
+/* row[…] ← numbers of the rows that have a class, class after class; ends[k] ← where class k ends. */
+static void sort_rows(const double *target, size_t n_rows, size_t n_classes, size_t *ends, size_t *row) {
+    for (size_t i = 0; i < n_rows; i++)
+        if (!isnan(target[i]))
+            ends[(size_t)target[i]]++;
+    for (size_t k = 0, first = 0; k < n_classes; k++) { /* for the moment: where it begins */
+        size_t n = ends[k];
+        ends[k] = first;
+        first += n;
+    }
+    for (size_t i = 0; i < n_rows; i++)
+        if (!isnan(target[i]))
+            row[ends[(size_t)target[i]]++] = i;
+}
+
+dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes, size_t n_folds, const dn_run *run, uint16_t *fold,
+                          dn_error *err) {
+    void *memory;
+    dn_status status = dn_run_alloc(run, n_classes + n_rows, sizeof(size_t), "the rows of the folds", &memory, err);
+    if (status != DN_OK)
+        return status;
+    size_t *ends = memory, *row = ends + n_classes;
+    dni_random random;
+    dni_random_init(&random, run->seed, 8);
+    sort_rows(target, n_rows, n_classes, ends, row);
+    for (size_t k = 0, first = 0; k < n_classes; first = ends[k++])
+        dni_random_shuffle(&random, row + first, ends[k] - first);
+    for (size_t i = 0; i < n_rows; i++)
+        fold[i] = 0;
+    for (size_t i = 0; i < (n_classes > 0 ? ends[n_classes - 1] : 0); i++)
+        fold[row[i]] = (uint16_t)(i % n_folds);
+    dn_run_free(run, memory);
     return DN_OK;
 }

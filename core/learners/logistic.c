@@ -413,6 +413,10 @@ static dn_status fit_logistic(const dn_fit_input *input, const dn_run *run, dn_m
     return status;
 }
 
+static bool drops_first(const dn_params *p) {
+    return lambda_of(p) == 0;
+}
+
 const dn_algorithm dni_algorithm_logistic = {
     .id = "logistic",
     .title = "Logistic regression",
@@ -427,6 +431,7 @@ const dn_algorithm dni_algorithm_logistic = {
     .n_params = sizeof params / sizeof params[0],
     .check = check,
     .settle = settle,
+    .drops_first = drops_first,
     .memory = memory,
     .fit = fit_logistic,
 };

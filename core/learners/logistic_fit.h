@@ -29,6 +29,7 @@ typedef struct dni_logistic_fit {
     bool polishing;       /* Newton steps after L-BFGS: their iterations count on from base_iteration */
     size_t base_iteration;
     size_t slow;       /* Newton steps in a row that reached the tolerance while the weights still grew */
+    bool separated;    /* lambda = 0: some iterate had every row on its right side, so no minimum exists */
     bool certified;    /* lambda = 0: the iterate proves that a finite minimum exists */
     bool norm_checked; /* the certificate was asked for when the norm passed its bound */
     bool *growing;     /* [n_cols] columns whose weight grew most in the last step */

@@ -103,11 +103,16 @@ static void mark_growing(dni_logistic_fit *fit, const double *step) {
             }
 }
 
-/* Lambda = 0: sets *reason when the weights are unbounded. */
+/* Lambda = 0: notes that the classes are separable, and sets *reason where going on tells nothing more. A descent told to make so many passes makes them: the weights may be
+ * watched as they grow. */
 static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *point, const char **reason, dn_error *err) {
     if (point->iteration > 0 && fit->loss.unseparated == 0) {
+        fit->separated = true;
         mark_growing(fit, point->step);
-        *reason = separable;
+    }
+    if (fit->separated) {
+        if (fit->measure <= fit->tolerance || weight_norm(fit) > 1e3)
+            *reason = separable;
         return DN_OK;
     }
     if (!fit->norm_checked && weight_norm(fit) > 1e3) {
@@ -222,7 +227,8 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
     dn_report *report = fit->report;
     report->converged = strcmp(outcome->reason, "tolerance") == 0;
     report->stop_reason = outcome->reason;
-    if (outcome->reason == separable) {
+    if (outcome->reason == separable || fit->separated) {
+        report->converged = false;
         char names[DNI_NAMES_SIZE];
         dni_feature_list(fit->input, fit->growing, 8, names);
         dn_report_warn(report,

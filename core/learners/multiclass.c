@@ -1,5 +1,6 @@
 /* One versus rest and one versus one. Every machine is a fit of the algorithm to two classes, in the order of decision.h, with the run's seed. */
 #include "learners/multiclass.h"
+#include "learners/share.h"
 #include "predict/model.h"
 
 #include <math.h>
@@ -38,6 +39,10 @@ dn_decision dni_multiclass_decision(const dn_params *params) {
     return strcmp(word, "one_vs_one_strict") == 0 ? DN_DECISION_ONE_VS_ONE_STRICT : DN_DECISION_NATIVE;
 }
 
+dn_decision dn_params_decision(const dn_params *params) {
+    return dni_multiclass_decision(params);
+}
+
 dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
     const char *way = dn_params_word(params, "multiclass");
     if (strcmp(dn_params_word(params, "discriminants"), "K") == 0 || strcmp(way, "one_vs_rest_strict") == 0)
@@ -48,56 +53,14 @@ dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
     return status;
 }
 
-/* ---- the run of one machine among several ------------------------------------------------------------------------------------------- */
-struct share {
-    dn_run run; /* what the machine gets; first: a dn_run * is a struct share * */
-    const dn_run *whole;
-    size_t i, n;       /* which machine of how many */
-    size_t iterations; /* of the machines before */
-};
-
-static dn_status share_stop(const dn_run *run) {
-    const struct share *share = (const struct share *)run;
-    return share->whole->stop == NULL ? DN_OK : share->whole->stop(share->whole);
-}
-
-static double share_elapsed(const dn_run *run) {
-    return dn_run_elapsed(((const struct share *)run)->whole);
-}
-
-static dn_status share_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
-    const struct share *share = (const struct share *)run;
-    return share->whole->sum(share->whole, rows, fn, arg, n_out, out, err);
-}
-
-static void share_progress(const dn_run *run, const dn_progress *progress) {
-    const struct share *share = (const struct share *)run;
-    dn_progress p = *progress;
-    p.iteration += share->iterations;
-    p.max_iterations = 0; /* of all machines together nobody knows */
-    p.fraction = ((double)share->i + progress->fraction) / (double)share->n;
-    p.w = p.w0 = NULL;
-    if (share->whole->progress != NULL)
-        share->whole->progress(share->whole, &p);
-}
-
-static struct share share_of(const dn_run *whole, size_t i, size_t n, size_t iterations) {
-    struct share share = {.run = *whole, .whole = whole, .i = i, .n = n, .iterations = iterations};
-    share.run.stop = share_stop;
-    share.run.elapsed = share_elapsed;
-    share.run.sum = whole->sum == NULL ? NULL : share_sum;
-    share.run.progress = share_progress;
-    share.run.snapshots = NULL;
-    share.run.n_snapshots = 0;
-    return share;
-}
-
 /* ---- reports ------------------------------------------------------------------------------------------------------------------------- */
-static dn_status add_part(const dn_report *own, size_t negative, size_t positive, dn_report *report, dn_error *err) {
+static dn_status add_part(dn_report *own, size_t negative, size_t positive, dn_report *report, dn_error *err) {
     dn_detail *details = malloc((own->n_details + 1) * sizeof *details);
     if (details == NULL)
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the report of a machine");
     memcpy(details, own->details, own->n_details * sizeof *details);
+    for (size_t i = 0; i < own->n_details; i++) /* the lists are the part's now */
+        own->details[i].list = NULL;
     report->parts[report->n_parts++] =
         (dn_report_part){negative, positive, own->converged, own->stop_reason, own->iterations, own->objective, details, own->n_details};
     return DN_OK;
@@ -127,10 +90,12 @@ static dn_status two_class_params(const dni_training_set *set, size_t negative, 
     dn_status status = dn_params_copy(set->params, out, err);
     const dn_algorithm *algorithm = set->params->algorithm;
     for (size_t i = 0; status == DN_OK && i < algorithm->n_params; i++) {
-        const double *share = set->params->values[i].list;
-        if (!algorithm->params[i].distribution || share == NULL)
+        const dn_param_value *value = &set->params->values[i];
+        bool equal = value->word != NULL && strcmp(value->word, "equal") == 0; /* of K classes the others together have K − 1 shares */
+        if (!algorithm->params[i].distribution || (value->list == NULL && !equal))
             continue;
-        double own = share[positive], other = negative == SIZE_MAX ? 1 - own : share[negative];
+        double each = 1 / (double)set->n_classes, own = equal ? each : value->list[positive];
+        double other = negative == SIZE_MAX ? 1 - own : equal ? each : value->list[negative];
         double two[2] = {other / (own + other), own / (own + other)};
         status = dn_params_set_list(*out, algorithm->params[i].name, two, 2, err);
         if (status != DN_OK)
@@ -162,7 +127,9 @@ static dn_status fit_one(const dni_training_set *set, const dn_rows *base, dn_de
                           .scale = dn_encoder_scale(set->encoder),
                           .encoder = set->encoder,
                           .class_names = names};
-    struct share share = share_of(run, i, n, report->iterations);
+    dni_share share;
+    dni_share_init(&share, run, i, n);
+    dni_share_machine(&share, report->iterations);
     dn_report own = {0};
     status = set->params->algorithm->fit(&input, &share.run, out, &own, err);
     dn_rows_free(rows);
@@ -185,7 +152,7 @@ static dn_status fit_many(const dni_training_set *set, const dn_rows *rows, dn_d
     for (size_t i = 0; i < n && status == DN_OK; i++)
         status = fit_one(set, rows, decision, i, n, run, &machines[i], report, err);
     if (status == DN_OK)
-        dn_report_number(report, "machines", (double)n);
+        dn_report_number(report, "n_machines", (double)n);
     return status;
 }
 

@@ -223,6 +223,8 @@ dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_
     for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++)
         if (params->algorithm->params[i].distribution && params->values[i].list != NULL)
             status = check_distribution(&params->algorithm->params[i], &params->values[i], n_classes, err);
+    if (status == DN_OK && params->algorithm->check_classes != NULL)
+        status = params->algorithm->check_classes(params, n_classes, err);
     return status;
 }
 
@@ -256,4 +258,8 @@ const double *dn_params_list(const dn_params *params, const char *name, size_t *
 
 bool dn_params_has(const dn_params *params, const char *name) {
     return index_of(params->algorithm, name) != SIZE_MAX;
+}
+
+bool dn_params_drops_first(const dn_params *params) {
+    return params->algorithm->drops_first != NULL && params->algorithm->drops_first(params);
 }

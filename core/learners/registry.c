@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const dn_algorithm *const algorithms[] = {
-    &dni_algorithm_logistic,
+    &dni_algorithm_logistic,   &dni_algorithm_least_squares, &dni_algorithm_fisher,
+    &dni_algorithm_perceptron, &dni_algorithm_gaussian,      &dni_algorithm_naive_bayes,
 };
 
 size_t dn_algorithm_count(void) {

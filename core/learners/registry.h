@@ -5,5 +5,10 @@
 #include <discern/algorithm.h>
 
 extern const dn_algorithm dni_algorithm_logistic;
+extern const dn_algorithm dni_algorithm_least_squares;
+extern const dn_algorithm dni_algorithm_fisher;
+extern const dn_algorithm dni_algorithm_perceptron;
+extern const dn_algorithm dni_algorithm_gaussian;
+extern const dn_algorithm dni_algorithm_naive_bayes;
 
 #endif

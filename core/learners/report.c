@@ -1,6 +1,7 @@
 /* What a fit says about itself. */
 #include "learners/report.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,21 @@ void dn_report_warn(dn_report *report, const char *format, ...) {
     va_end(args);
 }
 
+static void free_lists(dn_detail *details, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        free(details[i].list);
+        details[i].list = NULL;
+        details[i].n_list = 0;
+    }
+}
+
 void dn_report_done(dn_report *report) {
-    for (size_t i = 0; i < report->n_parts; i++)
+    for (size_t i = 0; i < report->n_parts; i++) {
+        free_lists(report->parts[i].details, report->parts[i].n_details);
         free(report->parts[i].details);
+    }
     free(report->parts);
+    free_lists(report->details, report->n_details);
     report->parts = NULL;
     report->n_parts = 0;
 }
@@ -36,6 +48,18 @@ void dn_report_number(dn_report *report, const char *name, double value) {
     dn_detail *detail = add_detail(report, name);
     if (detail != NULL)
         detail->number = value;
+}
+
+void dn_report_list(dn_report *report, const char *name, const double *values, size_t n) {
+    dn_detail *detail = add_detail(report, name);
+    if (detail == NULL)
+        return;
+    detail->number = (double)NAN;
+    detail->list = malloc((n + 1) * sizeof *detail->list);
+    if (detail->list == NULL)
+        return;
+    memcpy(detail->list, values, n * sizeof *values);
+    detail->n_list = n;
 }
 
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) {
@@ -69,6 +93,13 @@ void dni_feature_name(const dn_fit_input *input, size_t j, char out[DN_FIELD_SIZ
         snprintf(out, DN_FIELD_SIZE, "#%zu", j);
     else
         trim(out, DN_FIELD_SIZE, dn_encoder_feature_name(input->encoder, j, out, DN_FIELD_SIZE));
+}
+
+void dni_class_name(const dn_fit_input *input, size_t k, char out[DN_FIELD_SIZE]) {
+    if (input->class_names == NULL)
+        snprintf(out, DN_FIELD_SIZE, "#%zu", k);
+    else
+        trim(out, DN_FIELD_SIZE, (size_t)snprintf(out, DN_FIELD_SIZE, "%s", input->class_names[k]));
 }
 
 void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most, char out[DNI_NAMES_SIZE]) {

@@ -31,7 +31,10 @@ static dn_status no_memory(dn_error *err) {
 }
 
 static dn_status too_many(const struct reader *r, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "target column \"%.64s\" has more than %zu classes", r->column->name, r->max_classes);
+    dn_status status = dn_error_set(err, DN_ERR_DATA,
+                                    "target column \"%.64s\" has more than %zu classes: a classifier wants a column with few different "
+                                    "values, no measured number or identifier",
+                                    r->column->name, r->max_classes);
     dn_error_set_field(err, r->column->name);
     return status;
 }
@@ -119,23 +122,36 @@ static dn_status make_code_room(struct reader *r, size_t n, dn_error *err) {
     return DN_OK;
 }
 
+/* The number of a string's class, a new one if need be. */
+static dn_status string_class(struct reader *r, const char *text, size_t length, double *out, dn_error *err) {
+    uint32_t number;
+    dn_status status = dni_string_set_add(&r->strings, text, length, &number, err);
+    if (status == DN_OK && r->strings.n > r->max_classes)
+        status = too_many(r, err);
+    if (status == DN_OK && dni_string_set_size(&r->strings) > DN_MAX_LEVEL_BYTES)
+        status = too_long(r, err);
+    if (status == DN_OK)
+        *out = number;
+    return status;
+}
+
+/* Strings of the chunk that no row has are no classes. */
 static dn_status read_strings(struct reader *r, const dn_column_view *view, double *index, dn_error *err) {
     const dn_strings *s = &view->strings;
     dn_status status = make_code_room(r, s->n, err);
-    for (size_t c = 0; c < s->n && status == DN_OK; c++) {
-        uint32_t number;
-        status = dni_string_set_add(&r->strings, s->bytes + s->start[c], s->start[c + 1] - s->start[c], &number, err);
-        if (status == DN_OK && r->strings.n > r->max_classes)
-            status = too_many(r, err);
-        if (status == DN_OK && dni_string_set_size(&r->strings) > DN_MAX_LEVEL_BYTES)
-            status = too_long(r, err);
-        if (status == DN_OK)
-            r->code_index[c] = number;
-    }
     if (status != DN_OK)
         return status;
-    for (size_t i = 0; i < view->n_rows; i++)
-        index[i] = view->code[i] == DN_CODE_MISSING ? (double)NAN : r->code_index[view->code[i]];
+    for (size_t c = 0; c < s->n; c++)
+        r->code_index[c] = -1;
+    for (size_t i = 0; i < view->n_rows; i++) {
+        uint32_t c = view->code[i];
+        if (c != DN_CODE_MISSING && r->code_index[c] < 0) {
+            status = string_class(r, s->bytes + s->start[c], s->start[c + 1] - s->start[c], &r->code_index[c], err);
+            if (status != DN_OK)
+                return status;
+        }
+        index[i] = c == DN_CODE_MISSING ? (double)NAN : r->code_index[c];
+    }
     return DN_OK;
 }
 

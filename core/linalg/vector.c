@@ -17,6 +17,15 @@ double dni_dot(const double *a, const double *b, size_t n) {
     return (s0 + s1) + (s2 + s3);
 }
 
+double dni_square_distance(const double *a, const double *b, size_t n) {
+    double sum[4] = {0, 0, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        double step = a[i] - b[i];
+        sum[i % 4] += step * step;
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 void dni_axpy(double s, const double *x, double *y, size_t n) {
     for (size_t i = 0; i < n; i++)
         y[i] += s * x[i];

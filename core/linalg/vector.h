@@ -7,6 +7,8 @@
 
 /* Σ a_i b_i, in four interleaved sums: the order depends on n only. */
 double dni_dot(const double *a, const double *b, size_t n);
+/* Σ (a_i − b_i)², likewise. */
+double dni_square_distance(const double *a, const double *b, size_t n);
 /* y ← y + s·x */
 void dni_axpy(double s, const double *x, double *y, size_t n);
 /* Euclidean norm, safe from overflow and underflow. */

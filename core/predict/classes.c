@@ -70,6 +70,12 @@ dn_status dni_classes_from_strings(dn_column_type type, dn_strings names, dni_cl
     return DN_OK;
 }
 
+dn_status dni_classes_copy(const dni_classes *classes, dni_classes *out, dn_error *err) {
+    const dn_classes *shown = &classes->shown;
+    return classes->number != NULL ? dni_classes_from_numbers(shown->type, shown->number, shown->n, out, err)
+                                   : dni_classes_from_strings(shown->type, shown->names, out, err);
+}
+
 void dni_classes_done(dni_classes *classes) {
     free(classes->number);
     dni_string_set_done(&classes->names);

@@ -253,8 +253,7 @@ void dni_machine_contributions(const dn_machine *m, const double *x, double *out
     }
 }
 
-/* The score's part that is no feature's. */
-static double class_intercept(const dn_machine *m, size_t k, double *work) {
+double dni_class_intercept(const dn_machine *m, size_t k, double *work) {
     size_t d = m->n_features;
     if (m->kind == DN_MACHINE_NAIVE_BAYES)
         return log(m->naive_bayes->prior[k]);
@@ -270,7 +269,7 @@ void dni_machine_intercept(const dn_machine *m, double *intercept, double *work)
         if (m->kind == DN_MACHINE_LINEAR)
             intercept[k] = m->w0[k];
         else
-            intercept[k] = S == 1 ? class_intercept(m, 1, work) - class_intercept(m, 0, work) : class_intercept(m, k, work);
+            intercept[k] = S == 1 ? dni_class_intercept(m, 1, work) - dni_class_intercept(m, 0, work) : dni_class_intercept(m, k, work);
     }
 }
 
@@ -331,7 +330,7 @@ static dn_status convert(const dn_machine *from, const double *mean, const doubl
     to->n_components = from->n_components;
     for (size_t i = 0; i < to->n_components; i++)
         for (size_t j = 0; j < d; j++)
-            to->projection[i * d + j] = from->projection[i * d + j] / scale[j];
+            to->projection[i * d + j] = scale == NULL ? from->projection[i * d + j] : from->projection[i * d + j] / scale[j];
     return DN_OK;
 }
 

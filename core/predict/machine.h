@@ -27,6 +27,9 @@ double dni_log_sum(const double *joint, size_t n);
 void dni_machine_contributions(const dn_machine *machine, const double *x, double *out, double *work);
 void dni_machine_intercept(const dn_machine *machine, double *intercept, double *work);
 
+/* Class k's part of it, for a machine with densities: its log joint density at x = 0 where there are gaussians, ln P(C_k) of naive bayes. work [2 n_features]. */
+double dni_class_intercept(const dn_machine *machine, size_t k, double *work);
+
 /* The machine of x = (raw − mean)/scale as one of raw: a new one. mean and scale NULL: 0 and 1. DN_ERR_NUMERIC: a weight is not finite. */
 DN_MUST_USE dn_status dni_machine_to_raw(const dn_machine *machine, const double *mean, const double *scale, dn_machine *out,
                                          dn_error *err);

@@ -1,10 +1,12 @@
 /* A trained model: its life and the questions one may ask. */
 #include "predict/model.h"
+#include "data/encoder_bytes.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 #include "predict/machine.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,13 +55,34 @@ static dn_status make_intercept(dn_model *m, dn_error *err) {
     return DN_OK;
 }
 
-/* The linear scores side by side, and how inputs become part of them. */
+/* How the inputs become part of linear scores. */
+static dn_status make_terms(dn_model *m, dn_error *err) {
+    m->terms = calloc(m->n_inputs + 1, sizeof *m->terms);
+    if (m->terms == NULL)
+        return no_memory(err);
+    m->plain = true;
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const dn_input *input = dn_encoder_input(m->encoder, i);
+        dni_term *term = &m->terms[i];
+        *term = (dni_term){.first_feature = input->first_feature, .fill = input->fill};
+        m->plain = m->plain && input->type != DN_CATEGORICAL && input->first_feature == i;
+        if (input->type != DN_CATEGORICAL)
+            continue;
+        term->categorical = true;
+        term->n_levels = input->levels.n;
+        term->dropped = input->levels.n + input->missing_level - input->n_features;
+        term->if_missing = dni_encoder_level_feature(m->encoder, i, (double)NAN);
+        term->if_unseen = dni_encoder_level_feature(m->encoder, i, DN_UNSEEN);
+    }
+    return DN_OK;
+}
+
+/* The linear scores side by side. */
 static dn_status make_linear(dn_model *m, dn_error *err) {
     size_t d = m->n_features, S = m->n_scores, first = 0;
     m->w = malloc((d * S + 1) * sizeof *m->w);
     m->by_feature = malloc((d * S + 1) * sizeof *m->by_feature);
-    m->terms = calloc(m->n_inputs + 1, sizeof *m->terms);
-    if (m->w == NULL || m->by_feature == NULL || m->terms == NULL)
+    if (m->w == NULL || m->by_feature == NULL)
         return no_memory(err);
     for (size_t i = 0; i < m->n_machines; i++) {
         size_t own = dn_machine_n_scores(&m->raw[i]);
@@ -67,14 +90,7 @@ static dn_status make_linear(dn_model *m, dn_error *err) {
         first += own;
     }
     dni_transpose(m->w, S, d, m->by_feature);
-    m->plain = true;
-    for (size_t i = 0; i < m->n_inputs; i++) {
-        const dn_input *input = dn_encoder_input(m->encoder, i);
-        bool categorical = input->type == DN_CATEGORICAL;
-        m->terms[i] = (dni_term){categorical, input->missing_level, input->first_feature, input->levels.n, input->fill};
-        m->plain = m->plain && !categorical && input->first_feature == i;
-    }
-    return DN_OK;
+    return dni_encoder_is_simple(m->encoder) ? make_terms(m, err) : DN_OK;
 }
 
 /* Derives what prediction uses from the encoder and the machines. */
@@ -145,13 +161,7 @@ size_t dn_model_memory(const dn_model *model) {
     for (size_t i = 0; i < model->n_machines; i++)
         bytes += 2 * (sizeof(dn_machine) + dni_machine_numbers(&model->machines[i]) * sizeof(double));
     bytes += model->classes.names.capacity + classes->n * (sizeof(double) + 5 * sizeof(uint32_t));
-    bytes += model->n_features * 2 * sizeof(double); /* the encoder's means and scales */
-    for (size_t i = 0; i < model->n_inputs; i++) {
-        const dn_input *input = dn_encoder_input(model->encoder, i);
-        bytes += sizeof *input + strlen(input->name) + input->levels.n * 6 * sizeof(uint32_t);
-        if (input->levels.n > 0)
-            bytes += input->levels.start[input->levels.n];
-    }
+    bytes += dni_encoder_memory(model->encoder);
     return bytes;
 }
 

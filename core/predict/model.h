@@ -9,10 +9,10 @@
 /* How one input becomes part of a score. */
 typedef struct dni_term {
     bool categorical;
-    bool missing_level;   /* categorical: the last feature stands for missing */
-    size_t first_feature; /* of the encoder's features */
-    size_t n_levels;      /* categorical: without the missing one */
-    double fill;          /* numeric: stands for NaN */
+    size_t first_feature;         /* of the encoder's features; categorical: of level `dropped` */
+    size_t n_levels, dropped;     /* categorical: without the missing one; 1 when the first level is no feature */
+    size_t if_missing, if_unseen; /* categorical: the feature that is 1 then; SIZE_MAX: none */
+    double fill;                  /* numeric: stands for NaN */
 } dni_term;
 
 struct dn_model {
@@ -33,8 +33,8 @@ struct dn_model {
     bool linear;
     double *w;          /* [n_scores × n_features] of the raw machines, one after the other; their w0 is `intercept` */
     double *by_feature; /* [n_features × n_scores] w transposed: what prediction walks through */
-    dni_term *terms;    /* [n_inputs] */
-    bool plain;         /* all inputs are numbers */
+    dni_term *terms;    /* [n_inputs]; NULL: features do not follow input by input (bases, indicators), x is made */
+    bool plain;         /* feature i is input i, a number */
 };
 
 /* What a model is made of. */

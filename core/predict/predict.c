@@ -36,8 +36,11 @@ static struct room room_of(const dn_model *m, double *workspace) {
 /* The feature of a categorical raw value that is 1; SIZE_MAX: none. */
 static size_t level_feature(const dni_term *term, double raw) {
     if (isnan(raw))
-        return term->missing_level ? term->first_feature + term->n_levels : SIZE_MAX;
-    return raw >= 0 && raw < (double)term->n_levels ? term->first_feature + (size_t)raw : SIZE_MAX;
+        return term->if_missing;
+    if (!(raw >= 0 && raw < (double)term->n_levels))
+        return term->if_unseen;
+    size_t level = (size_t)raw;
+    return level < term->dropped ? SIZE_MAX : term->first_feature + level - term->dropped;
 }
 
 /* One score, numbers only: four sums, because a single one would wait for itself. */
@@ -71,6 +74,17 @@ static void score_row(const dn_model *m, const double *raw, double *scores) {
         const double *w = m->by_feature + feature * S;
         for (size_t k = 0; k < S; k++)
             scores[k] += value * w[k];
+    }
+}
+
+/* The same of an x. */
+static void score_features(const dn_model *m, const double *x, double *scores) {
+    size_t S = m->n_scores;
+    memcpy(scores, m->intercept, S * sizeof *scores);
+    for (size_t j = 0; j < m->n_features; j++) {
+        const double *w = m->by_feature + j * S;
+        for (size_t k = 0; x[j] != 0 && k < S; k++)
+            scores[k] += x[j] * w[k];
     }
 }
 
@@ -126,7 +140,8 @@ static void explain_row(const dn_model *m, const struct room *room, size_t i, co
 void dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out) {
     size_t S = model->n_scores, K = model->classes.shown.n;
     struct room room = room_of(model, workspace);
-    bool expanded = !model->linear || out->contributions != NULL || out->log_density != NULL;
+    bool terms = model->linear && model->terms != NULL;
+    bool expanded = !terms || out->contributions != NULL || out->log_density != NULL;
     assert(out->probabilities == NULL || dn_model_has_probabilities(model));
     assert(out->log_density == NULL || dn_model_has_density(model));
     for (size_t i = 0; i < n; i++) {
@@ -135,8 +150,10 @@ void dn_model_predict(const dn_model *model, const double *raw, size_t n, double
         bool possible = true;
         if (expanded)
             dni_encoder_expand(model->encoder, row, 1, room.x);
-        if (model->linear)
+        if (terms)
             score_row(model, row, scores);
+        else if (model->linear)
+            score_features(model, room.x, scores);
         else
             possible = dni_model_scores(model, room.x, scores, room.work);
         if (out->label != NULL)

@@ -55,7 +55,8 @@ static void put_range(struct json_writer *w, const dn_param *p) {
     json_kv_double(w, "maximum", p->maximum);
     json_kv_bool(w, "exclusive_minimum", p->open_minimum && isfinite(p->minimum));
     json_kv_bool(w, "exclusive_maximum", p->open_maximum && isfinite(p->maximum));
-    json_kv_string(w, "word", p->word);
+    if (p->type != DN_PARAM_LIST)
+        json_kv_string(w, "word", p->word);
 }
 
 static void put_param(struct json_writer *w, const dn_param *p) {
@@ -67,8 +68,39 @@ static void put_param(struct json_writer *w, const dn_param *p) {
         put_choices(w, p);
     if (p->type != DN_PARAM_CHOICE && p->type != DN_PARAM_BOOLEAN)
         put_range(w, p);
+    if (p->type == DN_PARAM_LIST)
+        json_kv_bool(w, "distribution", p->distribution);
     json_kv_string(w, "meaning", p->meaning);
     json_end_object(w);
+}
+
+static bool has_param(const dn_algorithm *a, const char *name) {
+    for (size_t i = 0; i < a->n_params; i++)
+        if (strcmp(a->params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What ?output= can ask of its models; what a parameter forbids is null there. */
+static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
+    const struct {
+        const char *name;
+        bool offered;
+    } outputs[] = {
+        {"label", true},
+        {"probabilities", a->flags & DN_ALGORITHM_PROBABILITIES},
+        {"scores", true},
+        {"distance", !(a->flags & DN_ALGORITHM_CURVED)},
+        {"contributions", true},
+        {"ambiguous", has_param(a, "multiclass")},
+        {"log_density", a->flags & DN_ALGORITHM_DENSITY},
+    };
+    json_put_key(w, "outputs");
+    json_begin_array(w);
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
+        if (outputs[i].offered)
+            json_put_string(w, outputs[i].name);
+    json_end_array(w);
 }
 
 static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
@@ -81,6 +113,9 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
     json_kv_bool(w, "needs_target", (a->flags & DN_ALGORITHM_TARGET) != 0);
     json_kv_bool(w, "probabilities", (a->flags & DN_ALGORITHM_PROBABILITIES) != 0);
     json_kv_bool(w, "standardizes", (a->flags & DN_ALGORITHM_STANDARDIZE) != 0);
+    json_kv_bool(w, "streams", (a->flags & DN_ALGORITHM_STREAMS) != 0);
+    json_kv_bool(w, "transform", (a->flags & DN_ALGORITHM_TRANSFORM) != 0);
+    put_outputs(w, a);
     json_put_key(w, "parameters");
     json_begin_array(w);
     for (size_t i = 0; i < a->n_params; i++)

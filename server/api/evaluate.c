@@ -1,5 +1,6 @@
 /* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. Runs on a pool thread. */
 #include "api/handlers.h"
+#include "api/instances.h"
 #include "api/support.h"
 #include "base/json_read.h"
 #include "jobs/budget.h"
@@ -7,15 +8,13 @@
 #include "jobs/source.h"
 #include "wire/wire.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Read by nobody, or by one who asked while the daemon was going down. */
 #define NOBODY_WAITS "the evaluation was given up: the client has closed its side, or the daemon is shutting down"
 
-enum { SLICE = 1024, REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
+enum { REFERENCE_BYTES = 4096, KEEP_BYTES = 16 * 1024 * 1024 };
 
 static void reply_metrics(struct http_call *call, const struct serving_model *m, const dn_metrics *metrics) {
     struct buf body = {0};
@@ -29,6 +28,41 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
     jobs_metrics_write(metrics, dn_model_classes(m->model), &w);
     json_end_object(&w);
     api_reply_json(call, 200, &body);
+}
+
+/* ---- the run of an evaluation: within the memory of a job, and over when nobody waits for it ---- */
+
+struct evaluation {
+    struct http_call *call;
+    const dn_model *model;
+    bool curves; /* wanted */
+    struct budget budget;
+    dn_run run;
+    dn_metrics *metrics; /* what came of it; NULL: a problem */
+    struct problem *problem;
+};
+
+static dn_status stop_when_gone(const dn_run *run) {
+    return http_gone(run->ctx) ? DN_ERR_STOPPED : DN_OK;
+}
+
+static void evaluation_init(struct evaluation *e, struct http_call *call, const dn_model *model, bool curves, struct problem *problem) {
+    *e = (struct evaluation){.call = call, .model = model, .curves = curves, .problem = problem};
+    budget_init(&e->budget, jobs_memory_limit(api_app_of(call)->jobs));
+    e->run = dn_run_default();
+    e->run.allocator = &e->budget.allocator;
+    e->run.stop = stop_when_gone;
+    e->run.ctx = call;
+}
+
+/* What the core refused: the data of `dataset`, or (false) of the body. */
+static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
+    if (err->code == DN_ERR_STOPPED)
+        return problem_set(e->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+    if (err->code == DN_ERR_DATA && dataset)
+        return json_fault(e->problem, "", "dataset", "%s", err->message);
+    jobs_problem_from_core(err, NULL, e->problem);
+    return false;
 }
 
 /* ---- rows in the body ---- */
@@ -48,60 +82,20 @@ static size_t keep_labelled(struct wire_instances *in) {
     return n;
 }
 
-/* Scores n labelled rows, a slice at a time. */
-static bool score(const struct http_call *call, const dn_model *model, const struct wire_instances *in, size_t n, dn_metrics *metrics,
-                  struct problem *problem) {
-    const size_t n_classes = dn_model_classes(model)->n;
-    size_t *label = calloc(SLICE, sizeof *label);
-    double *workspace = calloc(dn_model_workspace(model) + 1, sizeof(double));
-    double *probabilities = dn_model_has_probabilities(model) ? calloc(SLICE * n_classes, sizeof(double)) : NULL;
-    bool good = label && workspace && (probabilities || !dn_model_has_probabilities(model));
-    bool gone = false;
-    for (size_t i = 0; good && !gone && i < n; i += SLICE) {
-        size_t rows = n - i < SLICE ? n - i : SLICE;
-        const dn_prediction out = {.label = label, .probabilities = probabilities};
-        dn_model_predict(model, in->raw + i * in->n_inputs, rows, workspace, &out);
-        dn_metrics_add(metrics, rows, in->label + i, label, probabilities, NULL);
-        gone = http_gone(call);
-    }
-    free(label);
-    free(workspace);
-    free(probabilities);
-    if (gone)
-        return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
-    return good || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to evaluate %zu rows", n);
-}
-
-/* Metrics of n labelled rows. */
-static bool measure(const struct http_call *call, const dn_model *model, const struct wire_instances *in, size_t n, dn_metrics **out,
-                    struct problem *problem) {
-    dn_metrics *metrics = NULL;
+static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in, size_t n) {
+    const dn_labelled_rows rows = {.n = n, .raw = in->raw, .truth = in->label};
     dn_error err;
     dn_error_clear(&err);
-    if (dn_metrics_new(dn_model_classes(model)->n, &metrics, &err) != DN_OK)
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "%s", err.message);
-    if (!score(call, model, in, n, metrics, problem)) {
-        dn_metrics_free(metrics);
-        return false;
-    }
-    dn_metrics_finish(metrics);
-    *out = metrics;
-    return true;
+    return dn_model_evaluate_raw(e->model, &rows, e->curves, &e->run, &e->metrics, &err) == DN_OK || refuse(e, false, &err);
 }
 
-static bool evaluate_body(struct http_call *call, const dn_model *model, dn_metrics **out, struct problem *problem) {
+static bool evaluate_body(struct evaluation *e) {
     struct wire_instances in = {0};
-    enum wire_instances_format format;
-    size_t size;
-    const char *body = http_body_bytes(call, &size);
-    if (!wire_instances_format(http_content_type(call), &format))
-        return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "labelled rows are application/json or text/csv, got \"%s\"",
-                           http_content_type(call));
-    bool good = wire_instances_read(body, size, format, model, true, &in, problem);
+    bool good = api_instances_read(e->call, e->model, true, &in, e->problem);
     size_t n = good ? keep_labelled(&in) : 0;
     if (good && n == 0)
-        good = problem_add(problem, PROBLEM_INVALID_INSTANCES, "", "no row has a value of the target \"%s\"", dn_model_target(model));
-    good = good && measure(call, model, &in, n, out, problem);
+        good = problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "", "no row has a value of the target \"%s\"", dn_model_target(e->model));
+    good = good && evaluate_rows(e, &in, n);
     wire_instances_done(&in);
     return good;
 }
@@ -144,94 +138,75 @@ static size_t choose_columns(const struct wire_schema *schema, const dn_model *m
     return n;
 }
 
-/* The run of an evaluation: ends early when nobody waits for it. */
-static dn_status stop_when_gone(const dn_run *run) {
-    return http_gone(run->ctx) ? DN_ERR_STOPPED : DN_OK;
-}
-
-static bool evaluate_source(const struct http_call *call, const dn_model *model, const struct jobs_source *source, dn_metrics **out,
-                            struct problem *problem) {
-    struct budget budget;
-    dn_run run = dn_run_default();
+static bool evaluate_source(struct evaluation *e, const struct jobs_source *source) {
+    const dn_evaluate_options options = {.curves = e->curves};
     dn_error err;
     dn_error_clear(&err);
-    budget_init(&budget, jobs_memory_limit(api_app_of(call)->jobs));
-    run.allocator = &budget.allocator;
-    run.stop = stop_when_gone;
-    run.ctx = (void *)(uintptr_t)call;
-    dn_status status = dn_model_evaluate(model, jobs_source_table(source), &run, out, &err);
-    if (status == DN_OK)
-        return true;
-    if (status == DN_ERR_STOPPED)
-        return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
-    if (status == DN_ERR_DATA)
-        return json_fault(problem, "", "dataset", "%s", err.message);
-    jobs_problem_from_core(&err, problem);
-    return false;
+    return dn_model_evaluate(e->model, jobs_source_table(source), &options, &e->run, &e->metrics, &err) == DN_OK || refuse(e, true, &err);
 }
 
-static bool evaluate_columns(const struct http_call *call, const dn_model *model, const struct store_dataset *d,
-                             const struct wire_schema *schema, dn_metrics **out, struct problem *problem) {
-    struct jobs_column *columns = calloc(dn_encoder_n_inputs(dn_model_encoder(model)) + 1, sizeof *columns);
+static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d, const struct wire_schema *schema) {
+    struct jobs_column *columns = calloc(dn_encoder_n_inputs(dn_model_encoder(e->model)) + 1, sizeof *columns);
     struct jobs_source *source = NULL;
     if (!columns)
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
-    size_t n = choose_columns(schema, model, columns);
-    bool good = jobs_source_open(api_app_of(call)->store, d->id, columns, n, 1, KEEP_BYTES, &source, problem) &&
-                evaluate_source(call, model, source, out, problem);
+        return problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
+    size_t n = choose_columns(schema, e->model, columns);
+    bool good =
+        jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES, &source, e->problem) && evaluate_source(e, source);
     jobs_source_close(source);
     free(columns);
     return good;
 }
 
-static bool evaluate_dataset(const struct http_call *call, const dn_model *model, const char *reference, dn_metrics **out,
-                             struct problem *problem) {
+static bool evaluate_dataset(struct evaluation *e, const char *reference) {
     char name[IDS_NAME_SIZE];
     int64_t version;
     struct store_dataset d;
     struct wire_schema schema = {0};
     struct problem why = {0};
     if (!api_reference_parse(reference, name, &version))
-        return json_fault(problem, "", "dataset", "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
+        return json_fault(e->problem, "", "dataset", "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
                           reference);
-    if (!store_dataset_get(api_app_of(call)->store, name, version, &d, &why)) {
+    if (!store_dataset_get(api_app_of(e->call)->store, name, version, &d, &why)) {
         if (why.type == PROBLEM_UNKNOWN_DATASET)
-            json_fault(problem, "", "dataset", "%s", why.detail ? why.detail : "there is no such dataset");
+            json_fault(e->problem, "", "dataset", "%s", why.detail ? why.detail : "there is no such dataset");
         else
-            problem_move(problem, &why);
+            problem_move(e->problem, &why);
         problem_done(&why);
         return false;
     }
-    bool good = wire_schema_parse(d.columns, &schema, problem) && evaluate_columns(call, model, &d, &schema, out, problem);
+    bool good = wire_schema_parse(d.columns, &schema, e->problem) && evaluate_columns(e, &d, &schema);
     wire_schema_done(&schema);
     store_dataset_done(&d);
     return good;
 }
 
 void api_model_evaluate(struct http_call *call) {
-    static const char *const known[] = {NULL};
+    static const char *const known[] = {"curves", NULL};
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
-    dn_metrics *metrics = NULL;
+    struct evaluation e;
+    bool curves = false;
     int64_t version;
     const char *name = api_model_path(call, &version);
     http_cache_control(call, "no-store");
-    if (!name || !api_query_known(call, known))
+    if (!name || !api_query_known(call, known) || !api_query_bool(call, "curves", &curves))
         return;
     const struct serving_model *m = serving_get(app->serving, name, version, &problem);
     if (!m) {
         http_reply_problem(call, &problem);
         return;
     }
+    evaluation_init(&e, call, m->model, curves, &problem);
     const char *reference = read_reference(call, &problem);
     if (reference)
-        (void)evaluate_dataset(call, m->model, reference, &metrics, &problem);
+        (void)evaluate_dataset(&e, reference);
     else if (!problem.type)
-        (void)evaluate_body(call, m->model, &metrics, &problem);
-    if (metrics)
-        reply_metrics(call, m, metrics);
+        (void)evaluate_body(&e);
+    if (e.metrics)
+        reply_metrics(call, m, e.metrics);
     else
         http_reply_problem(call, &problem);
-    dn_metrics_free(metrics);
+    dn_metrics_free(e.metrics);
     serving_release(app->serving, m);
 }

@@ -25,33 +25,39 @@ static size_t n_faults(const struct job_request *r) {
 
 /* ---- dataset ---- */
 
-static void read_dataset(struct job_request *r, const json_t *root) {
+bool job_dataset_read(struct job_request *r, const json_t *object, bool required, const char *parent, struct store_dataset *dataset,
+                      struct wire_schema *schema) {
     const char *text = NULL;
     char name[IDS_NAME_SIZE];
     int64_t version;
     struct problem why = {0};
-    if (!json_read_string(root, "dataset", true, "", &text, r->problem))
-        return;
-    if (!api_reference_parse(text, name, &version)) {
-        json_fault(r->problem, "", "dataset", "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"", text);
-        return;
-    }
-    if (!store_dataset_get(r->app->store, name, version, &r->dataset, &why)) {
+    if (!json_read_string(object, "dataset", required, parent, &text, r->problem))
+        return false;
+    if (!api_reference_parse(text, name, &version))
+        return json_fault(r->problem, parent, "dataset", "must be a dataset's name, or its name and version as in \"iris@2\", got \"%s\"",
+                          text);
+    if (!store_dataset_get(r->app->store, name, version, dataset, &why)) {
         if (why.type == PROBLEM_UNKNOWN_DATASET)
-            json_fault(r->problem, "", "dataset", "%s", why.detail ? why.detail : "there is no such dataset");
+            json_fault(r->problem, parent, "dataset", "%s", why.detail ? why.detail : "there is no such dataset");
         else {
             problem_done(r->problem); /* what the store could not do outweighs the faults found so far */
             problem_move(r->problem, &why);
         }
         problem_done(&why);
-        return;
+        return false;
     }
-    r->has_dataset = true;
-    r->spec.dataset = r->dataset.name;
-    r->spec.dataset_version = r->dataset.version;
-    wire_schema_parse(r->dataset.columns, &r->schema, r->problem);
-    if (r->dataset.n_rows == 0)
-        json_fault(r->problem, "", "dataset", "dataset \"%s\" has no rows", r->dataset.name);
+    wire_schema_parse(dataset->columns, schema, r->problem);
+    if (dataset->n_rows == 0)
+        json_fault(r->problem, parent, "dataset", "dataset \"%s\" has no rows", dataset->name);
+    return true;
+}
+
+static void read_dataset(struct job_request *r, const json_t *root) {
+    r->has_dataset = job_dataset_read(r, root, true, "", &r->dataset, &r->schema);
+    if (r->has_dataset) {
+        r->spec.dataset = r->dataset.name;
+        r->spec.dataset_version = r->dataset.version;
+    }
 }
 
 /* ---- distinct values ---- */
@@ -71,7 +77,7 @@ static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
 
 /* ---- target ---- */
 
-static bool unknown_column(struct job_request *r, const char *parent, const char *key, const char *name) {
+bool job_unknown_column(struct job_request *r, const char *parent, const char *key, const char *name) {
     return json_fault(r->problem, parent, key, "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->dataset.name,
                       r->dataset.version, name);
 }
@@ -97,7 +103,7 @@ static void read_target(struct job_request *r, const json_t *root) {
     }
     ptrdiff_t i = wire_schema_find(&r->schema, name);
     if (i < 0) {
-        unknown_column(r, "", "target", name);
+        job_unknown_column(r, "", "target", name);
         return;
     }
     const struct wire_column *c = column_at(r, (size_t)i);
@@ -129,6 +135,10 @@ enum part { PART_NONE, PART_INCLUDED, PART_EXCLUDED };
 
 static bool is_target(const struct job_request *r, size_t i) {
     return r->has_target && r->spec.target.index == i;
+}
+
+static bool is_weight(const struct job_request *r, size_t i) {
+    return r->spec.weighted && r->spec.weight.index == i;
 }
 
 /* Why a column cannot be a feature; NULL: it can. */
@@ -167,13 +177,15 @@ static void read_names(struct job_request *r, const json_t *features, const char
         ptrdiff_t i = wire_schema_find(&r->schema, names[k]);
         (void)snprintf(index, sizeof index, "%zu", k);
         if (i < 0)
-            unknown_column(r, parent, index, names[k]);
+            job_unknown_column(r, parent, index, names[k]);
         else if (parts[i] == part)
             json_fault(r->problem, parent, index, "column \"%s\" is named twice", names[k]);
         else if (parts[i] != PART_NONE)
             json_fault(r->problem, parent, index, "column \"%s\" is in include and in exclude", names[k]);
         else if (is_target(r, (size_t)i) && part == PART_INCLUDED)
             json_fault(r->problem, parent, index, "column \"%s\" is the target", names[k]);
+        else if (is_weight(r, (size_t)i) && part == PART_INCLUDED)
+            json_fault(r->problem, parent, index, "column \"%s\" holds the weights", names[k]);
         else if (part == PART_INCLUDED && unusable(r, (size_t)i))
             json_fault(r->problem, parent, index, "column \"%s\" %s", names[k], unusable(r, (size_t)i));
         else if (part == PART_EXCLUDED || check_levels(r, column_at(r, (size_t)i), parent, index)) {
@@ -182,15 +194,6 @@ static void read_names(struct job_request *r, const json_t *features, const char
                 order[(*n_order)++] = (size_t)i;
         }
     }
-}
-
-/* 1-of-K for categories, one feature otherwise. */
-static struct job_encoding encoding_of(const struct wire_column *c) {
-    if (c->type != DN_CATEGORICAL)
-        return (struct job_encoding){.n_features = 1};
-    size_t levels = c->distinct > 0 ? (size_t)c->distinct : 0;
-    bool missing = c->missing > 0;
-    return (struct job_encoding){.n_features = levels + missing, .missing_level = missing};
 }
 
 /* All categories together. */
@@ -226,8 +229,7 @@ static void refuse_none_left(struct job_request *r, const size_t *order, size_t 
 static void take_inputs(struct job_request *r, const size_t *order, size_t n, bool by_name) {
     size_t before = n_faults(r);
     struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
-    r->encodings = arena_alloc(r->arena, (n + 1) * sizeof *r->encodings);
-    if (!inputs || !r->encodings) {
+    if (!inputs) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
         return;
     }
@@ -241,14 +243,13 @@ static void take_inputs(struct job_request *r, const size_t *order, size_t n, bo
         if (!by_name && !check_levels(r, c, "", "features"))
             continue;
         inputs[r->spec.n_inputs] = (struct jobs_column){.index = order[k], .name = c->name, .type = c->type};
-        r->encodings[r->spec.n_inputs] = encoding_of(c);
-        r->n_features += r->encodings[r->spec.n_inputs].n_features;
         r->spec.n_inputs++;
     }
     r->spec.inputs = inputs;
     check_all_levels(r);
     if (r->spec.n_inputs == 0 && n_faults(r) == before)
         refuse_none_left(r, order, n);
+    r->has_inputs = r->spec.n_inputs > 0 && n_faults(r) == before;
 }
 
 static void choose_inputs(struct job_request *r, const json_t *features) {
@@ -268,7 +269,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
         read_names(r, features, "exclude", PART_EXCLUDED, parts, NULL, NULL);
     }
     for (size_t i = 0; i < n_cols && !include; i++)
-        if (parts[i] == PART_NONE && !is_target(r, i))
+        if (parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i))
             order[n++] = i;
     /* Without a good target and good names the rest would be judged on a guess. */
     if (r->has_target && n_faults(r) == before)
@@ -276,16 +277,14 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
 }
 
 void job_columns_read(struct job_request *r, const json_t *root) {
-    static const char *const known[] = {"include", "exclude", "standardize", NULL};
-    static const char *const later[] = {"basis", "categorical", "missing", NULL};
+    static const char *const known[] = {"include", "exclude", "standardize", "missing", "categorical", "basis", NULL};
     const json_t *features = NULL;
     read_dataset(r, root);
     read_target(r, root);
-    r->spec.standardize = r->spec.algorithm && (r->spec.algorithm->flags & DN_ALGORITHM_STANDARDIZE);
-    if (json_read_object(root, "features", false, "", &features, r->problem)) {
-        json_read_bool(features, "standardize", false, "/features", &r->spec.standardize, r->problem);
-        job_refuse(r, features, "/features", known, later);
-    }
+    job_weight_read(r, root);
+    if (json_read_object(root, "features", false, "", &features, r->problem))
+        json_refuse_unknown(features, known, "/features", r->problem);
     if (r->has_dataset)
         choose_inputs(r, features);
+    job_features_read(r, features);
 }

@@ -10,19 +10,31 @@ static void write_column(const struct job_request *r, size_t i, struct json_writ
     json_begin_object(w);
     json_kv_string(w, "name", c->name);
     json_kv_string(w, "type", dn_column_type_name(c->type));
-    json_kv_string(w, "encoding", c->type == DN_CATEGORICAL ? "one_hot" : "number");
+    json_kv_string(w, "encoding",
+                   c->type == DN_CATEGORICAL ? (r->spec.features.categorical == DN_DROP_FIRST ? "drop_first" : "one_hot")
+                   : e->taken                ? "basis"
+                                             : "number");
     json_kv_int(w, "features", (int64_t)e->n_features);
-    json_kv_bool(w, "standardized", r->spec.standardize && c->type == DN_NUMERIC);
+    json_kv_bool(w, "standardized", r->spec.features.standardize && c->type == DN_NUMERIC && !e->taken);
     if (c->type == DN_CATEGORICAL)
         json_kv_bool(w, "missing_level", e->missing_level);
+    else
+        json_kv_bool(w, "indicator", e->indicator);
     json_end_object(w);
 }
 
 static void write_features(const struct job_request *r, struct json_writer *w) {
     json_put_key(w, "features");
     json_begin_object(w);
-    json_kv_bool(w, "standardize", r->spec.standardize);
+    jobs_features_write(&r->spec.features, r->spec.inputs, r->spec.n_inputs, w);
+    json_put_key(w, "basis_features");
+    json_begin_array(w);
+    for (size_t i = 0; i < r->spec.features.n_bases; i++)
+        json_put_int(w, (int64_t)job_basis_features(r, i));
+    json_end_array(w);
     json_kv_int(w, "count", (int64_t)r->n_features);
+    json_put_key(w, "names");
+    job_names_write(r, w);
     json_put_key(w, "columns");
     json_begin_array(w);
     for (size_t i = 0; i < r->spec.n_inputs; i++)
@@ -55,25 +67,15 @@ static void write_data(const struct job_request *r, struct json_writer *w) {
     json_end_object(w);
 }
 
-static void write_validation(const struct job_request *r, struct json_writer *w) {
-    json_put_key(w, "validation");
-    if (r->spec.holdout > 0) {
-        json_begin_object(w);
-        json_kv_double(w, "holdout", r->spec.holdout);
-        json_end_object(w);
-    } else {
-        json_put_null(w);
-    }
-}
-
 /* The parameters as the training would use them: its rows are those that have a target and are not held out. */
 static void write_params(const struct job_request *r, struct buf *out) {
     dn_params *used = NULL;
     dn_error err;
     dn_error_clear(&err);
     const double rows = (double)(r->dataset.n_rows - r->target_missing) * (1 - r->spec.holdout);
+    const size_t n_classes = dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
     if (dn_params_copy(r->spec.params, &used, &err) == DN_OK &&
-        dn_params_settle(used, (size_t)rows, r->n_features, r->n_classes, &err) == DN_OK)
+        dn_params_settle(used, (size_t)rows, r->n_features, n_classes, &err) == DN_OK)
         jobs_params_write(used, out);
     else
         out->failed = true;
@@ -92,7 +94,7 @@ void job_request_write(const struct job_request *r, struct buf *out) {
     write_params(r, &params);
     json_kv_raw(&w, "params", buf_cstr(&params));
     write_features(r, &w);
-    write_validation(r, &w);
+    jobs_spec_put_options(&r->spec, &w);
     json_kv_int(&w, "seed", (int64_t)r->spec.seed);
     write_limits(r, &w);
     json_put_key(&w, "snapshots");

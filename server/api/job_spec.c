@@ -25,52 +25,6 @@ void job_request_warn(struct job_request *r, const char *format, ...) {
     buf_done(&text);
 }
 
-/* ---- members that are known elsewhere ---- */
-
-/* What this version cannot do yet, and what it does instead. */
-static const struct {
-    const char *name, *instead;
-} not_yet[] = {
-    {"weight", "every row weighs 1"},
-    {"class_weight", "every class weighs the same for each row"},
-    {"folds", "use \"holdout\""},
-    {"dataset", "use \"holdout\""},
-    {"basis", "columns are features as they are"},
-    {"categorical", "categories become 1-of-K"},
-    {"missing", "a missing number becomes the mean, a missing category a level of its own"},
-};
-
-static const char *instead_of(const char *name) {
-    for (size_t i = 0; i < sizeof not_yet / sizeof not_yet[0]; i++)
-        if (strcmp(not_yet[i].name, name) == 0)
-            return not_yet[i].instead;
-    return "leave it out";
-}
-
-static bool among(const char *const *names, const char *name) {
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
-}
-
-void job_refuse(struct job_request *r, const json_t *object, const char *parent, const char *const *known, const char *const *later) {
-    struct buf list = {0};
-    for (size_t i = 0; known[i]; i++)
-        buf_printf(&list, "%s%s", i > 0 ? ", " : "", known[i]);
-    const char *text = buf_cstr(&list);
-    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at; at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
-        const char *key = json_object_iter_key(at);
-        const bool comes_later = among(later, key);
-        if (among(known, key) || (comes_later && json_is_null(json_object_iter_value(at))))
-            continue;
-        if (comes_later)
-            json_fault(r->problem, parent, key, "is not supported yet: %s", instead_of(key));
-        else
-            json_fault(r->problem, parent, key, "is not known here; known: %s", text ? text : "");
-    }
-    buf_done(&list);
-}
-
 /* ---- the simple members ---- */
 
 static void read_model(struct job_request *r, const json_t *root) {
@@ -84,26 +38,8 @@ static void read_model(struct job_request *r, const json_t *root) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
 }
 
-static void read_validation(struct job_request *r, const json_t *root) {
-    static const char *const known[] = {"holdout", NULL};
-    static const char *const later[] = {"folds", "dataset", NULL};
-    const json_t *validation = NULL;
-    double holdout = 0;
-    if (!json_read_object(root, "validation", false, "", &validation, r->problem))
-        return;
-    job_refuse(r, validation, "/validation", known, later);
-    if (json_object_size(validation) == 0)
-        json_fault(r->problem, "", "validation", "must be null or have a member \"holdout\"");
-    if (!json_read_number(validation, "holdout", false, "/validation", &holdout, r->problem))
-        return;
-    if (!(holdout > 0 && holdout < 1))
-        json_fault(r->problem, "/validation", "holdout", "must be > 0 and < 1, got %g", holdout);
-    r->spec.holdout = holdout;
-}
-
 static void read_limits(struct job_request *r, const json_t *root) {
     static const char *const known[] = {"seconds", "memory_mib", "threads", NULL};
-    static const char *const later[] = {NULL};
     const json_t *limits = NULL;
     const double most_seconds = jobs_seconds_limit(r->app->jobs);
     const int64_t most_mib = jobs_memory_limit(r->app->jobs) >> 20, most_threads = jobs_thread_limit(r->app->jobs);
@@ -113,7 +49,7 @@ static void read_limits(struct job_request *r, const json_t *root) {
     r->spec.threads = most_threads;
     if (!json_read_object(root, "limits", false, "", &limits, r->problem))
         return;
-    job_refuse(r, limits, "/limits", known, later);
+    json_refuse_unknown(limits, known, "/limits", r->problem);
     if (json_read_number(limits, "seconds", false, "/limits", &r->spec.seconds, r->problem)) {
         if (!(r->spec.seconds > 0))
             json_fault(r->problem, "/limits", "seconds", "must be > 0, got %g", r->spec.seconds);
@@ -171,40 +107,59 @@ static void read_snapshots(struct job_request *r, const json_t *root) {
 
 /* ---- what the whole will take ---- */
 
-static size_t n_scores(const struct job_request *r) {
-    return r->n_classes == 2 ? 1 : r->n_classes;
-}
-
+/* Weights of several machines have no common iterations: none are kept. */
 static void check_snapshots(struct job_request *r) {
-    double numbers = (double)r->spec.n_snapshots * (double)n_scores(r) * (double)(r->n_features + 1);
+    const dn_decision decision = dn_params_decision(r->spec.params);
+    if (r->spec.n_snapshots == 0)
+        return;
+    if (dn_decision_n_machines(decision, r->n_classes) > 1) {
+        job_request_warn(r, "there will be no snapshots: the classes are told apart by several machines, each with iterations of its own");
+        return;
+    }
+    const size_t n_scores = dn_decision_n_scores(decision, r->n_classes);
+    double numbers = (double)r->spec.n_snapshots * (double)n_scores * (double)(r->n_features + 1);
     if (numbers > MAX_SNAPSHOT_NUMBERS)
         json_fault(r->problem, "", "snapshots", "%zu snapshots of %zu x %zu weights are more than %d numbers", r->spec.n_snapshots,
-                   n_scores(r), r->n_features + 1, MAX_SNAPSHOT_NUMBERS);
+                   n_scores, r->n_features + 1, MAX_SNAPSHOT_NUMBERS);
+}
+
+/* Rules between parameters and the number of classes. */
+static void check_classes(struct job_request *r) {
+    dn_error err;
+    dn_error_clear(&err);
+    if (r->has_target && r->spec.params && dn_params_check_classes(r->spec.params, r->n_classes, &err) != DN_OK)
+        json_fault(r->problem, "/params", err.field[0] ? err.field : NULL, "%s", err.message);
 }
 
 /* What training would weigh, reckoned from the columns before anything is read. */
 static void estimate_memory(struct job_request *r) {
-    size_t n = r->spec.n_inputs;
-    dn_table_column *columns = arena_alloc(r->arena, (n + 1) * sizeof *columns);
-    size_t *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
-    if (!columns || !inputs) {
-        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        columns[i] = (dn_table_column){.name = r->spec.inputs[i].name, .type = r->spec.inputs[i].type};
-        inputs[i] = i;
-    }
-    columns[n] = (dn_table_column){.name = r->spec.target.name, .type = r->spec.target.type};
-    const size_t n_rows = (size_t)r->dataset.n_rows, n_slots = (size_t)r->spec.threads;
-    const dn_table_source source = {.n_rows = n_rows, .n_cols = n + 1, .columns = columns, .n_slots = n_slots};
-    const dn_train_request request = {
+    const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows, n_slots = (size_t)r->spec.threads;
+    dn_table_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
+    const dn_table_source source = {.n_rows = n_rows, .n_cols = n + 1 + r->spec.weighted, .columns = columns, .n_slots = n_slots};
+    const dn_table_source validation = {.n_rows = r->has_validation ? (size_t)r->validation.n_rows : 0,
+                                        .n_cols = source.n_cols,
+                                        .columns = columns,
+                                        .n_slots = n_slots};
+    dn_train_request request = {
         .source = &source,
         .params = r->spec.params,
         .target = n,
-        .features = {.columns = inputs, .n_columns = n, .standardize = r->spec.standardize},
+        .weighted = r->spec.weighted,
+        .weight = n + 1,
+        .class_weight = r->spec.class_weights.kind,
+        .class_weights = r->spec.class_weights.values,
+        .n_class_weights = r->spec.class_weights.n,
         .holdout = r->spec.holdout,
+        .folds = r->spec.folds,
+        .validation = r->has_validation ? &validation : NULL,
     };
+    if (!columns || !job_encoder_spec(r, columns, &request.features)) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+        return;
+    }
+    columns[n] = (dn_table_column){.name = r->spec.target.name, .type = r->spec.target.type};
+    if (r->spec.weighted)
+        columns[n + 1] = (dn_table_column){.name = r->spec.weight.name, .type = r->spec.weight.type};
     r->memory = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots);
     if (r->memory > (double)jobs_training_memory(r->spec.memory_bytes))
         json_fault(r->problem, "/limits", "memory_mib", "the training would need about %.0f MiB, of a limit of %.0f MiB it may use %.0f",
@@ -214,15 +169,16 @@ static void estimate_memory(struct job_request *r) {
 
 bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena, struct job_request *out,
                       struct problem *problem) {
-    static const char *const known[] = {"model",      "dataset", "target", "algorithm", "params", "features",
-                                        "validation", "seed",    "limits", "snapshots", NULL};
-    static const char *const later[] = {"weight", "class_weight", NULL};
+    static const char *const known[] = {"model",        "dataset",    "target", "algorithm", "params",    "features", "weight",
+                                        "class_weight", "validation", "seed",   "limits",    "snapshots", NULL};
     *out = (struct job_request){.arena = arena, .app = app, .problem = problem};
-    job_refuse(out, root, "", known, later);
+    json_refuse_unknown(root, known, "", problem);
     read_model(out, root);
     job_params_read(out, root);
     job_columns_read(out, root);
-    read_validation(out, root);
+    check_classes(out);
+    job_class_weight_read(out, root);
+    job_validation_read(out, root);
     read_seed(out, root);
     read_limits(out, root);
     read_snapshots(out, root);
@@ -238,6 +194,10 @@ bool job_request_read(const json_t *root, const struct api_app *app, struct aren
 void job_request_done(struct job_request *r) {
     jobs_spec_done(&r->spec);
     buf_done(&r->warnings);
+    if (r->has_validation) {
+        wire_schema_done(&r->validation_schema);
+        store_dataset_done(&r->validation);
+    }
     if (r->has_dataset) {
         wire_schema_done(&r->schema);
         store_dataset_done(&r->dataset);

@@ -3,14 +3,17 @@
 #define API_JOB_SPEC_H
 
 #include "api/api.h"
+#include "base/json_write.h"
 #include "jobs/spec.h"
 #include "wire/wire.h"
 #include <jansson.h>
 
 /* How a column that takes part will be encoded. */
 struct job_encoding {
-    size_t n_features;
+    size_t n_features;  /* bases apart */
     bool missing_level; /* categorical with missing values: a level of its own */
+    bool indicator;     /* a number with missing values: a feature more that says so */
+    bool taken;         /* a number that is no feature itself, because a basis has taken it */
 };
 
 /* A job as asked. {0} before reading; strings live in the arena. One thread. */
@@ -27,8 +30,12 @@ struct job_request {
     size_t n_classes;       /* of the target */
     int64_t target_missing; /* rows without a target, which training leaves out */
 
+    bool has_inputs;                /* spec.inputs are chosen */
     struct job_encoding *encodings; /* [spec.n_inputs] */
     size_t n_features;
+    bool has_validation; /* another dataset to validate on */
+    struct store_dataset validation;
+    struct wire_schema validation_schema;
     double memory; /* bytes that training is reckoned to need */
 
     struct jobs_spec spec;
@@ -43,10 +50,26 @@ void job_request_warn(struct job_request *r, const char *format, ...) __attribut
 void job_request_write(const struct job_request *r, struct buf *out);
 
 /* ---- parts of reading, in files of their own ---- */
-/* A fault at every member of the object at `parent` that is not among `known`; those among `later` are said to be not supported yet. */
-void job_refuse(struct job_request *r, const json_t *object, const char *parent, const char *const *known, const char *const *later);
-/* Dataset, target, features: which columns take part and how (job_columns.c). */
+/* Dataset, target, weight, features: which columns take part and how (job_columns.c). */
 void job_columns_read(struct job_request *r, const json_t *root);
+/* Member "dataset" of an object: finds the version. *dataset and *schema are the caller's to free when true. */
+bool job_dataset_read(struct job_request *r, const json_t *object, bool required, const char *parent, struct store_dataset *dataset,
+                      struct wire_schema *schema);
+/* The fault that the dataset has no such column; false. */
+bool job_unknown_column(struct job_request *r, const char *parent, const char *key, const char *name);
+/* The options of `features` (NULL: not given), when the inputs are chosen; the number of features (job_features.c). */
+void job_features_read(struct job_request *r, const json_t *features);
+/* How many features a basis makes. */
+size_t job_basis_features(const struct job_request *r, size_t basis);
+/* The encoder's description of a table whose columns [n_inputs] are the inputs; fills them in. false: no memory. */
+bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_encoder_spec *out);
+/* weight: a column that is no input; class_weight (job_weights.c). */
+void job_weight_read(struct job_request *r, const json_t *root);
+void job_class_weight_read(struct job_request *r, const json_t *root);
+/* validation (job_validation.c). */
+void job_validation_read(struct job_request *r, const json_t *root);
+/* The names of the features as a JSON array, or null where the summary does not know them all (job_names.c). */
+void job_names_write(const struct job_request *r, struct json_writer *w);
 /* Algorithm and its parameters (job_params.c). */
 void job_params_read(struct job_request *r, const json_t *root);
 

@@ -63,6 +63,7 @@ static bool insert(const struct api_app *app, const struct job_request *r, int64
         .model = r->spec.model,
         .algorithm = r->spec.algorithm->id,
         .dataset_id = r->dataset.id,
+        .validation_id = r->spec.validation.dataset ? r->spec.validation.id : 0,
         .spec = buf_cstr(&spec),
         .warnings = buf_cstr(&warnings),
         .max_queued = app->max_queued_jobs,
@@ -74,12 +75,12 @@ static bool insert(const struct api_app *app, const struct job_request *r, int64
     return good;
 }
 
-/* The job was not stored. A dataset that was deleted since the body was judged is the same fault as one that was not there then. */
+/* The job was not stored. A dataset that was deleted since the body was judged is the same fault as one that was not there then; of two nobody says which. */
 static void reply_refused(struct http_call *call, const struct job_request *r, struct problem *problem) {
     if (problem->type == PROBLEM_UNKNOWN_DATASET) {
         problem_done(problem);
-        json_fault(problem, "", "dataset", "dataset \"%s\" version %" PRId64 " has just been deleted", r->spec.dataset,
-                   r->spec.dataset_version);
+        json_fault(problem, "", "dataset", "dataset \"%s\" version %" PRId64 "%s has just been deleted", r->spec.dataset,
+                   r->spec.dataset_version, r->spec.validation.dataset ? ", or the one to validate on," : "");
     }
     http_reply_problem(call, problem);
 }

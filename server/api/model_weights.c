@@ -1,10 +1,11 @@
-/* GET /v1/models/{model}/weights: the discriminants g(x) = w·x + w0 in the raw feature space. */
+/* GET /v1/models/{model}/weights: what a model has learned, in the raw feature space. Linear scores side by side; what a machine holds beside them under it. */
+#include "api/densities.h"
 #include "api/handlers.h"
+#include "api/outputs.h"
 #include "api/support.h"
 #include "jobs/documents.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static double norm(const double *w, size_t n) {
     double scale = 0, sum = 0;
@@ -17,87 +18,160 @@ static double norm(const double *w, size_t n) {
     return scale * sqrt(sum);
 }
 
-static void put_vector(struct json_writer *w, const char *key, const double *v, size_t n) {
+static const char *decision_name(dn_decision decision) {
+    switch (decision) {
+    case DN_DECISION_ONE_VS_REST:
+        return "one_vs_rest";
+    case DN_DECISION_ONE_VS_REST_STRICT:
+    case DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT:
+        return "one_vs_rest_strict";
+    case DN_DECISION_ONE_VS_ONE:
+        return "one_vs_one";
+    case DN_DECISION_ONE_VS_ONE_STRICT:
+        return "one_vs_one_strict";
+    case DN_DECISION_NATIVE:
+        break;
+    }
+    return "native";
+}
+
+static void put_class(struct json_writer *w, const char *key, const dn_classes *classes, size_t k) {
     if (key)
         json_put_key(w, key);
-    json_begin_array(w);
-    for (size_t j = 0; j < n; j++)
-        json_put_double(w, v[j]);
-    json_end_array(w);
+    jobs_class_write(classes, k, w);
 }
 
-/* What discriminant k, row k of w, says. Of two classes the only one speaks for the second, `positive`; of K each speaks for its own. */
-static void put_discriminant(struct json_writer *w, const dn_linear *linear, const dn_classes *classes, size_t k) {
-    const double *row = linear->w + k * linear->n_features;
-    const double length = norm(row, linear->n_features);
-    json_begin_object(w);
-    json_put_key(w, linear->n_scores == 1 ? "positive" : "class");
-    jobs_class_write(classes, linear->n_scores == 1 ? classes->n - 1 : k, w);
-    json_kv_double(w, "norm", length);
-    json_kv_double(w, "distance_from_origin", length > 0 ? -linear->w0[k] / length : (double)NAN);
-    json_end_object(w);
+/* Which classes score k of a machine is about: of two the second, `positive`; of a pair the positive one too; otherwise the class it speaks for. */
+static void put_about(struct json_writer *w, const dn_model *model, size_t machine, size_t k) {
+    const dn_classes *classes = dn_model_classes(model);
+    size_t negative, positive;
+    dn_decision_machine(dn_model_decision(model), classes->n, machine, &negative, &positive);
+    if (classes->n == 2) {
+        put_class(w, "positive", classes, 1);
+    } else if (positive == SIZE_MAX) {
+        put_class(w, "class", classes, k);
+    } else if (negative == SIZE_MAX) {
+        put_class(w, "class", classes, positive);
+    } else {
+        json_put_key(w, "classes");
+        json_begin_array(w);
+        put_class(w, NULL, classes, negative);
+        put_class(w, NULL, classes, positive);
+        json_end_array(w);
+        put_class(w, "positive", classes, positive);
+    }
 }
 
-static void put_feature_names(struct json_writer *w, const dn_encoder *encoder) {
-    char small[256];
-    json_put_key(w, "features");
+static void put_discriminants(struct json_writer *w, const dn_model *model, const dn_linear *linear) {
+    const double *row = linear->w, *w0 = linear->w0;
+    json_put_key(w, "discriminants");
     json_begin_array(w);
-    for (size_t j = 0; j < dn_encoder_n_features(encoder); j++) {
-        size_t n = dn_encoder_feature_name(encoder, j, small, sizeof small);
-        char *large = n < sizeof small ? NULL : malloc(n + 1);
-        if (large) /* a column's name and a category's text can be long together */
-            dn_encoder_feature_name(encoder, j, large, n + 1);
-        json_put_string(w, large ? large : small);
-        free(large);
+    for (size_t i = 0; i < dn_model_n_machines(model); i++) {
+        for (size_t k = 0; k < dn_machine_n_scores(dn_model_machine(model, i)); k++, row += linear->n_features, w0++) {
+            const double length = norm(row, linear->n_features);
+            json_begin_object(w);
+            put_about(w, model, i, k);
+            json_kv_double(w, "norm", length);
+            json_kv_double(w, "distance_from_origin", length > 0 ? -*w0 / length : (double)NAN);
+            json_end_object(w);
+        }
     }
     json_end_array(w);
 }
 
 static void put_linear(struct json_writer *w, const dn_model *model, const dn_linear *linear) {
-    const dn_classes *classes = dn_model_classes(model);
-    json_kv_string(w, "kind", "linear");
-    json_put_key(w, "classes");
-    json_begin_array(w);
-    for (size_t k = 0; k < classes->n; k++)
-        jobs_class_write(classes, k, w);
-    json_end_array(w);
-    put_feature_names(w, dn_model_encoder(model));
     json_put_key(w, "w");
     json_begin_array(w);
     for (size_t k = 0; k < linear->n_scores; k++)
-        put_vector(w, NULL, linear->w + k * linear->n_features, linear->n_features);
+        api_put_vector(w, NULL, linear->w + k * linear->n_features, linear->n_features);
     json_end_array(w);
-    put_vector(w, "w0", linear->w0, linear->n_scores);
-    json_put_key(w, "discriminants");
+    api_put_vector(w, "w0", linear->w0, linear->n_scores);
+    put_discriminants(w, model, linear);
+}
+
+/* What machines hold beside linear scores: a single one's as members of the answer, those of several in a list. */
+static void put_machines(struct json_writer *w, const dn_model *model, bool matrices) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    if (dn_model_n_machines(model) == 1) {
+        api_machine_write(dn_model_machine(model, 0), encoder, matrices, w);
+        return;
+    }
+    if (!api_machine_has_more(dn_model_machine(model, 0)))
+        return;
+    json_put_key(w, "machines");
     json_begin_array(w);
-    for (size_t k = 0; k < linear->n_scores; k++)
-        put_discriminant(w, linear, classes, k);
+    for (size_t i = 0; i < dn_model_n_machines(model) && !w->out->failed; i++) {
+        json_begin_object(w);
+        put_about(w, model, i, 0);
+        api_machine_write(dn_model_machine(model, i), encoder, matrices, w);
+        json_end_object(w);
+    }
     json_end_array(w);
 }
 
+static void put_weights(struct json_writer *w, const struct serving_model *m, bool matrices) {
+    static const char *const kinds[] = {
+        [DN_MACHINE_LINEAR] = "linear", [DN_MACHINE_GAUSSIAN] = "gaussian", [DN_MACHINE_NAIVE_BAYES] = "naive_bayes"};
+    const dn_classes *classes = dn_model_classes(m->model);
+    const dn_decision decision = dn_model_decision(m->model);
+    struct buf names = {0};
+    dn_linear linear;
+    json_begin_object(w);
+    json_kv_string(w, "model", m->name);
+    json_kv_int(w, "version", m->version);
+    json_kv_string(w, "kind", kinds[dn_model_machine(m->model, 0)->kind]);
+    json_kv_string(w, "decision", decision_name(decision));
+    json_put_key(w, "classes");
+    json_begin_array(w);
+    for (size_t k = 0; k < classes->n; k++)
+        put_class(w, NULL, classes, k);
+    json_end_array(w);
+    if (decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT && classes->n > 2)
+        put_class(w, "unclaimed", classes, classes->n - 1);
+    wire_feature_names_write(dn_model_encoder(m->model), &names);
+    json_kv_raw(w, "features", buf_cstr(&names));
+    buf_done(&names);
+    if (dn_model_linear(m->model, &linear))
+        put_linear(w, m->model, &linear);
+    put_machines(w, m->model, matrices);
+    json_end_object(w);
+}
+
+/* Whether covariances and the like fit into one answer. */
+static bool matrices_fit(struct http_call *call, const dn_model *model) {
+    double numbers = 0;
+    for (size_t i = 0; i < dn_model_n_machines(model); i++)
+        numbers += api_machine_matrix_numbers(dn_model_machine(model, i));
+    if (numbers <= OUTPUTS_MAX_NUMBERS)
+        return true;
+    http_fail(
+        call, PROBLEM_ANSWER_TOO_LONG,
+        "the covariances of %zu features have %.0f numbers, more than the %d that one answer may hold: ?matrices=false leaves them out",
+        dn_encoder_n_features(dn_model_encoder(model)), numbers, OUTPUTS_MAX_NUMBERS);
+    return false;
+}
+
 void api_model_weights(struct http_call *call) {
-    static const char *const known[] = {NULL};
+    static const char *const known[] = {"matrices", NULL};
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct buf body = {0};
     struct json_writer w;
-    dn_linear linear;
+    bool matrices = true;
     int64_t version;
     const char *name = api_model_path(call, &version);
-    if (!name || !api_query_known(call, known))
+    if (!name || !api_query_known(call, known) || !api_query_bool(call, "matrices", &matrices))
         return;
     const struct serving_model *m = serving_get(app->serving, name, version, &problem);
     if (!m) {
         http_reply_problem(call, &problem);
         return;
     }
+    bool fits = !matrices || matrices_fit(call, m->model);
     json_writer_init(&w, &body);
-    json_begin_object(&w);
-    json_kv_string(&w, "model", m->name);
-    json_kv_int(&w, "version", m->version);
-    if (dn_model_linear(m->model, &linear))
-        put_linear(&w, m->model, &linear);
-    json_end_object(&w);
+    if (fits)
+        put_weights(&w, m, matrices);
     serving_release(app->serving, m);
-    api_reply_unchanging(call, &body);
+    if (fits)
+        api_reply_unchanging(call, &body);
 }

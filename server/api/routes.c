@@ -67,6 +67,8 @@ const struct http_route api_routes[] = {
     READ_FAST("/v1/models/{model}/versions/{version}/predict", "predictOneVersion", api_model_predict_query, false),
     ROWS_IN("/v1/models/{model}/evaluate", "evaluate", HTTP_ON_POOL, api_model_evaluate),
     ROWS_IN("/v1/models/{model}/versions/{version}/evaluate", "evaluateVersion", HTTP_ON_POOL, api_model_evaluate),
+    ROWS_IN("/v1/models/{model}/transform", "transform", HTTP_ON_POOL, api_model_transform),
+    ROWS_IN("/v1/models/{model}/versions/{version}/transform", "transformVersion", HTTP_ON_POOL, api_model_transform),
 
     /* the catalogue and the problems: constants of the binary */
     READ_FAST("/v1/algorithms", "listAlgorithms", api_algorithms_list, false),

@@ -146,11 +146,20 @@ static bool is_key(const char *at, const char *end, const char *name) {
     return *end == ':' && (size_t)(end - at) == strlen(name) + 2 && memcmp(at + 1, name, strlen(name)) == 0;
 }
 
+/* The members that grow with the classes. */
+static bool grows(const char *at, const char *end) {
+    static const char *const names[] = {"confusion", "per_class", "pairs", "machines"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_key(at, end, names[i]))
+            return true;
+    return false;
+}
+
 void api_put_members_brief(struct json_writer *w, const char *object) {
     struct buf brief = {0};
     for (const char *at = object ? object : ""; *at;) {
         const char *end = *at == '"' ? skip_string(at) : at + 1;
-        if (*at == '"' && (is_key(at, end, "confusion") || is_key(at, end, "per_class"))) {
+        if (*at == '"' && grows(at, end)) {
             at = skip_value(end + 1);
             if (*at == ',')
                 at++;

@@ -69,7 +69,8 @@ const char *api_etag(struct http_call *call, const void *bytes, size_t n);
 struct store_condition api_condition(const struct http_call *call);
 /* Writes the members of a stored JSON object into the object that is open in w. NULL and {}: none. */
 void api_put_members(struct json_writer *w, const char *object);
-/* The same for an item of a list: without the members "confusion" and "per_class" at any depth, which grow with the square of the classes. */
+/* The same for an item of a list: without the members "confusion", "per_class", "pairs" and "machines" at any depth, which grow with the classes or their
+ * square. */
 void api_put_members_brief(struct json_writer *w, const char *object);
 
 /* ---- PATCH of datasets and models: {"description":"…"|null,"tags":["…"]|null}; null removes ---- */

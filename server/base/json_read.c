@@ -283,6 +283,70 @@ bool json_read_ints(const json_t *object, const char *key, bool required, const 
     return good;
 }
 
+/* One row of `width` numbers at `pointer`. */
+static bool read_row(const json_t *row, const char *pointer, const char *index, size_t width, double *out, struct problem *problem) {
+    struct buf place = {0};
+    bool good = true;
+    if (!json_is_array(row)) {
+        return refuse(problem, pointer, index, "an array of numbers", row);
+    }
+    if (json_array_size(row) != width) {
+        return json_fault(problem, pointer, index, "must have %zu numbers, got %zu", width, json_array_size(row));
+    }
+    json_pointer(&place, pointer, index);
+    const char *parent = buf_cstr(&place);
+    for (size_t j = 0; j < width; j++) {
+        char number[24];
+        const json_t *item = json_array_get(row, j);
+        out[j] = json_is_number(item) ? json_number_value(item) : (double)INFINITY;
+        (void)snprintf(number, sizeof number, "%zu", j);
+        if (!isfinite(out[j])) {
+            good = refuse(problem, parent != NULL ? parent : pointer, number, "a finite number", item);
+        }
+    }
+    buf_done(&place);
+    return good;
+}
+
+bool json_read_rows(const json_t *object, const char *key, bool required, const char *parent, size_t width, size_t most,
+                    struct arena *arena, double **out, size_t *out_n, struct problem *problem) {
+    const json_t *array = NULL;
+    if (!json_read_array(object, key, required, parent, &array, problem)) {
+        return false;
+    }
+    const size_t n = json_array_size(array);
+    if (n > most) {
+        return json_fault(problem, parent, key, "must have at most %zu items, got %zu", most, n);
+    }
+    if (width == 0 && n > 0) {
+        width = json_array_size(json_array_get(array, 0));
+        width = width > 0 ? width : 1;
+    }
+    bool whole = true; /* then there is a number in the body for each that is allocated */
+    for (size_t i = 0; i < n; i++) {
+        whole = whole && json_array_size(json_array_get(array, i)) == width;
+    }
+    double *numbers = arena_alloc(arena, ((whole ? n * width : width) + 1) * sizeof *numbers);
+    struct buf pointer = {0};
+    json_pointer(&pointer, parent, key);
+    const char *place = buf_cstr(&pointer);
+    bool good = numbers != NULL && place != NULL;
+    if (!good) {
+        problem_set(problem, PROBLEM_INTERNAL, "out of memory while reading %s", key);
+    }
+    for (size_t i = 0; numbers != NULL && place != NULL && i < n; i++) {
+        char index[24];
+        (void)snprintf(index, sizeof index, "%zu", i);
+        good = read_row(json_array_get(array, i), place, index, width, numbers + (whole ? i * width : 0), problem) && good;
+    }
+    buf_done(&pointer);
+    if (good) {
+        *out = numbers;
+        *out_n = n;
+    }
+    return good;
+}
+
 /* "a, b, c" */
 static void list_names(struct buf *out, const char *const *names) {
     for (size_t i = 0; names[i] != NULL; i++) {

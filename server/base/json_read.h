@@ -38,6 +38,10 @@ bool json_read_ints(const json_t *object, const char *key, bool required, const 
 /* An array of at most `most` finite numbers, in the arena. Each wrong item is a fault of its own. */
 bool json_read_numbers(const json_t *object, const char *key, bool required, const char *parent, size_t most, struct arena *arena,
                        double **out, size_t *out_n, struct problem *problem);
+/* An array of at most `most` rows, each an array of `width` finite numbers (0: as many as the first, at least one), one after the other in the arena. *out_n: how many rows. Each wrong
+ * row or number is a fault of its own. */
+bool json_read_rows(const json_t *object, const char *key, bool required, const char *parent, size_t width, size_t most,
+                    struct arena *arena, double **out, size_t *out_n, struct problem *problem);
 /* One of the choices (NULL-terminated); *out is its index. */
 bool json_read_choice(const json_t *object, const char *key, bool required, const char *parent, const char *const *choices, size_t *out,
                       struct problem *problem);

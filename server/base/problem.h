@@ -40,7 +40,7 @@
     X(PROBLEM_BODY_TOO_LARGE, "body-too-large", 413, "Body too large",                                                                     \
       "The body is larger than this route allows; the detail gives the limit and the option that sets it.")                                \
     X(PROBLEM_ANSWER_TOO_LONG, "answer-too-long", 413, "Answer too long",                                                                  \
-      "The answer would hold more numbers than one answer may. Send the instances in parts.")                                              \
+      "The answer would hold more numbers than one answer may. Send the instances in parts, or ask for less of each.")                     \
     X(PROBLEM_URI_TOO_LONG, "uri-too-long", 414, "URI too long", "The request line is longer than 16 KiB.")                                \
     X(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type",                                             \
       "The body's Content-Type or Content-Encoding is none that this route takes.")                                                        \

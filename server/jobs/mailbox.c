@@ -123,8 +123,9 @@ static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *d
 }
 
 void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
-    char *row = history_wants(p->iteration) ? history_doc(p, elapsed) : NULL;
-    char *snapshot = p->w ? snapshot_doc(p) : NULL;
+    bool own = p->fold == 0; /* the model's history is not that of a fold's */
+    char *row = own && history_wants(p->iteration) ? history_doc(p, elapsed) : NULL;
+    char *snapshot = own && p->w ? snapshot_doc(p) : NULL;
     pthread_mutex_lock(&m->lock);
     m->progress = *p;
     m->progress.w = m->progress.w0 = NULL;
@@ -141,7 +142,12 @@ static void progress_write(const dn_progress *p, double elapsed, struct buf *out
     json_begin_object(&w);
     json_kv_double(&w, "fraction", p->fraction);
     json_kv_int(&w, "iteration", (int64_t)p->iteration);
-    json_kv_int(&w, "max_iterations", (int64_t)p->max_iterations);
+    if (p->max_iterations > 0)
+        json_kv_int(&w, "max_iterations", (int64_t)p->max_iterations);
+    else
+        json_kv_null(&w, "max_iterations"); /* of several machines together nobody knows */
+    if (p->fold > 0)
+        json_kv_int(&w, "fold", (int64_t)p->fold);
     json_kv_double(&w, "loss", p->loss);
     json_kv_double(&w, "gradient_norm", p->gradient_norm);
     json_kv_double(&w, "elapsed", elapsed);

@@ -6,15 +6,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void numbers_write(const char *name, const double *numbers, size_t n, struct json_writer *w) {
+    json_put_key(w, name);
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        json_put_double(w, numbers[i]);
+    json_end_array(w);
+}
+
+static void list_write(const dn_detail *details, size_t n, struct json_writer *w) {
+    for (size_t i = 0; i < n; i++) {
+        if (details[i].list)
+            numbers_write(details[i].name, details[i].list, details[i].n_list, w);
+        else if (details[i].text[0])
+            json_kv_string(w, details[i].name, details[i].text);
+        else
+            json_kv_double(w, details[i].name, details[i].number);
+    }
+}
+
+/* One of several machines: two classes against each other, or one against all others. */
+static void part_write(const dn_report_part *part, const dn_classes *classes, struct json_writer *w) {
+    json_begin_object(w);
+    if (part->negative == SIZE_MAX) {
+        json_put_key(w, "class");
+        jobs_class_write(classes, part->positive, w);
+    } else {
+        json_put_key(w, "classes");
+        json_begin_array(w);
+        jobs_class_write(classes, part->negative, w);
+        jobs_class_write(classes, part->positive, w);
+        json_end_array(w);
+    }
+    json_kv_bool(w, "converged", part->converged);
+    json_kv_string(w, "stop_reason", part->stop_reason);
+    json_kv_int(w, "iterations", (int64_t)part->iterations);
+    json_kv_double(w, "objective", part->objective);
+    list_write(part->details, part->n_details, w);
+    json_end_object(w);
+}
+
+static void parts_write(const dn_train_result *r, struct json_writer *w) {
+    if (r->report.n_parts == 0)
+        return;
+    json_put_key(w, r->report.parts[0].negative == SIZE_MAX ? "machines" : "pairs");
+    json_begin_array(w);
+    for (size_t i = 0; i < r->report.n_parts; i++)
+        part_write(&r->report.parts[i], dn_model_classes(r->model), w);
+    json_end_array(w);
+}
+
 static void details_write(const dn_train_result *r, struct json_writer *w) {
     json_begin_object(w);
-    for (size_t i = 0; i < r->report.n_details; i++) {
-        const dn_detail *d = &r->report.details[i];
-        if (d->text[0])
-            json_kv_string(w, d->name, d->text);
-        else
-            json_kv_double(w, d->name, d->number);
-    }
+    list_write(r->report.details, r->report.n_details, w);
+    parts_write(r, w);
     json_put_key(w, "seconds");
     json_begin_object(w);
     json_kv_double(w, "load", r->seconds_load);
@@ -24,6 +69,10 @@ static void details_write(const dn_train_result *r, struct json_writer *w) {
     json_end_object(w);
     json_end_object(w);
 }
+
+/* dn_decision as the parameter `multiclass` has it. */
+static const char *const decisions[] = {"native",     "one_vs_rest",      "one_vs_rest_strict", "one_vs_rest_strict",
+                                        "one_vs_one", "one_vs_one_strict"};
 
 static void rows_write(const dn_train_result *r, struct json_writer *w) {
     json_begin_object(w);
@@ -41,6 +90,8 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
     json_put_key(w, "validation");
     if (r->validation)
         jobs_metrics_write(r->validation, classes, w);
+    else if (r->n_folds > 0)
+        jobs_folds_write((const dn_metrics *const *)r->folds, r->n_folds, classes, w);
     else
         json_put_null(w);
     json_end_object(w);
@@ -76,6 +127,30 @@ static void classes_write(const dn_classes *classes, struct json_writer *w) {
     json_end_array(w);
 }
 
+static void level_put(const dn_input *input, size_t level, struct json_writer *w) {
+    if (level < input->levels.n)
+        json_put_stringn(w, input->levels.bytes + input->levels.start[level], input->levels.start[level + 1] - input->levels.start[level]);
+    else
+        json_put_null(w);
+}
+
+/* The levels of a category, what stands for a missing and for an unseen one (null: a level of its own, or all zeros), and the one that is left out. */
+static void levels_write(const dn_encoder *encoder, size_t i, struct json_writer *w) {
+    const dn_input *input = dn_encoder_input(encoder, i);
+    json_put_key(w, "levels");
+    json_begin_array(w);
+    for (size_t l = 0; l < input->levels.n; l++)
+        level_put(input, l, w);
+    json_end_array(w);
+    json_kv_bool(w, "missing_level", input->missing_level);
+    json_put_key(w, "missing_as");
+    level_put(input, input->missing_as, w);
+    json_put_key(w, "unseen_as");
+    level_put(input, input->unseen_as, w);
+    json_put_key(w, "dropped_level");
+    level_put(input, dn_encoder_dropped_level(encoder, i, NULL, 0) > 0 ? 0 : SIZE_MAX, w);
+}
+
 static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
     json_begin_array(w);
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
@@ -84,37 +159,15 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
         json_kv_string(w, "name", input->name);
         json_kv_string(w, "type", dn_column_type_name(input->type));
         if (input->type == DN_CATEGORICAL) {
-            json_put_key(w, "levels");
-            json_begin_array(w);
-            for (size_t l = 0; l < input->levels.n; l++)
-                json_put_stringn(w, input->levels.bytes + input->levels.start[l], input->levels.start[l + 1] - input->levels.start[l]);
-            json_end_array(w);
-            json_kv_bool(w, "missing_level", input->missing_level);
+            levels_write(encoder, i, w);
         } else {
             json_kv_double(w, "missing_value", input->fill);
+            json_kv_bool(w, "missing_indicator", input->indicator);
+            json_kv_bool(w, "in_basis", input->taken);
         }
         json_end_object(w);
     }
     json_end_array(w);
-}
-
-static void features_write(const dn_encoder *encoder, struct json_writer *w) {
-    struct buf name = {0};
-    json_begin_array(w);
-    for (size_t j = 0; j < dn_encoder_n_features(encoder); j++) {
-        char small[256], *text = small;
-        size_t n = dn_encoder_feature_name(encoder, j, small, sizeof small);
-        if (n >= sizeof small) {
-            buf_clear(&name);
-            if (buf_reserve(&name, n + 1)) {
-                text = name.data;
-                dn_encoder_feature_name(encoder, j, text, n + 1);
-            }
-        }
-        json_put_string(w, text);
-    }
-    json_end_array(w);
-    buf_done(&name);
 }
 
 static void dataset_write(const struct store_dataset *d, struct json_writer *w) {
@@ -143,10 +196,15 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
     json_put_key(&w, "inputs");
     inputs_write(dn_model_encoder(r->model), &w);
     json_put_key(&w, "features");
-    features_write(dn_model_encoder(r->model), &w);
-    json_kv_bool(&w, "standardize", spec->standardize);
-    if (spec->holdout > 0)
-        json_kv_double(&w, "holdout", spec->holdout);
+    jobs_feature_names_write(dn_model_encoder(r->model), &w);
+    json_kv_bool(&w, "standardize", spec->features.standardize);
+    json_put_key(&w, "encoding");
+    json_begin_object(&w);
+    jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
+    json_end_object(&w);
+    jobs_spec_put_options(spec, &w);
+    json_kv_string(&w, "decision", decisions[dn_model_decision(r->model)]);
+    json_kv_int(&w, "n_machines", (int64_t)dn_model_n_machines(r->model));
     json_put_key(&w, "dataset");
     dataset_write(dataset, &w);
     json_kv_int(&w, "job", job);

@@ -4,6 +4,8 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "jobs/documents.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_INDEX ((int64_t)1 << 40)
@@ -75,6 +77,65 @@ static void columns_write(const struct jobs_column *columns, size_t n, struct js
     json_end_array(w);
 }
 
+static void class_weight_put(const struct jobs_class_weights *c, struct json_writer *w) {
+    json_put_key(w, "class_weight");
+    if (c->kind == DN_CLASS_WEIGHT_NONE)
+        json_put_null(w);
+    else if (c->kind == DN_CLASS_WEIGHT_BALANCED)
+        json_put_string(w, "balanced");
+    else {
+        json_begin_object(w);
+        for (size_t i = 0; i < c->n; i++)
+            json_kv_double(w, c->names[i], c->values[i]);
+        json_end_object(w);
+    }
+}
+
+static void validation_put(const struct jobs_spec *spec, struct json_writer *w) {
+    char reference[IDS_NAME_SIZE + 24];
+    json_put_key(w, "validation");
+    if (spec->holdout == 0 && spec->folds == 0 && !spec->validation.dataset) {
+        json_put_null(w);
+        return;
+    }
+    json_begin_object(w);
+    if (spec->holdout > 0)
+        json_kv_double(w, "holdout", spec->holdout);
+    else if (spec->folds > 0)
+        json_kv_int(w, "folds", (int64_t)spec->folds);
+    else {
+        (void)snprintf(reference, sizeof reference, "%s@%" PRId64, spec->validation.dataset, spec->validation.version);
+        json_kv_string(w, "dataset", reference);
+    }
+    json_end_object(w);
+}
+
+void jobs_spec_put_options(const struct jobs_spec *spec, struct json_writer *w) {
+    json_kv_string(w, "weight", spec->weighted ? spec->weight.name : NULL);
+    class_weight_put(&spec->class_weights, w);
+    validation_put(spec, w);
+}
+
+/* Where the validating rows are. */
+static void validation_source_write(const struct jobs_spec *spec, struct json_writer *w) {
+    const struct jobs_validation *v = &spec->validation;
+    json_put_key(w, "validation_source");
+    if (!v->dataset) {
+        json_put_null(w);
+        return;
+    }
+    json_begin_object(w);
+    json_kv_string(w, "dataset", v->dataset);
+    json_kv_int(w, "version", v->version);
+    json_kv_int(w, "id", v->id);
+    json_put_key(w, "indexes");
+    json_begin_array(w);
+    for (size_t i = 0; i < spec->n_inputs + 1 + (v->weighted ? 1 : 0); i++)
+        json_put_int(w, v->indexes[i]);
+    json_end_array(w);
+    json_end_object(w);
+}
+
 void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     struct json_writer w;
     json_writer_init(&w, out);
@@ -92,8 +153,16 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     json_begin_object(&w);
     columns_write(spec->inputs, spec->n_inputs, &w);
     json_end_object(&w);
-    json_kv_bool(&w, "standardize", spec->standardize);
-    json_kv_double(&w, "holdout", spec->holdout);
+    json_put_key(&w, "weight_column");
+    json_begin_object(&w);
+    columns_write(&spec->weight, spec->weighted ? 1 : 0, &w);
+    json_end_object(&w);
+    json_put_key(&w, "features");
+    json_begin_object(&w);
+    jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
+    json_end_object(&w);
+    jobs_spec_put_options(spec, &w);
+    validation_source_write(spec, &w);
     json_kv_int(&w, "seed", (int64_t)spec->seed);
     json_kv_double(&w, "seconds", spec->seconds);
     json_kv_int(&w, "memory_bytes", spec->memory_bytes);
@@ -159,6 +228,72 @@ static bool params_read(const json_t *root, const dn_algorithm *algorithm, struc
     return problem->type == PROBLEM_NONE;
 }
 
+/* null, "balanced", or an object of weights. */
+static bool class_weight_read(const json_t *root, struct arena *arena, struct jobs_class_weights *out, struct problem *problem) {
+    const json_t *value = json_read_any(root, "class_weight", false, "", problem);
+    if (!value)
+        return true;
+    if (json_is_string(value)) {
+        out->kind = DN_CLASS_WEIGHT_BALANCED;
+        return true;
+    }
+    size_t n = json_object_size(value), i = 0;
+    double *values = arena_alloc(arena, (n + 1) * sizeof *values);
+    out->names = arena_alloc(arena, (n + 1) * sizeof *out->names);
+    if (!values || !out->names)
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    for (void *at = json_object_iter((json_t *)(uintptr_t)value); at; at = json_object_iter_next((json_t *)(uintptr_t)value, at), i++) {
+        values[i] = json_number_value(json_object_iter_value(at));
+        out->names[i] = arena_strdup(arena, json_object_iter_key(at));
+        if (!out->names[i])
+            return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
+    out->kind = DN_CLASS_WEIGHT_GIVEN;
+    out->values = values;
+    out->n = n;
+    return true;
+}
+
+static bool validation_read(const json_t *root, struct arena *arena, struct jobs_spec *spec, struct problem *problem) {
+    const json_t *validation = NULL, *source = NULL;
+    const char *name = NULL;
+    int64_t folds = 0, *indexes = NULL;
+    size_t n = 0;
+    struct jobs_validation *v = &spec->validation;
+    if (json_read_object(root, "validation", false, "", &validation, problem)) {
+        json_read_number(validation, "holdout", false, "", &spec->holdout, problem);
+        if (json_read_int(validation, "folds", false, "", 2, MAX_INDEX, &folds, problem))
+            spec->folds = (size_t)folds;
+    }
+    if (!json_read_object(root, "validation_source", false, "", &source, problem))
+        return problem->type == PROBLEM_NONE;
+    if (!json_read_string(source, "dataset", true, "", &name, problem) ||
+        !json_read_int(source, "version", true, "", 1, MAX_INDEX, &v->version, problem) ||
+        !json_read_int(source, "id", true, "", 1, (int64_t)1 << 53, &v->id, problem) ||
+        !json_read_ints(source, "indexes", true, "", 0, MAX_INDEX, SIZE_MAX, arena, &indexes, &n, problem))
+        return false;
+    v->indexes = indexes;
+    v->dataset = arena_strdup(arena, name);
+    if (!v->dataset)
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    v->weighted = n == spec->n_inputs + 2;
+    return n == spec->n_inputs + 1 || v->weighted || problem_set(problem, PROBLEM_INTERNAL, "indexes of %zu columns", n);
+}
+
+/* What depends on the columns. */
+static bool options_read(const json_t *root, struct arena *arena, struct jobs_spec *spec, struct problem *problem) {
+    const json_t *features = NULL;
+    size_t n = 0;
+    const struct jobs_column *weight = columns_read(root, "weight_column", arena, &n, problem);
+    if (!weight || n > 1 || !json_read_object(root, "features", true, "", &features, problem))
+        return false;
+    spec->weighted = n == 1;
+    if (spec->weighted)
+        spec->weight = weight[0];
+    jobs_features_read(features, "", spec->inputs, spec->n_inputs, arena, &spec->features, problem);
+    return class_weight_read(root, arena, &spec->class_weights, problem) && validation_read(root, arena, spec, problem);
+}
+
 static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_spec *spec, struct problem *problem) {
     const char *model = NULL, *dataset = NULL, *algorithm = NULL;
     int64_t seed = 0, *snapshots = NULL;
@@ -166,8 +301,6 @@ static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_sp
     if (!json_read_string(root, "model", true, "", &model, problem) || !json_read_string(root, "dataset", true, "", &dataset, problem) ||
         !json_read_string(root, "algorithm", true, "", &algorithm, problem) ||
         !json_read_int(root, "dataset_version", true, "", 1, MAX_INDEX, &spec->dataset_version, problem) ||
-        !json_read_bool(root, "standardize", true, "", &spec->standardize, problem) ||
-        !json_read_number(root, "holdout", true, "", &spec->holdout, problem) ||
         !json_read_int(root, "seed", true, "", 0, (int64_t)1 << 53, &seed, problem) ||
         !json_read_number(root, "seconds", true, "", &spec->seconds, problem) ||
         !json_read_int(root, "memory_bytes", true, "", 1, (int64_t)1 << 53, &spec->memory_bytes, problem) ||
@@ -198,7 +331,8 @@ bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out
     const struct jobs_column *target = NULL;
     bool good = root && scalars_read(root, arena, &spec, &why) && params_read(root, spec.algorithm, arena, &spec.params, &why) &&
                 (target = columns_read(root, "target", arena, &n, &why)) != NULL && n == 1 &&
-                (spec.inputs = columns_read(root, "inputs", arena, &spec.n_inputs, &why)) != NULL;
+                (spec.inputs = columns_read(root, "inputs", arena, &spec.n_inputs, &why)) != NULL &&
+                options_read(root, arena, &spec, &why) && !why.type;
     if (good) {
         spec.target = *target;
         *out = spec;

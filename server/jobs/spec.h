@@ -6,16 +6,26 @@
 #include "base/buf.h"
 #include "base/ids.h"
 #include "base/problem.h"
+#include "jobs/features.h"
 #include <discern/discern.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A column that takes part. */
-struct jobs_column {
-    size_t index; /* in the stored dataset */
-    const char *name;
-    dn_column_type type;
+/* How much rows count by their class. */
+struct jobs_class_weights {
+    dn_class_weight kind;
+    const char **names;   /* given: [n] the text of each class, as the client wrote it */
+    const double *values; /* given: [n] > 0 */
+    size_t n;
+};
+
+/* Labelled rows of another dataset version. */
+struct jobs_validation {
+    const char *dataset; /* NULL: none */
+    int64_t version, id;
+    bool weighted;          /* its rows have weights too: a column of the same name */
+    const int64_t *indexes; /* [1 + n_inputs, and 1 when weighted] where target, inputs and weight are in it */
 };
 
 struct jobs_spec {
@@ -24,10 +34,15 @@ struct jobs_spec {
     struct jobs_column target;
     const struct jobs_column *inputs; /* in feature order */
     size_t n_inputs;
+    bool weighted;
+    struct jobs_column weight; /* when weighted: a numeric column that is no input */
+    struct jobs_class_weights class_weights;
     const dn_algorithm *algorithm;
     dn_params *params; /* owned by the spec when read back; complete and checked */
-    bool standardize;
-    double holdout; /* 0: none */
+    struct jobs_features features;
+    double holdout;                    /* 0: none */
+    size_t folds;                      /* 0: none */
+    struct jobs_validation validation; /* of the three at most one */
     uint64_t seed;
     double seconds; /* 0: no limit */
     int64_t memory_bytes;
@@ -36,12 +51,14 @@ struct jobs_spec {
     size_t n_snapshots;
 };
 
-/* As JSON text: {"model":…,"dataset":{"name":…,"version":…},"target":{…},"inputs":[…],"algorithm":"…","params":{…},…}. Seeds up to 2^53. */
+/* As JSON text: what a client may write of it as a client writes it, columns as parallel lists. Seeds up to 2^53. */
 void jobs_spec_write(const struct jobs_spec *spec, struct buf *out);
 /* Back. Strings and arrays live in the arena, params are freed by jobs_spec_done. PROBLEM_INTERNAL: the stored text is damaged, or names what this binary does not know. */
 bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out, struct problem *problem);
 void jobs_spec_done(struct jobs_spec *spec);
 /* The parameters as a JSON object: numbers, words, booleans as they would be given. */
 void jobs_params_write(const dn_params *params, struct buf *out);
+/* Members "weight", "class_weight" and "validation" as they would be given, into the object that is open; null where there is none. */
+void jobs_spec_put_options(const struct jobs_spec *spec, struct json_writer *w);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "jobs/budget.h"
+#include "jobs/class_weights.h"
 #include "jobs/documents.h"
 #include "jobs/result.h"
 #include "jobs/source.h"
@@ -28,6 +29,11 @@ struct training {
     struct budget budget;
     struct team *team;
     int64_t began_ns, deadline_ns; /* monotonic; deadline 0: none */
+};
+
+/* The rows to train on, and those of another table to validate on. */
+struct tables {
+    struct jobs_source *source, *validation; /* validation NULL: none */
 };
 
 static double training_elapsed(const dn_run *run) {
@@ -137,7 +143,7 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
     dn_error err;
     dn_error_clear(&err);
     if (dn_model_write(result->model, &bytes, &size, &err) != DN_OK) {
-        jobs_problem_from_core(&err, problem);
+        jobs_problem_from_core(&err, &t->spec, problem);
         return false;
     }
     int64_t part = 0;
@@ -170,12 +176,7 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
     return good;
 }
 
-static bool train(struct training *t, const struct store_dataset *dataset, struct jobs_source *source, struct problem *problem) {
-    size_t *inputs = arena_alloc(&t->arena, (t->spec.n_inputs + 1) * sizeof *inputs);
-    if (!inputs)
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-    for (size_t i = 0; i < t->spec.n_inputs; i++)
-        inputs[i] = i + 1; /* the source's column 0 is the target */
+static dn_run run_of(struct training *t) {
     dn_run run = dn_run_default();
     run.seed = t->spec.seed;
     run.allocator = &t->budget.allocator;
@@ -187,21 +188,50 @@ static bool train(struct training *t, const struct store_dataset *dataset, struc
     run.snapshots = t->spec.snapshots;
     run.n_snapshots = t->spec.n_snapshots;
     run.ctx = t;
+    return run;
+}
+
+/* What the core is asked for: the source's column 0 is the target, then come the inputs, then the weight. */
+static bool request_of(struct training *t, const struct tables *tables, const dn_run *run, dn_train_request *out, struct problem *problem) {
+    const struct jobs_spec *spec = &t->spec;
     dn_train_request request = {
-        .source = jobs_source_table(source),
-        .params = t->spec.params,
+        .source = jobs_source_table(tables->source),
+        .params = spec->params,
         .target = 0,
-        .features = {.columns = inputs, .n_columns = t->spec.n_inputs, .standardize = t->spec.standardize},
-        .holdout = t->spec.holdout,
+        .weighted = spec->weighted,
+        .weight = spec->n_inputs + 1,
+        .class_weight = spec->class_weights.kind,
+        .n_class_weights = spec->class_weights.n,
+        .holdout = spec->holdout,
+        .folds = spec->folds,
+        .validation = tables->validation ? jobs_source_table(tables->validation) : NULL,
     };
-    dn_train_result *result = calloc(1, sizeof *result);
+    size_t *inputs = arena_alloc(&t->arena, (spec->n_inputs + 1) * sizeof *inputs);
+    for (size_t i = 0; inputs && i < spec->n_inputs; i++)
+        inputs[i] = i + 1;
+    if (!inputs)
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    request.features = jobs_features_spec(&spec->features, inputs, spec->n_inputs);
+    if (spec->class_weights.kind == DN_CLASS_WEIGHT_GIVEN &&
+        !jobs_class_weights_order(&spec->class_weights, request.source, 0, run, &t->arena, &request.class_weights, problem))
+        return false;
+    *out = request;
+    return true;
+}
+
+static bool train(struct training *t, const struct store_dataset *dataset, const struct tables *tables, struct problem *problem) {
+    dn_run run = run_of(t);
+    dn_train_request request;
     dn_error err;
     dn_error_clear(&err);
+    if (!request_of(t, tables, &run, &request, problem))
+        return false;
+    dn_train_result *result = calloc(1, sizeof *result);
     if (!result)
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     bool good = dn_train(&request, &run, result, &err) == DN_OK;
     if (!good) {
-        jobs_problem_from_core(&err, problem);
+        jobs_problem_from_core(&err, &t->spec, problem);
     } else {
         good = finish_with(t, dataset, result, problem);
         dn_train_result_done(result);
@@ -210,35 +240,58 @@ static bool train(struct training *t, const struct store_dataset *dataset, struc
     return good;
 }
 
-/* The columns the source needs: the target first, then the inputs. */
-static struct jobs_column *source_columns(struct training *t) {
-    struct jobs_column *columns = arena_alloc(&t->arena, (t->spec.n_inputs + 1) * sizeof *columns);
-    if (columns) {
-        columns[0] = t->spec.target;
-        if (t->spec.n_inputs > 0)
-            memcpy(columns + 1, t->spec.inputs, t->spec.n_inputs * sizeof *columns);
+/* The columns that training reads: the target first, then the inputs, then the weight. */
+static bool open_source(struct training *t, int64_t kept, struct jobs_source **out, struct problem *problem) {
+    const struct jobs_spec *spec = &t->spec;
+    struct jobs_column *columns = arena_alloc(&t->arena, (spec->n_inputs + 2) * sizeof *columns);
+    if (!columns)
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    columns[0] = spec->target;
+    if (spec->n_inputs > 0)
+        memcpy(columns + 1, spec->inputs, spec->n_inputs * sizeof *columns);
+    if (spec->weighted)
+        columns[spec->n_inputs + 1] = spec->weight;
+    return jobs_source_open(t->store, t->job->dataset_id, columns, spec->n_inputs + 1 + (spec->weighted ? 1 : 0), team_size(t->team), kept,
+                            out, problem);
+}
+
+/* The same columns of the rows to validate on; the weight where that table has it. */
+static bool open_validation(struct training *t, int64_t kept, struct jobs_source **out, struct problem *problem) {
+    const struct jobs_spec *spec = &t->spec;
+    const struct jobs_validation *v = &spec->validation;
+    struct jobs_column *columns = arena_alloc(&t->arena, (spec->n_inputs + 2) * sizeof *columns);
+    if (!v->dataset)
+        return true;
+    if (!columns)
+        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    for (size_t i = 0; i <= spec->n_inputs; i++) {
+        columns[i] = i == 0 ? spec->target : spec->inputs[i - 1];
+        columns[i].index = (size_t)v->indexes[i];
     }
-    return columns;
+    if (v->weighted) {
+        columns[spec->n_inputs + 1] = spec->weight;
+        columns[spec->n_inputs + 1].index = (size_t)v->indexes[spec->n_inputs + 1];
+    }
+    return jobs_source_open(t->store, v->id, columns, spec->n_inputs + 1 + (v->weighted ? 1 : 0), team_size(t->team), kept, out, problem);
 }
 
 static bool prepare_and_train(struct training *t, struct problem *problem) {
     struct store_dataset dataset;
-    struct jobs_source *source = NULL;
+    struct tables tables = {0};
     if (!jobs_spec_read(t->job->spec, &t->arena, &t->spec, problem))
         return false;
     if (t->spec.seconds > 0)
         t->deadline_ns = t->began_ns + (int64_t)(fmin(t->spec.seconds, MAX_SECONDS) * 1e9);
     int64_t kept = t->spec.memory_bytes - jobs_training_memory(t->spec.memory_bytes);
+    if (t->spec.validation.dataset)
+        kept /= 2; /* it is shared by the two tables */
     budget_init(&t->budget, jobs_training_memory(t->spec.memory_bytes));
     if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &dataset, problem))
         return false;
-    const struct jobs_column *columns = source_columns(t);
-    bool good = columns || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-    good = good && team_start((size_t)t->spec.threads, &t->team, problem);
-    good =
-        good && jobs_source_open(t->store, t->job->dataset_id, columns, t->spec.n_inputs + 1, team_size(t->team), kept, &source, problem);
-    good = good && train(t, &dataset, source, problem);
-    jobs_source_close(source);
+    bool good = team_start((size_t)t->spec.threads, &t->team, problem) && open_source(t, kept, &tables.source, problem) &&
+                open_validation(t, kept, &tables.validation, problem) && train(t, &dataset, &tables, problem);
+    jobs_source_close(tables.source);
+    jobs_source_close(tables.validation);
     team_stop(t->team);
     store_dataset_done(&dataset);
     return good;

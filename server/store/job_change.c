@@ -10,6 +10,16 @@ struct insert {
     struct store_job *job; /* the job as it is committed; NULL: not wanted */
 };
 
+/* While the job waits or runs, the version stays. */
+static void pin(struct store_tx *tx, int64_t job, int64_t version) {
+    int64_t there =
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "INSERT INTO job_pins (job, version) SELECT ?1, id FROM dataset_versions WHERE id = ?2 AND hidden = 0 RETURNING 1",
+                  store_int(job), store_int(version));
+    if (!there)
+        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET, "a dataset version that the job reads is there no more");
+}
+
 static void insert(struct store_tx *tx, void *arg) {
     struct insert *in = arg;
     const struct store_job_new *j = in->j;
@@ -28,8 +38,9 @@ static void insert(struct store_tx *tx, void *arg) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET, "the dataset version that the job names is there no more");
         return;
     }
-    STORE_RUN(tx->connection, tx->problem, "INSERT INTO job_pins (job, version) VALUES (?, ?)", store_int(in->id),
-              store_int(j->dataset_id));
+    pin(tx, in->id, j->dataset_id);
+    if (j->validation_id && j->validation_id != j->dataset_id)
+        pin(tx, in->id, j->validation_id);
     store_event_add(tx, in->id, STORE_EVENT_STATE, NULL);
     if (in->job) {
         store_job_find(tx->connection, in->id, in->job, tx->problem);

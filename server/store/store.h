@@ -201,7 +201,8 @@ void store_job_done(struct store_job *j);
 
 struct store_job_new {
     const char *model, *algorithm;
-    int64_t dataset_id; /* the version; must still be there: PROBLEM_UNKNOWN_DATASET otherwise */
+    int64_t dataset_id;    /* the version; must still be there: PROBLEM_UNKNOWN_DATASET otherwise */
+    int64_t validation_id; /* another version that the job reads, likewise; 0: none */
     const char *spec;
     const char *warnings; /* JSON array, or NULL */
     int64_t max_queued;   /* PROBLEM_UNAVAILABLE when so many wait already; 0: no limit */

@@ -246,6 +246,9 @@ bool instances_put(struct instances *in, size_t i, const struct value *value, st
         return refuse(value, "must be a string", why);
     }
     *out = dn_encoder_level(in->encoder, i, value->text.bytes, value->text.n);
+    if (*out == DN_UNSEEN && dn_encoder_refuses_unseen(in->encoder)) {
+        return refuse(value, "must be a category that training saw", why);
+    }
     return true;
 }
 

@@ -3,7 +3,7 @@
  * A value is judged by its input's type.
  *   numeric      a JSON number, or text (CSV, query) that is a number; finite
  *   boolean      true, false, 0, 1, in JSON also as strings
- *   categorical  any text; JSON numbers and booleans as they are written; one that training never saw is DN_UNSEEN
+ *   categorical  any text; JSON numbers and booleans as they are written; one that training never saw is DN_UNSEEN, or refused if the encoder says so
  * Missing: null, an absent key, and for text and strings (a numeric input takes no strings) the tokens empty, NA, null, ?; NaN too where no number is expected. */
 #ifndef WIRE_INSTANCES_H
 #define WIRE_INSTANCES_H

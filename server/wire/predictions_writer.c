@@ -1,4 +1,4 @@
-/* Classes as JSON, and the answer of a prediction call. Numbers go straight into the buffer; the text of a class is made once, not for each row. */
+/* Classes and features as JSON, and the answer of a prediction call. Numbers go straight into the buffer; the text of a class is made once, not for each row. */
 #include "base/json_write.h"
 #include "wire/wire.h"
 
@@ -24,34 +24,57 @@ void wire_class_write(const dn_classes *classes, size_t k, struct buf *out) {
     }
 }
 
-/* The classes as JSON, one after the other. */
-struct class_texts {
-    struct buf text;
-    size_t *end; /* [n] where that of class k ends */
-};
-
-static bool texts_make(const dn_classes *classes, struct class_texts *out) {
-    *out = (struct class_texts){.end = calloc(classes->n > 0 ? classes->n : 1, sizeof *out->end)};
-    for (size_t k = 0; out->end != NULL && k < classes->n; k++) {
-        wire_class_write(classes, k, &out->text);
-        out->end[k] = out->text.size;
+/* Makes the texts of all classes; a lack of memory is the answer's. */
+static void make_classes(struct wire_predictions *p) {
+    const dn_classes *classes = dn_model_classes(p->model);
+    p->class_end = calloc(classes->n > 0 ? classes->n : 1, sizeof *p->class_end);
+    for (size_t k = 0; p->class_end != NULL && k < classes->n; k++) {
+        wire_class_write(classes, k, &p->classes);
+        p->class_end[k] = p->classes.size;
     }
-    return out->end != NULL && !out->text.failed;
+    if (p->class_end == NULL || p->classes.failed) {
+        p->out->failed = true;
+    }
 }
 
-static void texts_done(struct class_texts *t) {
-    free(t->end);
-    buf_done(&t->text);
+static void put_class(const struct wire_predictions *p, size_t k) {
+    const size_t from = k > 0 ? p->class_end[k - 1] : 0;
+    buf_append(p->out, p->classes.data + from, p->class_end[k] - from);
 }
 
-static void put_class(const struct class_texts *t, size_t k, struct buf *out) {
-    const size_t from = k > 0 ? t->end[k - 1] : 0;
-    buf_append(out, t->text.data + from, t->end[k] - from);
+/* ---- features ----------------------------------------------------------------------------------------------------------------------- */
+void wire_feature_names_write(const dn_encoder *encoder, struct buf *out) {
+    char small[256], *name = small;
+    size_t room = sizeof small;
+    buf_putc(out, '[');
+    for (size_t j = 0; j < dn_encoder_n_features(encoder) && !out->failed; j++) {
+        size_t n = dn_encoder_feature_name(encoder, j, name, room);
+        if (n >= room) { /* a column's name and a category's text can be long together */
+            char *larger = malloc(n + 1);
+            if (larger == NULL) {
+                out->failed = true;
+                break;
+            }
+            if (name != small) {
+                free(name);
+            }
+            name = larger;
+            room = n + 1;
+            n = dn_encoder_feature_name(encoder, j, name, room);
+        }
+        if (j > 0) {
+            buf_putc(out, ',');
+        }
+        json_escape(out, name, n);
+    }
+    buf_putc(out, ']');
+    if (name != small) {
+        free(name);
+    }
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
-static void put_numbers(const char *key, const double *x, size_t n, struct buf *out) {
-    buf_puts(out, key);
+void wire_numbers_write(const double *x, size_t n, struct buf *out) {
     if (!buf_reserve(out, n * (DN_NUMBER_SIZE + 1) + 2)) {
         return;
     }
@@ -67,54 +90,137 @@ static void put_numbers(const char *key, const double *x, size_t n, struct buf *
     out->size = (size_t)(p - out->data);
 }
 
-static void put_row(const struct class_texts *texts, size_t n_classes, size_t n_scores, const dn_prediction *prediction, size_t i,
-                    struct buf *out) {
-    const char *comma = "";
-    buf_putc(out, '{');
-    if (prediction->label != NULL) {
-        buf_puts(out, "\"label\":");
-        if (prediction->label[i] == DN_AMBIGUOUS)
-            buf_puts(out, "null");
-        else
-            put_class(texts, prediction->label[i], out);
-        comma = ",";
+/* The comma before a member that is not the first. */
+static void put_key(struct wire_predictions *p, const char *key) {
+    if (p->out->size > 0 && p->out->data[p->out->size - 1] != '{') {
+        buf_putc(p->out, ',');
     }
-    if (prediction->probabilities != NULL) {
-        buf_puts(out, comma);
-        put_numbers("\"probabilities\":", prediction->probabilities + i * n_classes, n_classes, out);
-        comma = ",";
-    }
-    if (prediction->scores != NULL) {
-        buf_puts(out, comma);
-        put_numbers("\"scores\":", prediction->scores + i * n_scores, n_scores, out);
-    }
-    buf_putc(out, '}');
+    buf_puts(p->out, key);
 }
 
-void wire_predictions_write(const dn_model *model, const char *name, int64_t version, size_t n, const dn_prediction *prediction,
-                            struct buf *out) {
-    const dn_classes *classes = dn_model_classes(model);
-    const size_t n_scores = dn_model_n_scores(model);
-    struct class_texts texts;
-    if (!texts_make(classes, &texts)) {
-        out->failed = true;
+static void put_number(struct wire_predictions *p, const char *key, const double *x) {
+    char text[DN_NUMBER_SIZE];
+    put_key(p, key);
+    if (x == NULL) {
+        buf_puts(p->out, "null");
+    } else {
+        buf_append(p->out, text, dn_number_format(*x, text));
     }
+}
+
+static void put_contributions(struct wire_predictions *p, const double *x) {
+    const size_t n_scores = dn_model_n_scores(p->model), n_features = dn_encoder_n_features(dn_model_encoder(p->model));
+    put_key(p, "\"contributions\":[");
+    for (size_t k = 0; k < n_scores; k++) {
+        if (k > 0) {
+            buf_putc(p->out, ',');
+        }
+        wire_numbers_write(x + k * n_features, n_features, p->out);
+    }
+    buf_putc(p->out, ']');
+}
+
+/* Whether a row without a class must say so, and which classes come into question. */
+static void put_ambiguity(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
+    const size_t n_classes = dn_model_classes(p->model)->n;
+    const char *comma = "";
+    if (rows->candidates == NULL || rows->label[i] != DN_AMBIGUOUS) {
+        if (p->outputs & WIRE_AMBIGUOUS) {
+            put_key(p, "\"ambiguous\":false");
+        }
+        return;
+    }
+    put_key(p, "\"ambiguous\":true,\"candidates\":[");
+    for (size_t k = 0; k < n_classes; k++) {
+        if (rows->candidates[i * n_classes + k]) {
+            buf_puts(p->out, comma);
+            put_class(p, k);
+            comma = ",";
+        }
+    }
+    buf_putc(p->out, ']');
+}
+
+static void put_support(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
+    const bool outside = rows->out_of_support != NULL && rows->out_of_support[i];
+    if (outside) {
+        put_key(p, "\"out_of_support\":true");
+    } else if ((p->outputs & WIRE_LOG_DENSITY) && rows->log_density != NULL) {
+        put_key(p, "\"out_of_support\":false");
+    }
+}
+
+static void put_row(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
+    const size_t n_classes = dn_model_classes(p->model)->n, n_scores = dn_model_n_scores(p->model);
+    buf_putc(p->out, '{');
+    if (p->outputs & WIRE_LABEL) {
+        put_key(p, "\"label\":");
+        if (rows->label[i] == DN_AMBIGUOUS) {
+            buf_puts(p->out, "null");
+        } else {
+            put_class(p, rows->label[i]);
+        }
+    }
+    if (p->outputs & WIRE_PROBABILITIES) {
+        put_key(p, "\"probabilities\":");
+        wire_numbers_write(rows->probabilities + i * n_classes, n_classes, p->out);
+    }
+    if (p->outputs & WIRE_SCORES) {
+        put_key(p, "\"scores\":");
+        wire_numbers_write(rows->scores + i * n_scores, n_scores, p->out);
+    }
+    if (p->outputs & WIRE_DISTANCE) {
+        put_number(p, "\"distance\":", rows->distance + i);
+    }
+    if (p->outputs & WIRE_CONTRIBUTIONS) {
+        put_contributions(p, rows->contributions + i * n_scores * dn_encoder_n_features(dn_model_encoder(p->model)));
+    }
+    if (p->outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) {
+        put_ambiguity(p, rows, i);
+    }
+    if (p->outputs & WIRE_LOG_DENSITY) {
+        put_number(p, "\"log_density\":", rows->log_density == NULL ? NULL : rows->log_density + i);
+    }
+    put_support(p, rows, i);
+    buf_putc(p->out, '}');
+}
+
+/* ---- the answer --------------------------------------------------------------------------------------------------------------------- */
+void wire_predictions_begin(struct wire_predictions *p, const dn_model *model, const char *name, int64_t version, unsigned outputs,
+                            struct buf *out) {
+    *p = (struct wire_predictions){.model = model, .outputs = outputs, .out = out};
+    make_classes(p);
     buf_puts(out, "{\"model\":");
     json_escape(out, name, strlen(name));
     buf_printf(out, ",\"version\":%" PRId64 ",\"classes\":[", version);
-    for (size_t k = 0; k < classes->n && !out->failed; k++) {
+    for (size_t k = 0; k < dn_model_classes(model)->n && !out->failed; k++) {
         if (k > 0) {
             buf_putc(out, ',');
         }
-        put_class(&texts, k, out);
+        put_class(p, k);
     }
-    buf_puts(out, "],\"predictions\":[");
-    for (size_t i = 0; i < n && !out->failed; i++) {
-        if (i > 0) {
-            buf_putc(out, ',');
+    buf_putc(out, ']');
+    if (outputs & WIRE_CONTRIBUTIONS) {
+        buf_puts(out, ",\"features\":");
+        wire_feature_names_write(dn_model_encoder(model), out);
+        buf_puts(out, ",\"intercept\":");
+        wire_numbers_write(dn_model_intercept(model), dn_model_n_scores(model), out);
+    }
+    buf_puts(out, ",\"predictions\":[");
+}
+
+void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows) {
+    for (size_t i = 0; i < n && !p->out->failed; i++) {
+        if (p->begun) {
+            buf_putc(p->out, ',');
         }
-        put_row(&texts, classes->n, n_scores, prediction, i, out);
+        p->begun = true;
+        put_row(p, rows, i);
     }
-    buf_puts(out, "]}");
-    texts_done(&texts);
+}
+
+void wire_predictions_end(struct wire_predictions *p) {
+    buf_puts(p->out, "]}");
+    free(p->class_end);
+    buf_done(&p->classes);
 }

@@ -113,9 +113,39 @@ bool wire_instances_read(const char *body, size_t size, enum wire_instances_form
 bool wire_instances_pairs(const char *const *names, const char *const *values, size_t n, const dn_model *model, struct wire_instances *out,
                           struct problem *problem);
 
-/* The answer of a prediction call. labels/probabilities/scores: NULL when not asked for. */
-void wire_predictions_write(const dn_model *model, const char *name, int64_t version, size_t n, const dn_prediction *prediction,
+/* ---- answers of prediction calls ------------------------------------------------------------------------------------------------------- */
+/* What an answer tells of each row. */
+enum wire_output {
+    WIRE_LABEL = 1,
+    WIRE_PROBABILITIES = 2,
+    WIRE_SCORES = 4,
+    WIRE_DISTANCE = 8,
+    WIRE_CONTRIBUTIONS = 16,
+    WIRE_AMBIGUOUS = 32,
+    WIRE_LOG_DENSITY = 64
+};
+/* An answer while it is written. One thread. */
+struct wire_predictions {
+    const dn_model *model;
+    unsigned outputs;   /* wire_output bits */
+    struct buf *out;    /* the caller's */
+    struct buf classes; /* the classes as JSON, one after the other */
+    size_t *class_end;  /* [n] where that of class k ends */
+    bool begun;         /* a row was written */
+};
+/* {"model":…,"version":…,"classes":[…],"predictions":[ … ]}, some rows at a time; with contributions the names of the features and the intercepts stand once before the
+ * rows. A failure of memory is out's. Every begin has its end.
+ * rows: label for label and ambiguous, otherwise the array of each output; log_density NULL for a model without, which is null. candidates where a rule may choose none:
+ * such a row has "ambiguous":true and its "candidates" whenever its label or its ambiguity is told. out_of_support where a row may be so: "out_of_support":true, and false beside
+ * a log_density. Numbers that are not finite are null. */
+void wire_predictions_begin(struct wire_predictions *p, const dn_model *model, const char *name, int64_t version, unsigned outputs,
                             struct buf *out);
+void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows);
+void wire_predictions_end(struct wire_predictions *p);
+/* The names of all features as a JSON array. */
+void wire_feature_names_write(const dn_encoder *encoder, struct buf *out);
+/* Numbers as a JSON array. */
+void wire_numbers_write(const double *x, size_t n, struct buf *out);
 /* A class as JSON: number, boolean or string, by the target's type. */
 void wire_class_write(const dn_classes *classes, size_t k, struct buf *out);
 

@@ -33,7 +33,10 @@ static void check_values(const struct wire_instances *in, bool labelled) {
     dn_model_predict(model, in->raw, 1, workspace, &(dn_prediction){.label = &label, .probabilities = probabilities});
     CHECK(label < 3 && probabilities[label] >= 0);
     struct buf out = {0};
-    wire_predictions_write(model, "m", 1, 1, &(dn_prediction){.label = &label, .probabilities = probabilities}, &out);
+    struct wire_predictions answer;
+    wire_predictions_begin(&answer, model, "m", 1, WIRE_LABEL | WIRE_PROBABILITIES, &out);
+    wire_predictions_rows(&answer, 1, &(dn_prediction){.label = &label, .probabilities = probabilities});
+    wire_predictions_end(&answer);
     CHECK(!out.failed);
     buf_done(&out);
     free(workspace);

@@ -20,26 +20,41 @@ static void put_right(unsigned char *bytes, size_t size) {
 static void check_predicts(const dn_model *model) {
     const dn_encoder *encoder = dn_model_encoder(model);
     const dn_classes *classes = dn_model_classes(model);
-    const size_t n_inputs = dn_encoder_n_inputs(encoder);
+    const size_t n_inputs = dn_encoder_n_inputs(encoder), n_scores = dn_model_n_scores(model), n_features = dn_encoder_n_features(encoder);
     double *raw = malloc((n_inputs + 1) * sizeof *raw), *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
-    double *scores = malloc((dn_model_n_scores(model) + 1) * sizeof *scores);
+    double *scores = malloc((n_scores + 1) * sizeof *scores), *parts = malloc((n_scores * n_features + 1) * sizeof *parts);
+    bool *candidates = malloc(classes->n * sizeof *candidates), outside = false;
     size_t label = SIZE_MAX;
-    CHECK(raw != NULL && workspace != NULL && scores != NULL && classes->n >= 2);
+    double distance = 0, density = 0;
+    CHECK(raw != NULL && workspace != NULL && scores != NULL && parts != NULL && candidates != NULL && classes->n >= 2);
     for (size_t i = 0; i < n_inputs; i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
         raw[i] = i % 3 == 0                      ? (double)NAN
                  : input->type == DN_CATEGORICAL ? (input->levels.n > 0 ? (double)(input->levels.n - 1) : DN_UNSEEN)
                                                  : 1;
     }
-    dn_model_predict(model, raw, 1, workspace, &(dn_prediction){.label = &label, .scores = scores});
-    CHECK(label < classes->n);
+    const dn_prediction rows = {.label = &label,
+                                .scores = scores,
+                                .candidates = candidates,
+                                .distance = &distance,
+                                .contributions = parts,
+                                .log_density = dn_model_has_density(model) ? &density : NULL,
+                                .out_of_support = &outside};
+    dn_model_predict(model, raw, 1, workspace, &rows);
+    CHECK(label < classes->n || (label == DN_AMBIGUOUS && classes->n > 2));
     struct buf out = {0};
-    wire_predictions_write(model, "m", 1, 1, &(dn_prediction){.label = &label, .scores = scores}, &out);
+    struct wire_predictions answer;
+    wire_predictions_begin(&answer, model, "m", 1,
+                           WIRE_LABEL | WIRE_SCORES | WIRE_DISTANCE | WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS | WIRE_LOG_DENSITY, &out);
+    wire_predictions_rows(&answer, 1, &rows);
+    wire_predictions_end(&answer);
     CHECK(!out.failed);
     buf_done(&out);
     free(raw);
     free(workspace);
     free(scores);
+    free(parts);
+    free(candidates);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

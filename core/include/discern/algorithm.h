@@ -2,6 +2,7 @@
 #ifndef DISCERN_ALGORITHM_H
 #define DISCERN_ALGORITHM_H
 
+#include <discern/decision.h>
 #include <discern/encoder.h>
 #include <discern/machine.h>
 #include <discern/rows.h>
@@ -58,6 +59,10 @@ DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
 DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_error *err);
 /* Replaces every "auto" by what a fit to so many rows, features and classes uses, as far as that shape decides it; what depends on the data stays "auto". The params are checked. */
 DN_MUST_USE dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
+/* How the machines of a model with these (checked) parameters decide among more than two classes. */
+dn_decision dn_params_decision(const dn_params *params);
+/* Whether `categorical: auto` leaves the first level of a category out (DN_DROP_FIRST): the algorithm, or λ = 0, has no penalty to choose among weights that give the same scores. */
+bool dn_params_drops_first(const dn_params *params);
 /* Read one that must exist (asserted). */
 double dn_params_number(const dn_params *params, const char *name);
 bool dn_params_boolean(const dn_params *params, const char *name);
@@ -70,8 +75,10 @@ bool dn_params_has(const dn_params *params, const char *name);
 /* One of the numbers a method reports about itself ("seconds", "gradient_evaluations"): result.details of the service. */
 typedef struct dn_detail {
     char name[48];
-    double number; /* used when text is empty; NaN is null */
+    double number; /* used when text is empty and there is no list; NaN is null */
     char text[160];
+    double *list; /* [n_list] malloc'ed, the report's; NULL: none */
+    size_t n_list;
 } dn_detail;
 
 /* How one of several two-class machines was fitted (multiclass.h). */
@@ -104,6 +111,7 @@ typedef struct dn_report {
 void dn_report_done(dn_report *report);                                          /* frees the parts */
 void dn_report_warn(dn_report *report, const char *format, ...) DN_PRINTF(2, 3); /* beyond the maximum: dropped */
 void dn_report_number(dn_report *report, const char *name, double value);
+void dn_report_list(dn_report *report, const char *name, const double *values, size_t n); /* copied; without memory for it: null */
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) DN_PRINTF(3, 4);
 
 /* What a learner gets. Rows are encoded (standardised when the encoder says so); targets are class indexes; every class occurs with a positive weight.
@@ -121,7 +129,10 @@ enum dn_algorithm_flags {
     DN_ALGORITHM_TARGET = 1,        /* needs a target column */
     DN_ALGORITHM_PROBABILITIES = 2, /* scores are log-odds: they become probabilities (decision.h) */
     DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize defaults to on */
-    DN_ALGORITHM_STREAMS = 8        /* works on dn_rows that are not in memory */
+    DN_ALGORITHM_STREAMS = 8,       /* works on dn_rows that are not in memory */
+    DN_ALGORITHM_DENSITY = 16,      /* one machine of all classes has their densities: ln p(x) */
+    DN_ALGORITHM_TRANSFORM = 32,    /* … and directions to project on */
+    DN_ALGORITHM_CURVED = 64        /* no discriminant is ever linear in x: no distance */
 };
 
 struct dn_algorithm {
@@ -133,8 +144,11 @@ struct dn_algorithm {
     const dn_param *params;
     size_t n_params;
     dn_status (*check)(const dn_params *params, dn_error *err); /* rules between parameters; NULL: none */
+    /* What only the number of classes can tell, beside the distributions; part of dn_params_check_classes. NULL: nothing. */
+    dn_status (*check_classes)(const dn_params *params, size_t n_classes, dn_error *err);
     /* dn_params_settle's; NULL: nothing to settle. */
     dn_status (*settle)(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
+    bool (*drops_first)(const dn_params *params); /* dn_params_drops_first's; NULL: never */
     /* Working memory of a fit in bytes, beside the rows. */
     double (*memory)(const dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
     /* Leaves a machine for all n_classes (two of them when called for one of several machines): *out, taken by the caller, and *report untouched on failure. */

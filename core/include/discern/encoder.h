@@ -1,12 +1,14 @@
 /* The feature encoder: from the columns of a table to the numbers x that learners see. Fitted on the training rows only, stored with the model.
  *
- * Two steps. A *raw row* is one double for each input column: the number itself (booleans 0, 1), the index of the category in the input's level list,
- * DN_UNSEEN for a category that training never saw, NaN for missing. The encoder turns raw rows into x ∈ R^d:
- *   numeric, boolean: one feature; missing → the training rows' weighted mean.
- *   categorical, K levels: K features of which one is 1 (1-of-K); missing is a level of its own ("(missing)") when training rows had it, otherwise
- *   missing and unseen categories give all zeros.
+ * Three steps. A *raw row* is one double for each input column: the number itself (booleans 0, 1), the index of the category in the input's level list,
+ * DN_UNSEEN for a category that training never saw, NaN for missing. The encoder turns raw rows into x ∈ R^d, input after input:
+ *   numeric, boolean: one feature; missing → the training rows' weighted mean, or their most frequent value. With `missing_indicator` one more, "age=(missing)",
+ *     1 where the number is missing, for an input that training rows miss.
+ *   categorical, K levels: K features of which one is 1 (1-of-K), or K − 1 without the first, which is then all zeros. Missing is a level of its own
+ *     ("(missing)", the last) when training rows had it, all zeros when they had not; or it is the most frequent level.
+ * Behind the inputs' features come those of the bases, functions of several number columns: see dn_basis_spec.
  * `standardize` (x − m)/s with m, s of the training rows (divisor Σv; s = 1 for a constant column) is part of the encoder's description; whether x is
- * delivered standardised or raw is said by `dn_encoder_standardizes`. It applies to numeric columns only (ALGORITHMS.md, Conventions). */
+ * delivered standardised or raw is said by `dn_encoder_standardizes`. It applies to numeric columns and to the bases' features only (ALGORITHMS.md, Conventions). */
 #ifndef DISCERN_ENCODER_H
 #define DISCERN_ENCODER_H
 
@@ -44,22 +46,25 @@ typedef enum dn_basis_kind {
 #define DN_MAX_BASIS_FEATURES 20000 /* that all bases of an encoder make together */
 
 /* Functions of number columns (numeric and boolean inputs, missing ones filled, in their own units) as further features. The columns that some basis takes are no features
- * themselves any more, unless `keep`; the others stay as they are. */
+ * themselves any more, unless one of these bases has `keep`; the others stay as they are, before the bases' features. */
 typedef struct dn_basis_spec {
     dn_basis_kind kind;
-    const size_t *columns; /* [n_columns] places in the spec's columns, numeric or boolean; NULL: all such */
+    const size_t *columns; /* [n_columns] different places in the spec's columns, numeric or boolean; NULL: all such, in their order */
     size_t n_columns;
-    bool keep; /* the columns stay features too (a polynomial always holds them) */
+    bool keep; /* the columns stay features too (a polynomial holds them anyway) */
     bool
-        standardize; /* distances and projections are taken of the columns with mean 0 and deviation 1 of the training rows; given points are converted */
+        standardize; /* all but polynomials: of the columns with mean 0 and deviation 1 of the training rows (booleans too); given points are converted */
     unsigned degree;   /* polynomial: 1 … DN_MAX_DEGREE */
     bool interactions; /* polynomial: products of different columns too, not only powers */
     const double
         *points; /* gaussian, distance: [n_points × n_columns]; NULL: gaussian finds n_points centres by k-means with the run's seed */
     size_t n_points;
-    size_t n_features; /* random Fourier: D; fisher: directions, 0: all (one less than classes) */
+    size_t n_features; /* random Fourier: D; fisher: directions, 0: all, min(classes − 1, columns) */
     double width; /* gaussian, random Fourier: > 0; 0: the median distance over the pairs of at most 1,000 seeded training rows (1 if 0) */
 } dn_basis_spec;
+
+/* Features that a basis of so many columns makes: known before anything is read. n_classes matters for fisher alone (0: not known, then one direction is counted). SIZE_MAX: too many to count. */
+size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n_classes);
 
 typedef struct dn_encoder_spec {
     const size_t
@@ -75,25 +80,41 @@ typedef struct dn_encoder_spec {
     dn_unseen_rule unseen;
     const dn_basis_spec *bases; /* [n_bases] */
     size_t n_bases;
-    const double *target; /* [source->n_rows] class indexes, for a fisher basis; NULL otherwise */
+    const double *target; /* [source->n_rows] class indexes of the training rows, for a fisher basis; NULL otherwise */
     size_t n_classes;
 } dn_encoder_spec;
 
+/* What can be said of a spec for a table with these columns before it is read: that every column is one, none is text, and the rules of the bases: numbers only, no column twice in a basis or in two
+ * polynomials, degree, points finite, width >= 0, at most DN_MAX_BASIS_FEATURES features, a target for fisher (n_classes >= 2; 0: not known yet). DN_ERR_ARGUMENT or DN_ERR_DATA; field is a
+ * column's name or "basis". dn_encoder_fit begins with it. */
+DN_MUST_USE dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols, const dn_encoder_spec *spec, dn_error *err);
+/* Bytes of working memory that fitting the bases takes at most (rows of their columns are kept in memory beside it only when they fit). 0 without bases. */
+double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes, size_t n_slots);
+
 typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */
 
-/* One input column of a fitted encoder. */
+#define DN_NO_LEVEL SIZE_MAX
+
+/* One input column of a fitted encoder. Its features in their order: the number itself, then its indicator; or the levels, without the first when that is dropped. */
 typedef struct dn_input {
     const char *name;
     dn_column_type type;
     dn_strings levels;  /* categorical: ascending by bytes; empty otherwise */
-    bool missing_level; /* missing is a level of its own (the last feature of the input) */
+    bool missing_level; /* categorical: missing is a level of its own, index levels.n */
+    bool indicator;     /* numeric, boolean: the last feature is 1 where the number is missing */
+    bool taken;         /* numeric, boolean: bases have it, it is no feature itself */
     double fill;        /* numeric, boolean: what stands for missing */
+    size_t missing_as;  /* categorical: the level that stands for missing (levels.n: its own), DN_NO_LEVEL: all zeros */
+    size_t unseen_as;   /* categorical: the level that stands for a category never seen, DN_NO_LEVEL: all zeros */
     size_t first_feature, n_features;
 } dn_input;
 
 /* One pass (two when standardising) over the rows with role[row] == DN_ROW_TRAIN (NULL: all), by run's sum. weight: NULL or [source->n_rows]; a row of weight 0 counts as
  * none, also for the levels. A column is constant when its extremes are equal or its deviation is <= 1e-14 of their magnitude. A number that no training row has is filled with 0.
- * DN_ERR_DATA: no training row, no column, a text column, too many levels or too much text in them; DN_ERR_NUMERIC: a mean or deviation that is not finite; DN_ERR_ARGUMENT: a weight < 0 or not finite. */
+ * The most frequent value or level is the one with the greatest Σv, the least (first) among equals: a pass for each numeric column, one more for all levels.
+ * Bases add passes over their columns: two when standardising, some 100 for k-means (Lloyd's iterations from a k-means++ start), two for fisher, one for a width.
+ * DN_ERR_DATA: no training row, no column, a text column, too many levels or too much text in them, fewer different rows than centres; DN_ERR_NUMERIC: a mean, a deviation or a
+ * feature of a basis that is not finite, columns of a fisher basis that are collinear within the classes (named); DN_ERR_ARGUMENT: a weight < 0 or not finite, and what dn_encoder_check refuses. */
 DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
                                      const dn_run *run, dn_encoder **out, dn_error *err);
 dn_encoder *dn_encoder_ref(dn_encoder *encoder); /* shared by counting: thread safe */
@@ -106,21 +127,28 @@ bool dn_encoder_standardizes(const dn_encoder *encoder);
 /* Mean and deviation by which feature j is standardised (0 and 1 for one that is not). [n_features], the encoder's. */
 const double *dn_encoder_mean(const dn_encoder *encoder);
 const double *dn_encoder_scale(const dn_encoder *encoder);
-/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)". No two features have the same: a column's name that contains '=' or begins with '"', and a level that begins with '"'
+bool dn_encoder_refuses_unseen(
+    const dn_encoder *encoder); /* whoever makes raw rows must refuse a category of which dn_encoder_level says DN_UNSEEN */
+/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)"; of bases "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
+ * through all bases of a kind. No two features have the same: a column's name that contains '=' (with bases '^', '*' or '(' too) or begins with '"', and a level that begins with '"'
  * or reads "(missing)", is put in double quotes, those within it doubled. Writes at most size bytes with NUL, returns the length it would need. */
 size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size);
+/* The feature of an input's first level that is left out ("sex=female"), written in the same way; 0: none is. */
+size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *out, size_t size);
 
 /* The level's index as a raw value, DN_UNSEEN if training never saw it. O(length) by hashing; thread safe. */
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length);
 
-/* x of n_rows raw rows [n_rows × n_inputs] → out [n_rows × n_features] dense, standardised when the encoder standardises. No allocation, cannot fail. */
+/* x of n_rows raw rows [n_rows × n_inputs] → out [n_rows × n_features] dense, standardised when the encoder standardises. No allocation, cannot fail: a feature of a basis
+ * may be infinite or NaN for numbers far beyond those of the training rows (1e300 squared). */
 void dn_encoder_apply(const dn_encoder *encoder, const double *raw, size_t n_rows, double *out);
 
 /* Rows of a source, encoded: those with role[row] == wanted, renumbered from 0 in order; target [source->n_rows] holds the class index of every source row
  * (copied for the selected rows only as blocks are asked for), weight likewise or NULL. Dense or CSR is chosen by the encoder's expected density (CSR below 1/4), standardised columns always dense ones.
  * With in_memory the encoded matrix is built once through run's allocator (DN_ERR_BUDGET when it does not fit: its message says the bytes needed), otherwise each block is
  * decoded and encoded anew at every call: bounded memory, the same blocks bit for bit; source->n_slots must then be at least run->n_slots. Inputs are found in the source by name and
- * must have their type (DN_ERR_DATA, field). CSR rows hold no zeros. source, encoder, role, target and weight must outlive it. */
+ * must have their type (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, if the encoder refuses them and the row weighs anything;
+ * DN_ERR_NUMERIC (field, row) when a feature of a basis leaves the finite numbers. source, encoder, role, target and weight must outlive it. */
 DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder, const uint8_t *role,
                                           enum dn_row_role wanted, const double *target, const double *weight, bool in_memory,
                                           const dn_run *run, dn_rows **out, dn_error *err);

@@ -56,6 +56,12 @@ static inline size_t dn_machine_n_scores(const dn_machine *machine) {
     return machine->n_classes == 2 ? 1 : machine->n_classes;
 }
 
+/* Σ_k of a machine with gaussians (shared: whatever k): out [d × d]; diagonal: out [d], the variances. work: [d × d], diagonal: unused. O(d³). */
+void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, double *work);
+/* g_k(x) = xᵀW x + wᵀx + w0 = ln P(C_k) + ln N(x; m_k, Σ_k) of a machine with gaussians: W [d × d] = −½Σ_k⁻¹ (diagonal: [d], its diagonal), w [d] = Σ_k⁻¹m_k, *w0.
+ * work [2d]. O(d³). */
+void dn_machine_quadratic(const dn_machine *machine, size_t k, double *W, double *w, double *w0, double *work);
+
 /* Frees what the machine holds (all of it malloc'ed); {0} and a half-filled one are allowed. */
 void dn_machine_done(dn_machine *machine);
 

@@ -36,19 +36,22 @@ typedef struct dn_train_request {
     const dn_table_source *source;
     const dn_params *params;  /* the algorithm with its parameters, checked */
     size_t target;            /* column of the source */
-    dn_encoder_spec features; /* columns: of the source, in feature order, without the target; target and n_classes are filled in */
+    dn_encoder_spec features; /* columns: of the source, in feature order, without target and weight; target and n_classes are filled in */
     bool weighted;            /* rows weigh what the numeric column `weight` says: finite, >= 0, not all 0; a missing weight is an error */
-    size_t weight;
+    size_t weight;            /* column of the source, no input and not the target */
     dn_class_weight class_weight;
     const double *class_weights; /* given: [K] >= 0, in the order of the classes */
     size_t n_class_weights;
     /* at most one of the three: */
     double
         holdout; /* share of the usable rows (0 … 1, exclusive) kept for validation, stratified by class and seeded; 0: none. Every class keeps at least one training row */
-    size_t folds;                      /* >= 2: cross-validation, stratified and seeded; the model itself is trained on all rows. 0: none */
-    const dn_table_source *validation; /* labelled rows of another table; NULL: none */
-    size_t max_classes;                /* DN_ERR_DATA above it; 0: 1000 */
+    size_t folds; /* 2 … DN_MAX_FOLDS: cross-validation, stratified and seeded; the model itself is trained on all rows. 0: none */
+    const dn_table_source *
+        validation; /* labelled rows of another table, columns by name; NULL: none. Its rows weigh what its column of the weight's name says, if there is one */
+    size_t max_classes; /* DN_ERR_DATA above it; 0: 1000 */
+    bool curves;        /* the metrics of the training and the validation rows come with curves, those of folds without */
 } dn_train_request;
+#define DN_MAX_FOLDS 1000
 
 typedef struct dn_train_result {
     dn_model *model; /* the caller's reference */
@@ -57,15 +60,22 @@ typedef struct dn_train_result {
     dn_metrics *validation; /* on the held out rows or the other table; NULL without */
     dn_metrics **folds;     /* [n_folds] each fold's on its own rows; NULL without */
     size_t n_folds;
-    size_t n_train, n_validation, n_skipped;                            /* rows; skipped: target missing */
+    size_t n_train, n_validation,
+        n_skipped; /* rows; skipped: target missing, or weight 0; n_validation of the other table: those evaluated */
     double seconds_load, seconds_encode, seconds_fit, seconds_evaluate; /* by run->elapsed; folds count as evaluation */
 } dn_train_result;
-/* Rows whose target is missing are skipped. DN_ERR_DATA: fewer than two classes, no usable row, too many classes, an input that cannot be encoded.
- * The result depends on the source's contents, the parameters and run->seed only. */
+/* Rows whose target is missing are skipped, and rows of weight 0 count as none. A row counts v = weight · class weight for encoder and learner; metrics are weighted by the
+ * row's own weight alone. A balanced class weight is Σ weights/(K · Σ weights of the class) over the training rows (of each fold anew).
+ * With folds, every fold's rows are judged by a model with encoder and machines of the other folds' rows, after the model itself; its warnings are marked "fold 3: " and
+ * left out when the model itself has the same.
+ * DN_ERR_DATA: fewer than two classes, no usable row, too many classes, a weight or an input that cannot be used, a class without a row that weighs anything, more folds than rows of a class,
+ * validation rows that the model cannot judge (dn_model_evaluate).
+ * The result depends on the sources' contents, the parameters and run->seed only. */
 DN_MUST_USE dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out, dn_error *err);
 void dn_train_result_done(dn_train_result *result);
 
-/* Memory that dn_train would need, from what is known before reading: columns' widths and row count. */
+/* Memory that dn_train would need, from what is known before reading: columns' widths and row count. What it only takes when there is enough is not counted: rows of
+ * a learner that can stream, the ranking of scores (metrics.h). */
 double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
 
 /* ---- a model -------------------------------------------------------------------------------------------------------------------- */
@@ -125,10 +135,24 @@ size_t dn_model_n_components(const dn_model *model);
 /* out [n × n_components] ← the rows in discriminant coordinates, ⟨direction, x_raw⟩. */
 void dn_model_transform(const dn_model *model, const double *raw, size_t n, double *workspace, double *out);
 
-/* Metrics of the model on a labelled source: its columns are found by name. DN_ERR_DATA names the column that is missing or of the wrong type; rows whose target is missing are
- * skipped; a class the model does not know is DN_ERR_DATA. */
-DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_run *run, dn_metrics **out,
-                                        dn_error *err);
+/* How a model is evaluated; {0} and NULL: plainly. */
+typedef struct dn_evaluate_options {
+    bool curves;
+    const char *weight; /* name of the numeric column with the rows' weights; NULL: each counts 1 */
+} dn_evaluate_options;
+/* Metrics of the model on a labelled source: its columns are found by name. DN_ERR_DATA names the column that is missing or of the wrong type, or the row of a weight that is missing or
+ * < 0 (or that all are 0); rows whose target is missing are skipped; a class the model does not know is DN_ERR_DATA. */
+DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options,
+                                        const dn_run *run, dn_metrics **out, dn_error *err);
+/* The same of n raw rows [n × n_inputs] (encoder.h) with class indexes and weights (NULL: all 1). */
+typedef struct dn_labelled_rows {
+    size_t n;
+    const double *raw;    /* [n × n_inputs] */
+    const size_t *truth;  /* [n] */
+    const double *weight; /* [n] finite, >= 0, or NULL */
+} dn_labelled_rows;
+DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves, const dn_run *run,
+                                            dn_metrics **out, dn_error *err);
 
 /* ---- bytes ---------------------------------------------------------------------------------------------------------------------- */
 DN_MUST_USE dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size,

@@ -20,6 +20,7 @@ typedef struct dn_allocator {
 
 /* One report of a running training. */
 typedef struct dn_progress {
+    size_t fold;      /* of a cross-validation, counted from 1, whose fit this is; 0: the model's own. History is the model's own alone */
     size_t iteration; /* of max_iterations, counted from 1; 0 before the first is done */
     size_t max_iterations;
     double fraction;      /* 0 … 1, an estimate that never decreases */
@@ -70,6 +71,8 @@ DN_MUST_USE dn_status dn_run_sum(const dn_run *run, const dn_rows *rows, dn_bloc
                                  dn_error *err);
 DN_MUST_USE dn_status dn_run_stop(const dn_run *run, dn_error *err);
 double dn_run_elapsed(const dn_run *run);
+/* Whether the progress of this iteration is to come with weights. */
+bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);
 
 /* count × size bytes of working memory; overflow, refusal and exhaustion are errors that name `what` and the bytes. Zeroed. */
 DN_MUST_USE dn_status dn_run_alloc(const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);

@@ -254,12 +254,53 @@ static void test_nothing_known(void **state) {
     json_decref(root);
 }
 
+/* A matrix: as wide as asked or as its first row, every wrong row and number named. */
+static void test_rows(void **state) {
+    (void)state;
+    json_t *root =
+        parse("{\"m\":[[1,2],[3,4.5],[-5,1e300]],\"e\":[],\"v\":[1,2],\"r\":[[1,2],[3]],\"x\":[[1,\"a\"],[null,2]],\"z\":[[]],\"s\":7}");
+    struct problem p = {0};
+    struct arena arena;
+    double *rows = NULL;
+    size_t n = 9;
+    arena_init(&arena, 0);
+    for (size_t width = 0; width <= 2; width += 2) {
+        assert_true(json_read_rows(root, "m", true, "/o", width, 3, &arena, &rows, &n, &p));
+        static const double expected[] = {1, 2, 3, 4.5, -5, 1e300};
+        assert_int_equal(n, 3);
+        assert_memory_equal(rows, expected, sizeof expected);
+    }
+    assert_true(json_read_rows(root, "e", true, "", 4, 3, &arena, &rows, &n, &p) && n == 0);
+    assert_false(json_read_rows(root, "none", false, "", 4, 3, &arena, &rows, &n, &p));
+    assert_int_equal(p.type, PROBLEM_NONE);
+    assert_false(json_read_rows(root, "m", true, "/o", 2, 2, &arena, &rows, &n, &p));
+    assert_fault(&p, "/o/m", "must have at most 2 items, got 3");
+    assert_false(json_read_rows(root, "s", true, "/o", 2, 2, &arena, &rows, &n, &p));
+    assert_fault(&p, "/o/s", "must be an array, got number 7");
+    assert_false(json_read_rows(root, "r", true, "/o", 0, 9, &arena, &rows, &n, &p));
+    assert_fault(&p, "/o/r/1", "must have 2 numbers, got 1");
+    assert_false(json_read_rows(root, "z", true, "", 0, 9, &arena, &rows, &n, &p));
+    assert_fault(&p, "/z/0", "must have 1 numbers, got 0");
+    assert_false(json_read_rows(root, "v", true, "", 0, 9, &arena, &rows, &n, &p));
+    assert_int_equal(p.n_errors, 2);
+    assert_string_equal(p.errors[1].pointer, "/v/1");
+    problem_done(&p);
+    assert_false(json_read_rows(root, "x", true, "", 2, 9, &arena, &rows, &n, &p));
+    assert_int_equal(p.n_errors, 2);
+    assert_string_equal(p.errors[0].pointer, "/x/0/1");
+    assert_string_equal(p.errors[0].detail, "must be a finite number, got string \"a\"");
+    assert_string_equal(p.errors[1].pointer, "/x/1/0");
+    problem_done(&p);
+    arena_done(&arena);
+    json_decref(root);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right_values),         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_every_wrong_type),     cmocka_unit_test(test_integers),
         cmocka_unit_test(test_all_faults_are_found), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_nothing_known),
+        cmocka_unit_test(test_nothing_known),        cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,7 +142,7 @@ static inline struct jobs_spec fixture_spec(const char *model, const char *solve
         .inputs = fixture_inputs,
         .n_inputs = 3,
         .algorithm = dn_algorithm_find("logistic"),
-        .standardize = true,
+        .features = {.standardize = true},
         .seed = 1,
         .memory_bytes = (int64_t)256 << 20,
         .threads = 2,

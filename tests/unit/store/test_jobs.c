@@ -81,6 +81,29 @@ static void test_jobs_hold_their_dataset(void **state) {
     store_job_done(&kept);
 }
 
+/* Both versions stay until the job has ended, over a restart too; the same one twice is one. */
+static void test_jobs_hold_what_they_validate_on(void **state) {
+    struct fixture *f = *state;
+    struct store_job_new j = {
+        .model = "a", .algorithm = "x", .dataset_id = publish(f, "data", 1).id, .validation_id = publish(f, "judge", 1).id, .spec = "{}"};
+    int64_t id = 0, same = 0;
+    assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
+    fixture_close(f);
+    assert_ok(f, fixture_open(f));
+    assert_problem(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use by job 1");
+    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use by job 1");
+    assert_ok(f, store_job_cancel(f->store, id, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem));
+    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNKNOWN_DATASET, "there no more");
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_pins"), 0); /* nothing of the refused job stays */
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM jobs"), 1);
+    j.validation_id = j.dataset_id;
+    assert_ok(f, store_job_insert(f->store, &j, &same, NULL, &f->problem));
+    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use");
+    assert_ok(f, store_job_cancel(f->store, same, NULL, &f->problem));
+    assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
+}
+
 static void test_success(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id), version = 0;
@@ -372,12 +395,20 @@ static void test_state_names(void **state) {
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_claims_in_order),         T(test_insert_and_cancel_tell_what_they_did),
-                                       T(test_jobs_hold_their_dataset), T(test_success),
-                                       T(test_failure_and_drain),       T(test_cancel),
-                                       T(test_lease_of_another_owner),  T(test_suspects_run_one_at_a_time),
-                                       T(test_a_last_start_is_alone),   T(test_the_queue_is_bounded),
-                                       T(test_crashes_are_counted),     T(test_claim_clears_what_the_last_start_left),
-                                       T(test_list_delete_prune),       T(test_state_names)};
+    const struct CMUnitTest tests[] = {T(test_claims_in_order),
+                                       T(test_insert_and_cancel_tell_what_they_did),
+                                       T(test_jobs_hold_their_dataset),
+                                       T(test_jobs_hold_what_they_validate_on),
+                                       T(test_success),
+                                       T(test_failure_and_drain),
+                                       T(test_cancel),
+                                       T(test_lease_of_another_owner),
+                                       T(test_suspects_run_one_at_a_time),
+                                       T(test_a_last_start_is_alone),
+                                       T(test_the_queue_is_bounded),
+                                       T(test_crashes_are_counted),
+                                       T(test_claim_clears_what_the_last_start_left),
+                                       T(test_list_delete_prune),
+                                       T(test_state_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

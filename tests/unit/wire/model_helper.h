@@ -4,8 +4,9 @@
 
 #include "table_helper.h"
 
-/* Logistic regression of the last column on the others. The body must fit one chunk. */
-static inline dn_model *model_train(const struct wire_table_options *options, const char *body) {
+/* Logistic regression of the last column on the others. The body must fit one chunk. multiclass, unseen: NULL and DN_UNSEEN_ZEROS are the defaults. */
+static inline dn_model *model_train_as(const struct wire_table_options *options, const char *body, const char *multiclass,
+                                       dn_unseen_rule unseen) {
     struct table t = table_read_options(options, body);
     struct wire_schema schema = {0};
     struct problem problem = {0};
@@ -33,10 +34,13 @@ static inline dn_model *model_train(const struct wire_table_options *options, co
     assert_int_equal(dn_table_source_from_columns(columns, views, schema.n, (size_t)t.rows[0], &source, &error), DN_OK);
     assert_int_equal(dn_params_new(dn_algorithm_find("logistic"), &params, &error), DN_OK);
     assert_int_equal(dn_params_set_number(params, "lambda", 0.1, &error), DN_OK);
+    if (multiclass != NULL) {
+        assert_int_equal(dn_params_set_word(params, "multiclass", multiclass, &error), DN_OK);
+    }
     const dn_train_request request = {.source = source,
                                       .params = params,
                                       .target = schema.n - 1,
-                                      .features = {.columns = inputs, .n_columns = schema.n - 1}};
+                                      .features = {.columns = inputs, .n_columns = schema.n - 1, .unseen = unseen}};
     const dn_run run = dn_run_default();
     if (dn_train(&request, &run, &result, &error) != DN_OK) {
         fail_msg("%s", error.message);
@@ -53,11 +57,21 @@ static inline dn_model *model_train(const struct wire_table_options *options, co
     return model;
 }
 
-/* Four numbers, two categories, a boolean; three classes of strings. */
+static inline dn_model *model_train(const struct wire_table_options *options, const char *body) {
+    return model_train_as(options, body, NULL, DN_UNSEEN_ZEROS);
+}
+
+/* Two numbers, a category, a boolean; three classes of strings. */
+static inline dn_model *model_mixed_as(const char *multiclass, dn_unseen_rule unseen) {
+    return model_train_as(&(struct wire_table_options){0},
+                          "length,width,colour,old,kind\n"
+                          "1.5,2,red,true,a\n2.5,1,blue,false,b\n3,7,red,true,c\n,2,,,a\n"
+                          "1,2.5,green,false,a\n2,1.5,blue,true,b\n3.5,6,red,false,c\n",
+                          multiclass, unseen);
+}
+
 static inline dn_model *model_mixed(void) {
-    return model_train(&(struct wire_table_options){0}, "length,width,colour,old,kind\n"
-                                                        "1.5,2,red,true,a\n2.5,1,blue,false,b\n3,7,red,true,c\n,2,,,a\n"
-                                                        "1,2.5,green,false,a\n2,1.5,blue,true,b\n3.5,6,red,false,c\n");
+    return model_mixed_as(NULL, DN_UNSEEN_ZEROS);
 }
 
 /* Two numbers; classes of numbers. */

@@ -323,6 +323,18 @@ static void test_faults_are_bounded(void **state) {
     buf_done(&body);
 }
 
+/* A model that refuses categories which training never saw: the rest is read as ever. */
+static void test_unseen_categories_refused(void **state) {
+    (void)state;
+    dn_model *careful = model_mixed_as(NULL, DN_UNSEEN_REFUSE);
+    check(careful, "[[1.5,2,\"red\",true],[1,2,null,null],[1,2,\"\",0]]", "[1.5 2 red 1]\n[1 2 - -]\n[1 2 - 0]\n");
+    refused(
+        careful, "[[1.5,2,\"red\",true],[1,2,\"pink\",0]]",
+        "{\"pointer\":\"/1/2\",\"detail\":\"instance 1, column \\\"colour\\\": must be a category that training saw (got \\\"pink\\\")\"}");
+    refused(careful, "length,width,colour,old\n1,2,5,1\n", "instance 0, column \\\"colour\\\": must be a category that training saw");
+    dn_model_unref(careful);
+}
+
 static void test_media_types(void **state) {
     enum wire_instances_format format;
     (void)state;
@@ -346,6 +358,7 @@ int main(void) {
                                        cmocka_unit_test(test_pairs),
                                        cmocka_unit_test(test_many_instances),
                                        cmocka_unit_test(test_faults_are_bounded),
+                                       cmocka_unit_test(test_unseen_categories_refused),
                                        cmocka_unit_test(test_media_types)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

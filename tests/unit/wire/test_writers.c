@@ -70,46 +70,128 @@ static void test_schema(void **state) {
     }
 }
 
+/* ---- predictions ---- */
+enum { ROWS = 2 };
+static const unsigned all_outputs =
+    WIRE_LABEL | WIRE_PROBABILITIES | WIRE_SCORES | WIRE_DISTANCE | WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS | WIRE_LOG_DENSITY;
+
+/* Everything the model says of two rows. */
+struct said {
+    size_t label[ROWS];
+    bool candidates[ROWS * 8];
+    double probabilities[ROWS * 8], scores[ROWS * 8], distance[ROWS], contributions[ROWS * 8 * 16];
+};
+
+/* Row i of what was said. */
+static dn_prediction row_of(const dn_model *model, struct said *said, size_t i) {
+    const size_t k = dn_model_classes(model)->n, s = dn_model_n_scores(model), d = dn_encoder_n_features(dn_model_encoder(model));
+    return (dn_prediction){.label = said->label + i,
+                           .candidates = said->candidates + i * k,
+                           .probabilities = said->probabilities + i * k,
+                           .scores = said->scores + i * s,
+                           .distance = said->distance + i,
+                           .contributions = said->contributions + i * s * d};
+}
+
+static void expect_numbers(const json_t *array, const double *expected, size_t n) {
+    assert_int_equal(json_array_size(array), n);
+    for (size_t j = 0; j < n; j++) { /* the very ones */
+        assert_true(json_number_value(json_array_get(array, j)) == expected[j]);
+    }
+}
+
+static void expect_row(const json_t *row, const json_t *classes, const dn_model *model, unsigned outputs, const dn_prediction *said) {
+    const size_t k = dn_model_classes(model)->n, s = dn_model_n_scores(model), d = dn_encoder_n_features(dn_model_encoder(model));
+    const bool ambiguous = said->label[0] == DN_AMBIGUOUS;
+    size_t members = 0;
+    for (unsigned bit = 1; bit <= WIRE_LOG_DENSITY; bit *= 2) {
+        members += (outputs & bit) != 0;
+    }
+    if (outputs & WIRE_LABEL) {
+        const json_t *label = json_object_get(row, "label");
+        assert_true(ambiguous ? json_is_null(label) : json_equal(label, json_array_get(classes, said->label[0])));
+    }
+    if (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS) && ambiguous) {
+        const json_t *candidates = json_object_get(row, "candidates");
+        size_t n = 0;
+        for (size_t j = 0; j < k; j++) {
+            if (said->candidates[j]) {
+                assert_true(json_equal(json_array_get(candidates, n++), json_array_get(classes, j)));
+            }
+        }
+        assert_true(n != 1 && json_array_size(candidates) == n && json_is_true(json_object_get(row, "ambiguous")));
+        members += outputs & WIRE_AMBIGUOUS ? 1 : 2;
+    } else if (outputs & WIRE_AMBIGUOUS) {
+        assert_true(json_is_false(json_object_get(row, "ambiguous")));
+    }
+    if (outputs & WIRE_PROBABILITIES) {
+        expect_numbers(json_object_get(row, "probabilities"), said->probabilities, k);
+    }
+    if (outputs & WIRE_SCORES) {
+        expect_numbers(json_object_get(row, "scores"), said->scores, s);
+    }
+    if (outputs & WIRE_DISTANCE) {
+        const json_t *distance = json_object_get(row, "distance");
+        assert_true(isnan(said->distance[0]) ? json_is_null(distance) : json_number_value(distance) == said->distance[0]);
+    }
+    for (size_t j = 0; outputs & WIRE_CONTRIBUTIONS && j < s; j++) {
+        expect_numbers(json_array_get(json_object_get(row, "contributions"), j), said->contributions + j * d, d);
+    }
+    if (outputs & WIRE_LOG_DENSITY) { /* of a model without */
+        assert_true(json_is_null(json_object_get(row, "log_density")));
+    }
+    assert_int_equal(json_object_size(row), members);
+}
+
 /* What the model says for two rows, parsed back. */
-static json_t *predict(const dn_model *model, bool label, bool probabilities, bool scores) {
-    const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(model)), k = dn_model_classes(model)->n, s = dn_model_n_scores(model);
-    double raw[2 * 16] = {0}, p[2 * 8] = {0}, g[2 * 8] = {0};
-    size_t labels[2] = {0};
-    double *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
+static json_t *predict(const dn_model *model, unsigned outputs) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    const size_t n_inputs = dn_encoder_n_inputs(encoder), k = dn_model_classes(model)->n, s = dn_model_n_scores(model);
+    double raw[ROWS * 16] = {0}, *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
+    struct said said = {0};
     assert_non_null(workspace);
-    assert_true(2 * n_inputs <= 32 && k <= 8 && s <= 8);
-    for (size_t i = 0; i < 2 * n_inputs; i++) {
+    assert_true(ROWS * n_inputs <= 32 && k <= 8 && s <= 8 && dn_encoder_n_features(encoder) <= 16);
+    for (size_t i = 0; i < ROWS * n_inputs; i++) {
         raw[i] = (double)(i % 2);
     }
-    const dn_prediction prediction = {.label = label ? labels : NULL,
-                                      .probabilities = probabilities ? p : NULL,
-                                      .scores = scores ? g : NULL};
-    dn_model_predict(model, raw, 2, workspace, &prediction);
+    const dn_prediction whole = row_of(model, &said, 0);
+    dn_model_predict(model, raw, ROWS, workspace, &whole);
     struct buf out = {0};
-    wire_predictions_write(model, "na\"me", 7, 2, &prediction, &out);
+    struct wire_predictions answer;
+    wire_predictions_begin(&answer, model, "na\"me", 7, outputs, &out);
+    for (size_t i = 0; i < ROWS; i++) { /* in two parts, as one */
+        const dn_prediction one = row_of(model, &said, i);
+        wire_predictions_rows(&answer, 1, &one);
+    }
+    wire_predictions_end(&answer);
     json_error_t error;
     json_t *tree = json_loadb(out.data, out.size, JSON_REJECT_DUPLICATES, &error);
     if (tree == NULL) {
         fail_msg("%s: %s", buf_cstr(&out), error.text);
     }
+    struct buf again = {0};
+    wire_predictions_begin(&answer, model, "na\"me", 7, outputs, &again);
+    wire_predictions_rows(&answer, ROWS, &whole);
+    wire_predictions_end(&answer);
+    assert_int_equal(out.size, again.size);
+    assert_memory_equal(out.data, again.data, out.size);
+    const json_t *classes = json_object_get(tree, "classes");
     assert_string_equal(json_string_value(json_object_get(tree, "model")), "na\"me");
     assert_int_equal(json_integer_value(json_object_get(tree, "version")), 7);
-    assert_int_equal(json_array_size(json_object_get(tree, "classes")), k);
-    assert_int_equal(json_array_size(json_object_get(tree, "predictions")), 2);
-    for (size_t i = 0; i < 2; i++) { /* every number is the very one */
-        const json_t *row = json_array_get(json_object_get(tree, "predictions"), i);
-        assert_int_equal(json_object_size(row), label + probabilities + scores);
-        if (label) {
-            assert_true(json_equal(json_object_get(row, "label"), json_array_get(json_object_get(tree, "classes"), labels[i])));
-        }
-        for (size_t j = 0; probabilities && j < k; j++) {
-            assert_true(json_number_value(json_array_get(json_object_get(row, "probabilities"), j)) == p[i * k + j]);
-        }
-        for (size_t j = 0; scores && j < s; j++) {
-            assert_true(json_number_value(json_array_get(json_object_get(row, "scores"), j)) == g[i * s + j]);
-        }
+    assert_int_equal(json_array_size(classes), k);
+    assert_int_equal(json_array_size(json_object_get(tree, "predictions")), ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        const dn_prediction one = row_of(model, &said, i);
+        expect_row(json_array_get(json_object_get(tree, "predictions"), i), classes, model, outputs, &one);
+    }
+    if (outputs & WIRE_CONTRIBUTIONS) {
+        expect_numbers(json_object_get(tree, "intercept"), dn_model_intercept(model), s);
+        assert_int_equal(json_array_size(json_object_get(tree, "features")), dn_encoder_n_features(encoder));
+    } else {
+        assert_int_equal(json_object_size(tree), 4);
     }
     buf_done(&out);
+    buf_done(&again);
     free(workspace);
     return tree;
 }
@@ -117,28 +199,87 @@ static json_t *predict(const dn_model *model, bool label, bool probabilities, bo
 static void test_predictions(void **state) {
     (void)state;
     dn_model *mixed = model_mixed(), *numeric = model_numeric(), *boolean = model_boolean();
-    for (int what = 1; what < 8; what++) {
-        json_decref(predict(mixed, what & 1, what & 2, what & 4));
-        json_decref(predict(numeric, what & 1, what & 2, what & 4));
-        json_decref(predict(boolean, what & 1, what & 2, what & 4));
+    for (unsigned outputs = 1; outputs <= all_outputs; outputs++) {
+        json_decref(predict(mixed, outputs));
+        json_decref(predict(numeric, outputs));
+        json_decref(predict(boolean, outputs));
     }
-    json_t *tree = predict(numeric, true, false, false);
+    json_t *tree = predict(numeric, WIRE_LABEL);
     const json_t *classes = json_object_get(tree, "classes");
     assert_true(json_is_number(json_array_get(classes, 2)) && json_number_value(json_array_get(classes, 2)) == 7.5);
     json_decref(tree);
-    tree = predict(boolean, true, false, false);
+    tree = predict(boolean, WIRE_LABEL);
     classes = json_object_get(tree, "classes");
     assert_true(json_is_false(json_array_get(classes, 0)) && json_is_true(json_array_get(classes, 1)));
     json_decref(tree);
-    tree = predict(mixed, true, true, false);
+    tree = predict(mixed, WIRE_LABEL | WIRE_CONTRIBUTIONS);
     assert_string_equal(json_string_value(json_array_get(json_object_get(tree, "classes"), 1)), "b");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(tree, "features"), 2)), "colour=blue");
     json_decref(tree);
     dn_model_unref(mixed);
     dn_model_unref(numeric);
     dn_model_unref(boolean);
 }
 
+/* Two rows of a strict rule's model, one of which it leaves without a class. */
+static void test_ambiguous_predictions(void **state) {
+    (void)state;
+    dn_model *model = model_mixed_as("one_vs_rest_strict", DN_UNSEEN_ZEROS);
+    const size_t labels[] = {DN_AMBIGUOUS, 1};
+    const bool candidates[] = {true, false, true, false, true, false};
+    const struct {
+        unsigned outputs;
+        const char *rows;
+    } expected[] = {
+        {WIRE_LABEL, "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"label\":\"b\"}]}"},
+        {WIRE_AMBIGUOUS, "[{\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"ambiguous\":false}]}"},
+        {WIRE_LABEL | WIRE_AMBIGUOUS,
+         "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"label\":\"b\",\"ambiguous\":false}]}"},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        struct buf out = {0};
+        struct wire_predictions answer;
+        wire_predictions_begin(&answer, model, "m", 1, expected[i].outputs, &out);
+        wire_predictions_rows(&answer, ROWS, &(dn_prediction){.label = (size_t *)labels, .candidates = (bool *)candidates});
+        wire_predictions_end(&answer);
+        assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
+        buf_done(&out);
+    }
+    for (unsigned outputs = 1; outputs <= all_outputs; outputs++) {
+        json_decref(predict(model, outputs));
+    }
+    dn_model_unref(model);
+}
+
+/* Densities, and rows outside of every class's support. */
+static void test_densities(void **state) {
+    (void)state;
+    dn_model *model = model_boolean();
+    double density[] = {-1.5, -(double)INFINITY};
+    bool outside[] = {false, true};
+    const size_t labels[] = {0, 1};
+    const dn_prediction rows = {.label = (size_t *)labels, .log_density = density, .out_of_support = outside};
+    const struct {
+        unsigned outputs;
+        const char *rows;
+    } expected[] = {
+        {WIRE_LABEL, "[{\"label\":false},{\"label\":true,\"out_of_support\":true}]}"},
+        {WIRE_LOG_DENSITY, "[{\"log_density\":-1.5,\"out_of_support\":false},{\"log_density\":null,\"out_of_support\":true}]}"},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        struct buf out = {0};
+        struct wire_predictions answer;
+        wire_predictions_begin(&answer, model, "m", 1, expected[i].outputs, &out);
+        wire_predictions_rows(&answer, ROWS, &rows);
+        wire_predictions_end(&answer);
+        assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
+        buf_done(&out);
+    }
+    dn_model_unref(model);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_csv_rows), cmocka_unit_test(test_schema), cmocka_unit_test(test_predictions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_csv_rows), cmocka_unit_test(test_schema), cmocka_unit_test(test_predictions),
+                                       cmocka_unit_test(test_ambiguous_predictions), cmocka_unit_test(test_densities)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,16 +121,19 @@ static inline dn_run scattered_run(void) {
     return run;
 }
 
-/* An allocator that counts what lives and refuses one call. */
+/* An allocator that counts what lives and refuses one call, or whatever is larger than one limit and below another. */
 typedef struct refusing {
     dn_allocator allocator;
-    size_t live, calls, refuse; /* refuse: the call, counted from 1; 0: none */
+    size_t live, calls, refuse;   /* refuse: the call, counted from 1; 0: none */
+    size_t limit, below, refused; /* bytes of one call, 0: no limits; calls refused */
 } refusing;
 
 static inline void *refusing_allocate(void *ctx, size_t size) {
     refusing *self = (refusing *)ctx;
-    if (++self->calls == self->refuse)
+    if (++self->calls == self->refuse || (size > self->limit && size < self->below)) {
+        self->refused++;
         return NULL;
+    }
     void *memory = malloc(size);
     if (memory != NULL) {
         memset(memory, 0xa5, size);

@@ -128,11 +128,13 @@ static void check_rows(const table *t, dn_rows *rows, const double *want, size_t
     assert_int_equal(at, n);
 }
 
-static void over_a_source_with(size_t cities, bool standardize, const size_t *columns, size_t n_columns, bool sparse) {
+static void over_a_source_with(size_t cities, const dn_encoder_spec *given, bool sparse) {
     table *t = table_new(cities);
     size_t borders[TABLE_MAX_CHUNKS];
     dn_run runs[] = {dn_run_default(), scattered_run()};
-    dn_encoder_spec spec = {.columns = columns, .n_columns = n_columns, .standardize = standardize};
+    dn_encoder_spec spec = *given;
+    spec.target = t->target;
+    spec.n_classes = 3;
     for (size_t cut = 0; cut < TABLE_CUTS; cut++) {
         size_t n_chunks = table_cut(cut, borders), n = 0;
         chunked source;
@@ -169,15 +171,55 @@ static const size_t every_column[] = {T_PLAIN, T_HOLES, T_STAMP, T_CONSTANT, T_E
 
 static void dense_over_a_source(void **unused) {
     (void)unused;
-    over_a_source_with(3, true, every_column, T_COLUMNS, false);
-    over_a_source_with(3, false, every_column, T_COLUMNS, false);
+    dn_encoder_spec spec = {.columns = every_column, .n_columns = T_COLUMNS};
+    over_a_source_with(3, &spec, false);
+    spec.standardize = true;
+    over_a_source_with(3, &spec, false);
 }
 
 static void sparse_over_a_source(void **unused) {
     (void)unused;
-    over_a_source_with(200, true, every_column, T_COLUMNS, true);
     static const size_t some[] = {T_CITY, T_WHOLE, T_LAST, T_COLOUR, T_FLAG};
-    over_a_source_with(60, false, some, 5, true);
+    over_a_source_with(200, &(dn_encoder_spec){.columns = every_column, .n_columns = T_COLUMNS, .standardize = true}, true);
+    over_a_source_with(60, &(dn_encoder_spec){.columns = some, .n_columns = 5}, true);
+}
+
+/* Every option at once: what the rows hold is what dn_encoder_apply says of raw rows, and test_encoder_options.c recomputes that. */
+static void with_options(void **unused) {
+    (void)unused;
+    for (int k = 0; k < 2; k++) {
+        dn_encoder_spec spec = {.columns = every_column,
+                                .n_columns = T_COLUMNS,
+                                .standardize = k == 0,
+                                .missing_number = DN_MISSING_FREQUENT_NUMBER,
+                                .missing_category = DN_MISSING_FREQUENT_LEVEL,
+                                .missing_indicator = true,
+                                .categorical = DN_DROP_FIRST,
+                                .unseen = k == 0 ? DN_UNSEEN_FREQUENT : DN_UNSEEN_ZEROS};
+        over_a_source_with(3, &spec, false);
+        over_a_source_with(200, &spec, true);
+    }
+}
+
+static void with_bases(void **unused) {
+    (void)unused;
+    static const size_t two[] = {0, 8}, three[] = {1, 5, 9}, others[] = {2, 3};
+    const dn_basis_spec bases[] = {
+        {.kind = DN_BASIS_POLYNOMIAL, .columns = three, .n_columns = 3, .degree = 3, .interactions = true},
+        {.kind = DN_BASIS_GAUSSIAN, .columns = two, .n_columns = 2, .keep = true, .standardize = true, .n_points = 4},
+        {.kind = DN_BASIS_DISTANCE, .columns = others, .n_columns = 2, .points = (const double[]){1.7e9, 0, 1.7e9, 3}, .n_points = 2},
+        {.kind = DN_BASIS_RANDOM_FOURIER, .columns = two, .n_columns = 2, .standardize = true, .n_features = 5, .width = 2},
+        {.kind = DN_BASIS_FISHER, .columns = two, .n_columns = 2, .standardize = true}};
+    for (int k = 0; k < 2; k++) {
+        dn_encoder_spec spec = {.columns = every_column,
+                                .n_columns = T_COLUMNS,
+                                .standardize = k == 0,
+                                .missing_indicator = k == 1,
+                                .bases = bases,
+                                .n_bases = sizeof bases / sizeof *bases};
+        over_a_source_with(3, &spec, false);
+        over_a_source_with(200, &spec, true);
+    }
 }
 
 static void order_of_the_source_does_not_matter(void **unused) {
@@ -215,6 +257,56 @@ static void order_of_the_source_does_not_matter(void **unused) {
     dn_encoder_unref(encoder);
     chunked_done(&source);
     chunked_done(&other);
+    free(t);
+}
+
+/* A category that training never saw is named with its row, unless the row weighs nothing or nobody asked for it. */
+static void refused_categories(void **unused) {
+    (void)unused;
+    table *t = table_new(200);
+    size_t borders[TABLE_MAX_CHUNKS], n_chunks = table_cut(2, borders), n = 0;
+    for (size_t i = 0; i < TABLE_ROWS; i++)
+        t->role[i] = i % 2 == 0 ? DN_ROW_TRAIN : DN_ROW_VALIDATE;
+    for (size_t i = 0; i < TABLE_ROWS; i++)
+        t->weight[i] = 1;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        chunked source;
+        chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
+        const size_t columns[] = {T_PLAIN, T_COLOUR, T_CITY};
+        dn_encoder_spec spec = {.columns = columns, .n_columns = 2 + (size_t)sparse, .unseen = DN_UNSEEN_REFUSE};
+        dn_encoder *encoder = NULL;
+        t->text[T_COLOUR][7001] = "green";
+        assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL), DN_OK);
+        assert_true(dn_encoder_refuses_unseen(encoder));
+        t->text[T_COLOUR][7001] = "ultraviolet";
+        for (int memory = 0; memory < 2; memory++) {
+            dn_rows *rows = NULL;
+            dn_error err = {0};
+            dn_status status =
+                dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_VALIDATE, NULL, t->weight, memory == 1, NULL, &rows, &err);
+            for (size_t i = 0; status == DN_OK && i < rows->n_blocks; i++) {
+                dn_block block;
+                status = dn_rows_block(rows, i, 0, &block, &err);
+            }
+            assert_int_equal(status, DN_ERR_DATA);
+            assert_string_equal(err.message, "column \"colour\" is \"ultraviolet\", a category that no training row has");
+            assert_string_equal(err.field, "colour");
+            assert_int_equal(err.row, 7001);
+            dn_rows_free(rows);
+            rows = NULL;
+            t->weight[7001] = 0;
+            assert_int_equal(dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_VALIDATE, NULL, t->weight, memory == 1, NULL,
+                                                 &rows, NULL),
+                             DN_OK);
+            double *want = expected(t, encoder, t->role, DN_ROW_VALIDATE, &n);
+            check_rows(t, rows, want, n, sparse == 1, t->role, DN_ROW_VALIDATE, false, true);
+            free(want);
+            dn_rows_free(rows);
+            t->weight[7001] = 1;
+        }
+        dn_encoder_unref(encoder);
+        chunked_done(&source);
+    }
     free(t);
 }
 
@@ -338,6 +430,9 @@ int main(void) {
         cmocka_unit_test(over_a_sparse_matrix),
         cmocka_unit_test(dense_over_a_source),
         cmocka_unit_test(sparse_over_a_source),
+        cmocka_unit_test(with_options),
+        cmocka_unit_test(with_bases),
+        cmocka_unit_test(refused_categories),
         cmocka_unit_test(order_of_the_source_does_not_matter),
         cmocka_unit_test(failures),
         cmocka_unit_test(source_fails_and_recovers),

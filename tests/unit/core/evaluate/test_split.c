@@ -1,4 +1,4 @@
-/* The holdout: exact numbers by class, a training row for every class, the seed and nothing else. */
+/* The holdout: exact numbers by class, a training row for every class, the seed and nothing else. Folds: as even as can be, in each class and in all. */
 #include "unit/core/support.h"
 
 #include "evaluate/split.h"
@@ -76,11 +76,56 @@ static void every_row_has_its_chance(void **state) {
             assert_true(drawn[i] > 120 - 46 && drawn[i] < 120 + 46);
 }
 
+static void folds_are_even(void **state) {
+    (void)state;
+    double target[N];
+    uint16_t fold[N];
+    dn_run run = dn_run_default();
+    fill(target);
+    for (size_t n_folds = 2; n_folds <= 700; n_folds = n_folds * 5 / 2) {
+        size_t *rows = xcalloc(5 * n_folds, sizeof *rows); /* of four classes, and together */
+        OK(dni_split_folds(target, N, 4, n_folds, &run, fold, NULL));
+        for (size_t i = 0; i < N; i++) {
+            assert_true(fold[i] < n_folds);
+            if (isnan(target[i]))
+                continue;
+            rows[(size_t)target[i] * n_folds + fold[i]]++;
+            rows[4 * n_folds + fold[i]]++;
+        }
+        for (size_t k = 0; k < 5; k++) {
+            size_t least = N, most = 0;
+            for (size_t f = 0; f < n_folds; f++) {
+                least = rows[k * n_folds + f] < least ? rows[k * n_folds + f] : least;
+                most = rows[k * n_folds + f] > most ? rows[k * n_folds + f] : most;
+            }
+            assert_true(most - least <= 1);
+        }
+        free(rows);
+    }
+}
+
+static void folds_by_seed(void **state) {
+    (void)state;
+    double target[N];
+    uint16_t a[N], b[N];
+    size_t together = 0;
+    dn_run run = dn_run_default();
+    fill(target);
+    OK(dni_split_folds(target, N, 4, 5, &run, a, NULL));
+    OK(dni_split_folds(target, N, 4, 5, &run, b, NULL));
+    assert_memory_equal(a, b, sizeof a);
+    for (run.seed = 2; run.seed <= 401; run.seed++) { /* two rows of a class are together by chance: 400 seeds, 1/5, five deviations of 8 */
+        OK(dni_split_folds(target, N, 4, 5, &run, b, NULL));
+        together += b[1] == b[2];
+    }
+    assert_memory_not_equal(a, b, sizeof a);
+    assert_true(together > 80 - 40 && together < 80 + 40);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_exact),
-        cmocka_unit_test(seed_decides),
-        cmocka_unit_test(every_row_has_its_chance),
+        cmocka_unit_test(shares_are_exact), cmocka_unit_test(seed_decides),  cmocka_unit_test(every_row_has_its_chance),
+        cmocka_unit_test(folds_are_even),   cmocka_unit_test(folds_by_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,17 @@ static void catalogue_is_complete(void **state) {
                 OK(dn_params_set_word(p, param->name, dn_params_word(p, param->name), NULL));
                 for (size_t c = 0; param->choices[c] != NULL; c++)
                     assert_non_null(param->choice_meanings[c]);
+            } else if (param->type == DN_PARAM_LIST) {
+                const double third[] = {0.25, 0.25, 0.5};
+                size_t n;
+                OK(dn_params_set_list(p, param->name, third, 3, NULL));
+                assert_true(dn_params_list(p, param->name, &n) != NULL && n == 3);
+                if (param->distribution) {
+                    OK(dn_params_check_classes(p, 3, NULL));
+                    assert_int_equal(dn_params_check_classes(p, 2, NULL), DN_ERR_ARGUMENT);
+                }
+                for (size_t c = 0; param->choices != NULL && param->choices[c] != NULL; c++)
+                    OK(dn_params_set_word(p, param->name, param->choices[c], NULL));
             } else if (param->type != DN_PARAM_BOOLEAN) {
                 OK(dn_params_set_number(p, param->name, param->default_number, NULL)); /* what stands behind a word is legal too */
                 assert_true(param->default_choice == NULL || strcmp(param->default_choice, param->word) == 0);

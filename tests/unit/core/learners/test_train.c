@@ -58,7 +58,7 @@ static void golden_through_the_table(void **state) {
         assert_string_equal(dn_model_target(result.model), t->names[t->d]);
 
         dn_metrics *again; /* evaluating the training table gives the training metrics */
-        OK(dn_model_evaluate(result.model, table->source, &run, &again, NULL));
+        OK(dn_model_evaluate(result.model, table->source, NULL, &run, &again, NULL));
         assert_true(again->accuracy == result.train->accuracy && again->log_loss == result.train->log_loss);
         assert_memory_equal(again->confusion, result.train->confusion, t->K * t->K * sizeof(double));
         dn_metrics_free(again);
@@ -182,12 +182,12 @@ static void refusals(void **state) {
     const dn_column_view pair[] = {views[0], views[3]}, numbers[] = {views[0], views[0]};
     dn_table_source *other;
     OK(dn_table_source_from_columns(renamed, pair, 2, N, &other, NULL));
-    assert_int_equal(dn_model_evaluate(result.model, other, &run, &metrics, &err), DN_ERR_DATA);
+    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err), DN_ERR_DATA);
     assert_string_equal(err.field, "flag");
     dn_table_source_free(other);
     OK(dn_table_source_from_columns(numeric, numbers, 2, N, &other, NULL));
     dn_error_clear(&err);
-    assert_int_equal(dn_model_evaluate(result.model, other, &run, &metrics, &err), DN_ERR_DATA);
+    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err), DN_ERR_DATA);
     assert_string_equal(err.field, "flag");
     dn_table_source_free(other);
     dn_train_result_done(&result);
@@ -221,7 +221,7 @@ static void numeric_classes(void **state) {
     dn_metrics *metrics;
     dn_error err = {0};
     OK(dn_table_source_from_columns(columns, views, 2, N, &other, NULL));
-    assert_int_equal(dn_model_evaluate(result.model, other, &run, &metrics, &err), DN_ERR_DATA);
+    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err), DN_ERR_DATA);
     assert_int_equal(err.row, 7);
     assert_non_null(strstr(err.message, "\"11\""));
     dn_table_source_free(other);

@@ -1,0 +1,148 @@
+/* What features are called. A name says how the feature comes about, and no two features have the same: what a column's name could be mistaken for is quoted. */
+#include "data/encoder.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char missing[] = "(missing)";
+static const size_t n_missing = sizeof missing - 1;
+
+/* The input a feature belongs to: the last one that begins at or before it; inputs without features begin where the next one does. */
+static const dn_input *input_of_feature(const dn_encoder *encoder, size_t j) {
+    size_t low = 0, high = encoder->n_inputs;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (encoder->inputs[middle].first_feature <= j)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &encoder->inputs[low];
+}
+
+/* Text of known length being written into a buffer that may be too small. */
+struct name_out {
+    char *bytes;
+    size_t size, length; /* room, and what all of it takes */
+};
+
+static void put_byte(struct name_out *out, char c) {
+    if (out->length + 1 < out->size)
+        out->bytes[out->length] = c;
+    out->length++;
+}
+
+/* Quoted: between double quotes, those within doubled. */
+static void put_part(struct name_out *out, const char *text, size_t n, bool quoted) {
+    if (quoted)
+        put_byte(out, '"');
+    for (size_t i = 0; i < n; i++) {
+        if (quoted && text[i] == '"')
+            put_byte(out, '"');
+        put_byte(out, text[i]);
+    }
+    if (quoted)
+        put_byte(out, '"');
+}
+
+static void put_column(struct name_out *out, const dn_encoder *encoder, const dn_input *input) {
+    const char *special = encoder->n_bases > 0 ? "=^*(" : "=";
+    put_part(out, input->name, strlen(input->name), strpbrk(input->name, special) != NULL || input->name[0] == '"');
+}
+
+static void put_level(struct name_out *out, const dn_input *input, size_t level) {
+    put_byte(out, '=');
+    if (level == input->levels.n) {
+        put_part(out, missing, n_missing, false);
+        return;
+    }
+    const char *text = input->levels.bytes + input->levels.start[level];
+    const size_t n = input->levels.start[level + 1] - input->levels.start[level];
+    put_part(out, text, n, (n > 0 && text[0] == '"') || (n == n_missing && memcmp(text, missing, n) == 0));
+}
+
+static void put_number(struct name_out *out, const char *before, size_t number, const char *after) {
+    char text[64];
+    int n = snprintf(text, sizeof text, "%s%zu%s", before, number, after);
+    put_part(out, text, (size_t)n, false);
+}
+
+/* a^2*b */
+static void put_monomial(struct name_out *out, const dn_encoder *encoder, const dni_basis *basis, size_t j) {
+    size_t factors[DN_MAX_DEGREE], n = dni_basis_monomial(basis, j, factors);
+    for (size_t i = 0, power; i < n; i += power) {
+        for (power = 1; i + power < n && factors[i + power] == factors[i]; power++) {
+        }
+        if (i > 0)
+            put_byte(out, '*');
+        put_column(out, encoder, &encoder->inputs[basis->columns[factors[i]]]);
+        if (power > 1)
+            put_number(out, "^", power, "");
+    }
+}
+
+static void put_basis(struct name_out *out, const dn_encoder *encoder, size_t j) {
+    static const char *const kinds[] = {[DN_BASIS_GAUSSIAN] = "gaussian(",
+                                        [DN_BASIS_DISTANCE] = "distance(",
+                                        [DN_BASIS_RANDOM_FOURIER] = "random_fourier(",
+                                        [DN_BASIS_FISHER] = "fisher("};
+    const dni_basis *basis = encoder->bases;
+    while (j >= basis->first_feature + basis->n_features)
+        basis++;
+    j -= basis->first_feature;
+    if (basis->kind == DN_BASIS_POLYNOMIAL)
+        put_monomial(out, encoder, basis, j);
+    else
+        put_number(out, kinds[basis->kind], basis->first_number + j, ")");
+}
+
+static size_t end_name(struct name_out *name) {
+    if (name->size > 0)
+        name->bytes[name->length < name->size ? name->length : name->size - 1] = '\0';
+    return name->length;
+}
+
+size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size) {
+    assert(j < encoder->n_features);
+    struct name_out name = {.bytes = out, .size = size};
+    if (j >= encoder->n_base) {
+        put_basis(&name, encoder, j);
+        return end_name(&name);
+    }
+    const dn_input *input = input_of_feature(encoder, j);
+    put_column(&name, encoder, input);
+    j -= input->first_feature;
+    if (input->type == DN_CATEGORICAL)
+        put_level(&name, input, j + dni_input_n_levels(input) - input->n_features);
+    else if (input->indicator && j + 1 == input->n_features) {
+        put_byte(&name, '=');
+        put_part(&name, missing, n_missing, false);
+    }
+    return end_name(&name);
+}
+
+size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *out, size_t size) {
+    assert(input < encoder->n_inputs);
+    const dn_input *it = &encoder->inputs[input];
+    struct name_out name = {.bytes = out, .size = size};
+    if (it->type == DN_CATEGORICAL && it->n_features < dni_input_n_levels(it)) {
+        put_column(&name, encoder, it);
+        put_level(&name, it, 0);
+    }
+    return end_name(&name);
+}
+
+/* ---- blame ------------------------------------------------------------------------------------------------------------------------------------- */
+dn_status dni_encoder_refuse_feature(const dn_encoder *encoder, size_t j, const double *raw, dn_error *err) {
+    const dni_basis *basis = encoder->bases;
+    while (j >= basis->first_feature + basis->n_features)
+        basis++;
+    const size_t i = basis->columns[dni_basis_blame(basis, j - basis->first_feature, encoder->inputs, raw)];
+    char name[DN_FIELD_SIZE];
+    bool whole = dn_encoder_feature_name(encoder, j, name, sizeof name) < sizeof name;
+    dn_status status = dn_error_set(err, DN_ERR_NUMERIC, "feature %s is beyond the range of numbers: column \"%s\" is %g there",
+                                    whole ? name : "of a basis", encoder->inputs[i].name, isnan(raw[i]) ? encoder->inputs[i].fill : raw[i]);
+    dn_error_set_field(err, encoder->inputs[i].name);
+    return status;
+}

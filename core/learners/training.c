@@ -1,0 +1,139 @@
+/* Encoder, rows, learner, model, metrics of one fit. */
+#include "learners/training.h"
+#include "evaluate/judge.h"
+#include "learners/multiclass.h"
+#include "learners/training_memory.h"
+#include "learners/weights.h"
+#include "predict/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* labels->value ← weight · class weight of the training rows. */
+static dn_status weigh(const dni_training *t, dn_error *err) {
+    const dn_train_request *r = t->request;
+    const dni_labels *l = t->labels;
+    size_t n = r->source->n_rows, K = l->classes.shown.n;
+    if (l->value == NULL)
+        return DN_OK;
+    double *factor = malloc(K * sizeof *factor), sum = 0;
+    if (factor == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the weights of %zu classes", K);
+    dni_class_factors(r->class_weight, r->class_weights, K, l->index, l->role, l->weight, n, factor);
+    bool kept = true; /* no product is 0 */
+    for (size_t i = 0; i < n; i++) {
+        l->value[i] = l->role[i] == DN_ROW_TRAIN ? (l->weight == NULL ? 1 : l->weight[i]) * factor[(size_t)l->index[i]] : 0;
+        kept = kept && (l->role[i] != DN_ROW_TRAIN || l->value[i] > 0);
+        sum += l->value[i];
+    }
+    free(factor);
+    if (!kept || !isfinite(sum))
+        return dn_error_set(err, DN_ERR_DATA, "weights times class weights leave the range of numbers: take weights nearer to 1");
+    return DN_OK;
+}
+
+dn_status dni_training_encode(dni_training *t, dn_error *err) {
+    const dn_train_request *r = t->request;
+    const dni_labels *l = t->labels;
+    const double *weight = l->value == NULL ? l->weight : l->value;
+    size_t n_classes = l->classes.shown.n;
+    t->n_train = 0;
+    for (size_t i = 0; i < r->source->n_rows; i++)
+        t->n_train += l->role[i] == DN_ROW_TRAIN;
+    dn_status status = weigh(t, err);
+    if (status != DN_OK)
+        return status;
+    dn_encoder_spec spec = r->features;
+    spec.target = l->index;
+    spec.n_classes = n_classes;
+    status = dn_encoder_fit(r->source, &spec, l->role, weight, t->run, &t->encoder, err);
+    if (status != DN_OK)
+        return status;
+    size_t n_features = dn_encoder_n_features(t->encoder);
+    t->set = (dni_training_set){.source = r->source,
+                                .encoder = t->encoder,
+                                .role = l->role,
+                                .index = l->index,
+                                .weight = weight,
+                                .n_rows = t->n_train,
+                                .n_classes = n_classes,
+                                .params = r->params,
+                                .class_names = l->class_name,
+                                .reserve = dni_rows_memory(r, r->source->n_rows, n_features, n_classes, 1) +
+                                           dni_ranking_memory(t->n_train, n_classes, l->weight != NULL)};
+    return dni_training_rows(&t->set, t->run, &t->rows, &t->streamed, err);
+}
+
+/* The machines become a model that says with what it was trained: "auto" is no answer. */
+static dn_status make_model(dni_training *t, dn_machine *machines, size_t n_machines, dn_error *err) {
+    const dn_train_request *r = t->request;
+    const char *target = r->source->columns[r->target].name;
+    dni_classes classes = {0};
+    dn_params *used;
+    dn_status status = dn_params_copy(r->params, &used, err);
+    if (status != DN_OK)
+        return status;
+    dn_decision decision = dni_multiclass_decision(used);
+    status = dn_params_settle(used, t->rows->n_rows, t->rows->n_cols, decision == DN_DECISION_NATIVE ? t->set.n_classes : 2, err);
+    if (status == DN_OK)
+        status = dni_classes_copy(&t->labels->classes, &classes, err);
+    dni_model_parts parts = {.params = used,
+                             .seed = t->run->seed,
+                             .target = target,
+                             .target_length = strlen(target),
+                             .classes = &classes,
+                             .encoder = t->encoder,
+                             .decision = decision,
+                             .machines = machines,
+                             .n_machines = n_machines};
+    if (status == DN_OK)
+        status = dni_model_new(&parts, &t->model, err);
+    dn_params_free(used);
+    if (status == DN_OK)
+        t->encoder = NULL; /* the model's now; its rows still borrow it */
+    else
+        dni_classes_done(&classes);
+    return status;
+}
+
+dn_status dni_training_fit(dni_training *t, dn_error *err) {
+    dn_machine *machines;
+    size_t n_machines;
+    dn_status status = dni_fit_machines(&t->set, t->rows, t->run, &machines, &n_machines, &t->report, err);
+    if (status != DN_OK)
+        return status;
+    dn_report_text(&t->report, "rows", t->streamed ? "streamed" : "in memory");
+    status = make_model(t, machines, n_machines, err);
+    if (status != DN_OK)
+        dni_machines_free(machines, n_machines);
+    return status;
+}
+
+dn_status dni_training_judge(const dni_training *t, enum dn_row_role role, bool curves, dn_metrics **out, dn_error *err) {
+    const dni_labels *l = t->labels;
+    dn_rows *own = NULL;
+    if (role != DN_ROW_TRAIN) {
+        dn_status status =
+            dn_rows_from_source(t->request->source, t->model->encoder, l->role, role, l->index, NULL, false, t->run, &own, err);
+        if (status != DN_OK)
+            return status;
+    }
+    const dni_judging judging = {own == NULL ? t->rows : own, l->weight, l->role, (uint8_t)role, curves};
+    dn_status status = dni_judge_rows(&judging, t->model, t->run, out, err);
+    dn_rows_free(own);
+    return status;
+}
+
+void dni_training_forget(dni_training *t) {
+    dn_rows_free(t->rows);
+    t->rows = NULL;
+}
+
+void dni_training_done(dni_training *t) {
+    dni_training_forget(t);
+    dn_encoder_unref(t->encoder);
+    dn_model_unref(t->model);
+    dn_report_done(&t->report);
+    *t = (dni_training){0};
+}

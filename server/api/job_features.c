@@ -1,0 +1,115 @@
+/* How the columns of a job become features: the options of `features`, what each column makes, and how many features there are in all. */
+#include "api/job_spec.h"
+#include "base/json_read.h"
+
+#include <string.h>
+
+static size_t n_faults(const struct job_request *r) {
+    return r->problem->n_errors + r->problem->n_dropped;
+}
+
+/* Whether a basis takes the input, and none of those that take it keeps it. */
+static bool is_taken(const struct job_request *r, size_t input) {
+    bool taken = false;
+    for (size_t i = 0; i < r->spec.features.n_bases; i++) {
+        const dn_basis_spec *basis = &r->spec.features.bases[i];
+        if (!jobs_basis_takes(basis, r->spec.inputs, input))
+            continue;
+        if (basis->keep)
+            return false;
+        taken = true;
+    }
+    return taken;
+}
+
+/* 1-of-K for categories, a number and its indicator otherwise. */
+static struct job_encoding encoding_of(const struct job_request *r, size_t input) {
+    const struct jobs_features *f = &r->spec.features;
+    const struct wire_column *c = &r->schema.columns[r->spec.inputs[input].index];
+    struct job_encoding e = {0};
+    if (c->type == DN_CATEGORICAL) {
+        const size_t levels = c->distinct > 0 ? (size_t)c->distinct : 0;
+        e.missing_level = c->missing > 0 && f->missing_category == DN_MISSING_OWN_LEVEL;
+        e.n_features = levels + e.missing_level - (f->categorical == DN_DROP_FIRST && levels > 0 ? 1 : 0);
+        return e;
+    }
+    e.taken = is_taken(r, input);
+    e.indicator = c->missing > 0 && f->missing_indicator;
+    e.n_features = (e.taken ? 0U : 1U) + (e.indicator ? 1U : 0U);
+    return e;
+}
+
+static bool reckon(struct job_request *r) {
+    r->encodings = arena_alloc(r->arena, (r->spec.n_inputs + 1) * sizeof *r->encodings);
+    if (!r->encodings)
+        return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", r->spec.n_inputs);
+    r->n_features = 0;
+    for (size_t i = 0; i < r->spec.n_inputs; i++) {
+        r->encodings[i] = encoding_of(r, i);
+        r->n_features += r->encodings[i].n_features;
+    }
+    for (size_t i = 0; i < r->spec.features.n_bases; i++)
+        r->n_features += job_basis_features(r, i);
+    return true;
+}
+
+size_t job_basis_features(const struct job_request *r, size_t basis) {
+    const dn_basis_spec *b = &r->spec.features.bases[basis];
+    return dn_basis_n_features(b, jobs_basis_width(b, r->spec.inputs, r->spec.n_inputs), r->n_classes);
+}
+
+bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_encoder_spec *out) {
+    const size_t n = r->spec.n_inputs;
+    size_t *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
+    for (size_t i = 0; inputs && i < n; i++) {
+        columns[i] = (dn_table_column){.name = r->spec.inputs[i].name, .type = r->spec.inputs[i].type};
+        inputs[i] = i;
+    }
+    if (!inputs)
+        return false;
+    *out = jobs_features_spec(&r->spec.features, inputs, n);
+    out->n_classes = r->n_classes;
+    return true;
+}
+
+/* What the encoder would refuse. */
+static void check(struct job_request *r) {
+    dn_table_column *columns = arena_alloc(r->arena, (r->spec.n_inputs + 1) * sizeof *columns);
+    dn_encoder_spec spec;
+    dn_error err;
+    dn_error_clear(&err);
+    if (!columns || !job_encoder_spec(r, columns, &spec))
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", r->spec.n_inputs);
+    else if (dn_encoder_check(columns, r->spec.n_inputs, &spec, &err) != DN_OK)
+        json_fault(r->problem, "/features", strcmp(err.field, "basis") == 0 ? "basis" : NULL, "%s", err.message);
+}
+
+/* Standardised, a column of one value is 0 in every row. */
+static void warn_of_constants(struct job_request *r) {
+    for (size_t i = 0; r->spec.features.standardize && i < r->spec.n_inputs; i++) {
+        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken)
+            job_request_warn(r, "column \"%s\" is %g in every row that has it: it stays a feature, with weight 0", c->name, c->minimum);
+    }
+}
+
+void job_features_read(struct job_request *r, const json_t *features) {
+    struct jobs_features *f = &r->spec.features;
+    const size_t before = n_faults(r);
+    *f = jobs_features_default(r->spec.algorithm);
+    if (features)
+        jobs_features_read(features, "/features", r->has_inputs ? r->spec.inputs : NULL, r->spec.n_inputs, r->arena, f, r->problem);
+    if (f->automatic) {
+        f->automatic = false;
+        f->categorical = r->spec.params && dn_params_drops_first(r->spec.params) ? DN_DROP_FIRST : DN_ONE_HOT;
+    }
+    if (!r->has_inputs || n_faults(r) != before)
+        return;
+    check(r);
+    if (n_faults(r) != before || !reckon(r))
+        return;
+    warn_of_constants(r);
+    if (r->n_features == 0)
+        json_fault(r->problem, "", "features",
+                   "no feature is left: every column is a category with one value, of which the first is left out");
+}

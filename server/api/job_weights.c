@@ -1,0 +1,134 @@
+/* What rows count: the members weight and class_weight of a job. What the dataset's summary tells is judged at once, the rest when the job reads the rows. */
+#include "api/job_spec.h"
+#include "api/support.h"
+#include "base/json_read.h"
+#include "jobs/class_weights.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- weight ---- */
+
+/* Values that no weight can have, where it is sure that a row with a target has one. */
+static bool check_values(struct job_request *r, const struct wire_column *c) {
+    const bool all_rows = r->has_target && r->target_missing == 0;
+    if (c->missing >= r->dataset.n_rows || c->missing > (all_rows ? 0 : r->target_missing))
+        return json_fault(r->problem, "", "weight", "column \"%s\" is missing in %" PRId64 " of %" PRId64 " rows; every row needs a weight",
+                          c->name, c->missing, r->dataset.n_rows);
+    if (all_rows && c->minimum < 0)
+        return json_fault(r->problem, "", "weight", "column \"%s\" has negative values (down to %g); a weight is >= 0", c->name,
+                          c->minimum);
+    if (c->maximum <= 0)
+        return json_fault(r->problem, "", "weight", "column \"%s\" has no value above 0; some row must count", c->name);
+    return true;
+}
+
+void job_weight_read(struct job_request *r, const json_t *root) {
+    const char *name = NULL;
+    if (!json_read_string(root, "weight", false, "", &name, r->problem) || !r->has_dataset)
+        return;
+    ptrdiff_t i = wire_schema_find(&r->schema, name);
+    if (i < 0) {
+        job_unknown_column(r, "", "weight", name);
+        return;
+    }
+    const struct wire_column *c = &r->schema.columns[i];
+    if (r->has_target && r->spec.target.index == (size_t)i)
+        json_fault(r->problem, "", "weight", "column \"%s\" is the target", name);
+    else if (c->type != DN_NUMERIC)
+        json_fault(r->problem, "", "weight", "column \"%s\" is %s; a weight is numeric", name, dn_column_type_name(c->type));
+    else if (check_values(r, c)) {
+        r->spec.weighted = true;
+        r->spec.weight = (struct jobs_column){.index = (size_t)i, .name = c->name, .type = c->type};
+    }
+}
+
+/* ---- the classes, as far as the summary knows them ---- */
+
+/* Writes "a, b, c" of the classes that have no weight; returns how many they are. The summary lists them all, or none is said to be missing. */
+static size_t find_missing(const struct job_request *r, const json_t *given, struct buf *out) {
+    struct problem ignored = {0};
+    size_t n = 0;
+    json_t *columns = json_parse(r->dataset.columns, strlen(r->dataset.columns), &ignored);
+    const json_t *top = json_object_get(json_array_get(columns, r->spec.target.index), "top");
+    problem_done(&ignored);
+    for (size_t i = 0; json_array_size(top) == r->n_classes && i < r->n_classes; i++) {
+        const json_t *value = json_array_get(json_array_get(top, i), 0);
+        const char *name = json_is_boolean(value) ? (json_is_true(value) ? "true" : "false") : json_string_value(value);
+        if (name && !json_object_get(given, name))
+            buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", name);
+    }
+    json_decref(columns);
+    return n;
+}
+
+/* One weight. */
+static bool read_one(struct job_request *r, const char *name, const json_t *value, double *out) {
+    const struct wire_column *c = r->has_target ? &r->schema.columns[r->spec.target.index] : NULL;
+    double number = 0;
+    if (!json_is_number(value) || !(json_number_value(value) > 0)) {
+        struct buf got = {0};
+        json_describe(&got, value);
+        const char *text = buf_cstr(&got);
+        json_fault(r->problem, "/class_weight", name, "must be a number > 0, got %s", text ? text : "another value");
+        buf_done(&got);
+        return false;
+    }
+    *out = json_number_value(value);
+    if (!c)
+        return true;
+    if (!jobs_class_parse(c->type, name, &number))
+        return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\", which is %s", c->name,
+                          dn_column_type_name(c->type));
+    if (c->type == DN_NUMERIC && (number < c->minimum || number > c->maximum))
+        return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\", which goes from %g to %g", c->name,
+                          c->minimum, c->maximum);
+    return true;
+}
+
+static void read_given(struct job_request *r, const json_t *given) {
+    struct jobs_class_weights *out = &r->spec.class_weights;
+    const size_t n = json_object_size(given), before = r->problem->n_errors + r->problem->n_dropped;
+    double *values = arena_alloc(r->arena, (n + 1) * sizeof *values);
+    out->names = arena_alloc(r->arena, (n + 1) * sizeof *out->names);
+    if (!values || !out->names) {
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+        return;
+    }
+    for (void *at = json_object_iter((json_t *)(uintptr_t)given); at; at = json_object_iter_next((json_t *)(uintptr_t)given, at)) {
+        out->names[out->n] = json_object_iter_key(at);
+        if (read_one(r, out->names[out->n], json_object_iter_value(at), &values[out->n]))
+            out->n++;
+    }
+    out->kind = DN_CLASS_WEIGHT_GIVEN;
+    out->values = values;
+    if (!r->has_target || r->problem->n_errors + r->problem->n_dropped != before)
+        return;
+    struct buf missing = {0};
+    if (find_missing(r, given, &missing) > 0)
+        json_fault(r->problem, "", "class_weight", "has no weight for %s; every class needs one",
+                   missing.failed ? "some class" : buf_cstr(&missing));
+    else if (n != r->n_classes)
+        json_fault(r->problem, "", "class_weight", "has %zu weights, the target \"%s\" has %zu classes; each needs one", n,
+                   r->spec.target.name, r->n_classes);
+    buf_done(&missing);
+}
+
+void job_class_weight_read(struct job_request *r, const json_t *root) {
+    const json_t *value = json_read_any(root, "class_weight", false, "", r->problem);
+    if (!value)
+        return;
+    if (json_is_string(value) && strcmp(json_string_value(value), "balanced") == 0) {
+        r->spec.class_weights.kind = DN_CLASS_WEIGHT_BALANCED;
+    } else if (json_is_object(value)) {
+        read_given(r, value);
+    } else {
+        struct buf got = {0};
+        json_describe(&got, value);
+        const char *text = buf_cstr(&got);
+        json_fault(r->problem, "", "class_weight", "must be \"balanced\", or an object of a weight for each class, got %s",
+                   text ? text : "another value");
+        buf_done(&got);
+    }
+}

@@ -1,0 +1,121 @@
+/* The options of `features`: missing values, categories, standardising. Bases are in bases.c. */
+#include "jobs/features.h"
+
+#include <string.h>
+
+static const char *const numbers[] = {"mean", "most_frequent", NULL};            /* dn_missing_number */
+static const char *const categories[] = {"own_category", "most_frequent", NULL}; /* dn_missing_category */
+static const char *const encodings[] = {"one_hot", "drop_first", "auto", NULL};  /* dn_categorical, and the algorithm's choice */
+static const char *const unseens[] = {"zeros", "most_frequent", "error", NULL};  /* dn_unseen_rule */
+
+struct jobs_features jobs_features_default(const dn_algorithm *algorithm) {
+    return (struct jobs_features){.standardize = algorithm && (algorithm->flags & DN_ALGORITHM_STANDARDIZE), .automatic = true};
+}
+
+/* "mean", "most_frequent", "own_category": for the columns that can have it. */
+static void read_missing_word(const json_t *object, const char *parent, struct jobs_features *out, struct problem *problem) {
+    static const char *const words[] = {"mean", "most_frequent", "own_category", NULL};
+    size_t word = 0;
+    if (!json_read_choice(object, "missing", false, parent, words, &word, problem))
+        return;
+    out->missing_number = word == 1 ? DN_MISSING_FREQUENT_NUMBER : DN_MISSING_MEAN;
+    out->missing_category = word == 1 ? DN_MISSING_FREQUENT_LEVEL : DN_MISSING_OWN_LEVEL;
+}
+
+static void read_missing(const json_t *object, const char *parent, struct jobs_features *out, struct problem *problem) {
+    static const char *const known[] = {"numeric", "categorical", "indicator", NULL};
+    const json_t *missing = json_read_any(object, "missing", false, parent, problem);
+    struct buf pointer = {0};
+    size_t choice = 0;
+    if (!missing || json_is_string(missing)) {
+        read_missing_word(object, parent, out, problem);
+        return;
+    }
+    if (!json_is_object(missing)) {
+        struct buf got = {0};
+        json_describe(&got, missing);
+        const char *text = buf_cstr(&got);
+        json_fault(problem, parent, "missing", "must be a word or an object, got %s", text ? text : "another value");
+        buf_done(&got);
+        return;
+    }
+    json_pointer(&pointer, parent, "missing");
+    const char *place = buf_cstr(&pointer);
+    if (!place) {
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+        return;
+    }
+    if (json_read_choice(missing, "numeric", false, place, numbers, &choice, problem))
+        out->missing_number = (dn_missing_number)choice;
+    if (json_read_choice(missing, "categorical", false, place, categories, &choice, problem))
+        out->missing_category = (dn_missing_category)choice;
+    json_read_bool(missing, "indicator", false, place, &out->missing_indicator, problem);
+    json_refuse_unknown(missing, known, place, problem);
+    buf_done(&pointer);
+}
+
+static void read_categorical(const json_t *object, const char *parent, struct jobs_features *out, struct problem *problem) {
+    static const char *const known[] = {"encoding", "unseen", NULL};
+    const json_t *categorical = NULL;
+    struct buf pointer = {0};
+    size_t choice = 0;
+    if (!json_read_object(object, "categorical", false, parent, &categorical, problem))
+        return;
+    json_pointer(&pointer, parent, "categorical");
+    const char *place = buf_cstr(&pointer);
+    if (!place) {
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+        return;
+    }
+    if (json_read_choice(categorical, "encoding", false, place, encodings, &choice, problem)) {
+        out->automatic = choice == 2;
+        out->categorical = choice == 1 ? DN_DROP_FIRST : DN_ONE_HOT;
+    }
+    if (json_read_choice(categorical, "unseen", false, place, unseens, &choice, problem))
+        out->unseen = (dn_unseen_rule)choice;
+    json_refuse_unknown(categorical, known, place, problem);
+    buf_done(&pointer);
+}
+
+void jobs_features_read(const json_t *object, const char *parent, const struct jobs_column *inputs, size_t n_inputs, struct arena *arena,
+                        struct jobs_features *out, struct problem *problem) {
+    json_read_bool(object, "standardize", false, parent, &out->standardize, problem);
+    read_missing(object, parent, out, problem);
+    read_categorical(object, parent, out, problem);
+    jobs_bases_read(object, parent, inputs, n_inputs, arena, out, problem);
+}
+
+void jobs_features_write(const struct jobs_features *features, const struct jobs_column *inputs, size_t n_inputs, struct json_writer *w) {
+    json_kv_bool(w, "standardize", features->standardize);
+    json_put_key(w, "missing");
+    json_begin_object(w);
+    json_kv_string(w, "numeric", numbers[features->missing_number]);
+    json_kv_string(w, "categorical", categories[features->missing_category]);
+    json_kv_bool(w, "indicator", features->missing_indicator);
+    json_end_object(w);
+    json_put_key(w, "categorical");
+    json_begin_object(w);
+    json_kv_string(w, "encoding", features->automatic ? "auto" : encodings[features->categorical]);
+    json_kv_string(w, "unseen", unseens[features->unseen]);
+    json_end_object(w);
+    json_put_key(w, "basis");
+    json_begin_array(w);
+    for (size_t i = 0; i < features->n_bases; i++)
+        jobs_basis_write(&features->bases[i], inputs, n_inputs, w);
+    json_end_array(w);
+}
+
+dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const size_t *columns, size_t n) {
+    return (dn_encoder_spec){
+        .columns = columns,
+        .n_columns = n,
+        .standardize = features->standardize,
+        .missing_number = features->missing_number,
+        .missing_category = features->missing_category,
+        .missing_indicator = features->missing_indicator,
+        .categorical = features->categorical,
+        .unseen = features->unseen,
+        .bases = features->bases,
+        .n_bases = features->n_bases,
+    };
+}

@@ -1,0 +1,186 @@
+/* The stored specification of a job: what is written is what is read, whatever it holds; what is damaged is refused. */
+#include "support.h"
+
+static const char *const class_names[] = {"no", "yes \"quoted\""};
+static const double class_values[] = {0.25, 3};
+
+static dn_status set_lambda(dn_params *params, double value) {
+    return dn_params_set_number(params, "lambda", value, NULL);
+}
+
+/* Everything that a specification may hold. */
+static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
+    static const size_t both[] = {1, 0}, first[] = {0}, snapshots[] = {1, 10};
+    static const double centres[] = {0, 0, 1, 1e-300}, points[] = {-1.5, 2};
+    static const int64_t indexes[] = {7, 2, 1, 0, 9};
+    bases[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL, .columns = both, .n_columns = 2, .degree = 3, .interactions = false};
+    bases[1] = (dn_basis_spec){
+        .kind = DN_BASIS_GAUSSIAN, .columns = both, .n_columns = 2, .keep = true, .points = centres, .n_points = 2, .width = 0.5};
+    bases[2] = (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN, .columns = first, .n_columns = 1, .n_points = 7};
+    bases[3] =
+        (dn_basis_spec){.kind = DN_BASIS_DISTANCE, .columns = first, .n_columns = 1, .standardize = true, .points = points, .n_points = 2};
+    bases[4] = (dn_basis_spec){.kind = DN_BASIS_RANDOM_FOURIER, .columns = both, .n_columns = 2, .n_features = 33};
+    bases[5] = (dn_basis_spec){.kind = DN_BASIS_FISHER, .columns = both, .n_columns = 2};
+    spec->features = (struct jobs_features){.standardize = true,
+                                            .missing_number = DN_MISSING_FREQUENT_NUMBER,
+                                            .missing_category = DN_MISSING_FREQUENT_LEVEL,
+                                            .missing_indicator = true,
+                                            .categorical = DN_DROP_FIRST,
+                                            .unseen = DN_UNSEEN_REFUSE,
+                                            .bases = bases,
+                                            .n_bases = 6};
+    spec->weighted = true;
+    spec->weight = (struct jobs_column){5, "w", DN_NUMERIC};
+    spec->class_weights = (struct jobs_class_weights){.kind = DN_CLASS_WEIGHT_GIVEN,
+                                                      .names = (const char **)(uintptr_t)class_names,
+                                                      .values = class_values,
+                                                      .n = 2};
+    spec->validation = (struct jobs_validation){.dataset = "other", .version = 3, .id = 17, .weighted = true, .indexes = indexes};
+    spec->seed = 42;
+    spec->seconds = 1.5;
+    spec->snapshots = snapshots;
+    spec->n_snapshots = 2;
+    assert_int_equal(set_lambda(spec->params, 0.1), DN_OK);
+}
+
+static void same_basis(const dn_basis_spec *a, const dn_basis_spec *b, size_t width) {
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->n_columns, b->n_columns);
+    assert_memory_equal(a->columns, b->columns, a->n_columns * sizeof *a->columns);
+    assert_int_equal(a->standardize, b->standardize);
+    assert_int_equal(a->degree, b->degree);
+    assert_int_equal(a->interactions, b->interactions);
+    assert_int_equal(a->n_points, b->n_points);
+    assert_int_equal(a->n_features, b->n_features);
+    assert_true(a->width == b->width);
+    assert_int_equal(a->points == NULL, b->points == NULL);
+    if (a->points)
+        assert_memory_equal(a->points, b->points, a->n_points * width * sizeof(double));
+}
+
+static void what_is_written_is_read(void **state) {
+    (void)state;
+    struct jobs_spec spec = fixture_spec("m", "newton"), back;
+    dn_basis_spec bases[6];
+    struct arena arena;
+    struct buf text = {0}, again = {0};
+    struct problem problem = {0};
+    arena_init(&arena, 0);
+    fill(&spec, bases);
+    jobs_spec_write(&spec, &text);
+    assert_non_null(buf_cstr(&text));
+    if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem))
+        fail_msg("%s", problem.detail);
+    jobs_spec_write(&back, &again);
+    assert_string_equal(buf_cstr(&again), buf_cstr(&text));
+    assert_true(back.weighted);
+    assert_string_equal(back.weight.name, "w");
+    assert_int_equal(back.weight.index, 5);
+    assert_int_equal(back.class_weights.kind, DN_CLASS_WEIGHT_GIVEN);
+    assert_int_equal(back.class_weights.n, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(back.class_weights.names[i], class_names[i]);
+        assert_true(back.class_weights.values[i] == class_values[i]);
+    }
+    assert_string_equal(back.validation.dataset, "other");
+    assert_int_equal(back.validation.version, 3);
+    assert_int_equal(back.validation.id, 17);
+    assert_true(back.validation.weighted);
+    assert_memory_equal(back.validation.indexes, spec.validation.indexes, 5 * sizeof(int64_t));
+    assert_int_equal(back.folds, 0);
+    assert_true(back.features.standardize && back.features.missing_indicator && !back.features.automatic);
+    assert_int_equal(back.features.missing_number, DN_MISSING_FREQUENT_NUMBER);
+    assert_int_equal(back.features.missing_category, DN_MISSING_FREQUENT_LEVEL);
+    assert_int_equal(back.features.categorical, DN_DROP_FIRST);
+    assert_int_equal(back.features.unseen, DN_UNSEEN_REFUSE);
+    assert_int_equal(back.features.n_bases, 6);
+    for (size_t i = 0; i < 6; i++)
+        same_basis(&back.features.bases[i], &bases[i], bases[i].n_columns);
+    assert_true(back.features.bases[1].keep && !back.features.bases[2].keep);
+    assert_true(dn_params_number(back.params, "lambda") == 0.1);
+    jobs_spec_done(&back);
+    buf_done(&text);
+    buf_done(&again);
+    dn_params_free(spec.params);
+    arena_done(&arena);
+}
+
+/* The least, and the other ways to validate. */
+static void what_is_left_out_stays_out(void **state) {
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        struct jobs_spec spec = fixture_spec("m", "newton"), back;
+        struct arena arena;
+        struct buf text = {0};
+        struct problem problem = {0};
+        arena_init(&arena, 0);
+        spec.holdout = way == 1 ? 0.1 : 0;
+        spec.folds = way == 2 ? 5 : 0;
+        spec.class_weights.kind = way == 2 ? DN_CLASS_WEIGHT_BALANCED : DN_CLASS_WEIGHT_NONE;
+        jobs_spec_write(&spec, &text);
+        if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem))
+            fail_msg("%s", problem.detail);
+        assert_true(back.holdout == spec.holdout);
+        assert_int_equal(back.folds, spec.folds);
+        assert_int_equal(back.class_weights.kind, spec.class_weights.kind);
+        assert_false(back.weighted);
+        assert_null(back.validation.dataset);
+        assert_int_equal(back.features.n_bases, 0);
+        assert_int_equal(back.features.categorical, DN_ONE_HOT);
+        jobs_spec_done(&back);
+        buf_done(&text);
+        dn_params_free(spec.params);
+        arena_done(&arena);
+    }
+}
+
+/* Every text that is cut short, and some that were changed. */
+static void what_is_damaged_is_refused(void **state) {
+    (void)state;
+    struct jobs_spec spec = fixture_spec("m", "newton"), back;
+    dn_basis_spec bases[6];
+    struct buf text = {0};
+    fill(&spec, bases);
+    jobs_spec_write(&spec, &text);
+    static const char *const changes[][2] = {
+        {"\"basis\":[", "\"basis\":7,\"x\":["},
+        {"\"polynomial\"", "\"polynomiol\""},
+        {"\"x1\"", "\"x9\""},
+        {"\"indexes\":[7,2,1", "\"indexes\":[7"},
+        {"\"id\":17", "\"id\":0"},
+        {"\"drop_first\"", "\"drop_last\""},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0] + text.size; i++) {
+        struct problem problem = {0};
+        struct arena arena;
+        struct buf bad = {0};
+        const size_t n = sizeof changes / sizeof changes[0];
+        arena_init(&arena, 0);
+        if (i < n) {
+            const char *whole = buf_cstr(&text), *at = strstr(whole, changes[i][0]);
+            assert_non_null(at);
+            buf_append(&bad, whole, (size_t)(at - whole));
+            buf_puts(&bad, changes[i][1]);
+            buf_puts(&bad, at + strlen(changes[i][0]));
+        } else {
+            buf_append(&bad, text.data, i - n);
+        }
+        if (jobs_spec_read(buf_cstr(&bad), &arena, &back, &problem))
+            fail_msg("change %zu is not noticed", i);
+        assert_int_equal(problem.type, PROBLEM_INTERNAL);
+        problem_done(&problem);
+        buf_done(&bad);
+        arena_done(&arena);
+    }
+    buf_done(&text);
+    dn_params_free(spec.params);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(what_is_left_out_stays_out),
+        cmocka_unit_test(what_is_damaged_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
