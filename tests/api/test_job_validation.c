@@ -105,6 +105,20 @@ static void test_folds(void **state) {
     assert_true(json_equal(value_at(again, "/result/metrics"), value_at(r, "/result/metrics")));
 }
 
+/* A basis learns from rows of its own, in each fold anew. */
+static void test_folds_with_a_basis(void **state) {
+    (void)state;
+    static const char *const bases[] = {"{'type':'polynomial','degree':2}", "{'type':'gaussian','centres':3}",
+                                        "{'type':'random_fourier','features':5}", "{'type':'fisher'}"};
+    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
+        const struct response *r = job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic',"
+                                             "'features':{'include':['a','b','c','d'],'basis':[%s]},'validation':{'folds':3}}",
+                                             bases[i]);
+        assert_int_equal(count_at(r, "/result/metrics/validation/folds"), 3);
+        assert_true(real_at(r, "/result/metrics/validation/accuracy") > 0.8);
+    }
+}
+
 static void test_another_dataset(void **state) {
     (void)state;
     const struct response *r = job_train(JOB("even", ",'validation':{'dataset':'odd'}"));
@@ -288,10 +302,15 @@ static void test_every_fault_of_validation_and_weights(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_all_metrics_are_there), TEST(test_folds),
-        TEST(test_another_dataset),       TEST(test_both_datasets_stay_while_the_job_runs),
-        TEST(test_weights_count_as_rows), TEST(test_class_weights),
-        TEST(test_machines_are_told),     TEST(test_every_fault_of_validation_and_weights),
+        TEST(test_all_metrics_are_there),
+        TEST(test_folds),
+        TEST(test_folds_with_a_basis),
+        TEST(test_another_dataset),
+        TEST(test_both_datasets_stay_while_the_job_runs),
+        TEST(test_weights_count_as_rows),
+        TEST(test_class_weights),
+        TEST(test_machines_are_told),
+        TEST(test_every_fault_of_validation_and_weights),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -35,12 +35,13 @@ static void assert_same_metrics(const dn_metrics *a, const dn_metrics *b) {
     assert_memory_equal(a->confusion, b->confusion, a->n_classes * a->n_classes * sizeof(double));
 }
 
-/* Every fold's metrics are those of a training without its rows, judged on them; with weights and balanced classes too, whose balance is the fold's own. The model is
- * that of all rows. */
+/* Every fold's metrics are those of a training without its rows, judged on them; with weights and balanced classes too, whose balance is the fold's own; and with a basis, which
+ * makes rows of its own from a copy of the run, on several slots. The model is that of all rows. */
 static void folds_by_hand(void **state) {
     (void)state;
     enum { FOLDS = 4, N = 331 };
-    for (size_t way = 0; way < 2; way++) {
+    for (size_t way = 0; way < 3; way++) {
+        const dn_basis_spec basis = {.kind = DN_BASIS_POLYNOMIAL, .degree = 2, .interactions = true};
         struct csv *t = csv_clouds(N, 4, 3);
         for (size_t i = 0; i < N; i++)
             t->x[i * 4 + 3] = (double)(1 + i % 4) / 2;
@@ -53,10 +54,18 @@ static void folds_by_hand(void **state) {
             request.features.n_columns = 3;
             request.class_weight = DN_CLASS_WEIGHT_BALANCED;
         }
+        if (way == 2) {
+            request.features.bases = &basis;
+            request.features.n_bases = 1;
+        }
         whole = request;
         request.folds = FOLDS;
         dn_run run = dn_run_default();
         run.seed = 5;
+        if (way == 2) {
+            run.sum = sum_in_ranges;
+            run.n_slots = 3;
+        }
         dn_train_result r = train(&request, &run), plain = train(&whole, &run);
         assert_int_equal(r.n_folds, FOLDS);
         assert_true(r.validation == NULL && r.n_train == N && r.n_validation == 0);
