@@ -203,6 +203,8 @@ static dn_status fit_fisher(const dn_fit_input *input, const dn_run *run, dn_mac
         status = make_machine(&fisher, out, err);
     if (status == DN_OK)
         *report = fresh;
+    else
+        dn_report_done(&fresh);
     dni_fisher_done(&fisher);
     return status;
 }

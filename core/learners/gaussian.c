@@ -199,6 +199,7 @@ static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_m
         status = fit_machine(&fit, &machine, err);
     dni_scatter_done(&fit.scatter, run);
     if (status != DN_OK) {
+        dn_report_done(&fresh);
         dn_machine_done(&machine);
         return status;
     }

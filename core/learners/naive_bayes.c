@@ -217,6 +217,7 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
         status = fit_machine(&b, &machine, err);
     dni_scatter_done(&b.scatter, run);
     if (status != DN_OK) {
+        dn_report_done(&fresh);
         dn_machine_done(&machine);
         return status;
     }
