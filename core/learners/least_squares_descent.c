@@ -66,13 +66,6 @@ static double measure(const struct descent *own, const double *x, const double *
     return largest;
 }
 
-static bool wants_snapshot(const dn_run *run, size_t iteration) {
-    for (size_t i = 0; i < run->n_snapshots; i++)
-        if (run->snapshots[i] == iteration)
-            return true;
-    return false;
-}
-
 static void tell(struct descent *own, const dn_run *run, const dni_iterate *point) {
     const dni_squares *q = &own->fit->squares;
     size_t d = q->width - 1;
@@ -88,7 +81,7 @@ static void tell(struct descent *own, const dn_run *run, const dni_iterate *poin
                             .train_error = q->wrong / q->weight,
                             .n_scores = q->n_scores,
                             .n_features = d};
-    if (own->raw != NULL && wants_snapshot(run, point->iteration)) {
+    if (own->raw != NULL && dn_run_wants_snapshot(run, point->iteration)) {
         const dn_fit_input *input = own->fit->input;
         double *w0 = own->raw + q->n_scores * d;
         dni_linear_to_raw(point->x, q->width, point->x + d, q->width, q->n_scores, d, input->mean, input->scale, own->raw, w0);

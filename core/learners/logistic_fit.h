@@ -8,25 +8,41 @@
 
 typedef enum dni_logistic_solver { DNI_LOGISTIC_NEWTON, DNI_LOGISTIC_LBFGS, DNI_LOGISTIC_DESCENT, DNI_LOGISTIC_SGD } dni_logistic_solver;
 
-/* Up to this many variables a matrix of the features is decomposed: rank at lambda = 0, the metric of L-BFGS. */
+/* Up to so many features (with the intercept) a matrix of them is decomposed: the metric of L-BFGS, rank at lambda = 0. */
 #define DNI_LOGISTIC_MAX_METRIC 1025
 #define DNI_LOGISTIC_MAX_RANK 2049
+/* Up to so many variables newton's Hessian is a matrix; beyond, its systems are solved by conjugate gradients. */
+#define DNI_LOGISTIC_MAX_HESSIAN 4096
+
+/* What a fit with given parameters to data of a given shape will do: a function of these alone, so that the same data always take the same road. */
+typedef struct dni_logistic_plan {
+    dni_logistic_solver solver;
+    bool squared;     /* the loss is the squared error */
+    double l1, l2;    /* l1·‖w‖₁ + l2·‖w‖² */
+    size_t n_scores;  /* 1 for two classes */
+    size_t width;     /* features and the intercept */
+    size_t n;         /* n_scores · width */
+    bool products;    /* newton without a matrix */
+    bool polishes;    /* L-BFGS ends with Newton steps, which show if the weights still grow */
+    unsigned uses;    /* dni_logistic_uses */
+    double tolerance; /* the parameters', "auto" resolved */
+    size_t max_iterations;
+} dni_logistic_plan;
 
 typedef struct dni_logistic_fit {
     const dn_fit_input *input;
     const dn_run *run;
     dn_report *report;
-    dni_logistic_solver solver;
-    double tolerance;
-    size_t max_iterations;
+    dni_logistic_plan plan;
     dni_moments moments;
     dni_logistic loss; /* ctx of the objective is the fit, see logistic_watch.c */
     /* what the last accepted point was like */
-    double measure;       /* largest component of the gradient in standardised variables */
+    double measure;       /* largest component of the (sub)gradient in standardised variables */
     double gradient_norm; /* Euclidean, as stated */
-    double first_measure; /* at the start; 0 before */
-    double fraction;      /* of progress, never decreasing */
-    bool polishing;       /* Newton steps after L-BFGS: their iterations count on from base_iteration */
+    double first_measure; /* both at the start; 0 before */
+    double first_norm;
+    double fraction; /* of progress, never decreasing */
+    bool polishing;  /* Newton steps after L-BFGS: their iterations count on from base_iteration */
     size_t base_iteration;
     size_t slow;       /* Newton steps in a row that reached the tolerance while the weights still grew */
     bool separated;    /* lambda = 0: some iterate had every row on its right side, so no minimum exists */
@@ -41,12 +57,22 @@ typedef struct dni_logistic_fit {
     size_t n_null;
 } dni_logistic_fit;
 
+/* ---- logistic.c ---- */
+dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes);
+const char *dni_logistic_solver_name(dni_logistic_solver solver);
+
+/* ---- logistic_fit.c ---- */
+/* dn_algorithm's fit. */
+dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err);
+/* Bytes of it. */
+double dni_logistic_fit_memory(const dni_logistic_plan *plan, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
+
 /* ---- logistic_watch.c: who judges the iterates ---- */
 DN_MUST_USE dn_status dni_logistic_watch_init(dni_logistic_fit *fit, dn_error *err);
 /* The fit as the objective of a solver; max_iterations as the solver's. */
 dni_objective dni_logistic_objective(dni_logistic_fit *fit);
-/* Largest component of the present gradient in standardised variables. */
-double dni_logistic_measure(const dni_logistic_fit *fit);
+/* Measure and norm of the gradient at the last evaluation. */
+void dni_logistic_take_measure(dni_logistic_fit *fit);
 /* Warnings for the way it ended; `converged`. */
 void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome);
 

@@ -116,18 +116,20 @@ static dn_status add_null_basis(const dni_logistic *loss, double *hessian, dn_er
     return DN_OK;
 }
 
-/* … the common part of all classes, columns that are constant. */
+/* … columns that are constant, the common part of all classes. The weights' common part is l1's affair when there is l1: a curvature that the objective has not
+ * would make the models of proximal Newton wrong. */
 static void make_definite(const dni_logistic *loss, double *hessian) {
     size_t width = loss->width, K = loss->n_scores, n = loss->n;
     for (size_t j = 0; j < width; j++) {
         double mean = 0;
         for (size_t k = 0; k < K; k++) {
             double *own = &hessian[(k * width + j) * n + k * width + j];
-            if (*own == 0)
+            if (!(*own > 0))
                 *own = 1;
             mean += *own / (double)K;
         }
-        for (size_t k = 0; K > 1 && k < K; k++)
+        bool unseen = K > 1 && (loss->l1 == 0 || j + 1 == width);
+        for (size_t k = 0; unseen && k < K; k++)
             for (size_t l = 0; l <= k; l++)
                 hessian[(k * width + j) * n + l * width + j] += mean / (double)K;
     }
@@ -137,7 +139,7 @@ dn_status dni_logistic_hessian(void *ctx, const dn_run *run, const double *x, do
     dni_logistic *loss = ctx;
     size_t width = loss->width, d = width - 1, K = loss->n_scores;
     dni_logistic_state(loss, x, loss->stated);
-    dni_logistic_set_table(loss, loss->stated);
+    dni_logistic_set_table(loss, loss->stated, loss->table);
     size_t pairs = K * (K + 1) / 2;
     dn_status status = dn_run_sum(run, loss->rows, hessian_block, loss, pairs * width * width, loss->hessian_sums, err);
     if (status != DN_OK)

@@ -1,16 +1,12 @@
-/* Cross-entropy over rows.
+/* A mean of losses over rows, and its gradient.
  *
- *   K = 2:  ℓ = ln(1 + e^{−tg}),  t = ±1;   residual p − r, p = 1/(1 + e^{−g})
- *   K > 2:  ℓ = ln Σ_k e^{g_k} − g_true;     residual p_k − r_k
- *   f = Σ v ℓ / Σv + λ Σ_k ‖w_k‖²,   ∂f/∂w_k = Σ v (p_k − r_k) x / Σv + 2λw_k,   the intercept without the penalty
+ *   f = Σ v ℓ / Σv + λ Σ_k ‖w_k‖²,   ∂f/∂w_k = Σ v (∂ℓ/∂g_k) x / Σv + 2λw_k,   the intercept without the penalty
  *
  * One pass reads each tile of rows once: scores, residuals and gradient while it is in the cache. */
 #include "learners/logistic_loss.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
-#include "predict/probability.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -21,29 +17,33 @@ static size_t pairs_of(size_t n_scores) {
 
 static double slot_doubles(double n_scores, double width, unsigned uses) {
     double expanded = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM)) ? 2 : (uses & DNI_LOGISTIC_BATCH) ? 1 : 0;
-    return DNI_TILE_ROWS * (n_scores + 2 + expanded * width);
+    double along = (uses & DNI_LOGISTIC_PRODUCT) ? n_scores : 0;
+    return DNI_TILE_ROWS * (n_scores + 2 + expanded * width + along);
 }
 
 double dni_logistic_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots, unsigned uses) {
     double width = (double)n_cols + 1, scores = n_classes == 2 ? 1 : (double)n_classes;
     double n = width * scores, slots = (double)n_slots;
-    double sum = 3 + n;
+    double sum = (uses & DNI_LOGISTIC_PRODUCT) ? 3 + 2 * n : 3 + n;
     if (uses & DNI_LOGISTIC_GRAM)
         sum = fmax(sum, width * width);
     if (uses & DNI_LOGISTIC_HESSIAN)
         sum = fmax(sum, scores * (scores + 1) / 2 * width * width);
     double depth = 2 + log2((double)n_rows / DN_BLOCK_ROWS + 1); /* partial sums that a thread holds */
-    double own = 2 * width + 5 * n + slots * slot_doubles(scores, width, uses);
+    double own = 2 * width + 6 * n + slots * slot_doubles(scores, width, uses);
     if (uses & DNI_LOGISTIC_HESSIAN)
         own += scores * (scores + 1) / 2 * width * width;
+    if (uses & DNI_LOGISTIC_PRODUCT)
+        own += 3 * n;
     return 8 * (own + sum * depth * slots);
 }
 
 static dn_status init_slots(dni_logistic *loss, unsigned uses, const dn_run *run, dn_error *err) {
     bool expanded = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM | DNI_LOGISTIC_BATCH)) != 0;
     bool scratch = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM)) != 0;
+    bool along = (uses & DNI_LOGISTIC_PRODUCT) != 0;
     size_t tile = DNI_TILE_ROWS;
-    size_t each = tile * (loss->n_scores + 2 + (expanded ? loss->width : 0) + (scratch ? loss->width : 0));
+    size_t each = tile * (loss->n_scores + 2 + (expanded ? loss->width : 0) + (scratch ? loss->width : 0) + (along ? loss->n_scores : 0));
     void *slots, *memory;
     dn_status status = dn_run_alloc(run, loss->n_slots, sizeof *loss->slots, "the threads' work areas", &slots, err);
     if (status != DN_OK)
@@ -63,6 +63,7 @@ static dn_status init_slots(dni_logistic *loss, unsigned uses, const dn_run *run
         slot->target = slot->weights + tile;
         slot->z = expanded ? slot->target + tile : NULL;
         slot->scratch = scratch ? slot->z + tile * loss->width : NULL;
+        slot->along = along ? next + each - tile * loss->n_scores : NULL;
     }
     return DN_OK;
 }
@@ -93,7 +94,7 @@ dn_status dni_logistic_init(dni_logistic *loss, const dn_rows *rows, size_t n_cl
         return dn_error_set(err, DN_ERR_BUDGET, "%zu features for %zu classes are more weights than can be computed with", rows->n_cols,
                             n_classes);
     void *memory;
-    dn_status status = dn_run_alloc(run, 2 * rows->n_cols + 4 * loss->n + 3, sizeof(double), "the weights and the gradient", &memory, err);
+    dn_status status = dn_run_alloc(run, 2 * rows->n_cols + 5 * loss->n + 3, sizeof(double), "the weights and the gradient", &memory, err);
     if (status != DN_OK)
         return status;
     loss->memory = memory;
@@ -102,9 +103,15 @@ dn_status dni_logistic_init(dni_logistic *loss, const dn_rows *rows, size_t n_cl
     loss->stated = loss->scale + rows->n_cols;
     loss->gradient = loss->stated + loss->n;
     loss->table = loss->gradient + loss->n;
-    loss->sums = loss->table + loss->n;
+    loss->threshold = loss->table + loss->n;
+    loss->sums = loss->threshold + loss->n;
     choose_variables(loss, moments, (uses & DNI_LOGISTIC_CHANGE) != 0);
     status = init_slots(loss, uses, run, err);
+    if (status == DN_OK && (uses & DNI_LOGISTIC_PRODUCT)) {
+        status = dn_run_alloc(run, 3 * loss->n, sizeof(double), "products with the Hessian", &memory, err);
+        loss->along = status == DN_OK ? memory : NULL;
+        loss->products = status == DN_OK ? loss->along + loss->n : NULL;
+    }
     if (status != DN_OK || !(uses & DNI_LOGISTIC_HESSIAN))
         return status;
     size_t pairs = pairs_of(n_scores);
@@ -118,10 +125,19 @@ dn_status dni_logistic_init(dni_logistic *loss, const dn_rows *rows, size_t n_cl
 
 void dni_logistic_done(dni_logistic *loss, const dn_run *run) {
     dn_run_free(run, loss->hessian_sums);
+    dn_run_free(run, loss->along);
     dn_run_free(run, loss->slot_memory);
     dn_run_free(run, loss->slots);
     dn_run_free(run, loss->memory);
     *loss = (dni_logistic){0};
+}
+
+void dni_logistic_set_l1(dni_logistic *loss, double l1) {
+    const double most = 1e300; /* times 0 it is 0 */
+    loss->l1 = l1;
+    for (size_t k = 0; k < loss->n_scores; k++)
+        for (size_t j = 0; j + 1 < loss->width; j++)
+            loss->threshold[k * loss->width + j] = fmin(l1 / loss->scale[j], most);
 }
 
 void dni_logistic_state(const dni_logistic *loss, const double *x, double *stated) {
@@ -152,11 +168,11 @@ void dni_logistic_unstate(const dni_logistic *loss, const double *stated, double
     }
 }
 
-void dni_logistic_set_table(dni_logistic *loss, const double *stated) {
+void dni_logistic_set_table(const dni_logistic *loss, const double *stated, double *table) {
     if (loss->sparse)
-        dni_transpose(stated, loss->n_scores, loss->width, loss->table);
+        dni_transpose(stated, loss->n_scores, loss->width, table);
     else
-        memcpy(loss->table, stated, loss->n * sizeof *stated);
+        memcpy(table, stated, loss->n * sizeof *stated);
 }
 
 dn_block dni_logistic_tile(const dn_block *block, size_t first) {
@@ -169,70 +185,17 @@ dn_block dni_logistic_tile(const dn_block *block, size_t first) {
                       .weight = block->weight == NULL ? NULL : block->weight + first};
 }
 
-/* What a tile adds to the loss and to the counts. */
-struct tally {
-    double loss, wrong, unseparated;
-};
-
-/* g → v(p − r) for two classes. */
-static void residuals_two(double *g, const dn_block *tile, struct tally *tally) {
-    for (size_t t = 0; t < tile->x.n_rows; t++) {
-        double v = tile->weight == NULL ? 1 : tile->weight[t];
-        bool second = tile->target[t] > 0.5;
-        double margin = second ? g[t] : -g[t];
-        double e = exp(-fabs(g[t]));
-        tally->loss += v * ((margin > 0 ? 0 : -margin) + log1p(e));
-        tally->wrong += (g[t] > 0) != second ? v : 0;
-        tally->unseparated += v > 0 && !(margin > 0);
-        double miss = margin > 0 ? e / (1 + e) : 1 / (1 + e); /* 1 − p(true) */
-        g[t] = v * (second ? -miss : miss);
-    }
-}
-
-/* g → v(p − r) for K classes; the greatest score is taken out before exponentials. */
-static void residuals_many(double *g, size_t K, const dn_block *tile, struct tally *tally) {
-    for (size_t t = 0; t < tile->x.n_rows; t++, g += K) {
-        double v = tile->weight == NULL ? 1 : tile->weight[t];
-        size_t truth = (size_t)tile->target[t], best = 0;
-        double rival = -(double)INFINITY, own = g[truth];
-        for (size_t k = 0; k < K; k++) {
-            if (g[k] > g[best])
-                best = k;
-            if (k != truth && !(g[k] <= rival))
-                rival = g[k];
-        }
-        double greatest = g[best], sum = 0;
-        for (size_t k = 0; k < K; k++) {
-            g[k] = exp(g[k] - greatest);
-            sum += g[k];
-        }
-        tally->loss += v * (log(sum) + (greatest - own));
-        tally->wrong += best != truth ? v : 0;
-        tally->unseparated += v > 0 && !(own > rival);
-        double others = 0; /* 1 − p(true) as a sum of small numbers, not as a difference of large ones */
-        for (size_t k = 0; k < K; k++) {
-            if (k != truth)
-                others += g[k];
-            g[k] *= v / sum;
-        }
-        g[truth] = -v * (others / sum);
-    }
-}
-
 static dn_status evaluate_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot].scores;
-    struct tally tally = {0};
+    dni_logistic_tally tally = {0};
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         dn_status status = dn_run_stop(loss->run, err);
         if (status != DN_OK)
             return status;
         dn_block tile = dni_logistic_tile(block, first);
         dni_tile_scores(tile.x, loss->table, loss->n_scores, scores);
-        if (loss->n_scores == 1)
-            residuals_two(scores, &tile, &tally);
-        else
-            residuals_many(scores, loss->n_scores, &tile, &tally);
+        dni_logistic_residuals(loss, &tile, scores, &tally);
         dni_tile_gradient(tile.x, scores, loss->n_scores, out + 3);
     }
     out[0] += tally.loss;
@@ -245,7 +208,7 @@ dn_status dni_logistic_evaluate(void *ctx, const dn_run *run, const double *x, d
     dni_logistic *loss = ctx;
     size_t width = loss->width, d = width - 1;
     dni_logistic_state(loss, x, loss->stated);
-    dni_logistic_set_table(loss, loss->stated);
+    dni_logistic_set_table(loss, loss->stated, loss->table);
     dn_status status = dn_run_sum(run, loss->rows, evaluate_block, loss, 3 + loss->n, loss->sums, err);
     if (status != DN_OK)
         return status;
@@ -274,17 +237,14 @@ dn_status dni_logistic_evaluate(void *ctx, const dn_run *run, const double *x, d
 static dn_status count_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
     const dni_logistic *loss = arg;
     double *scores = loss->slots[slot].scores;
-    struct tally tally = {0};
+    dni_logistic_tally tally = {0};
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         dn_status status = dn_run_stop(loss->run, err);
         if (status != DN_OK)
             return status;
         dn_block tile = dni_logistic_tile(block, first);
         dni_tile_scores(tile.x, loss->table, loss->n_scores, scores);
-        if (loss->n_scores == 1)
-            residuals_two(scores, &tile, &tally);
-        else
-            residuals_many(scores, loss->n_scores, &tile, &tally);
+        dni_logistic_residuals(loss, &tile, scores, &tally);
         for (size_t t = 0; t < tile.x.n_rows; t++) {
             double own = loss->n_scores == 1 ? scores[t] : scores[t * loss->n_scores + (size_t)tile.target[t]];
             bool counts = tile.weight == NULL || tile.weight[t] > 0;
@@ -297,63 +257,4 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot, doub
 dn_status dni_logistic_count_below(dni_logistic *loss, const dn_run *run, double floor, double *out, dn_error *err) {
     loss->u_floor = floor;
     return dn_run_sum(run, loss->rows, count_block, loss, 1, out, err);
-}
-
-/* Rows order[0 … n-1] of a block side by side, with their targets and weights. */
-static dn_block gather(const dni_logistic *loss, const dn_block *block, const size_t *order, size_t n) {
-    dni_logistic_slot *slot = &loss->slots[0];
-    size_t d = loss->width - 1;
-    for (size_t i = 0; i < n; i++) {
-        memcpy(slot->z + i * d, block->x.values + order[i] * block->x.stride, d * sizeof(double));
-        slot->target[i] = block->target[order[i]];
-        slot->weights[i] = block->weight == NULL ? 1 : block->weight[order[i]];
-    }
-    return (dn_block){.x = dn_matrix_dense(slot->z, n, d), .target = slot->target, .weight = slot->weights};
-}
-
-dn_status dni_logistic_batch(dni_logistic *loss, const dn_block *block, const size_t *order, size_t n_rows, double rate, double *x,
-                             dn_error *err) {
-    double *sum = loss->sums + 3, *scores = loss->slots[0].scores;
-    double batch_weight = 0;
-    struct tally tally = {0};
-    dn_status status = dn_run_stop(loss->run, err);
-    if (status != DN_OK)
-        return status;
-    dni_logistic_set_table(loss, x);
-    memset(sum, 0, loss->n * sizeof *sum);
-    for (size_t first = 0; first < n_rows;) {
-        size_t n = loss->sparse ? 1 : n_rows - first < DNI_TILE_ROWS ? n_rows - first : DNI_TILE_ROWS;
-        dn_block tile;
-        if (loss->sparse) {
-            size_t row = order[first];
-            tile = (dn_block){.x = dn_matrix_rows(block->x, row, 1),
-                              .target = block->target + row,
-                              .weight = block->weight == NULL ? NULL : block->weight + row};
-        } else {
-            tile = gather(loss, block, order + first, n);
-        }
-        for (size_t i = 0; i < n; i++)
-            batch_weight += tile.weight == NULL ? 1 : tile.weight[i];
-        dni_tile_scores(tile.x, loss->table, loss->n_scores, scores);
-        if (loss->n_scores == 1)
-            residuals_two(scores, &tile, &tally);
-        else
-            residuals_many(scores, loss->n_scores, &tile, &tally);
-        dni_tile_gradient(tile.x, scores, loss->n_scores, sum);
-        first += n;
-    }
-    if (loss->sparse) {
-        dni_transpose(sum, loss->width, loss->n_scores, loss->gradient);
-        sum = loss->gradient;
-    }
-    size_t d = loss->width - 1;
-    double shrink = 2 * rate * loss->lambda * batch_weight;
-    for (size_t k = 0; k < loss->n_scores; k++) {
-        double *w = x + k * loss->width;
-        const double *g = sum + k * loss->width;
-        for (size_t j = 0; j < d; j++)
-            w[j] -= rate * g[j] + shrink * w[j];
-        w[d] -= rate * g[d];
-    }
-    return DN_OK;
 }

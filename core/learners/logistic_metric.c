@@ -109,7 +109,7 @@ dn_status dni_logistic_make_metric(dni_logistic_fit *fit, dn_error *err) {
     fit->diagonal = memory;
     for (size_t j = 0; j < width; j++)
         fit->diagonal[j] = typical + (j < d ? 2 * loss->lambda / (loss->scale[j] * loss->scale[j]) : 0);
-    if (width > DNI_LOGISTIC_MAX_METRIC)
+    if (width > DNI_LOGISTIC_MAX_METRIC || loss->l1 > 0) /* orthant-wise steps take a diagonal only */
         return DN_OK;
     status = dn_run_alloc(fit->run, width * width, sizeof(double), "the metric of L-BFGS", &memory, err);
     if (status != DN_OK)

@@ -1,6 +1,7 @@
 /* Judge of the iterates: when to stop, what to tell, and whether unpenalised weights run away.
  *
- * Stopping: the largest component of the gradient with respect to standardised weights and intercepts is at most `tolerance`.
+ * Stopping: the largest component of the gradient (with l1: of the subgradient of least norm) with respect to standardised weights and intercepts is at most
+ * `tolerance`.
  * Without a penalty the minimum may not exist:
  *   - every row on the right side of every boundary (t·g > 0): complete separation, the weights grow for ever;
  *   - otherwise a finite minimum is certified by u_t = v_t(1 − p(true)) > 0 with ‖Σ u_t t_t x_t‖ ≤ 1e-6 min u (multipliers that no separating direction allows);
@@ -8,6 +9,7 @@
 #include "learners/logistic_fit.h"
 #include "learners/report.h"
 #include "linalg/vector.h"
+#include "optimize/l1.h"
 #include "predict/linear.h"
 
 #include <math.h>
@@ -30,7 +32,7 @@ dn_status dni_logistic_watch_init(dni_logistic_fit *fit, dn_error *err) {
     return status;
 }
 
-double dni_logistic_measure(const dni_logistic_fit *fit) {
+static double measure(const dni_logistic_fit *fit) {
     const dni_logistic *loss = &fit->loss;
     size_t width = loss->width, d = width - 1;
     double largest = 0;
@@ -40,13 +42,27 @@ double dni_logistic_measure(const dni_logistic_fit *fit) {
         if (!(of_intercept <= largest))
             largest = of_intercept;
         for (size_t j = 0; j < d; j++) {
-            double s = fit->moments.deviation[j];
-            double own = fabs(s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 2 * loss->lambda * loss->stated[k * width + j]);
+            double s = fit->moments.deviation[j], w = loss->stated[k * width + j];
+            double slope = s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 2 * loss->lambda * w;
+            double own = fabs(dni_l1_slope(loss->l1 / (s > 0 ? s : 1), w, slope));
             if (!(own <= largest))
                 largest = own;
         }
     }
     return largest;
+}
+
+/* Length of the gradient in the stated variables, of the subgradient with l1. */
+static double stated_length(const dni_logistic_fit *fit) {
+    const dni_logistic *loss = &fit->loss;
+    double sum = 0;
+    if (loss->l1 == 0)
+        return dni_norm(loss->gradient, loss->n);
+    for (size_t i = 0; i < loss->n; i++) {
+        double slope = dni_l1_slope((i + 1) % loss->width == 0 ? 0 : loss->l1, loss->stated[i], loss->gradient[i]);
+        sum += slope * slope;
+    }
+    return sqrt(sum);
 }
 
 /* Norms in standardised variables: of the weights without intercepts, and of the gradient with them. */
@@ -77,6 +93,11 @@ static double gradient_length(const dni_logistic_fit *fit) {
     return sqrt(sum);
 }
 
+void dni_logistic_take_measure(dni_logistic_fit *fit) {
+    fit->measure = measure(fit);
+    fit->gradient_norm = stated_length(fit);
+}
+
 /* A pass that looks whether the present iterate certifies a finite minimum (lambda = 0). */
 static dn_status certify(dni_logistic_fit *fit, dn_error *err) {
     double below, length = gradient_length(fit) * fit->moments.weight;
@@ -103,19 +124,19 @@ static void mark_growing(dni_logistic_fit *fit, const double *step) {
             }
 }
 
-/* Lambda = 0: notes that the classes are separable, and sets *reason where going on tells nothing more. A descent told to make so many passes makes them: the weights may be
- * watched as they grow. */
+/* Lambda = 0: notes that the classes are separable, and sets *reason where going on tells nothing more. A descent told to make so many passes makes them: the
+ * weights may be watched as they grow. */
 static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *point, const char **reason, dn_error *err) {
     if (point->iteration > 0 && fit->loss.unseparated == 0) {
         fit->separated = true;
         mark_growing(fit, point->step);
     }
     if (fit->separated) {
-        if (fit->measure <= fit->tolerance || weight_norm(fit) > 1e3)
+        if (fit->measure <= fit->plan.tolerance || weight_norm(fit) > 1e3)
             *reason = separable;
         return DN_OK;
     }
-    if (!fit->norm_checked && weight_norm(fit) > 1e3) {
+    if (!fit->loss.squared && !fit->norm_checked && weight_norm(fit) > 1e3) { /* the certificate is for convex losses */
         fit->norm_checked = true;
         dn_status status = certify(fit, err);
         if (status != DN_OK)
@@ -130,8 +151,8 @@ static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *poi
 
 /* Newton at lambda = 0: the gradient may vanish because e^−g does. Then the steps stay large, five of them are proof enough. */
 static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
-    bool newton = fit->solver == DNI_LOGISTIC_NEWTON || fit->polishing;
-    if (!newton || fit->loss.lambda > 0)
+    bool newton = fit->plan.solver == DNI_LOGISTIC_NEWTON || fit->polishing;
+    if (!newton || !dni_logistic_unpenalised(&fit->loss))
         return false;
     if (point->step == NULL)
         return fit->polishing; /* where L-BFGS ended: one step at least */
@@ -139,32 +160,25 @@ static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
     return step > 1e-4 * fmax(1, size);
 }
 
-static bool wants_snapshot(const dn_run *run, size_t iteration) {
-    for (size_t i = 0; i < run->n_snapshots; i++)
-        if (run->snapshots[i] == iteration)
-            return true;
-    return false;
-}
-
 static void tell(dni_logistic_fit *fit, const dni_iterate *point) {
     const dn_run *run = fit->run;
     const dni_logistic *loss = &fit->loss;
-    double fraction = (double)point->iteration / (double)fit->max_iterations;
-    if (fit->measure > 0 && fit->first_measure > fit->tolerance)
-        fraction = fmax(fraction, log(fit->first_measure / fit->measure) / log(fit->first_measure / fit->tolerance));
+    double fraction = (double)point->iteration / (double)fit->plan.max_iterations;
+    if (fit->measure > 0 && fit->first_measure > fit->plan.tolerance)
+        fraction = fmax(fraction, log(fit->first_measure / fit->measure) / log(fit->first_measure / fit->plan.tolerance));
     fit->fraction = fmin(fmax(fit->fraction, fraction), 1);
     if (run->progress == NULL || point->iteration == 0)
         return;
     size_t d = loss->width - 1;
     dn_progress progress = {.iteration = point->iteration,
-                            .max_iterations = fit->max_iterations,
+                            .max_iterations = fit->plan.max_iterations,
                             .fraction = fit->fraction,
                             .loss = point->value,
                             .gradient_norm = fit->gradient_norm,
                             .train_error = loss->wrong / loss->total_weight,
                             .n_scores = loss->n_scores,
                             .n_features = d};
-    if (fit->raw != NULL && wants_snapshot(run, point->iteration)) {
+    if (fit->raw != NULL && dn_run_wants_snapshot(run, point->iteration)) {
         double *w0 = fit->raw + loss->n_scores * d;
         dni_linear_to_raw(loss->stated, loss->width, loss->stated + d, loss->width, loss->n_scores, d, fit->input->mean, fit->input->scale,
                           fit->raw, w0);
@@ -182,18 +196,19 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
     dn_status status = dn_run_stop(run, err);
     if (status != DN_OK)
         return status;
-    fit->measure = dni_logistic_measure(fit);
-    fit->gradient_norm = dni_norm(fit->loss.gradient, fit->loss.n);
-    if (point->iteration == 0)
+    dni_logistic_take_measure(fit);
+    if (point->iteration == 0) {
         fit->first_measure = fit->measure;
+        fit->first_norm = fit->gradient_norm;
+    }
     if (!(fit->polishing && point->step == NULL)) /* told already */
         tell(fit, point);
-    if (fit->loss.lambda == 0) {
+    if (dni_logistic_unpenalised(&fit->loss)) {
         status = watch_unpenalised(fit, point, reason, err);
         if (status != DN_OK || *reason != NULL)
             return status;
     }
-    if (fit->measure <= fit->tolerance) {
+    if (fit->measure <= fit->plan.tolerance) {
         if (!still_growing(fit, point)) {
             *reason = "tolerance";
         } else if (++fit->slow > 5) {
@@ -214,11 +229,24 @@ static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *
     return dni_logistic_hessian(&fit->loss, run, x, out, err);
 }
 
+static dn_status product(void *ctx, const dn_run *run, const double *x, const double *v, double *out, dn_error *err) {
+    dni_logistic_fit *fit = ctx;
+    return dni_logistic_product(&fit->loss, run, x, v, out, err);
+}
+
+static dn_status diagonal(void *ctx, const dn_run *run, const double *x, double *out, dn_error *err) {
+    dni_logistic_fit *fit = ctx;
+    return dni_logistic_diagonal(&fit->loss, run, x, out, err);
+}
+
 dni_objective dni_logistic_objective(dni_logistic_fit *fit) {
     return (dni_objective){.n = fit->loss.n,
                            .ctx = fit,
                            .evaluate = evaluate,
+                           .l1 = fit->loss.l1 > 0 ? fit->loss.threshold : NULL,
                            .hessian = fit->loss.hessian_sums == NULL ? NULL : hessian,
+                           .product = fit->loss.products == NULL ? NULL : product,
+                           .diagonal = fit->loss.products == NULL ? NULL : diagonal,
                            .precondition = fit->diagonal == NULL ? NULL : dni_logistic_precondition,
                            .accepted = accepted};
 }
@@ -227,6 +255,12 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
     dn_report *report = fit->report;
     report->converged = strcmp(outcome->reason, "tolerance") == 0;
     report->stop_reason = outcome->reason;
+    if (fit->loss.squared)
+        dn_report_warn(
+            report,
+            "squared_error is not convex: what was found may be a local minimum, or a plateau where the gradient vanishes although rows "
+            "are on the wrong side%s; loss cross_entropy has one minimum",
+            outcome->iterations == 0 && report->converged ? " (the gradient at the start is within the tolerance already)" : "");
     if (outcome->reason == separable || fit->separated) {
         report->converged = false;
         char names[DNI_NAMES_SIZE];
@@ -235,15 +269,15 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
                        "separable or quasi-separable, weights unbounded: without a penalty the weights grow for ever%s%s; give lambda > 0",
                        names[0] == '\0' ? "" : ", fastest for ", names);
     } else if (strcmp(outcome->reason, "max_iterations") == 0) {
-        bool descends = fit->solver == DNI_LOGISTIC_DESCENT || fit->solver == DNI_LOGISTIC_SGD;
+        bool descends = fit->plan.solver == DNI_LOGISTIC_DESCENT || fit->plan.solver == DNI_LOGISTIC_SGD;
         dn_report_warn(report, "not converged after %zu iterations: the largest component of the gradient is %.3g, the tolerance %.3g; %s",
-                       outcome->iterations, fit->measure, fit->tolerance,
+                       outcome->iterations, fit->measure, fit->plan.tolerance,
                        descends ? "try more max_iterations, another learning_rate, features.standardize, or solver newton or lbfgs"
                                 : "try more max_iterations, a larger lambda or tolerance, or features.standardize");
     } else if (strcmp(outcome->reason, "no_progress") == 0) {
         dn_report_warn(report,
                        "arithmetic allows no further decrease: the largest component of the gradient is %.3g, the tolerance %.3g; "
                        "try features.standardize or a larger tolerance",
-                       fit->measure, fit->tolerance);
+                       fit->measure, fit->plan.tolerance);
     }
 }

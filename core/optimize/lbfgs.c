@@ -7,6 +7,7 @@
  * sᵀy > 1e-14·‖s‖·‖y‖, so B stays positive definite. O(pairs·n) an iteration beside evaluations; no allocation in the loop. */
 #include "optimize/lbfgs.h"
 #include "linalg/vector.h"
+#include "optimize/descent.h"
 #include "optimize/line_search.h"
 
 #include <math.h>
@@ -72,10 +73,10 @@ static void remember(const dni_objective *o, struct lbfgs *t, const double *x) {
 }
 
 /* One step from x: *moved is false when none decreases the objective. */
-static dn_status advance(const dni_objective *o, const dn_run *run, double *x, struct lbfgs *t, double *value, bool *moved,
+static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x, double *value, bool *moved,
                          dni_outcome *out, dn_error *err) {
+    struct lbfgs *t = solver;
     size_t n = o->n;
-    *moved = false;
     for (;;) {
         two_loops(o, t);
         double slope = dni_dot(t->direction, t->gradient, n);
@@ -109,47 +110,9 @@ static dn_status advance(const dni_objective *o, const dn_run *run, double *x, s
     }
 }
 
-static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_iterations, double *x, struct lbfgs *t, dni_outcome *out,
-                         dn_error *err) {
-    size_t n = o->n;
-    double value;
-    dn_status status = o->evaluate(o->ctx, run, x, &value, t->gradient, err);
-    if (status != DN_OK)
-        return status;
-    out->evaluations = 1;
-    if (!isfinite(value) || !dni_all_finite(t->gradient, n))
-        return dni_objective_not_finite(0, "inputs too large for their squares; standardise the columns", err);
-    dni_iterate point = {0, x, NULL, value, t->gradient};
-    for (;;) {
-        out->value = value;
-        status = o->accepted(o->ctx, run, &point, &out->reason, err);
-        if (status != DN_OK || out->reason != NULL)
-            return status;
-        if (out->iterations == max_iterations) {
-            out->reason = "max_iterations";
-            return DN_OK;
-        }
-        bool moved;
-        status = advance(o, run, x, t, &value, &moved, out, err);
-        if (status != DN_OK)
-            return status;
-        if (!moved) {
-            out->reason = "no_progress";
-            return DN_OK;
-        }
-        for (size_t i = 0; i < n; i++)
-            t->scratch[i] = t->x_new[i] - x[i];
-        memcpy(x, t->x_new, n * sizeof *x);
-        memcpy(t->gradient, t->gradient_new, n * sizeof *x);
-        out->iterations++;
-        point = (dni_iterate){out->iterations, x, t->scratch, value, t->gradient};
-    }
-}
-
 dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
     size_t n = objective->n;
     void *memory = NULL;
-    dni_outcome outcome = {0};
     dn_status status = dn_run_alloc(run, (2 * DNI_LBFGS_PAIRS + 5) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
     if (status == DN_OK) {
         double *v = memory;
@@ -162,10 +125,9 @@ dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run, size_t ma
                           .x_new = rest + 2 * n,
                           .gradient_new = rest + 3 * n,
                           .scratch = rest + 4 * n};
-        status = iterate(objective, run, max_iterations, x, &t, &outcome, err);
+        dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.scratch};
+        status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
     }
     dn_run_free(run, memory);
-    if (status == DN_OK)
-        *out = outcome;
     return status;
 }

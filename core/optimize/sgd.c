@@ -4,9 +4,17 @@
  * over streamed rows reads each block once. After a pass the objective is evaluated on all rows. The rate grows by a tenth after a pass that lowered
  * it (the "bold driver"); after one that did not it is halved and the iterate goes back to the best point: near the optimum the noise of the batches,
  * proportional to the rate, is all that is left, and halving whenever it shows ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018,
- * section 4.2). */
+ * section 4.2).
+ *
+ * With l1 a weight pays what it owes of the penalty after each batch, and never more than its way to 0: with u the sum of rate·(weight of the batch) since the
+ * pass began and q_i what x_i has paid of l1_i·u, signs and all,
+ *   x_i > 0:  x_i ← max(0, x_i − (l1_i u + q_i));   x_i < 0:  x_i ← min(0, x_i + (l1_i u − q_i));   q_i grows by the change.
+ * The noise of a batch that lifts a weight off 0 is paid for by what it has not paid yet, so the zeros are those of the whole pass, not of its last batch
+ * (Tsuruoka, Tsujii and Ananiadou, ACL 2009, section 3: the cumulative penalty). Accounts are opened anew for each pass: a debt from the fast beginning would
+ * hold a weight at 0 for ever at the slow rates of the end. */
 #include "optimize/sgd.h"
 #include "linalg/vector.h"
+#include "optimize/l1.h"
 #include "optimize/random.h"
 
 #include <assert.h>
@@ -15,16 +23,31 @@
 
 struct sgd {
     double *gradient, *best, *start; /* [n] */
-
-    size_t *blocks; /* [n_blocks] the order of a pass */
-    size_t *order;  /* [DN_BLOCK_ROWS] */
+    double *paid;                    /* [n] q; NULL without l1 */
+    size_t *blocks;                  /* [n_blocks] the order of a pass */
+    size_t *order;                   /* [DN_BLOCK_ROWS] */
     dni_random random;
 };
+
+/* Every weight pays, l1·due in all since the pass began. */
+static void collect(const double *l1, double due, double *paid, double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        double before = x[i], owed = l1[i] * due;
+        if (before > 0)
+            x[i] = fmax(0, before - (owed + paid[i]));
+        else if (before < 0)
+            x[i] = fmin(0, before + (owed - paid[i]));
+        paid[i] += x[i] - before;
+    }
+}
 
 static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, double rate,
                       struct sgd *t, double *x, dn_error *err) {
     for (size_t i = 0; i < rows->n_blocks; i++)
         t->blocks[i] = i; /* from the same order every time: a pass depends on the generator's state only */
+    double due = 0;
+    for (size_t i = 0; t->paid != NULL && i < o->n; i++)
+        t->paid[i] = 0;
     dni_random_shuffle(&t->random, t->blocks, rows->n_blocks);
     for (size_t i = 0; i < rows->n_blocks; i++) {
         dn_block block;
@@ -39,9 +62,13 @@ static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run 
         dni_random_shuffle(&t->random, t->order, n);
         for (size_t first = 0; first < n; first += settings->batch_rows) {
             size_t count = n - first < settings->batch_rows ? n - first : settings->batch_rows;
-            status = settings->step(o->ctx, &block, t->order + first, count, rate, x, err);
+            double weight;
+            status = settings->step(o->ctx, &block, t->order + first, count, rate, x, &weight, err);
             if (status != DN_OK)
                 return status;
+            due += rate * weight;
+            if (t->paid != NULL)
+                collect(o->l1, due, t->paid, x, o->n);
         }
     }
     return DN_OK;
@@ -56,6 +83,7 @@ static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_r
         if (status != DN_OK)
             return status;
         out->evaluations++;
+        value += dni_l1_value(o->l1, x, o->n);
         bool finite = isfinite(value) && dni_all_finite(t->gradient, o->n);
         if (!finite && !(out->iterations > 0 && isfinite(best)))
             return dni_objective_not_finite(out->iterations, "inputs too large", err);
@@ -99,14 +127,18 @@ dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows, const dn_
     assert(settings->batch_rows > 0 && settings->batch_rows <= DN_BLOCK_ROWS);
     void *vectors = NULL, *orders = NULL;
     dni_outcome outcome = {0};
-    dn_status status = dn_run_alloc(run, 3 * objective->n, sizeof(double), "the vectors of the descent", &vectors, err);
+    dn_status status = dn_run_alloc(run, 4 * objective->n, sizeof(double), "the vectors of the descent", &vectors, err);
     if (status == DN_OK)
         status = dn_run_alloc(run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t), "the orders of rows and blocks", &orders, err);
     if (status == DN_OK) {
         double *v = vectors;
         size_t *order = orders;
-        struct sgd t = {
-            .gradient = v, .best = v + objective->n, .start = v + 2 * objective->n, .order = order, .blocks = order + DN_BLOCK_ROWS};
+        struct sgd t = {.gradient = v,
+                        .best = v + objective->n,
+                        .start = v + 2 * objective->n,
+                        .paid = objective->l1 == NULL ? NULL : v + 3 * objective->n,
+                        .order = order,
+                        .blocks = order + DN_BLOCK_ROWS};
         dni_random_init(&t.random, settings->seed, 2);
         status = iterate(objective, rows, run, settings, &t, x, &outcome, err);
     }

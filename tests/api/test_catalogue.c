@@ -258,7 +258,7 @@ static void test_lists_that_do_not_fit(void **state) {
     json_t *algorithm, *param;
     json_array_foreach(algorithms, i, algorithm) {
         json_array_foreach(json_object_get(algorithm, "parameters"), j, param) {
-            if (!is_type(param, "list"))
+            if (!is_type(param, "list") || !json_is_true(json_object_get(param, "distribution")))
                 continue;
             static const char *const wrong[] = {
                 "[]", "[0.5,0.5]", "[0.25,0.25,0.25,0.25]", "[0.5,0.25,0.2]", "[0.5,0.25,null]", "[0.5,0.75,-0.25]"};

@@ -1,5 +1,5 @@
 /* Logistic regression judged by the data: the gradient of the stated objective at the weights handed back, and what must not change the answer. */
-#include "unit/core/support.h"
+#include "unit/core/learners/logistics.h"
 
 /* The gradient recomputed by plain loops is 0 in every stated variable, relative to the size of its column. */
 static void assert_optimal(const struct csv *t, const double *x, const double *weight, double lambda, const struct fit *fit,
@@ -263,32 +263,6 @@ static void memory_runs_out(void **state) {
     csv_free(t);
 }
 
-/* Allocations with their size in front: how much is in use, and the most there ever was. */
-struct meter {
-    size_t now, most;
-};
-
-static void *meter_allocate(void *ctx, size_t size) {
-    struct meter *m = ctx;
-    max_align_t *p = malloc(size + sizeof *p);
-    if (p == NULL)
-        return NULL;
-    memcpy(p, &size, sizeof size);
-    m->now += size;
-    m->most = m->now > m->most ? m->now : m->most;
-    return p + 1;
-}
-
-static void meter_release(void *ctx, void *memory) {
-    struct meter *m = ctx;
-    size_t size;
-    if (memory == NULL)
-        return;
-    memcpy(&size, (max_align_t *)memory - 1, sizeof size);
-    m->now -= size;
-    free((max_align_t *)memory - 1);
-}
-
 /* What a fit is said to need is enough, and no more than a few times too much. */
 static void memory_is_foretold(void **state) {
     (void)state;
@@ -296,8 +270,8 @@ static void memory_is_foretold(void **state) {
     for (size_t d = 3; d <= 60; d += 57)
         for (size_t K = 2; K <= 3; K++) {
             struct csv *t = csv_clouds(9000, d, K);
-            for (size_t s = 0; s < 8; s++) {
-                dn_params *p = params_of(solvers[s % 4], s < 4 ? 1e-2 : 0);
+            for (size_t s = 0; s < 12; s++) {
+                dn_params *p = params_with(solvers[s % 4], s < 8 ? "l2" : "l1", s / 4 == 1 ? 0 : 1e-2);
                 OK(dn_params_set_number(p, "max_iterations", 2, NULL));
                 dn_rows *rows;
                 OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, d), t->target, NULL, &rows, NULL));

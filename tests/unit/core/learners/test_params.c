@@ -72,7 +72,7 @@ static void rules_are_said(void **state) {
     REFUSED(dn_params_set_number(p, "batch_size", 2.5, &err), "batch_size", "an integer >= 1 and <= 4096");
     REFUSED(dn_params_set_number(p, "batch_size", 5000, &err), "batch_size", "(got 5000)");
     REFUSED(dn_params_set_word(p, "solver", "magic", &err), "solver", "one of auto, newton, lbfgs, gradient_descent, sgd");
-    REFUSED(dn_params_set_word(p, "penalty", "l1", &err), "penalty", "one of none, l2");
+    REFUSED(dn_params_set_word(p, "penalty", "l0", &err), "penalty", "one of none, l2, l1, elastic_net");
     REFUSED(dn_params_set_number(p, "solver", 1, &err), "solver", "one of");
     REFUSED(dn_params_set_number(p, "gamma", 1, &err), "gamma", "has no parameter \"gamma\"; it has solver");
     REFUSED(dn_params_set_word(p, "", "x", &err), "", "has no parameter");

@@ -1,0 +1,14 @@
+/* Newton's method without a matrix: its steps are found by conjugate gradients from products with the Hessian. */
+#ifndef DNI_OPTIMIZE_NEWTON_CG_H
+#define DNI_OPTIMIZE_NEWTON_CG_H
+
+#include "optimize/objective.h"
+
+/* Doubles of working memory for n variables. */
+double dni_newton_cg_memory(size_t n);
+
+/* Minimises F from x [n], which becomes the answer, with exact zeros where l1 makes them. objective->product and ->diagonal are needed. outcome.inner: products. */
+DN_MUST_USE dn_status dni_newton_cg(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
+                                    dn_error *err);
+
+#endif

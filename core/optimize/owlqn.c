@@ -1,0 +1,155 @@
+/* Orthant-wise limited-memory quasi-Newton.
+ *
+ *   v = the minimum-norm subgradient of F;   free variables: x_i ≠ 0 or v_i ≠ 0
+ *   p = −B⁻¹v on the free variables by the two-loop recursion over pairs s, y = ∇f' − ∇f;   p_i = 0 where it leaves 0 on the wrong side
+ *   x ← π(x + αp), the step cut at the borders of the orthant (orthant.c)
+ *
+ * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007. Two differences: the recursion runs on the free variables alone, so that
+ * once the zeros are found it is L-BFGS in the space that is left, where theirs mixes in the curvature of variables that cannot move; and only a variable that
+ * is 0 has its sign of p checked, since the others may go either way without leaving the orthant. Both keep Σ v_i p_i < 0. A pair counts while its curvature on
+ * the free variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) an iteration beside evaluations; no allocation in the loop. */
+#include "optimize/owlqn.h"
+#include "linalg/vector.h"
+#include "optimize/descent.h"
+#include "optimize/l1.h"
+#include "optimize/orthant.h"
+
+#include <math.h>
+
+double dni_owlqn_memory(size_t n) {
+    return (2.0 * DNI_OWLQN_PAIRS + 7) * (double)n;
+}
+
+struct owlqn {
+    double *s, *y;                                                               /* [pairs × n] rings */
+    size_t n_pairs, next;                                                        /* how many pairs are held, where the next one goes */
+    double *free;                                                                /* [n] 1: the variable may move; 0 */
+    double *subgradient, *direction, *gradient, *x_new, *gradient_new, *scratch; /* [n] */
+};
+
+/* Σ a_i b_i over the free variables */
+static double free_dot(const struct owlqn *t, const double *a, const double *b, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += t->free[i] * a[i] * b[i];
+    return sum;
+}
+
+/* q ← M⁻¹q, the objective's (diagonal) guess of the Hessian. */
+static void precondition(const dni_objective *o, double *q) {
+    if (o->precondition != NULL)
+        o->precondition(o->ctx, q);
+}
+
+/* direction ← −B⁻¹ subgradient */
+static void two_loops(const dni_objective *o, struct owlqn *t) {
+    size_t n = o->n;
+    double alpha[DNI_OWLQN_PAIRS], sy[DNI_OWLQN_PAIRS], gamma = 0;
+    double *q = t->direction;
+    for (size_t i = 0; i < n; i++)
+        q[i] = -t->subgradient[i];
+    for (size_t k = 0; k < t->n_pairs; k++) {
+        size_t i = (t->next + DNI_OWLQN_PAIRS - 1 - k) % DNI_OWLQN_PAIRS;
+        const double *s = t->s + i * n, *y = t->y + i * n;
+        double length = sqrt(free_dot(t, s, s, n) * free_dot(t, y, y, n));
+        sy[i] = free_dot(t, s, y, n);
+        if (!(sy[i] > 1e-14 * length)) {
+            sy[i] = 0;
+            continue;
+        }
+        if (gamma == 0) { /* the newest pair that counts tells the scale of M */
+            for (size_t j = 0; j < n; j++)
+                t->scratch[j] = t->free[j] * y[j];
+            precondition(o, t->scratch);
+            gamma = free_dot(t, y, t->scratch, n) / sy[i];
+        }
+        alpha[i] = free_dot(t, s, q, n) / sy[i];
+        for (size_t j = 0; j < n; j++)
+            q[j] -= alpha[i] * t->free[j] * y[j];
+    }
+    precondition(o, q);
+    for (size_t i = 0; i < n && gamma > 0; i++)
+        q[i] /= gamma;
+    for (size_t k = t->n_pairs; k-- > 0;) {
+        size_t i = (t->next + DNI_OWLQN_PAIRS - 1 - k) % DNI_OWLQN_PAIRS;
+        if (sy[i] == 0)
+            continue;
+        double beta = free_dot(t, t->y + i * n, q, n) / sy[i];
+        for (size_t j = 0; j < n; j++)
+            q[j] += (alpha[i] - beta) * t->free[j] * t->s[i * n + j];
+    }
+}
+
+/* Takes the pair of the step just made. */
+static void remember(struct owlqn *t, const double *x, size_t n) {
+    double *s = t->s + t->next * n, *y = t->y + t->next * n;
+    for (size_t i = 0; i < n; i++) {
+        s[i] = t->x_new[i] - x[i];
+        y[i] = t->gradient_new[i] - t->gradient[i];
+    }
+    if (!(dni_dot(s, y, n) > 0)) /* curvature that is not positive teaches nothing */
+        return;
+    t->next = (t->next + 1) % DNI_OWLQN_PAIRS;
+    if (t->n_pairs < DNI_OWLQN_PAIRS)
+        t->n_pairs++;
+}
+
+/* One step from x: *moved is false when none decreases F. */
+static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x, double *value, bool *moved,
+                         dni_outcome *out, dn_error *err) {
+    struct owlqn *t = solver;
+    size_t n = o->n;
+    for (;;) {
+        dni_l1_subgradient(o->l1, x, t->gradient, n, t->subgradient);
+        for (size_t i = 0; i < n; i++)
+            t->free[i] = x[i] != 0 || t->subgradient[i] != 0;
+        two_loops(o, t);
+        dni_orthant_align(x, t->subgradient, n, t->direction);
+        double slope = dni_dot(t->direction, t->subgradient, n);
+        if (slope < 0) {
+            dni_orthant_search search = {.x = x,
+                                         .subgradient = t->subgradient,
+                                         .direction = t->direction,
+                                         .value = *value,
+                                         .first_step = t->n_pairs == 0 && slope < -1 ? 1 / sqrt(-slope) : 1, /* as L-BFGS begins */
+                                         .most_trials = DNI_ORTHANT_TRIALS,
+                                         .x_new = t->x_new,
+                                         .gradient_new = t->gradient_new};
+            dn_status status = dni_orthant_search_run(o, run, &search, moved, err);
+            if (status != DN_OK)
+                return status;
+            out->evaluations += search.evaluations;
+            *value = *moved ? search.value_new : *value;
+        }
+        if (*moved) {
+            remember(t, x, n);
+            return DN_OK;
+        }
+        if (t->n_pairs == 0)
+            return DN_OK;
+        t->n_pairs = 0; /* the memory misleads: once more along the subgradient */
+    }
+}
+
+dn_status dni_owlqn(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
+    size_t n = objective->n;
+    void *memory = NULL;
+    dn_status status = dn_run_alloc(run, (2 * DNI_OWLQN_PAIRS + 7) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
+    if (status == DN_OK) {
+        double *v = memory;
+        double *rest = v + 2 * (size_t)DNI_OWLQN_PAIRS * n;
+        struct owlqn t = {.s = v,
+                          .y = v + (size_t)DNI_OWLQN_PAIRS * n,
+                          .free = rest,
+                          .subgradient = rest + n,
+                          .direction = rest + 2 * n,
+                          .gradient = rest + 3 * n,
+                          .x_new = rest + 4 * n,
+                          .gradient_new = rest + 5 * n,
+                          .scratch = rest + 6 * n};
+        dni_descent descent = {&t, advance, t.gradient, t.x_new, t.gradient_new, t.scratch};
+        status = dni_descent_run(&descent, objective, run, max_iterations, x, out, err);
+    }
+    dn_run_free(run, memory);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* Limited-memory BFGS for an objective with l1: orthant-wise steps. */
+#ifndef DNI_OPTIMIZE_OWLQN_H
+#define DNI_OPTIMIZE_OWLQN_H
+
+#include "optimize/objective.h"
+
+#define DNI_OWLQN_PAIRS 20
+
+/* Doubles of working memory for n variables. */
+double dni_owlqn_memory(size_t n);
+
+/* Minimises F from x [n], which becomes the answer, with exact zeros. The objective's preconditioner must be diagonal. */
+DN_MUST_USE dn_status dni_owlqn(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
+                                dn_error *err);
+
+#endif

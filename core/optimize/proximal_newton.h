@@ -1,0 +1,15 @@
+/* Newton's method for an objective with l1: quadratic models minimised by coordinate descent. */
+#ifndef DNI_OPTIMIZE_PROXIMAL_NEWTON_H
+#define DNI_OPTIMIZE_PROXIMAL_NEWTON_H
+
+#include "optimize/objective.h"
+
+/* Doubles of working memory that the solver itself takes for n variables (the objective's own come on top). */
+double dni_proximal_newton_memory(size_t n);
+
+/* Minimises F from x [n], which becomes the answer, with exact zeros. objective->hessian and ->l1 are needed; of the Hessian a positive semidefinite matrix with a
+ * positive diagonal is enough. outcome.inner: sweeps over the variables. */
+DN_MUST_USE dn_status dni_proximal_newton(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x,
+                                          dni_outcome *out, dn_error *err);
+
+#endif
