@@ -12,6 +12,7 @@
 #include "data/encoder_frequent.h"
 #include "data/encoder_moments.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,16 +64,26 @@ struct fit {
     bool *wanted;         /* [n_inputs] which those are */
 };
 
+static dn_input_remark remark_on(const dni_scan_column *seen, const dn_input *input) {
+    if (!(seen->weight > 0))
+        return DN_INPUT_EMPTY;
+    if (input->type == DN_CATEGORICAL || input->indicator)
+        return DN_INPUT_VARIES;
+    double magnitude = fmax(fabs(seen->minimum), fabs(seen->maximum));
+    return seen->maximum / 2 - seen->minimum / 2 <= 0.5e-14 * magnitude ? DN_INPUT_CONSTANT : DN_INPUT_VARIES;
+}
+
 static dn_status take_input(const struct fit *fit, size_t i, dn_error *err) {
     const dni_scan *scan = &fit->scan;
     const char *name = scan->source->columns[scan->columns[i]].name;
     dn_input *input = &fit->encoder->inputs[i];
     input->type = scan->source->columns[scan->columns[i]].type;
+    input->indicator = input->type != DN_CATEGORICAL && fit->spec->missing_indicator && scan->results[i].missing;
+    input->remark = remark_on(&scan->results[i], input);
     if (input->type == DN_CATEGORICAL) {
         input->missing_level = scan->results[i].missing && fit->spec->missing_category == DN_MISSING_OWN_LEVEL;
         return sort_levels(dni_scan_levels(scan, i), &fit->encoder->levels[i], err);
     }
-    input->indicator = fit->spec->missing_indicator && scan->results[i].missing;
     if (!dni_moments_mean(&scan->results[i], &input->fill))
         return refuse_column(err, name, DN_ERR_NUMERIC, "holds numbers too large for their mean to be taken");
     if (fit->spec->missing_number == DN_MISSING_MEAN)

@@ -29,25 +29,19 @@ struct problem {
     double shrinkage;
 };
 
-/* Finds the columns that are constant, warns of them, and refuses those that are constant within every class only. */
+/* Finds the columns that are constant, and refuses those that are constant within every class only. */
 static dn_status find_constants(struct problem *p, dn_error *err) {
     const dni_scatter *s = &p->fisher->scatter;
-    const dn_fit_input *input = p->fisher->input;
-    size_t d = s->n_cols, constant = 0, perfect = 0;
+    size_t d = s->n_cols, constant = dni_scatter_constants(s, p->constant), perfect = 0;
     char names[DNI_NAMES_SIZE];
     for (size_t j = 0; j < d; j++) {
-        double within = s->scatter[j * d + j], farthest = 0;
-        for (size_t k = 0; k < s->n_classes; k++)
-            farthest = fmax(farthest, fabs(s->class_mean[k * d + j] - s->mean[j]));
-        bool same = !(farthest > 1e-13 * fabs(s->mean[j]));
-        p->constant[j] = !(within > 0) && same;
-        p->marked[j] = !(within > 0) && !same;
+        double within = s->scatter[j * d + j];
+        p->marked[j] = !(within > 0) && !p->constant[j];
         p->scale[j] = within > 0 ? sqrt(within) : 1;
-        constant += p->constant[j];
         perfect += p->marked[j];
     }
     if (perfect > 0) {
-        dni_feature_list(input, p->marked, 4, names);
+        dni_feature_list(p->fisher->input, p->marked, 4, names);
         return dn_error_set(err, DN_ERR_DATA,
                             "columns are constant within every class but differ between them (%s): they tell the classes apart without "
                             "error, J has no bound; exclude them",
@@ -55,10 +49,6 @@ static dn_status find_constants(struct problem *p, dn_error *err) {
     }
     if (constant == d)
         return dn_error_set(err, DN_ERR_DATA, "every column is constant: there is nothing to tell the classes apart by");
-    if (constant > 0) {
-        dni_feature_list(input, p->constant, 8, names);
-        dn_report_warn(p->fisher->report, "%zu of the columns are constant (%s): their weight is 0", constant, names);
-    }
     return DN_OK;
 }
 

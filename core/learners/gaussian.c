@@ -79,6 +79,7 @@ struct gaussian {
     size_t n_classes, d;
     dni_scatter scatter;
     double *shrinkage; /* [n_classes] used; shared: the first */
+    bool *constant;    /* [d] columns of one value: they have no density and are left out */
 };
 
 /* Of class k, or pooled. */
@@ -108,7 +109,7 @@ static dn_status divisor_of(const struct gaussian *fit, size_t k, double *out, d
 static dn_status fit_covariance(struct gaussian *fit, size_t i, dn_gaussians *out, dn_error *err) {
     const dni_scatter *s = &fit->scatter;
     size_t k = out->covariance == DN_COVARIANCE_SHARED ? SIZE_MAX : i, d = fit->d;
-    dni_covariance_task task = {.input = fit->input, .run = fit->run, .scatter = s, .k = k};
+    dni_covariance_task task = {.input = fit->input, .run = fit->run, .scatter = s, .k = k, .constant = fit->constant};
     dn_status status = divisor_of(fit, k, &task.divisor, err);
     if (status != DN_OK)
         return status;
@@ -164,28 +165,40 @@ static void describe(const struct gaussian *fit, const dn_gaussians *g) {
         dn_report_list(fit->report, "shrinkage", fit->shrinkage, n);
 }
 
-static dn_status fit_machine(struct gaussian *fit, dn_machine *machine, dn_error *err) {
+/* n covariances */
+static dn_status fit_densities(struct gaussian *fit, size_t n, dn_machine *machine, dn_error *err) {
     dn_gaussians *g = machine->gaussians;
-    size_t K = fit->n_classes, d = fit->d, n = g->covariance == DN_COVARIANCE_SHARED ? 1 : K;
-    void *memory = NULL;
-    dn_status status = dn_run_alloc(fit->run, K + (n == 1 ? K * d : 0), sizeof(double), "the discriminants", &memory, err);
-    if (status != DN_OK)
-        return status;
-    fit->shrinkage = memory;
+    size_t K = fit->n_classes;
+    dn_status status = DN_OK;
     dni_priors_resolve(fit->input->params, K, fit->scatter.class_weight, g->prior);
-    memcpy(g->mean, fit->scatter.class_mean, K * d * sizeof *g->mean);
+    memcpy(g->mean, fit->scatter.class_mean, K * fit->d * sizeof *g->mean);
     for (size_t i = 0; i < n && status == DN_OK; i++)
         status = fit_covariance(fit, i, g, err);
     if (status == DN_OK && n == 1)
         status = fit_linear(fit, machine, fit->shrinkage + K, err);
-    if (status == DN_OK) {
-        describe(fit, g);
-        status = dni_likelihood_report(fit->input, fit->run, machine, fit->report, err);
-    }
+    if (status != DN_OK)
+        return status;
+    describe(fit, g);
+    return dni_likelihood_report(fit->input, fit->run, machine, fit->report, err);
+}
+
+static dn_status fit_machine(struct gaussian *fit, dn_machine *machine, dn_error *err) {
+    dn_gaussians *g = machine->gaussians;
+    size_t K = fit->n_classes, d = fit->d, n = g->covariance == DN_COVARIANCE_SHARED ? 1 : K;
+    void *memory = NULL, *marks = NULL;
+    dn_status status = dn_run_alloc(fit->run, K + (n == 1 ? K * d : 0), sizeof(double), "the discriminants", &memory, err);
+    if (status == DN_OK)
+        status = dn_run_alloc(fit->run, d, sizeof(bool), "the marks of the columns", &marks, err);
+    fit->shrinkage = memory;
+    fit->constant = marks;
+    if (status == DN_OK && dni_scatter_constants(&fit->scatter, fit->constant) == d)
+        status = dn_error_set(err, DN_ERR_DATA, "every column is constant: there is nothing to tell the classes apart by");
+    if (status == DN_OK)
+        status = fit_densities(fit, n, machine, err);
+    dn_run_free(fit->run, marks);
     dn_run_free(fit->run, memory);
     return status;
 }
-
 static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
     dn_report fresh = {.converged = true, .stop_reason = "closed_form", .iterations = 1, .gradient_norm = (double)NAN};
     dn_covariance covariance = covariance_of(input->params);
@@ -214,7 +227,7 @@ static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_
     double whiten = covariance == DN_COVARIANCE_SHARED ? d * d : covariance == DN_COVARIANCE_FULL ? K * d * d : K * d;
     return dni_scatter_memory(kind_of(covariance), n_rows, n_features, n_classes, n_slots) +
            dni_covariance_memory(kind_of(covariance), n_features) + dni_likelihood_memory(n_features, n_classes, n_slots) +
-           8 * (whiten + 3 * K * (d + 2));
+           8 * (whiten + 3 * K * (d + 2)) + d;
 }
 
 /* No penalty: with all levels of a category its features would be collinear. */

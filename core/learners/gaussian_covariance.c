@@ -3,7 +3,7 @@
  *   R = L Lᵀ,   A = L⁻¹ D⁻¹,   ln|Σ| = 2 Σ_j (ln L_jj + ln D_jj)
  *
  * R counts as singular when an eigenvalue is at most 1e-10 of the greatest: the eigenvectors there say which columns depend on each other. They are asked for only
- * when a pivot L_jj² is small, for no pivot is below the least eigenvalue. */
+ * when a pivot L_jj² is small, for no pivot is below the least eigenvalue. A column that is constant in all rows has no density: R has a unit vector there, A zeros. */
 #include "learners/gaussian_covariance.h"
 #include "learners/report.h"
 #include "learners/shrinkage.h"
@@ -36,16 +36,17 @@ static void whose(const dni_covariance_task *task, char out[DN_FIELD_SIZE + 16])
 
 /* Names the columns whose scatter is 0; the diagonal's entries are `stride` apart. */
 static dn_status refuse_constants(const dni_covariance_task *task, const double *diagonal, size_t stride, bool *marked, dn_error *err) {
-    size_t d = task->scatter->n_cols, constant = 0;
+    size_t d = task->scatter->n_cols, constant = 0, used = 0;
     char columns[DNI_NAMES_SIZE], rows[DN_FIELD_SIZE + 16];
     for (size_t j = 0; j < d; j++) {
-        marked[j] = !(diagonal[j * stride] > 0);
+        marked[j] = !task->constant[j] && !(diagonal[j * stride] > 0);
         constant += marked[j];
+        used += !task->constant[j];
     }
     if (constant == 0)
         return DN_OK;
     whose(task, rows);
-    if (constant == d && task->k != SIZE_MAX)
+    if (constant == used && task->k != SIZE_MAX)
         return dn_error_set(err, DN_ERR_DATA,
                             "the covariance %s is 0, for its rows are a single one or all the same: choose covariance shared, or leave "
                             "the class out",
@@ -80,7 +81,7 @@ static void correlations(const dni_covariance_task *task, double *a) {
     const double *s = matrix_of(task);
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < i; j++)
-            a[i * d + j] = s[i * d + j] / sqrt(s[i * d + i]) / sqrt(s[j * d + j]);
+            a[i * d + j] = task->constant[i] || task->constant[j] ? 0 : s[i * d + j] / sqrt(s[i * d + i]) / sqrt(s[j * d + j]);
         a[i * d + i] = 1;
     }
     dni_shrinkage_apply(a, d, task->shrinkage);
@@ -132,13 +133,13 @@ dn_status dni_covariance_whiten(const dni_covariance_task *task, double *whiten,
         return status;
     double log_root = 0;
     for (size_t j = 0; j < d; j++)
-        log_root += log(whiten[j * d + j]) + 0.5 * log(s[j * d + j] / task->divisor);
+        log_root += task->constant[j] ? 0 : log(whiten[j * d + j]) + 0.5 * log(s[j * d + j] / task->divisor);
     status = dni_lower_invert(task->run, whiten, d, err);
     if (status != DN_OK)
         return status;
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j <= i; j++)
-            whiten[i * d + j] /= sqrt(s[j * d + j] / task->divisor);
+            whiten[i * d + j] = task->constant[j] ? 0 : whiten[i * d + j] / sqrt(s[j * d + j] / task->divisor);
     *log_det = 2 * log_root;
     return DN_OK;
 }
@@ -155,8 +156,8 @@ dn_status dni_covariance_whiten_diagonal(const dni_covariance_task *task, double
         return status;
     *log_det = 0;
     for (size_t j = 0; j < d; j++) {
-        whiten[j] = 1 / sqrt(s[j] / task->divisor);
-        *log_det += log(s[j] / task->divisor);
+        whiten[j] = task->constant[j] ? 0 : 1 / sqrt(s[j] / task->divisor);
+        *log_det += task->constant[j] ? 0 : log(s[j] / task->divisor);
     }
     return DN_OK;
 }

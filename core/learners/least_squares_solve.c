@@ -227,25 +227,19 @@ static dn_status solve_rows(struct closed *c, dn_error *err) {
 
 /* ---- report ----------------------------------------------------------------------------------------------------------------------------- */
 static void warn(const struct closed *c) {
-    size_t d = c->scatter.n_cols, dependent = 0, constant = 0;
+    size_t dependent = 0;
     char names[DNI_NAMES_SIZE];
-    for (size_t j = 0; j < d; j++) {
-        constant += c->constant[j];
+    for (size_t j = 0; j < c->scatter.n_cols; j++) {
         c->marked[j] = c->marked[j] && !c->constant[j];
         dependent += c->marked[j];
     }
-    if (dependent > 0) {
-        dni_feature_list(c->fit->input, c->marked, 8, names);
-        dn_report_warn(
-            c->fit->report,
-            "with lambda = %g the weights are not unique: %zu of the columns are linear combinations of others (%s): the weights "
-            "reported are those of least norm",
-            c->fit->lambda, dependent, names);
-    }
-    if (constant > 0) {
-        dni_feature_list(c->fit->input, c->constant, 8, names);
-        dn_report_warn(c->fit->report, "%zu of the columns are constant (%s): their weight is 0", constant, names);
-    }
+    if (dependent == 0)
+        return;
+    dni_feature_list(c->fit->input, c->marked, 8, names);
+    dn_report_warn(c->fit->report,
+                   "with lambda = %g the weights are not unique: %zu of the columns are linear combinations of others (%s): the weights "
+                   "reported are those of least norm",
+                   c->fit->lambda, dependent, names);
 }
 
 /* Weights of x, and the gradient there: of w_j it is s_j times that of u_j, and m_j of the intercept's. */

@@ -35,6 +35,7 @@ static dn_status whitened_tile(const struct likelihood *l, const struct slot *sl
     const dn_gaussians *g = l->machine->gaussians;
     size_t K = l->machine->n_classes, d = x.n_cols, width = d + 1;
     bool shared = g->covariance == DN_COVARIANCE_SHARED;
+    const double turns = (double)dni_gaussians_n_used(g, d) * LN_2PI;
     for (size_t k = 0; k < K; k++) {
         if (k == 0 || !shared) {
             dni_tile_expand(x, g->mean + k * d, l->ones, slot->x);
@@ -42,7 +43,7 @@ static dn_status whitened_tile(const struct likelihood *l, const struct slot *sl
             if (status != DN_OK)
                 return status;
         }
-        double constant = log(g->prior[k]) - 0.5 * (g->log_det[shared ? 0 : k] + (double)d * LN_2PI);
+        double constant = log(g->prior[k]) - 0.5 * (g->log_det[shared ? 0 : k] + turns);
         for (size_t t = 0; t < x.n_rows; t++) {
             const double *z = slot->x + t * width;
             slot->joint[t * K + k] = constant - 0.5 * (shared ? dni_square_distance(z, l->centre + k * d, d) : dni_dot(z, z, d));
@@ -127,7 +128,7 @@ dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run, co
     if (status != DN_OK)
         return status;
     for (size_t j = 0; input->scale != NULL && j < d; j++)
-        log_scale += log(input->scale[j]);
+        log_scale += machine->gaussians == NULL || dni_gaussians_use(machine->gaussians, d, j) ? log(input->scale[j]) : 0;
     report->objective = log_scale - sums[0] / sums[1];
     dn_report_number(report, "log_density_min", least - log_scale);
     return DN_OK;

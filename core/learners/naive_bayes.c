@@ -241,7 +241,8 @@ const dn_algorithm dni_algorithm_naive_bayes = {
     .source = "Alpaydin, Introduction to Machine Learning, sections 4.5 and 5.7; Bishop, Pattern Recognition and Machine Learning, "
               "section 4.2.3",
     .stopping_rule = "closed form: always",
-    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STREAMS | DN_ALGORITHM_DENSITY | DN_ALGORITHM_CURVED,
+    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STREAMS | DN_ALGORITHM_DENSITY | DN_ALGORITHM_CURVED |
+             DN_ALGORITHM_LEVELS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .memory = memory,

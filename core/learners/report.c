@@ -88,6 +88,10 @@ static void trim(char *text, size_t size, size_t wanted) {
         text[start - 1] = '\0';
 }
 
+void dni_copy_name(const char *name, char out[DN_FIELD_SIZE]) {
+    trim(out, DN_FIELD_SIZE, (size_t)snprintf(out, DN_FIELD_SIZE, "%s", name));
+}
+
 void dni_feature_name(const dn_fit_input *input, size_t j, char out[DN_FIELD_SIZE]) {
     if (input->encoder == NULL)
         snprintf(out, DN_FIELD_SIZE, "#%zu", j);
@@ -99,24 +103,40 @@ void dni_class_name(const dn_fit_input *input, size_t k, char out[DN_FIELD_SIZE]
     if (input->class_names == NULL)
         snprintf(out, DN_FIELD_SIZE, "#%zu", k);
     else
-        trim(out, DN_FIELD_SIZE, (size_t)snprintf(out, DN_FIELD_SIZE, "%s", input->class_names[k]));
+        dni_copy_name(input->class_names[k], out);
 }
 
-void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most, char out[DNI_NAMES_SIZE]) {
+void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most, char out[DNI_NAMES_SIZE]) {
+    char own[DN_FIELD_SIZE];
     size_t length = 0, named = 0, total = 0;
-    for (size_t j = 0; j < input->rows->n_cols; j++)
-        total += marked[j];
+    for (size_t j = 0; j < n; j++)
+        total += name(ctx, j, own);
     out[0] = '\0';
-    for (size_t j = 0; j < input->rows->n_cols && named < most && named < total; j++) {
-        if (!marked[j])
+    for (size_t j = 0; j < n && named < most && named < total; j++) {
+        if (!name(ctx, j, own))
             continue;
-        char name[DN_FIELD_SIZE];
-        dni_feature_name(input, j, name);
-        if (length + strlen(name) + 40 > DNI_NAMES_SIZE) /* room for the end of the list */
+        if (length + strlen(own) + 40 > DNI_NAMES_SIZE) /* room for the end of the list */
             break;
-        length += (size_t)snprintf(out + length, DNI_NAMES_SIZE - length, "%s\"%s\"", named == 0 ? "" : ", ", name);
+        length += (size_t)snprintf(out + length, DNI_NAMES_SIZE - length, "%s\"%s\"", named == 0 ? "" : ", ", own);
         named++;
     }
     if (named < total)
         snprintf(out + length, DNI_NAMES_SIZE - length, "%s%zu more", named == 0 ? "" : " and ", total - named);
+}
+
+struct marked {
+    const dn_fit_input *input;
+    const bool *marked;
+};
+
+static bool name_marked(const void *ctx, size_t j, char out[DN_FIELD_SIZE]) {
+    const struct marked *m = ctx;
+    if (m->marked[j])
+        dni_feature_name(m->input, j, out);
+    return m->marked[j];
+}
+
+void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most, char out[DNI_NAMES_SIZE]) {
+    const struct marked m = {input, marked};
+    dni_name_list(&m, input->rows->n_cols, name_marked, most, out);
 }

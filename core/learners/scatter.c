@@ -366,6 +366,25 @@ dn_status dni_scatter_compute(const dn_fit_input *input, dni_scatter_kind kind, 
     return status;
 }
 
+static double scatter_within(const dni_scatter *s, size_t k, size_t j) {
+    size_t d = s->n_cols;
+    if (s->kind == DNI_SCATTER_DIAGONAL)
+        return s->scatter[k * d + j];
+    return s->scatter[(s->kind == DNI_SCATTER_CLASSES ? k * d * d : 0) + j * d + j];
+}
+
+size_t dni_scatter_constants(const dni_scatter *s, bool *constant) {
+    size_t d = s->n_cols, n = 0;
+    for (size_t j = 0; j < d; j++) {
+        constant[j] = true;
+        for (size_t k = 0; k < s->n_classes; k++)
+            constant[j] =
+                constant[j] && !(scatter_within(s, k, j) > 0) && !(fabs(s->class_mean[k * d + j] - s->mean[j]) > 1e-13 * fabs(s->mean[j]));
+        n += constant[j];
+    }
+    return n;
+}
+
 void dni_scatter_done(dni_scatter *scatter, const dn_run *run) {
     dn_run_free(run, scatter->class_weight);
     *scatter = (dni_scatter){0};

@@ -1,6 +1,7 @@
 /* Encoder, rows, learner, model, metrics of one fit. */
 #include "learners/training.h"
 #include "evaluate/judge.h"
+#include "learners/idle.h"
 #include "learners/multiclass.h"
 #include "learners/training_memory.h"
 #include "learners/weights.h"
@@ -103,6 +104,7 @@ dn_status dni_training_fit(dni_training *t, dn_error *err) {
     dn_status status = dni_fit_machines(&t->set, t->rows, t->run, &machines, &n_machines, &t->report, err);
     if (status != DN_OK)
         return status;
+    dni_clear_idle_weights(t->encoder, machines, n_machines);
     dn_report_text(&t->report, "rows", t->streamed ? "streamed" : "in memory");
     status = make_model(t, machines, n_machines, err);
     if (status != DN_OK)

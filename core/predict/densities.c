@@ -24,12 +24,14 @@ void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, dou
     const double *a = whiten_of(machine->gaussians, d, k);
     if (machine->gaussians->covariance == DN_COVARIANCE_DIAGONAL) {
         for (size_t j = 0; j < d; j++)
-            out[j] = 1 / (a[j] * a[j]);
+            out[j] = a[j] == 0 ? 0 : 1 / (a[j] * a[j]);
         return;
     }
     memset(work, 0, d * d * sizeof *work);
     for (size_t i = 0; i < d; i++) {
         double *row = work + i * d;
+        if (a[i * d + i] == 0) /* left out */
+            continue;
         row[i] = 1;
         for (size_t j = 0; j < i; j++)
             dni_axpy(-a[i * d + j], work + j * d, row, j + 1);

@@ -117,6 +117,13 @@ static double log_det_of(const dn_gaussians *g, size_t k) {
     return g->log_det[g->covariance == DN_COVARIANCE_SHARED ? 0 : k];
 }
 
+size_t dni_gaussians_n_used(const dn_gaussians *g, size_t d) {
+    size_t n = 0;
+    for (size_t j = 0; j < d; j++)
+        n += dni_gaussians_use(g, d, j);
+    return n;
+}
+
 /* ‖A(x − m)‖²; centred [d] is scratch. */
 static double mahalanobis(const dn_gaussians *g, size_t k, const double *x, size_t d, double *centred) {
     const double *m = g->mean + k * d, *a = whiten_of(g, k, d);
@@ -159,11 +166,12 @@ static double factor(const dn_naive_bayes *b, size_t j, size_t k, size_t K, doub
 bool dni_machine_joint(const dn_machine *m, const double *x, double *joint, double *work) {
     size_t K = m->n_classes, d = m->n_features;
     const double *prior = m->gaussians != NULL ? m->gaussians->prior : m->naive_bayes->prior;
+    const double turns = m->gaussians == NULL ? 0 : (double)dni_gaussians_n_used(m->gaussians, d) * LN_2PI;
     bool possible = false;
     for (size_t k = 0; k < K; k++) {
         double g = log(prior[k]);
         if (m->gaussians != NULL)
-            g -= 0.5 * (mahalanobis(m->gaussians, k, x, d, work) + log_det_of(m->gaussians, k) + (double)d * LN_2PI);
+            g -= 0.5 * (mahalanobis(m->gaussians, k, x, d, work) + log_det_of(m->gaussians, k) + turns);
         for (size_t j = 0; m->gaussians == NULL && j < d; j++)
             g += factor(m->naive_bayes, j, k, K, x[j]);
         joint[k] = isnan(g) ? -(double)INFINITY : g;
@@ -260,7 +268,7 @@ double dni_class_intercept(const dn_machine *m, size_t k, double *work) {
     const dn_gaussians *g = m->gaussians;
     memset(work, 0, d * sizeof *work);
     double length = mahalanobis(g, k, work, d, work + d);
-    return log(g->prior[k]) - 0.5 * (length + log_det_of(g, k) + (double)d * LN_2PI);
+    return log(g->prior[k]) - 0.5 * (length + log_det_of(g, k) + (double)dni_gaussians_n_used(g, d) * LN_2PI);
 }
 
 void dni_machine_intercept(const dn_machine *m, double *intercept, double *work) {
@@ -278,7 +286,7 @@ static void gaussians_to_raw(const dn_gaussians *from, size_t K, size_t d, const
     size_t rows = from->covariance == DN_COVARIANCE_DIAGONAL ? 1 : d, n = from->covariance == DN_COVARIANCE_SHARED ? 1 : K;
     double log_scale = 0;
     for (size_t j = 0; j < d; j++)
-        log_scale += log(scale[j]);
+        log_scale += dni_gaussians_use(from, d, j) ? log(scale[j]) : 0;
     memcpy(to->prior, from->prior, K * sizeof *to->prior);
     for (size_t k = 0; k < K; k++)
         for (size_t j = 0; j < d; j++)

@@ -15,6 +15,12 @@ size_t dni_machine_numbers(const dn_machine *machine);
 /* Doubles of `work` that the functions below need. */
 size_t dni_machine_work(const dn_machine *machine);
 
+/* Whether the densities are of column j too: one left out has a 0 in A's diagonal. And how many they are of. */
+static inline bool dni_gaussians_use(const dn_gaussians *g, size_t d, size_t j) {
+    return g->whiten[g->covariance == DN_COVARIANCE_DIAGONAL ? j : j * (d + 1)] != 0;
+}
+size_t dni_gaussians_n_used(const dn_gaussians *g, size_t d);
+
 /* joint[K] ← ln P(C_k) + ln p(x | C_k). Needs gaussians or naive bayes. false: every class says −∞, then joint is the log priors. */
 bool dni_machine_joint(const dn_machine *machine, const double *x, double *joint, double *work);
 /* scores [n_scores] of x [n_features]. false as above. */

@@ -78,14 +78,20 @@ static void check(struct job_request *r) {
     dn_encoder_spec spec;
     dn_error err;
     dn_error_clear(&err);
+    bool categories = false;
+    for (size_t i = 0; i < r->spec.n_inputs; i++)
+        categories = categories || r->spec.inputs[i].type == DN_CATEGORICAL;
+    if (categories && r->spec.algorithm && (r->spec.algorithm->flags & DN_ALGORITHM_LEVELS) &&
+        r->spec.features.categorical == DN_DROP_FIRST)
+        json_fault(r->problem, "/features/categorical", "encoding", "must be one_hot for %s, which needs a feature for every level",
+                   r->spec.algorithm->id);
     if (!columns || !job_encoder_spec(r, columns, &spec))
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", r->spec.n_inputs);
     else if (dn_encoder_check(columns, r->spec.n_inputs, &spec, &err) != DN_OK)
         json_fault(r->problem, "/features", strcmp(err.field, "basis") == 0 ? "basis" : NULL, "%s", err.message);
 }
 
-/* Standardised, a column of one value is 0 in every row. */
-static void warn_of_constants(struct job_request *r) {
+void job_features_foresee(struct job_request *r) {
     for (size_t i = 0; r->spec.features.standardize && i < r->spec.n_inputs; i++) {
         const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
         if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken)
@@ -108,7 +114,6 @@ void job_features_read(struct job_request *r, const json_t *features) {
     check(r);
     if (n_faults(r) != before || !reckon(r))
         return;
-    warn_of_constants(r);
     if (r->n_features == 0)
         json_fault(r->problem, "", "features",
                    "no feature is left: every column is a category with one value, of which the first is left out");

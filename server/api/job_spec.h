@@ -59,6 +59,8 @@ bool job_dataset_read(struct job_request *r, const json_t *object, bool required
 bool job_unknown_column(struct job_request *r, const char *parent, const char *key, const char *name);
 /* The options of `features` (NULL: not given), when the inputs are chosen; the number of features (job_features.c). */
 void job_features_read(struct job_request *r, const json_t *features);
+/* For a dry run: warns of the columns that standardising will make 0 in every row, as the training itself would. */
+void job_features_foresee(struct job_request *r);
 /* How many features a basis makes. */
 size_t job_basis_features(const struct job_request *r, size_t basis);
 /* The encoder's description of a table whose columns [n_inputs] are the inputs; fills them in. false: no memory. */

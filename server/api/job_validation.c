@@ -89,16 +89,17 @@ static void read_other(struct job_request *r, const json_t *validation) {
 }
 
 void job_validation_read(struct job_request *r, const json_t *root) {
-    static const char *const known[] = {"holdout", "folds", "dataset", NULL};
+    static const char *const known[] = {"holdout", "folds", "dataset", "curves", NULL};
+    enum { WAYS = 3 };
     const json_t *validation = NULL;
     double holdout = 0;
     size_t given = 0;
     if (!json_read_object(root, "validation", false, "", &validation, r->problem))
         return;
     json_refuse_unknown(validation, known, "/validation", r->problem);
-    for (size_t i = 0; known[i]; i++)
+    for (size_t i = 0; i < WAYS; i++)
         given += json_object_get(validation, known[i]) && !json_is_null(json_object_get(validation, known[i]));
-    if (json_object_size(validation) == 0)
+    if (json_object_size(validation) == 0 || (given == 0 && json_is_true(json_object_get(validation, "curves"))))
         json_fault(r->problem, "", "validation", "must be null or have one of the members holdout, folds, dataset");
     if (given > 1)
         json_fault(r->problem, "", "validation", "must have one of the members holdout, folds, dataset, got %zu of them", given);
@@ -109,4 +110,7 @@ void job_validation_read(struct job_request *r, const json_t *root) {
     }
     read_folds(r, validation);
     read_other(r, validation);
+    json_read_bool(validation, "curves", false, "/validation", &r->spec.curves, r->problem);
+    if (r->spec.curves && r->spec.folds > 0)
+        json_fault(r->problem, "/validation", "curves", "belongs to holdout or dataset: metrics of folds are means, which have no curves");
 }

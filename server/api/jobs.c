@@ -92,13 +92,14 @@ static void put_location(struct http_call *call, int64_t id) {
 }
 
 /* The body was judged good: answers with the plan, or starts the job. */
-static void accept(struct http_call *call, const struct job_request *r, bool dry_run) {
+static void accept(struct http_call *call, struct job_request *r, bool dry_run) {
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct store_job job = {0};
     int64_t id = 0;
     if (dry_run) {
         struct buf body = {0};
+        job_features_foresee(r);
         job_request_write(r, &body);
         api_reply_json(call, 200, &body);
         return;

@@ -107,6 +107,8 @@ static void validation_put(const struct jobs_spec *spec, struct json_writer *w) 
         (void)snprintf(reference, sizeof reference, "%s@%" PRId64, spec->validation.dataset, spec->validation.version);
         json_kv_string(w, "dataset", reference);
     }
+    if (spec->curves)
+        json_kv_bool(w, "curves", true);
     json_end_object(w);
 }
 
@@ -264,6 +266,7 @@ static bool validation_read(const json_t *root, struct arena *arena, struct jobs
         json_read_number(validation, "holdout", false, "", &spec->holdout, problem);
         if (json_read_int(validation, "folds", false, "", 2, MAX_INDEX, &folds, problem))
             spec->folds = (size_t)folds;
+        json_read_bool(validation, "curves", false, "", &spec->curves, problem);
     }
     if (!json_read_object(root, "validation_source", false, "", &source, problem))
         return problem->type == PROBLEM_NONE;

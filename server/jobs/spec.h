@@ -43,6 +43,7 @@ struct jobs_spec {
     double holdout;                    /* 0: none */
     size_t folds;                      /* 0: none */
     struct jobs_validation validation; /* of the three at most one */
+    bool curves;                       /* metrics of the training and the validation rows come with curves; not with folds */
     uint64_t seed;
     double seconds; /* 0: no limit */
     int64_t memory_bytes;

@@ -204,6 +204,7 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         .n_class_weights = spec->class_weights.n,
         .holdout = spec->holdout,
         .folds = spec->folds,
+        .curves = spec->curves,
         .validation = tables->validation ? jobs_source_table(tables->validation) : NULL,
     };
     size_t *inputs = arena_alloc(&t->arena, (spec->n_inputs + 1) * sizeof *inputs);

@@ -143,10 +143,13 @@ static void test_a_constant_column_is_warned_of(void **state) {
     status_check(call_upload("/v1/datasets/constant", "a,k,y\n1,7,p\n2,7,q\n3,7,q\n4,7,p\n5,,q\n"), 201);
     const struct response *r = job_train(JOB("constant", "y", ""));
     assert_int_equal(count_at(r, "/warnings"), 1);
-    assert_non_null(strstr(string_at(r, "/warnings/0"), "\"k\" is 7 in every row"));
+    assert_non_null(strstr(string_at(r, "/warnings/0"), "the same value of \"k\""));
     r = call_get("/v1/models/m/weights");
     assert_json(r, "/features", "['a','k']");
     assert_json(r, "/w/0/1", "0");
+    r = plan(JOB("constant", "y", ""));
+    assert_int_equal(count_at(r, "/warnings"), 1);
+    assert_non_null(strstr(string_at(r, "/warnings/0"), "\"k\" is 7 in every row"));
     assert_int_equal(count_at(plan(JOB("constant", "y", "'exclude':['k']")), "/warnings"), 0);
 }
 
@@ -215,6 +218,17 @@ static void test_every_fault_of_features(void **state) {
     }
 }
 
+/* naive_bayes multiplies the levels' own probabilities: none may be left out. Without a category there is nothing to leave out. */
+static void test_every_level_where_it_is_needed(void **state) {
+    (void)state;
+    static const char *const job = "{'model':'m','dataset':'mixed','target':'y','algorithm':'naive_bayes','features':{%s'categorical':{"
+                                   "'encoding':'drop_first'}}}";
+    const struct response *r = problem_check(call_post("/v1/jobs", job, ""), 422, "invalid");
+    fault_check(r, "/features/categorical/encoding");
+    assert_non_null(strstr(r->body, "needs a feature for every level"));
+    status_check(call_post("/v1/jobs?dry_run=true", job, "'include':['n'],"), 200);
+}
+
 static void test_all_faults_of_features_at_once(void **state) {
     (void)state;
     const struct response *r =
@@ -251,6 +265,7 @@ int main(void) {
         TEST(test_a_polynomial_is_the_columns_it_says),
         TEST(test_a_constant_column_is_warned_of),
         TEST(test_every_fault_of_features),
+        TEST(test_every_level_where_it_is_needed),
         TEST(test_all_faults_of_features_at_once),
         TEST(test_what_only_the_rows_show),
     };

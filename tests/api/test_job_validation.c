@@ -136,6 +136,29 @@ static void test_another_dataset(void **state) {
     assert_non_null(strstr(string_at(r, "/error/detail"), "rose"));
 }
 
+/* The curves of a job are those of evaluating its model on the same rows; without a wish there are none. */
+static void test_curves(void **state) {
+    (void)state;
+    static const char *const members[] = {"roc", "precision_recall", "calibration"};
+    const struct response *plain = job_train(JOB("even", ",'validation':{'dataset':'odd','curves':false}"));
+    for (size_t i = 0; i < 3; i++)
+        assert_null(json_find(plain->json, text("/result/metrics/validation/%s", members[i])));
+    const struct response *r = job_train(JOB("even", ",'validation':{'dataset':'odd','curves':true}"));
+    assert_json(call_get("/v1/models/m"), "/validation", "{'dataset':'odd@1','curves':true}");
+    const char *const rows[] = {"validation", "train"}, *const datasets[] = {"odd", "even"};
+    for (size_t j = 0; j < 2; j++) {
+        const struct response *e =
+            status_check(call_post("/v1/models/m/evaluate?curves=true", "%s", text("{'dataset':'%s'}", datasets[j])), 200);
+        for (size_t i = 0; i < 3; i++) {
+            const json_t *own = json_find(r->json, text("/result/metrics/%s/%s", rows[j], members[i]));
+            assert_true(json_array_size(own) > 0);
+            assert_true(json_equal(own, json_find(e->json, text("/metrics/%s", members[i]))));
+        }
+    }
+    r = job_train(JOB("iris", ",'validation':{'holdout':0.3,'curves':true}"));
+    assert_int_equal(count_at(r, "/result/metrics/validation/roc"), 3);
+}
+
 /* Neither dataset goes while the job waits or runs; both may afterwards. */
 static void test_both_datasets_stay_while_the_job_runs(void **state) {
     (void)state;
@@ -264,6 +287,10 @@ static void test_every_fault_of_validation_and_weights(void **state) {
         {"'validation':{'dataset':'unlabelled'}", "/validation/dataset", "missing in every row"},
         {"'validation':{'dataset':'votes'}", "/validation/dataset", "\\\"class\\\""},
         {"'validation':{'rows':5}", "/validation/rows", "known"},
+        {"'validation':{}", "/validation", "one of the members"},
+        {"'validation':{'curves':true}", "/validation", "one of the members"},
+        {"'validation':{'folds':5,'curves':true}", "/validation/curves", "folds"},
+        {"'validation':{'holdout':0.5,'curves':'roc'}", "/validation/curves", "boolean"},
         {"'weight':7", "/weight", "string"},
         {"'weight':'nobody'", "/weight", "nobody"},
         {"'weight':'class'", "/weight", "target"},
@@ -306,6 +333,7 @@ int main(void) {
         TEST(test_folds),
         TEST(test_folds_with_a_basis),
         TEST(test_another_dataset),
+        TEST(test_curves),
         TEST(test_both_datasets_stay_while_the_job_runs),
         TEST(test_weights_count_as_rows),
         TEST(test_class_weights),

@@ -132,7 +132,8 @@ enum dn_algorithm_flags {
     DN_ALGORITHM_STREAMS = 8,       /* works on dn_rows that are not in memory */
     DN_ALGORITHM_DENSITY = 16,      /* one machine of all classes has their densities: ln p(x) */
     DN_ALGORITHM_TRANSFORM = 32,    /* … and directions to project on */
-    DN_ALGORITHM_CURVED = 64        /* no discriminant is ever linear in x: no distance */
+    DN_ALGORITHM_CURVED = 64,       /* no discriminant is ever linear in x: no distance */
+    DN_ALGORITHM_LEVELS = 128       /* a category must have a feature for every level: not DN_DROP_FIRST */
 };
 
 struct dn_algorithm {

@@ -95,6 +95,13 @@ typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */
 
 #define DN_NO_LEVEL SIZE_MAX
 
+/* What the training rows have shown of an input. */
+typedef enum dn_input_remark {
+    DN_INPUT_VARIES,
+    DN_INPUT_CONSTANT, /* a number or boolean of one value, no indicator beside it: its feature tells nothing */
+    DN_INPUT_EMPTY     /* no row has a value */
+} dn_input_remark;
+
 /* One input column of a fitted encoder. Its features in their order: the number itself, then its indicator; or the levels, without the first when that is dropped. */
 typedef struct dn_input {
     const char *name;
@@ -107,6 +114,7 @@ typedef struct dn_input {
     size_t missing_as;  /* categorical: the level that stands for missing (levels.n: its own), DN_NO_LEVEL: all zeros */
     size_t unseen_as;   /* categorical: the level that stands for a category never seen, DN_NO_LEVEL: all zeros */
     size_t first_feature, n_features;
+    dn_input_remark remark; /* of the fit; an encoder read from bytes says DN_INPUT_VARIES */
 } dn_input;
 
 /* One pass (two when standardising) over the rows with role[row] == DN_ROW_TRAIN (NULL: all), by run's sum. weight: NULL or [source->n_rows]; a row of weight 0 counts as

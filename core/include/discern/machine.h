@@ -18,7 +18,8 @@ typedef enum dn_machine_kind { DN_MACHINE_LINEAR, DN_MACHINE_GAUSSIAN, DN_MACHIN
 
 typedef enum dn_covariance { DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL, DN_COVARIANCE_DIAGONAL } dn_covariance;
 
-/* Class densities N(m_k, Σ_k) with priors. Bishop, PRML, section 4.2. */
+/* Class densities N(m_k, Σ_k) with priors. Bishop, PRML, section 4.2. A column that was constant in training is left out: the densities are those of the others, A has
+ * zeros in its row and column, log_det is of the rest. */
 typedef struct dn_gaussians {
     dn_covariance covariance; /* shared: one Σ; full: one for each class; diagonal: one for each class, without covariances */
     double *prior;            /* [K] > 0, sum 1 */
@@ -56,7 +57,8 @@ static inline size_t dn_machine_n_scores(const dn_machine *machine) {
     return machine->n_classes == 2 ? 1 : machine->n_classes;
 }
 
-/* Σ_k of a machine with gaussians (shared: whatever k): out [d × d]; diagonal: out [d], the variances. work: [d × d], diagonal: unused. O(d³). */
+/* Σ_k of a machine with gaussians (shared: whatever k): out [d × d]; diagonal: out [d], the variances. work: [d × d], diagonal: unused. A column left out has
+ * zeros. O(d³). */
 void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, double *work);
 /* g_k(x) = xᵀW x + wᵀx + w0 = ln P(C_k) + ln N(x; m_k, Σ_k) of a machine with gaussians: W [d × d] = −½Σ_k⁻¹ (diagonal: [d], its diagonal), w [d] = Σ_k⁻¹m_k, *w0.
  * work [2d]. O(d³). */

@@ -405,7 +405,6 @@ static void singular(void **state) {
     for (size_t i = 0; i < t->n; i++) /* a constant column is left out */
         t->x[i * d] = 0.1;
     OK(fit_error(t, p, &run, &fit, &err));
-    assert_non_null(strstr(fit.report.warnings[0], "constant (\"#0\")"));
     for (size_t k = 0; k < 3; k++)
         assert_true(fit.out.w[k * d] == 0);
     assert_true(fit.out.projection[0] == 0 && fit.out.n_components == 2 && eigenvalue(&fit, 0) < eigenvalue(&plain, 0));

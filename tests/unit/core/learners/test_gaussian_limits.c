@@ -114,6 +114,60 @@ static void constant_columns(void **state) {
     csv_free(t);
 }
 
+/* A column of one value in all rows has no density: what is left is the density of the others, standardised or not, in raw features too. */
+static void columns_of_one_value(void **state) {
+    (void)state;
+    enum { N = 90, D = 4 };
+    struct csv *t = csv_clouds(N, D, 3), *other = csv_clouds(N, D - 1, 3);
+    const char *const covariances[] = {"shared", "full", "diagonal"};
+    const double mean[D] = {0.5, 0.1 * 3, -1, 2}, scale[D] = {2, 1, 0.25, 3};
+    for (size_t i = 0; i < N; i++) {
+        t->x[i * D + 1] = 0.1 * 3;
+        for (size_t j = 0; j < D - 1; j++)
+            other->x[i * (D - 1) + j] = t->x[i * D + j + (j > 0)];
+    }
+    for (size_t c = 0; c < 3; c++) {
+        dn_params *p = gaussian(covariances[c]);
+        struct fit fit = {0}, fewer = {0};
+        OK(fit_named(t->x, t->target, NULL, N, D, 3, p, &fit, NULL));
+        OK(fit_named(other->x, t->target, NULL, N, D - 1, 3, p, &fewer, NULL));
+        dn_machine raw;
+        OK(dni_machine_to_raw(&fit.out, mean, scale, &raw, NULL));
+        assert_near(fit.report.objective, fewer.report.objective, 1e-12);
+        double log_scale = log(scale[0]) + log(scale[2]) + log(scale[3]);
+        for (size_t i = 0; i < N; i++) {
+            double joint[3], want[3], of_raw[3], x[D], work[64];
+            dni_machine_joint(&fit.out, t->x + i * D, joint, work);
+            dni_machine_joint(&fewer.out, other->x + i * (D - 1), want, work);
+            for (size_t j = 0; j < D; j++)
+                x[j] = mean[j] + scale[j] * t->x[i * D + j];
+            dni_machine_joint(&raw, x, of_raw, work);
+            for (size_t k = 0; k < 3; k++) {
+                assert_near(joint[k], want[k], 1e-11);
+                assert_near(of_raw[k] + log_scale, want[k], 1e-11);
+            }
+        }
+        double covariance[D * D], work[D * D];
+        dn_machine_covariance(&fit.out, 0, covariance, work);
+        bool diagonal = fit.out.gaussians->covariance == DN_COVARIANCE_DIAGONAL;
+        for (size_t j = 0; j < D; j++)
+            assert_true((covariance[diagonal ? j : j * D + j] == 0) == (j == 1));
+        for (size_t k = 0; fit.out.w != NULL && k < 3; k++)
+            assert_true(fit.out.w[k * D + 1] == 0);
+        dn_machine_done(&raw);
+        fit_done(&fit);
+        fit_done(&fewer);
+        dn_params_free(p);
+    }
+    for (size_t i = 0; i < N * D; i++)
+        t->x[i] = 4;
+    dn_params *p = gaussian("full");
+    refused(t, NULL, p, DN_ERR_DATA, (const char *const[]){"every column is constant", NULL});
+    dn_params_free(p);
+    csv_free(t);
+    csv_free(other);
+}
+
 static void class_of_one_row(void **state) {
     (void)state;
     const char *const covariances[] = {"full", "diagonal"};
@@ -333,17 +387,10 @@ static void equal_priors_against_the_rest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(collinear_columns),
-        cmocka_unit_test(fewer_rows_than_columns),
-        cmocka_unit_test(nearly_collinear),
-        cmocka_unit_test(constant_columns),
-        cmocka_unit_test(class_of_one_row),
-        cmocka_unit_test(huge_values),
-        cmocka_unit_test(rules_between_parameters),
-        cmocka_unit_test(priors),
-        cmocka_unit_test(standardised_columns),
-        cmocka_unit_test(bytes_and_back),
-        cmocka_unit_test(equal_priors_against_the_rest),
+        cmocka_unit_test(collinear_columns),    cmocka_unit_test(fewer_rows_than_columns),  cmocka_unit_test(nearly_collinear),
+        cmocka_unit_test(constant_columns),     cmocka_unit_test(columns_of_one_value),     cmocka_unit_test(class_of_one_row),
+        cmocka_unit_test(huge_values),          cmocka_unit_test(rules_between_parameters), cmocka_unit_test(priors),
+        cmocka_unit_test(standardised_columns), cmocka_unit_test(bytes_and_back),           cmocka_unit_test(equal_priors_against_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,40 @@
+/* Input columns that have nothing to tell. */
+#include "learners/idle.h"
+#include "learners/report.h"
+
+struct listing {
+    const dn_encoder *encoder;
+    dn_input_remark wanted;
+};
+
+static bool name_input(const void *ctx, size_t i, char out[DN_FIELD_SIZE]) {
+    const struct listing *l = ctx;
+    const dn_input *input = dn_encoder_input(l->encoder, i);
+    if (input->remark == l->wanted)
+        dni_copy_name(input->name, out);
+    return input->remark == l->wanted;
+}
+
+void dni_warn_of_idle_inputs(const dn_encoder *encoder, dn_report *report) {
+    char names[DNI_NAMES_SIZE];
+    struct listing listing = {encoder, DN_INPUT_EMPTY};
+    dni_name_list(&listing, dn_encoder_n_inputs(encoder), name_input, 8, names);
+    if (names[0] != '\0')
+        dn_report_warn(report, "no training row has a value of %s: nothing is learned of it", names);
+    listing.wanted = DN_INPUT_CONSTANT;
+    dni_name_list(&listing, dn_encoder_n_inputs(encoder), name_input, 8, names);
+    if (names[0] != '\0')
+        dn_report_warn(report, "all training rows have the same value of %s: it tells the classes apart by nothing%s", names,
+                       dn_encoder_standardizes(encoder) ? ", its weight is 0" : "");
+}
+
+void dni_clear_idle_weights(const dn_encoder *encoder, dn_machine *machines, size_t n_machines) {
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder) && dn_encoder_standardizes(encoder); i++) {
+        const dn_input *input = dn_encoder_input(encoder, i);
+        if (input->remark == DN_INPUT_VARIES || input->type != DN_NUMERIC || input->taken)
+            continue;
+        for (size_t m = 0; m < n_machines; m++)
+            for (size_t k = 0; machines[m].w != NULL && k < dn_machine_n_scores(&machines[m]); k++)
+                machines[m].w[k * machines[m].n_features + input->first_feature] = 0;
+    }
+}

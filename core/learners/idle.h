@@ -1,0 +1,14 @@
+/* Input columns that have nothing to tell: those of one value, and those without any. */
+#ifndef DNI_LEARNERS_IDLE_H
+#define DNI_LEARNERS_IDLE_H
+
+#include <discern/algorithm.h>
+#include <discern/encoder.h>
+#include <discern/machine.h>
+
+/* Warnings that name them. */
+void dni_warn_of_idle_inputs(const dn_encoder *encoder, dn_report *report);
+/* Standardised, such a column is 0 in every training row: whatever weight its feature was left with (where a descent began) tells nothing, and becomes 0. */
+void dni_clear_idle_weights(const dn_encoder *encoder, dn_machine *machines, size_t n_machines);
+
+#endif
