@@ -31,6 +31,7 @@ void mailbox_open(struct mailbox *m, int64_t job) {
     m->job = job;
     m->fresh = false;
     m->progress = (dn_progress){0};
+    m->elapsed = 0;
     atomic_store(&m->stop, STOP_NOT);
     pthread_mutex_unlock(&m->lock);
 }

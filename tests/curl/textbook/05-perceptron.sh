@@ -1,7 +1,7 @@
 #!/bin/bash
-# 5. The perceptron, update by update. Duda, Hart and Stork, Pattern Classification, section 5.5; Bishop, section 4.1.7 (the convergence theorem).
+# 5. The perceptron, update by update
+# Duda, Hart and Stork, Pattern Classification, chapter 5 (Linear Discriminant Functions), section 5.5; Bishop, Pattern Recognition and Machine Learning, chapter 4 (Linear Models for Classification), section 4.1.7
 . "$(dirname "$0")/lesson.sh"
-title "A wrong sample y turns w by its own vector; nothing is proved of the others on the way, and the end depends on order and start."
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 cat >"$table" <<'CSV'
@@ -12,8 +12,7 @@ x1,x2,class
 -1,-1,0
 CSV
 upload perceptron <"$table"
-
-say "By hand, t = +1 for class 1 and -1 for class 0, y = t (x1, x2, 1), w from 0:"
+say "Four samples: (-3,0) and (-2,-1) are class 1, (3,3) and (-1,-1) class 0. With y = (x1, x2, 1) for class 1 and y = -(x1, x2, 1) for class 0, a vector w is wanted with w'y > 0 for all. The perceptron goes through the samples in turn; one with w'y <= 0 is wrong, and its y is added to w. Its error is -w'y. By hand, from w = 0:"
 hand=$(awk -F, 'NR > 1 { n++; t = $3 == 1 ? 1 : -1; a[n] = t * $1; b[n] = t * $2; c[n] = t }
     function score(i) { return w1 * a[i] + w2 * b[i] + w0 * c[i] }
     function total(  i, e) { for (i = 1; i <= n; i++) if (score(i) <= 0) e -= score(i); return e + 0 }
@@ -21,36 +20,45 @@ hand=$(awk -F, 'NR > 1 { n++; t = $3 == 1 ? 1 : -1; a[n] = t * $1; b[n] = t * $2
         do {
             updated = 0
             for (i = 1; i <= n; i++) if (score(i) <= 0) {
-                before = score(i)
+                before = score(i); sum = total()
                 w1 += a[i]; w2 += b[i]; w0 += c[i]; updates++; updated = 1
-                printf "    update %d by sample %d: w = (%g, %g), w0 = %g; its own score rises from %g to %g, the total error is %g\n", updates, i, w1, w2, w0, before, score(i), total()
+                if (score(i) > before) own++
+                if (total() > sum) worse++
+                printf "    %d. sample %d is wrong: w = (%g, %g, %g); its own w\047y goes from %g to %g, the error of all from %g to %g\n", updates, i, w1, w2, w0, before, score(i), sum, total()
             }
+            passes = passes sprintf("[%g,%g,%g]", w1, w2, w0)
         } while (updated)
-        printf "[%g,%g,%g,%d]\n", w1, w2, w0, updates
+        printf "%s %d %d %d\n", passes, updates, own, worse
     }' "$table")
-grep update <<<"$hand"
-rule='"criterion":"perceptron","mode":"sequential","learning_rate":1,"order":"cyclic"'
-train perceptron perceptron perceptron "{$rule}"
-same "the service: w1, w2, w0, updates" "$(jq -c . <<<"[$(weights perceptron '.w[0][0]'),$(weights perceptron '.w[0][1]'),$(weights perceptron '.w0[0]'),$(result .details.updates)]")" "$(tail -n 1 <<<"$hand")"
-same "converged" "$(result .converged)" true
-rises=$(grep -o 'total error is .*' <<<"$hand" | awk '{ if (NR > 1 && $4 > before) n++; before = $4 } END { print n + 0 }')
-holds "updates that raised the total error, though not their own sample's" "$rises" '>' 0
+grep wrong <<<"$hand"
+read -r passes updates own worse <<<"$(tail -n 1 <<<"$hand")"
+holds "updates that better their own sample: all" "$own" == "$updates"
+holds "updates that make the error of all greater nevertheless" "$worse" '>' 0
 
-say "The number of updates is bounded by (R |w*| / min t w*'x)^2, for any separating w*:"
+say "The service does the same:"
+train perceptron perceptron perceptron '{"learning_rate":1}' '{"snapshots":[1,2,3,4]}'
+same "w after each pass, beside the above" "$(for pass in 1 2 3 4; do snapshot $pass; done | tr -d '\n')" "$passes"
+same "updates" "$(result .details.updates)" "$updates"
+same "converged: a pass without an update" "$(result .converged)" true
+
+say "It had to end: there are never more updates than (R |w*| / min w*'y)², R the longest y and w* any vector that separates (here the one found)."
 bound=$(awk -F, -v w="$(weights perceptron '[.w[0][], .w0[0]]' | tr -d '[]')" 'BEGIN { split(w, v, ",") }
     NR > 1 { t = $3 == 1 ? 1 : -1; r = $1 * $1 + $2 * $2 + 1; if (r > R) R = r
              m = t * (v[1] * $1 + v[2] * $2 + v[3]); if (least == "" || m < least) least = m }
     END { print R * (v[1] ^ 2 + v[2] ^ 2 + v[3] ^ 2) / least ^ 2 }' "$table")
-holds "updates" "$(result .details.updates)" '<=' "$bound"
+holds "updates" "$updates" '<=' "$bound"
 
-say "Another order of the samples, another line:"
+say "Where it ends depends on the order of the samples and on the start; any line that separates will do. The direction of w in degrees:"
+direction() { weights "$1" '.w[0] | atan2(.[1]; .[0]) * 57.29577951308232'; }
+here=$(direction perceptron)
+near "from 0, in the order above" "$here" 135
 { head -n 1 "$table"; tail -n +2 "$table" | tac; } | upload perceptron-reversed
-here=$(weights perceptron '[.w[0][], .w0[0]]')
-train perceptron-reversed perceptron-reversed perceptron "{$rule}"
-there=$(weights perceptron-reversed '[.w[0][], .w0[0]]')
-same "the two ends differ ($here, $there)" "$([ "$here" != "$there" ] && echo yes)" yes
+train perceptron-reversed perceptron-reversed perceptron '{"learning_rate":1}'
+holds "the samples in reverse order" "$(direction perceptron-reversed)" != "$here"
+train perceptron-start perceptron perceptron '{"learning_rate":0.01,"init":"random"}' '{"seed":1}'
+holds "from small random weights" "$(direction perceptron-start)" '>' "$(jq -n "$here + 1")"
 
-say "Classes that no line separates:"
+say "When no line separates the classes, as here (0,0) and (1,1) from (0,1) and (1,0), it goes on for ever. However long it runs, the service does not claim to have converged:"
 upload perceptron-xor <<'CSV'
 x1,x2,class
 0,0,0
@@ -58,6 +66,10 @@ x1,x2,class
 0,1,1
 1,0,1
 CSV
-train perceptron-xor perceptron-xor perceptron '{"max_iterations":1000}'
-same "converged" "$(result .converged)" false
-same "warned" "$(jq '[.warnings[] | select(test("separable"))] | length > 0' <<<"$job")" true
+for mode in sequential batch; do
+    for most in 1 10 1000; do
+        train perceptron-xor perceptron-xor perceptron "{\"mode\":\"$mode\",\"max_iterations\":$most}"
+        same "$mode, passes at most $most: converged" "$(result .converged)" false
+    done
+    same "$mode: warned that they may not be separable" "$(warned separable)" true
+done

@@ -112,6 +112,29 @@ static void a_drain_gives_back_what_was_not_delivered(void **state) {
     fixture_done(&f);
 }
 
+/* A closed form reports no iteration: nothing of the job before may stand for it. */
+static void a_job_begins_with_nothing_of_the_one_before(void **state) {
+    (void)state;
+    struct mailbox m;
+    struct store_history_row *rows = NULL;
+    size_t n_rows = 0;
+    struct buf first = {0}, second = {0};
+    mailbox_init(&m);
+    mailbox_open(&m, 1);
+    report(&m, 1, 5);
+    mailbox_close(&m, &rows, &n_rows, &first);
+    mailbox_rows_free(rows, n_rows);
+    assert_non_null(strstr(buf_cstr(&first), "\"elapsed\":5"));
+    mailbox_open(&m, 2);
+    mailbox_close(&m, &rows, &n_rows, &second);
+    assert_int_equal(n_rows, 0);
+    assert_non_null(strstr(buf_cstr(&second), "\"iteration\":0"));
+    assert_non_null(strstr(buf_cstr(&second), "\"elapsed\":0}"));
+    buf_done(&first);
+    buf_done(&second);
+    mailbox_done(&m);
+}
+
 static void why_a_training_stops(void **state) {
     (void)state;
     struct fixture f;
@@ -151,6 +174,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_store_refused_is_delivered_later),
         cmocka_unit_test(a_drain_gives_back_what_was_not_delivered),
+        cmocka_unit_test(a_job_begins_with_nothing_of_the_one_before),
         cmocka_unit_test(why_a_training_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
