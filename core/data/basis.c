@@ -197,6 +197,21 @@ void dni_basis_of_raw(const dni_basis *basis, const dn_input *inputs, const doub
     finish(basis, out);
 }
 
+double dni_basis_flops(const dni_basis *basis) {
+    double n = (double)basis->n_features, p = (double)basis->n_columns;
+    switch (basis->kind) {
+    case DN_BASIS_POLYNOMIAL:
+        return 8 * n; /* a product whose factors are anywhere */
+    case DN_BASIS_GAUSSIAN:
+    case DN_BASIS_DISTANCE:
+        return n * (3 * p + 32); /* 32: exp, cos, sqrt */
+    case DN_BASIS_RANDOM_FOURIER:
+    case DN_BASIS_FISHER:
+        return n * (2 * p + 32);
+    }
+    return 0;
+}
+
 /* ---- questions ---------------------------------------------------------------------------------------------------------------------------------- */
 size_t dni_basis_monomial(const dni_basis *basis, size_t j, size_t out[DN_MAX_DEGREE]) {
     size_t n = 1;

@@ -9,15 +9,17 @@
 #include "data/basis_fit.h"
 
 #include "data/run_memory.h"
+#include "linalg/step.h"
 #include "linalg/vector.h"
 #include "optimize/random.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 100, ROWS_A_POLL = 65536 };
+enum { MOST_ROUNDS = 100 };
 #define LEAST_MOVE 1e-12 /* squared */
 
 struct kmeans {
+    const dn_run *run;
     size_t p, k;     /* columns; centres */
     double *centres; /* [k × p] */
     double *far;     /* [n_rows] v·D² */
@@ -33,9 +35,9 @@ static double weight_of(const dn_block *block, size_t t) {
 static dn_status far_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
     const struct kmeans *self = arg;
     double *far = self->far + block->first_row;
+    dni_pace pace = {.run = self->run};
     (void)slot;
     (void)out;
-    (void)err;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = weight_of(block, t);
         if (self->newest == SIZE_MAX) {
@@ -45,6 +47,9 @@ static dn_status far_block(void *arg, const dn_block *block, size_t slot, double
         const double *z = block->x.values + t * block->x.stride;
         double d = v == 0 ? 0 : v * dni_square_distance(z, self->centres + self->newest * self->p, self->p);
         far[t] = self->newest == 0 || d < far[t] ? d : far[t];
+        dn_status status = dni_pace_poll(&pace, 3 * (double)self->p, err);
+        if (status != DN_OK)
+            return status;
     }
     return DN_OK;
 }
@@ -107,8 +112,9 @@ static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *r
 static dn_status round_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
     const struct kmeans *self = arg;
     size_t p = self->p;
+    double flops = 3 * (double)p * (double)self->k;
+    dni_pace pace = {.run = self->run};
     (void)slot;
-    (void)err;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         const double *z = block->x.values + t * block->x.stride, v = weight_of(block, t);
         double least = (double)INFINITY;
@@ -125,6 +131,9 @@ static dn_status round_block(void *arg, const dn_block *block, size_t slot, doub
             sum[c] += v * (z[c] - self->centres[best * p + c]);
         sum[p] += v;
         out[self->k * (p + 1)] += v * least;
+        dn_status status = dni_pace_poll(&pace, flops, err);
+        if (status != DN_OK)
+            return status;
     }
     return DN_OK;
 }
@@ -146,7 +155,7 @@ static bool move(struct kmeans *self) {
 }
 
 dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run, uint64_t stream, double *points, dn_error *err) {
-    struct kmeans self = {.p = rows->n_cols, .k = k, .centres = points};
+    struct kmeans self = {.run = run, .p = rows->n_cols, .k = k, .centres = points};
     void *far = NULL, *sums = NULL;
     size_t n_sums = k * (self.p + 1) + 1;
     dn_status status = dni_run_alloc_raw(run, rows->n_rows, sizeof(double), "the distances from centres", &far, err);
@@ -203,6 +212,22 @@ static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *rand
     return DN_OK;
 }
 
+/* square ← the squared distances of all pairs of m rows, ascending. */
+static dn_status pairs_of(const double *x, size_t m, size_t p, const dn_run *run, double *square, size_t *out_pairs, dn_error *err) {
+    dni_pace pace = {.run = run};
+    size_t pairs = 0;
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < i; j++)
+            square[pairs++] = dni_square_distance(x + i * p, x + j * p, p);
+        dn_status status = dni_pace_poll(&pace, 3 * (double)i * (double)p, err);
+        if (status != DN_OK)
+            return status;
+    }
+    qsort(square, pairs, sizeof *square, compare);
+    *out_pairs = pairs;
+    return DN_OK;
+}
+
 dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t stream, double *out, dn_error *err) {
     size_t p = rows->n_cols, n = 0, pairs = 0;
     dni_random random;
@@ -216,14 +241,10 @@ dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t strea
         status = dn_run_alloc(run, m * m / 2 + 1, sizeof(double), "the distances for a width", &square, err);
     if (status == DN_OK)
         status = sample(rows, run, &random, &n, m, z, err);
+    if (status == DN_OK)
+        status = pairs_of(z, m, p, run, square, &pairs, err);
     if (status == DN_OK) {
-        const double *x = z;
-        double *d = square;
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 0; j < i; j++)
-                d[pairs++] = dni_square_distance(x + i * p, x + j * p, p);
-        qsort(d, pairs, sizeof *d, compare);
-        double width = pairs == 0 ? 0 : median(d, pairs);
+        double width = pairs == 0 ? 0 : median(square, pairs);
         *out = width > 0 ? width : 1;
         if (!isfinite(width)) {
             status = dn_error_set(err, DN_ERR_NUMERIC,

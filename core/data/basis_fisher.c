@@ -9,6 +9,7 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
+#include "linalg/step.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 #include <stdio.h>
@@ -33,8 +34,8 @@ struct fisher {
 
 static dn_status means_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
     const struct fisher *self = arg;
+    dni_pace pace = {.run = self->run};
     (void)slot;
-    (void)err;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = block->weight == NULL ? 1 : block->weight[t];
         if (v == 0)
@@ -42,6 +43,9 @@ static dn_status means_block(void *arg, const dn_block *block, size_t slot, doub
         double *sum = out + (size_t)block->target[t] * (self->p + 1);
         dni_axpy(v, block->x.values + t * block->x.stride, sum, self->p);
         sum[self->p] += v;
+        dn_status status = dni_pace_poll(&pace, 2 * (double)self->p, err);
+        if (status != DN_OK)
+            return status;
     }
     return DN_OK;
 }
@@ -117,14 +121,21 @@ static dn_status correlate(struct fisher *self, const char *const *names, dn_err
             return refuse(names, self->spare, p, err);
         }
     }
-    for (size_t i = 0; i < p; i++)
+    dni_pace pace = {.run = self->run};
+    dn_status status = DN_OK;
+    for (size_t i = 0; status == DN_OK && i < p; i++) {
         for (size_t j = 0; j <= i; j++)
             self->within[i * p + j] /= self->root[i] * self->root[j];
-    memcpy(self->spare, self->within, p * p * sizeof *self->spare);
-    dn_status status = dni_symmetric_null(self->run, self->spare, p, COLLINEAR, &n_null, &null, err);
+        memcpy(self->spare + i * p, self->within + i * p, (i + 1) * sizeof *self->spare);
+        status = dni_pace_poll(&pace, 8 * (double)i, err);
+    }
+    if (status == DN_OK)
+        status = dni_symmetric_null(self->run, self->spare, p, COLLINEAR, &n_null, &null, err);
     bool positive = false;
+    for (size_t c = 0; status == DN_OK && n_null > 0 && null == NULL && c < p; c++)
+        self->spare[c] = 1; /* nobody could say which */
     if (status == DN_OK && n_null > 0)
-        status = refuse(names, null, p, err);
+        status = refuse(names, null == NULL ? self->spare : null, p, err);
     dn_run_free(self->run, null);
     if (status == DN_OK)
         status = dni_cholesky(self->run, self->within, p, &positive, err);
@@ -167,6 +178,8 @@ static dn_status find_directions(struct fisher *self, size_t n, double *out, dn_
     size_t p = self->p, K = self->K, found = 0;
     double *vectors = NULL, greatest = 0;
     dn_status status = dni_symmetric_null(self->run, self->small, K, 1, &found, &vectors, err);
+    if (status == DN_OK && vectors == NULL)
+        status = dn_error_set(err, DN_ERR_NUMERIC, "the directions of a fisher basis between %zu classes could not be computed", K);
     for (size_t i = 0; status == DN_OK && i < n; i++) {
         const double *u = vectors + (found - 1 - i) * K;
         double *w = out + i * p;

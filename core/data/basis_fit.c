@@ -3,6 +3,7 @@
 #include "data/basis_fit.h"
 
 #include "data/encoder_moments.h"
+#include "linalg/step.h"
 #include "linalg/vector.h"
 #include "optimize/random.h"
 #include <stdlib.h>
@@ -129,8 +130,9 @@ static void take_points(dni_basis *basis, const double *points) {
 }
 
 /* ω ~ N(0, I/width²) by the polar form of Box and Muller, b uniform. */
-static void draw_waves(dni_basis *basis, const dn_run *run, uint64_t stream) {
+static dn_status draw_waves(dni_basis *basis, const dn_run *run, uint64_t stream, dn_error *err) {
     const double turn = 6.283185307179586;
+    dni_pace pace = {.run = run};
     dni_random random;
     dni_random_init(&random, run->seed, stream);
     for (size_t k = 0; k < basis->n_features; k++) {
@@ -139,7 +141,11 @@ static void draw_waves(dni_basis *basis, const dn_run *run, uint64_t stream) {
             basis->points[k * basis->n_columns + c] = radius * cos(dni_random_uniform(&random, 0, turn)) / basis->width;
         }
         basis->phase[k] = dni_random_uniform(&random, 0, turn);
+        dn_status status = dni_pace_poll(&pace, 64 * (double)basis->n_columns, err);
+        if (status != DN_OK)
+            return status;
     }
+    return DN_OK;
 }
 
 /* Unit directions of the columns as the basis sees them; the largest component positive for more than two classes. */
@@ -208,6 +214,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot, doubl
     const struct moments *self = arg;
     size_t n = self->basis->n_features;
     double *x = self->x + slot * 3 * n, *least = x + n, *greatest = least + n;
+    dni_pace pace = {.run = self->run};
     for (size_t t = 0; t < block->x.n_rows; t++) {
         const double *z = block->x.values + t * block->x.stride, v = block->weight == NULL ? 1 : block->weight[t];
         if (v == 0)
@@ -220,6 +227,9 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot, doubl
             least[j] = x[j] < least[j] ? x[j] : least[j];
             greatest[j] = x[j] > greatest[j] ? x[j] : greatest[j];
         }
+        dn_status status = dni_pace_poll(&pace, dni_basis_flops(self->basis) + 4 * (double)n, err);
+        if (status != DN_OK)
+            return status;
     }
     return DN_OK;
 }
@@ -228,7 +238,7 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot, do
     const struct moments *self = arg;
     size_t n = self->basis->n_features;
     double *x = self->x + slot * 3 * n;
-    (void)err;
+    dni_pace pace = {.run = self->run};
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = block->weight == NULL ? 1 : block->weight[t];
         if (v == 0)
@@ -239,6 +249,9 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot, do
             out[j] += v * d;
             out[n + j] += v * d * d;
         }
+        dn_status status = dni_pace_poll(&pace, dni_basis_flops(self->basis) + 6 * (double)n, err);
+        if (status != DN_OK)
+            return status;
     }
     return DN_OK;
 }
@@ -246,7 +259,8 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot, do
 static dn_status refuse_scale(const struct moments *self, size_t j, dn_error *err) {
     char name[DN_FIELD_SIZE];
     bool whole = dn_encoder_feature_name(self->encoder, self->basis->first_feature + j, name, sizeof name) < sizeof name;
-    dn_status status = dn_error_set(err, DN_ERR_NUMERIC, "feature %s is too large to be standardised", whole ? name : "of a basis");
+    dn_status status = dn_error_set(err, DN_ERR_NUMERIC, "feature %s is too large to be standardised: divide the columns by powers of ten",
+                                    whole ? name : "of a basis");
     dn_error_set_field(err, "basis");
     return status;
 }
@@ -328,7 +342,7 @@ static dn_status fit_basis(dn_encoder *encoder, size_t b, const dn_basis_spec *s
     if (status == DN_OK && width)
         status = dni_basis_width(columns.rows, &columns.run, stream + WIDTH, &basis->width, err);
     if (status == DN_OK && basis->kind == DN_BASIS_RANDOM_FOURIER)
-        draw_waves(basis, run, stream + WAVES);
+        status = draw_waves(basis, run, stream + WAVES, err);
     if (status == DN_OK && encoder->standardize)
         status = standardize(encoder, basis, &columns, data->total_weight, err);
     columns_done(&columns);

@@ -191,6 +191,28 @@ const double *dn_encoder_scale(const dn_encoder *encoder) {
     return encoder->scale;
 }
 
+size_t dn_encoder_n_bases(const dn_encoder *encoder) {
+    return encoder->n_bases;
+}
+
+dn_basis dn_encoder_basis(const dn_encoder *encoder, size_t b) {
+    assert(b < encoder->n_bases);
+    const dni_basis *basis = &encoder->bases[b];
+    return (dn_basis){.kind = basis->kind,
+                      .keep = basis->keep,
+                      .interactions = basis->interactions,
+                      .degree = basis->degree,
+                      .width = basis->width,
+                      .n_columns = basis->n_columns,
+                      .n_features = basis->n_features,
+                      .first_feature = basis->first_feature,
+                      .columns = basis->columns,
+                      .mean = basis->mean,
+                      .scale = basis->scale,
+                      .points = basis->points,
+                      .phase = basis->phase};
+}
+
 bool dn_encoder_refuses_unseen(const dn_encoder *encoder) {
     return encoder->refuse_unseen;
 }

@@ -85,7 +85,7 @@ static dn_status take_input(const struct fit *fit, size_t i, dn_error *err) {
         return sort_levels(dni_scan_levels(scan, i), &fit->encoder->levels[i], err);
     }
     if (!dni_moments_mean(&scan->results[i], &input->fill))
-        return refuse_column(err, name, DN_ERR_NUMERIC, "holds numbers too large for their mean to be taken");
+        return refuse_column(err, name, DN_ERR_NUMERIC, "holds numbers too large for their mean to be taken: divide it by a power of ten");
     if (fit->spec->missing_number == DN_MISSING_MEAN)
         return DN_OK;
     if (input->type == DN_NUMERIC)
@@ -165,7 +165,7 @@ static dn_status take_moments(struct fit *fit, size_t i, dn_error *err) {
     double mean = input->fill, scale = 1;
     if (fit->scan.results[i].factor != 0 &&
         !dni_moments_finish(&fit->scan.results[i], fit->scan.total_weight, at_mean ? NULL : &input->fill, &mean, &scale))
-        return refuse_column(err, input->name, DN_ERR_NUMERIC, "holds numbers too large to be standardised");
+        return refuse_column(err, input->name, DN_ERR_NUMERIC, "holds numbers too large to be standardised: divide it by a power of ten");
     fit->mean[i] = mean;
     fit->scale[i] = scale;
     if (!fit->spec->standardize || input->type != DN_NUMERIC)

@@ -26,7 +26,7 @@ struct source_rows {
     dn_rows rows; /* first: a dn_rows * is a struct source_rows * */
     const dn_table_source *source;
     const dn_encoder *encoder;
-    dn_run run;      /* its allocator serves until the end */
+    dn_run run;      /* its allocator and its stop serve until the end */
     size_t *columns; /* [n_inputs] of the source */
     dni_selection selection;
     const double *target, *weight; /* by source row, or NULL */
@@ -109,6 +109,7 @@ static void copy_labels(const struct source_rows *self, const dni_tile *tile, si
 static dn_status encode_walk(const struct source_rows *self, dni_encoding_slot *slot, size_t slot_index, dni_walk walk, size_t first,
                              struct encoded *out, dn_error *err) {
     size_t width = self->sparse ? self->encoder->n_entries : self->encoder->n_features;
+    dni_pace pace = {.run = &self->run};
     dni_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         dn_status status = dni_encoding_open(slot, self->source, self->encoder, self->columns, tile.chunk, slot_index, &self->run, err);
@@ -120,11 +121,13 @@ static dn_status encode_walk(const struct source_rows *self, dni_encoding_slot *
             status = dni_encoding_refuse_unseen(slot, self->source, encoder, &tile, 0, encoder->n_inputs, self->weight, err);
         if (status == DN_OK && self->sparse)
             status = dni_encode_sparse(slot, self->source, encoder, &tile, out->values + row * width, out->cols + row * width,
-                                       out->count + row, err);
+                                       out->count + row, &pace, err);
         if (status == DN_OK && !self->sparse) {
             dni_encode_dense(slot, encoder, &tile, 0, encoder->n_inputs, out->values + row * width);
-            status = dni_encode_dense_bases(slot, self->source, encoder, &tile, out->values + row * width, err);
+            status = dni_encode_dense_bases(slot, self->source, encoder, &tile, out->values + row * width, &pace, err);
         }
+        if (status == DN_OK)
+            status = dni_pace_poll(&pace, 4 * (double)tile.n * (double)width, err);
         if (status != DN_OK)
             return status;
         copy_labels(self, &tile, row, out);
@@ -142,6 +145,7 @@ static dn_matrix encoded_view(const struct source_rows *self, const struct encod
 static dn_status encode_chunk(const struct source_rows *self, dni_encoding_slot *slot, size_t slot_index, size_t chunk, size_t first,
                               const struct encoded *out, dn_error *err) {
     const dn_encoder *encoder = self->encoder;
+    dni_pace pace = {.run = &self->run};
     dni_tile tile;
     for (size_t input = 0, n; input < encoder->n_inputs; input += n) {
         n = dni_encode_group(encoder, input);
@@ -150,7 +154,8 @@ static dn_status encode_chunk(const struct source_rows *self, dni_encoding_slot 
             return status;
         dni_walk walk = dni_walk_chunk(&self->selection, chunk);
         while (dni_walk_next(&walk, &tile)) {
-            if (encoder->refuse_unseen)
+            status = dni_pace_poll(&pace, 4 * (double)tile.n * (double)n, err);
+            if (status == DN_OK && encoder->refuse_unseen)
                 status = dni_encoding_refuse_unseen(slot, self->source, encoder, &tile, input, n, self->weight, err);
             if (status != DN_OK)
                 return status;
@@ -192,8 +197,10 @@ static dn_status build_all(struct source_rows *self, const dn_run *run, dn_error
         dni_encoding_slot_done(&self->builders[i], self->encoder, &self->run);
     dn_run_free(&self->run, builders);
     self->builders = NULL;
+    dni_pace pace = {.run = &self->run};
     if (status == DN_OK && self->sparse)
-        dni_encode_compact(n, self->encoder->n_entries, self->all.count, self->all.values, self->all.cols, self->all.row_start);
+        status = dni_encode_compact(n, self->encoder->n_entries, self->all.count, self->all.values, self->all.cols, self->all.row_start,
+                                    &pace, err);
     return status;
 }
 
@@ -237,8 +244,12 @@ static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot_index, 
         return status;
     size_t first = i * DN_BLOCK_ROWS;
     size_t n = rows->n_rows - first < DN_BLOCK_ROWS ? rows->n_rows - first : DN_BLOCK_ROWS;
+    dni_pace pace = {.run = &self->run};
     if (self->sparse)
-        dni_encode_compact(n, self->encoder->n_entries, slot->block.count, slot->block.values, slot->block.cols, slot->block.row_start);
+        status = dni_encode_compact(n, self->encoder->n_entries, slot->block.count, slot->block.values, slot->block.cols,
+                                    slot->block.row_start, &pace, err);
+    if (status != DN_OK)
+        return status;
     *out = (dn_block){.first_row = first,
                       .x = encoded_view(self, &slot->block, n),
                       .target = slot->block.target,

@@ -22,6 +22,8 @@ dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *enco
         status = dn_run_alloc(run, n_inputs + (encoder->n_features - encoder->n_base), sizeof(double), "a row of the bases", &row, err);
         slot->raw = row;
         slot->x = status == DN_OK ? slot->raw + n_inputs : NULL;
+        for (size_t b = 0; b < encoder->n_bases; b++)
+            slot->row_flops += dni_basis_flops(&encoder->bases[b]);
     }
     if (status != DN_OK)
         dni_encoding_slot_done(slot, encoder, run);
@@ -213,9 +215,9 @@ void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, 
     }
 }
 
-/* The bases' features of one row to x. */
+/* The bases' features of one row to x: the dear part of a row, after which it is time to poll. */
 static dn_status encode_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const dni_tile *tile,
-                              size_t k, double *x, dn_error *err) {
+                              size_t k, double *x, dni_pace *pace, dn_error *err) {
     size_t row = row_of(tile, k), n = encoder->n_features - encoder->n_base;
     for (size_t u = 0; u < encoder->n_basis_inputs; u++) {
         size_t i = encoder->basis_inputs[u];
@@ -229,14 +231,14 @@ static dn_status encode_bases(const dni_encoding_slot *slot, const dn_table_sour
         dn_error_set_row(err, (int64_t)(source->chunk_first_row[tile->chunk] + row));
         return status;
     }
-    return DN_OK;
+    return dni_pace_poll(pace, slot->row_flops, err);
 }
 
 dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                                 const dni_tile *tile, double *out, dn_error *err) {
+                                 const dni_tile *tile, double *out, dni_pace *pace, dn_error *err) {
     dn_status status = DN_OK;
-    for (size_t k = 0; status == DN_OK && k < tile->n; k++)
-        status = encode_bases(slot, source, encoder, tile, k, out + k * encoder->n_features + encoder->n_base, err);
+    for (size_t k = 0; status == DN_OK && k < tile->n && encoder->n_bases > 0; k++)
+        status = encode_bases(slot, source, encoder, tile, k, out + k * encoder->n_features + encoder->n_base, pace, err);
     return status;
 }
 
@@ -269,7 +271,7 @@ static void sparse_number(const dni_encoding_slot *slot, const dn_encoder *encod
 }
 
 dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const dni_tile *tile,
-                            double *values, uint32_t *cols, uint32_t *count, dn_error *err) {
+                            double *values, uint32_t *cols, uint32_t *count, dni_pace *pace, dn_error *err) {
     struct sparse out = {values, cols, count, encoder->n_entries};
     memset(count, 0, tile->n * sizeof *count);
     for (size_t i = 0; i < encoder->n_inputs; i++) {
@@ -285,7 +287,7 @@ dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source
         }
     }
     for (size_t k = 0; encoder->n_bases > 0 && k < tile->n; k++) {
-        dn_status status = encode_bases(slot, source, encoder, tile, k, slot->x, err);
+        dn_status status = encode_bases(slot, source, encoder, tile, k, slot->x, pace, err);
         if (status != DN_OK)
             return status;
         for (size_t j = encoder->n_base; j < encoder->n_features; j++)
@@ -294,7 +296,8 @@ dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source
     return DN_OK;
 }
 
-void dni_encode_compact(size_t n, size_t n_entries, const uint32_t *count, double *values, uint32_t *cols, size_t *row_start) {
+dn_status dni_encode_compact(size_t n, size_t n_entries, const uint32_t *count, double *values, uint32_t *cols, size_t *row_start,
+                             dni_pace *pace, dn_error *err) {
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         row_start[i] = at;
@@ -303,6 +306,10 @@ void dni_encode_compact(size_t n, size_t n_entries, const uint32_t *count, doubl
             memmove(cols + at, cols + i * n_entries, count[i] * sizeof *cols);
         }
         at += count[i];
+        dn_status status = dni_pace_poll(pace, 4 * (double)count[i] + 1, err);
+        if (status != DN_OK)
+            return status;
     }
     row_start[n] = at;
+    return DN_OK;
 }

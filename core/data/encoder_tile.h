@@ -4,6 +4,7 @@
 
 #include "data/encoder.h"
 #include "data/selection.h"
+#include "linalg/step.h"
 
 /* What one slot needs to encode: the open chunk and, for each categorical input, the level of each of the chunk's strings. */
 typedef struct dni_encoding_slot {
@@ -12,6 +13,7 @@ typedef struct dni_encoding_slot {
     size_t *level_room; /* [n_inputs] */
     double *raw;        /* [n_inputs] with bases: a row of their inputs */
     double *x;          /* [n_features - n_base] with bases: a row's features of them */
+    double row_flops;   /* what a row of the bases costs */
 } dni_encoding_slot;
 
 DN_MUST_USE dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run, dn_error *err);
@@ -34,15 +36,19 @@ DN_MUST_USE dn_status dni_encoding_refuse_unseen(const dni_encoding_slot *slot, 
 void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first, size_t n, double *out);
 /* How many inputs from `first` on are best encoded together. */
 size_t dni_encode_group(const dn_encoder *encoder, size_t first);
-/* The bases' features of the tile's rows to out [tile->n × n_features]; all inputs are open. DN_ERR_NUMERIC (field, row) when one is not finite. */
+/* The bases' features of the tile's rows to out [tile->n × n_features]; all inputs are open. DN_ERR_NUMERIC (field, row) when one is not finite.
+ * Polls the run of `pace` between rows. */
 DN_MUST_USE dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                                             const dni_tile *tile, double *out, dn_error *err);
+                                             const dni_tile *tile, double *out, dni_pace *pace, dn_error *err);
 
-/* The tile's rows without their zeros: row i has count[i] entries at values and cols [i · n_entries …]. Fails as the one above. */
+/* The tile's rows without their zeros: row i has count[i] entries at values and cols [i · n_entries …]. Fails and polls as the one above. */
 DN_MUST_USE dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                                        const dni_tile *tile, double *values, uint32_t *cols, uint32_t *count, dn_error *err);
+                                        const dni_tile *tile, double *values, uint32_t *cols, uint32_t *count, dni_pace *pace,
+                                        dn_error *err);
 
-/* Closes the gaps that dni_encode_sparse leaves in n rows: row_start[0 … n] from count, entries moved down. values and cols may be their own source. */
-void dni_encode_compact(size_t n, size_t n_entries, const uint32_t *count, double *values, uint32_t *cols, size_t *row_start);
+/* Closes the gaps that dni_encode_sparse leaves in n rows: row_start[0 … n] from count, entries moved down. values and cols may be their own source. Polls
+ * the run of `pace` between rows: its code is the only failure. */
+DN_MUST_USE dn_status dni_encode_compact(size_t n, size_t n_entries, const uint32_t *count, double *values, uint32_t *cols,
+                                         size_t *row_start, dni_pace *pace, dn_error *err);
 
 #endif

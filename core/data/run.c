@@ -1,8 +1,12 @@
 /* A run's calls with their NULLs resolved: the serial sum, working memory, stop and clock. */
 #include "data/run_memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define RANGES_PER_THREAD 4 /* small enough to bound memory, large enough to even out */
+#define WIDE 65536          /* from so many numbers on a range a thread, for memory */
 
 dn_run dn_run_default(void) {
     return (dn_run){.seed = 1, .n_slots = 1};
@@ -67,6 +71,22 @@ void dn_run_free(const dn_run *run, void *memory) {
         free(memory);
     else
         allocator->release(allocator->ctx, memory);
+}
+
+unsigned dn_run_sum_level(size_t n_blocks, size_t n_slots, size_t n_out) {
+    size_t most = n_slots * (n_out < WIDE && n_slots > 1 ? RANGES_PER_THREAD : 1);
+    unsigned level = 0;
+    while ((n_blocks - 1) >> level >= most)
+        level++;
+    return level;
+}
+
+double dn_run_sum_memory(size_t n_rows, size_t n_slots, double n_out) {
+    size_t n_blocks = n_rows == 0 ? 1 : (n_rows - 1) / DN_BLOCK_ROWS + 1, slots = n_slots == 0 ? 1 : n_slots;
+    unsigned level = dn_run_sum_level(n_blocks, slots, n_out < WIDE ? 0 : WIDE);
+    double ranges = (double)(((n_blocks - 1) >> level) + 1);
+    double vectors = ranges == 1 ? 2 + level : ranges + (double)slots * (2 + level);
+    return 8 * vectors * n_out;
 }
 
 static dn_status sum_serial(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {

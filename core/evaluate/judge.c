@@ -170,6 +170,9 @@ static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_er
                 return status;
             score_tile(t, dn_matrix_rows(block.x, first, n));
             for (size_t i = 0; i < n; i++)
+                if (!dni_model_scores_good(t->model, t->scores + i * t->n_scores))
+                    return dn_error_set(err, DN_ERR_DATA, "a row has values so large that its scores leave the finite numbers");
+            for (size_t i = 0; i < n; i++)
                 t->truth[i] = (size_t)block.target[first + i];
             add_tile(t, n, next_weights(t, j, n, &at));
         }
@@ -185,7 +188,10 @@ static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, 
         if (status != DN_OK)
             return status;
         const dn_prediction scores = {.scores = t->scores};
-        dn_model_predict(t->model, rows->raw + first * t->model->n_inputs, n, t->work, &scores);
+        size_t scored = dn_model_predict(t->model, rows->raw + first * t->model->n_inputs, n, t->work, &scores);
+        if (scored < n)
+            return dn_error_set(err, DN_ERR_DATA, "instance %zu has values so large that its scores leave the finite numbers",
+                                first + scored);
         memcpy(t->truth, rows->truth + first, n * sizeof *t->truth);
         add_tile(t, n, rows->weight == NULL ? NULL : rows->weight + first);
     }

@@ -183,17 +183,17 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
 }
 
 /* ---- ratios --------------------------------------------------------------------------------------------------------------------------- */
-/* Mean of one ratio over the classes where it is defined, plain and by support. */
+/* Mean of one ratio over the classes that occur in truth or prediction, plain and by support. Where it is not defined it counts 0: a class that is never predicted has
+ * no precision, and leaving it out would praise a model for never naming it. */
 struct mean {
     double sum, count, weighted, weight;
 };
 
 static void take(struct mean *mean, double value, double support) {
-    if (isnan(value))
-        return;
-    mean->sum += value;
+    double counted = isnan(value) ? 0 : value;
+    mean->sum += counted;
     mean->count += 1;
-    mean->weighted += support * value;
+    mean->weighted += support * counted;
     mean->weight += support;
 }
 
@@ -221,7 +221,7 @@ static double gorodkin(const struct correlation *c, double total, double ambiguo
 static void finish_classes(struct metrics *m) {
     dn_metrics *shown = &m->shown;
     size_t K = shown->n_classes;
-    struct mean precision = {0}, recall = {0}, f1 = {0};
+    struct mean precision = {0}, recall = {0}, f1 = {0}, present = {0}; /* present: recall of the classes that have rows */
     struct correlation c = {0};
     double wrong = 0;
     for (size_t k = 0; k < K; k++) {
@@ -239,13 +239,17 @@ static void finish_classes(struct metrics *m) {
         c.truth += truth * (shown->weight - truth);
         dn_class_metrics *own = &shown->per_class[k];
         *own = (dn_class_metrics){ratio(hit, predicted), ratio(hit, truth), ratio(2 * hit, truth + predicted), truth};
+        if (truth > 0)
+            take(&present, own->recall, truth);
+        if (!(truth > 0 || predicted > 0))
+            continue;
         take(&precision, own->precision, truth);
         take(&recall, own->recall, truth);
         take(&f1, own->f1, truth);
     }
     shown->accuracy = ratio(c.right, shown->weight);
     shown->error = ratio(wrong, shown->weight);
-    shown->balanced_accuracy = ratio(recall.sum, recall.count);
+    shown->balanced_accuracy = ratio(present.sum, present.count);
     shown->mcc = K == 2 && shown->ambiguous == 0 ? matthews(shown->confusion) : gorodkin(&c, shown->weight, shown->ambiguous);
     shown->macro =
         (dn_class_metrics){ratio(precision.sum, precision.count), ratio(recall.sum, recall.count), ratio(f1.sum, f1.count), shown->weight};

@@ -129,13 +129,6 @@ static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
     return dn_params_new(algorithm, &p->params, err);
 }
 
-static bool has_param(const dn_algorithm *algorithm, const char *name) {
-    for (size_t i = 0; i < algorithm->n_params; i++)
-        if (strcmp(algorithm->params[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* A parameter's value; the algorithm may have forgotten its name. */
 static dn_status read_value(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
     uint8_t kind = dni_read_u8(r);
@@ -151,7 +144,7 @@ static dn_status read_value(dni_reader *r, dn_params *params, const char *name, 
         if (n > DN_MAX_LIST || !dni_read_f64s(r, list, n))
             return corrupt("a parameter has no value", err);
     }
-    if (r->failed || !has_param(params->algorithm, name))
+    if (r->failed || !dn_params_has(params, name))
         return DN_OK;
     bool set = false;
     if (kind == VALUE_WORD)
@@ -220,7 +213,7 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
 static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     size_t d = dn_encoder_n_features(p->encoder), K = p->classes.shown.n;
     uint8_t decision = dni_read_u8(r);
-    if (r->failed || decision > DN_DECISION_ONE_VS_ONE_STRICT || (dn_decision)decision != dni_multiclass_decision(p->params))
+    if (r->failed || decision > DN_DECISION_ONE_VS_ONE_STRICT || (dn_decision)decision != dn_params_decision(p->params))
         return corrupt("it decides in an unknown way", err);
     p->decision = (dn_decision)decision;
     size_t n = dn_decision_n_machines(p->decision, K);

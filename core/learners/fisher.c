@@ -60,7 +60,7 @@ static const dn_param params[] = {
 };
 
 static dn_status check_classes(const dn_params *p, size_t n_classes, dn_error *err) {
-    if (n_classes == 2 || dni_multiclass_decision(p) != DN_DECISION_NATIVE || strcmp(dn_params_word(p, "threshold"), "midpoint") == 0)
+    if (n_classes == 2 || dn_params_decision(p) != DN_DECISION_NATIVE || strcmp(dn_params_word(p, "threshold"), "midpoint") == 0)
         return DN_OK;
     dn_status status =
         dn_error_set(err, DN_ERR_ARGUMENT,
@@ -142,8 +142,10 @@ static dn_status fit_many(const dni_fisher *f, double *prior, dn_machine *machin
     size_t d = s->n_cols, K = s->n_classes;
     double freedom = s->weight - (double)K;
     if (!(freedom > 0))
-        return dn_error_set(err, DN_ERR_DATA, "the weights of the rows must sum to more than the number of classes, %zu (got %g)", K,
-                            s->weight);
+        return dn_error_set(err, DN_ERR_DATA,
+                            "the weights of the rows must sum to more than the number of classes, %zu (got %g): multiply them all by a "
+                            "number, so that they sum to about the number of rows",
+                            K, s->weight);
     dni_priors_resolve(f->input->params, K, s->class_weight, prior);
     for (size_t k = 0; k < K; k++) {
         double *w = machine->w + k * d, square = 0;

@@ -44,7 +44,7 @@ static dn_status find_constants(struct problem *p, dn_error *err) {
         dni_feature_list(p->fisher->input, p->marked, 4, names);
         return dn_error_set(err, DN_ERR_DATA,
                             "columns are constant within every class but differ between them (%s): they tell the classes apart without "
-                            "error, J has no bound; exclude them",
+                            "error, J has no bound; leave their columns out",
                             names);
     }
     if (constant == d)
@@ -72,8 +72,8 @@ static dn_status check_rank(struct problem *p, dn_error *err) {
     if (status == DN_OK && n_null > 0) {
         char names[DNI_NAMES_SIZE];
         for (size_t j = 0; j < d; j++) {
-            p->marked[j] = false;
-            for (size_t i = 0; i < n_null; i++)
+            p->marked[j] = null == NULL && !p->constant[j]; /* nobody could say which */
+            for (size_t i = 0; null != NULL && i < n_null; i++)
                 p->marked[j] = p->marked[j] || fabs(null[i * d + j]) > 1e-6;
             dependent += p->marked[j];
         }

@@ -3,8 +3,10 @@
  *   p(x | C_k) = N(x; m_k, Σ_k),   g_k = ln P(C_k) + ln p(x | C_k),   P(C_k | x) = exp g_k / Σ_j exp g_j
  *
  * One covariance for all classes: the square of x is the same in every g_k and drops out, what is left is linear,
- *   K classes    w_k = Σ⁻¹ m_k,   w_k0 = −½ m_kᵀ Σ⁻¹ m_k + ln P(C_k)
+ *   K classes    w_k = Σ⁻¹ (m_k − m),   w_k0 = −½ (m_k − m)ᵀ Σ⁻¹ (m_k − m) − w_kᵀm + ln P(C_k),   m the mean of all rows
  *   two classes  w = Σ⁻¹ (m_2 − m_1),   w_0 = −½ (m_1 + m_2)ᵀ w + ln P(C_2)/P(C_1):   P(C_2 | x) = σ(wᵀx + w_0)
+ * The textbooks have m = 0. Another m takes the same linear function of x from every score, which changes no class and no probability; but far from the origin
+ * m_kᵀ Σ⁻¹ m_k is so large that its rounding is all that would be left of the differences between the classes.
  * Bishop, PRML, sections 4.2.1 and 4.2.2; Alpaydın, section 5.5; Hastie, Tibshirani and Friedman, ESL, sections 4.3 and 4.3.1 (shrinkage). */
 #include "learners/gaussian_covariance.h"
 #include "learners/likelihood.h"
@@ -132,16 +134,16 @@ static void transposed_times(const double *a, const double *y, size_t d, double 
 static dn_status fit_linear(struct gaussian *fit, dn_machine *machine, double *y, dn_error *err) {
     const dn_gaussians *g = machine->gaussians;
     size_t S = dn_machine_n_scores(machine), d = fit->d;
-    const double *first = g->mean, *second = g->mean + d;
+    const double *first = g->mean, *second = g->mean + d, *centre = fit->scatter.mean;
     for (size_t j = 0; j < S * d; j++)
-        y[j] = S == 1 ? second[j] - first[j] : g->mean[j];
+        y[j] = S == 1 ? second[j] - first[j] : g->mean[j] - centre[j % d];
     dn_status status = dni_lower_times_rows(fit->run, g->whiten, d, y, S, d, err);
     if (status != DN_OK)
         return status;
     for (size_t k = 0; k < S; k++) {
         double *w = machine->w + k * d, square = dni_dot(y + k * d, y + k * d, d);
         transposed_times(g->whiten, y + k * d, d, w);
-        machine->w0[k] = S == 1 ? log(g->prior[1]) - log(g->prior[0]) : log(g->prior[k]) - 0.5 * square;
+        machine->w0[k] = S == 1 ? log(g->prior[1]) - log(g->prior[0]) : log(g->prior[k]) - 0.5 * square - dni_dot(w, centre, d);
         for (size_t j = 0; S == 1 && j < d; j++)
             machine->w0[0] -= 0.5 * w[j] * (first[j] + second[j]);
         if (S == 1)

@@ -52,7 +52,7 @@ static dn_status refuse_constants(const dni_covariance_task *task, const double 
                             "the class out",
                             rows);
     dni_feature_list(task->input, marked, 4, columns);
-    return dn_error_set(err, DN_ERR_DATA, "columns are constant %s%s, a variance of 0 (%s): exclude them%s",
+    return dn_error_set(err, DN_ERR_DATA, "columns are constant %s%s, a variance of 0 (%s): exclude their columns%s",
                         task->k == SIZE_MAX ? "" : "in the rows ", rows, columns,
                         task->k == SIZE_MAX ? "" : ", or choose covariance shared");
 }
@@ -61,8 +61,8 @@ static dn_status refuse_singular(const dni_covariance_task *task, const double *
     size_t d = task->scatter->n_cols, dependent = 0;
     char columns[DNI_NAMES_SIZE], rows[DN_FIELD_SIZE + 16];
     for (size_t j = 0; j < d; j++) {
-        marked[j] = false;
-        for (size_t r = 0; r < n_null; r++)
+        marked[j] = null == NULL && !task->constant[j]; /* nobody could say which */
+        for (size_t r = 0; null != NULL && r < n_null; r++)
             marked[j] = marked[j] || fabs(null[r * d + j]) > 1e-6;
         dependent += marked[j];
     }

@@ -82,12 +82,17 @@ static dn_status check_class_weights(const dn_train_request *r, const dni_labels
         return DN_OK;
     if (r->n_class_weights != K)
         status = dn_error_set(err, DN_ERR_ARGUMENT, "there are %zu class weights for %zu classes", r->n_class_weights, K);
-    for (size_t k = 0; status == DN_OK && k < K; k++)
-        if (!(r->class_weights[k] > 0))
+    for (size_t k = 0; status == DN_OK && k < K; k++) {
+        double own = r->class_weights[k];
+        if (!(own > 0))
             status =
                 dn_error_set(err, DN_ERR_DATA,
                              "class \"%.64s\" has class weight 0, so that none of its rows counts: weigh it more, or take its rows out",
                              l->class_name[k]);
+        else if (!dni_weight_counts(own))
+            status = dn_error_set(err, DN_ERR_DATA, "class \"%.64s\" has class weight %g; a class weight must be from 1e-100 to 1e100",
+                                  l->class_name[k], own);
+    }
     if (status != DN_OK)
         dn_error_set_field(err, "class_weight");
     return status;

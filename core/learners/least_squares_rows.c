@@ -8,8 +8,8 @@
 
 double dni_squares_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots, bool expanded) {
     double width = (double)n_cols + 1, scores = n_classes == 2 ? 1 : (double)n_classes, slots = (double)n_slots;
-    double n = width * scores, depth = 2 + log2((double)n_rows / DN_BLOCK_ROWS + 1);
-    return 8 * (3 * n + 2 + slots * (DNI_TILE_ROWS * (scores + (expanded ? width : 0)) + (2 + n) * depth));
+    double n = width * scores;
+    return 8 * (3 * n + 2 + slots * DNI_TILE_ROWS * (scores + (expanded ? width : 0))) + dn_run_sum_memory(n_rows, n_slots, 2 + n);
 }
 
 dn_status dni_squares_init(dni_squares *squares, const dn_rows *rows, size_t n_classes, bool expanded, const dn_run *run, dn_error *err) {

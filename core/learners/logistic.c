@@ -8,6 +8,7 @@
 #include "learners/registry.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const solvers[] = {"auto", "newton", "lbfgs", "gradient_descent", "sgd", NULL};
@@ -202,6 +203,19 @@ static unsigned uses_of(const dni_logistic_plan *plan) {
     return uses;
 }
 
+/* A descent without a penalty is looked at once more: at the columns, and, where Newton's steps cost little and the loss is convex, for a minimum. */
+static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features, double n_classes) {
+    bool descends = plan->solver == DNI_LOGISTIC_DESCENT || plan->solver == DNI_LOGISTIC_SGD;
+    unsigned uses = 0;
+    if (!descends || plan->l1 > 0 || plan->l2 > 0)
+        return 0;
+    if (plan->width <= DNI_LOGISTIC_MAX_RANK)
+        uses |= DNI_LOGISTIC_GRAM;
+    if (!plan->squared && plan->n <= DNI_LOGISTIC_MAX_POLISH && newton_pays(n_rows, n_features, n_classes))
+        uses |= DNI_LOGISTIC_HESSIAN;
+    return uses == 0 ? 0 : uses | DNI_LOGISTIC_CHANGE;
+}
+
 dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes) {
     static const double tolerances[] = {1e-9, 1e-9, 1e-5, 5e-5};
     static const size_t iterations[] = {100, 2000, 20000, 2000};
@@ -215,18 +229,35 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size
                               .width = n_features + 1};
     plan.n = plan.n_scores * plan.width;
     plan.products = plan.solver == DNI_LOGISTIC_NEWTON && plan.n > DNI_LOGISTIC_MAX_HESSIAN;
-    plan.polishes = plan.solver == DNI_LOGISTIC_LBFGS && lambda == 0 && plan.n <= 2000 && !plan.squared;
+    plan.polishes = plan.solver == DNI_LOGISTIC_LBFGS && lambda == 0 && plan.n <= DNI_LOGISTIC_MAX_POLISH && !plan.squared;
     plan.uses = uses_of(&plan);
+    plan.second_uses = second_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
     plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance") : tolerances[plan.solver];
     plan.max_iterations =
         dn_params_word(p, "max_iterations") == NULL ? (size_t)dn_params_number(p, "max_iterations") : iterations[plan.solver];
     return plan;
 }
 
+dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan, dn_error *err) {
+    size_t n;
+    char each[48] = "";
+    if (dn_params_list(p, "init", &n) == NULL || n == plan->n)
+        return DN_OK;
+    if (plan->n_scores > 1)
+        snprintf(each, sizeof each, "for each of %zu classes ", plan->n_scores);
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
+                                    "parameter \"init\" must have %zu numbers: %sthe weights of %zu features and the intercept (got %zu)",
+                                    plan->n, each, plan->width - 1, n);
+    dn_error_set_field(err, "init");
+    return status;
+}
+
 /* A learning rate that is "auto" depends on the data: the fit reports it. */
 static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
     dni_logistic_plan plan = dni_logistic_make_plan(p, n_rows, n_features, n_classes);
-    dn_status status = dn_params_set_number(p, "tolerance", plan.tolerance, err);
+    dn_status status = dni_logistic_check_start(p, &plan, err);
+    if (status == DN_OK)
+        status = dn_params_set_number(p, "tolerance", plan.tolerance, err);
     if (status == DN_OK)
         status = dn_params_set_number(p, "max_iterations", (double)plan.max_iterations, err);
     return status == DN_OK ? dn_params_set_word(p, "solver", dni_logistic_solver_name(plan.solver), err) : status;

@@ -40,7 +40,8 @@ double dni_logistic_fit_memory(const dni_logistic_plan *plan, size_t n_rows, siz
                      4 * (width + (double)n_classes); /* moments, marks, the metric's diagonal */
     if (plan->uses & DNI_LOGISTIC_GRAM)               /* two matrices, and the work of the eigenvalue solver */
         doubles += (2 * width + 80) * width;
-    return dni_logistic_memory(n_rows, n_features, n_classes, n_slots, plan->uses) + 8 * doubles;
+    return dni_logistic_memory(n_rows, n_features, n_classes, n_slots, plan->uses) + 8 * doubles +
+           dni_logistic_second_memory(plan, n_rows, n_features, n_classes, n_slots);
 }
 
 /* ---- where it starts ----------------------------------------------------------------------------------------------------------------- */
@@ -57,23 +58,6 @@ static void symmetrise(const dni_logistic *loss, double *table) {
     }
 }
 
-static dn_status start_at_list(const dni_logistic_fit *fit, const double *list, size_t n, double *x, dn_error *err) {
-    const dni_logistic *loss = &fit->loss;
-    if (n != loss->n) {
-        char each[48] = "";
-        if (loss->n_scores > 1)
-            snprintf(each, sizeof each, "for each of %zu classes ", loss->n_scores);
-        dn_status status =
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "parameter \"init\" must have %zu numbers: %sthe weights of %zu features and the intercept (got %zu)", loss->n,
-                         each, loss->width - 1, n);
-        dn_error_set_field(err, "init");
-        return status;
-    }
-    dni_logistic_unstate(loss, list, x);
-    return DN_OK;
-}
-
 /* x, which is 0, becomes the start. */
 static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err) {
     const dni_logistic *loss = &fit->loss;
@@ -81,8 +65,12 @@ static dn_status start_at(const dni_logistic_fit *fit, double *x, dn_error *err)
     size_t n;
     const double *list = dn_params_list(fit->input->params, "init", &n);
     bool descends = fit->plan.solver == DNI_LOGISTIC_DESCENT || fit->plan.solver == DNI_LOGISTIC_SGD;
-    if (list != NULL)
-        return start_at_list(fit, list, n, x, err);
+    if (list != NULL) {
+        dn_status status = dni_logistic_check_start(fit->input->params, &fit->plan, err);
+        if (status == DN_OK)
+            dni_logistic_unstate(loss, list, x);
+        return status;
+    }
     dni_random random;
     dni_random_init(&random, fit->run->seed, 1);
     for (size_t i = 0; descends && strcmp(word, "random") == 0 && i < loss->n; i++)
@@ -148,14 +136,14 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
     dni_outcome last;
     fit->polishing = true;
     fit->base_iteration = outcome->iterations;
-    dn_status status = dni_newton(objective, fit->run, 10, x, &last, err);
+    dn_status status = dni_newton(objective, fit->run, 40, x, &last, err);
     if (status != DN_OK)
         return status;
     outcome->iterations += last.iterations;
     outcome->evaluations += last.evaluations;
     outcome->hessians += last.hessians;
     outcome->value = last.value;
-    if (strcmp(last.reason, "no_progress") != 0) /* arithmetic at its end is no news */
+    if (strcmp(last.reason, "no_progress") != 0 || dni_logistic_found_separable(fit, &last)) /* arithmetic at its end is no news */
         outcome->reason = last.reason;
     return DN_OK;
 }
@@ -171,6 +159,12 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
         status = dni_logistic_make_metric(fit, err);
     if (status != DN_OK)
         return status;
+    if (dni_logistic_unpenalised(&fit->loss) && plan->width > DNI_LOGISTIC_MAX_RANK)
+        dn_report_warn(
+            fit->report,
+            "with lambda = 0 the weights may not be unique, nor those of least norm: beyond %d features nobody looks for columns "
+            "that depend on each other; give lambda > 0",
+            DNI_LOGISTIC_MAX_RANK - 1);
     dni_objective objective = dni_logistic_objective(fit);
     if (newton)
         return (plan->products ? dni_newton_cg : l1 ? dni_proximal_newton : dni_newton)(&objective, fit->run, most, x, outcome, err);
@@ -256,12 +250,15 @@ static void clear_constants(const dni_logistic_fit *fit, double *x) {
 
 static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_machine *out, dn_error *err) {
     dni_outcome outcome;
+    bool changed = false;
     dn_status status = start_at(fit, x, err);
     if (status == DN_OK)
         status = run_solver(fit, x, &outcome, err);
+    if (status == DN_OK)
+        status = dni_logistic_second_look(fit, x, &changed, err);
     if (status != DN_OK)
         return status;
-    if (fit->plan.solver == DNI_LOGISTIC_SGD || fit->n_null > 0) { /* the answer is not the point evaluated last */
+    if (fit->plan.solver == DNI_LOGISTIC_SGD || fit->n_null > 0 || changed) { /* the answer is not the point evaluated last */
         status = dni_logistic_least_norm(fit, x, err);
         if (status == DN_OK)
             status = dni_logistic_evaluate(&fit->loss, fit->run, x, &outcome.value, gradient, err);

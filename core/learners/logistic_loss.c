@@ -29,13 +29,12 @@ double dni_logistic_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_
         sum = fmax(sum, width * width);
     if (uses & DNI_LOGISTIC_HESSIAN)
         sum = fmax(sum, scores * (scores + 1) / 2 * width * width);
-    double depth = 2 + log2((double)n_rows / DN_BLOCK_ROWS + 1); /* partial sums that a thread holds */
     double own = 2 * width + 6 * n + slots * slot_doubles(scores, width, uses);
     if (uses & DNI_LOGISTIC_HESSIAN)
         own += scores * (scores + 1) / 2 * width * width;
     if (uses & DNI_LOGISTIC_PRODUCT)
         own += 3 * n;
-    return 8 * (own + sum * depth * slots);
+    return 8 * own + dn_run_sum_memory(n_rows, n_slots, sum);
 }
 
 static dn_status init_slots(dni_logistic *loss, unsigned uses, const dn_run *run, dn_error *err) {

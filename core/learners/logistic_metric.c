@@ -64,6 +64,11 @@ dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
         status = dni_symmetric_null(run, m, d, 1e-10, &fit->n_null, &fit->null_basis, err);
     }
     dn_run_free(run, gram);
+    if (status == DN_OK && fit->n_null > 0 && fit->null_basis == NULL)
+        status = dn_error_set(err, DN_ERR_NUMERIC,
+                              "the weights are not unique, and the %zu combinations of columns that no row tells apart could not be "
+                              "computed: give lambda > 0",
+                              fit->n_null);
     if (status == DN_OK && fit->n_null > 0) {
         fit->loss.null_basis = fit->null_basis;
         fit->loss.n_null = fit->n_null;

@@ -5,7 +5,9 @@
  * Without a penalty the minimum may not exist:
  *   - every row on the right side of every boundary (t·g > 0): complete separation, the weights grow for ever;
  *   - otherwise a finite minimum is certified by u_t = v_t(1 − p(true)) > 0 with ‖Σ u_t t_t x_t‖ ≤ 1e-6 min u (multipliers that no separating direction allows);
- *   - if neither, weights of norm above 1e3, or Newton steps that do not shrink although the gradient has vanished, show (quasi-)separability. */
+ *   - if neither, weights of norm above 1e3 (and twice that of the start), or Newton steps that do not shrink although the gradient has vanished, show (quasi-)separability.
+ *     Towards infinity a Newton step divides e^−g by e and is as long as the one before, so that SLOW_STEPS of them divide a gradient of 1e-9 by 3000; where
+ *     some rows hold the weights back, the steps become shorter as that comes near. */
 #include "learners/logistic_fit.h"
 #include "learners/report.h"
 #include "linalg/vector.h"
@@ -15,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { SLOW_STEPS = 8 };
 static const char separable[] = "separable";
 
 dn_status dni_logistic_watch_init(dni_logistic_fit *fit, dn_error *err) {
@@ -127,16 +130,16 @@ static void mark_growing(dni_logistic_fit *fit, const double *step) {
 /* Lambda = 0: notes that the classes are separable, and sets *reason where going on tells nothing more. A descent told to make so many passes makes them: the
  * weights may be watched as they grow. */
 static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *point, const char **reason, dn_error *err) {
-    if (point->iteration > 0 && fit->loss.unseparated == 0) {
+    if (fit->loss.unseparated == 0) {
         fit->separated = true;
         mark_growing(fit, point->step);
     }
     if (fit->separated) {
-        if (fit->measure <= fit->plan.tolerance || weight_norm(fit) > 1e3)
+        if (fit->measure <= fit->plan.tolerance || weight_norm(fit) > fit->norm_bound)
             *reason = separable;
         return DN_OK;
     }
-    if (!fit->loss.squared && !fit->norm_checked && weight_norm(fit) > 1e3) { /* the certificate is for convex losses */
+    if (!fit->loss.squared && !fit->norm_checked && weight_norm(fit) > fit->norm_bound) { /* the certificate is for convex losses */
         fit->norm_checked = true;
         dn_status status = certify(fit, err);
         if (status != DN_OK)
@@ -149,15 +152,25 @@ static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *poi
     return DN_OK;
 }
 
-/* Newton at lambda = 0: the gradient may vanish because e^−g does. Then the steps stay large, five of them are proof enough. */
+/* Newton at lambda = 0: the gradient may vanish because e^−g does. Then the steps stay large. */
 static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
     bool newton = fit->plan.solver == DNI_LOGISTIC_NEWTON || fit->polishing;
     if (!newton || !dni_logistic_unpenalised(&fit->loss))
         return false;
     if (point->step == NULL)
-        return fit->polishing; /* where L-BFGS ended: one step at least */
+        return fit->polishing || fit->norm_bound > 1e3; /* where L-BFGS ended, or a start far out: one step at least */
     double size = dni_max_abs(point->x, fit->loss.n), step = dni_max_abs(point->step, fit->loss.n);
     return step > 1e-4 * fmax(1, size);
+}
+
+/* How many steps have been as long as the one before; rounding disturbs one or another. */
+static size_t count_slow(dni_logistic_fit *fit, const dni_iterate *point) {
+    double step = point->step == NULL ? 0 : dni_max_abs(point->step, fit->loss.n);
+    fit->slow += step > 0.9 * fit->last_step;
+    fit->last_step = step;
+    if (step > 0)
+        mark_growing(fit, point->step);
+    return fit->slow;
 }
 
 static void tell(dni_logistic_fit *fit, const dni_iterate *point) {
@@ -200,6 +213,7 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
     if (point->iteration == 0) {
         fit->first_measure = fit->measure;
         fit->first_norm = fit->gradient_norm;
+        fit->norm_bound = fmax(1e3, 2 * dni_norm(point->x, fit->loss.n)); /* a start far out tells nothing */
     }
     if (!(fit->polishing && point->step == NULL)) /* told already */
         tell(fit, point);
@@ -211,8 +225,7 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
     if (fit->measure <= fit->plan.tolerance) {
         if (!still_growing(fit, point)) {
             *reason = "tolerance";
-        } else if (++fit->slow > 5) {
-            mark_growing(fit, point->step);
+        } else if (fit->measure <= 1e-9 && count_slow(fit, point) >= SLOW_STEPS) {
             *reason = separable;
         }
     }
@@ -251,6 +264,11 @@ dni_objective dni_logistic_objective(dni_logistic_fit *fit) {
                            .accepted = accepted};
 }
 
+bool dni_logistic_found_separable(const dni_logistic_fit *fit, const dni_outcome *outcome) {
+    bool at_the_end = strcmp(outcome->reason, "no_progress") == 0 && fit->slow > SLOW_STEPS / 2; /* of arithmetic */
+    return outcome->reason == separable || fit->separated || at_the_end;
+}
+
 void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
     dn_report *report = fit->report;
     report->converged = strcmp(outcome->reason, "tolerance") == 0;
@@ -261,7 +279,9 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
             "squared_error is not convex: what was found may be a local minimum, or a plateau where the gradient vanishes although rows "
             "are on the wrong side%s; loss cross_entropy has one minimum",
             outcome->iterations == 0 && report->converged ? " (the gradient at the start is within the tolerance already)" : "");
-    if (outcome->reason == separable || fit->separated) {
+    if (dni_logistic_found_separable(fit, outcome)) {
+        if (strcmp(outcome->reason, "max_iterations") != 0) /* a descent's last passes are its last */
+            report->stop_reason = separable;
         report->converged = false;
         char names[DNI_NAMES_SIZE];
         dni_feature_list(fit->input, fit->growing, 8, names);

@@ -89,7 +89,9 @@ static dn_status compute(const dn_fit_input *input, const dn_run *run, double *s
         if (!isfinite(m->mean[j]) || !isfinite(m->deviation[j])) {
             char name[DN_FIELD_SIZE];
             dni_feature_name(input, j, name);
-            return dn_error_set(err, DN_ERR_NUMERIC, "feature \"%s\" has values so large that their squares leave the finite numbers",
+            return dn_error_set(err, DN_ERR_NUMERIC,
+                                "feature \"%s\" has values so large that their squares leave the finite numbers: standardise the columns, "
+                                "or divide it by a power of ten",
                                 name);
         }
         if (m->deviation[j] <= 1e-13 * fabs(m->mean[j])) /* constant but for the rounding of its mean */

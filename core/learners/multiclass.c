@@ -25,7 +25,7 @@ const char *const dni_discriminants[] = {"K", "K-1", NULL};
 const char *const dni_discriminants_meanings[] = {"every class: claimed by none or by several is ambiguous",
                                                   "all but the last, which is what none claims; claimed by several is ambiguous", NULL};
 
-dn_decision dni_multiclass_decision(const dn_params *params) {
+dn_decision dn_params_decision(const dn_params *params) {
     if (!dn_params_has(params, "multiclass"))
         return DN_DECISION_NATIVE;
     const char *word = dn_params_word(params, "multiclass");
@@ -37,10 +37,6 @@ dn_decision dni_multiclass_decision(const dn_params *params) {
     if (strcmp(word, "one_vs_one") == 0)
         return DN_DECISION_ONE_VS_ONE;
     return strcmp(word, "one_vs_one_strict") == 0 ? DN_DECISION_ONE_VS_ONE_STRICT : DN_DECISION_NATIVE;
-}
-
-dn_decision dn_params_decision(const dn_params *params) {
-    return dni_multiclass_decision(params);
 }
 
 dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
@@ -168,13 +164,22 @@ static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, co
     return set->params->algorithm->fit(&input, run, out, report, err);
 }
 
+dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {
+    size_t n = dn_decision_n_machines(dn_params_decision(params), n_classes);
+    if (n <= DNI_MAX_MACHINES)
+        return DN_OK;
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
+                                    "parameter \"multiclass\" = \"%s\" would need %zu machines of two classes for %zu classes, at most %d "
+                                    "are allowed: use native or one_vs_rest",
+                                    dn_params_word(params, "multiclass"), n, n_classes, DNI_MAX_MACHINES);
+    dn_error_set_field(err, "multiclass");
+    return status;
+}
+
 dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows, const dn_run *run, dn_machine **out, size_t *out_n,
                            dn_report *report, dn_error *err) {
-    dn_decision decision = dni_multiclass_decision(set->params);
+    dn_decision decision = dn_params_decision(set->params);
     size_t n = dn_decision_n_machines(decision, set->n_classes);
-    if (n > DNI_MAX_MACHINES)
-        return dn_error_set(err, DN_ERR_DATA, "%zu classes need more than %d machines of two classes: use one_vs_rest", set->n_classes,
-                            DNI_MAX_MACHINES);
     dn_machine *machines = calloc(n, sizeof *machines);
     if (machines == NULL)
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu machines", n);

@@ -26,10 +26,11 @@ extern const char *const dni_discriminants[], *const dni_discriminants_meanings[
         .default_choice = "K", .choices = dni_discriminants, .choice_meanings = dni_discriminants_meanings                                 \
     }
 
-/* The decision that checked parameters ask for. */
-dn_decision dni_multiclass_decision(const dn_params *params);
 /* The rule between the two parameters, for an algorithm's check: `discriminants` K-1 belongs to one_vs_rest_strict. */
 DN_MUST_USE dn_status dni_multiclass_check(const dn_params *params, dn_error *err);
+
+/* Part of dn_params_check_classes: no more machines than DNI_MAX_MACHINES. */
+DN_MUST_USE dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes, dn_error *err);
 
 /* Fits the machines of set->params on the set's rows: *out [*out_n] malloc'ed. `rows` are the set's own (dni_training_rows); `mean`… of the encoder are passed on.
  * The report is that of the one machine; of several: converged when all are, iterations, objective and parts summed up, each machine's warnings under its name. */

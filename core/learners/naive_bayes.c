@@ -83,10 +83,14 @@ static dn_status no_variance(const struct bayes *b, size_t k, size_t j, dn_error
     char class_name[DN_FIELD_SIZE], column[DN_FIELD_SIZE];
     dni_class_name(b->input, k, class_name);
     dni_feature_name(b->input, j, column);
-    dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                    "column \"%s\" is the same in every row of class \"%s\", a variance of 0: exclude the column, or set "
-                                    "variance_floor above 0",
-                                    column, class_name);
+    bool floored = dn_params_number(b->input->params, "variance_floor") > 0; /* a share of a largest variance which is 0, too */
+    dn_status status =
+        dn_error_set(err, DN_ERR_DATA,
+                     floored ? "column \"%s\" is the same in every row of class \"%s\", a variance of 0, and no numeric "
+                               "column varies more, so that variance_floor has nothing to be a share of: exclude the column"
+                             : "column \"%s\" is the same in every row of class \"%s\", a variance of 0: exclude the column, "
+                               "or set variance_floor above 0",
+                     column, class_name);
     dn_error_set_field(err, column);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Parameters of an algorithm: defaults, setting by name with the rules of the table, reading. */
-#include <discern/algorithm.h>
+#include "learners/multiclass.h"
 
 #include <assert.h>
 #include <math.h>
@@ -157,7 +157,9 @@ dn_status dn_params_set_list(dn_params *params, const char *name, const double *
         char number[DN_NUMBER_SIZE];
         spell(values[k], number);
         snprintf(got, sizeof got, "%s at place %zu", number, k);
-        return refuse_value(param, got, err);
+        dn_status status = refuse_value(param, got, err);
+        dn_error_set_row(err, (int64_t)k);
+        return status;
     }
     double *list = malloc(n * sizeof *list);
     if (list == NULL)
@@ -223,6 +225,8 @@ dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_
     for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++)
         if (params->algorithm->params[i].distribution && params->values[i].list != NULL)
             status = check_distribution(&params->algorithm->params[i], &params->values[i], n_classes, err);
+    if (status == DN_OK)
+        status = dni_multiclass_check_classes(params, n_classes, err);
     if (status == DN_OK && params->algorithm->check_classes != NULL)
         status = params->algorithm->check_classes(params, n_classes, err);
     return status;
@@ -254,6 +258,11 @@ const double *dn_params_list(const dn_params *params, const char *name, size_t *
     const dn_param_value *value = value_of(params, name);
     *out_n = value->n_list;
     return value->list;
+}
+
+const dn_param *dn_algorithm_param(const dn_algorithm *algorithm, const char *name) {
+    size_t i = index_of(algorithm, name);
+    return i == SIZE_MAX ? NULL : &algorithm->params[i];
 }
 
 bool dn_params_has(const dn_params *params, const char *name) {

@@ -186,8 +186,8 @@ static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_
     double sum = DNI_PERCEPTRON_SUMS + (is(p, "mode", "batch") ? width : 0);
     double moments = 4 * width + 4; /* when a column has to be named */
     double order = is(p, "order", "shuffled") ? blocks + DN_BLOCK_ROWS : 0;
-    return 8 * (7 * width + DNI_PERCEPTRON_SUMS + moments + order) +
-           slots * ((double)sizeof(dni_perceptron_slot) + 8 * (2 + log2(blocks)) * sum);
+    return 8 * (7 * width + DNI_PERCEPTRON_SUMS + moments + order) + slots * (double)sizeof(dni_perceptron_slot) +
+           dn_run_sum_memory(n_rows, n_slots, sum);
 }
 
 static dn_status get_memory(dni_perceptron *p, dn_error *err) {
@@ -270,8 +270,11 @@ static void warn(const dni_perceptron *p, dn_report *report) {
     if (p->best.errors > 0)
         dn_report_warn(report,
                        "may not be separable: the best weights of %zu passes leave %.0f of %.0f training rows on the wrong side; try %s, "
-                       "basis functions, or logistic, which needs no separation",
-                       p->iterations, p->best.error_rows, p->rows, remedy(p, report->stop_reason));
+                       "%sbasis functions, or logistic, which needs no separation",
+                       p->iterations, p->best.error_rows, p->rows, remedy(p, report->stop_reason),
+                       p->input->scale == NULL || (p->input->encoder != NULL && !dn_encoder_standardizes(p->input->encoder))
+                           ? "features.standardize, "
+                           : "");
     else if (strcmp(report->stop_reason, "max_iterations") == 0)
         dn_report_warn(
             report,

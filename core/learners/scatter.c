@@ -180,9 +180,9 @@ static size_t scatter_numbers(dni_scatter_kind kind, size_t K, size_t d) {
 double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots) {
     double d = (double)n_cols, K = (double)n_classes, slots = (double)n_slots;
     double numbers = kind == DNI_SCATTER_POOLED ? d * d : kind == DNI_SCATTER_CLASSES ? K * d * d : 2 * K * d;
-    double sum = 1 + K + K * d + numbers, depth = 2 + log2((double)n_rows / DN_BLOCK_ROWS + 1);
+    double sum = 1 + K + K * d + numbers;
     double slot = kind == DNI_SCATTER_DIAGONAL ? 0 : DNI_TILE_ROWS * (2 * d + 1) + DN_BLOCK_ROWS + K + 6;
-    return 8 * (K + K * d + d + numbers + sum + slots * (slot + sum * depth));
+    return 8 * (K + K * d + d + numbers + sum + slots * slot) + dn_run_sum_memory(n_rows, n_slots, sum);
 }
 
 static dn_status slots_alloc(struct pass *pass, dn_error *err) {
@@ -213,7 +213,10 @@ static dn_status slots_alloc(struct pass *pass, dn_error *err) {
 static dn_status not_finite(const struct pass *pass, size_t j, dn_error *err) {
     char name[DN_FIELD_SIZE];
     dni_feature_name(pass->input, j, name);
-    return dn_error_set(err, DN_ERR_NUMERIC, "feature \"%s\" has values so large that their squares leave the finite numbers", name);
+    return dn_error_set(err, DN_ERR_NUMERIC,
+                        "feature \"%s\" has values so large that their squares leave the finite numbers: standardise the columns, or "
+                        "divide it by a power of ten",
+                        name);
 }
 
 static dn_status take_means(struct pass *pass, const double *sums, dn_error *err) {

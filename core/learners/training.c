@@ -11,6 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static dn_status bad_product(size_t row, double weight, const char *class_name, double factor, dn_error *err) {
+    dn_status status =
+        dn_error_set(err, DN_ERR_DATA,
+                     "row %zu: its weight %g times %g of its class \"%.64s\" is not from 1e-100 to 1e100: take weights nearer "
+                     "to 1",
+                     row, weight, factor, class_name);
+    dn_error_set_field(err, "class_weight");
+    dn_error_set_row(err, (int64_t)row);
+    return status;
+}
+
 /* labels->value ← weight · class weight of the training rows. */
 static dn_status weigh(const dni_training *t, dn_error *err) {
     const dn_train_request *r = t->request;
@@ -18,20 +29,23 @@ static dn_status weigh(const dni_training *t, dn_error *err) {
     size_t n = r->source->n_rows, K = l->classes.shown.n;
     if (l->value == NULL)
         return DN_OK;
-    double *factor = malloc(K * sizeof *factor), sum = 0;
+    double *factor = malloc(K * sizeof *factor);
     if (factor == NULL)
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the weights of %zu classes", K);
     dni_class_factors(r->class_weight, r->class_weights, K, l->index, l->role, l->weight, n, factor);
-    bool kept = true; /* no product is 0 */
-    for (size_t i = 0; i < n; i++) {
-        l->value[i] = l->role[i] == DN_ROW_TRAIN ? (l->weight == NULL ? 1 : l->weight[i]) * factor[(size_t)l->index[i]] : 0;
-        kept = kept && (l->role[i] != DN_ROW_TRAIN || l->value[i] > 0);
-        sum += l->value[i];
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < n && status == DN_OK; i++) {
+        l->value[i] = 0;
+        if (l->role[i] != DN_ROW_TRAIN)
+            continue;
+        size_t k = (size_t)l->index[i];
+        double own = l->weight == NULL ? 1 : l->weight[i];
+        l->value[i] = own * factor[k];
+        if (!dni_weight_counts(l->value[i]))
+            status = bad_product(i, own, l->class_name[k], factor[k], err);
     }
     free(factor);
-    if (!kept || !isfinite(sum))
-        return dn_error_set(err, DN_ERR_DATA, "weights times class weights leave the range of numbers: take weights nearer to 1");
-    return DN_OK;
+    return status;
 }
 
 dn_status dni_training_encode(dni_training *t, dn_error *err) {
@@ -75,7 +89,7 @@ static dn_status make_model(dni_training *t, dn_machine *machines, size_t n_mach
     dn_status status = dn_params_copy(r->params, &used, err);
     if (status != DN_OK)
         return status;
-    dn_decision decision = dni_multiclass_decision(used);
+    dn_decision decision = dn_params_decision(used);
     status = dn_params_settle(used, t->rows->n_rows, t->rows->n_cols, decision == DN_DECISION_NATIVE ? t->set.n_classes : 2, err);
     if (status == DN_OK)
         status = dni_classes_copy(&t->labels->classes, &classes, err);

@@ -22,7 +22,7 @@ static double row_bytes(const dn_train_request *request, size_t n_features) {
 double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
     double inputs = (double)request->features.n_columns, features = (double)n_features, slots = (double)n_slots;
     bool judged = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
-    size_t n_scores = dn_decision_n_scores(dni_multiclass_decision(request->params), n_classes);
+    size_t n_scores = dn_decision_n_scores(dn_params_decision(request->params), n_classes);
     double blocks = (slots + (judged ? 1 : 0)) * (fmin((double)n_rows, DN_BLOCK_ROWS) * row_bytes(request, n_features) + SLOT_BYTES);
     double columns = slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * features);
     double bytes = blocks + columns + dni_judge_memory(n_scores, n_features, n_classes) + 16 * (double)request->source->n_chunks +
@@ -40,7 +40,7 @@ double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_
         bytes += 10 * rows;
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
         bytes += rows * row_bytes(request, n_features);
-    dn_decision decision = dni_multiclass_decision(request->params);
+    dn_decision decision = dn_params_decision(request->params);
     bool several = n_classes > 2 && decision != DN_DECISION_NATIVE;
     if (several) /* their weights, and the rows of a pair or other targets */
         bytes += 16 * (double)dn_decision_n_machines(decision, n_classes) * ((double)n_features + 64) + 9 * rows +

@@ -15,9 +15,14 @@ static dn_status bad_row(const char *name, size_t row, double weight, dn_error *
         status = dn_error_set(err, DN_ERR_DATA,
                               "weight column \"%.64s\", row %zu: the weight is missing; it must be a number >= 0 (0 leaves the row out)",
                               name, row);
-    else
+    else if (!(weight >= 0) || isinf(weight))
         status = dn_error_set(err, DN_ERR_DATA, "weight column \"%.64s\", row %zu: a weight must be a finite number >= 0 (got %g)", name,
                               row, weight);
+    else
+        status = dn_error_set(err, DN_ERR_DATA,
+                              "weight column \"%.64s\", row %zu: a weight must be 0 or from 1e-100 to 1e100 (got %g): multiply them all by "
+                              "a number that brings them nearer to 1",
+                              name, row, weight);
     dn_error_set_field(err, name);
     dn_error_set_row(err, (int64_t)row);
     return status;
@@ -41,7 +46,7 @@ dn_status dni_weights_read(const dn_table_source *source, size_t column, const d
             if (isnan(index[row]))
                 continue;
             any = true;
-            if (!(view.number[i] >= 0 && isfinite(view.number[i])))
+            if (view.number[i] != 0 && !dni_weight_counts(view.number[i]))
                 return bad_row(own->name, row, view.number[i], err);
             weight[row] = view.number[i];
             sum += weight[row];
@@ -51,8 +56,6 @@ dn_status dni_weights_read(const dn_table_source *source, size_t column, const d
     }
     if (any && sum == 0)
         return bad_column(own->name, "is 0 in all rows: no row counts", err);
-    if (!isfinite(sum))
-        return bad_column(own->name, "has weights whose sum is not finite: divide them all by a large number", err);
     return DN_OK;
 }
 

@@ -8,8 +8,9 @@
 
 /* Of a [n × n] (row-major, lower triangle, n <= DNI_MAX_ORDER; spoilt) the eigenvalues <= share · the greatest one: their number, and unit, mutually
  * orthogonal eigenvectors as rows of *out_vectors [*out_n × n], ascending, from the run's allocator (NULL when there are none; dn_run_free).
- * Polls the run's stop between the reduction to a tridiagonal matrix, 4/3 n³, its eigenvalues and vectors, O(n²) each, and the vectors' way back in
- * steps of DNI_STEP_FLOPS. DN_ERR_NUMERIC when a is not finite or the iteration does not end. */
+ * Polls the run's stop within the reduction to a tridiagonal matrix, 4/3 n³, before its eigenvalues and vectors, O(n²) each, and on the vectors' way back in
+ * steps of DNI_STEP_FLOPS. Hundreds of eigenvalues that are all 0 can be too many for the method that finds few vectors; then all are found, up to order 2049
+ * (3n² doubles more, one call of O(n³) at most), and beyond it *out_vectors is NULL although *out_n > 0. DN_ERR_NUMERIC when a is not finite or the iteration does not end. */
 DN_MUST_USE dn_status dni_symmetric_null(const dn_run *run, double *a, size_t n, double share, size_t *out_n, double **out_vectors,
                                          dn_error *err);
 

@@ -16,7 +16,7 @@ static dn_status iterate(const dni_descent *t, const dni_objective *o, const dn_
     out->evaluations = 1;
     value += dni_l1_value(o->l1, x, n);
     if (!isfinite(value) || !dni_all_finite(t->gradient, n))
-        return dni_objective_not_finite(0, "inputs too large for their squares; standardise the columns", err);
+        return dni_objective_not_finite(0, "inputs or a lambda too large for their squares; standardise the columns", err);
     dni_iterate point = {0, x, NULL, value, t->gradient};
     for (;;) {
         out->value = value;

@@ -18,7 +18,9 @@ static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_i
         out->evaluations++;
         if (!isfinite(value) || !dni_all_finite(gradient, o->n))
             return dni_objective_not_finite(out->iterations,
-                                            out->iterations == 0 ? "inputs too large" : "a learning_rate too large, or inputs too large",
+                                            out->iterations == 0
+                                                ? "inputs too large; standardise the columns"
+                                                : "a learning_rate too large, or inputs too large; standardise the columns",
                                             err);
         value += dni_l1_value(o->l1, x, o->n);
         out->value = value;

@@ -11,6 +11,8 @@
 #include "optimize/descent.h"
 #include "optimize/line_search.h"
 
+#include <math.h>
+
 double dni_newton_memory(size_t n) {
     double m = (double)n;
     return 2 * m * m + 6 * m;
@@ -55,6 +57,15 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
         return DN_OK;
     status = dni_line_search_run(o, run, &search, moved, err);
     out->evaluations += search.evaluations;
+    if (status == DN_OK && !*moved &&
+        -search.slope > 2 * fabs(*value)) { /* the model promised more than there is: the curvature has vanished */
+        for (size_t i = 0; i < n; i++)
+            t->step[i] = -t->gradient[i];
+        search.slope = -dni_dot(t->gradient, t->gradient, n);
+        search.evaluations = 0;
+        status = dni_line_search_run(o, run, &search, moved, err);
+        out->evaluations += search.evaluations;
+    }
     *value = *moved ? search.value_new : *value;
     return status;
 }

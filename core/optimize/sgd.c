@@ -86,7 +86,7 @@ static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_r
         value += dni_l1_value(o->l1, x, o->n);
         bool finite = isfinite(value) && dni_all_finite(t->gradient, o->n);
         if (!finite && !(out->iterations > 0 && isfinite(best)))
-            return dni_objective_not_finite(out->iterations, "inputs too large", err);
+            return dni_objective_not_finite(out->iterations, "inputs too large; standardise the columns", err);
         if (finite) {
             for (size_t i = 0; i < o->n; i++)
                 t->start[i] = x[i] - t->start[i];

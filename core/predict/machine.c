@@ -310,8 +310,19 @@ static void bayes_to_raw(const dn_naive_bayes *from, size_t K, size_t d, const d
         }
 }
 
+/* Variances are squares: they leave the numbers sooner than what they are of. */
+static bool bayes_good(const dn_naive_bayes *b, size_t K, size_t d) {
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; b->factor[j] == DN_FACTOR_GAUSSIAN && k < K; k++)
+            if (!isfinite(b->a[j * K + k]) || !isfinite(b->b[j * K + k]) || !(b->b[j * K + k] > 0))
+                return false;
+    return true;
+}
+
 static dn_status not_finite(dn_error *err) {
-    return dn_error_set(err, DN_ERR_NUMERIC, "the weights in the scale of the raw columns are not finite");
+    return dn_error_set(
+        err, DN_ERR_NUMERIC,
+        "the weights in the scale of the raw columns are not finite: the columns are too small; multiply them by powers of ten");
 }
 
 /* Fills `to`, made with the shape of `from`. */
@@ -328,8 +339,13 @@ static dn_status convert(const dn_machine *from, const double *mean, const doubl
             !dni_all_finite(to->gaussians->whiten, whiten_numbers(from->gaussians->covariance, K, d)))
             return not_finite(err);
     }
-    if (from->naive_bayes != NULL && to->naive_bayes != NULL)
+    if (from->naive_bayes != NULL && to->naive_bayes != NULL) {
         bayes_to_raw(from->naive_bayes, K, d, mean, scale, to->naive_bayes);
+        if (!bayes_good(to->naive_bayes, K, d))
+            return dn_error_set(err, DN_ERR_NUMERIC,
+                                "a variance in the scale of the raw columns is not a number above 0: the columns are too large or too "
+                                "small; multiply them by powers of ten");
+    }
     if (from->n_components == 0)
         return DN_OK;
     to->projection = numbers(product(from->n_components, d));

@@ -58,5 +58,7 @@ void dni_machines_free(dn_machine *machines, size_t n);
 
 /* Scores of x (raw features), [n_scores]; work [model->work]. false: some machine finds x impossible (machine.h). */
 bool dni_model_scores(const dn_model *model, const double *x, double *scores, double *work);
+/* Whether scores [n_scores] of a row are an answer: finite when linear, numbers or an infinity of densities. */
+bool dni_model_scores_good(const dn_model *model, const double *scores);
 
 #endif

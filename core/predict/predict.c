@@ -137,7 +137,15 @@ static void explain_row(const dn_model *m, const struct room *room, size_t i, co
     out->log_density[i] = possible ? dni_log_sum(joint, m->classes.shown.n) : -(double)INFINITY;
 }
 
-void dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out) {
+/* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
+bool dni_model_scores_good(const dn_model *model, const double *scores) {
+    bool good = true;
+    for (size_t k = 0; k < model->n_scores; k++)
+        good = good && (model->linear ? isfinite(scores[k]) : !isnan(scores[k]));
+    return good;
+}
+
+size_t dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out) {
     size_t S = model->n_scores, K = model->classes.shown.n;
     struct room room = room_of(model, workspace);
     bool terms = model->linear && model->terms != NULL;
@@ -156,6 +164,8 @@ void dn_model_predict(const dn_model *model, const double *raw, size_t n, double
             score_features(model, room.x, scores);
         else
             possible = dni_model_scores(model, room.x, scores, room.work);
+        if (!dni_model_scores_good(model, scores))
+            return i;
         if (out->label != NULL)
             out->label[i] = dn_decision_label(model->decision, K, scores);
         if (out->probabilities != NULL)
@@ -169,14 +179,18 @@ void dn_model_predict(const dn_model *model, const double *raw, size_t n, double
         if (expanded)
             explain_row(model, &room, i, out);
     }
+    return n;
 }
 
-void dn_model_transform(const dn_model *model, const double *raw, size_t n, double *workspace, double *out) {
+size_t dn_model_transform(const dn_model *model, const double *raw, size_t n, double *workspace, double *out) {
     struct room room = room_of(model, workspace);
     size_t d = model->n_features, n_components = dn_model_n_components(model);
     for (size_t i = 0; i < n; i++) {
         dni_encoder_expand(model->encoder, raw + i * model->n_inputs, 1, room.x);
         for (size_t c = 0; c < n_components; c++)
             out[i * n_components + c] = dni_dot(model->raw[0].projection + c * d, room.x, d);
+        if (!dni_all_finite(out + i * n_components, n_components))
+            return i;
     }
+    return n;
 }

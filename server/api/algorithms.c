@@ -4,7 +4,6 @@
 
 #include <discern/algorithm.h>
 #include <math.h>
-#include <string.h>
 
 static const char *const no_query[] = {NULL};
 
@@ -74,13 +73,6 @@ static void put_param(struct json_writer *w, const dn_param *p) {
     json_end_object(w);
 }
 
-static bool has_param(const dn_algorithm *a, const char *name) {
-    for (size_t i = 0; i < a->n_params; i++)
-        if (strcmp(a->params[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* What ?output= can ask of its models; what a parameter forbids is null there. */
 static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
     const struct {
@@ -92,7 +84,7 @@ static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
         {"scores", true},
         {"distance", !(a->flags & DN_ALGORITHM_CURVED)},
         {"contributions", true},
-        {"ambiguous", has_param(a, "multiclass")},
+        {"ambiguous", dn_algorithm_param(a, "multiclass") != NULL},
         {"log_density", a->flags & DN_ALGORITHM_DENSITY},
     };
     json_put_key(w, "outputs");

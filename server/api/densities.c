@@ -17,7 +17,7 @@ void api_put_vector(struct json_writer *w, const char *key, const double *v, siz
     json_end_array(w);
 }
 
-static void put_matrix(struct json_writer *w, const char *key, const double *m, size_t n_rows, size_t n_cols) {
+void api_put_matrix(struct json_writer *w, const char *key, const double *m, size_t n_rows, size_t n_cols) {
     if (key)
         json_put_key(w, key);
     json_begin_array(w);
@@ -48,7 +48,7 @@ static void put_square(struct json_writer *w, const dn_machine *m, const double 
     if (m->gaussians->covariance == DN_COVARIANCE_DIAGONAL)
         api_put_vector(w, NULL, values, m->n_features);
     else
-        put_matrix(w, NULL, values, m->n_features, m->n_features);
+        api_put_matrix(w, NULL, values, m->n_features, m->n_features);
 }
 
 static void put_covariances(struct json_writer *w, const dn_machine *m, double *room, double *work) {
@@ -76,7 +76,7 @@ static void put_quadratic(struct json_writer *w, const dn_machine *m, bool matri
     }
     if (matrices)
         json_end_array(w);
-    put_matrix(w, "w", lines, K, d);
+    api_put_matrix(w, "w", lines, K, d);
     api_put_vector(w, "w0", w0, K);
 }
 
@@ -94,7 +94,7 @@ static void put_gaussians(struct json_writer *w, const dn_machine *m, bool matri
     matrices = matrices || g->covariance == DN_COVARIANCE_DIAGONAL;
     json_kv_string(w, "covariance", names[g->covariance]);
     api_put_vector(w, "priors", g->prior, K);
-    put_matrix(w, "means", g->mean, K, d);
+    api_put_matrix(w, "means", g->mean, K, d);
     api_put_vector(w, "log_determinants", g->log_det, n_covariances(m));
     if (matrices)
         put_covariances(w, m, room, work);
@@ -203,5 +203,5 @@ void api_machine_write(const dn_machine *machine, const dn_encoder *encoder, boo
     if (machine->naive_bayes)
         put_bayes(w, machine, encoder);
     if (machine->n_components > 0)
-        put_matrix(w, "directions", machine->projection, machine->n_components, machine->n_features);
+        api_put_matrix(w, "directions", machine->projection, machine->n_components, machine->n_features);
 }

@@ -19,10 +19,6 @@ static const struct wire_column *column_at(const struct job_request *r, size_t i
     return &r->schema.columns[i];
 }
 
-static size_t n_faults(const struct job_request *r) {
-    return r->problem->n_errors + r->problem->n_dropped;
-}
-
 /* ---- dataset ---- */
 
 bool job_dataset_read(struct job_request *r, const json_t *object, bool required, const char *parent, struct store_dataset *dataset,
@@ -227,7 +223,7 @@ static void refuse_none_left(struct job_request *r, const size_t *order, size_t 
 }
 
 static void take_inputs(struct job_request *r, const size_t *order, size_t n, bool by_name) {
-    size_t before = n_faults(r);
+    size_t before = job_request_faults(r);
     struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
     if (!inputs) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
@@ -247,9 +243,9 @@ static void take_inputs(struct job_request *r, const size_t *order, size_t n, bo
     }
     r->spec.inputs = inputs;
     check_all_levels(r);
-    if (r->spec.n_inputs == 0 && n_faults(r) == before)
+    if (r->spec.n_inputs == 0 && job_request_faults(r) == before)
         refuse_none_left(r, order, n);
-    r->has_inputs = r->spec.n_inputs > 0 && n_faults(r) == before;
+    r->has_inputs = r->spec.n_inputs > 0 && job_request_faults(r) == before;
 }
 
 static void choose_inputs(struct job_request *r, const json_t *features) {
@@ -263,7 +259,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
     for (size_t i = 0; i < n_cols; i++)
         parts[i] = PART_NONE;
     const json_t *include = features ? json_read_any(features, "include", false, "/features", r->problem) : NULL;
-    size_t before = n_faults(r);
+    size_t before = job_request_faults(r);
     if (features) {
         read_names(r, features, "include", PART_INCLUDED, parts, order, &n);
         read_names(r, features, "exclude", PART_EXCLUDED, parts, NULL, NULL);
@@ -272,7 +268,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
         if (parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i))
             order[n++] = i;
     /* Without a good target and good names the rest would be judged on a guess. */
-    if (r->has_target && n_faults(r) == before)
+    if (r->has_target && job_request_faults(r) == before)
         take_inputs(r, order, n, include != NULL);
 }
 

@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-static size_t n_faults(const struct job_request *r) {
-    return r->problem->n_errors + r->problem->n_dropped;
-}
-
 /* Whether a basis takes the input, and none of those that take it keeps it. */
 static bool is_taken(const struct job_request *r, size_t input) {
     bool taken = false;
@@ -101,7 +97,7 @@ void job_features_foresee(struct job_request *r) {
 
 void job_features_read(struct job_request *r, const json_t *features) {
     struct jobs_features *f = &r->spec.features;
-    const size_t before = n_faults(r);
+    const size_t before = job_request_faults(r);
     *f = jobs_features_default(r->spec.algorithm);
     if (features)
         jobs_features_read(features, "/features", r->has_inputs ? r->spec.inputs : NULL, r->spec.n_inputs, r->arena, f, r->problem);
@@ -109,10 +105,10 @@ void job_features_read(struct job_request *r, const json_t *features) {
         f->automatic = false;
         f->categorical = r->spec.params && dn_params_drops_first(r->spec.params) ? DN_DROP_FIRST : DN_ONE_HOT;
     }
-    if (!r->has_inputs || n_faults(r) != before)
+    if (!r->has_inputs || job_request_faults(r) != before)
         return;
     check(r);
-    if (n_faults(r) != before || !reckon(r))
+    if (job_request_faults(r) != before || !reckon(r))
         return;
     if (r->n_features == 0)
         json_fault(r->problem, "", "features",

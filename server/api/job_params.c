@@ -1,26 +1,62 @@
 /* Algorithm and parameters of a job: judged by the algorithm's own descriptor. */
 #include "api/job_spec.h"
+#include "base/json.h"
 #include "base/json_read.h"
 
-#include <math.h>
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
 
-/* A fault of the core at one parameter. */
+/* A fault of the core at one parameter, or at an item of one that is a list. */
 static void fault_from(struct job_request *r, const char *name, const dn_error *err) {
-    json_fault(r->problem, "/params", name && name[0] ? name : NULL, "%s", err->message);
+    char item[24] = "";
+    struct buf place = {0};
+    if (name && name[0])
+        json_pointer(&place, "/params", name);
+    else
+        buf_puts(&place, "/params");
+    if (err->row >= 0)
+        (void)snprintf(item, sizeof item, "%" PRId64, err->row);
+    const char *parent = buf_cstr(&place);
+    if (parent)
+        json_fault(r->problem, parent, item[0] ? item : NULL, "%s", err->message);
+    else
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    buf_done(&place);
 }
 
-/* A list of numbers for a parameter that takes one. */
+/* The fault of an item that is no number. */
+static void refuse_item(struct job_request *r, const char *name, size_t i, const json_t *item) {
+    struct buf list = {0}, place = {0}, got = {0};
+    json_pointer(&list, "/params", name);
+    const char *parent = buf_cstr(&list);
+    if (parent)
+        json_pointer_index(&place, parent, i);
+    json_describe(&got, item);
+    const char *pointer = buf_cstr(&place), *what = buf_cstr(&got);
+    if (parent && pointer && what)
+        json_fault(r->problem, pointer, NULL, "parameter \"%s\" must be a list of finite numbers (got %s)", name, what);
+    else
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    buf_done(&list);
+    buf_done(&place);
+    buf_done(&got);
+}
+
+/* A list for a parameter that takes one; DN_OK too when items are refused. */
 static dn_status set_list(struct job_request *r, dn_params *params, const char *name, const json_t *value, dn_error *err) {
-    size_t n = json_array_size(value);
+    const dn_param *param = dn_algorithm_param(params->algorithm, name);
+    const bool taken = param && param->type == DN_PARAM_LIST && json_array_size(value) <= DN_MAX_LIST;
+    const size_t n = json_array_size(value), before = job_request_faults(r);
     double *list = arena_alloc(r->arena, (n + 1) * sizeof *list);
     if (!list)
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for a list of %zu numbers", n);
     for (size_t i = 0; i < n; i++) {
         const json_t *item = json_array_get(value, i);
-        list[i] = json_is_number(item) ? json_number_value(item) : (double)NAN; /* which the parameter's rule refuses, with its place */
+        list[i] = json_number_value(item);
+        if (taken && !json_is_number(item))
+            refuse_item(r, name, i, item);
     }
-    return dn_params_set_list(params, name, list, n, err);
+    return job_request_faults(r) > before ? DN_OK : dn_params_set_list(params, name, list, n, err);
 }
 
 static void set(struct job_request *r, dn_params *params, const char *name, const json_t *value) {
@@ -46,13 +82,6 @@ static void set(struct job_request *r, dn_params *params, const char *name, cons
     }
     if (status != DN_OK)
         fault_from(r, name, &err);
-}
-
-static bool has_param(const dn_algorithm *algorithm, const char *name) {
-    for (size_t i = 0; i < algorithm->n_params; i++)
-        if (strcmp(algorithm->params[i].name, name) == 0)
-            return true;
-    return false;
 }
 
 static const dn_algorithm *find(struct job_request *r, const char *id) {
@@ -84,11 +113,11 @@ void job_params_read(struct job_request *r, const json_t *root) {
         return;
     }
     r->spec.algorithm = algorithm;
-    size_t before = r->problem->n_errors + r->problem->n_dropped;
+    size_t before = job_request_faults(r);
     for (void *at = json_object_iter((json_t *)(uintptr_t)given); at; at = json_object_iter_next((json_t *)(uintptr_t)given, at))
-        if (!json_is_null(json_object_iter_value(at)) || !has_param(algorithm, json_object_iter_key(at))) /* null: not given */
+        if (!json_is_null(json_object_iter_value(at)) || !dn_algorithm_param(algorithm, json_object_iter_key(at))) /* null: not given */
             set(r, r->spec.params, json_object_iter_key(at), json_object_iter_value(at));
     /* Rules between parameters make sense only when each of them is right. */
-    if (r->problem->n_errors + r->problem->n_dropped == before && dn_params_check(r->spec.params, &err) != DN_OK)
+    if (job_request_faults(r) == before && dn_params_check(r->spec.params, &err) != DN_OK)
         fault_from(r, err.field, &err);
 }

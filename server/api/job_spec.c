@@ -131,6 +131,22 @@ static void check_classes(struct job_request *r) {
         json_fault(r->problem, "/params", err.field[0] ? err.field : NULL, "%s", err.message);
 }
 
+/* Rules between parameters and the shape of what is trained on. */
+static void check_shape(struct job_request *r) {
+    dn_params *used = NULL;
+    dn_error err;
+    dn_error_clear(&err);
+    const size_t n_classes = dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
+    dn_status status = dn_params_copy(r->spec.params, &used, &err);
+    if (status == DN_OK)
+        status = dn_params_settle(used, (size_t)r->dataset.n_rows, r->n_features, n_classes, &err);
+    if (status == DN_ERR_ARGUMENT)
+        json_fault(r->problem, "/params", err.field[0] ? err.field : NULL, "%s", err.message);
+    else if (status != DN_OK)
+        problem_set(r->problem, PROBLEM_UNAVAILABLE, "%s", err.message);
+    dn_params_free(used);
+}
+
 /* What training would weigh, reckoned from the columns before anything is read. */
 static void estimate_memory(struct job_request *r) {
     const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows, n_slots = (size_t)r->spec.threads;
@@ -182,6 +198,8 @@ bool job_request_read(const json_t *root, const struct api_app *app, struct aren
     read_seed(out, root);
     read_limits(out, root);
     read_snapshots(out, root);
+    if (!problem->type)
+        check_shape(out);
     if (!problem->type)
         check_snapshots(out);
     if (!problem->type)

@@ -44,6 +44,10 @@ struct job_request {
 /* Reads the body. false: problem has PROBLEM_INVALID with all faults, or another one (the store failed). */
 bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena, struct job_request *out, struct problem *problem);
 void job_request_done(struct job_request *r);
+/* How many faults have been found so far. */
+static inline size_t job_request_faults(const struct job_request *r) {
+    return r->problem->n_errors + r->problem->n_dropped;
+}
 /* Notes a warning that the job will carry. */
 void job_request_warn(struct job_request *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The answer of ?dry_run=true. */

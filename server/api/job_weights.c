@@ -21,6 +21,10 @@ static bool check_values(struct job_request *r, const struct wire_column *c) {
                           c->minimum);
     if (c->maximum <= 0)
         return json_fault(r->problem, "", "weight", "column \"%s\" has no value above 0; some row must count", c->name);
+    const double large = all_rows ? c->maximum : c->minimum, small = all_rows && c->minimum > 0 ? c->minimum : c->maximum;
+    if (large > DN_MAX_WEIGHT || small < DN_MIN_WEIGHT)
+        return json_fault(r->problem, "", "weight", "column \"%s\" has the value %g; a weight is 0 or from 1e-100 to 1e100", c->name,
+                          large > DN_MAX_WEIGHT ? large : small);
     return true;
 }
 
@@ -67,11 +71,11 @@ static size_t find_missing(const struct job_request *r, const json_t *given, str
 static bool read_one(struct job_request *r, const char *name, const json_t *value, double *out) {
     const struct wire_column *c = r->has_target ? &r->schema.columns[r->spec.target.index] : NULL;
     double number = 0;
-    if (!json_is_number(value) || !(json_number_value(value) > 0)) {
+    if (!json_is_number(value) || !(json_number_value(value) >= DN_MIN_WEIGHT && json_number_value(value) <= DN_MAX_WEIGHT)) {
         struct buf got = {0};
         json_describe(&got, value);
         const char *text = buf_cstr(&got);
-        json_fault(r->problem, "/class_weight", name, "must be a number > 0, got %s", text ? text : "another value");
+        json_fault(r->problem, "/class_weight", name, "must be a number from 1e-100 to 1e100, got %s", text ? text : "another value");
         buf_done(&got);
         return false;
     }
@@ -84,7 +88,31 @@ static bool read_one(struct job_request *r, const char *name, const json_t *valu
     if (c->type == DN_NUMERIC && (number < c->minimum || number > c->maximum))
         return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\", which goes from %g to %g", c->name,
                           c->minimum, c->maximum);
+    if (c->type == DN_NUMERIC && r->n_classes == 2 && number != c->minimum && number != c->maximum)
+        return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\", which is %g or %g", c->name, c->minimum,
+                          c->maximum);
     return true;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether two names are one number, "0" and "0.0". */
+static bool find_twice(struct job_request *r, const struct jobs_class_weights *w) {
+    double *numbers = arena_alloc(r->arena, (w->n + 1) * sizeof *numbers);
+    if (!r->has_target || r->schema.columns[r->spec.target.index].type != DN_NUMERIC || !numbers)
+        return false;
+    for (size_t i = 0; i < w->n; i++)
+        jobs_class_parse(DN_NUMERIC, w->names[i], &numbers[i]);
+    qsort(numbers, w->n, sizeof *numbers, compare_numbers);
+    for (size_t i = 1; i < w->n; i++)
+        if (numbers[i - 1] == numbers[i]) {
+            json_fault(r->problem, "", "class_weight", "names the class %g twice", numbers[i]);
+            return true;
+        }
+    return false;
 }
 
 static void read_given(struct job_request *r, const json_t *given) {
@@ -106,6 +134,8 @@ static void read_given(struct job_request *r, const json_t *given) {
     if (!r->has_target || r->problem->n_errors + r->problem->n_dropped != before)
         return;
     struct buf missing = {0};
+    if (find_twice(r, out))
+        return;
     if (find_missing(r, given, &missing) > 0)
         json_fault(r->problem, "", "class_weight", "has no weight for %s; every class needs one",
                    missing.failed ? "some class" : buf_cstr(&missing));

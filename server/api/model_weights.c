@@ -1,6 +1,7 @@
 /* GET /v1/models/{model}/weights: what a model has learned, in the raw feature space. Linear scores side by side; what a machine holds beside them under it. */
 #include "api/densities.h"
 #include "api/handlers.h"
+#include "api/model_bases.h"
 #include "api/outputs.h"
 #include "api/support.h"
 #include "jobs/documents.h"
@@ -16,23 +17,6 @@ static double norm(const double *w, size_t n) {
     for (size_t j = 0; j < n; j++) /* scaled: squares of large weights would overflow */
         sum += (w[j] / scale) * (w[j] / scale);
     return scale * sqrt(sum);
-}
-
-static const char *decision_name(dn_decision decision) {
-    switch (decision) {
-    case DN_DECISION_ONE_VS_REST:
-        return "one_vs_rest";
-    case DN_DECISION_ONE_VS_REST_STRICT:
-    case DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT:
-        return "one_vs_rest_strict";
-    case DN_DECISION_ONE_VS_ONE:
-        return "one_vs_one";
-    case DN_DECISION_ONE_VS_ONE_STRICT:
-        return "one_vs_one_strict";
-    case DN_DECISION_NATIVE:
-        break;
-    }
-    return "native";
 }
 
 static void put_class(struct json_writer *w, const char *key, const dn_classes *classes, size_t k) {
@@ -120,7 +104,7 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     json_kv_string(w, "model", m->name);
     json_kv_int(w, "version", m->version);
     json_kv_string(w, "kind", kinds[dn_model_machine(m->model, 0)->kind]);
-    json_kv_string(w, "decision", decision_name(decision));
+    json_kv_string(w, "decision", jobs_decision_name(decision));
     json_put_key(w, "classes");
     json_begin_array(w);
     for (size_t k = 0; k < classes->n; k++)
@@ -131,6 +115,7 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     wire_feature_names_write(dn_model_encoder(m->model), &names);
     json_kv_raw(w, "features", buf_cstr(&names));
     buf_done(&names);
+    api_bases_write(dn_model_encoder(m->model), matrices, w);
     if (dn_model_linear(m->model, &linear))
         put_linear(w, m->model, &linear);
     put_machines(w, m->model, matrices);
@@ -139,15 +124,18 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
 
 /* Whether covariances and the like fit into one answer. */
 static bool matrices_fit(struct http_call *call, const dn_model *model) {
+    const double bases = api_bases_matrix_numbers(dn_model_encoder(model));
     double numbers = 0;
     for (size_t i = 0; i < dn_model_n_machines(model); i++)
         numbers += api_machine_matrix_numbers(dn_model_machine(model, i));
-    if (numbers <= OUTPUTS_MAX_NUMBERS)
+    if (numbers + bases <= OUTPUTS_MAX_NUMBERS)
         return true;
-    http_fail(
-        call, PROBLEM_ANSWER_TOO_LONG,
-        "the covariances of %zu features have %.0f numbers, more than the %d that one answer may hold: ?matrices=false leaves them out",
-        dn_encoder_n_features(dn_model_encoder(model)), numbers, OUTPUTS_MAX_NUMBERS);
+    http_fail(call, PROBLEM_ANSWER_TOO_LONG,
+              "the %s of %zu features have %.0f numbers, more than the %d that one answer may hold: ?matrices=false leaves them out",
+              bases == 0     ? "covariances"
+              : numbers == 0 ? "bases"
+                             : "covariances and bases",
+              dn_encoder_n_features(dn_model_encoder(model)), numbers + bases, OUTPUTS_MAX_NUMBERS);
     return false;
 }
 

@@ -169,3 +169,7 @@ void outputs_room_done(struct outputs_room *room) {
     free(room->memory);
     *room = (struct outputs_room){0};
 }
+
+bool outputs_refuse_row(size_t row, const char *what, struct problem *problem) {
+    return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "instance %zu has values so large that %s leave the finite numbers", row, what);
+}

@@ -26,4 +26,7 @@ struct outputs_room {
 bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs, size_t n_rows, struct problem *problem);
 void outputs_room_done(struct outputs_room *room);
 
+/* The problem of a row whose values are finite and what is computed from them is not. */
+bool outputs_refuse_row(size_t row, const char *what, struct problem *problem);
+
 #endif

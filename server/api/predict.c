@@ -27,13 +27,20 @@ static bool answer(struct http_call *call, const struct serving_model *m, const 
     wire_predictions_begin(&writer, m->model, m->name, m->version, outputs, &body);
     for (size_t i = 0; i < in->n && !gone && !body.failed; i += room.n) {
         const size_t n = in->n - i < room.n ? in->n - i : room.n;
-        dn_model_predict(m->model, in->raw + i * in->n_inputs, n, room.workspace, &room.rows);
+        const size_t scored = dn_model_predict(m->model, in->raw + i * in->n_inputs, n, room.workspace, &room.rows);
+        if (scored < n) {
+            outputs_refuse_row(i + scored, "its scores", &problem);
+            break;
+        }
         wire_predictions_rows(&writer, n, &room.rows);
         gone = pool && http_gone(call);
     }
     wire_predictions_end(&writer);
     outputs_room_done(&room);
-    if (gone) {
+    if (problem.type != PROBLEM_NONE) {
+        buf_done(&body);
+        http_reply_problem(call, &problem);
+    } else if (gone) {
         buf_done(&body);
         http_fail(call, PROBLEM_UNAVAILABLE, "the prediction was given up: the client has closed its side, or the daemon is shutting down");
     } else {

@@ -33,7 +33,11 @@ static bool put_rows(struct http_call *call, const dn_model *model, const struct
         return false;
     for (size_t i = 0; i < in->n && !gone; i += SLICE) {
         const size_t n = in->n - i < SLICE ? in->n - i : SLICE;
-        dn_model_transform(model, in->raw + i * in->n_inputs, n, z + SLICE * n_components, z);
+        const size_t projected = dn_model_transform(model, in->raw + i * in->n_inputs, n, z + SLICE * n_components, z);
+        if (projected < n) {
+            free(z);
+            return outputs_refuse_row(i + projected, "its coordinates", problem);
+        }
         for (size_t k = 0; k < n; k++) {
             if (i + k > 0)
                 buf_putc(out, ',');

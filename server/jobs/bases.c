@@ -30,6 +30,10 @@ struct reading {
     size_t width; /* columns it takes; 0: not known */
 };
 
+const char *jobs_basis_kind_name(dn_basis_kind kind) {
+    return kinds[kind];
+}
+
 static bool is_number(const struct jobs_column *c) {
     return c->type == DN_NUMERIC || c->type == DN_BOOLEAN;
 }

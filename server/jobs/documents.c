@@ -14,6 +14,23 @@ void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w
         json_put_stringn(w, classes->names.bytes + classes->names.start[k], classes->names.start[k + 1] - classes->names.start[k]);
 }
 
+const char *jobs_decision_name(dn_decision decision) {
+    switch (decision) {
+    case DN_DECISION_ONE_VS_REST:
+        return "one_vs_rest";
+    case DN_DECISION_ONE_VS_REST_STRICT:
+    case DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT:
+        return "one_vs_rest_strict";
+    case DN_DECISION_ONE_VS_ONE:
+        return "one_vs_one";
+    case DN_DECISION_ONE_VS_ONE_STRICT:
+        return "one_vs_one_strict";
+    case DN_DECISION_NATIVE:
+        break;
+    }
+    return "native";
+}
+
 void jobs_feature_names_write(const dn_encoder *encoder, struct json_writer *w) {
     struct buf name = {0};
     json_begin_array(w);

@@ -15,6 +15,8 @@ void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes, st
 void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes, struct json_writer *w);
 /* A class as JSON number, boolean or string. */
 void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w);
+/* A decision as the parameter `multiclass` has it. */
+const char *jobs_decision_name(dn_decision decision);
 /* The names of an encoder's features as a JSON array. */
 void jobs_feature_names_write(const dn_encoder *encoder, struct json_writer *w);
 /* A core error as a problem: which type it becomes is said here and nowhere else. The error's field becomes a place in the job's body: a parameter, the target, the weight, or a

@@ -43,6 +43,8 @@ dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const s
 /* ---- bases (bases.c) ---- */
 void jobs_bases_read(const json_t *object, const char *parent, const struct jobs_column *inputs, size_t n_inputs, struct arena *arena,
                      struct jobs_features *out, struct problem *problem);
+/* A kind's name as `type` has it. */
+const char *jobs_basis_kind_name(dn_basis_kind kind);
 /* One basis as the object a client writes, with all that it leaves out filled in. */
 void jobs_basis_write(const dn_basis_spec *basis, const struct jobs_column *inputs, size_t n_inputs, struct json_writer *w);
 /* Whether column `input` is among those that the basis takes. */

@@ -137,6 +137,13 @@ void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
     pthread_mutex_unlock(&m->lock);
 }
 
+void mailbox_complete(struct mailbox *m, double elapsed) {
+    pthread_mutex_lock(&m->lock);
+    m->progress.fraction = 1;
+    m->elapsed = elapsed;
+    pthread_mutex_unlock(&m->lock);
+}
+
 static void progress_write(const dn_progress *p, double elapsed, struct buf *out) {
     struct json_writer w;
     json_writer_init(&w, out);

@@ -70,10 +70,6 @@ static void details_write(const dn_train_result *r, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* dn_decision as the parameter `multiclass` has it. */
-static const char *const decisions[] = {"native",     "one_vs_rest",      "one_vs_rest_strict", "one_vs_rest_strict",
-                                        "one_vs_one", "one_vs_one_strict"};
-
 static void rows_write(const dn_train_result *r, struct json_writer *w) {
     json_begin_object(w);
     json_kv_int(w, "train", (int64_t)r->n_train);
@@ -203,7 +199,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
     jobs_features_write(&spec->features, spec->inputs, spec->n_inputs, &w);
     json_end_object(&w);
     jobs_spec_put_options(spec, &w);
-    json_kv_string(&w, "decision", decisions[dn_model_decision(r->model)]);
+    json_kv_string(&w, "decision", jobs_decision_name(dn_model_decision(r->model)));
     json_kv_int(&w, "n_machines", (int64_t)dn_model_n_machines(r->model));
     json_put_key(&w, "dataset");
     dataset_write(dataset, &w);

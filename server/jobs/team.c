@@ -9,9 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#define RANGES_PER_THREAD 4 /* small enough to bound memory, large enough to even out */
-#define WIDE 65536          /* from so many numbers on a range a thread, for memory */
+#include <string.h>
 
 /* One sum under way. */
 struct task {
@@ -169,14 +167,6 @@ size_t team_size(const struct team *team) {
     return team->n_threads;
 }
 
-/* The level at which there are at most n_ranges ranges. */
-static unsigned range_level(size_t n_blocks, size_t n_ranges) {
-    unsigned level = 0;
-    while ((n_blocks >> level) > n_ranges)
-        level++;
-    return level;
-}
-
 /* Runs the task on all threads, the caller's among them; one range is not worth waking them. */
 static void run_task(struct team *team, struct task *t) {
     if (t->n_ranges <= 1 || team->n_threads == 1) {
@@ -209,33 +199,25 @@ static dn_status first_failure(const struct task *t, size_t n_threads, dn_error 
     return t->statuses[chosen];
 }
 
-/* Memory of one sum. */
-struct sum_memory {
-    void *totals, *partials, *stack;
-};
-
-/* One range is summed straight into out, by the caller's thread. */
-static dn_status sum_alloc(const struct team *team, struct task *t, const dn_run *run, double *out, struct sum_memory *m, dn_error *err) {
-    size_t end_room = dn_pairwise_room(t->n_ranges, t->n_out), one = t->n_out ? t->n_out : 1;
+/* One range is summed straight into out, by the caller's thread. *memory [totals | partials] is the caller's to free. */
+static dn_status sum_alloc(const struct team *team, struct task *t, const dn_run *run, double *out, void **memory, dn_error *err) {
     bool alone = t->n_ranges == 1;
-    dn_status s = alone ? DN_OK : dn_run_alloc(run, t->n_ranges * one, sizeof(double), "partial sums", &m->totals, err);
-    if (s == DN_OK)
-        s = dn_run_alloc(run, (alone ? 1 : team->n_threads) * (t->room ? t->room : 1), sizeof(double), "partial sums", &m->partials, err);
-    if (s == DN_OK && !alone)
-        s = dn_run_alloc(run, end_room ? end_room : 1, sizeof(double), "partial sums", &m->stack, err);
-    t->totals = alone ? out : m->totals;
-    t->partials = m->partials;
+    size_t n_totals = alone ? 0 : t->n_ranges * t->n_out, n_threads = alone ? 1 : team->n_threads;
+    if (t->room > SIZE_MAX / 16 / n_threads || (t->n_out > 0 && t->n_ranges > SIZE_MAX / 16 / t->n_out))
+        return dn_error_set(err, DN_ERR_MEMORY, "partial sums of %zu numbers are more than can be addressed", t->n_out);
+    dn_status s = dn_run_alloc(run, n_totals + n_threads * t->room, sizeof(double), "partial sums", memory, err);
+    t->totals = alone ? out : *memory;
+    t->partials = s == DN_OK ? (double *)*memory + n_totals : NULL;
     return s;
 }
 
-/* Adds the ranges' totals in order. */
-static void add_up(const struct task *t, double *stack, double *out) {
+/* Adds the ranges' totals in order, in their own place: what is on the stack is never more than what was pushed. */
+static void add_up(const struct task *t, double *out) {
     dn_pairwise sum;
-    dn_pairwise_init(&sum, t->n_out, stack);
+    dn_pairwise_init(&sum, t->n_out, t->totals);
     for (size_t r = 0; r < t->n_ranges; r++) {
-        double *leaf = dn_pairwise_next(&sum);
-        for (size_t i = 0; i < t->n_out; i++)
-            leaf[i] = t->totals[r * t->n_out + i];
+        if (sum.depth != r && t->n_out > 0)
+            memcpy(t->totals + sum.depth * t->n_out, t->totals + r * t->n_out, t->n_out * sizeof *t->totals);
         dn_pairwise_push(&sum, t->level);
     }
     dn_pairwise_total(&sum, out);
@@ -244,8 +226,8 @@ static void add_up(const struct task *t, double *stack, double *out) {
 dn_status team_sum(struct team *team, const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
                    dn_error *err) {
     struct task t = {.run = run, .rows = rows, .fn = fn, .arg = arg, .n_out = n_out, .errors = team->errors, .statuses = team->statuses};
-    struct sum_memory m = {0};
-    t.level = range_level(rows->n_blocks, team->n_threads * (n_out < WIDE ? RANGES_PER_THREAD : 1));
+    void *memory = NULL;
+    t.level = rows->n_blocks == 0 ? 0 : dn_run_sum_level(rows->n_blocks, team->n_threads, n_out);
     size_t per_range = (size_t)1 << t.level;
     t.n_ranges = (rows->n_blocks + per_range - 1) / per_range;
     t.room = dn_pairwise_room(per_range, n_out);
@@ -255,15 +237,13 @@ dn_status team_sum(struct team *team, const dn_run *run, const dn_rows *rows, dn
         dn_error_clear(&t.errors[i]);
         t.statuses[i] = DN_OK;
     }
-    dn_status s = sum_alloc(team, &t, run, out, &m, err);
+    dn_status s = sum_alloc(team, &t, run, out, &memory, err);
     if (s == DN_OK) {
         run_task(team, &t);
         s = first_failure(&t, team->n_threads, err);
     }
     if (s == DN_OK && t.n_ranges != 1)
-        add_up(&t, m.stack, out);
-    dn_run_free(run, m.stack);
-    dn_run_free(run, m.partials);
-    dn_run_free(run, m.totals);
+        add_up(&t, out);
+    dn_run_free(run, memory);
     return s;
 }

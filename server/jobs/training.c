@@ -100,6 +100,9 @@ static void finish(struct training *t, struct store_job_end *end) {
     struct store_history_row *rows = NULL;
     size_t n_rows = 0;
     int64_t version = 0;
+    const double elapsed = (double)(clock_monotonic_ns() - t->began_ns) * 1e-9;
+    if (end->state == STORE_JOB_SUCCEEDED)
+        mailbox_complete(t->mailbox, elapsed);
     mailbox_close(t->mailbox, &rows, &n_rows, &progress);
     end->id = t->job->id;
     end->progress = end->state == STORE_JOB_QUEUED ? NULL : buf_cstr(&progress);
@@ -108,8 +111,7 @@ static void finish(struct training *t, struct store_job_end *end) {
     end->keep_versions = t->settings->keep_versions;
     if (write_end(t, end, &version))
         log_info("job.finished", log_int("job", end->id), log_str("state", store_job_state_name(end->state)),
-                 log_str("model", t->job->model), log_int("version", version),
-                 log_dbl("seconds", (double)(clock_monotonic_ns() - t->began_ns) * 1e-9));
+                 log_str("model", t->job->model), log_int("version", version), log_dbl("seconds", elapsed));
     mailbox_rows_free(rows, n_rows);
     buf_done(&progress);
 }

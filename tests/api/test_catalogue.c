@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const datasets[] = {"iris", "wine", "breast_cancer"};
@@ -45,7 +46,7 @@ static bool ends_well(const struct response *accepted, const char *spec) {
     return false;
 }
 
-/* The parameter is refused: 422 with a fault at its place that names it. */
+/* The parameter is refused: 422 with a fault at its place, or at an item of the list that it is, that names it. */
 static void is_refused(const struct response *r, const char *name, const char *spec) {
     bool there = false;
     size_t i;
@@ -54,7 +55,9 @@ static void is_refused(const struct response *r, const char *name, const char *s
         fail_msg("%s is not refused: %d %s", spec, r->status, r->body);
     json_array_foreach(value_at(r, "/errors"), i, fault) {
         const char *pointer = json_string_value(json_object_get(fault, "pointer"));
-        there = there || (strncmp(pointer, "/params/", 8) == 0 && strcmp(pointer + 8, name) == 0);
+        const char *end =
+            strncmp(pointer, "/params/", 8) == 0 && strncmp(pointer + 8, name, strlen(name)) == 0 ? pointer + 8 + strlen(name) : "?";
+        there = there || *end == '\0' || *end == '/';
     }
     if (!there || strstr(r->body, name) == NULL)
         fail_msg("%s: the fault is not at /params/%s: %s", spec, name, r->body);
@@ -107,12 +110,12 @@ static void check_model(size_t dataset, const char *name, const json_t *value, c
                  real_at(evaluated, "/metrics/accuracy"));
 }
 
-/* Trains with the value on every dataset: it must succeed on one of them at least. */
+/* Trains with the value on every dataset: it must succeed on one of them at least. With TEST_SLOW, that one is enough. */
 static void train_with(const json_t *algorithm, const json_t *param, const json_t *value) {
     size_t succeeded = 0;
     char *dumped = value != NULL ? keep(json_dumps(value, JSON_ENCODE_ANY), free) : NULL;
     const char *setting = value != NULL ? text("\"%s\":%s", name_of(param), dumped) : "";
-    for (size_t d = 0; d < N_DATASETS; d++) {
+    for (size_t d = 0; d < N_DATASETS && (succeeded == 0 || getenv("TEST_SLOW") == NULL); d++) {
         const char *spec = NULL;
         const struct response *r = post_somehow(algorithm, d, param, setting, "\"seconds\":20", &spec);
         if (r == NULL)

@@ -11,6 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* What only makes work last: a tenth of it where the daemon takes that much longer. */
+static int lasting(int amount) {
+    return getenv("TEST_SLOW") == NULL ? amount : amount / 10;
+}
+
 static void killed_and_back(void) {
     daemon_kill(&the_daemon);
     database_check();
@@ -42,9 +47,10 @@ static void background_start(struct background *b, const struct request *request
 
 static void test_killed_during_an_upload(void **state) {
     (void)state;
-    enum { LINES = 300000, ROUNDS = 12 };
+    enum { ROUNDS = 12 };
+    const int lines = lasting(300000);
     service_start(NULL);
-    const char *body = text("a,b,c\n%s", repeat("1.5,2,some text\n", LINES));
+    const char *body = text("a,b,c\n%s", repeat("1.5,2,some text\n", (size_t)lines));
     double begin = now();
     const char *sha256 = string_at(status_check(call_upload("/v1/datasets/first", body), 201), "/sha256");
     double whole = now() - begin;
@@ -65,9 +71,9 @@ static void test_killed_during_an_upload(void **state) {
         if (r->status == 404) {
             problem_check(r, 404, "unknown-dataset");
         } else { /* there, so it is there whole */
-            assert_int_equal(whole_at(status_check(r, 200), "/rows"), LINES);
+            assert_int_equal(whole_at(status_check(r, 200), "/rows"), lines);
             assert_string_equal(string_at(r, "/sha256"), sha256);
-            r = status_check(call_get("%s/rows?offset=%d&limit=5&columns=c", path, LINES - 1), 200);
+            r = status_check(call_get("%s/rows?offset=%d&limit=5&columns=c", path, lines - 1), 200);
             assert_string_equal(string_at(r, "/items/0/c"), "some text");
             known++;
         }
@@ -88,7 +94,7 @@ static void test_killed_during_training_and_at_its_end(void **state) {
     (void)state;
     enum { ROUNDS = 8 };
     static const char *const solvers[] = {"gradient_descent", "sgd"};
-    static const int iterations[] = {400, 40};
+    const int iterations[] = {lasting(400), lasting(40)};
     service_start(FLAGS("--job-attempts", "1000"));
     upload_file("digits", "digits.csv");
     for (int k = 0; k < 2; k++) {
@@ -272,9 +278,10 @@ static void restart_until(const char *state, size_t n, int most_deaths) {
     }
 }
 
+enum { LONG = 1500 }; /* passes: more than a second */
 #define LONG_JOB                                                                                                                           \
     "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':3,"                                                   \
-    "'params':{'solver':'gradient_descent','max_iterations':1500,'tolerance':0}}"
+    "'params':{'solver':'gradient_descent','max_iterations':%d,'tolerance':0}}"
 
 static const char *weights_of(const char *model) {
     const struct response *r = status_check(call_get("/v1/models/%s/weights", model), 200);
@@ -286,10 +293,10 @@ static void queue_neighbours(const char *const *innocent, int n_innocent, int n_
     service_start(FLAGS("--workers", "1"));
     upload_file("iris", "iris.csv");
     upload_file("digits", "digits.csv");
-    job_train(LONG_JOB, "alone");
+    job_train(LONG_JOB, "alone", lasting(LONG));
     job_wait_state(job_endless("endless"), "running");
     for (int i = 0; i < n_innocent; i++) {
-        job_post(LONG_JOB, innocent[i]);
+        job_post(LONG_JOB, innocent[i], lasting(LONG));
         for (int k = 0; i == 0 && k < n_guilty; k++)
             job_post(BAD_JOB);
     }

@@ -120,6 +120,11 @@ static const struct {
     {"\"params\":{\"lambda\":\"much\"}", "/params/lambda", "lambda"},
     {"\"params\":{\"lambada\":null}", "/params/lambada", "null"},
     {"\"params\":{\"lambda\":[1]}", "/params/lambda", "list of 1"},
+    {"\"params\":{\"lambda\":[\"a\"]}", "/params/lambda", "list of 1"},
+    {"\"params\":{\"init\":[]}", "/params/init", "list of 0"},
+    {"\"params\":{\"init\":[1,\"a\"]}", "/params/init/1", "string \"a\""},
+    {"\"params\":{\"init\":[[1],2]}", "/params/init/0", "array"},
+    {"\"params\":{\"init\":[1,2,null]}", "/params/init/2", "null"},
     {"\"params\":{\"lambda\":true}", "/params/lambda", "lambda"},
     {"\"params\":{\"momentum\":0.9}", "/params/momentum", "momentum"},
     {"\"params\":{\"solver\":\"magic\"}", "/params/solver", "newton"},
@@ -182,6 +187,12 @@ static void test_every_fault_of_a_job(void **state) {
         spoil(faults[i].member, body, sizeof body);
         expect_fault(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid", faults[i].pointer, faults[i].words);
     }
+    /* a number of a list that breaks the rule: at its place too */
+    expect_fault(
+        send_text(
+            &d, "POST", "/v1/jobs",
+            "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"fisher\",\"params\":{\"priors\":[0.5,0.5,-1]}}"),
+        422, "invalid", "/params/priors/2", "-1");
 }
 
 /* null is the same as leaving it out. */

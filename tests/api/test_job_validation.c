@@ -41,6 +41,9 @@ static int prepare(void **state) {
     status_check(call_upload("/v1/datasets/narrow", "a,b,class\n1,2,setosa\n"), 201);
     status_check(call_upload("/v1/datasets/unlabelled?types=class:categorical", "a,b,c,d,class\n1,2,3,4,\n2,3,4,5,\n"), 201);
     status_check(call_upload("/v1/datasets/foreign", "a,b,c,d,class\n1,2,3,4,rose\n2,3,4,5,setosa\n"), 201);
+    status_check(call_upload("/v1/datasets/scales",
+                             "x,huge,tiny,mixed,c\n1,1,1e-165,1,a\n2,1e300,1e-165,1e-165,b\n3,0,0,1,a\n4,1,1e-165,1,b\n"),
+                 201);
     status_check(call_upload("/v1/datasets/votes", "x,yes,n\n1,true,0\n2,false,5\n3,true,5\n4,false,0\n5,true,5\n"), 201);
     keep_free();
     return 0;
@@ -226,7 +229,8 @@ static void test_class_weights(void **state) {
         "{'model':'b','dataset':'votes','target':'n','algorithm':'logistic','class_weight':{'5':1,'0':2},'features':{'include':['x']}}");
     (void)r;
     /* what the summary cannot tell the rows do */
-    r = job_wait(job_post("{'model':'b','dataset':'votes','target':'n','algorithm':'logistic','class_weight':{'4':1,'0':2}}"));
+    status_check(call_upload("/v1/datasets/marks", "x,n\n1,0\n2,5\n3,9\n4,0\n5,5\n6,9\n"), 201);
+    r = job_wait(job_post("{'model':'b','dataset':'marks','target':'n','algorithm':'logistic','class_weight':{'4':1,'0':2,'9':1}}"));
     assert_string_equal(string_at(r, "/state"), "failed");
     assert_string_equal(string_at(r, "/error/type"), "/problems/invalid");
     assert_non_null(strstr(string_at(r, "/error/detail"), "5"));
@@ -303,7 +307,8 @@ static void test_every_fault_of_validation_and_weights(void **state) {
         {"'class_weight':'even'", "/class_weight", "balanced"},
         {"'class_weight':{}", "/class_weight", "versicolor"},
         {"'class_weight':{'setosa':1,'versicolor':2}", "/class_weight", "virginica"},
-        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':0}", "/class_weight/virginica", "> 0"},
+        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':0}", "/class_weight/virginica", "from 1e-100 to 1e100"},
+        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1e300}", "/class_weight/virginica", "from 1e-100 to 1e100"},
         {"'class_weight':{'setosa':1,'versicolor':-2,'virginica':1}", "/class_weight/versicolor", "-2"},
         {"'class_weight':{'setosa':'much','versicolor':2,'virginica':1}", "/class_weight/setosa", "much"},
         {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1,'rose':1}", "/class_weight", "4 weights"},
@@ -317,6 +322,15 @@ static void test_every_fault_of_validation_and_weights(void **state) {
             fail_msg("%s: no \"%s\" in %d %s", faults[i].members, faults[i].words, r->status, r->body);
         fault_check(problem_check(r, 422, "invalid"), faults[i].pointer);
     }
+    static const char *const scales[][2] = {{"huge", "1e+300"}, {"tiny", "1e-165"}, {"mixed", "1e-165"}};
+    for (size_t i = 0; i < 3; i++) {
+        const struct response *r =
+            problem_check(call_post("/v1/jobs", "{'model':'m','dataset':'scales','target':'c','algorithm':'logistic','weight':'%s'}",
+                                    scales[i][0]),
+                          422, "invalid");
+        fault_check(r, "/weight");
+        assert_non_null(strstr(r->body, text("has the value %s; a weight is 0 or from 1e-100 to 1e100", scales[i][1])));
+    }
     fault_check(problem_check(call_post("/v1/jobs", "{'model':'m','dataset':'votes','target':'n','algorithm':'logistic',"
                                                     "'class_weight':{'0':1,'six':2}}"),
                               422, "invalid"),
@@ -325,6 +339,11 @@ static void test_every_fault_of_validation_and_weights(void **state) {
                                                     "'class_weight':{'0':1,'6':2}}"),
                               422, "invalid"),
                 "/class_weight/6");
+    static const char *const two_values = "{'model':'m','dataset':'votes','target':'n','algorithm':'logistic','class_weight':{%s}}";
+    fault_check(problem_check(call_post("/v1/jobs", two_values, "'0':1,'4':2"), 422, "invalid"), "/class_weight/4");
+    const struct response *twice = problem_check(call_post("/v1/jobs", two_values, "'0':1,'0.0':2"), 422, "invalid");
+    fault_check(twice, "/class_weight");
+    assert_non_null(strstr(twice->body, "names the class 0 twice"));
 }
 
 int main(void) {

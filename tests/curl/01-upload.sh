@@ -30,5 +30,11 @@ expect "$(curl -sSf "$URL/v1/datasets/upload-iris?version=1" | jq '[.version, .r
 expect "$(curl -sS -o /dev/null -w '%{http_code} %header{location}' -T - "$URL/v1/datasets/upload-piped" <"$DATA/iris.csv")" \
     "201 /v1/datasets/upload-piped?version=1"
 
-# All datasets.
-expect "$(curl -sSf "$URL/v1/datasets" | jq -r '[.items[].name] | join(" ")')" "upload-iris upload-piped"
+# All datasets, by name: "next" of a page asks for the one behind it, null is the end.
+page=$(curl -sSf "$URL/v1/datasets")
+echo "$page" | jq -r '.items[].name' >"$answer"
+while next=$(echo "$page" | jq -r '.next // empty') && [ -n "$next" ]; do
+    page=$(curl -sSf "$URL/v1/datasets?after=$next")
+    echo "$page" | jq -r '.items[].name' >>"$answer"
+done
+expect "$(grep -cxE 'upload-iris|upload-piped' "$answer")" 2

@@ -17,3 +17,10 @@ x='[5.1, 3.5, 1.4, 0.2]'
 scores=$(curl -sSf "$URL/v1/models/weights-iris/predict?output=scores" -d '{"instances": ['"$x"']}' | jq -c '.predictions[0].scores')
 expect "$(echo "$weights" | jq --argjson x "$x" --argjson s "$scores" '
     [range(0; 3) as $k | ([.w[$k], $x] | transpose | map(.[0] * .[1]) | add) + .w0[$k] - $s[$k] | fabs < 1e-9] | all')" true
+
+# An l1 penalty makes weights exactly 0: which features are left, of which class.
+job=$(curl -sSf "$URL/v1/jobs" -d '{"model":"weights-few","dataset":"weights-iris","target":"class","algorithm":"logistic",
+    "params":{"penalty":"l1","lambda":0.1}}' | jq .id)
+expect "$(curl -sSf "$URL/v1/jobs/$job?wait=50" | jq -r .state)" succeeded
+expect "$(curl -sSf "$URL/v1/models/weights-few/weights" | jq -c '[.features as $f | .w[] | [$f, .] | transpose | map(select(.[1] != 0)[0])]')" \
+    '[["petal_length"],["sepal_width"],["petal_width"]]'

@@ -50,14 +50,15 @@ DN_MUST_USE dn_status dn_params_copy(const dn_params *params, dn_params **out, d
 DN_MUST_USE dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err);
 DN_MUST_USE dn_status dn_params_set_word(dn_params *params, const char *name, const char *word, dn_error *err);
 DN_MUST_USE dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err);
-/* values [n] is copied; DN_ERR_MEMORY too. A list has 1 … DN_MAX_LIST numbers. */
+/* values [n] is copied; DN_ERR_MEMORY too. The error's row is the place of a number that breaks the rule. A list has 1 … DN_MAX_LIST numbers. */
 DN_MUST_USE dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n, dn_error *err);
 #define DN_MAX_LIST 1000
 /* Rules between parameters (the algorithm's own check); called once after the last set. */
 DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
 /* What only the number of classes can tell: lists that are distributions have a share for each class, and their sum is 1 within 1e-9. DN_ERR_ARGUMENT, field. */
 DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_error *err);
-/* Replaces every "auto" by what a fit to so many rows, features and classes uses, as far as that shape decides it; what depends on the data stays "auto". The params are checked. */
+/* Replaces every "auto" by what a fit to so many rows, features and classes uses, as far as that shape decides it; what depends on the data stays "auto". The params are checked.
+ * DN_ERR_ARGUMENT, field: a list that does not fit the shape. */
 DN_MUST_USE dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
 /* How the machines of a model with these (checked) parameters decide among more than two classes. */
 dn_decision dn_params_decision(const dn_params *params);
@@ -160,5 +161,7 @@ struct dn_algorithm {
 size_t dn_algorithm_count(void);
 const dn_algorithm *dn_algorithm_at(size_t i);
 const dn_algorithm *dn_algorithm_find(const char *id); /* NULL: none of that id */
+/* The algorithm's parameter of that name; NULL: it has none. */
+const dn_param *dn_algorithm_param(const dn_algorithm *algorithm, const char *name);
 
 #endif

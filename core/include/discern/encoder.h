@@ -135,6 +135,21 @@ bool dn_encoder_standardizes(const dn_encoder *encoder);
 /* Mean and deviation by which feature j is standardised (0 and 1 for one that is not). [n_features], the encoder's. */
 const double *dn_encoder_mean(const dn_encoder *encoder);
 const double *dn_encoder_scale(const dn_encoder *encoder);
+/* A fitted basis: what makes its features of a raw row. Its functions see z = (x − mean)/scale of its columns x, missing ones filled, or x itself. Arrays are the encoder's. */
+typedef struct dn_basis {
+    dn_basis_kind kind;
+    bool keep, interactions; /* as in dn_basis_spec */
+    unsigned degree;         /* polynomial */
+    double width;            /* gaussian, random Fourier: as used, given or found */
+    size_t n_columns, n_features, first_feature;
+    const size_t *columns;      /* [n_columns] inputs, in the order of the functions' arguments */
+    const double *mean, *scale; /* [n_columns]; NULL: not standardised, z = x */
+    const double *points;       /* [n_features × n_columns] centres, points, frequencies or directions, in terms of z; NULL: polynomial */
+    const double *phase;        /* [n_features] random Fourier; NULL otherwise */
+} dn_basis;
+/* In the order of the spec. Features of a polynomial are ordered by degree, then by their factors: a, b, a a, a b, b b. */
+size_t dn_encoder_n_bases(const dn_encoder *encoder);
+dn_basis dn_encoder_basis(const dn_encoder *encoder, size_t b);
 bool dn_encoder_refuses_unseen(
     const dn_encoder *encoder); /* whoever makes raw rows must refuse a category of which dn_encoder_level says DN_UNSEEN */
 /* Name of feature j: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)"; of bases "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
@@ -156,7 +171,8 @@ void dn_encoder_apply(const dn_encoder *encoder, const double *raw, size_t n_row
  * With in_memory the encoded matrix is built once through run's allocator (DN_ERR_BUDGET when it does not fit: its message says the bytes needed), otherwise each block is
  * decoded and encoded anew at every call: bounded memory, the same blocks bit for bit; source->n_slots must then be at least run->n_slots. Inputs are found in the source by name and
  * must have their type (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, if the encoder refuses them and the row weighs anything;
- * DN_ERR_NUMERIC (field, row) when a feature of a basis leaves the finite numbers. source, encoder, role, target and weight must outlive it. */
+ * DN_ERR_NUMERIC (field, row) when a feature of a basis leaves the finite numbers. Polls run's stop while it encodes, blocks too. source, encoder, role, target and weight must outlive
+ * it, and what run's allocator and stop refer to. */
 DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder, const uint8_t *role,
                                           enum dn_row_role wanted, const double *target, const double *weight, bool in_memory,
                                           const dn_run *run, dn_rows **out, dn_error *err);

@@ -7,7 +7,8 @@
  *   linear       g = W x + w0
  *   gaussian     class densities N(m_k, Σ_k): g_k = ln P(C_k) + ln N(x; m_k, Σ_k), quadratic in x; two classes: g_2 − g_1
  *   naive bayes  g_k = ln P(C_k) + Σ_j ln p(x_j | C_k), the factors of features of several kinds; two classes: g_2 − g_1
- * A linear machine may hold class densities too (one covariance for all classes): they give ln P(x), the scores come from W. */
+ * A linear machine may hold class densities too (one covariance for all classes): they give ln P(x), the scores come from W. Only differences of the K scores mean
+ * anything: those of such a machine are relative to the mean m of the training rows, w_k = Σ⁻¹(m_k − m), and what the textbook's have in common is left out. */
 #ifndef DISCERN_MACHINE_H
 #define DISCERN_MACHINE_H
 

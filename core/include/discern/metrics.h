@@ -80,7 +80,7 @@ typedef struct dn_metrics {
     double ambiguous;                 /* Σ weights of rows that got no label: errors, outside the confusion matrix */
     double *confusion;                /* [K × K], rows are the truth; weights summed */
     dn_class_metrics *per_class;      /* [K] */
-    dn_class_metrics macro, weighted; /* means over the classes where defined; support: total */
+    dn_class_metrics macro, weighted; /* means over the classes true or predicted of some row, undefined as 0; support: total */
     dn_curves *curves;                /* NULL unless asked for */
     char warning[DN_MESSAGE_SIZE];    /* why ROC area, average precision and their curves are missing although defined; "" otherwise */
 } dn_metrics;

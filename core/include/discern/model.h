@@ -25,6 +25,11 @@ typedef struct dn_classes {
 } dn_classes;
 
 /* ---- training ------------------------------------------------------------------------------------------------------------------- */
+/* A weight is 0, or in this range, so that products and squares of weights and their sums over rows stay within the range of doubles with all their digits. It holds for the weight of a
+ * row, of a class, and for their product. */
+#define DN_MIN_WEIGHT 1e-100
+#define DN_MAX_WEIGHT 1e100
+
 /* How much a row counts by its class, on top of its own weight. */
 typedef enum dn_class_weight {
     DN_CLASS_WEIGHT_NONE,
@@ -37,10 +42,10 @@ typedef struct dn_train_request {
     const dn_params *params;  /* the algorithm with its parameters, checked */
     size_t target;            /* column of the source */
     dn_encoder_spec features; /* columns: of the source, in feature order, without target and weight; target and n_classes are filled in */
-    bool weighted;            /* rows weigh what the numeric column `weight` says: finite, >= 0, not all 0; a missing weight is an error */
-    size_t weight;            /* column of the source, no input and not the target */
+    bool weighted; /* rows weigh what the numeric column `weight` says: 0 or in the range, not all 0; a missing weight is an error */
+    size_t weight; /* column of the source, no input and not the target */
     dn_class_weight class_weight;
-    const double *class_weights; /* given: [K] >= 0, in the order of the classes */
+    const double *class_weights; /* given: [K] in the range, in the order of the classes */
     size_t n_class_weights;
     /* at most one of the three: */
     double
@@ -128,12 +133,13 @@ const double *dn_model_intercept(const dn_model *model);
 /* Doubles of workspace that dn_model_predict and dn_model_transform need, independent of n. */
 size_t dn_model_workspace(const dn_model *model);
 /* Raw rows [n × n_inputs] (see encoder.h) → out. A row is scored by itself, so the answer for it does not depend on its neighbours, the batch or the thread.
- * No allocation; cannot fail: inputs that are infinite are the caller's to refuse. Thread safe with one workspace a thread. */
-void dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out);
+ * No allocation; inputs that are infinite are the caller's to refuse. Returns n, or the first row whose values are so large that a score is no finite number (of
+ * densities: is none at all); what is written of it and of those after it means nothing. Thread safe with one workspace a thread. */
+size_t dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out);
 /* Directions to project on: 0, the model has none. */
 size_t dn_model_n_components(const dn_model *model);
-/* out [n × n_components] ← the rows in discriminant coordinates, ⟨direction, x_raw⟩. */
-void dn_model_transform(const dn_model *model, const double *raw, size_t n, double *workspace, double *out);
+/* out [n × n_components] ← the rows in discriminant coordinates, ⟨direction, x_raw⟩. Returns n, or the first row where one of them is not finite. */
+size_t dn_model_transform(const dn_model *model, const double *raw, size_t n, double *workspace, double *out);
 
 /* How a model is evaluated; {0} and NULL: plainly. */
 typedef struct dn_evaluate_options {
@@ -141,7 +147,7 @@ typedef struct dn_evaluate_options {
     const char *weight; /* name of the numeric column with the rows' weights; NULL: each counts 1 */
 } dn_evaluate_options;
 /* Metrics of the model on a labelled source: its columns are found by name. DN_ERR_DATA names the column that is missing or of the wrong type, or the row of a weight that is missing or
- * < 0 (or that all are 0); rows whose target is missing are skipped; a class the model does not know is DN_ERR_DATA. */
+ * outside the range (or that all are 0); rows whose target is missing are skipped; a class the model does not know is DN_ERR_DATA. */
 DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options,
                                         const dn_run *run, dn_metrics **out, dn_error *err);
 /* The same of n raw rows [n × n_inputs] (encoder.h) with class indexes and weights (NULL: all 1). */
@@ -149,7 +155,7 @@ typedef struct dn_labelled_rows {
     size_t n;
     const double *raw;    /* [n × n_inputs] */
     const size_t *truth;  /* [n] */
-    const double *weight; /* [n] finite, >= 0, or NULL */
+    const double *weight; /* [n] 0 or in the range, or NULL */
 } dn_labelled_rows;
 DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves, const dn_run *run,
                                             dn_metrics **out, dn_error *err);

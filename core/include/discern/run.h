@@ -46,7 +46,7 @@ struct dn_run {
      * dn_pairwise does: the same bytes whatever the number of threads. Polls `stop` between blocks. NULL: the library's serial one. */
     dn_status (*sum)(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err);
 
-    /* Polled at least once a block and once an iteration, in long matrix computations every 2 * 10^9 operations, from any thread: DN_OK goes on, DN_ERR_STOPPED or DN_ERR_TIME ends the training
+    /* Polled at least once a block and once an iteration, in long matrix computations every 2 * 10^9 operations, in other work on wide rows every 10^7 or every row, from any thread: DN_OK goes on, DN_ERR_STOPPED or DN_ERR_TIME ends the training
      * with that code. NULL: never stops. */
     dn_status (*stop)(const dn_run *run);
 
@@ -90,6 +90,12 @@ typedef struct dn_pairwise {
     size_t depth;                       /* vectors on the stack */
     unsigned level[DN_PAIRWISE_LEVELS]; /* of each vector on the stack, strictly descending */
 } dn_pairwise;
+
+/* How the blocks are to be shared: ranges of 2^level blocks, a few for each of n_slots threads so that none waits long, or of wide vectors one, for memory. */
+unsigned dn_run_sum_level(size_t n_blocks, size_t n_slots, size_t n_out);
+/* Bytes of working memory that a sum of n_out numbers over n_rows rows takes when it is shared so: a total of each range (none when there is but one) and a
+ * dn_pairwise for each thread. What dn_algorithm.memory and dn_train_memory reckon with. */
+double dn_run_sum_memory(size_t n_rows, size_t n_slots, double n_out);
 
 /* Doubles that summing n_leaves vectors of n needs; SIZE_MAX on overflow. */
 size_t dn_pairwise_room(size_t n_leaves, size_t n);

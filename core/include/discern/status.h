@@ -41,7 +41,7 @@ typedef enum dn_status {
 typedef struct dn_error {
     dn_status code;                /* DN_OK: no error noted yet */
     char message[DN_MESSAGE_SIZE]; /* lower case, no period; names the thing, gives the value and the rule; UTF-8 */
-    int64_t row;                   /* the row concerned, counted from 0, or -1 */
+    int64_t row;                   /* the row concerned (of a parameter that is a list: its item), counted from 0, or -1 */
     char field[DN_FIELD_SIZE];     /* the parameter or column concerned, or "" */
 } dn_error;
 

@@ -139,11 +139,11 @@ static void over_a_source_with(size_t cities, const dn_encoder_spec *given, bool
         size_t n_chunks = table_cut(cut, borders), n = 0;
         chunked source;
         chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
+        dn_encoder *encoder = NULL; /* of the training rows: the others hold unseen levels */
+        assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL), DN_OK);
         for (int kind = 0; kind < 3; kind++) {
             const uint8_t *role = kind == 0 ? NULL : t->role;
             enum dn_row_role wanted = kind == 2 ? DN_ROW_VALIDATE : DN_ROW_TRAIN;
-            dn_encoder *encoder = NULL; /* of the training rows: the others hold unseen levels */
-            assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL), DN_OK);
             double *want = expected(t, encoder, role, (uint8_t)wanted, &n);
             for (int memory = 0; memory < 2; memory++) {
                 for (size_t r = 0; r < 2; r++) {
@@ -160,8 +160,8 @@ static void over_a_source_with(size_t cities, const dn_encoder_spec *given, bool
                 }
             }
             free(want);
-            dn_encoder_unref(encoder);
         }
+        dn_encoder_unref(encoder);
         chunked_done(&source);
     }
     free(t);
@@ -206,7 +206,7 @@ static void with_bases(void **unused) {
     static const size_t two[] = {0, 8}, three[] = {1, 5, 9}, others[] = {2, 3};
     const dn_basis_spec bases[] = {
         {.kind = DN_BASIS_POLYNOMIAL, .columns = three, .n_columns = 3, .degree = 3, .interactions = true},
-        {.kind = DN_BASIS_GAUSSIAN, .columns = two, .n_columns = 2, .keep = true, .standardize = true, .n_points = 4},
+        {.kind = DN_BASIS_GAUSSIAN, .columns = two, .n_columns = 2, .keep = true, .standardize = true, .n_points = 4, .width = 1},
         {.kind = DN_BASIS_DISTANCE, .columns = others, .n_columns = 2, .points = (const double[]){1.7e9, 0, 1.7e9, 3}, .n_points = 2},
         {.kind = DN_BASIS_RANDOM_FOURIER, .columns = two, .n_columns = 2, .standardize = true, .n_features = 5, .width = 2},
         {.kind = DN_BASIS_FISHER, .columns = two, .n_columns = 2, .standardize = true}};

@@ -594,6 +594,32 @@ static void full_memory_and_stops(void **state) {
     csv_free(t);
 }
 
+/* Weights are numbers of rows to the scatter: too few of them are said how to be mended, and that mends them. */
+static void weights_of_too_few_rows(void **state) {
+    (void)state;
+    struct csv *t = csv_clouds(60, 3, 3);
+    double v[60];
+    dn_params *p = fisher_params();
+    dn_rows *rows;
+    dn_run run = dn_run_default();
+    for (size_t way = 0; way < 2; way++) {
+        for (size_t i = 0; i < 60; i++)
+            v[i] = way == 0 ? 1.0 / 64 : 1;
+        struct fit fit;
+        dn_error err = {0};
+        OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, v, &rows, NULL));
+        assert_int_equal(fit_rows(rows, 3, p, &run, &fit, &err), way == 0 ? DN_ERR_DATA : DN_OK);
+        if (way == 0)
+            assert_non_null(
+                strstr(err.message, "(got 0.9375): multiply them all by a number, so that they sum to about the number of rows"));
+        else
+            fit_done(&fit);
+        dn_rows_free(rows);
+    }
+    dn_params_free(p);
+    csv_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {{"golden iris", golden, NULL, NULL, "iris"},
                                        {"golden wine", golden, NULL, NULL, "wine"},
@@ -606,6 +632,7 @@ int main(void) {
                                        cmocka_unit_test(nearest_mean),
                                        cmocka_unit_test(means_on_a_line),
                                        cmocka_unit_test(singular),
+                                       cmocka_unit_test(weights_of_too_few_rows),
                                        cmocka_unit_test(shrinkage),
                                        {"raw directions wine", raw_directions, NULL, NULL, "wine"},
                                        {"raw directions breast_cancer", raw_directions, NULL, NULL, "breast_cancer"},

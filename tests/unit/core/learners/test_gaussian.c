@@ -175,20 +175,23 @@ static void linear_weights(void **state) {
         struct csv *t = csv_clouds(90, 3, K);
         dn_params *p = gaussian("shared", "ml");
         struct fit fit;
-        double sigma[9], mean[3][3], scatter[9], b[3], w[3];
+        double sigma[9], mean[3][3], centre[3] = {0}, scatter[9], b[3], w[3];
         OK(fit_arrays(t->x, t->target, NULL, t->n, 3, K, p, &fit, NULL));
         covariance_of(t, NULL, "shared", false, 0, 0, sigma);
         for (size_t k = 0; k < K; k++)
             class_scatter(t->x, t->target, NULL, t->n, 3, k, mean[k], scatter);
+        for (size_t i = 0; i < t->n; i++)
+            for (size_t j = 0; j < 3; j++)
+                centre[j] += t->x[i * 3 + j] / (double)t->n;
         for (size_t k = 0; k < dn_machine_n_scores(&fit.out); k++) {
             double w0 = log(fit.out.gaussians->prior[k]);
             for (size_t j = 0; j < 3; j++)
-                b[j] = K == 2 ? mean[1][j] - mean[0][j] : mean[k][j];
+                b[j] = K == 2 ? mean[1][j] - mean[0][j] : mean[k][j] - centre[j];
             eliminate(sigma, b, 3, 1, w);
             if (K == 2)
                 w0 = log(fit.out.gaussians->prior[1] / fit.out.gaussians->prior[0]);
             for (size_t j = 0; j < 3; j++)
-                w0 -= 0.5 * w[j] * (K == 2 ? mean[0][j] + mean[1][j] : mean[k][j]);
+                w0 -= 0.5 * w[j] * (K == 2 ? mean[0][j] + mean[1][j] : mean[k][j] + centre[j]);
             assert_close(fit.out.w + k * 3, w, 3, 1e-10);
             assert_near(fit.out.w0[k], w0, 1e-10);
         }

@@ -476,7 +476,8 @@ static void too_many_machines(void **state) {
     dn_run run = dn_run_default();
     dn_train_result result;
     dn_error err = {0};
-    assert_int_equal(dn_train(&request, &run, &result, &err), DN_ERR_DATA);
+    assert_int_equal(dn_train(&request, &run, &result, &err), DN_ERR_ARGUMENT);
+    assert_string_equal(err.field, "multiclass");
     assert_non_null(strstr(err.message, "142 classes"));
     assert_non_null(strstr(err.message, "one_vs_rest"));
     OK(dn_params_set_word(p, "multiclass", "one_vs_rest", NULL));

@@ -342,6 +342,21 @@ static void is_the_diagonal_gaussian(void **state) {
     csv_free(t);
 }
 
+/* No column varies, so that a floor is a share of nothing; without one, a floor would help. */
+static void nothing_varies(void **state) {
+    (void)state;
+    const double x[] = {4, 4, 4, 4}, y[] = {0, 1, 0, 1};
+    for (size_t i = 0; i < 2; i++) {
+        dn_params *p = bayes(1, i == 0 ? 0 : 1e-9);
+        struct fit fit;
+        dn_error err = {0};
+        assert_int_equal(fit_arrays(x, y, NULL, 4, 1, 2, p, &fit, &err), DN_ERR_DATA);
+        assert_true((strstr(err.message, "set variance_floor above 0") != NULL) == (i == 0));
+        assert_non_null(strstr(err.message, "exclude the column"));
+        dn_params_free(p);
+    }
+}
+
 static void huge_values(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 2);
@@ -380,17 +395,13 @@ static void invariants(void **state) {
 int main(void) {
     static char *const sets[] = {"iris", "wine", "breast_cancer", "pima"};
     struct CMUnitTest tests[32] = {
-        cmocka_unit_test(thirteen_samples),
-        cmocka_unit_test(likelihood_zero_everywhere),
-        cmocka_unit_test(columns_of_every_kind),
-        cmocka_unit_test(indicators),
-        cmocka_unit_test(dropped_levels),
-        cmocka_unit_test(the_floor),
-        cmocka_unit_test(is_the_diagonal_gaussian),
-        cmocka_unit_test(huge_values),
-        cmocka_unit_test(invariants),
+        cmocka_unit_test(thirteen_samples),      cmocka_unit_test(likelihood_zero_everywhere),
+        cmocka_unit_test(columns_of_every_kind), cmocka_unit_test(indicators),
+        cmocka_unit_test(dropped_levels),        cmocka_unit_test(the_floor),
+        cmocka_unit_test(nothing_varies),        cmocka_unit_test(is_the_diagonal_gaussian),
+        cmocka_unit_test(huge_values),           cmocka_unit_test(invariants),
     };
-    size_t n = 9;
+    size_t n = 10;
     for (size_t i = 0; i < 4; i++)
         tests[n++] = (struct CMUnitTest){"golden", golden, NULL, NULL, sets[i]};
     return _cmocka_run_group_tests("naive_bayes", tests, n, NULL, NULL);

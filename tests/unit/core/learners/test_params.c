@@ -76,6 +76,10 @@ static void rules_are_said(void **state) {
     REFUSED(dn_params_set_number(p, "solver", 1, &err), "solver", "one of");
     REFUSED(dn_params_set_number(p, "gamma", 1, &err), "gamma", "has no parameter \"gamma\"; it has solver");
     REFUSED(dn_params_set_word(p, "", "x", &err), "", "has no parameter");
+    assert_int_equal(err.row, -1);
+    const double list[] = {1, 2, (double)NAN};
+    REFUSED(dn_params_set_list(p, "init", list, 3, &err), "init", "at place 2");
+    assert_int_equal(err.row, 2);
     assert_true(dn_params_number(p, "lambda") == 1e-3); /* nothing of that changed anything */
     assert_string_equal(dn_params_word(p, "solver"), "auto");
     assert_string_equal(dn_params_word(p, "tolerance"), "auto");

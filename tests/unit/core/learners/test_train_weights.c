@@ -227,9 +227,11 @@ static void bad_weights(void **state) {
         const char *words;
     } bad[] = {{(double)NAN, "row 17: the weight is missing"},
                {-0.5, "row 17: a weight must be a finite number >= 0 (got -0.5)"},
-               {(double)INFINITY, "row 17: a weight must be a finite number"}};
+               {(double)INFINITY, "row 17: a weight must be a finite number"},
+               {9e-101, "row 17: a weight must be 0 or from 1e-100 to 1e100 (got 9e-101)"},
+               {1e300, "row 17: a weight must be 0 or from 1e-100 to 1e100 (got 1e+300)"}};
     dn_params *p = exact_params(1e-2);
-    for (size_t b = 0; b < 3; b++) {
+    for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
         struct csv *t = csv_clouds(60, 4, 3);
         for (size_t i = 0; i < t->n; i++)
             t->x[i * 4 + 3] = i == 17 ? bad[b].weight : 1;
@@ -238,27 +240,54 @@ static void bad_weights(void **state) {
         refuses(&request, DN_ERR_DATA, "x3", 17, bad[b].words);
         weighed_free(&w);
     }
-    for (size_t way = 0; way < 3; way++) {
+    for (size_t way = 0; way < 2; way++) {
         struct csv *t = csv_clouds(60, 4, 3);
         for (size_t i = 0; i < t->n; i++)
-            t->x[i * 4 + 3] = way == 0 ? 0 : way == 1 ? (t->target[i] == 1 ? 0 : 1) : 1e308;
+            t->x[i * 4 + 3] = way == 0 || t->target[i] == 1 ? 0 : 1;
         struct weighed w = weighed_of(t);
         dn_train_request request = request_of(&w, p, true);
-        refuses(&request, DN_ERR_DATA, "x3", -1,
-                way == 0   ? "is 0 in all rows"
-                : way == 1 ? "class \"c01\" has no row with a weight above 0"
-                           : "sum is not finite");
+        refuses(&request, DN_ERR_DATA, "x3", -1, way == 0 ? "is 0 in all rows" : "class \"c01\" has no row with a weight above 0");
         weighed_free(&w);
     }
     dn_params_free(p);
 }
 
+/* All weights times what the range allows: the same model and metrics as with weights of 1, by every solver. */
+static void ends_of_the_range(void **state) {
+    (void)state;
+    const double sizes[] = {1, 1e-100, 1e100};
+    const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
+    for (size_t s = 0; s < 4; s++) {
+        dn_train_result r[3];
+        for (size_t i = 0; i < 3; i++) {
+            struct csv *t = csv_clouds(300, 4, 2);
+            for (size_t row = 0; row < t->n; row++)
+                t->x[row * 4 + 3] = sizes[i];
+            struct weighed w = weighed_of(t);
+            dn_params *p = params_of(solvers[s], 1e-2);
+            dn_train_request request = request_of(&w, p, true);
+            r[i] = train(&request);
+            dn_params_free(p);
+            weighed_free(&w);
+        }
+        for (size_t i = 1; i < 3; i++) {
+            assert_same_model(r[0].model, r[i].model, 1e-6);
+            assert_true(!isnan(r[i].train->mcc) && r[i].train->roc_auc > 0.5);
+            assert_near(r[i].train->mcc, r[0].train->mcc, 1e-9);
+            assert_near(r[i].train->roc_auc, r[0].train->roc_auc, 1e-9);
+            assert_near(r[i].train->log_loss, r[0].train->log_loss, 1e-6);
+        }
+        for (size_t i = 0; i < 3; i++)
+            dn_train_result_done(&r[i]);
+    }
+}
+
 static void bad_requests(void **state) {
     (void)state;
-    const double given[] = {1, 2, 3}, zero[] = {1, 0, 1}, negative[] = {1, -1, 1}, tiny[] = {1, 1e-300, 1};
+    const double given[] = {1, 2, 3}, zero[] = {1, 0, 1}, negative[] = {1, -1, 1}, outside[] = {1, 1e-101, 1}, tiny[] = {1, 1e-60, 1};
     struct csv *t = csv_clouds(60, 4, 3);
     for (size_t i = 0; i < t->n; i++)
-        t->x[i * 4 + 3] = 1e-200;
+        t->x[i * 4 + 3] = 1e-50;
     struct weighed w = weighed_of(t);
     dn_params *p = exact_params(1e-2);
     const dn_train_request good = request_of(&w, p, true);
@@ -278,8 +307,13 @@ static void bad_requests(void **state) {
     refuses(&bad, DN_ERR_DATA, "class_weight", -1, "class \"c01\" has class weight 0");
     bad.class_weights = negative;
     refuses(&bad, DN_ERR_ARGUMENT, "class_weight", -1, "(got -1)");
+    bad.class_weights = outside;
+    refuses(&bad, DN_ERR_DATA, "class_weight", -1, "class \"c01\" has class weight 1e-101; a class weight must be from 1e-100 to 1e100");
+    int64_t row = 0; /* the first of its class */
+    while (t->target[row] != 1)
+        row++;
     bad.class_weights = tiny;
-    refuses(&bad, DN_ERR_DATA, "", -1, "leave the range of numbers");
+    refuses(&bad, DN_ERR_DATA, "class_weight", row, "its weight 1e-50 times 1e-60 of its class \"c01\" is not from 1e-100 to 1e100");
     dn_params_free(p);
     weighed_free(&w);
 }
@@ -289,6 +323,7 @@ int main(void) {
         cmocka_unit_test(weights_are_copies), cmocka_unit_test(class_weights_are_weights),
         cmocka_unit_test(held_out),           cmocka_unit_test(raw_rows),
         cmocka_unit_test(bad_weights),        cmocka_unit_test(bad_requests),
+        cmocka_unit_test(ends_of_the_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
