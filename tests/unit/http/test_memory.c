@@ -10,7 +10,9 @@ static struct toy toy;
 static struct raw_in in;
 
 static void start(int64_t body_memory) {
-    toy_start(&toy, &(struct http_settings){.body_memory = body_memory});
+    /* nothing here is about time: a slow machine is to end no connection */
+    toy_start(&toy,
+              &(struct http_settings){.body_memory = body_memory, .header_timeout = 300, .idle_timeout = 300, .keep_alive_timeout = 300});
     memset(&in, 0, sizeof in);
     in.fd = raw_connect(toy.server);
 }
