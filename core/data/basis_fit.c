@@ -294,6 +294,8 @@ static dn_status two_passes(struct moments *self, const dn_rows *rows, double to
         feature->second = totals[n + j];
         if (feature->factor != 0 && !dni_moments_finish(feature, total_weight, NULL, &encoder->mean[first + j], &encoder->scale[first + j]))
             status = refuse_scale(self, j, err);
+        if (feature->factor == 0 && encoder->n_constant++ == 0)
+            encoder->first_constant = first + j;
     }
     return status;
 }

@@ -179,6 +179,11 @@ size_t dn_encoder_n_features(const dn_encoder *encoder) {
     return encoder->n_features;
 }
 
+size_t dn_encoder_n_constant(const dn_encoder *encoder, size_t *out_first) {
+    *out_first = encoder->first_constant;
+    return encoder->n_constant;
+}
+
 bool dn_encoder_standardizes(const dn_encoder *encoder) {
     return encoder->standardize;
 }

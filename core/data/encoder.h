@@ -22,6 +22,7 @@ struct dn_encoder {
     size_t n_entries;     /* most features of a row that can be other than 0 */
     size_t *basis_inputs; /* [n_basis_inputs] inputs that some basis has, ascending */
     size_t n_basis_inputs;
+    size_t n_constant, first_constant; /* features of bases that standardising found to be of one value; of the fit */
 };
 
 /* An encoder of n inputs with everything empty, one reference. */

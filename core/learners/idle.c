@@ -26,6 +26,15 @@ void dni_warn_of_idle_inputs(const dn_encoder *encoder, dn_report *report) {
     if (names[0] != '\0')
         dn_report_warn(report, "all training rows have the same value of %s: it tells the classes apart by nothing%s", names,
                        dn_encoder_standardizes(encoder) ? ", its weight is 0" : "");
+    size_t first, n = dn_encoder_n_constant(encoder, &first);
+    if (n > 0) {
+        char own[DN_FIELD_SIZE];
+        dni_feature_name(&(dn_fit_input){.encoder = encoder}, first, own);
+        dn_report_warn(report,
+                       "%zu of the features of the bases (the first: %s) have one value in all training rows: they tell the classes "
+                       "apart by nothing",
+                       n, own);
+    }
 }
 
 void dni_clear_idle_weights(const dn_encoder *encoder, dn_machine *machines, size_t n_machines) {

@@ -130,6 +130,8 @@ void dn_encoder_unref(dn_encoder *encoder);      /* NULL is allowed */
 
 size_t dn_encoder_n_inputs(const dn_encoder *encoder);
 const dn_input *dn_encoder_input(const dn_encoder *encoder, size_t i);
+/* How many features of the bases were the same in all training rows, as standardising found, and the first of them; 0 in an encoder read from bytes. */
+size_t dn_encoder_n_constant(const dn_encoder *encoder, size_t *out_first);
 size_t dn_encoder_n_features(const dn_encoder *encoder);
 bool dn_encoder_standardizes(const dn_encoder *encoder);
 /* Mean and deviation by which feature j is standardised (0 and 1 for one that is not). [n_features], the encoder's. */

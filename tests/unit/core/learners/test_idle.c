@@ -77,7 +77,29 @@ static void every_algorithm(void **state) {
     csv_free(t);
 }
 
+/* A bell so narrow that no row but its centre's is under it: its feature is 0 everywhere. */
+static void derived_features(void **state) {
+    (void)state;
+    struct csv *t = csv_clouds(N, 2, 3);
+    struct table *table = table_of(t);
+    dn_params *p = params_for("logistic");
+    const double centres[] = {10, 20, 1e6, 1e6}; /* in the middle of the rows, and far from all */
+    const dn_basis_spec bells = {.kind = DN_BASIS_GAUSSIAN, .points = centres, .n_points = 2, .width = 3};
+    dn_train_request request = table_request(t, table, p);
+    request.features.bases = &bells;
+    request.features.n_bases = 1;
+    dn_run run = dn_run_default();
+    dn_train_result result;
+    OK(dn_train(&request, &run, &result, NULL));
+    assert_int_equal(result.report.n_warnings, 1);
+    assert_true(warned(&result.report, "1 of the features of the bases", "(2)"));
+    dn_train_result_done(&result);
+    dn_params_free(p);
+    table_free(table);
+    csv_free(t);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_algorithm)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_algorithm), cmocka_unit_test(derived_features)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
