@@ -40,6 +40,10 @@ static dn_status find_constants(struct problem *p, dn_error *err) {
         p->scale[j] = within > 0 ? sqrt(within) : 1;
         perfect += p->marked[j];
     }
+    if (perfect > 0 && perfect + constant == d)
+        return dn_error_set(err, DN_ERR_DATA,
+                            "no column varies within the classes: each class has a single row, or rows that are all the same; classes need "
+                            "more rows, or the columns tell them apart without error");
     if (perfect > 0) {
         dni_feature_list(p->fisher->input, p->marked, 4, names);
         return dn_error_set(err, DN_ERR_DATA,

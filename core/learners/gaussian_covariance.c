@@ -51,6 +51,10 @@ static dn_status refuse_constants(const dni_covariance_task *task, const double 
                             "the covariance %s is 0, for its rows are a single one or all the same: choose covariance shared, or leave "
                             "the class out",
                             rows);
+    if (constant == used)
+        return dn_error_set(err, DN_ERR_DATA,
+                            "no column varies within the classes: each class has a single row, or rows that are all the same; classes need "
+                            "more rows");
     dni_feature_list(task->input, marked, 4, columns);
     return dn_error_set(err, DN_ERR_DATA, "columns are constant %s%s, a variance of 0 (%s): exclude their columns%s",
                         task->k == SIZE_MAX ? "" : "in the rows ", rows, columns,

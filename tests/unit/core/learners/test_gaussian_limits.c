@@ -112,6 +112,11 @@ static void constant_columns(void **state) {
         dn_params_free(p);
     }
     csv_free(t);
+    t = csv_clouds(3, 2, 3); /* a row a class: no column is to blame */
+    dn_params *p = gaussian("shared");
+    refused(t, NULL, p, DN_ERR_DATA, (const char *const[]){"no column varies within the classes", "single row", NULL});
+    dn_params_free(p);
+    csv_free(t);
 }
 
 /* A column of one value in all rows has no density: what is left is the density of the others, standardised or not, in raw features too. */
