@@ -180,7 +180,7 @@ static dn_status find_directions(struct fisher *self, size_t n, double *out, dn_
     dn_status status = dni_symmetric_null(self->run, self->small, K, 1, &found, &vectors, err);
     if (status == DN_OK && vectors == NULL)
         status = dn_error_set(err, DN_ERR_NUMERIC, "the directions of a fisher basis between %zu classes could not be computed", K);
-    for (size_t i = 0; status == DN_OK && i < n; i++) {
+    for (size_t i = 0; status == DN_OK && vectors != NULL && i < n; i++) {
         const double *u = vectors + (found - 1 - i) * K;
         double *w = out + i * p;
         memset(w, 0, p * sizeof *w);

@@ -69,7 +69,7 @@ dn_status dni_logistic_find_rank(dni_logistic_fit *fit, dn_error *err) {
                               "the weights are not unique, and the %zu combinations of columns that no row tells apart could not be "
                               "computed: give lambda > 0",
                               fit->n_null);
-    if (status == DN_OK && fit->n_null > 0) {
+    if (status == DN_OK && fit->n_null > 0 && fit->null_basis != NULL) {
         fit->loss.null_basis = fit->null_basis;
         fit->loss.n_null = fit->n_null;
         warn_of_rank(fit);

@@ -171,5 +171,6 @@ void outputs_room_done(struct outputs_room *room) {
 }
 
 bool outputs_refuse_row(size_t row, const char *what, struct problem *problem) {
-    return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "instance %zu has values so large that %s leave the finite numbers", row, what);
+    return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "instance %zu has values so large that %s leave the finite numbers", row,
+                       what);
 }

@@ -203,7 +203,7 @@ static dn_status first_failure(const struct task *t, size_t n_threads, dn_error 
 static dn_status sum_alloc(const struct team *team, struct task *t, const dn_run *run, double *out, void **memory, dn_error *err) {
     bool alone = t->n_ranges == 1;
     size_t n_totals = alone ? 0 : t->n_ranges * t->n_out, n_threads = alone ? 1 : team->n_threads;
-    if (t->room > SIZE_MAX / 16 / n_threads || (t->n_out > 0 && t->n_ranges > SIZE_MAX / 16 / t->n_out))
+    if ((double)t->n_ranges * (double)t->n_out + (double)n_threads * (double)t->room > (double)(SIZE_MAX / 16))
         return dn_error_set(err, DN_ERR_MEMORY, "partial sums of %zu numbers are more than can be addressed", t->n_out);
     dn_status s = dn_run_alloc(run, n_totals + n_threads * t->room, sizeof(double), "partial sums", memory, err);
     t->totals = alone ? out : *memory;
