@@ -270,6 +270,7 @@ bool http_stop(struct http_server *server) {
     watchers_stop(&server->watchers);
     if (!pool_stop(&server->operations, CALLS_PATIENCE_NS) || !pool_stop(&server->pool, CALLS_PATIENCE_NS))
         return false; /* a stream whose client has left: its next piece is still being made */
+    watchers_done(&server->watchers);
     linger_stop(&server->linger);
     for (size_t i = 0; i < server->n_io; i++)
         call_spares_free(&server->io[i]);

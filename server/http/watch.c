@@ -103,6 +103,11 @@ void watchers_stop(struct watchers *w) {
     (void)pthread_cond_signal(&w->wake);
     (void)pthread_mutex_unlock(&w->lock);
     (void)pthread_join(w->thread, NULL);
+}
+
+void watchers_done(struct watchers *w) {
+    if (!w->started)
+        return;
     while (w->first != NULL) { /* none, once every connection is closed, but for streams whose client had left */
         struct http_call *call = w->first;
         w->first = call->watch_next;

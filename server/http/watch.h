@@ -22,7 +22,10 @@ struct watchers {
 };
 bool watchers_start(struct watchers *w, struct http_server *server);
 void watchers_poke(struct watchers *w);
+/* Nothing is put on the pool from here on; what the pool still runs may be added. */
 void watchers_stop(struct watchers *w);
+/* Once the pool has ended: lets go of what was added. */
+void watchers_done(struct watchers *w);
 uint64_t watchers_pokes(struct watchers *w);
 /* Puts the call's job on the pool when the server has been poked more often than `seen`, or at the deadline. job_run is set; the caller's reference is the job's. */
 void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int64_t deadline_ns);
