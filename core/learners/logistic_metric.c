@@ -9,29 +9,11 @@
 #include "learners/report.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
+#include "linalg/qr.h"
 #include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Orthonormal rows by Gram–Schmidt, twice for the rounding. Rows that vanish become 0. */
-static dn_status orthonormalise(const dn_run *run, double *rows, size_t n, size_t d, dn_error *err) {
-    for (size_t r = 0; r < n; r++) {
-        dn_status status = dn_run_stop(run, err);
-        if (status != DN_OK)
-            return status;
-        double *row = rows + r * d;
-        double before = dni_norm(row, d);
-        for (int again = 0; again < 2; again++)
-            for (size_t q = 0; q < r; q++)
-                dni_axpy(-dni_dot(row, rows + q * d, d), rows + q * d, row, d);
-        double norm = dni_norm(row, d);
-        double factor = norm > 1e-12 * before && norm > 0 ? 1 / norm : 0;
-        for (size_t j = 0; j < d; j++)
-            row[j] *= factor;
-    }
-    return DN_OK;
-}
 
 static void warn_of_rank(dni_logistic_fit *fit) {
     size_t d = fit->loss.width - 1, marked = 0;
@@ -87,7 +69,7 @@ dn_status dni_logistic_least_norm(dni_logistic_fit *fit, double *x, dn_error *er
     for (size_t r = 0; r < fit->n_null; r++)
         for (size_t j = 0; j < d; j++)
             fit->null_basis[r * d + j] /= loss->scale[j];
-    dn_status status = orthonormalise(fit->run, fit->null_basis, fit->n_null, d, err);
+    dn_status status = dni_orthonormal_rows(fit->run, fit->null_basis, fit->n_null, d, err);
     if (status != DN_OK)
         return status;
     double *w = loss->stated; /* scratch: the next evaluation fills it */
