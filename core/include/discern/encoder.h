@@ -35,6 +35,25 @@ typedef enum dn_categorical { DN_ONE_HOT, DN_DROP_FIRST } dn_categorical;
 /* A category that training never saw: all zeros, the most frequent level, or refused (whoever reads raw rows asks dn_encoder_refuses_unseen). */
 typedef enum dn_unseen_rule { DN_UNSEEN_ZEROS, DN_UNSEEN_FREQUENT, DN_UNSEEN_REFUSE } dn_unseen_rule;
 
+/* How the words of a text column count. tf is how often a word occurs in a text, n the training rows' Σv, df the Σv of those whose text has the word. */
+typedef enum dn_text_weighting {
+    DN_TEXT_COUNTS, /* tf */
+    DN_TEXT_BINARY, /* 1 when it occurs */
+    DN_TEXT_TFIDF   /* tf·(1 + ln((1 + n)/(1 + df))), the text's features scaled to Euclidean length 1: Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 6.2 */
+} dn_text_weighting;
+
+/* Text to features, the same for all text columns of an encoder. Words are maximal runs of letters, marks, digits and "_" of Unicode (data/words.h). Two ways: a vocabulary, the words of the
+ * training rows, each a feature named "column:word"; or hashing, `buckets` features named "column:#17" into which words fall by their hash, nothing learned of them but df. */
+typedef struct dn_text_spec {
+    dn_text_weighting weighting;
+    size_t vocabulary; /* most words of a column: those that most training rows have, among equals the first by bytes; 0: DN_DEFAULT_VOCABULARY */
+    size_t min_rows;   /* words that fewer training rows have are left out; 0: 1 */
+    size_t buckets;    /* 0: a vocabulary; otherwise hashed, at most DN_MAX_WORDS */
+    bool keep_case;    /* otherwise words are lower-cased */
+} dn_text_spec;
+#define DN_DEFAULT_VOCABULARY 100000
+#define DN_MAX_WORDS ((size_t)1 << 22) /* features of one text column */
+
 typedef enum dn_basis_kind {
     DN_BASIS_POLYNOMIAL,     /* all monomials of the columns of degree 1 … degree */
     DN_BASIS_GAUSSIAN,       /* exp(−‖x − c‖²/(2·width²)) for each centre c */
@@ -68,7 +87,7 @@ size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n
 
 typedef struct dn_encoder_spec {
     const size_t
-        *columns; /* the source's columns that are inputs, in feature order; DN_TEXT columns are refused (DN_ERR_DATA, field = name) */
+        *columns; /* the source's columns that are inputs, in feature order */
     size_t n_columns;
     bool standardize;
     size_t max_levels; /* DN_ERR_DATA when a categorical column has more; 0: DN_MAX_LEVELS */
@@ -78,6 +97,7 @@ typedef struct dn_encoder_spec {
         missing_indicator; /* each numeric or boolean input that training rows miss gets one feature more: 1 where missing ("age=(missing)") */
     dn_categorical categorical;
     dn_unseen_rule unseen;
+    dn_text_spec text;
     const dn_basis_spec *bases; /* [n_bases] */
     size_t n_bases;
     const double *target; /* [source->n_rows] class indexes of the training rows, for a fisher basis; NULL otherwise */
@@ -163,6 +183,36 @@ size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *o
 
 /* The level's index as a raw value, DN_UNSEEN if training never saw it. O(length) by hashing; thread safe. */
 double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *text, size_t length);
+
+/* Rows as they come, before the encoder: see above. A view; what an input of text or sparse type has in `value` is not looked at, its features are among the entries. */
+typedef struct dn_raw_rows {
+    size_t n;
+    const double *value;     /* [n × n_inputs] */
+    const size_t *row_start; /* [n + 1] of entries; NULL: the encoder has no text and no sparse input, or no row has an entry */
+    const uint32_t *feature; /* strictly ascending within a row: the encoder's features of text and sparse inputs */
+    const double *entry;     /* the feature's raw value (not standardised) */
+} dn_raw_rows;
+/* A view of n rows without entries. */
+static inline dn_raw_rows dn_raw_numbers(const double *value, size_t n) {
+    return (dn_raw_rows){.n = n, .value = value};
+}
+/* Rows first … first + n - 1 of rows, whose encoder has n_inputs inputs. */
+static inline dn_raw_rows dn_raw_part(dn_raw_rows rows, size_t n_inputs, size_t first, size_t n) {
+    rows.n = n;
+    rows.value += first * n_inputs;
+    rows.row_start = rows.row_start == NULL ? NULL : rows.row_start + first; /* counts from row_start[0] on need not begin with 0 */
+    return rows;
+}
+
+/* Makes the entries of texts: one thread's memory for the words of a text. Heap object. */
+typedef struct dn_text_work dn_text_work;
+DN_MUST_USE dn_status dn_text_work_new(dn_text_work **out, dn_error *err);
+void dn_text_work_free(dn_text_work *work); /* NULL is allowed */
+/* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length · log) . DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length, dn_text_work *work,
+                                      const uint32_t **feature, const double **entry, size_t *n, dn_error *err);
+/* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, it counts nothing. */
+size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place);
 
 /* x of n_rows raw rows [n_rows × n_inputs] → out [n_rows × n_features] dense, standardised when the encoder standardises. No allocation, cannot fail: a feature of a basis
  * may be infinite or NaN for numbers far beyond those of the training rows (1e300 squared). */

@@ -11,9 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum dn_column_type { DN_NUMERIC, DN_BOOLEAN, DN_CATEGORICAL, DN_TEXT } dn_column_type;
+/* DN_SPARSE: a column of sparse vectors, many numbers a row of which most are 0: the features of an svmlight file are one such column. */
+typedef enum dn_column_type { DN_NUMERIC, DN_BOOLEAN, DN_CATEGORICAL, DN_TEXT, DN_SPARSE } dn_column_type;
 
-/* "numeric", "boolean", "categorical", "text"; and back (false: no such type). */
+/* "numeric", "boolean", "categorical", "text", "sparse"; and back (false: no such type). */
 const char *dn_column_type_name(dn_column_type type);
 bool dn_column_type_parse(const char *name, dn_column_type *out);
 
@@ -29,13 +30,17 @@ typedef struct dn_strings {
 /* One column of one chunk, as its logical type wants it. Views into a dn_column_chunk.
  *   DN_NUMERIC, DN_BOOLEAN: number[n_rows], NaN is missing (booleans 0 and 1).
  *   DN_CATEGORICAL, DN_TEXT: code[n_rows] indexes `strings`, the chunk's own list in order of first appearance (distinct for DN_CATEGORICAL; a DN_TEXT list may repeat
- *   a string), DN_CODE_MISSING is missing. */
+ *   a string), DN_CODE_MISSING is missing.
+ *   DN_SPARSE: the entries of row i are k = row_start[i] … row_start[i + 1] - 1: number[k] at place[k], strictly ascending within a row; a place that has none is 0. An entry
+ *   may be 0 itself; there is no missing. */
 typedef struct dn_column_view {
     dn_column_type type;
     size_t n_rows;
     const double *number;
     const uint32_t *code;
     dn_strings strings;
+    const size_t *row_start; /* DN_SPARSE: [n_rows + 1], from 0 */
+    const uint32_t *place;   /* DN_SPARSE */
 } dn_column_view;
 
 /* ---- one column chunk as bytes -------------------------------------------------------------------------------------------------
@@ -54,6 +59,8 @@ DN_MUST_USE dn_status dn_column_builder_number(dn_column_builder *builder, doubl
 DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n, dn_error *err);
 DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length, dn_error *err);
 DN_MUST_USE dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err);
+/* A sparse row of n entries, places strictly ascending and values finite (DN_ERR_ARGUMENT otherwise): for a column of DN_SPARSE, all of whose rows come this way. */
+DN_MUST_USE dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *place, const double *value, size_t n, dn_error *err);
 size_t dn_column_builder_n_rows(const dn_column_builder *builder);
 size_t dn_column_builder_bytes(const dn_column_builder *builder); /* memory in use, about: tells when a chunk is full */
 /* Appends the encoded chunk to the caller's memory: *out is malloc'ed, the caller frees it. The builder is empty afterwards and keeps its memory. */
@@ -81,6 +88,8 @@ size_t dn_number_format(double value, char out[DN_NUMBER_SIZE]);
 typedef struct dn_table_column {
     const char *name; /* UTF-8, NUL-terminated, unique in the table */
     dn_column_type type;
+    size_t width;         /* DN_SPARSE: places are below it; 0 otherwise */
+    uint32_t first_place; /* DN_SPARSE: what place 0 is called: place j is the feature "<name><first_place + j>" ("f1") */
 } dn_table_column;
 
 typedef struct dn_table_source dn_table_source;
