@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #define DEFAULT_LIMIT (1 << 20)
@@ -75,7 +74,8 @@ bool body_refuse(struct http_call *call) {
 }
 
 static void fail_too_large(struct http_call *call) {
-    const char *option = call->match.route->limit_option;
+    const char *option =
+        call->sink != NULL && call->sink->limit_option != NULL ? call->sink->limit_option : call->match.route->limit_option;
     http_fail(call, PROBLEM_BODY_TOO_LARGE, "the body is larger than the limit of %lld bytes%s%s", (long long)call->body_limit,
               option != NULL ? ", set by " : "", option != NULL ? option : "");
 }
@@ -85,15 +85,10 @@ static void sink_abort(struct http_call *call) {
     if (!call->sink_open)
         return;
     call->sink_open = false;
-    call->match.route->sink->abort(call);
+    call->sink->abort(call);
 }
 
 /* ---- taking ------------------------------------------------------------------------------------------------------------------------- */
-
-static bool encoding_is_identity(const struct http_call *call) {
-    const char *encoding = call->headers.content_encoding;
-    return encoding == NULL || encoding[0] == '\0' || strcasecmp(encoding, "identity") == 0;
-}
 
 static bool refuse_filled(struct http_call *call) {
     if (call->reply.kind == REPLY_NONE)
@@ -110,10 +105,16 @@ static void fail_no_room(struct http_call *call) {
 
 /* What a body of this many bytes will be counted with. */
 static int64_t weight_of(const struct http_call *call, int64_t length) {
-    const struct http_sink *sink = call->match.route->sink;
+    const struct http_sink *sink = call->sink;
     if (sink == NULL)
         return length;
+    if (sink->held != NULL && call->sink_open)
+        return sink->held(call);
     return length < sink->holds / READER_FACTOR ? length * READER_FACTOR : sink->holds;
+}
+
+static size_t decoder_weight(const struct http_call *call) {
+    return call->decoder != NULL ? DECODER_BYTES : 0;
 }
 
 /* Room for n bytes more and a NUL. Doubling, but never beyond what the body can come to: large ones are counted with what they are. */
@@ -122,10 +123,10 @@ static bool grow(struct http_call *call, size_t n) {
     size_t needed = body->size + n + 1;
     if (needed <= body->capacity)
         return true;
-    int64_t most = call->headers.length > 0 ? call->headers.length : call->body_limit;
+    int64_t most = call->headers.length > 0 && call->decoder == NULL ? call->headers.length : call->body_limit;
     size_t capacity = body->capacity * 2 < (size_t)most ? body->capacity * 2 : (size_t)most + 1;
     capacity = capacity > needed ? capacity : needed;
-    if (!memory_hold(&call->server->memory, &call->body_share, capacity)) {
+    if (!memory_hold(&call->server->memory, &call->body_share, capacity + decoder_weight(call))) {
         fail_no_room(call);
         return false;
     }
@@ -133,6 +134,25 @@ static bool grow(struct http_call *call, size_t n) {
         return true;
     http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
     return false;
+}
+
+/* The body's coding, and what undoes it. false: the answer is filled. */
+static bool accept_coding(struct http_call *call) {
+    enum coding coding;
+    if (!coding_of_content(call->headers.content_encoding, &coding)) {
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
+                  "Content-Encoding \"%.100s\" is not supported; it may be gzip or deflate, or the body comes as it is",
+                  call->headers.content_encoding);
+        return false;
+    }
+    if (coding == CODING_IDENTITY)
+        return true;
+    if (call->io->decoded == NULL)
+        call->io->decoded = malloc(DECODER_ROOM);
+    call->decoder = call->io->decoded != NULL ? decoder_new(coding) : NULL;
+    if (call->decoder == NULL)
+        http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+    return call->decoder != NULL;
 }
 
 /* Judges what the header says of the body. false: the answer is filled. */
@@ -144,11 +164,8 @@ static bool accept_header(struct http_call *call) {
     }
     if (route->body == HTTP_BODY_NONE || call->headers.length == 0)
         return true;
-    if (!encoding_is_identity(call)) {
-        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "Content-Encoding \"%.100s\" is not supported; send the body as it is",
-                  call->headers.content_encoding);
+    if (!accept_coding(call))
         return false;
-    }
     struct problem problem = {0};
     if (!headers_check_content(&call->headers, call->method, &problem)) {
         http_reply_problem(call, &problem);
@@ -193,13 +210,25 @@ bool body_judged(struct http_call *call) {
     return connection_enter(call->connection, PHASE_BODY);
 }
 
+/* Who takes the body, and how much of it. */
+static void choose_sink(struct http_call *call) {
+    const struct http_route *route = call->match.route;
+    const struct http_sink *sink = route->sink;
+    int64_t (*limit)(void *app) = route->body_limit;
+    if (route->body == HTTP_BODY_STREAM || (sink != NULL && sink->wants(call)))
+        call->sink = sink;
+    if (call->sink != NULL && call->sink->body_limit != NULL)
+        limit = call->sink->body_limit;
+    call->body_limit = limit != NULL ? limit(call->server->app) : DEFAULT_LIMIT;
+}
+
 bool body_begin(struct http_call *call) {
     const struct http_route *route = call->match.route;
-    call->body_limit = route->body_limit != NULL ? route->body_limit(call->server->app) : DEFAULT_LIMIT;
+    choose_sink(call);
     if (!accept_header(call))
         return refuse_filled(call);
-    if (route->body == HTTP_BODY_STREAM) {
-        call->sink_open = route->sink->begin(call);
+    if (call->sink != NULL) {
+        call->sink_open = call->sink->begin(call);
         if (!call->sink_open)
             return refuse_filled(call);
         if (call->deferred != NULL)
@@ -260,7 +289,7 @@ static enum body_next pause_body(struct http_call *call) {
     (void)pthread_mutex_unlock(&server->pause_lock);
     if (early)
         resume(call);
-    return BODY_CONTINUE;
+    return BODY_WAIT;
 }
 
 void http_resume_body(struct http_call *call) {
@@ -295,17 +324,36 @@ static enum body_next refused(struct http_call *call) {
     return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
 }
 
+/* On the pool, the connection suspended. What it refuses the I/O thread finds when the connection goes on. */
+static void run_work(struct http_call *call) {
+    call->sink->work(call);
+    resume(call);
+}
+
+static enum body_next work_on_body(struct http_call *call) {
+    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call))
+        return BODY_CLOSE;
+    call_push(call, run_work);
+    return BODY_WAIT;
+}
+
 static enum body_next sink_take(struct http_call *call, const char *bytes, size_t n) {
-    if (!memory_hold(&call->server->memory, &call->body_share, (size_t)weight_of(call, (int64_t)call->body_seen))) {
+    if (call->reply.kind != REPLY_NONE) { /* its work has refused the body */
+        call->sink_open = false;
+        return refused(call);
+    }
+    if (!memory_hold(&call->server->memory, &call->body_share, (size_t)weight_of(call, (int64_t)call->body_read) + decoder_weight(call))) {
         sink_abort(call);
         fail_no_room(call);
         return refused(call);
     }
-    switch (call->match.route->sink->data(call, bytes, n)) {
+    switch (call->sink->data(call, bytes, n)) {
     case HTTP_SINK_MORE:
         return BODY_CONTINUE;
     case HTTP_SINK_PAUSE:
         return pause_body(call);
+    case HTTP_SINK_WORK:
+        return work_on_body(call);
     case HTTP_SINK_REFUSED:
         break;
     }
@@ -324,21 +372,64 @@ static enum body_next waste(struct http_call *call, size_t n) {
     return BODY_CLOSE;
 }
 
-static enum body_next take(struct http_call *call, const char *bytes, size_t n) {
-    const struct http_route *route = call->match.route;
-    if (route->body == HTTP_BODY_NONE)
-        return waste(call, n);
-    if (call->body_seen > (uint64_t)call->body_limit) { /* chunked: its length was not known before */
+/* Bytes of the body as the handler is to see them. */
+static enum body_next take_plain(struct http_call *call, const char *bytes, size_t n) {
+    call->body_read += n;
+    if (call->body_read > (uint64_t)call->body_limit) { /* chunked or coded: its length was not known before */
         sink_abort(call);
         fail_too_large(call);
         return refused(call);
     }
-    if (route->body == HTTP_BODY_STREAM)
+    if (call->sink != NULL)
         return sink_take(call, bytes, n);
     if (!grow(call, n))
         return refused(call);
     buf_append(&call->body, bytes, n);
     return BODY_CONTINUE;
+}
+
+static void fail_coding(struct http_call *call) {
+    http_fail(call, PROBLEM_BAD_REQUEST,
+              "the body is not what Content-Encoding says (%.20s): %s; %llu bytes of it were read, %llu came of them",
+              call->headers.content_encoding, decoder_fault(call->decoder), (unsigned long long)call->body_seen,
+              (unsigned long long)call->body_read);
+}
+
+/* Step by step, so that a short body that becomes a long one is bounded like any other: what a paused one leaves is given again by the library. */
+static enum body_next take_coded(struct http_call *call, const char *bytes, size_t n, size_t *left) {
+    enum body_next next = BODY_CONTINUE;
+    for (size_t at = 0; at < n && next == BODY_CONTINUE && atomic_load(&call->stage) == STAGE_BODY;) {
+        size_t taken = 0, n_out = 0;
+        const enum decoder_state state = decoder_step(call->decoder, bytes + at, n - at, &taken, call->io->decoded, &n_out);
+        at += taken;
+        if (n_out > 0)
+            next = take_plain(call, call->io->decoded, n_out);
+        if (next == BODY_WAIT && state == DECODER_MORE)
+            *left = n - at;
+        if (state == DECODER_MORE || next != BODY_CONTINUE || atomic_load(&call->stage) != STAGE_BODY)
+            continue;
+        sink_abort(call);
+        if (state == DECODER_FAULT)
+            fail_coding(call);
+        else
+            http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+        return refused(call);
+    }
+    return next;
+}
+
+static enum body_next take(struct http_call *call, const char *bytes, size_t n, size_t *left) {
+    if (call->match.route->body == HTTP_BODY_NONE)
+        return waste(call, n);
+    return call->decoder != NULL ? take_coded(call, bytes, n, left) : take_plain(call, bytes, n);
+}
+
+bool body_complete(struct http_call *call) {
+    if (call->decoder == NULL || decoder_fault(call->decoder) == NULL)
+        return true;
+    sink_abort(call);
+    fail_coding(call);
+    return false;
 }
 
 static enum body_next discard(struct http_call *call, size_t n) {
@@ -349,13 +440,13 @@ static enum body_next discard(struct http_call *call, size_t n) {
     return BODY_CLOSE;
 }
 
-enum body_next body_take(struct http_call *call, const char *bytes, size_t n) {
+enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left) {
     struct connection *c = call->connection;
     call->body_seen += n;
     atomic_store_explicit(&c->body, atomic_load_explicit(&c->body, memory_order_relaxed) + n, memory_order_relaxed);
     int stage = atomic_load(&call->stage);
     if (stage == STAGE_BODY)
-        return take(call, bytes, n);
+        return take(call, bytes, n, left);
     return stage == STAGE_DISCARD ? discard(call, n) : BODY_CLOSE;
 }
 
@@ -365,5 +456,7 @@ void body_abandon(struct http_call *call) {
 
 void body_forget(struct http_call *call) {
     buf_done(&call->body);
+    decoder_free(call->decoder);
+    call->decoder = NULL;
     memory_hold_anyway(&call->server->memory, &call->body_share, 0);
 }

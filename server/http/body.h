@@ -7,7 +7,7 @@
 /* What the access handler is to do next. */
 enum body_next {
     BODY_CONTINUE, /* bytes were taken; wait for more */
-    BODY_WAIT,     /* nothing was taken: paused */
+    BODY_WAIT,     /* paused: the connection is suspended; what was not taken comes again */
     BODY_CLOSE     /* end the connection */
 };
 
@@ -17,7 +17,10 @@ bool body_refuse(struct http_call *call);
 bool body_begin(struct http_call *call);
 /* After STAGE_JUDGED: goes on with the body, or refuses it. false: close. */
 bool body_judged(struct http_call *call);
-enum body_next body_take(struct http_call *call, const char *bytes, size_t n);
+/* Takes bytes[n] but for the last *left of them, which only a paused one leaves. */
+enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left);
+/* The body has come to its end: false: it may not end here, the answer is filled. */
+bool body_complete(struct http_call *call);
 /* Ends the connection with the call's filled answer, written on the descriptor at once. */
 void body_answer_and_close(struct http_call *call);
 /* Best effort, never blocks. Nothing may have been written for this request before. */

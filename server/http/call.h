@@ -3,6 +3,7 @@
 #define HTTP_CALL_H
 
 #include "base/arena.h"
+#include "http/coding.h"
 #include "http/connections.h"
 #include "http/headers.h"
 #include "http/http.h"
@@ -41,6 +42,7 @@ struct reply {
     void *memory;              /* REPLY_MEMORY: malloc'ed, ours until it is queued */
     const void *bytes;         /* REPLY_MEMORY, REPLY_STATIC */
     size_t size;               /* of bytes */
+    uint64_t length;           /* REPLY_STREAM: of the whole body; UINT64_MAX: not known */
     enum problem_type problem; /* PROBLEM_NONE: no problem */
     struct reply_header headers[CALL_MAX_HEADERS];
     size_t n_headers;
@@ -77,14 +79,17 @@ struct http_call {
     const char *cross_origin; /* an allowed foreign origin: CORS headers; NULL: none */
 
     /* the body */
+    const struct http_sink *sink; /* takes the body; NULL: there is none, or it is taken in memory */
     int64_t body_limit;
-    uint64_t body_seen; /* bytes that came */
-    struct buf body;    /* HTTP_BODY_MEMORY */
-    size_t body_share;  /* of server->memory: the body's, or its sink's */
-    int64_t discarded;  /* bytes thrown away in STAGE_DISCARD */
-    bool sink_open;     /* begin succeeded, neither end nor abort was called */
-    bool paused;        /* this and the next three: server->pause_lock */
-    bool resume_early;  /* http_resume_body came before the data callback had returned */
+    uint64_t body_seen;      /* bytes that came */
+    uint64_t body_read;      /* … after decoding: what the limit holds for */
+    struct decoder *decoder; /* of a body that is coded; NULL: it is read as it comes */
+    struct buf body;         /* HTTP_BODY_MEMORY */
+    size_t body_share;       /* of server->memory: the body's, or its sink's */
+    int64_t discarded;       /* bytes thrown away in STAGE_DISCARD */
+    bool sink_open;          /* begin succeeded, neither end nor abort was called */
+    bool paused;             /* this and the next three: server->pause_lock */
+    bool resume_early;       /* http_resume_body came before the data callback had returned */
     struct http_call *paused_next, *paused_previous;
     atomic_bool let_go; /* resumed after a pause: what is left of the body may be in the library's buffer (library_reads.c) */
 

@@ -70,7 +70,7 @@ static void run_handle(struct http_call *call) {
 }
 
 static void run_end(struct http_call *call) {
-    call->match.route->sink->end(call);
+    call->sink->end(call);
     after_handler(call);
 }
 
@@ -99,9 +99,11 @@ static enum MHD_Result handle_here(struct http_call *call) {
 static enum MHD_Result complete(struct http_call *call) {
     const struct http_route *route = call->match.route;
     call->arrived = true;
-    if (route->body == HTTP_BODY_STREAM) {
+    if (call->reply.kind == REPLY_NONE && !body_complete(call))
+        return queue(call);
+    if (call->sink != NULL) {
         call->sink_open = false;
-        return to_pool(call, run_end);
+        return call->reply.kind == REPLY_NONE ? to_pool(call, run_end) : queue(call); /* its work may have refused the last of the body */
     }
     if (route->body == HTTP_BODY_MEMORY && buf_cstr(&call->body) == NULL) {
         http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
@@ -170,9 +172,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         return body_judged(call) ? MHD_YES : MHD_NO;
     if (*size == 0)
         return proceed(call);
-    enum body_next next = body_take(call, data, *size);
-    if (next == BODY_CONTINUE)
-        *size = 0;
+    size_t left = 0;
+    enum body_next next = body_take(call, data, *size, &left);
+    if (next != BODY_CLOSE)
+        *size = left;
     return next == BODY_CLOSE ? MHD_NO : MHD_YES;
 }
 

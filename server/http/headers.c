@@ -17,6 +17,7 @@ static const struct known KNOWN_HEADERS[] = {
     KNOWN("Host", host),
     KNOWN("Origin", origin),
     KNOWN("Accept", accept),
+    KNOWN("Accept-Encoding", accept_encoding),
     KNOWN("Content-Type", content_type),
     KNOWN("Content-Length", content_length),
     KNOWN("Content-Encoding", content_encoding),

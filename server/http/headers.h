@@ -17,6 +17,7 @@ struct headers {
     const char *host;
     const char *origin;
     const char *accept;
+    const char *accept_encoding;
     const char *content_type;
     const char *content_length;
     const char *content_encoding;

@@ -72,19 +72,28 @@ enum http_body { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_STREAM };
 enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
 
 /* How a streamed body is taken. All but `end` run on an I/O thread and must not block. */
-enum http_sink_state { HTTP_SINK_MORE, HTTP_SINK_PAUSE, HTTP_SINK_REFUSED };
+enum http_sink_state { HTTP_SINK_MORE, HTTP_SINK_PAUSE, HTTP_SINK_WORK, HTTP_SINK_REFUSED };
 struct http_sink {
+    /* On a route whose body is taken in memory: is this one streamed into the sink instead? By the headers. NULL there: none is. */
+    bool (*wants)(const struct http_call *call);
+    int64_t (*body_limit)(void *app); /* of such a body, as in http_route; NULL: the route's */
+    const char *limit_option;         /* … */
     /* Judges the request by its headers (content type, options in the query). What must wait for the store is judged by http_defer: `handle` runs on a pool
      * thread before any of the body is taken, or asked for where the client waits for 100 Continue, and refuses by http_reply_problem. Returns false after http_reply_problem: refused; the body is discarded as the rules say. */
     bool (*begin)(struct http_call *call);
-    /* n bytes arrived. PAUSE: they were taken, no more until http_resume_body. REFUSED after http_reply_problem: the rest is discarded, `end` is not called, `abort` is not either. */
+    /* n bytes arrived. PAUSE: they were taken, no more until http_resume_body. WORK: they were taken, no more until `work` has run. REFUSED after http_reply_problem: the rest is
+     * discarded, `end` is not called, `abort` is not either. */
     enum http_sink_state (*data)(struct http_call *call, const char *bytes, size_t n);
+    /* On a pool thread, the connection suspended: what would hold an I/O thread for too long. May refuse by http_reply_problem, with the consequences of REFUSED. NULL: never asked for. */
+    void (*work)(struct http_call *call);
     /* The body is complete: on a pool thread, fills the answer. */
     void (*end)(struct http_call *call);
     /* The client left or was cut off: give everything back. Any thread. */
     void (*abort)(struct http_call *call);
     int64_t
         holds; /* bytes that one call's reader holds at most, whatever comes: counted against body_memory as the body grows. 0: next to nothing */
+    int64_t (*held)(
+        const struct http_call *call); /* bytes that it holds now: counted in the place of `holds` whenever bytes arrive. NULL: not known */
 };
 
 struct http_route {
@@ -94,10 +103,11 @@ struct http_route {
     enum http_body body;
     enum http_where where;                  /* of `handle` */
     void (*handle)(struct http_call *call); /* NULL for HTTP_BODY_STREAM */
-    const struct http_sink *sink;           /* for HTTP_BODY_STREAM */
+    const struct http_sink *sink;           /* for HTTP_BODY_STREAM; for HTTP_BODY_MEMORY: of the bodies it wants, or NULL */
     int64_t (*body_limit)(void *app);       /* bytes, 413 above; NULL: 1 MiB */
     const char *limit_option;               /* "--max-body": named in the 413 */
     bool quiet;                             /* logged at debug level (health checks, metrics) */
+    bool plain;                             /* its answers are never compressed: their time counts for more than their length */
     bool changes; /* something is different after it: where memory is short it is refused before its handler runs, never after */
 };
 
@@ -162,6 +172,9 @@ enum http_stream_state {
 /* wait_seconds: how long WAIT lasts without a poke. At drain `next` is called with draining = true and must END. */
 void http_stream(struct http_call *call, int status, const char *content_type, double wait_seconds,
                  enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle, bool draining));
+/* … of so many bytes, which Content-Length says: `next` must END with the last of them (with fewer the connection is cut). */
+void http_stream_sized(struct http_call *call, int status, const char *content_type, uint64_t size,
+                       enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle, bool draining));
 void http_resume_body(
     struct http_call *call); /* after HTTP_SINK_PAUSE; any thread, once a pause; may come before the data callback has returned */
 

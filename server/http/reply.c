@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "http/body.h"
 #include "http/library_pages.h"
+#include "http/reply_coding.h"
 #include "http/server.h"
 #include "http/stream.h"
 #include <stdio.h>
@@ -65,6 +66,7 @@ void http_reply(struct http_call *call, int status, const char *content_type, st
     call->reply.memory = memory;
     call->reply.bytes = memory;
     call->reply.size = size;
+    reply_encode(call);
 }
 
 void http_reply_static(struct http_call *call, int status, const char *content_type, const void *bytes, size_t size) {
@@ -72,6 +74,7 @@ void http_reply_static(struct http_call *call, int status, const char *content_t
         return;
     call->reply.bytes = bytes;
     call->reply.size = size;
+    reply_encode(call);
 }
 
 void http_reply_empty(struct http_call *call, int status) {
@@ -164,7 +167,7 @@ bool reply_each_header(const struct http_call *call, bool (*each)(void *arg, con
     if (call->cross_origin != NULL) {
         ok = ok && each(arg, "Access-Control-Allow-Origin", call->cross_origin);
         ok = ok && each(arg, "Access-Control-Expose-Headers",
-                        "Allow, Discern-Rows, Discern-Unchanged, ETag, Link, Location, Retry-After, X-Request-Id");
+                        "Allow, Discern-Refused, Discern-Rows, Discern-Unchanged, ETag, Link, Location, Retry-After, X-Request-Id");
     }
     if ((reply->status == 429 || reply->status == 503) && !has_header(reply, "Retry-After"))
         ok = ok && each(arg, "Retry-After", RETRY_AFTER);
@@ -175,7 +178,7 @@ bool reply_each_header(const struct http_call *call, bool (*each)(void *arg, con
 
 /* An answer without a body to a request that would have one with another method, or without its condition: how long that would be nobody knows. */
 static bool length_unknown(const struct http_call *call) {
-    return call->reply.status == 304 || (call->reply.kind == REPLY_STREAM && call_is_head(call));
+    return call->reply.status == 304 || (call->reply.kind == REPLY_STREAM && call->reply.length == UINT64_MAX && call_is_head(call));
 }
 
 static bool text_header(void *arg, const char *name, const char *value) {
@@ -294,7 +297,7 @@ bool reply_queue(struct http_call *call) {
         ok = ok && library_header(response, "Connection", "close");
     if (!call_is_head(call) && call->reply.kind != REPLY_STREAM)
         call->sent = call->reply.size;
-    if (call->reply.kind != REPLY_STREAM)
+    if (call->reply.kind != REPLY_STREAM || call->sink != NULL)
         body_forget(call); /* the client may take its time over the answer */
     ok = ok && connection_enter(call->connection, PHASE_SEND);
     if (ok) {

@@ -108,7 +108,9 @@ static bool route_add(struct router *router, const struct http_route *route, str
     int method = method_index(route->method);
     if (method < 0 || route->path[0] != '/')
         return problem_set(problem, PROBLEM_INTERNAL, "route %s %s has an unknown method or no path", route->method, route->path);
-    if ((route->body == HTTP_BODY_STREAM) != (route->sink != NULL) || (route->sink == NULL && route->handle == NULL))
+    const bool streams = route->body == HTTP_BODY_STREAM;
+    if ((streams && route->sink == NULL) || (!streams && route->handle == NULL) ||
+        (route->sink != NULL && !streams && (route->body != HTTP_BODY_MEMORY || route->sink->wants == NULL)))
         return problem_set(problem, PROBLEM_INTERNAL, "route %s %s needs either a sink or a handler", route->method, route->path);
     struct node *node = &router->root;
     const char *at = route->path + 1;

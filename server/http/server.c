@@ -250,6 +250,12 @@ static bool wait_for_suspended(struct http_server *server) {
     return true;
 }
 
+static void io_done(struct io *io) {
+    call_spares_free(io);
+    free(io->decoded);
+    io->decoded = NULL;
+}
+
 bool http_stop(struct http_server *server) {
     if (server == NULL)
         return true;
@@ -273,7 +279,7 @@ bool http_stop(struct http_server *server) {
     watchers_done(&server->watchers);
     linger_stop(&server->linger);
     for (size_t i = 0; i < server->n_io; i++)
-        call_spares_free(&server->io[i]);
+        io_done(&server->io[i]);
     connections_done(&server->connections);
     record_done(server);
     address_counts_done(&server->per_address);

@@ -28,6 +28,7 @@ struct io {
     uint64_t id_seed, id_count; /* request ids: a random start, then a count, mixed; this thread only */
     struct http_call *spare;    /* calls for reuse, linked by next; this thread only */
     size_t n_spare;             /* of them */
+    char *decoded;              /* [DECODER_ROOM] what a step of decoding gives; NULL until the first coded body; this thread only */
     _Atomic int64_t in_flight;  /* calls whose header is complete and that are not over; this thread writes */
 };
 

@@ -5,6 +5,7 @@
 #include "http/stream.h"
 #include "base/clock.h"
 #include "http/reply.h"
+#include "http/reply_coding.h"
 #include "http/server.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,12 @@
 #define REFILL (STREAM_BUFFER / 4) /* less than this waiting: more is asked for */
 
 struct stream {
-    pthread_mutex_t lock; /* guards ready, taken, state, filling, starved, abandoned; only the library's own locks are taken under it */
-    struct buf ready;     /* filled, to be sent */
-    size_t taken;         /* bytes of ready that are sent */
-    struct buf fresh;     /* being filled; the job's */
+    pthread_mutex_t lock;    /* guards ready, taken, state, filling, starved, abandoned; only the library's own locks are taken under it */
+    struct buf ready;        /* filled, to be sent */
+    size_t taken;            /* bytes of ready that are sent */
+    struct buf fresh;        /* being filled; the job's */
+    struct buf coded;        /* what comes of fresh; the job's */
+    struct encoder *encoder; /* NULL: it is sent as it is; the job's */
     enum http_stream_state state; /* what `next` said last */
     bool filling, starved, abandoned;
     int64_t wait_ns;  /* how long HTTP_STREAM_WAIT lasts */
@@ -60,6 +63,16 @@ static enum http_stream_state ask(struct http_call *call, struct stream *s, int6
     return draining && state == HTTP_STREAM_WAIT ? HTTP_STREAM_END : state;
 }
 
+/* false: no memory. */
+static bool encode_fresh(struct stream *s, enum http_stream_state state) {
+    const struct buf fresh = s->fresh;
+    encoder_put(s->encoder, fresh.data, fresh.size, state == HTTP_STREAM_END, &s->coded);
+    s->fresh = s->coded;
+    s->coded = fresh;
+    buf_clear(&s->coded);
+    return !s->fresh.failed;
+}
+
 static void take_fresh(struct stream *s) {
     if (waiting_bytes(s) == 0) {
         struct buf empty = s->ready;
@@ -67,6 +80,11 @@ static void take_fresh(struct stream *s) {
         s->fresh = empty;
         s->taken = 0;
     } else {
+        if (s->taken > 0) { /* or what a client never quite catches up with would be kept whole */
+            s->ready.size -= s->taken;
+            memmove(s->ready.data, s->ready.data + s->taken, s->ready.size);
+            s->taken = 0;
+        }
         buf_append(&s->ready, s->fresh.data, s->fresh.size);
         if (s->ready.failed)
             s->state = HTTP_STREAM_ABORT;
@@ -81,11 +99,14 @@ static void stream_fill(struct http_call *call) {
     uint64_t seen = watchers_pokes(w);
     int64_t now = clock_monotonic_ns();
     enum http_stream_state state = ask(call, s, now);
+    if (s->encoder != NULL && state != HTTP_STREAM_ABORT && !encode_fresh(s, state))
+        state = HTTP_STREAM_ABORT;
     (void)pthread_mutex_lock(&s->lock);
     s->state = state;
     if (s->fresh.size > 0)
         take_fresh(s);
-    memory_hold_anyway(&call->server->memory, &call->reply_share, s->ready.capacity + s->fresh.capacity);
+    memory_hold_anyway(&call->server->memory, &call->reply_share,
+                       s->ready.capacity + s->fresh.capacity + (s->encoder != NULL ? ENCODER_BYTES : 0));
     bool wait = s->state == HTTP_STREAM_WAIT && !s->abandoned;
     bool again = s->state == HTTP_STREAM_MORE && !s->abandoned && !is_full(call, s);
     s->filling = wait || again;
@@ -152,7 +173,8 @@ static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t most)
 }
 
 struct MHD_Response *stream_response(struct http_call *call) {
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, stream_read, call, NULL);
+    const uint64_t length = call->reply.length;
+    return MHD_create_response_from_callback(length == UINT64_MAX ? MHD_SIZE_UNKNOWN : length, BLOCK, stream_read, call, NULL);
 }
 
 void stream_abandon(struct http_call *call) {
@@ -170,11 +192,15 @@ void stream_free(struct stream *s) {
     (void)pthread_mutex_destroy(&s->lock);
     buf_done(&s->ready);
     buf_done(&s->fresh);
+    buf_done(&s->coded);
+    encoder_free(s->encoder);
     free(s);
 }
 
-void http_stream(struct http_call *call, int status, const char *content_type, double wait_seconds,
-                 enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle, bool draining)) {
+typedef enum http_stream_state stream_next(struct http_call *call, struct buf *out, bool idle, bool draining);
+
+static void stream_begin(struct http_call *call, int status, const char *content_type, uint64_t length, double wait_seconds,
+                         stream_next *next) {
     struct stream *s = calloc(1, sizeof *s);
     bool kept = s != NULL && call_keep_headers(call); /* `next` may ask for them when the connection is gone */
     if (!kept || pthread_mutex_init(&s->lock, NULL) != 0) {
@@ -189,5 +215,19 @@ void http_stream(struct http_call *call, int status, const char *content_type, d
         stream_free(s);
         return;
     }
+    const enum coding coding = length == UINT64_MAX ? reply_coding(call, content_type) : CODING_IDENTITY;
+    if (coding != CODING_IDENTITY)
+        s->encoder = encoder_new(coding);
+    if (s->encoder != NULL)
+        http_reply_header(call, "Content-Encoding", coding_name(coding));
+    call->reply.length = length;
     call->stream = s;
+}
+
+void http_stream(struct http_call *call, int status, const char *content_type, double wait_seconds, stream_next *next) {
+    stream_begin(call, status, content_type, UINT64_MAX, wait_seconds, next);
+}
+
+void http_stream_sized(struct http_call *call, int status, const char *content_type, uint64_t size, stream_next *next) {
+    stream_begin(call, status, content_type, size, 0, next);
 }

@@ -238,6 +238,32 @@ static void streams_go_on(void **state) {
     wait_until_held(0, 0);
 }
 
+/* What is sent is not kept, though the client never quite catches up: it looks how much is held between its reads. */
+static void long_streams(void **state) {
+    (void)state;
+    static char text[16 + 100000 + 1]; /* what was read last, behind the end of what was before */
+    size_t size = 0, tail = 0;
+    double most = 0;
+    start(64 * MIB);
+    assert_true(raw_send(in.fd, "GET /lines?n=4000000&block=40000 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    for (bool end = false; !end;) {
+        const ssize_t n = recv(in.fd, text + tail, 100000, 0);
+        assert_true(n > 0);
+        size += (size_t)n;
+        tail += (size_t)n;
+        text[tail] = '\0';
+        end = strstr(text, "\n3999999\n") != NULL;
+        const size_t kept = tail < 16 ? tail : 16;
+        memmove(text, text + tail - kept, kept);
+        tail = kept;
+        const double now = held();
+        most = now > most ? now : most;
+        usleep(1000); /* slower than the lines are made, faster than nothing */
+    }
+    assert_true(size > 20 * MIB);
+    assert_true(most > 0 && most < 2 * MIB);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares),
@@ -247,6 +273,7 @@ int main(void) {
         cmocka_unit_test_teardown(changes, stop),
         cmocka_unit_test_teardown(readers, stop),
         cmocka_unit_test_teardown(streams_go_on, stop),
+        cmocka_unit_test_teardown(long_streams, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

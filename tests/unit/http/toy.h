@@ -27,6 +27,7 @@ struct toy {
     atomic_int streams;            /* streams under way */
     atomic_long sunk;              /* bytes sinks took */
     atomic_int resumes;            /* bodies resumed by the helper thread */
+    atomic_int turns;              /* of sinks on the pool */
     atomic_int busy, changed;      /* calls of /busy and /stuck under way; of /change begun */
     atomic_bool release;           /* lets /stuck end */
     pthread_mutex_t lock;
@@ -128,7 +129,7 @@ static inline void toy_change(struct http_call *call) {
     toy_big(call);
 }
 
-/* ---- streams: the first `n` counted lines, or a line whenever value changes */
+/* ---- streams: the first `n` counted lines, `block` of them at a time, or a line whenever value changes */
 struct toy_stream {
     struct toy *toy;
     long n, at;
@@ -144,7 +145,8 @@ static inline enum http_stream_state toy_lines(struct http_call *call, struct bu
     struct toy_stream *s = http_state(call);
     (void)idle;
     (void)draining;
-    for (int i = 0; i < 1000 && s->at < s->n; i++)
+    const char *block = http_query(call, "block");
+    for (long i = 0, most = block != NULL ? strtol(block, NULL, 10) : 1000; i < most && s->at < s->n; i++)
         buf_printf(out, "%ld\n", s->at++);
     return s->at < s->n ? HTTP_STREAM_MORE : http_query(call, "abort") != NULL ? HTTP_STREAM_ABORT : HTTP_STREAM_END;
 }
@@ -183,12 +185,13 @@ static inline void toy_stream_events(struct http_call *call) {
     toy_stream_begin(call, wait != NULL ? strtod(wait, NULL) : 60, toy_events);
 }
 
-/* ---- a sink that counts. ?pause: pauses at every piece; ?refuse=N: refuses after N bytes; ?begin=refuse; ?judge=refuse, ?judge=pass:
+/* ---- a sink that counts. ?pause: pauses at every piece; ?work: a turn on the pool after every piece, which ?turn=N refuses after N bytes; ?refuse=N: refuses after N bytes; ?begin=refuse; ?judge=refuse, ?judge=pass:
  * on the pool, before the body */
 struct toy_sink {
     struct toy *toy;
     size_t n;
     unsigned sum;
+    size_t worked; /* bytes that had a turn */
 };
 static inline void toy_sink_done(void *state) {
     atomic_fetch_add(&((struct toy_sink *)state)->toy->done, 1);
@@ -212,6 +215,15 @@ static inline bool toy_begin(struct http_call *call) {
         http_defer(call, toy_judge);
     return true;
 }
+static inline void toy_turn(struct http_call *call) {
+    struct toy_sink *s = http_state(call);
+    const char *turn = http_query(call, "turn");
+    assert_true(s->n > s->worked); /* once for each piece, and never two at once */
+    s->worked = s->n;
+    atomic_fetch_add(&s->toy->turns, 1);
+    if (turn != NULL && s->n > strtoul(turn, NULL, 10))
+        http_fail(call, PROBLEM_INVALID_DATASET, "refused at work");
+}
 static inline enum http_sink_state toy_data(struct http_call *call, const char *bytes, size_t n) {
     struct toy_sink *s = http_state(call);
     s->n += n;
@@ -228,6 +240,10 @@ static inline enum http_sink_state toy_data(struct http_call *call, const char *
     if (http_query(call, "early") != NULL) { /* resumed before it is paused */
         http_resume_body(call);
         return HTTP_SINK_PAUSE;
+    }
+    if (http_query(call, "work") != NULL) {
+        assert_true(s->worked == s->n - n);
+        return HTTP_SINK_WORK;
     }
     if (http_query(call, "pause") == NULL)
         return HTTP_SINK_MORE;
@@ -267,7 +283,8 @@ static inline void *toy_helper(void *arg) {
 }
 
 #define TOY_READER (1 << 20)
-static const struct http_sink TOY_SINK = {.begin = toy_begin, .data = toy_data, .end = toy_end, .abort = toy_abort, .holds = TOY_READER};
+static const struct http_sink TOY_SINK = {
+    .begin = toy_begin, .data = toy_data, .end = toy_end, .abort = toy_abort, .work = toy_turn, .holds = TOY_READER};
 static const struct http_route TOY_ROUTES[] = {
     {.method = "GET", .path = "/ok", .operation = "ok", .handle = toy_ok, .quiet = true},
     {.method = "POST", .path = "/ok", .operation = "okPost", .handle = toy_ok},
