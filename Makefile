@@ -9,15 +9,16 @@ CC      ?= cc
 AR      ?= ar
 PKG_CONFIG ?= pkg-config
 
-# ---- dependencies: pkg-config name, Debian package ------------------------------------------------------------------------------
+# ---- dependencies: pkg-config name, or a header where a library has none; Debian package ------------------------------------------------------------------------------
 DEPS := libmicrohttpd:libmicrohttpd-dev jansson:libjansson-dev sqlite3:libsqlite3-dev openblas:libopenblas-pthread-dev \
-        lapacke:liblapacke-dev libsodium:libsodium-dev gnutls:libgnutls28-dev zlib:zlib1g-dev
+        lapacke:liblapacke-dev libsodium:libsodium-dev gnutls:libgnutls28-dev zlib:zlib1g-dev unistr.h:libunistring-dev
 TEST_DEPS := libcurl:libcurl4-openssl-dev cmocka:libcmocka-dev
 # The pthread flavour of OpenBLAS by its own name, whatever the alternatives system points "openblas" at.
 BLAS_DIR := $(firstword $(wildcard /usr/lib/*/openblas-pthread /usr/lib/openblas-pthread))
 
 # The compiler and pkg-config itself are looked for first, so that a bare machine reads one line, not a screen of them.
 NO_DEPS_GOALS := clean help format
+hash := \#
 missing = $(error $(1) missing: apt-get install $(2))
 ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   ifeq ($(shell command -v $(firstword $(CC)) 2>/dev/null),)
@@ -28,13 +29,15 @@ ifneq ($(filter-out $(NO_DEPS_GOALS),$(or $(MAKECMDGOALS),all)),)
   endif
   export PKG_CONFIG_PATH := $(if $(BLAS_DIR),$(BLAS_DIR)/pkgconfig:)$(PKG_CONFIG_PATH)
   pkg = $(shell PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) $(1))
+  # whether there is one: yes or nothing
+  has = $(shell $(if $(filter %.h,$(1)),printf '%s\n' '$(hash)include <$(1)>' | $(CC) -E -x c - >/dev/null 2>&1,PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) --exists $(1)) && echo yes)
   # $(call need,name:package …): stops with one line that names all that is missing and the Debian packages that have it
-  lacks = $(strip $(foreach d,$(1),$(if $(shell PKG_CONFIG_PATH="$(PKG_CONFIG_PATH)" $(PKG_CONFIG) --exists $(firstword $(subst :, ,$(d))) && echo yes),,$(d))))
+  lacks = $(strip $(foreach d,$(1),$(if $(call has,$(firstword $(subst :, ,$(d)))),,$(d))))
   need = $(if $(call lacks,$(1)),$(call missing,$(foreach d,$(call lacks,$(1)),$(firstword $(subst :, ,$(d)))),$(foreach d,$(call lacks,$(1)),$(lastword $(subst :, ,$(d))))))
   $(call need,$(DEPS))
   CORE_PKGS   := openblas lapacke
   SERVER_PKGS := libmicrohttpd jansson sqlite3 libsodium gnutls zlib
-  CORE_LIBS   := $(call pkg,--libs $(CORE_PKGS)) -lm
+  CORE_LIBS   := $(call pkg,--libs $(CORE_PKGS)) -lunistring -lm
   SERVER_LIBS := $(call pkg,--libs $(SERVER_PKGS)) $(CORE_LIBS) -lpthread
   PKG_CFLAGS  := $(patsubst -I%,-isystem %,$(call pkg,--cflags $(CORE_PKGS) $(SERVER_PKGS)))
   TEST_LIBS    = $(call need,$(TEST_DEPS))$(call pkg,--libs cmocka libcurl)
@@ -142,6 +145,13 @@ $(API_BIN): $(BUILD)/api/%: $(BUILD)/obj/tests/api/%.o $(patsubst %.c,$(BUILD)/o
 	@mkdir -p $(@D)
 	$(TEST_LINK) $(TEST_LIBS) $(SERVER_LIBS)
 
+# readers: programs that print what a reader makes of a body, for tests/readers/test_* to compare with what others make of it
+READER_SRC := $(sort $(wildcard tests/readers/*.c))
+READER_BIN := $(READER_SRC:tests/%.c=$(BUILD)/%)
+$(READER_BIN): $(BUILD)/readers/%: $(BUILD)/obj/tests/readers/%.o $(LINK_wire)
+	@mkdir -p $(@D)
+	$(TEST_LINK) $(SERVER_LIBS)
+
 # examples: a user's program, linked with the library alone
 EXAMPLE_SRC := $(sort $(wildcard core/examples/*.c))
 EXAMPLE_BIN := $(EXAMPLE_SRC:core/%.c=$(BUILD)/%)
@@ -163,7 +173,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LINK_ALL)
 .PHONY: unit programs test lint asan tsan fuzz fuzzers valgrind bench soak
 unit: $(UNIT_BIN) ## run the unit tests alone
 	BUILD=$(BUILD) tests/suite unit
-programs: all $(UNIT_BIN) $(API_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
+programs: all $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
 test: programs ## build and run the whole test suite
 	BUILD=$(BUILD) tests/suite
 lint: all ## format, include graph, exported symbols, file and function lengths, clang-tidy, shellcheck
@@ -206,7 +216,7 @@ $(BUILD)/discern.pc: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: discern' \
 	  'Description: discriminant functions: training, prediction, evaluation' 'Version: $(VERSION)' 'Requires: openblas lapacke' \
-	  'Libs: -L$${libdir} -ldiscern -lm' 'Cflags: -I$${includedir}' > $@
+	  'Libs: -L$${libdir} -ldiscern -lunistring -lm' 'Cflags: -I$${includedir}' > $@
 install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binary, library, headers, discern.pc, systemd unit
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir)/discern $(DESTDIR)$(unitdir)
 	install -m 755 $(BUILD)/discernd $(DESTDIR)$(bindir)/discernd
