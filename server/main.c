@@ -184,6 +184,8 @@ static bool start(struct daemon *d, struct problem *problem) {
         .base_path = s->base_path,
         .max_upload = s->max_upload,
         .max_body = s->max_body,
+        .spool_dir = s->spool_dir,
+        .max_spool = s->max_spool,
         .max_queued_jobs = s->max_queued_jobs,
         .max_wait_seconds = MAX_WAIT_SECONDS,
         .started_ms = clock_real_ms(),

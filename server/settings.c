@@ -1,6 +1,7 @@
 /* The option table, and the rules between options. */
 #include "settings.h"
 
+#include "base/spool.h"
 #include "http/http.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -27,6 +28,10 @@ const struct option_row settings_rows[] = {
     {"trusted-proxy", OPTION_LIST, AT(trusted_proxies), NULL, 0, 0, NULL, "ADDRESS[/BITS],…",
      "Proxies whose Forwarded and X-Forwarded-* headers are believed; \"unix\" for peers on a unix socket.", "Listening"},
     {"database", OPTION_STRING, AT(database), "discern.db", 0, 0, NULL, "FILE", "The database file; made when it is not there.", "Storage"},
+    {"spool-dir", OPTION_STRING, AT(spool_dir), NULL, 0, 0, NULL, "FOLDER",
+     "Where answers to long NDJSON bodies are kept until they are sent, in files without a name; the database's folder when it is not "
+     "given.",
+     "Storage"},
     {"model-cache", OPTION_SIZE, AT(model_cache), "256M", 0, 1e15, NULL, "BYTES", "Models kept in memory.", "Storage"},
     {"workers", OPTION_INT, AT(workers), "2", 1, 256, NULL, "N", "Training jobs that run at once.", "Jobs"},
     {"train-threads", OPTION_INT, AT(train_threads), "0", 0, 1024, NULL, "N",
@@ -45,6 +50,8 @@ const struct option_row settings_rows[] = {
     {"call-threads", OPTION_INT, AT(call_threads), "4", 1, 256, NULL, "N", "Threads for calls that wait for the database.", "Limits"},
     {"max-upload", OPTION_SIZE, AT(max_upload), "16G", 1, 1e15, NULL, "BYTES", "Largest body of a dataset.", "Limits"},
     {"max-body", OPTION_SIZE, AT(max_body), "64M", 1024, 1e12, NULL, "BYTES", "Largest body of any other call.", "Limits"},
+    {"max-spool", OPTION_SIZE, AT(max_spool), "4G", 1024, 1e15, NULL, "BYTES",
+     "Longest answer to an NDJSON body; beyond it the answer is 413.", "Limits"},
     {"body-memory", OPTION_SIZE, AT(body_memory), "512M", 64 << 20, 1e15, NULL, "BYTES",
      "Memory of all bodies, readers of uploads and answers together; beyond it the answer is 503.", "Limits"},
     {"discard-limit", OPTION_SIZE, AT(discard_limit), "64M", 0, 1e15, NULL, "BYTES",
@@ -150,6 +157,15 @@ static bool check_base_path(struct settings *s, struct problem *problem) {
                                s->base_path);
 }
 
+/* Without --spool-dir it is the database's folder. */
+static bool check_spool(struct settings *s, struct problem *problem) {
+    const char *slash = strrchr(s->database, '/');
+    if (s->spool_dir)
+        return spool_check(s->spool_dir, problem);
+    s->spool_dir = !slash ? "." : slash == s->database ? "/" : strndup(s->database, (size_t)(slash - s->database)); /* once, for good */
+    return s->spool_dir || problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+}
+
 bool settings_check(struct settings *s, struct problem *problem) {
     if (!check_base_path(s, problem))
         return false;
@@ -172,5 +188,5 @@ bool settings_check(struct settings *s, struct problem *problem) {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
                            "the socket handed over by systemd is reachable from other machines and nothing protects it: start with "
                            "--insecure if that is meant");
-    return true;
+    return check_spool(s, problem);
 }

@@ -11,11 +11,12 @@ struct settings {
     const char *listen;    /* ADDRESS:PORT, [ADDRESS]:PORT, unix:PATH */
     const char *port_file; /* NULL: none */
     const char *database;  /* file */
+    const char *spool_dir; /* folder; settings_check makes NULL the database's */
     const char *base_path; /* "" or "/prefix" */
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
     bool insecure; /* listening beyond loopback without tokens is meant */
     int64_t workers, http_threads, call_threads, train_threads;
-    int64_t max_upload, max_body, body_memory, discard_limit; /* bytes */
+    int64_t max_upload, max_body, max_spool, body_memory, discard_limit; /* bytes */
     int64_t max_connections, max_connections_per_address;
     double header_timeout, idle_timeout, keep_alive_timeout, discard_time; /* s */
     int64_t minimum_rate;                                                  /* bytes/s */

@@ -40,8 +40,12 @@ static dn_status check_column(const struct check *check, size_t b, size_t place,
     if (place >= check->spec->n_columns)
         return refuse_basis(err, "a basis takes a column that is no input");
     const dn_table_column *column = column_at(check, place);
-    if (!is_number(column->type))
-        return refuse_column(err, column->name, DN_ERR_DATA, "is categorical, and a basis takes numeric and boolean columns");
+    if (!is_number(column->type)) {
+        dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" is %s, and a basis takes numeric and boolean columns",
+                                        column->name, dn_column_type_name(column->type));
+        dn_error_set_field(err, column->name);
+        return status;
+    }
     if (check->basis[place] == b + 1)
         return refuse_column(err, column->name, DN_ERR_ARGUMENT, "is twice in a basis");
     check->basis[place] = b + 1;
@@ -145,18 +149,48 @@ static dn_status check_bases(struct check *check, dn_error *err) {
     return status;
 }
 
+static dn_status check_text(const dn_text_spec *text, dn_error *err) {
+    const bool hashed = text->buckets > 0;
+    const size_t n = hashed ? text->buckets : text->vocabulary;
+    if (n <= DN_MAX_WORDS)
+        return DN_OK;
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "the %s of text columns %s at most %zu (got %zu)",
+                                    hashed ? "buckets" : "vocabulary", hashed ? "are" : "is", DN_MAX_WORDS, n);
+    dn_error_set_field(err, "text");
+    return status;
+}
+
+static dn_status check_sparse(const dn_encoder_spec *spec, const dn_table_column *column, dn_error *err) {
+    if (column->width > UINT32_MAX)
+        return refuse_column(err, column->name, DN_ERR_DATA, "has more places than can be features");
+    if (!spec->standardize || !spec->standardize_sparse || column->width <= DN_MAX_DENSE_PLACES)
+        return DN_OK;
+    dn_status status =
+        dn_error_set(err, DN_ERR_DATA,
+                     "column \"%s\" has %zu places, and standardised no row of it is sparse any more: that is done for at most "
+                     "%d; leave its features as they are",
+                     column->name, column->width, DN_MAX_DENSE_PLACES);
+    dn_error_set_field(err, column->name);
+    return status;
+}
+
 dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols, const dn_encoder_spec *spec, dn_error *err) {
     struct check check = {.columns = columns, .spec = spec};
+    dn_status status = DN_OK;
     if (spec->n_columns == 0)
         return dn_error_set(err, DN_ERR_DATA, "there is no input column");
-    for (size_t i = 0; i < spec->n_columns; i++) {
+    for (size_t i = 0; status == DN_OK && i < spec->n_columns; i++) {
         if (spec->columns[i] >= n_cols)
             return dn_error_set(err, DN_ERR_ARGUMENT, "input column %zu must be one of the table's %zu columns", spec->columns[i], n_cols);
         const dn_table_column *column = column_at(&check, i);
         if (column->type == DN_TEXT)
-            return refuse_column(err, column->name, DN_ERR_DATA, "is text, which cannot be an input: leave it out or make it categorical");
+            status = check_text(&spec->text, err);
+        if (column->type == DN_SPARSE)
+            status = check_sparse(spec, column, err);
         check.n_numbers += is_number(column->type);
     }
+    if (status != DN_OK)
+        return status;
     return spec->n_bases == 0 ? DN_OK : check_bases(&check, err);
 }
 

@@ -84,6 +84,8 @@ static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, co
     }
     if (status == DN_OK)
         status = dni_encoder_finish(encoder, err);
+    if (status == DN_OK && mean != NULL)
+        status = dni_encoder_set_scales(encoder, err);
     for (size_t c = 0; status == DN_OK && mean != NULL && c < n; c++) {
         encoder->mean[c] = mean[basis->columns[c]];
         encoder->scale[c] = scale[basis->columns[c]];

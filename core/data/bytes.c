@@ -29,6 +29,20 @@ uint64_t dni_get_u64(const unsigned char *at) {
     return (uint64_t)dni_get_u32(at) | (uint64_t)dni_get_u32(at + 4) << 32;
 }
 
+void dni_get_u16s(const unsigned char *from, uint16_t *out, size_t n) {
+    if (LITTLE_ENDIAN_HOST && n > 0)
+        memcpy(out, from, n * sizeof *out);
+    for (size_t i = 0; !LITTLE_ENDIAN_HOST && i < n; i++)
+        out[i] = (uint16_t)(from[2 * i] | (unsigned)from[2 * i + 1] << 8);
+}
+
+void dni_get_u32s(const unsigned char *from, uint32_t *out, size_t n) {
+    if (LITTLE_ENDIAN_HOST && n > 0)
+        memcpy(out, from, n * sizeof *out);
+    for (size_t i = 0; !LITTLE_ENDIAN_HOST && i < n; i++)
+        out[i] = dni_get_u32(from + 4 * i);
+}
+
 void dni_get_f64s(const unsigned char *from, double *out, size_t n) {
     if (n == 0)
         return;
@@ -263,7 +277,6 @@ bool dni_read_u32s(dni_reader *reader, uint32_t *out, size_t n) {
         reader->failed = true;
         return false;
     }
-    for (size_t i = 0; i < n; i++)
-        out[i] = dni_get_u32(at + 4 * i);
+    dni_get_u32s(at, out, n);
     return true;
 }

@@ -63,7 +63,9 @@ bool dni_read_u32s(dni_reader *reader, uint32_t *out, size_t n);
 /* ---- single values at a place -------------------------------------------------------------------------------------------------------- */
 uint32_t dni_get_u32(const unsigned char *at);
 uint64_t dni_get_u64(const unsigned char *at);
-/* n doubles out of 8·n little-endian bytes, and back; at memory speed on a little-endian machine. */
+/* n numbers out of their little-endian bytes, and back; at memory speed on a little-endian machine. */
+void dni_get_u16s(const unsigned char *from, uint16_t *out, size_t n);
+void dni_get_u32s(const unsigned char *from, uint32_t *out, size_t n);
 void dni_get_f64s(const unsigned char *from, double *out, size_t n);
 void dni_put_f64s(unsigned char *to, const double *values, size_t n);
 

@@ -1,5 +1,7 @@
-/* A column chunk under construction: numbers as long as every cell is one, strings from the first cell that is none. */
+/* A column chunk under construction: numbers as long as every cell is one, strings from the first cell that is none; or sparse rows, all of them. */
 #include "data/column_format.h"
+#include "data/column_room.h"
+#include "data/column_sparse.h"
 #include "data/column_values.h"
 
 #include "data/bytes.h"
@@ -13,8 +15,10 @@
 #define DICTIONARY_MOST 65535 /* distinct strings it may have: two-byte codes */
 #define MAX_ROWS (UINT32_MAX - 1)
 
+enum form { NUMBERS, STRINGS, SPARSE };
+
 struct dn_column_builder {
-    bool strings; /* which of the two forms below is in use */
+    enum form form; /* which of those below is in use */
     size_t n_rows;
 
     double *number; /* [n_rows], NaN: missing */
@@ -32,27 +36,12 @@ struct dn_column_builder {
     size_t code_room;
     dni_string_set set;
     bool repeats; /* the dictionary was given up: strings may occur twice */
+
+    dni_sparse_rows sparse;
 };
 
-static dn_status no_memory(dn_error *err, size_t bytes) {
-    return dn_error_set(err, DN_ERR_MEMORY, "a column chunk needs %zu bytes of memory, which the system does not have", bytes);
-}
-
-/* Makes *array [*room × size] hold at least `need` elements. */
-static dn_status grow(void *array, size_t *room, size_t need, size_t size, dn_error *err) {
-    if (need <= *room)
-        return DN_OK;
-    size_t more = need + need / 2 + 64;
-    void *memory = realloc(*(void **)array, more * size);
-    if (memory == NULL)
-        return no_memory(err, more * size);
-    *(void **)array = memory;
-    *room = more;
-    return DN_OK;
-}
-
 static void builder_clear(dn_column_builder *builder) {
-    builder->strings = false;
+    builder->form = NUMBERS;
     builder->repeats = false;
     builder->n_rows = 0;
     builder->least_decimals = 0;
@@ -62,12 +51,14 @@ static void builder_clear(dn_column_builder *builder) {
     builder->spelling_size = 0;
     if (builder->set.n > 0)
         dni_string_set_clear(&builder->set);
+    dni_sparse_rows_clear(&builder->sparse);
 }
 
 dn_status dn_column_builder_new(dn_column_builder **out, dn_error *err) {
     dn_column_builder *builder = calloc(1, sizeof *builder);
     if (builder == NULL)
-        return no_memory(err, sizeof *builder);
+        return dn_error_set(err, DN_ERR_MEMORY, "a column chunk needs %zu bytes of memory, which the system does not have",
+                            sizeof *builder);
     builder_clear(builder);
     *out = builder;
     return DN_OK;
@@ -82,6 +73,7 @@ void dn_column_builder_free(dn_column_builder *builder) {
     free(builder->spelling);
     free(builder->code);
     dni_string_set_done(&builder->set);
+    dni_sparse_rows_done(&builder->sparse);
     free(builder);
 }
 
@@ -90,7 +82,9 @@ size_t dn_column_builder_n_rows(const dn_column_builder *builder) {
 }
 
 size_t dn_column_builder_bytes(const dn_column_builder *builder) {
-    if (!builder->strings)
+    if (builder->form == SPARSE)
+        return DNI_COLUMN_HEADER + 4 * builder->n_rows + 12 * builder->sparse.n_entries;
+    if (builder->form == NUMBERS)
         return DNI_COLUMN_HEADER + 8 * builder->n_rows + 8 * builder->n_spelled + builder->spelling_size;
     const dni_string_set *set = &builder->set;
     return DNI_COLUMN_HEADER + 4 * builder->n_rows + 4 * set->n + (set->n == 0 ? 0 : set->start[set->n]);
@@ -102,11 +96,30 @@ static dn_status check_rows(const dn_column_builder *builder, dn_error *err) {
     return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most %zu rows", (size_t)MAX_ROWS);
 }
 
+/* Single cells and sparse rows do not mix. */
+static dn_status not_sparse(dn_error *err) {
+    return dn_error_set(err, DN_ERR_ARGUMENT, "the rows of a sparse column chunk all come as entries");
+}
+
+/* ---- sparse rows -------------------------------------------------------------------------------------------------------------------- */
+dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *place, const double *value, size_t n, dn_error *err) {
+    if (builder->form != SPARSE && builder->n_rows > 0)
+        return not_sparse(err);
+    dn_status status = check_rows(builder, err);
+    if (status == DN_OK)
+        status = dni_sparse_rows_add(&builder->sparse, place, value, n, err);
+    if (status != DN_OK)
+        return status;
+    builder->form = SPARSE;
+    builder->n_rows++;
+    return DN_OK;
+}
+
 /* ---- strings ----------------------------------------------------------------------------------------------------------------------- */
 static dn_status push_code(dn_column_builder *builder, uint32_t code, dn_error *err) {
     dn_status status = check_rows(builder, err);
     if (status == DN_OK)
-        status = grow(&builder->code, &builder->code_room, builder->n_rows + 1, sizeof *builder->code, err);
+        status = dni_column_grow(&builder->code, &builder->code_room, builder->n_rows + 1, sizeof *builder->code, err);
     if (status == DN_OK)
         builder->code[builder->n_rows++] = code;
     return status;
@@ -123,7 +136,7 @@ static dn_status intern(dn_column_builder *builder, const char *text, size_t len
 /* The first string after numbers: all of them become the text they were. */
 static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
     size_t n = builder->n_rows, k = 0;
-    dn_status status = grow(&builder->code, &builder->code_room, n + 1, sizeof *builder->code, err);
+    dn_status status = dni_column_grow(&builder->code, &builder->code_room, n + 1, sizeof *builder->code, err);
     for (size_t i = 0; status == DN_OK && i < n; i++) {
         if (isnan(builder->number[i])) {
             builder->code[i] = DN_CODE_MISSING;
@@ -142,7 +155,7 @@ static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
         builder->repeats = false;
         return status;
     }
-    builder->strings = true;
+    builder->form = STRINGS;
     builder->n_spelled = 0;
     builder->spelling_size = 0;
     return DN_OK;
@@ -150,7 +163,9 @@ static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
 
 dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length, dn_error *err) {
     dn_status status = DN_OK;
-    if (!builder->strings)
+    if (builder->form == SPARSE)
+        return not_sparse(err);
+    if (builder->form == NUMBERS)
         status = numbers_to_strings(builder, err);
     uint32_t code = 0;
     if (status == DN_OK)
@@ -165,7 +180,7 @@ static dn_status push_number(dn_column_builder *builder, double value, dn_error 
     if (builder->n_rows == builder->number_room) {
         dn_status status = check_rows(builder, err);
         if (status == DN_OK)
-            status = grow(&builder->number, &builder->number_room, builder->n_rows + 1, sizeof *builder->number, err);
+            status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + 1, sizeof *builder->number, err);
         if (status != DN_OK)
             return status;
     }
@@ -177,11 +192,11 @@ static dn_status keep_spelling(dn_column_builder *builder, const char *text, siz
     if (length > UINT32_MAX - builder->spelling_size)
         return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most 4 GiB of text");
     size_t n = builder->n_spelled + 1, rows_room = builder->spelled_room;
-    dn_status status = grow(&builder->spelled_end, &rows_room, n, sizeof *builder->spelled_end, err);
+    dn_status status = dni_column_grow(&builder->spelled_end, &rows_room, n, sizeof *builder->spelled_end, err);
     if (status == DN_OK)
-        status = grow(&builder->spelled, &builder->spelled_room, n, sizeof *builder->spelled, err);
+        status = dni_column_grow(&builder->spelled, &builder->spelled_room, n, sizeof *builder->spelled, err);
     if (status == DN_OK)
-        status = grow(&builder->spelling, &builder->spelling_capacity, builder->spelling_size + length, 1, err);
+        status = dni_column_grow(&builder->spelling, &builder->spelling_capacity, builder->spelling_size + length, 1, err);
     if (status != DN_OK)
         return status;
     if (length > 0)
@@ -250,7 +265,7 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
     if (!isfinite(value))
         return dn_error_set(err, DN_ERR_ARGUMENT, "a cell that is a number must be finite (got %sinfinity)", value < 0 ? "-" : "");
     char text[DN_NUMBER_SIZE];
-    if (spelling == NULL && !builder->strings && (builder->least_decimals == 0 || has_decimals(value, builder->least_decimals))) {
+    if (spelling == NULL && builder->form == NUMBERS && (builder->least_decimals == 0 || has_decimals(value, builder->least_decimals))) {
         builder->silent = true;
         return push_number(builder, value, err);
     }
@@ -258,7 +273,7 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
         spelling = text;
         length = dn_number_format(value, text);
     }
-    if (builder->strings)
+    if (builder->form != NUMBERS)
         return dn_column_builder_string(builder, spelling, length, err);
     size_t n_spelled = builder->n_spelled, size = builder->spelling_size;
     if (!fits_padding(builder, dni_spelling_of(value, spelling, length))) {
@@ -277,8 +292,8 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
 dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n, dn_error *err) {
     dn_status status = DN_OK;
     double not_finite = 0; /* stays 0 unless one is missing or infinite: those, and padding, take the long way */
-    if (!builder->strings && builder->least_decimals == 0 && n <= MAX_ROWS - builder->n_rows) {
-        status = grow(&builder->number, &builder->number_room, builder->n_rows + n, sizeof *builder->number, err);
+    if (builder->form == NUMBERS && builder->least_decimals == 0 && n <= MAX_ROWS - builder->n_rows) {
+        status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + n, sizeof *builder->number, err);
         if (status != DN_OK)
             return status;
         double *number = builder->number + builder->n_rows;
@@ -298,7 +313,9 @@ dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *va
 }
 
 dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err) {
-    return builder->strings ? push_code(builder, DN_CODE_MISSING, err) : push_number(builder, (double)NAN, err);
+    if (builder->form == SPARSE)
+        return not_sparse(err);
+    return builder->form == STRINGS ? push_code(builder, DN_CODE_MISSING, err) : push_number(builder, (double)NAN, err);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------------------- */
@@ -348,10 +365,14 @@ static void write_strings(dni_writer *writer, const dn_column_builder *builder) 
 dn_status dn_column_builder_encode(dn_column_builder *builder, void **out, size_t *out_size, dn_error *err) {
     dni_writer writer;
     dni_writer_init(&writer);
-    if (builder->strings)
+    if (builder->form == STRINGS) {
         write_strings(&writer, builder);
-    else
+    } else if (builder->form == SPARSE) {
+        write_header(&writer, DNI_COLUMN_SPARSE, builder->n_rows);
+        dni_sparse_rows_write(&writer, &builder->sparse);
+    } else {
         write_numbers(&writer, builder);
+    }
     dn_status status = dni_writer_take(&writer, out, out_size, err);
     if (status == DN_OK)
         builder_clear(builder);

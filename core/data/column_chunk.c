@@ -1,9 +1,12 @@
-/* A column chunk decoded: as numbers, or as codes into a list of strings, whatever it holds physically. Trusts no byte. */
+/* A column chunk decoded: as numbers, or as codes into a list of strings, whichever of the two it holds physically; or as sparse rows, which are always that. Trusts no byte. */
 #include "data/column_format.h"
 
 #include "data/bytes.h"
+#include "data/column_numbers.h"
+#include "data/column_room.h"
+#include "data/column_sparse.h"
+#include "data/column_values.h"
 #include "data/string_set.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,19 +22,8 @@ struct dn_column_chunk {
     size_t bytes_room;
     double *parsed; /* the numbers that strings stand for */
     size_t parsed_room;
-    dni_string_set set; /* distinct strings, where the chunk does not list them */
-};
-
-/* The parts of a chunk of numbers. */
-struct numbers {
-    enum dni_column_encoding encoding;
-    bool has_missing;
-    unsigned decimals; /* padding of the regular spellings */
-    size_t n_rows, n_spelled;
-    const unsigned char *values;
-    const unsigned char *spelled_row, *spelled_end; /* u32 each */
-    const char *text;
-    size_t text_size;
+    dni_string_set set;     /* distinct strings, where the chunk does not list them */
+    dni_sparse_view sparse; /* what a view of sparse rows shows */
 };
 
 /* The parts of a chunk of strings. */
@@ -62,125 +54,17 @@ void dn_column_chunk_free(dn_column_chunk *chunk) {
     free(chunk->bytes);
     free(chunk->parsed);
     dni_string_set_done(&chunk->set);
+    dni_sparse_view_done(&chunk->sparse);
     free(chunk);
 }
 
-/* Makes *array hold at least `need` elements (and one, so that it is never NULL); the contents may be lost. */
-static dn_status make_room(void *array, size_t *room, size_t need, size_t size, dn_error *err) {
-    if (need < *room)
-        return DN_OK;
-    void *memory = malloc((need + 1) * size);
-    if (memory == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "a decoded column chunk needs %zu bytes of memory, which the system does not have",
-                            (need + 1) * size);
-    free(*(void **)array);
-    *(void **)array = memory;
-    *room = need + 1;
-    return DN_OK;
-}
-
-static dn_status corrupt(dn_error *err, const char *what) {
-    return dn_error_set(err, DN_ERR_CORRUPT, "a column chunk is damaged: %s", what);
-}
-
-/* n ends of texts: ascending, the last one being the size of all. */
-static bool ends_ascend(const unsigned char *end, size_t n, size_t size) {
-    uint32_t before = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t here = dni_get_u32(end + 4 * i);
-        if (here < before)
-            return false;
-        before = here;
-    }
-    return before == size;
-}
-
 /* ---- numbers ------------------------------------------------------------------------------------------------------------------------ */
-static const unsigned char value_size[] = {1, 2, 4, 8};
-
-static dn_status read_numbers(dni_reader *reader, size_t n_rows, struct numbers *out, dn_error *err) {
-    unsigned encoding = dni_read_u8(reader), missing = dni_read_u8(reader), decimals = dni_read_u8(reader), zero = dni_read_u8(reader);
-    size_t n_spelled = dni_read_u32(reader);
-    if (reader->failed || encoding > DNI_COLUMN_F64 || missing > 1 || decimals > DNI_COLUMN_MAX_DECIMALS || zero != 0 || n_spelled > n_rows)
-        return corrupt(err, "the header of its numbers is not one");
-    *out = (struct numbers){.encoding = (enum dni_column_encoding)encoding,
-                            .has_missing = missing == 1,
-                            .decimals = decimals,
-                            .n_rows = n_rows,
-                            .n_spelled = n_spelled};
-    out->values = dni_read_bytes(reader, n_rows * value_size[encoding]);
-    out->spelled_row = dni_read_bytes(reader, 4 * n_spelled);
-    out->spelled_end = dni_read_bytes(reader, 4 * n_spelled);
-    out->text_size = reader->left;
-    out->text = dni_read_bytes(reader, reader->left);
-    if (reader->failed)
-        return corrupt(err, "it is cut short");
-    if (out->text_size != (n_spelled == 0 ? 0 : dni_get_u32(out->spelled_end + 4 * (n_spelled - 1))))
-        return corrupt(err, "its length is not what its header says");
-    return DN_OK;
-}
-
-/* Values of i16 and i32: two's complement without a conversion the compiler may define. */
-static inline int32_t signed16(const unsigned char *at) {
-    int32_t bits = at[0] | at[1] << 8;
-    return bits >= 0x8000 ? bits - 0x10000 : bits;
-}
-
-static inline int32_t signed32(const unsigned char *at) {
-    uint32_t bits = dni_get_u32(at);
-    int32_t value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Copies a piece of doubles; false when one is infinite. */
-static bool copy_f64(const unsigned char *from, double *out, size_t n) {
-    dni_get_f64s(from, out, n);
-    unsigned infinite = 0;
-    for (size_t i = 0; i < n; i++)
-        infinite |= (unsigned)(out[i] > DBL_MAX) | (unsigned)(out[i] < -DBL_MAX);
-    return infinite == 0;
-}
-
-static bool expand_f64(const struct numbers *numbers, double *out) {
-    bool finite = true;
-    for (size_t first = 0; first < numbers->n_rows && finite; first += 2048) { /* checked while in cache */
-        size_t some = numbers->n_rows - first < 2048 ? numbers->n_rows - first : 2048;
-        finite = copy_f64(numbers->values + 8 * first, out + first, some);
-    }
-    return finite;
-}
-
-static void expand_integers(const struct numbers *numbers, double *restrict out) {
-    const unsigned char *restrict values = numbers->values;
-    size_t n = numbers->n_rows;
-    if (numbers->encoding == DNI_COLUMN_U8) {
-        for (size_t i = 0; i < n; i++)
-            out[i] = values[i];
-    } else if (numbers->encoding == DNI_COLUMN_I16) {
-        for (size_t i = 0; i < n; i++)
-            out[i] = signed16(values + 2 * i);
-    } else {
-        for (size_t i = 0; i < n; i++)
-            out[i] = signed32(values + 4 * i);
-    }
-    if (!numbers->has_missing)
-        return;
-    double missing = numbers->encoding == DNI_COLUMN_U8    ? DNI_MISSING_U8
-                     : numbers->encoding == DNI_COLUMN_I16 ? DNI_MISSING_I16
-                                                           : (double)DNI_MISSING_I32;
-    for (size_t i = 0; i < n; i++)
-        out[i] = out[i] == missing ? (double)NAN : out[i];
-}
-
-static dn_status expand_numbers(dn_column_chunk *chunk, const struct numbers *numbers, dn_error *err) {
-    dn_status status = make_room(&chunk->number, &chunk->number_room, numbers->n_rows, sizeof *chunk->number, err);
+static dn_status expand_numbers(dn_column_chunk *chunk, const dni_column_numbers *numbers, dn_error *err) {
+    dn_status status = dni_column_make_room(&chunk->number, &chunk->number_room, numbers->n_rows, sizeof *chunk->number, err);
     if (status != DN_OK)
         return status;
-    if (numbers->encoding != DNI_COLUMN_F64)
-        expand_integers(numbers, chunk->number);
-    else if (!expand_f64(numbers, chunk->number))
-        return corrupt(err, "it holds an infinite number");
+    if (!dni_column_read_values(numbers->values, numbers->encoding, numbers->has_missing, numbers->n_rows, chunk->number))
+        return dni_column_corrupt(err, "it holds an infinite number");
     return DN_OK;
 }
 
@@ -200,29 +84,29 @@ static dn_status check_boolean(double *number, size_t n, dn_error *err) {
 }
 
 /* Numbers as strings: each as it was spelled. The last codes are remembered by the number's bits, so that a repeated number is written once. */
-static dn_status numbers_as_strings(dn_column_chunk *chunk, const struct numbers *numbers, dn_error *err) {
+static dn_status numbers_as_strings(dn_column_chunk *chunk, const dni_column_numbers *numbers, dn_error *err) {
     enum { MEMO = 1024 };
     struct memo {
         uint64_t bits;
         uint32_t code;
         bool used;
     } memo[MEMO] = {0};
-    if (!ends_ascend(numbers->spelled_end, numbers->n_spelled, numbers->text_size))
-        return corrupt(err, "its spellings are not in order");
+    if (!dni_column_ends_ascend(numbers->spelled_end, numbers->n_spelled, numbers->text_size))
+        return dni_column_corrupt(err, "its spellings are not in order");
     dn_status status = expand_numbers(chunk, numbers, err);
     if (status == DN_OK)
-        status = make_room(&chunk->code, &chunk->code_room, numbers->n_rows, sizeof *chunk->code, err);
+        status = dni_column_make_room(&chunk->code, &chunk->code_room, numbers->n_rows, sizeof *chunk->code, err);
     dni_string_set_clear(&chunk->set);
     size_t k = 0;
     for (size_t i = 0; status == DN_OK && i < numbers->n_rows; i++) {
-        bool spelled = k < numbers->n_spelled && dni_get_u32(numbers->spelled_row + 4 * k) == i;
+        bool spelled = k < numbers->n_spelled && dni_column_spelled_row(numbers, k) == i;
         uint64_t bits;
         memcpy(&bits, &chunk->number[i], sizeof bits);
         struct memo *known = &memo[(bits * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
         if (spelled) {
-            uint32_t first = k == 0 ? 0 : dni_get_u32(numbers->spelled_end + 4 * (k - 1)), end = dni_get_u32(numbers->spelled_end + 4 * k);
-            status = dni_string_set_add(&chunk->set, numbers->text + first, end - first, &chunk->code[i], err);
-            k++;
+            size_t length;
+            const char *spelling = dni_column_spelled_text(numbers, k++, &length);
+            status = dni_string_set_add(&chunk->set, spelling, length, &chunk->code[i], err);
         } else if (isnan(chunk->number[i])) {
             chunk->code[i] = DN_CODE_MISSING;
         } else if (known->used && known->bits == bits) {
@@ -235,7 +119,7 @@ static dn_status numbers_as_strings(dn_column_chunk *chunk, const struct numbers
         }
     }
     if (status == DN_OK && k != numbers->n_spelled)
-        return corrupt(err, "the rows of its spellings are not in order");
+        return dni_column_corrupt(err, "the rows of its spellings are not in order");
     return status;
 }
 
@@ -244,22 +128,22 @@ static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings 
     unsigned width = dni_read_u8(reader), distinct = dni_read_u8(reader), zero = dni_read_u16(reader);
     size_t n_strings = dni_read_u32(reader);
     if (reader->failed || (width != 1 && width != 2 && width != 4) || distinct > 1 || zero != 0 || n_strings > n_rows)
-        return corrupt(err, "the header of its strings is not one");
+        return dni_column_corrupt(err, "the header of its strings is not one");
     *out = (struct strings){.width = width, .distinct = distinct == 1, .n_rows = n_rows, .n_strings = n_strings};
     out->end = dni_read_bytes(reader, 4 * n_strings);
     out->codes = dni_read_bytes(reader, width * n_rows);
     out->text_size = reader->left;
     out->text = dni_read_bytes(reader, reader->left);
     if (reader->failed)
-        return corrupt(err, "it is cut short");
-    if (!ends_ascend(out->end, n_strings, out->text_size))
-        return corrupt(err, "its strings are not in order");
+        return dni_column_corrupt(err, "it is cut short");
+    if (!dni_column_ends_ascend(out->end, n_strings, out->text_size))
+        return dni_column_corrupt(err, "its strings are not in order");
     return DN_OK;
 }
 
 /* The codes, each of a string that is there. */
 static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *strings, dn_error *err) {
-    dn_status status = make_room(&chunk->code, &chunk->code_room, strings->n_rows, sizeof *chunk->code, err);
+    dn_status status = dni_column_make_room(&chunk->code, &chunk->code_room, strings->n_rows, sizeof *chunk->code, err);
     if (status != DN_OK)
         return status;
     uint32_t *code = chunk->code;
@@ -271,7 +155,7 @@ static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *stri
         code[i] = c == missing ? DN_CODE_MISSING : c;
         valid = valid && (c == missing || c < strings->n_strings);
     }
-    return valid ? DN_OK : corrupt(err, "it refers to a string that is not there");
+    return valid ? DN_OK : dni_column_corrupt(err, "it refers to a string that is not there");
 }
 
 /* A list with repetitions made distinct, in order of first appearance. */
@@ -290,9 +174,9 @@ static dn_status unite(dn_column_chunk *chunk, const struct strings *strings, dn
 }
 
 static dn_status copy_strings(dn_column_chunk *chunk, const struct strings *strings, dn_error *err) {
-    dn_status status = make_room(&chunk->start, &chunk->start_room, strings->n_strings + 1, sizeof *chunk->start, err);
+    dn_status status = dni_column_make_room(&chunk->start, &chunk->start_room, strings->n_strings + 1, sizeof *chunk->start, err);
     if (status == DN_OK)
-        status = make_room(&chunk->bytes, &chunk->bytes_room, strings->text_size, 1, err);
+        status = dni_column_make_room(&chunk->bytes, &chunk->bytes_room, strings->text_size, 1, err);
     if (status != DN_OK)
         return status;
     chunk->start[0] = 0;
@@ -337,9 +221,9 @@ static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_co
 
 /* Strings as numbers: every listed string is read once. */
 static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings *strings, dn_column_type type, dn_error *err) {
-    dn_status status = make_room(&chunk->parsed, &chunk->parsed_room, strings->n_strings, sizeof *chunk->parsed, err);
+    dn_status status = dni_column_make_room(&chunk->parsed, &chunk->parsed_room, strings->n_strings, sizeof *chunk->parsed, err);
     if (status == DN_OK)
-        status = make_room(&chunk->number, &chunk->number_room, strings->n_rows, sizeof *chunk->number, err);
+        status = dni_column_make_room(&chunk->number, &chunk->number_room, strings->n_rows, sizeof *chunk->number, err);
     if (status != DN_OK)
         return status;
     uint32_t first = 0;
@@ -361,8 +245,8 @@ static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings
 /* ---- decode ------------------------------------------------------------------------------------------------------------------------- */
 static dn_status decode_numbers(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows, dn_column_type type, dn_column_view *view,
                                 dn_error *err) {
-    struct numbers numbers = {0};
-    dn_status status = read_numbers(reader, n_rows, &numbers, err);
+    dni_column_numbers numbers = {0};
+    dn_status status = dni_column_numbers_read(reader, n_rows, &numbers, err);
     if (status != DN_OK)
         return status;
     if (type == DN_CATEGORICAL || type == DN_TEXT) {
@@ -402,24 +286,39 @@ static dn_status decode_strings(dn_column_chunk *chunk, dni_reader *reader, size
     return status;
 }
 
+static dn_status decode_sparse(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows, dn_column_view *view, dn_error *err) {
+    dn_status status = dni_sparse_view_read(&chunk->sparse, reader, n_rows, err);
+    view->row_start = chunk->sparse.row_start;
+    view->place = chunk->sparse.place;
+    view->number = chunk->sparse.number;
+    return status;
+}
+
 dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size, dn_column_type type, dn_column_view *out,
                                  dn_error *err) {
     dni_reader reader = dni_reader_of(bytes, size);
     unsigned mark = dni_read_u16(&reader), version = dni_read_u8(&reader), kind = dni_read_u8(&reader);
     size_t n_rows = dni_read_u32(&reader);
     if (reader.failed || n_rows > SIZE_MAX / 16 || mark != ('D' | 'C' << 8))
-        return corrupt(err, "it does not begin like one");
+        return dni_column_corrupt(err, "it does not begin like one");
     if (version != DNI_COLUMN_VERSION)
         return dn_error_set(err, version > DNI_COLUMN_VERSION ? DN_ERR_VERSION : DN_ERR_CORRUPT,
                             "a column chunk has version %u, this program reads version %d", version, DNI_COLUMN_VERSION);
     dn_column_view view = {.type = type, .n_rows = n_rows};
     dn_status status;
-    if (kind == DNI_COLUMN_NUMBERS)
+    if (kind <= DNI_COLUMN_SPARSE && (kind == DNI_COLUMN_SPARSE) != (type == DN_SPARSE))
+        status = dn_error_set(err, DN_ERR_DATA,
+                              kind == DNI_COLUMN_SPARSE ? "a column chunk of sparse rows cannot be read as %s"
+                                                        : "a column chunk of single cells cannot be read as %s",
+                              dn_column_type_name(type));
+    else if (kind == DNI_COLUMN_SPARSE)
+        status = decode_sparse(chunk, &reader, n_rows, &view, err);
+    else if (kind == DNI_COLUMN_NUMBERS)
         status = decode_numbers(chunk, &reader, n_rows, type, &view, err);
     else if (kind == DNI_COLUMN_STRINGS)
         status = decode_strings(chunk, &reader, n_rows, type, &view, err);
     else
-        status = corrupt(err, "it is neither of numbers nor of strings");
+        status = dni_column_corrupt(err, "it is neither of numbers nor of strings nor of sparse rows");
     if (status == DN_OK)
         *out = view;
     return status;

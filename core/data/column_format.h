@@ -7,6 +7,9 @@
  *            u32 row[n_spellings] strictly ascending, u32 end[n_spellings] of each text in bytes, the bytes
  *   strings  u8 code_width, u8 distinct, u8 0, u8 0, u32 n_strings
  *            u32 end[n_strings] of each string in bytes, codes[n_rows] of code_width 1, 2 or 4 (all ones: missing), the bytes
+ *   sparse   u8 length_width, u8 place_width, u8 encoding, u8 0, u32 n_entries
+ *            lengths[n_rows] of length_width 1, 2 or 4: entries of each row; places[n_entries] of place_width 2 or 4, strictly ascending within a row;
+ *            values[n_entries] as u8, i16, i32 or finite f64, or none at all: every one is 1
  *
  * A number that has no spelling of its own was written canonically (dn_number_format), padded with zeros to `decimals` digits behind the point: "5.0", "12.50"; never padded
  * is one that is written with an exponent. */
@@ -20,8 +23,9 @@
 #define DNI_COLUMN_MAX_DECIMALS 32 /* of padding */
 #define DNI_COLUMN_TEXT_SIZE (DN_NUMBER_SIZE + DNI_COLUMN_MAX_DECIMALS + 2)
 
-enum dni_column_kind { DNI_COLUMN_NUMBERS = 0, DNI_COLUMN_STRINGS = 1 };
-enum dni_column_encoding { DNI_COLUMN_U8 = 0, DNI_COLUMN_I16 = 1, DNI_COLUMN_I32 = 2, DNI_COLUMN_F64 = 3 };
+enum dni_column_kind { DNI_COLUMN_NUMBERS = 0, DNI_COLUMN_STRINGS = 1, DNI_COLUMN_SPARSE = 2 };
+/* DNI_COLUMN_ONES: of sparse rows only. */
+enum dni_column_encoding { DNI_COLUMN_U8 = 0, DNI_COLUMN_I16 = 1, DNI_COLUMN_I32 = 2, DNI_COLUMN_F64 = 3, DNI_COLUMN_ONES = 4 };
 
 #define DNI_MISSING_U8 255
 #define DNI_MISSING_I16 (-32768)

@@ -1,6 +1,7 @@
 /* Which encoding a column's numbers fit, and the numbers in it. */
 #include "data/column_values.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -85,4 +86,66 @@ void dni_column_write_values(dni_writer *writer, enum dni_column_encoding encodi
         }
         dni_write_bytes(writer, buffer, size);
     }
+}
+
+/* ---- back --------------------------------------------------------------------------------------------------------------------------- */
+size_t dni_column_value_size(enum dni_column_encoding encoding) {
+    static const unsigned char size[] = {[DNI_COLUMN_U8] = 1, [DNI_COLUMN_I16] = 2, [DNI_COLUMN_I32] = 4, [DNI_COLUMN_F64] = 8};
+    return size[encoding];
+}
+
+/* Values of i16 and i32: two's complement without a conversion the compiler may define. */
+static inline int32_t signed16(const unsigned char *at) {
+    int32_t bits = at[0] | at[1] << 8;
+    return bits >= 0x8000 ? bits - 0x10000 : bits;
+}
+
+static inline int32_t signed32(const unsigned char *at) {
+    uint32_t bits = dni_get_u32(at);
+    int32_t value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Copies a piece of doubles; false when one is infinite. */
+static bool copy_f64(const unsigned char *from, double *out, size_t n) {
+    dni_get_f64s(from, out, n);
+    unsigned infinite = 0;
+    for (size_t i = 0; i < n; i++)
+        infinite |= (unsigned)(out[i] > DBL_MAX) | (unsigned)(out[i] < -DBL_MAX);
+    return infinite == 0;
+}
+
+static bool read_f64(const unsigned char *from, size_t n, double *out) {
+    bool finite = true;
+    for (size_t first = 0; first < n && finite; first += 2048) { /* checked while in cache */
+        size_t some = n - first < 2048 ? n - first : 2048;
+        finite = copy_f64(from + 8 * first, out + first, some);
+    }
+    return finite;
+}
+
+static void read_integers(const unsigned char *restrict from, enum dni_column_encoding encoding, size_t n, double *restrict out) {
+    if (encoding == DNI_COLUMN_U8) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = from[i];
+    } else if (encoding == DNI_COLUMN_I16) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = signed16(from + 2 * i);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            out[i] = signed32(from + 4 * i);
+    }
+}
+
+bool dni_column_read_values(const unsigned char *from, enum dni_column_encoding encoding, bool has_missing, size_t n, double *out) {
+    if (encoding == DNI_COLUMN_F64)
+        return read_f64(from, n, out);
+    read_integers(from, encoding, n, out);
+    if (!has_missing)
+        return true;
+    double missing = encoding == DNI_COLUMN_U8 ? DNI_MISSING_U8 : encoding == DNI_COLUMN_I16 ? DNI_MISSING_I16 : (double)DNI_MISSING_I32;
+    for (size_t i = 0; i < n; i++)
+        out[i] = out[i] == missing ? (double)NAN : out[i];
+    return true;
 }

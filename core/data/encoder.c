@@ -1,4 +1,4 @@
-/* A fitted encoder: its life, its questions, and raw rows to features. */
+/* A fitted encoder: its life and its questions. */
 #include "data/encoder.h"
 
 #include "data/encoder_bytes.h"
@@ -18,7 +18,10 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     encoder->n_inputs = n_inputs;
     encoder->inputs = calloc(n_inputs + 1, sizeof *encoder->inputs);
     encoder->levels = calloc(n_inputs + 1, sizeof *encoder->levels);
-    if (encoder->inputs == NULL || encoder->levels == NULL) {
+    encoder->texts = calloc(n_inputs + 1, sizeof *encoder->texts);
+    encoder->lists = calloc(n_inputs + 1, sizeof *encoder->lists);
+    encoder->active = calloc(n_inputs + 1, sizeof *encoder->active);
+    if (encoder->inputs == NULL || encoder->levels == NULL || encoder->texts == NULL || encoder->lists == NULL || encoder->active == NULL) {
         dn_encoder_unref(encoder);
         return no_memory(err);
     }
@@ -46,13 +49,22 @@ dn_encoder *dn_encoder_ref(dn_encoder *encoder) {
 void dn_encoder_unref(dn_encoder *encoder) {
     if (encoder == NULL || atomic_fetch_sub_explicit(&encoder->references, 1, memory_order_acq_rel) > 1)
         return;
-    for (size_t i = 0; encoder->levels != NULL && i < encoder->n_inputs; i++)
-        dni_string_set_done(&encoder->levels[i]);
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        if (encoder->levels != NULL)
+            dni_string_set_done(&encoder->levels[i]);
+        if (encoder->texts != NULL)
+            dni_vocabulary_done(&encoder->texts[i]);
+        if (encoder->active != NULL)
+            free(encoder->active[i]);
+    }
     for (size_t b = 0; b < encoder->n_bases; b++)
         dni_basis_done(&encoder->bases[b]);
     free(encoder->bases);
     free(encoder->basis_inputs);
     free(encoder->levels);
+    free(encoder->texts);
+    free(encoder->lists);
+    free((void *)encoder->active);
     free(encoder->inputs);
     free(encoder->names);
     free(encoder->mean);
@@ -109,15 +121,30 @@ static dn_status take_columns(dn_encoder *encoder, dn_error *err) {
 /* What an input becomes; its place is known. */
 static void finish_input(dn_encoder *encoder, size_t i) {
     dn_input *input = &encoder->inputs[i];
+    size_t n = 0;
     input->levels = dni_string_set_view(&encoder->levels[i]);
     input->missing_as = input->missing_level ? input->levels.n : DN_NO_LEVEL;
     input->unseen_as = DN_NO_LEVEL;
-    input->n_features = (size_t)!input->taken + input->indicator;
-    if (input->type == DN_CATEGORICAL) {
-        size_t n = dni_input_n_levels(input);
+    switch (input->type) {
+    case DN_NUMERIC:
+    case DN_BOOLEAN:
+        input->n_features = (size_t)!input->taken + input->indicator;
+        encoder->n_entries += input->n_features;
+        return;
+    case DN_CATEGORICAL:
+        n = dni_input_n_levels(input);
         input->n_features = n - (encoder->drop_first && n > 0);
+        encoder->n_entries += input->n_features > 0;
+        return;
+    case DN_TEXT:
+        input->n_features = encoder->texts[i].n_features;
+        break;
+    case DN_SPARSE:
+        input->n_features = input->width;
+        encoder->n_entries += dni_input_is_scaled(encoder, input) ? input->width : 0;
+        break;
     }
-    encoder->n_entries += input->type == DN_CATEGORICAL ? input->n_features > 0 : input->n_features;
+    encoder->lists[encoder->n_lists++] = i;
 }
 
 static dn_status place_bases(dn_encoder *encoder, dn_error *err) {
@@ -134,6 +161,34 @@ static dn_status place_bases(dn_encoder *encoder, dn_error *err) {
     encoder->n_features = encoder->n_base + n;
     encoder->n_entries += n;
     return DN_OK;
+}
+
+/* dn_encoder_is_sparse */
+static bool choose_sparse(const dn_encoder *encoder) {
+    size_t listed = 0;
+    for (size_t u = 0; u < encoder->n_lists; u++) {
+        const dn_input *input = &encoder->inputs[encoder->lists[u]];
+        listed += dni_input_is_scaled(encoder, input) ? 0 : input->n_features;
+    }
+    return listed > DN_MAX_DENSE_PLACES || 4 * ((double)encoder->n_entries + encoder->list_entries) < (double)encoder->n_features;
+}
+
+dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err) {
+    encoder->mean = calloc(encoder->n_features + 1, sizeof *encoder->mean);
+    encoder->scale = malloc((encoder->n_features + 1) * sizeof *encoder->scale);
+    if (encoder->mean == NULL || encoder->scale == NULL)
+        return no_memory(err);
+    for (size_t j = 0; j < encoder->n_features; j++)
+        encoder->scale[j] = 1;
+    return DN_OK;
+}
+
+/* Whether there is something to standardise. */
+static bool standardizes(const dn_encoder *encoder) {
+    bool any = encoder->n_bases > 0;
+    for (size_t i = 0; i < encoder->n_inputs && !any; i++)
+        any = (encoder->inputs[i].type == DN_NUMERIC && !encoder->inputs[i].taken) || dni_input_is_scaled(encoder, &encoder->inputs[i]);
+    return any && encoder->standardize;
 }
 
 dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
@@ -155,14 +210,8 @@ dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
     dn_status status = place_bases(encoder, err);
     if (status != DN_OK)
         return status;
-    n_features = encoder->n_features;
-    encoder->mean = calloc(n_features + 1, sizeof *encoder->mean);
-    encoder->scale = calloc(n_features + 1, sizeof *encoder->scale);
-    if (encoder->mean == NULL || encoder->scale == NULL)
-        return no_memory(err);
-    for (size_t j = 0; j < n_features; j++)
-        encoder->scale[j] = 1;
-    return DN_OK;
+    encoder->sparse = choose_sparse(encoder);
+    return standardizes(encoder) ? dni_encoder_set_scales(encoder, err) : DN_OK;
 }
 
 /* ---- questions ------------------------------------------------------------------------------------------------------------------------ */
@@ -222,19 +271,28 @@ bool dn_encoder_refuses_unseen(const dn_encoder *encoder) {
     return encoder->refuse_unseen;
 }
 
-bool dni_encoder_is_simple(const dn_encoder *encoder) {
-    for (size_t i = 0; i < encoder->n_inputs; i++)
-        if (encoder->inputs[i].indicator)
-            return false;
-    return encoder->n_bases == 0;
+bool dn_encoder_is_sparse(const dn_encoder *encoder) {
+    return encoder->sparse;
+}
+
+double dn_encoder_entries(const dn_encoder *encoder) {
+    return encoder->list_entries;
+}
+
+dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf) {
+    assert(input < encoder->n_inputs);
+    *out_idf = encoder->texts[input].idf;
+    return dni_string_set_view(&encoder->texts[input].words);
 }
 
 size_t dni_encoder_memory(const dn_encoder *encoder) {
-    size_t bytes = sizeof *encoder + 2 * encoder->n_features * sizeof(double) + encoder->n_basis_inputs * sizeof(size_t);
+    size_t bytes =
+        sizeof *encoder + (encoder->mean == NULL ? 0 : 2 * encoder->n_features * sizeof(double)) + encoder->n_basis_inputs * sizeof(size_t);
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
-        bytes += sizeof *input + sizeof *encoder->levels + strlen(input->name) + 1 + input->levels.n * 6 * sizeof(uint32_t) +
-                 dni_string_set_size(&encoder->levels[i]);
+        bytes += sizeof *input + sizeof *encoder->levels + sizeof *encoder->texts + strlen(input->name) + 1 +
+                 input->levels.n * 6 * sizeof(uint32_t) + dni_string_set_size(&encoder->levels[i]) +
+                 dni_vocabulary_bytes(&encoder->texts[i]) + (encoder->active[i] == NULL ? 0 : input->width / 8 + 1);
     }
     for (size_t b = 0; b < encoder->n_bases; b++) {
         const dni_basis *basis = &encoder->bases[b];
@@ -248,63 +306,4 @@ double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *tex
     assert(input < encoder->n_inputs);
     uint32_t level = dni_string_set_find(&encoder->levels[input], text, length);
     return level == DNI_NO_STRING ? DN_UNSEEN : (double)level;
-}
-
-/* ---- raw rows to features ----------------------------------------------------------------------------------------------------------------- */
-/* A raw value as a level: NaN is missing; what is no index of a level (DN_UNSEEN, a caller's nonsense) is unseen. */
-static uint32_t raw_level(const dn_input *input, double raw) {
-    if (isnan(raw))
-        return DN_CODE_MISSING;
-    return raw >= 0 && raw < (double)input->levels.n ? (uint32_t)raw : (uint32_t)input->levels.n;
-}
-
-static void put_category(const dn_input *input, double raw, double *row) {
-    for (size_t k = 0; k < input->n_features; k++)
-        row[input->first_feature + k] = 0;
-    size_t feature = dni_encode_level(input, raw_level(input, raw));
-    if (feature != SIZE_MAX)
-        row[feature] = 1;
-}
-
-size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double raw) {
-    return dni_encode_level(&encoder->inputs[input], raw_level(&encoder->inputs[input], raw));
-}
-
-void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standardize, double *out) {
-    for (size_t b = 0; b < encoder->n_bases; b++) {
-        const dni_basis *basis = &encoder->bases[b];
-        dni_basis_of_raw(basis, encoder->inputs, raw, out + (basis->first_feature - encoder->n_base));
-    }
-    for (size_t j = encoder->n_base; standardize && j < encoder->n_features; j++)
-        out[j - encoder->n_base] = (out[j - encoder->n_base] - encoder->mean[j]) / encoder->scale[j];
-}
-
-/* Standardised, or in the raw space. */
-static void encode_rows(const dn_encoder *encoder, const double *raw, size_t n_rows, bool standardize, double *out) {
-    for (size_t i = 0; i < n_rows; i++, raw += encoder->n_inputs, out += encoder->n_features) {
-        for (size_t k = 0; k < encoder->n_inputs; k++) {
-            const dn_input *input = &encoder->inputs[k];
-            size_t j = input->first_feature;
-            if (input->type == DN_CATEGORICAL) {
-                put_category(input, raw[k], out);
-                continue;
-            }
-            if (!input->taken) {
-                double mean = standardize ? encoder->mean[j] : 0, scale = standardize ? encoder->scale[j] : 1;
-                out[j++] = dni_encode_number(raw[k], input->fill, mean, scale);
-            }
-            if (input->indicator)
-                out[j] = isnan(raw[k]);
-        }
-        if (encoder->n_bases > 0)
-            dni_encode_bases(encoder, raw, standardize && encoder->standardize, out + encoder->n_base);
-    }
-}
-
-void dn_encoder_apply(const dn_encoder *encoder, const double *raw, size_t n_rows, double *out) {
-    encode_rows(encoder, raw, n_rows, true, out);
-}
-
-void dni_encoder_expand(const dn_encoder *encoder, const double *raw, size_t n_rows, double *out) {
-    encode_rows(encoder, raw, n_rows, false, out);
 }

@@ -6,11 +6,13 @@
  * what rounding left in m':  m = m' + D/W,  s² = (Q - D²/W)/V. With the most frequent value f for the missing ones, V - W of them, the moments are those of all rows:
  * D + (V - W)(f - m'), Q + (V - W)(f - m')², divided by V.
  * A column is constant, s = 1, when its least and greatest value are equal or s <= 1e-14 of the greater of their magnitudes (noise of the last digits).
- * A column without any value has m = 0, s = 1. */
+ * A column without any value has m = 0, s = 1.
+ * Text and sparse columns are fitted one by one (vocabulary.h, encoder_places.h), a standardised place of a sparse column like a number whose missing values are 0. */
 #include "data/basis_fit.h"
 #include "data/encoder.h"
 #include "data/encoder_frequent.h"
 #include "data/encoder_moments.h"
+#include "data/encoder_places.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,11 +75,46 @@ static dn_input_remark remark_on(const dni_scan_column *seen, const dn_input *in
     return seen->maximum / 2 - seen->minimum / 2 <= 0.5e-14 * magnitude ? DN_INPUT_CONSTANT : DN_INPUT_VARIES;
 }
 
+static dn_status take_text(const struct fit *fit, size_t i, dn_error *err) {
+    dn_text_spec text = fit->spec->text;
+    double entries = 0;
+    text.vocabulary = text.vocabulary == 0 ? DN_DEFAULT_VOCABULARY : text.vocabulary;
+    text.min_rows = text.min_rows == 0 ? 1 : text.min_rows;
+    dn_status status = dni_vocabulary_fit(&fit->scan.selection, fit->scan.columns[i], fit->weight, &text, fit->run, &fit->encoder->texts[i],
+                                          &entries, err);
+    if (status != DN_OK)
+        return status;
+    fit->encoder->inputs[i].remark = entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
+    fit->encoder->list_entries += entries;
+    return DN_OK;
+}
+
+/* A sparse column as it is; what is to be standardised waits until the encoder has room for it. */
+static dn_status take_places(const struct fit *fit, size_t i, dn_error *err) {
+    const dn_table_column *column = &fit->source->columns[fit->scan.columns[i]];
+    dn_input *input = &fit->encoder->inputs[i];
+    dni_places places = {0};
+    input->width = column->width;
+    input->first_place = column->first_place;
+    if (dni_input_is_scaled(fit->encoder, input))
+        return DN_OK;
+    dn_status status =
+        dni_places_fit(&fit->scan.selection, fit->scan.columns[i], fit->weight, fit->scan.total_weight, fit->run, NULL, NULL, &places, err);
+    if (status != DN_OK)
+        return status;
+    fit->encoder->active[i] = places.active;
+    input->remark = places.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
+    fit->encoder->list_entries += places.entries;
+    return DN_OK;
+}
+
 static dn_status take_input(const struct fit *fit, size_t i, dn_error *err) {
     const dni_scan *scan = &fit->scan;
     const char *name = scan->source->columns[scan->columns[i]].name;
     dn_input *input = &fit->encoder->inputs[i];
     input->type = scan->source->columns[scan->columns[i]].type;
+    if (dni_input_is_list(input))
+        return input->type == DN_TEXT ? take_text(fit, i, err) : take_places(fit, i, err);
     input->indicator = input->type != DN_CATEGORICAL && fit->spec->missing_indicator && scan->results[i].missing;
     input->remark = remark_on(&scan->results[i], input);
     if (input->type == DN_CATEGORICAL) {
@@ -196,6 +233,24 @@ static dn_status standardize(struct fit *fit, dn_error *err) {
     return status;
 }
 
+/* The places of the sparse inputs that are standardised. */
+static dn_status standardize_places(const struct fit *fit, dn_error *err) {
+    dn_encoder *encoder = fit->encoder;
+    dn_status status = DN_OK;
+    for (size_t u = 0; status == DN_OK && u < encoder->n_lists; u++) {
+        size_t i = encoder->lists[u];
+        dn_input *input = &encoder->inputs[i];
+        dni_places places = {0};
+        if (!dni_input_is_scaled(encoder, input))
+            continue;
+        status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], fit->weight, fit->scan.total_weight, fit->run,
+                                encoder->mean + input->first_feature, encoder->scale + input->first_feature, &places, err);
+        encoder->active[i] = places.active;
+        input->remark = places.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
+    }
+    return status;
+}
+
 /* ---- fit --------------------------------------------------------------------------------------------------------------------------------- */
 static dn_status fit_inputs(struct fit *fit, dn_error *err) {
     const dn_encoder_spec *spec = fit->spec;
@@ -212,6 +267,7 @@ static dn_status fit_inputs(struct fit *fit, dn_error *err) {
     if (status != DN_OK)
         return status;
     fit->encoder->standardize = spec->standardize;
+    fit->encoder->standardize_sparse = spec->standardize && spec->standardize_sparse;
     fit->encoder->drop_first = spec->categorical == DN_DROP_FIRST;
     fit->encoder->refuse_unseen = spec->unseen == DN_UNSEEN_REFUSE;
     status = take_inputs(fit, err);
@@ -221,7 +277,9 @@ static dn_status fit_inputs(struct fit *fit, dn_error *err) {
         status = dni_encoder_finish(fit->encoder, err);
     if (status == DN_OK)
         status = take_frequent_levels(fit, err);
-    return status == DN_OK ? standardize(fit, err) : status;
+    if (status == DN_OK)
+        status = standardize(fit, err);
+    return status == DN_OK ? standardize_places(fit, err) : status;
 }
 
 dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,

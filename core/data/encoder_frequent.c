@@ -51,7 +51,7 @@ static dn_status add_tile(struct counts *counts, const dni_scan *scan, const dni
     const double *x = dni_tile_gather(tile, values, room);
     size_t base = scan->source->chunk_first_row[tile->chunk];
     for (size_t k = 0; k < tile->n; k++) {
-        double weight = scan->weight == NULL ? 1 : scan->weight[base + (tile->contiguous ? tile->first + k : tile->row[k])];
+        double weight = scan->weight == NULL ? 1 : scan->weight[base + (dni_tile_row(tile, k))];
         if (isnan(x[k]) || weight == 0)
             continue;
         if (2 * counts->n >= counts->n_slots) {
@@ -118,7 +118,7 @@ static void count_tile(const struct level_count *self, const dni_encoding_slot *
         if (input->type != DN_CATEGORICAL)
             continue;
         for (size_t k = 0; k < tile->n; k++) {
-            size_t row = tile->contiguous ? tile->first + k : tile->row[k];
+            size_t row = dni_tile_row(tile, k);
             uint32_t code = slot->open.views[i].code[row], level = code == DN_CODE_MISSING ? code : slot->level[i][code];
             if (level < input->levels.n)
                 out[self->first[i] + level] += self->scan->weight == NULL ? 1 : self->scan->weight[base + row];
@@ -133,7 +133,7 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
     dni_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         dn_status status =
-            dni_encoding_open(slot, self->scan->source, self->encoder, self->scan->columns, tile.chunk, slot_index, self->scan->run, err);
+            dni_encoding_open(slot, self->scan->source, self->encoder, self->scan->opened, tile.chunk, slot_index, self->scan->run, err);
         if (status != DN_OK)
             return status;
         count_tile(self, slot, &tile, out);

@@ -9,7 +9,7 @@
 DN_MUST_USE dn_status dni_frequent_number(const dni_scan *scan, size_t i, double *out, dn_error *err);
 
 /* out [n_inputs] ← the index of each categorical input's most frequent level, the first among equals; DN_NO_LEVEL when it has none, and for numbers. One pass through the run's sum. The
- * encoder's inputs are the scan's columns; its levels are complete. */
+ * encoder's inputs are the scan's columns; its levels are complete; the scan has made its first pass. */
 DN_MUST_USE dn_status dni_frequent_levels(const dni_scan *scan, const dn_encoder *encoder, size_t *out, dn_error *err);
 
 #endif

@@ -46,9 +46,34 @@ static void put_part(struct name_out *out, const char *text, size_t n, bool quot
         put_byte(out, '"');
 }
 
+/* Whether it could be a place of a sparse column. */
+static bool reads_as_place(const dn_encoder *encoder, const char *name) {
+    size_t digits = strlen(name), end = digits;
+    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+        digits--;
+    for (size_t u = 0; digits < end && u < encoder->n_lists; u++) {
+        const dn_input *list = &encoder->inputs[encoder->lists[u]];
+        const size_t n = strlen(list->name);
+        if (list->type == DN_SPARSE && n >= digits && n < end && memcmp(list->name, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_quoted(const dn_encoder *encoder, const dn_input *input) {
+    const char *name = input->name;
+    const size_t n = strlen(name);
+    if (strchr(name, '=') != NULL || name[0] == '"' || (encoder->n_bases > 0 && strpbrk(name, "^*(") != NULL))
+        return true;
+    if (encoder->n_lists == 0)
+        return false;
+    if (strchr(name, ':') != NULL)
+        return true;
+    return input->type == DN_SPARSE ? n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9' : reads_as_place(encoder, name);
+}
+
 static void put_column(struct name_out *out, const dn_encoder *encoder, const dn_input *input) {
-    const char *special = encoder->n_bases > 0 ? "=^*(" : "=";
-    put_part(out, input->name, strlen(input->name), strpbrk(input->name, special) != NULL || input->name[0] == '"');
+    put_part(out, input->name, strlen(input->name), is_quoted(encoder, input));
 }
 
 static void put_level(struct name_out *out, const dn_input *input, size_t level) {
@@ -60,6 +85,17 @@ static void put_level(struct name_out *out, const dn_input *input, size_t level)
     const char *text = input->levels.bytes + input->levels.start[level];
     const size_t n = input->levels.start[level + 1] - input->levels.start[level];
     put_part(out, text, n, (n > 0 && text[0] == '"') || (n == n_missing && memcmp(text, missing, n) == 0));
+}
+
+static void put_word(struct name_out *out, const dni_vocabulary *words, size_t word) {
+    if (words->buckets > 0) {
+        char bucket[32];
+        put_part(out, bucket, (size_t)snprintf(bucket, sizeof bucket, ":#%zu", word), false);
+        return;
+    }
+    const uint32_t *start = words->words.start + word;
+    put_byte(out, ':');
+    put_part(out, words->words.bytes + start[0], start[1] - start[0], false);
 }
 
 static void put_number(struct name_out *out, const char *before, size_t number, const char *after) {
@@ -115,6 +151,10 @@ size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, s
     j -= input->first_feature;
     if (input->type == DN_CATEGORICAL)
         put_level(&name, input, j + dni_input_n_levels(input) - input->n_features);
+    else if (input->type == DN_TEXT)
+        put_word(&name, &encoder->texts[input - encoder->inputs], j);
+    else if (input->type == DN_SPARSE)
+        put_number(&name, "", input->first_place + j, "");
     else if (input->indicator && j + 1 == input->n_features) {
         put_byte(&name, '=');
         put_part(&name, missing, n_missing, false);

@@ -75,7 +75,7 @@ dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const siz
     if (status != DN_OK)
         return status;
     size_t n_slots = dni_source_slots(source, run, &scan->serial);
-    void *slots = NULL, *results = NULL, *totals = NULL;
+    void *slots = NULL, *results = NULL, *totals = NULL, *opened = NULL;
     status = dn_run_alloc(run, n_slots, sizeof *scan->slots, "the encoder's sums", &slots, err);
     if (status != DN_OK)
         return status;
@@ -89,6 +89,9 @@ dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const siz
     if (status == DN_OK)
         status = dn_run_alloc(run, 2 * n + 1, sizeof *scan->totals, "the encoder's sums", &totals, err);
     scan->totals = totals;
+    if (status == DN_OK)
+        status = dn_run_alloc(run, n, sizeof *scan->opened, "the encoder's sums", &opened, err);
+    scan->opened = opened;
     return status;
 }
 
@@ -98,6 +101,7 @@ void dni_scan_done(dni_scan *scan) {
     dn_run_free(scan->run, scan->slots);
     dn_run_free(scan->run, scan->results);
     dn_run_free(scan->run, scan->totals);
+    dn_run_free(scan->run, scan->opened);
     dni_selection_done(&scan->selection, scan->run);
     *scan = (dni_scan){0};
 }
@@ -111,7 +115,7 @@ const dni_string_set *dni_scan_levels(const dni_scan *scan, size_t i) {
 static dn_status tile_weights(const dni_scan *scan, const dni_tile *tile, double *out, dn_error *err) {
     size_t base = scan->source->chunk_first_row[tile->chunk];
     for (size_t i = 0; i < tile->n; i++) {
-        size_t row = base + (tile->contiguous ? tile->first + i : tile->row[i]);
+        size_t row = base + (dni_tile_row(tile, i));
         double weight = scan->weight == NULL ? 1 : scan->weight[row];
         if (!(weight >= 0) || isinf(weight)) {
             dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "a row's weight must be finite and >= 0 (got %g)", weight);
@@ -207,7 +211,7 @@ static bool too_large(const dni_scan *scan, const dni_string_set *levels) {
 static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni_tile *tile, size_t i, double *weight, dn_error *err) {
     const dn_column_view *view = &slot->open.views[i];
     for (size_t k = 0; k < tile->n; k++) {
-        uint32_t code = view->code[tile->contiguous ? tile->first + k : tile->row[k]];
+        uint32_t code = view->code[dni_tile_row(tile, k)];
         if (slot->weights[k] == 0)
             continue;
         if (code == DN_CODE_MISSING) {
@@ -233,7 +237,7 @@ static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni
 /* ---- blocks ------------------------------------------------------------------------------------------------------------------------------ */
 static dn_status open_tile(const dni_scan *scan, dni_scan_slot *slot, size_t slot_index, const dni_tile *tile, dn_error *err) {
     bool changed = false;
-    dn_status status = dni_chunk_open(&slot->open, scan->source, scan->columns, scan->n, tile->chunk, slot_index, &changed, err);
+    dn_status status = dni_chunk_open(&slot->open, scan->source, scan->opened, scan->n, tile->chunk, slot_index, &changed, err);
     for (size_t i = 0; status == DN_OK && changed && i < scan->n; i++)
         if (type_of(scan, i) == DN_CATEGORICAL)
             status = forget_seen(scan, slot, i, err);
@@ -256,7 +260,7 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index,
         for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
             if (type_of(scan, i) == DN_CATEGORICAL) {
                 status = add_levels(scan, slot, &tile, i, &slot->lanes[i].a[0], err);
-            } else {
+            } else if (scan->opened[i] != DNI_NO_COLUMN) {
                 const double *x = dni_tile_gather(&tile, slot->open.views[i].number, slot->values);
                 add_sums(x, slot->weights, tile.n, tile.position, &slot->lanes[i], &slot->minimum[i], &slot->maximum[i]);
                 if (scan->find_missing && !slot->missing[i])
@@ -355,7 +359,18 @@ static dn_status unite_all_levels(dni_scan *scan, dn_error *err) {
     return dn_error_set(err, DN_ERR_DATA, "the categorical inputs have distinct values of more than %zu bytes in all", DN_MAX_LEVELS_BYTES);
 }
 
+/* What the next pass reads: all numbers and categories, or what has moments. What the one before had open is not any more. */
+static void open_columns(const dni_scan *scan, bool moments) {
+    for (size_t i = 0; i < scan->n; i++) {
+        const bool reads = moments ? scan->results[i].factor != 0 : type_of(scan, i) != DN_TEXT && type_of(scan, i) != DN_SPARSE;
+        scan->opened[i] = reads ? scan->columns[i] : DNI_NO_COLUMN;
+    }
+    for (size_t k = 0; k < scan->n_slots; k++)
+        scan->slots[k].open.chunk = SIZE_MAX;
+}
+
 dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
+    open_columns(scan, false);
     dn_status status = dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS, sums_block, scan, 2 * scan->n + 1,
                                        scan->totals, err);
     for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
@@ -376,6 +391,7 @@ dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
 }
 
 dn_status dni_scan_moments(dni_scan *scan, dn_error *err) {
+    open_columns(scan, true);
     dn_status status = dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS, moments_block, scan, 2 * scan->n,
                                        scan->totals, err);
     for (size_t i = 0; status == DN_OK && i < scan->n; i++) {

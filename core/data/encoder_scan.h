@@ -1,4 +1,4 @@
-/* The passes over the training rows by which an encoder is fitted: sums, extremes and levels of every input column. */
+/* The passes over the training rows by which an encoder is fitted: sums, extremes and levels of every input column that is a number or a category. */
 #ifndef DNI_ENCODER_SCAN_H
 #define DNI_ENCODER_SCAN_H
 
@@ -18,8 +18,9 @@ typedef struct dni_scan_column {
 typedef struct dni_scan_slot dni_scan_slot;
 typedef struct dni_scan {
     const dn_table_source *source;
-    const size_t *columns; /* [n] of the source */
+    const size_t *columns; /* [n] of the source; text and sparse ones are not looked at */
     size_t n;
+    size_t *opened;       /* [n] `columns` that the pass reads, DNI_NO_COLUMN for others */
     const double *weight; /* by source row, or NULL */
     const dn_run *run;
     dni_selection selection; /* the training rows */

@@ -6,10 +6,30 @@
 
 #define GROUP 8 /* number inputs written together */
 
+/* Memory for lists: the words of a text, a row of standardised places that are 0. */
+static dn_status lists_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run, dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t u = 0; status == DN_OK && u < encoder->n_lists; u++) {
+        const dn_input *input = &encoder->inputs[encoder->lists[u]];
+        void *nothing = NULL;
+        if (input->type == DN_TEXT && slot->work == NULL)
+            status = dn_text_work_new(&slot->work, err);
+        if (!dni_input_is_scaled(encoder, input))
+            continue;
+        if (slot->nothing == NULL) {
+            status = dn_run_alloc(run, encoder->n_base, sizeof *slot->nothing, "a row of sparse columns", &nothing, err);
+            slot->nothing = nothing;
+        }
+        if (status == DN_OK)
+            dni_encode_nothing(encoder, input, true, slot->nothing + input->first_feature);
+    }
+    return status;
+}
+
 dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run, dn_error *err) {
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
     size_t n_inputs = encoder->n_inputs;
-    void *views = NULL, *level = NULL, *room = NULL, *row = NULL;
+    void *views = NULL, *level = NULL, *room = NULL, *row = NULL, *shift = NULL;
     dn_status status = dn_run_alloc(run, n_inputs, sizeof *slot->open.views, "the encoder's inputs", &views, err);
     slot->open.views = views;
     if (status == DN_OK)
@@ -18,6 +38,12 @@ dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *enco
     if (status == DN_OK)
         status = dn_run_alloc(run, n_inputs, sizeof *slot->level_room, "the encoder's inputs", &room, err);
     slot->level_room = room;
+    if (status == DN_OK && encoder->n_lists > 0) {
+        status = dn_run_alloc(run, n_inputs, sizeof *slot->shift, "the encoder's inputs", &shift, err);
+        slot->shift = shift;
+        if (status == DN_OK)
+            status = lists_init(slot, encoder, run, err);
+    }
     if (status == DN_OK && encoder->n_bases > 0) {
         status = dn_run_alloc(run, n_inputs + (encoder->n_features - encoder->n_base), sizeof(double), "a row of the bases", &row, err);
         slot->raw = row;
@@ -37,6 +63,9 @@ void dni_encoding_slot_done(dni_encoding_slot *slot, const dn_encoder *encoder, 
     dn_run_free(run, (void *)slot->level);
     dn_run_free(run, slot->level_room);
     dn_run_free(run, slot->raw);
+    dn_run_free(run, slot->shift);
+    dn_run_free(run, slot->nothing);
+    dn_text_work_free(slot->work);
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
 }
 
@@ -60,13 +89,24 @@ static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, 
     return DN_OK;
 }
 
+/* What is known of the open chunk's strings and places, for input i. */
+static dn_status learn_chunk(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const size_t *columns,
+                             size_t i, const dn_run *run, dn_error *err) {
+    const dn_input *input = &encoder->inputs[i];
+    if (input->type == DN_CATEGORICAL)
+        return map_levels(slot, encoder, i, run, err);
+    if (input->type == DN_SPARSE)
+        slot->shift[i] = (int64_t)source->columns[columns[i]].first_place - (int64_t)input->first_place;
+    return DN_OK;
+}
+
 dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const size_t *columns,
                             size_t chunk, size_t slot_index, const dn_run *run, dn_error *err) {
     bool changed = false;
     dn_status status = dni_chunk_open(&slot->open, source, columns, encoder->n_inputs, chunk, slot_index, &changed, err);
     for (size_t i = 0; status == DN_OK && changed && i < encoder->n_inputs; i++)
-        if (encoder->inputs[i].type == DN_CATEGORICAL)
-            status = map_levels(slot, encoder, i, run, err);
+        if (columns[i] != DNI_NO_COLUMN)
+            status = learn_chunk(slot, source, encoder, columns, i, run, err);
     if (status != DN_OK)
         slot->open.chunk = SIZE_MAX;
     return status;
@@ -79,13 +119,8 @@ dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source 
     slot->open.chunk = SIZE_MAX;
     dn_status status = dni_chunk_open(&part, source, columns + first, n, chunk, slot_index, &changed, err);
     for (size_t i = first; status == DN_OK && i < first + n; i++)
-        if (encoder->inputs[i].type == DN_CATEGORICAL)
-            status = map_levels(slot, encoder, i, run, err);
+        status = learn_chunk(slot, source, encoder, columns, i, run, err);
     return status;
-}
-
-static inline size_t row_of(const dni_tile *tile, size_t i) {
-    return tile->contiguous ? tile->first + i : tile->row[i];
 }
 
 dn_status dni_encoding_refuse_unseen(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
@@ -97,7 +132,7 @@ dn_status dni_encoding_refuse_unseen(const dni_encoding_slot *slot, const dn_tab
             continue;
         const dn_column_view *view = &slot->open.views[i];
         for (size_t k = 0; k < tile->n; k++) {
-            size_t row = row_of(tile, k);
+            size_t row = dni_tile_row(tile, k);
             uint32_t code = view->code[row];
             if (code == DN_CODE_MISSING || slot->level[i][code] < input->levels.n || (weight != NULL && weight[base + row] == 0))
                 continue;
@@ -126,8 +161,8 @@ static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *en
         size_t feature = encoder->inputs[input].first_feature;
         group.number[k] = slot->open.views[input].number;
         group.fill[k] = encoder->inputs[input].fill;
-        group.mean[k] = encoder->inputs[input].taken ? 0 : encoder->mean[feature];
-        group.scale[k] = encoder->inputs[input].taken ? 1 : encoder->scale[feature];
+        group.mean[k] = dni_encoder_mean_of(encoder, feature);
+        group.scale[k] = dni_encoder_scale_of(encoder, feature);
         group.standardizes = group.standardizes || group.mean[k] != 0 || group.scale[k] != 1;
     }
     return group;
@@ -155,13 +190,7 @@ static void encode_group(const struct group *restrict group, const dni_tile *til
         return;
     }
     for (size_t i = 0; i < tile->n; i++)
-        encode_row(group, group->n, row_of(tile, i), out + i * stride);
-}
-
-/* The feature that is 1 in row i, SIZE_MAX: none. */
-static inline size_t category_feature(const dni_encoding_slot *slot, const dn_input *input, size_t i, size_t row) {
-    uint32_t code = slot->open.views[i].code[row];
-    return dni_encode_level(input, code == DN_CODE_MISSING ? code : slot->level[i][code]);
+        encode_row(group, group->n, dni_tile_row(tile, i), out + i * stride);
 }
 
 size_t dni_encode_group(const dn_encoder *encoder, size_t first) {
@@ -172,33 +201,67 @@ size_t dni_encode_group(const dn_encoder *encoder, size_t first) {
 }
 
 /* A number that has an indicator, or is taken by a basis. */
-static void encode_number(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out) {
+static void dense_number(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out) {
     const dn_input *input = &encoder->inputs[i];
     const double *number = slot->open.views[i].number;
     size_t stride = encoder->n_features, j = input->first_feature;
     if (!input->taken) {
         for (size_t k = 0; k < tile->n; k++)
-            out[k * stride + j] = dni_encode_number(number[row_of(tile, k)], input->fill, encoder->mean[j], encoder->scale[j]);
+            out[k * stride + j] = dni_encode_number(number[dni_tile_row(tile, k)], input->fill, dni_encoder_mean_of(encoder, j),
+                                                    dni_encoder_scale_of(encoder, j));
         j++;
     }
     for (size_t k = 0; input->indicator && k < tile->n; k++)
-        out[k * stride + j] = isnan(number[row_of(tile, k)]);
+        out[k * stride + j] = isnan(number[dni_tile_row(tile, k)]);
 }
 
-static void encode_category(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out) {
+static void dense_category(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out) {
     const dn_input *input = &encoder->inputs[i];
     for (size_t k = 0; k < tile->n; k++) {
         double *row = out + k * encoder->n_features;
         for (size_t level = 0; level < input->n_features; level++)
             row[input->first_feature + level] = 0;
-        size_t feature = category_feature(slot, input, i, row_of(tile, k));
+        size_t feature = dni_slot_category(slot, input, i, dni_tile_row(tile, k));
         if (feature != SIZE_MAX)
             row[feature] = 1;
     }
 }
 
-void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first, size_t n, double *out) {
-    for (size_t i = first; i < first + n;) {
+static dn_status dense_list(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out,
+                            dn_error *err) {
+    const dn_input *input = &encoder->inputs[i];
+    const dn_column_view *view = &slot->open.views[i];
+    const bool scaled = dni_input_is_scaled(encoder, input);
+    for (size_t k = 0; k < tile->n; k++, out += encoder->n_features) {
+        const size_t row = dni_tile_row(tile, k);
+        if (scaled)
+            memcpy(out + input->first_feature, slot->nothing + input->first_feature, input->n_features * sizeof *out);
+        else
+            memset(out + input->first_feature, 0, input->n_features * sizeof *out);
+        if (input->type == DN_TEXT) {
+            const uint32_t *feature;
+            const double *value;
+            size_t n;
+            dn_status status = dni_slot_text(slot, encoder, i, row, &feature, &value, &n, err);
+            if (status != DN_OK)
+                return status;
+            for (size_t e = 0; e < n; e++)
+                out[feature[e]] = value[e];
+            continue;
+        }
+        for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
+            const size_t place = dni_slot_place(slot, input, i, view->place[e]);
+            if (place != SIZE_MAX)
+                out[input->first_feature + place] = dni_encode_entry(encoder, input->first_feature + place, view->number[e]);
+        }
+    }
+    return DN_OK;
+}
+
+dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first, size_t n,
+                           double *out, dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t i = first; status == DN_OK && i < first + n;) {
         const dn_input *input = &encoder->inputs[i];
         if (dni_input_is_plain(input)) {
             size_t together = dni_encode_group(encoder, i);
@@ -208,17 +271,19 @@ void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, 
             continue;
         }
         if (input->type == DN_CATEGORICAL)
-            encode_category(slot, encoder, tile, i, out);
+            dense_category(slot, encoder, tile, i, out);
+        else if (dni_input_is_list(input))
+            status = dense_list(slot, encoder, tile, i, out, err);
         else
-            encode_number(slot, encoder, tile, i, out);
+            dense_number(slot, encoder, tile, i, out);
         i++;
     }
+    return status;
 }
 
-/* The bases' features of one row to x: the dear part of a row, after which it is time to poll. */
-static dn_status encode_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const dni_tile *tile,
-                              size_t k, double *x, dni_pace *pace, dn_error *err) {
-    size_t row = row_of(tile, k), n = encoder->n_features - encoder->n_base;
+dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
+                               const dni_tile *tile, size_t k, double *x, dni_pace *pace, dn_error *err) {
+    size_t row = dni_tile_row(tile, k), n = encoder->n_features - encoder->n_base;
     for (size_t u = 0; u < encoder->n_basis_inputs; u++) {
         size_t i = encoder->basis_inputs[u];
         slot->raw[i] = slot->open.views[i].number[row];
@@ -238,78 +303,6 @@ dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_s
                                  const dni_tile *tile, double *out, dni_pace *pace, dn_error *err) {
     dn_status status = DN_OK;
     for (size_t k = 0; status == DN_OK && k < tile->n && encoder->n_bases > 0; k++)
-        status = encode_bases(slot, source, encoder, tile, k, out + k * encoder->n_features + encoder->n_base, pace, err);
+        status = dni_encode_row_bases(slot, source, encoder, tile, k, out + k * encoder->n_features + encoder->n_base, pace, err);
     return status;
-}
-
-/* Entries of sparse rows being written. */
-struct sparse {
-    double *values;
-    uint32_t *cols, *count;
-    size_t width; /* room of a row */
-};
-
-static inline void put_entry(const struct sparse *out, size_t k, size_t feature, double value) {
-    if (value == 0)
-        return;
-    size_t at = k * out->width + out->count[k]++;
-    out->values[at] = value;
-    out->cols[at] = (uint32_t)feature;
-}
-
-static void sparse_number(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i,
-                          const struct sparse *out) {
-    const dn_input *input = &encoder->inputs[i];
-    struct group group = group_of(slot, encoder, i, 1);
-    for (size_t k = 0; !input->taken && k < tile->n; k++) {
-        double value;
-        encode_row(&group, 1, row_of(tile, k), &value);
-        put_entry(out, k, input->first_feature, value);
-    }
-    for (size_t k = 0; input->indicator && k < tile->n; k++)
-        put_entry(out, k, input->first_feature + input->n_features - 1, isnan(group.number[0][row_of(tile, k)]));
-}
-
-dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const dni_tile *tile,
-                            double *values, uint32_t *cols, uint32_t *count, dni_pace *pace, dn_error *err) {
-    struct sparse out = {values, cols, count, encoder->n_entries};
-    memset(count, 0, tile->n * sizeof *count);
-    for (size_t i = 0; i < encoder->n_inputs; i++) {
-        const dn_input *input = &encoder->inputs[i];
-        if (input->type != DN_CATEGORICAL) {
-            sparse_number(slot, encoder, tile, i, &out);
-            continue;
-        }
-        for (size_t k = 0; k < tile->n; k++) {
-            size_t feature = category_feature(slot, input, i, row_of(tile, k));
-            if (feature != SIZE_MAX)
-                put_entry(&out, k, feature, 1);
-        }
-    }
-    for (size_t k = 0; encoder->n_bases > 0 && k < tile->n; k++) {
-        dn_status status = encode_bases(slot, source, encoder, tile, k, slot->x, pace, err);
-        if (status != DN_OK)
-            return status;
-        for (size_t j = encoder->n_base; j < encoder->n_features; j++)
-            put_entry(&out, k, j, slot->x[j - encoder->n_base]);
-    }
-    return DN_OK;
-}
-
-dn_status dni_encode_compact(size_t n, size_t n_entries, const uint32_t *count, double *values, uint32_t *cols, size_t *row_start,
-                             dni_pace *pace, dn_error *err) {
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        row_start[i] = at;
-        if (at != i * n_entries && count[i] > 0) {
-            memmove(values + at, values + i * n_entries, count[i] * sizeof *values);
-            memmove(cols + at, cols + i * n_entries, count[i] * sizeof *cols);
-        }
-        at += count[i];
-        dn_status status = dni_pace_poll(pace, 4 * (double)count[i] + 1, err);
-        if (status != DN_OK)
-            return status;
-    }
-    row_start[n] = at;
-    return DN_OK;
 }

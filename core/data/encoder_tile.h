@@ -1,4 +1,4 @@
-/* A tile of source rows to features, dense or sparse: the one kernel behind encoded rows, in memory and streamed. */
+/* A tile of source rows to features: the one kernel behind encoded rows, in memory and streamed. Dense here, without zeros in encoder_entries.h. */
 #ifndef DNI_ENCODER_TILE_H
 #define DNI_ENCODER_TILE_H
 
@@ -11,6 +11,9 @@ typedef struct dni_encoding_slot {
     dni_open_chunk open;
     uint32_t **level;   /* [n_inputs] by code: index of the level, levels.n for one unseen */
     size_t *level_room; /* [n_inputs] */
+    int64_t *shift;     /* [n_inputs] of sparse inputs: from a place of the source's column to one of the input's */
+    dn_text_work *work; /* NULL: there is no text */
+    double *nothing;    /* [n_base] the features of standardised sparse inputs of which a row has no entry; NULL: there is none */
     double *raw;        /* [n_inputs] with bases: a row of their inputs */
     double *x;          /* [n_features - n_base] with bases: a row's features of them */
     double row_flops;   /* what a row of the bases costs */
@@ -28,27 +31,46 @@ DN_MUST_USE dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_t
                                              const size_t *columns, size_t first, size_t n, size_t chunk, size_t slot_index,
                                              const dn_run *run, dn_error *err);
 
+/* The feature of categorical input i that is 1 in row `row` of the open chunk, SIZE_MAX: none. */
+static inline size_t dni_slot_category(const dni_encoding_slot *slot, const dn_input *input, size_t i, size_t row) {
+    uint32_t code = slot->open.views[i].code[row];
+    return dni_encode_level(input, code == DN_CODE_MISSING ? code : slot->level[i][code]);
+}
+
+/* Place `place` of the source's column as one of sparse input i; SIZE_MAX: it has none. */
+static inline size_t dni_slot_place(const dni_encoding_slot *slot, const dn_input *input, size_t i, uint32_t place) {
+    const int64_t own = (int64_t)place + slot->shift[i];
+    return own >= 0 && (uint64_t)own < input->width ? (size_t)own : SIZE_MAX;
+}
+
+/* The entries of text input i in row `row` of the open chunk; a missing text has none. */
+static inline dn_status dni_slot_text(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t i, size_t row,
+                                      const uint32_t **feature, const double **value, size_t *n, dn_error *err) {
+    const dn_column_view *view = &slot->open.views[i];
+    const uint32_t code = view->code[row];
+    *n = 0;
+    if (code == DN_CODE_MISSING)
+        return DN_OK;
+    const uint32_t start = view->strings.start[code];
+    return dn_encoder_text(encoder, i, view->strings.bytes + start, view->strings.start[code + 1] - start, slot->work, feature, value, n,
+                           err);
+}
+
 /* DN_ERR_DATA (field, row) when a category of inputs first … first + n - 1 of the tile's rows was never seen in training; weight: by source row, or NULL; rows of weight 0 may have any. */
 DN_MUST_USE dn_status dni_encoding_refuse_unseen(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
                                                  const dni_tile *tile, size_t first, size_t n, const double *weight, dn_error *err);
 
-/* Features of inputs first … first + n - 1 of the tile's rows to out [tile->n × n_features]. */
-void dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first, size_t n, double *out);
+/* Features of inputs first … first + n - 1 of the tile's rows to out [tile->n × n_features]. DN_ERR_MEMORY for the words of a text. */
+DN_MUST_USE dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first,
+                                       size_t n, double *out, dn_error *err);
 /* How many inputs from `first` on are best encoded together. */
 size_t dni_encode_group(const dn_encoder *encoder, size_t first);
+/* The bases' features of row k of the tile to x [n_features - n_base], as the one below does: the dear part of a row, after which it is time to poll. */
+DN_MUST_USE dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
+                                           const dni_tile *tile, size_t k, double *x, dni_pace *pace, dn_error *err);
 /* The bases' features of the tile's rows to out [tile->n × n_features]; all inputs are open. DN_ERR_NUMERIC (field, row) when one is not finite.
  * Polls the run of `pace` between rows. */
 DN_MUST_USE dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
                                              const dni_tile *tile, double *out, dni_pace *pace, dn_error *err);
-
-/* The tile's rows without their zeros: row i has count[i] entries at values and cols [i · n_entries …]. Fails and polls as the one above. */
-DN_MUST_USE dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                                        const dni_tile *tile, double *values, uint32_t *cols, uint32_t *count, dni_pace *pace,
-                                        dn_error *err);
-
-/* Closes the gaps that dni_encode_sparse leaves in n rows: row_start[0 … n] from count, entries moved down. values and cols may be their own source. Polls
- * the run of `pace` between rows: its code is the only failure. */
-DN_MUST_USE dn_status dni_encode_compact(size_t n, size_t n_entries, const uint32_t *count, double *values, uint32_t *cols,
-                                         size_t *row_start, dni_pace *pace, dn_error *err);
 
 #endif

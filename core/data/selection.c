@@ -134,6 +134,8 @@ dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source, co
     open->chunk = SIZE_MAX;
     size_t n_rows = source->chunk_first_row[chunk + 1] - source->chunk_first_row[chunk];
     for (size_t i = 0; i < n; i++) {
+        if (columns[i] == DNI_NO_COLUMN)
+            continue;
         const dn_table_column *column = &source->columns[columns[i]];
         dn_column_view view;
         dn_status status = source->column(source, chunk, columns[i], slot, &view, err);

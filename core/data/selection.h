@@ -33,6 +33,11 @@ typedef struct dni_tile {
     size_t row[DNI_TILE]; /* rows within the chunk; set only when not contiguous */
 } dni_tile;
 
+/* Row i of the tile, within the chunk. */
+static inline size_t dni_tile_row(const dni_tile *tile, size_t i) {
+    return tile->contiguous ? tile->first + i : tile->row[i];
+}
+
 typedef struct dni_walk {
     const dni_selection *selection;
     size_t chunk, next;    /* next row of the source to look at, and its chunk */
@@ -52,7 +57,8 @@ typedef struct dni_open_chunk {
     dn_column_view *views; /* [n] of the columns asked for */
 } dni_open_chunk;
 
-/* Opens chunk `chunk` unless it is open: views of columns[n] of the source. *out_changed tells whether it was opened now. */
+#define DNI_NO_COLUMN SIZE_MAX
+/* Opens chunk `chunk` unless it is open: views of columns[n] of the source; of DNI_NO_COLUMN there is none. *out_changed tells whether it was opened now. */
 DN_MUST_USE dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source, const size_t *columns, size_t n, size_t chunk,
                                      size_t slot, bool *out_changed, dn_error *err);
 

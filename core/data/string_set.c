@@ -1,7 +1,7 @@
 /* Byte strings in one piece of memory with a hash over them. */
 #include "data/string_set.h"
 
-#include "data/wide.h"
+#include "data/string_hash.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,26 +26,6 @@ dn_strings dni_string_set_view(const dni_string_set *set) {
     return (dn_strings){.n = set->n, .start = set->start, .bytes = set->bytes};
 }
 
-static inline uint64_t fold(uint64_t a, uint64_t b) {
-    dni_wide product = dni_wide_product(a, b);
-    return product.high ^ product.low;
-}
-
-/* Eight bytes a step, each folded in by a wide multiplication with secret-dependent operands. */
-static uint32_t hash_of(uint64_t seed, const char *text, size_t length) {
-    const uint64_t k1 = UINT64_C(0x9e3779b97f4a7c15), k2 = UINT64_C(0xd6e8feb86659fd93);
-    uint64_t h = seed ^ (k1 * ((uint64_t)length + 1));
-    uint64_t word;
-    for (; length >= 8; text += 8, length -= 8) {
-        memcpy(&word, text, 8);
-        h = fold(h ^ word ^ k2, seed | k1) + k1;
-    }
-    word = 0;
-    for (size_t i = 0; i < length; i++)
-        word = word << 8 | (unsigned char)text[i];
-    return (uint32_t)fold(h ^ word ^ k2, (seed ^ k2) | 1);
-}
-
 static bool same(const dni_string_set *set, uint32_t index, const char *text, size_t length) {
     uint32_t first = set->start[index];
     return set->start[index + 1] - first == length && (length == 0 || memcmp(set->bytes + first, text, length) == 0);
@@ -54,7 +34,7 @@ static bool same(const dni_string_set *set, uint32_t index, const char *text, si
 uint32_t dni_string_set_find(const dni_string_set *set, const char *text, size_t length) {
     if (set->n_slots == 0)
         return DNI_NO_STRING;
-    uint32_t hash = hash_of(set->seed, text, length);
+    uint32_t hash = dni_string_hash(set->seed, text, length);
     for (size_t at = hash & (set->n_slots - 1);; at = (at + 1) & (set->n_slots - 1)) {
         dni_string_slot slot = set->slots[at];
         if (slot.index == DNI_NO_STRING)
@@ -85,8 +65,8 @@ static dn_status grow_slots(dni_string_set *set, dn_error *err) {
         slots[at] = slot;
     }
     if (set->n_slots == 0) /* where memory happens to lie is unknown outside the process */
-        set->seed =
-            fold((uint64_t)(uintptr_t)slots ^ UINT64_C(0xa0761d6478bd642f), (uint64_t)(uintptr_t)set | UINT64_C(0xe7037ed1a0b428db));
+        set->seed = dni_hash_fold((uint64_t)(uintptr_t)slots ^ UINT64_C(0xa0761d6478bd642f),
+                                  (uint64_t)(uintptr_t)set | UINT64_C(0xe7037ed1a0b428db));
     free(set->slots);
     set->slots = slots;
     set->n_slots = n_slots;
@@ -138,7 +118,7 @@ dn_status dni_string_set_add(dni_string_set *set, const char *text, size_t lengt
         if (status != DN_OK)
             return status;
     }
-    uint32_t hash = hash_of(set->seed, text, length);
+    uint32_t hash = dni_string_hash(set->seed, text, length);
     size_t at = hash & (set->n_slots - 1);
     for (; set->slots[at].index != DNI_NO_STRING; at = (at + 1) & (set->n_slots - 1)) {
         dni_string_slot slot = set->slots[at];

@@ -13,11 +13,10 @@ struct judge {
     const dn_run *run;
     dn_metrics *metrics;
     size_t n_classes, n_scores, width;
-    double *table;         /* [n_scores × width] linear machines side by side; NULL for others and for raw rows */
-    double *transposed;    /* the same for sparse rows */
-    double *x;             /* [DNI_TILE_ROWS × width] encoded rows of other machines, expanded */
-    double *work;          /* of the machines, or of a prediction */
-    double *scores;        /* [DNI_TILE_ROWS × n_scores] */
+    double *table;  /* [n_scores × width] linear machines side by side, for sparse rows transposed; NULL for others and for raw rows */
+    double *x;      /* [width] an encoded row of other machines, expanded */
+    double *work;   /* of the machines, or of a prediction */
+    double *scores; /* [DNI_TILE_ROWS × n_scores] */
     double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *coupling;
@@ -27,16 +26,20 @@ struct judge {
 };
 
 /* ---- a judge -------------------------------------------------------------------------------------------------------------------------- */
-/* Linear machines side by side, intercepts behind their weights. */
+/* Linear machines side by side, intercepts behind their weights; or transposed. */
 static void fill_table(struct judge *t) {
     const dn_model *m = t->model;
-    double *to = t->table;
-    for (size_t k = 0; k < m->n_machines; k++)
-        for (size_t s = 0; s < dn_machine_n_scores(&m->machines[k]); s++, to += t->width) {
-            memcpy(to, m->machines[k].w + s * m->n_features, m->n_features * sizeof *to);
-            to[m->n_features] = m->machines[k].w0[s];
+    const size_t d = m->n_features, S = t->n_scores;
+    const bool transposed = dn_encoder_is_sparse(m->encoder);
+    for (size_t k = 0, row = 0; k < m->n_machines; k++)
+        for (size_t s = 0; s < dn_machine_n_scores(&m->machines[k]); s++, row++) {
+            const double *w = m->machines[k].w + s * d;
+            double *to = transposed ? t->table + row : t->table + row * t->width;
+            const size_t step = transposed ? S : 1;
+            for (size_t j = 0; j < d; j++)
+                to[j * step] = w[j];
+            to[d * step] = m->machines[k].w0[s];
         }
-    dni_transpose(t->table, t->n_scores, t->width, t->transposed);
 }
 
 static bool has_class_scores(const dn_model *m, double *scores, double *class_scores) {
@@ -48,7 +51,7 @@ static bool has_class_scores(const dn_model *m, double *scores, double *class_sc
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct judge *t, dn_error *err) {
     size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS,
            coupling = dn_decision_work(m->decision, K);
-    size_t linear = m->linear && !raw ? 2 * S * width : 0, other = m->linear || raw ? 0 : tile * width;
+    size_t linear = m->linear && !raw ? S * width : 0, other = m->linear || raw ? 0 : width;
     size_t work = raw ? dn_model_workspace(m) : m->work;
     *t = (struct judge){.model = m, .run = run, .n_classes = K, .n_scores = S, .width = width};
     dn_status status =
@@ -59,7 +62,6 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
         return status;
     double *next = t->numbers;
     t->table = linear > 0 ? next : NULL;
-    t->transposed = next + linear / 2;
     t->x = next + linear;
     t->work = t->x + other;
     t->scores = t->work + work;
@@ -130,20 +132,35 @@ static void add_tile(const struct judge *t, size_t n, const double *weight) {
 }
 
 /* ---- encoded rows ---------------------------------------------------------------------------------------------------------------------- */
-static void score_tile(const struct judge *t, dn_matrix x) {
+/* One row of other machines; naive Bayes takes a sparse one as it is. */
+static void score_row(const struct judge *t, dn_matrix x, double *scores) {
     const dn_model *m = t->model;
+    const double *row = x.values;
+    dni_entry_part entries = {0};
+    if (x.kind == DN_CSR) {
+        entries = (dni_entry_part){x.cols + x.row_start[0], x.values + x.row_start[0], x.row_start[1] - x.row_start[0]};
+        row = t->x;
+    }
+    for (size_t k = 0, expanded = 0; k < m->n_machines; k++) {
+        const dn_machine *machine = &m->machines[k];
+        if (x.kind == DN_CSR && machine->naive_bayes != NULL) {
+            (void)dni_machine_scores_entries(machine, &entries, 1, scores, t->work);
+        } else {
+            if (x.kind == DN_CSR && expanded++ == 0)
+                dni_tile_expand(x, NULL, NULL, t->x);
+            (void)dni_machine_scores(machine, row, scores, t->work);
+        }
+        scores += dn_machine_n_scores(machine);
+    }
+}
+
+static void score_tile(const struct judge *t, dn_matrix x) {
     if (t->table != NULL) {
-        dni_tile_scores(x, x.kind == DN_CSR ? t->transposed : t->table, t->n_scores, t->scores);
+        dni_tile_scores(x, t->table, t->n_scores, t->scores);
         return;
     }
-    dni_tile_expand(x, NULL, NULL, t->x);
-    for (size_t i = 0; i < x.n_rows; i++) {
-        double *scores = t->scores + i * t->n_scores;
-        for (size_t k = 0; k < m->n_machines; k++) {
-            (void)dni_machine_scores(&m->machines[k], t->x + i * t->width, scores, t->work);
-            scores += dn_machine_n_scores(&m->machines[k]);
-        }
-    }
+    for (size_t i = 0; i < x.n_rows; i++)
+        score_row(t, dn_matrix_rows(x, i, 1), t->scores + i * t->n_scores);
 }
 
 /* Weights of the next n rows of the source that take part; *at: where the search goes on. */
@@ -182,13 +199,13 @@ static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_er
 
 /* ---- raw rows -------------------------------------------------------------------------------------------------------------------------- */
 static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, dn_error *err) {
-    for (size_t first = 0; first < rows->n; first += DNI_TILE_ROWS) {
-        size_t n = rows->n - first < DNI_TILE_ROWS ? rows->n - first : DNI_TILE_ROWS;
+    for (size_t first = 0; first < rows->raw.n; first += DNI_TILE_ROWS) {
+        size_t n = rows->raw.n - first < DNI_TILE_ROWS ? rows->raw.n - first : DNI_TILE_ROWS;
         dn_status status = dn_run_stop(t->run, err);
         if (status != DN_OK)
             return status;
         const dn_prediction scores = {.scores = t->scores};
-        size_t scored = dn_model_predict(t->model, rows->raw + first * t->model->n_inputs, n, t->work, &scores);
+        size_t scored = dn_model_predict(t->model, dn_raw_part(rows->raw, t->model->n_inputs, first, n), t->work, &scores);
         if (scored < n)
             return dn_error_set(err, DN_ERR_DATA, "instance %zu has values so large that its scores leave the finite numbers",
                                 first + scored);
@@ -234,15 +251,14 @@ dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, cons
 
 dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves, const dn_run *run, dn_metrics **out,
                                 dn_error *err) {
-    const struct subject subject = {.raw = rows, .n_rows = rows->n, .weighted = rows->weight != NULL, .curves = curves};
+    const struct subject subject = {.raw = rows, .n_rows = rows->raw.n, .weighted = rows->weight != NULL, .curves = curves};
     return judge(model, &subject, run, out, err);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------------------------- */
 double dni_judge_memory(size_t n_scores, size_t n_features, size_t n_classes) {
     double scores = (double)n_scores, classes = (double)n_classes, width = (double)n_features + 1;
-    double machines = fmax(2 * scores * width, DNI_TILE_ROWS * width);
-    return 8 * (machines + 2 * width + DNI_TILE_ROWS * (scores + 2 * classes + 3) + 4 * classes * classes);
+    return 8 * (scores * width + 2 * width + DNI_TILE_ROWS * (scores + 2 * classes + 3) + 4 * classes * classes);
 }
 
 double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted) {

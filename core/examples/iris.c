@@ -78,10 +78,10 @@ static dn_status make_source(struct table *table, dn_table_source **out, dn_erro
     dn_table_column *columns = table->columns;
     dn_column_view *views = table->views;
     for (size_t j = 0; j < table->n_inputs; j++) {
-        columns[j] = (dn_table_column){table->names[j], DN_NUMERIC};
+        columns[j] = (dn_table_column){.name = table->names[j], .type = DN_NUMERIC};
         views[j] = (dn_column_view){.type = DN_NUMERIC, .n_rows = table->n_rows, .number = table->numbers[j]};
     }
-    columns[table->n_inputs] = (dn_table_column){table->names[table->n_inputs], DN_CATEGORICAL};
+    columns[table->n_inputs] = (dn_table_column){.name = table->names[table->n_inputs], .type = DN_CATEGORICAL};
     views[table->n_inputs] = (dn_column_view){.type = DN_CATEGORICAL,
                                               .n_rows = table->n_rows,
                                               .code = table->code,
@@ -145,7 +145,7 @@ static dn_status predict_again(const struct table *table, const dn_model *model,
     } else {
         for (size_t j = 0; j < table->n_inputs; j++)
             raw[j] = table->numbers[j][0];
-        dn_model_predict(loaded, raw, 1, workspace, &(dn_prediction){.label = &label, .probabilities = probabilities});
+        dn_model_predict(loaded, dn_raw_numbers(raw, 1), workspace, &(dn_prediction){.label = &label, .probabilities = probabilities});
         printf("a model of %zu bytes predicts for the first row:\n", size);
         for (size_t k = 0; k < classes->n; k++) {
             const uint32_t *start = classes->names.start + k;

@@ -77,7 +77,7 @@ static bool factor_good(const dn_naive_bayes *b, size_t j, size_t K) {
         if (b->factor[j] == DN_FACTOR_GAUSSIAN ? !isfinite(p) || !isfinite(q) || !(q > 0) : !(p <= 0) || !(q <= 0))
             return false;
     }
-    return b->factor[j] <= DN_FACTOR_COUNT;
+    return b->factor[j] <= DN_FACTOR_PRESENCE;
 }
 
 static dn_status read_naive_bayes(dni_reader *r, size_t K, size_t d, const dn_naive_bayes *b, dn_error *err) {

@@ -1,7 +1,7 @@
 /* The bytes of a model. All integers and doubles little-endian; a text is a u64 length and its bytes.
  *
  *   8 bytes   "DNMODEL\n"
- *   u32       format version, 2
+ *   u32       format version, 3; 2 is the same but for its encoder's version
  *   u32       0
  *   u64       size of everything, checksum included
  *   text      id of the algorithm
@@ -20,6 +20,6 @@
 #define DNI_FORMAT_MODEL_BYTES_H
 
 #define DNI_MODEL_MAGIC "DNMODEL\n"
-#define DNI_MODEL_VERSION 2 /* 1 was never released */
+#define DNI_MODEL_VERSION 3 /* 1 was never released */
 
 #endif

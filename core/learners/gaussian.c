@@ -228,8 +228,8 @@ static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_
     double d = (double)n_features, K = (double)n_classes;
     double whiten = covariance == DN_COVARIANCE_SHARED ? d * d : covariance == DN_COVARIANCE_FULL ? K * d * d : K * d;
     return dni_scatter_memory(kind_of(covariance), n_rows, n_features, n_classes, n_slots) +
-           dni_covariance_memory(kind_of(covariance), n_features) + dni_likelihood_memory(n_features, n_classes, n_slots) +
-           8 * (whiten + 3 * K * (d + 2)) + d;
+           dni_covariance_memory(kind_of(covariance), n_features) +
+           dni_likelihood_memory(covariance != DN_COVARIANCE_DIAGONAL, n_features, n_classes, n_slots) + 8 * (whiten + 3 * K * (d + 2)) + d;
 }
 
 /* No penalty: with all levels of a category its features would be collinear. */

@@ -1,5 +1,6 @@
 /* Input columns that have nothing to tell. */
 #include "learners/idle.h"
+#include "data/encoder.h"
 #include "learners/report.h"
 
 struct listing {
@@ -37,13 +38,20 @@ void dni_warn_of_idle_inputs(const dn_encoder *encoder, dn_report *report) {
     }
 }
 
-void dni_clear_idle_weights(const dn_encoder *encoder, dn_machine *machines, size_t n_machines) {
-    for (size_t i = 0; i < dn_encoder_n_inputs(encoder) && dn_encoder_standardizes(encoder); i++) {
+static void clear(size_t feature, const dn_machine *machines, size_t n_machines) {
+    for (size_t m = 0; m < n_machines; m++)
+        for (size_t k = 0; machines[m].w != NULL && k < dn_machine_n_scores(&machines[m]); k++)
+            machines[m].w[k * machines[m].n_features + feature] = 0;
+}
+
+void dni_clear_idle_weights(const dn_encoder *encoder, const dn_machine *machines, size_t n_machines) {
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
-        if (input->remark == DN_INPUT_VARIES || input->type != DN_NUMERIC || input->taken)
-            continue;
-        for (size_t m = 0; m < n_machines; m++)
-            for (size_t k = 0; machines[m].w != NULL && k < dn_machine_n_scores(&machines[m]); k++)
-                machines[m].w[k * machines[m].n_features + input->first_feature] = 0;
+        const unsigned char *active = encoder->active[i];
+        for (size_t place = 0; active != NULL && place < input->width; place++)
+            if (((unsigned)active[place / 8] >> place % 8 & 1U) == 0)
+                clear(input->first_feature + place, machines, n_machines);
+        if (dn_encoder_standardizes(encoder) && input->remark != DN_INPUT_VARIES && input->type == DN_NUMERIC && !input->taken)
+            clear(input->first_feature, machines, n_machines);
     }
 }

@@ -8,7 +8,8 @@
 
 /* Warnings that name them. */
 void dni_warn_of_idle_inputs(const dn_encoder *encoder, dn_report *report);
-/* Standardised, such a column is 0 in every training row: whatever weight its feature was left with (where a descent began) tells nothing, and becomes 0. */
-void dni_clear_idle_weights(const dn_encoder *encoder, dn_machine *machines, size_t n_machines);
+/* Standardised, such a column is 0 in every training row, and so is a place of a sparse column that no training row has: whatever weight its feature was left with (where a descent began) tells
+ * nothing, and becomes 0. */
+void dni_clear_idle_weights(const dn_encoder *encoder, const dn_machine *machines, size_t n_machines);
 
 #endif

@@ -13,11 +13,14 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const solvers[] = {"auto", "closed_form", "gradient_descent", NULL};
+static const char *const solvers[] = {"auto", "closed_form", "conjugate_gradient", "gradient_descent", NULL};
 static const char *const solver_meanings[] = {
-    "closed_form with at most 8192 features, gradient_descent otherwise",
+    "closed_form with at most 1024 features, or at most 8192 when rows times features squared are at most 2e11; conjugate_gradient "
+    "otherwise",
     "the normal equations of centred, scaled columns by Cholesky's method with a step of refinement; pivoted QR of the rows when they are "
-    "ill-conditioned or of less than full rank",
+    "ill-conditioned or of less than full rank; at most 8192 features",
+    "the same equations by conjugate gradients, without a matrix: a pass over the rows an iteration, for many features and sparse rows; "
+    "with lambda = 0 from 0 to the weights of least norm",
     "the textbook's loop: a fixed learning rate over all rows", NULL};
 static const char *const inits[] = {"random", "zero", NULL};
 static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed", "all weights 0", NULL};
@@ -52,18 +55,26 @@ static const dn_param params[] = {
      .word = "auto"},
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "For gradient_descent: stops when the largest component of the gradient, with respect to standardised weights and "
-                "intercepts, is at most this. 0: runs to max_iterations.",
-     .default_number = 1e-5,
+     .meaning =
+         "For conjugate_gradient: stops when, for every output, the residual of the normal equations is at most this times their "
+         "right-hand side (lengths in equations divided by the deviations of their columns). For gradient_descent: when the largest "
+         "component of the gradient, with respect to standardised weights and intercepts, is at most this. 0: runs to max_iterations. "
+         "auto: 1e-10 for conjugate_gradient, 1e-5 for gradient_descent.",
+     .default_choice = "auto",
+     .default_number = 1e-10,
      .minimum = 0,
      .maximum = (double)INFINITY,
-     .open_maximum = true},
+     .open_maximum = true,
+     .word = "auto"},
     {.name = "max_iterations",
      .type = DN_PARAM_INTEGER,
-     .meaning = "For gradient_descent: most passes over the rows.",
-     .default_number = 20000,
+     .meaning = "For conjugate_gradient and gradient_descent: most iterations, each a pass over the rows. auto: 2000 for "
+                "conjugate_gradient; 20000 for gradient_descent, with many rows fewer, so that it visits 10^8 rows, but at least 500.",
+     .default_choice = "auto",
+     .default_number = 2000,
      .minimum = 1,
-     .maximum = 1e9},
+     .maximum = 1e9,
+     .word = "auto"},
     {.name = "init",
      .type = DN_PARAM_CHOICE,
      .meaning = "Where gradient_descent starts.",
@@ -85,21 +96,45 @@ static dn_status check(const dn_params *p, dn_error *err) {
     return dni_multiclass_check(p, err);
 }
 
-static bool descends(const dn_params *p, size_t n_features) {
-    const char *solver = dn_params_word(p, "solver");
-    return strcmp(solver, "gradient_descent") == 0 || (strcmp(solver, "auto") == 0 && n_features > DNI_LEAST_SQUARES_MAX_COLS);
+typedef enum road { CLOSED_FORM, CONJUGATE_GRADIENT, GRADIENT_DESCENT } road; /* solvers[road + 1] is its word */
+
+/* The rule of solver_meanings: a function of the shape only, so that the same data always take the same road. */
+static road choose_road(const dn_params *p, size_t n_rows, size_t n_features) {
+    const char *word = dn_params_word(p, "solver");
+    double d = (double)n_features;
+    for (road own = CLOSED_FORM; own <= GRADIENT_DESCENT; own++)
+        if (strcmp(word, solvers[own + 1]) == 0)
+            return own;
+    bool closed = d <= 1024 || (d <= DNI_LEAST_SQUARES_MAX_COLS && (double)n_rows * d * d <= 2e11);
+    return closed ? CLOSED_FORM : CONJUGATE_GRADIENT;
+}
+
+static double tolerance_of(const dn_params *p, road own) {
+    return dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance") : own == GRADIENT_DESCENT ? 1e-5 : 1e-10;
+}
+
+static size_t iterations_of(const dn_params *p, road own, size_t n_rows) {
+    if (dn_params_word(p, "max_iterations") == NULL)
+        return (size_t)dn_params_number(p, "max_iterations");
+    return own == GRADIENT_DESCENT ? (size_t)fmax(500, fmin(20000, 1e8 / fmax(1, (double)n_rows))) : 2000;
 }
 
 static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
-    (void)n_rows;
     (void)n_classes;
-    return dn_params_set_word(p, "solver", descends(p, n_features) ? "gradient_descent" : "closed_form", err);
+    road own = choose_road(p, n_rows, n_features);
+    dn_status status = dn_params_set_word(p, "solver", solvers[own + 1], err);
+    if (own == CLOSED_FORM) /* it has neither */
+        return status;
+    if (status == DN_OK)
+        status = dn_params_set_number(p, "tolerance", tolerance_of(p, own), err);
+    return status == DN_OK ? dn_params_set_number(p, "max_iterations", (double)iterations_of(p, own, n_rows), err) : status;
 }
 
 static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+    double (*const own[])(size_t, size_t, size_t, size_t) = {dni_least_squares_solve_memory, dni_least_squares_conjugate_memory,
+                                                             dni_least_squares_descend_memory};
     double weights = 8 * ((double)n_features + 1) * (n_classes == 2 ? 1 : (double)n_classes);
-    return weights + (descends(p, n_features) ? dni_least_squares_descend_memory(n_rows, n_features, n_classes, n_slots)
-                                              : dni_least_squares_solve_memory(n_rows, n_features, n_classes, n_slots));
+    return weights + own[choose_road(p, n_rows, n_features)](n_rows, n_features, n_classes, n_slots);
 }
 
 void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver) {
@@ -129,20 +164,28 @@ static dn_status hand_over(const dni_least_squares *fit, dn_machine *out, dn_err
 }
 
 static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
-    bool descent = descends(input->params, input->rows->n_cols);
+    dn_status (*const roads[])(dni_least_squares *, dn_error *) = {dni_least_squares_solve, dni_least_squares_conjugate,
+                                                                   dni_least_squares_descend};
+    road own = choose_road(input->params, input->rows->n_rows, input->rows->n_cols);
     dn_report fresh = {0};
     dni_least_squares fit = {.input = input,
                              .run = run,
                              .report = &fresh,
                              .lambda = dn_params_number(input->params, "lambda"),
-                             .share = input->n_classes == 2 ? 0.5 : 1};
+                             .share = input->n_classes == 2 ? 0.5 : 1,
+                             .tolerance = tolerance_of(input->params, own),
+                             .max_iterations = iterations_of(input->params, own, input->rows->n_rows)};
     void *stated = NULL;
-    dn_status status = dni_squares_init(&fit.squares, input->rows, input->n_classes, !descent, run, err);
+    if (own == CLOSED_FORM && input->rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS)
+        return dn_error_set(err, DN_ERR_BUDGET,
+                            "%zu features are too many for a matrix of them, at most %d: use solver conjugate_gradient, which needs none",
+                            input->rows->n_cols, DNI_LEAST_SQUARES_MAX_COLS);
+    dn_status status = dni_squares_init(&fit.squares, input->rows, input->n_classes, own == CLOSED_FORM, run, err);
     if (status == DN_OK)
         status = dn_run_alloc(run, fit.squares.n, sizeof(double), "the weights", &stated, err);
     fit.stated = stated;
     if (status == DN_OK)
-        status = descent ? dni_least_squares_descend(&fit, err) : dni_least_squares_solve(&fit, err);
+        status = roads[own](&fit, err);
     if (status == DN_OK)
         status = hand_over(&fit, out, err);
     if (status == DN_OK)
@@ -164,7 +207,9 @@ const dn_algorithm dni_algorithm_least_squares = {
     .source = "Bishop, Pattern Recognition and Machine Learning, section 4.1.3; Hastie, Tibshirani and Friedman, The Elements of "
               "Statistical Learning, section 4.2",
     .stopping_rule =
-        "closed_form: always; gradient_descent: the largest component of the gradient with respect to standardised weights and "
+        "closed_form: always; conjugate_gradient: the residual of the normal equations, computed from the rows, is at most `tolerance` "
+        "times their right-hand side for every output; gradient_descent: the largest component of the gradient with respect to "
+        "standardised weights and "
         "intercepts is at most `tolerance`",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STREAMS,
     .params = params,

@@ -32,7 +32,7 @@ static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double 
     dni_least_squares *fit = own->fit;
     dni_squares *q = &fit->squares;
     (void)run; /* the same as the squares' own */
-    dn_status status = dni_squares_pass(q, x, err);
+    dn_status status = dni_squares_pass(q, x, true, err);
     if (status != DN_OK)
         return status;
     double penalty = 0, twice = 2 * fit->share;
@@ -176,16 +176,13 @@ static dn_status descend(struct descent *own, dn_error *err) {
     if (!report->converged)
         dn_report_warn(report,
                        "not converged after %zu iterations: the largest component of the gradient is %.3g, the tolerance %.3g; try more "
-                       "max_iterations, another learning_rate, features.standardize, or solver closed_form",
+                       "max_iterations, another learning_rate, features.standardize, or solver closed_form or conjugate_gradient",
                        outcome.iterations, own->measure, own->tolerance);
     return DN_OK;
 }
 
 dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error *err) {
-    const dn_params *p = fit->input->params;
-    struct descent own = {.fit = fit,
-                          .tolerance = dn_params_number(p, "tolerance"),
-                          .max_iterations = (size_t)dn_params_number(p, "max_iterations")};
+    struct descent own = {.fit = fit, .tolerance = fit->tolerance, .max_iterations = fit->max_iterations};
     void *raw = NULL;
     dn_status status = dni_moments_compute(fit->input, fit->run, &own.moments, err);
     if (status == DN_OK && fit->run->progress != NULL && fit->run->n_snapshots > 0)
@@ -200,6 +197,7 @@ dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error *err) {
 
 double dni_least_squares_descend_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots) {
     double n = ((double)n_cols + 1) * (n_classes == 2 ? 1 : (double)n_classes);
-    return dni_squares_memory(n_rows, n_cols, n_classes, n_slots, false) + dni_logistic_memory(n_rows, n_cols, 2, n_slots, 0) +
-           8 * (3 * n + 4 * (double)n_cols + 3 * (double)n_classes);
+    double fit = dni_logistic_memory(n_rows, n_cols, 2, n_slots, 0) + 8 * (3 * n + 2 * (double)n_cols + (double)n_classes);
+    return dni_squares_memory(n_rows, n_cols, n_classes, n_slots, false) +
+           fmax(fit, dni_moments_memory(n_rows, n_cols, n_classes, n_slots));
 }

@@ -19,9 +19,10 @@ typedef struct dni_squares {
     const double *scale;       /* [n_cols] > 0, with mean */
     double *table;             /* [n] the variables as a pass wants them (transposed for sparse rows) */
     double *sums;              /* [2 + n] what a pass gives */
+    bool targets;              /* of the pass under way: T counts; false: it is 0, for the scores of a direction */
     double *gradient;          /* [n] Σ v (g − T) [z, 1] at the last variables */
     double squares;            /* Σ v ‖T − g‖² there */
-    double wrong;              /* weight of the rows misclassified there */
+    double wrong;              /* weight of the rows misclassified there (meaningless without targets) */
     double *slot_memory;       /* of each slot: scores [DNI_TILE_ROWS × S], and z [DNI_TILE_ROWS × width] when expanded */
     size_t slot_doubles;
 } dni_squares;
@@ -32,8 +33,8 @@ DN_MUST_USE dn_status dni_squares_init(dni_squares *squares, const dn_rows *rows
 void dni_squares_done(dni_squares *squares);
 /* Bytes that it takes, with what sums over blocks take beside. */
 double dni_squares_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots, bool expanded);
-/* One pass over the rows. */
-DN_MUST_USE dn_status dni_squares_pass(dni_squares *squares, const double *variables, dn_error *err);
+/* One pass over the rows: gradient, squares and wrong, of T = 0 without `targets`. */
+DN_MUST_USE dn_status dni_squares_pass(dni_squares *squares, const double *variables, bool targets, dn_error *err);
 /* Target of score s for a row of class k: 1 of K, or ±1. */
 static inline double dni_squares_target(size_t n_scores, size_t s, size_t k) {
     return n_scores == 1 ? (k == 1 ? 1 : -1) : s == k;
@@ -44,21 +45,26 @@ typedef struct dni_least_squares {
     const dn_run *run;
     dn_report *report;
     double lambda;
-    double share; /* a */
+    double share;          /* a */
+    double tolerance;      /* the iterative solvers' */
+    size_t max_iterations; /* likewise */
     dni_squares squares;
     double *stated; /* [S × width] the answer: weights and intercepts of x */
 } dni_least_squares;
 
-/* More columns than this are for gradient descent: the closed form's matrix would take more than 512 MiB. */
+/* More columns than this have no closed form: its matrix would take more than 512 MiB. */
 #define DNI_LEAST_SQUARES_MAX_COLS 8192
 
 /* stated ← the minimiser; fills the report. */
 DN_MUST_USE dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err);
 double dni_least_squares_solve_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
+/* The same by conjugate gradients. */
+DN_MUST_USE dn_status dni_least_squares_conjugate(dni_least_squares *fit, dn_error *err);
+double dni_least_squares_conjugate_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
 /* The same by gradient descent. */
 DN_MUST_USE dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error *err);
 double dni_least_squares_descend_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
-/* What both report at their end: objective, sums of squares. penalty: ‖W‖². */
+/* What all report at their end: objective, sums of squares. penalty: ‖W‖². */
 void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver);
 
 #endif

@@ -15,7 +15,7 @@ double dni_squares_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t
 dn_status dni_squares_init(dni_squares *squares, const dn_rows *rows, size_t n_classes, bool expanded, const dn_run *run, dn_error *err) {
     size_t width = rows->n_cols + 1, S = n_classes == 2 ? 1 : n_classes;
     *squares = (dni_squares){.run = run, .rows = rows, .n_scores = S, .width = width, .n = S * width};
-    if (width > INT_MAX / (2 * DNI_TILE_ROWS) || S > INT_MAX / width)
+    if (width > (expanded ? INT_MAX / (2 * DNI_TILE_ROWS) : INT_MAX) || S > INT_MAX / width)
         return dn_error_set(err, DN_ERR_BUDGET, "%zu features for %zu classes are more weights than can be computed with", rows->n_cols,
                             n_classes);
     void *memory;
@@ -39,7 +39,7 @@ void dni_squares_done(dni_squares *squares) {
 }
 
 /* g → v(g − T); adds the squares and the weight of the misclassified to out. */
-static void residuals(double *g, size_t S, const double *target, const double *weight, size_t n_rows, double *out) {
+static void residuals(double *g, size_t S, bool targets, const double *target, const double *weight, size_t n_rows, double *out) {
     for (size_t t = 0; t < n_rows; t++, g += S) {
         double v = weight == NULL ? 1 : weight[t], sum = 0;
         size_t truth = (size_t)target[t], best = S == 1 && g[0] > 0;
@@ -47,7 +47,7 @@ static void residuals(double *g, size_t S, const double *target, const double *w
             if (g[k] > g[best])
                 best = k;
         for (size_t k = 0; k < S; k++) {
-            double e = v == 0 ? 0 : g[k] - dni_squares_target(S, k, truth);
+            double e = v == 0 ? 0 : targets ? g[k] - dni_squares_target(S, k, truth) : g[k];
             sum += e * e;
             g[k] = v * e;
         }
@@ -71,14 +71,15 @@ static dn_status pass_block(void *arg, const dn_block *block, size_t slot, doubl
             x = (dn_matrix){.kind = DN_DENSE, .n_rows = n, .n_cols = d, .stride = q->width, .values = z};
         }
         dni_tile_scores(x, q->table, S, scores);
-        residuals(scores, S, block->target + first, block->weight == NULL ? NULL : block->weight + first, n, out);
+        residuals(scores, S, q->targets, block->target + first, block->weight == NULL ? NULL : block->weight + first, n, out);
         dni_tile_gradient(x, scores, S, out + 2);
     }
     return DN_OK;
 }
 
-dn_status dni_squares_pass(dni_squares *q, const double *variables, dn_error *err) {
+dn_status dni_squares_pass(dni_squares *q, const double *variables, bool targets, dn_error *err) {
     bool transposed = q->sparse && q->mean == NULL;
+    q->targets = targets;
     if (transposed)
         dni_transpose(variables, q->n_scores, q->width, q->table);
     else

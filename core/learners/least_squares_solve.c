@@ -86,7 +86,7 @@ static void take_step(struct closed *c) {
 static dn_status residual_step(struct closed *c, dn_error *err) {
     dni_squares *q = &c->fit->squares;
     size_t d = c->scatter.n_cols;
-    dn_status status = dni_squares_pass(q, c->u, err);
+    dn_status status = dni_squares_pass(q, c->u, true, err);
     for (size_t i = 0; status == DN_OK && i < q->n_scores; i++) {
         double *u = c->u + i * q->width;
         const double *g = q->gradient + i * q->width;
@@ -281,7 +281,7 @@ static dn_status solve(struct closed *c, dn_error *err) {
     if (status == DN_OK && !dni_all_finite(c->u, q->n))
         status = dn_error_set(err, DN_ERR_NUMERIC, "the weights are not finite: the inputs are too large (standardise the columns)");
     if (status == DN_OK)
-        status = dni_squares_pass(q, c->u, err);
+        status = dni_squares_pass(q, c->u, true, err);
     if (status != DN_OK)
         return status;
     fit->report->converged = true;

@@ -1,5 +1,5 @@
 /* ln p(x, C_k) of every row. Whitened rows are products of tiles: z = A(x − m), ‖z‖² the Mahalanobis distance; with one covariance for all classes a single
- * product serves them all, ‖A(x − m_k)‖ = ‖A(x − m_0) − A(m_k − m_0)‖. Other densities go row by row. */
+ * product serves them all, ‖A(x − m_k)‖ = ‖A(x − m_0) − A(m_k − m_0)‖. Other densities go row by row, naive Bayes over the entries of a sparse one. */
 #include "learners/likelihood.h"
 #include "linalg/tile.h"
 #include "linalg/triangle.h"
@@ -12,7 +12,7 @@
 
 /* What one thread needs. A least value is the same in whatever order it is found, so a slot may keep it. */
 struct slot {
-    double *x;     /* [DNI_TILE_ROWS × (d + 1)] rows, expanded */
+    double *x;     /* [tile_rows × (d + 1)] rows, expanded */
     double *joint; /* [DNI_TILE_ROWS × K] */
     double *work;  /* dni_machine_work */
     double least;  /* ln p(x) */
@@ -52,10 +52,27 @@ static dn_status whitened_tile(const struct likelihood *l, const struct slot *sl
     return DN_OK;
 }
 
+/* Rows that are expanded at once. */
+static size_t tile_rows(const dn_machine *m) {
+    return by_tiles(m) ? DNI_TILE_ROWS : 1;
+}
+
 static void each_row(const struct likelihood *l, const struct slot *slot, dn_matrix x) {
-    dni_tile_expand(x, NULL, NULL, slot->x);
-    for (size_t t = 0; t < x.n_rows; t++)
-        (void)dni_machine_joint(l->machine, slot->x + t * (x.n_cols + 1), slot->joint + t * l->machine->n_classes, slot->work);
+    for (size_t t = 0; t < x.n_rows; t++) {
+        double *joint = slot->joint + t * l->machine->n_classes;
+        const double *row = slot->x;
+        if (x.kind == DN_CSR && l->machine->naive_bayes != NULL) {
+            const size_t first = x.row_start[t];
+            const dni_entry_part entries = {x.cols + first, x.values + first, x.row_start[t + 1] - first};
+            (void)dni_machine_joint_entries(l->machine, &entries, 1, joint);
+            continue;
+        }
+        if (x.kind == DN_DENSE)
+            row = x.values + t * x.stride;
+        else
+            dni_tile_expand(dn_matrix_rows(x, t, 1), NULL, NULL, slot->x);
+        (void)dni_machine_joint(l->machine, row, joint, slot->work);
+    }
 }
 
 /* out: Σv ln p(x, C), Σv */
@@ -87,10 +104,11 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot_index, 
 
 static dn_status prepare(struct likelihood *l, size_t d, void **out_numbers, void **out_slots, dn_error *err) {
     size_t K = l->machine->n_classes, n_slots = l->run->n_slots, work = dni_machine_work(l->machine);
-    size_t each = DNI_TILE_ROWS * (d + 1 + K) + work;
+    size_t expanded = tile_rows(l->machine) * (d + 1), each = expanded + DNI_TILE_ROWS * K + work;
     if (each > SIZE_MAX / 64 / n_slots)
         return dn_error_set(err, DN_ERR_MEMORY, "the tiles of rows of %zu features are more than can be addressed", d);
-    dn_status status = dn_run_alloc(l->run, d + K * d + n_slots * each, sizeof(double), "the densities of the rows", out_numbers, err);
+    size_t shared = by_tiles(l->machine) ? d + K * d : 0;
+    dn_status status = dn_run_alloc(l->run, shared + n_slots * each, sizeof(double), "the densities of the rows", out_numbers, err);
     if (status == DN_OK)
         status = dn_run_alloc(l->run, n_slots, sizeof *l->slots, "the densities of the rows", out_slots, err);
     if (status != DN_OK)
@@ -98,12 +116,12 @@ static dn_status prepare(struct likelihood *l, size_t d, void **out_numbers, voi
     double *next = *out_numbers;
     l->slots = *out_slots;
     l->ones = next;
-    for (size_t j = 0; j < d; j++)
-        next[j] = 1;
     l->centre = next + d;
-    next += d + K * d;
+    for (size_t j = 0; shared > 0 && j < d; j++)
+        next[j] = 1;
+    next += shared;
     for (size_t i = 0; i < n_slots; i++, next += each)
-        l->slots[i] = (struct slot){next, next + DNI_TILE_ROWS * (d + 1), next + DNI_TILE_ROWS * (d + 1 + K), (double)INFINITY};
+        l->slots[i] = (struct slot){next, next + expanded, next + expanded + DNI_TILE_ROWS * K, (double)INFINITY};
     if (!by_tiles(l->machine) || l->machine->gaussians->covariance != DN_COVARIANCE_SHARED)
         return DN_OK;
     const dn_gaussians *g = l->machine->gaussians;
@@ -134,7 +152,7 @@ dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run, co
     return DN_OK;
 }
 
-double dni_likelihood_memory(size_t n_features, size_t n_classes, size_t n_slots) {
-    double d = (double)n_features, K = (double)n_classes;
-    return 8 * (d + K * d + (double)n_slots * (DNI_TILE_ROWS * (d + 1 + K) + 2 * d + K + 4));
+double dni_likelihood_memory(bool whitened, size_t n_features, size_t n_classes, size_t n_slots) {
+    double d = (double)n_features, K = (double)n_classes, rows = whitened ? DNI_TILE_ROWS : 1, shared = whitened ? d + K * d : 0;
+    return 8 * (shared + (double)n_slots * (rows * (d + 1) + DNI_TILE_ROWS * K + 2 * d + K + 4));
 }

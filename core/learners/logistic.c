@@ -85,8 +85,9 @@ static const dn_param params[] = {
      .word = "auto"},
     {.name = "max_iterations",
      .type = DN_PARAM_INTEGER,
-     .meaning = "Most iterations (passes over the rows for gradient_descent and sgd). auto: 100 for newton, 2000 for lbfgs, 20000 for "
-                "gradient_descent, 2000 for sgd.",
+     .meaning = "Most iterations (passes over the rows for gradient_descent and sgd). auto: 100 for newton, 2000 for lbfgs; 20000 for "
+                "gradient_descent, with many rows fewer, so that it visits 10^8 rows, but at least 500; 2000 for sgd, so that it visits "
+                "10^7 rows, but at least 50.",
      .default_choice = "auto",
      .default_number = 100,
      .minimum = 1,
@@ -216,9 +217,15 @@ static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, dou
     return uses == 0 ? 0 : uses | DNI_LOGISTIC_CHANGE;
 }
 
+/* "auto": nobody waits for thousands of passes over many rows. */
+static size_t iterations_of(dni_logistic_solver solver, size_t n_rows) {
+    static const double most[] = {100, 2000, 20000, 2000}, visits[] = {(double)INFINITY, (double)INFINITY, 1e8, 1e7},
+                        least[] = {0, 0, 500, 50};
+    return (size_t)fmax(least[solver], fmin(most[solver], visits[solver] / fmax(1, (double)n_rows)));
+}
+
 dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes) {
     static const double tolerances[] = {1e-9, 1e-9, 1e-5, 5e-5};
-    static const size_t iterations[] = {100, 2000, 20000, 2000};
     double lambda = is(p, "penalty", "none") ? 0 : dn_params_number(p, "lambda");
     double ratio = is(p, "penalty", "l1") ? 1 : is(p, "penalty", "elastic_net") ? dn_params_number(p, "l1_ratio") : 0;
     dni_logistic_plan plan = {.solver = choose_solver(p, n_rows, n_features, n_classes),
@@ -234,7 +241,7 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size
     plan.second_uses = second_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
     plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance") : tolerances[plan.solver];
     plan.max_iterations =
-        dn_params_word(p, "max_iterations") == NULL ? (size_t)dn_params_number(p, "max_iterations") : iterations[plan.solver];
+        dn_params_word(p, "max_iterations") == NULL ? (size_t)dn_params_number(p, "max_iterations") : iterations_of(plan.solver, n_rows);
     return plan;
 }
 

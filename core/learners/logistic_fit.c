@@ -1,5 +1,6 @@
 /* A fit of logistic regression from start to report. */
 #include "learners/logistic_fit.h"
+#include "linalg/tile.h"
 #include "linalg/vector.h"
 #include "optimize/gradient_descent.h"
 #include "optimize/l1.h"
@@ -12,12 +13,13 @@
 #include "optimize/sgd.h"
 #include "predict/machine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------------------- */
-static double solver_doubles(const dni_logistic_plan *plan, double n_rows) {
-    double n = (double)plan->n, doubles = 0;
+static double solver_doubles(const dni_logistic_plan *plan, size_t n_rows) {
+    double doubles = 0;
     switch (plan->solver) {
     case DNI_LOGISTIC_NEWTON:
         if (plan->products)
@@ -29,19 +31,20 @@ static double solver_doubles(const dni_logistic_plan *plan, double n_rows) {
     case DNI_LOGISTIC_DESCENT:
         break;
     case DNI_LOGISTIC_SGD:
-        doubles = DN_BLOCK_ROWS + n_rows / DN_BLOCK_ROWS + 1 + 4 * n;
+        doubles = dni_sgd_memory(plan->n, n_rows / DN_BLOCK_ROWS + 1);
     }
     return doubles;
 }
 
 double dni_logistic_fit_memory(const dni_logistic_plan *plan, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
     double width = (double)plan->width;
-    double doubles = 6 * (double)plan->n + solver_doubles(plan, (double)n_rows) +
-                     4 * (width + (double)n_classes); /* moments, marks, the metric's diagonal */
-    if (plan->uses & DNI_LOGISTIC_GRAM)               /* two matrices, and the work of the eigenvalue solver */
+    double doubles =
+        6 * (double)plan->n + solver_doubles(plan, n_rows) + 4 * (width + (double)n_classes); /* moments, marks, the metric's diagonal */
+    if (plan->uses & DNI_LOGISTIC_GRAM) /* two matrices, and the work of the eigenvalue solver */
         doubles += (2 * width + 80) * width;
-    return dni_logistic_memory(n_rows, n_features, n_classes, n_slots, plan->uses) + 8 * doubles +
-           dni_logistic_second_memory(plan, n_rows, n_features, n_classes, n_slots);
+    double fit = dni_logistic_memory(n_rows, n_features, n_classes, n_slots, plan->uses) + 8 * doubles +
+                 dni_logistic_second_memory(plan, n_rows, n_features, n_classes, n_slots);
+    return fmax(fit, dni_moments_memory(n_rows, n_features, n_classes, n_slots));
 }
 
 /* ---- where it starts ----------------------------------------------------------------------------------------------------------------- */
@@ -86,6 +89,23 @@ static dn_status step_batch(void *ctx, const dn_block *block, const size_t *orde
     return dni_logistic_batch(&fit->loss, block, order, n_rows, rate, x, weight, err);
 }
 
+static dn_status step_batch_lazily(void *ctx, const dn_block *block, const size_t *order, size_t n_rows, double rate, dni_lazy *point,
+                                   dn_error *err) {
+    dni_logistic_fit *fit = ctx;
+    return dni_logistic_batch_lazily(&fit->loss, block, order, n_rows, rate, point, err);
+}
+
+/* Sparse rows want the variables transposed, so that an entry meets consecutive numbers. */
+static void lay_out(void *ctx, const double *x, double *table) {
+    const dni_logistic_fit *fit = ctx;
+    dni_transpose(x, fit->loss.n_scores, fit->loss.width, table);
+}
+
+static void read_back(void *ctx, const double *table, double *x) {
+    const dni_logistic_fit *fit = ctx;
+    dni_transpose(table, fit->loss.width, fit->loss.n_scores, x);
+}
+
 /* The learning rate that was asked for, or 1/(v L) with v the weight of the rows of a step and L the curvature bound; a rate above 2/(v L) is warned of. */
 static dn_status choose_rate(dni_logistic_fit *fit, bool batches, size_t batch, double *out, dn_error *err) {
     const dn_params *p = fit->input->params;
@@ -127,7 +147,16 @@ static dn_status run_descent(dni_logistic_fit *fit, const dni_objective *objecti
     dn_report_number(fit->report, "learning_rate", rate);
     if (!batches)
         return dni_gradient_descent(objective, fit->run, most, rate * fit->moments.weight, x, outcome, err);
-    dni_sgd_settings settings = {.max_passes = most, .batch_rows = batch, .rate = rate, .seed = fit->run->seed, .step = step_batch};
+    dni_sgd_settings settings = {.max_passes = most,
+                                 .batch_rows = batch,
+                                 .rate = rate,
+                                 .decay = 2 * fit->loss.lambda,
+                                 .seed = fit->run->seed,
+                                 .step = fit->loss.sparse ? NULL : step_batch,
+                                 .step_lazily = step_batch_lazily,
+                                 .n_held = fit->loss.n - fit->loss.n_scores,
+                                 .lay_out = lay_out,
+                                 .read_back = read_back};
     return dni_sgd(objective, fit->loss.rows, fit->run, &settings, x, outcome, err);
 }
 

@@ -16,9 +16,14 @@ static size_t pairs_of(size_t n_scores) {
 }
 
 static double slot_doubles(double n_scores, double width, unsigned uses) {
-    double expanded = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM)) ? 2 : (uses & DNI_LOGISTIC_BATCH) ? 1 : 0;
+    double expanded = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM)) ? 2 : 0;
     double along = (uses & DNI_LOGISTIC_PRODUCT) ? n_scores : 0;
     return DNI_TILE_ROWS * (n_scores + 2 + expanded * width + along);
+}
+
+/* Of a batch: its rows gathered, or its residuals. */
+static size_t batch_doubles(size_t n_scores, size_t width, bool sparse) {
+    return sparse ? DN_BLOCK_ROWS * n_scores : dni_logistic_gathered_rows(width) * width;
 }
 
 double dni_logistic_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots, unsigned uses) {
@@ -34,15 +39,16 @@ double dni_logistic_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_
         own += scores * (scores + 1) / 2 * width * width;
     if (uses & DNI_LOGISTIC_PRODUCT)
         own += 3 * n;
+    if (uses & DNI_LOGISTIC_BATCH)
+        own += fmax(DN_BLOCK_ROWS * scores, (double)batch_doubles(1, n_cols + 1, false));
     return 8 * own + dn_run_sum_memory(n_rows, n_slots, sum);
 }
 
 static dn_status init_slots(dni_logistic *loss, unsigned uses, const dn_run *run, dn_error *err) {
-    bool expanded = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM | DNI_LOGISTIC_BATCH)) != 0;
-    bool scratch = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM)) != 0;
+    bool expanded = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM)) != 0;
     bool along = (uses & DNI_LOGISTIC_PRODUCT) != 0;
     size_t tile = DNI_TILE_ROWS;
-    size_t each = tile * (loss->n_scores + 2 + (expanded ? loss->width : 0) + (scratch ? loss->width : 0) + (along ? loss->n_scores : 0));
+    size_t each = tile * (loss->n_scores + 2 + (expanded ? 2 * loss->width : 0) + (along ? loss->n_scores : 0));
     void *slots, *memory;
     dn_status status = dn_run_alloc(run, loss->n_slots, sizeof *loss->slots, "the threads' work areas", &slots, err);
     if (status != DN_OK)
@@ -61,7 +67,7 @@ static dn_status init_slots(dni_logistic *loss, unsigned uses, const dn_run *run
         slot->weights = slot->scores + tile * loss->n_scores;
         slot->target = slot->weights + tile;
         slot->z = expanded ? slot->target + tile : NULL;
-        slot->scratch = scratch ? slot->z + tile * loss->width : NULL;
+        slot->scratch = expanded ? slot->z + tile * loss->width : NULL;
         slot->along = along ? next + each - tile * loss->n_scores : NULL;
     }
     return DN_OK;
@@ -89,7 +95,8 @@ dn_status dni_logistic_init(dni_logistic *loss, const dn_rows *rows, size_t n_cl
                            .lambda = lambda,
                            .total_weight = moments->weight,
                            .n_slots = run->n_slots};
-    if (width > INT_MAX / (2 * DNI_TILE_ROWS) || n_scores > INT_MAX / width)
+    size_t rows_held = (uses & (DNI_LOGISTIC_HESSIAN | DNI_LOGISTIC_GRAM)) ? 2 * DNI_TILE_ROWS : 1; /* expanded, one behind the other */
+    if (width > INT_MAX / rows_held || n_scores > INT_MAX / width)
         return dn_error_set(err, DN_ERR_BUDGET, "%zu features for %zu classes are more weights than can be computed with", rows->n_cols,
                             n_classes);
     void *memory;
@@ -111,6 +118,10 @@ dn_status dni_logistic_init(dni_logistic *loss, const dn_rows *rows, size_t n_cl
         loss->along = status == DN_OK ? memory : NULL;
         loss->products = status == DN_OK ? loss->along + loss->n : NULL;
     }
+    if (status == DN_OK && (uses & DNI_LOGISTIC_BATCH)) {
+        status = dn_run_alloc(run, batch_doubles(n_scores, width, loss->sparse), sizeof(double), "the rows of a batch", &memory, err);
+        loss->batch = status == DN_OK ? memory : NULL;
+    }
     if (status != DN_OK || !(uses & DNI_LOGISTIC_HESSIAN))
         return status;
     size_t pairs = pairs_of(n_scores);
@@ -124,6 +135,7 @@ dn_status dni_logistic_init(dni_logistic *loss, const dn_rows *rows, size_t n_cl
 
 void dni_logistic_done(dni_logistic *loss, const dn_run *run) {
     dn_run_free(run, loss->hessian_sums);
+    dn_run_free(run, loss->batch);
     dn_run_free(run, loss->along);
     dn_run_free(run, loss->slot_memory);
     dn_run_free(run, loss->slots);

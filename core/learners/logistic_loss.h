@@ -7,6 +7,7 @@
 #define DNI_LEARNERS_LOGISTIC_LOSS_H
 
 #include "learners/moments.h"
+#include "optimize/lazy.h"
 #include <discern/rows.h>
 #include <discern/run.h>
 
@@ -14,8 +15,8 @@
 typedef struct dni_logistic_slot {
     double *scores;  /* [DNI_TILE_ROWS × n_scores] scores, then residuals or probabilities */
     double *weights; /* [DNI_TILE_ROWS] coefficients of a Gram matrix */
-    double *z;       /* [DNI_TILE_ROWS × width] expanded or gathered rows; NULL without DNI_LOGISTIC_HESSIAN or _BATCH */
-    double *scratch; /* [DNI_TILE_ROWS × width]; NULL without DNI_LOGISTIC_HESSIAN */
+    double *z;       /* [DNI_TILE_ROWS × width] expanded rows; NULL without DNI_LOGISTIC_HESSIAN or _GRAM */
+    double *scratch; /* [DNI_TILE_ROWS × width]; likewise */
     double *target;  /* [DNI_TILE_ROWS] of gathered rows */
     double *along;   /* [DNI_TILE_ROWS × n_scores] scores of a direction; NULL without DNI_LOGISTIC_PRODUCT */
 } dni_logistic_slot;
@@ -24,7 +25,7 @@ enum dni_logistic_uses {
     DNI_LOGISTIC_CHANGE = 1,  /* m and s are the columns' moments */
     DNI_LOGISTIC_HESSIAN = 2, /* dni_logistic_hessian will be called */
     DNI_LOGISTIC_GRAM = 4,    /* dni_logistic_gram will be called */
-    DNI_LOGISTIC_BATCH = 8,   /* dni_logistic_batch will be called */
+    DNI_LOGISTIC_BATCH = 8,   /* dni_logistic_batch or _batch_lazily will be called */
     DNI_LOGISTIC_PRODUCT = 16 /* dni_logistic_product and _diagonal will be called */
 };
 
@@ -57,6 +58,7 @@ typedef struct dni_logistic {
     double *hessian_sums;     /* [pairs × width²]; NULL without DNI_LOGISTIC_HESSIAN */
     double *along;            /* [n] a direction as a pass wants it, like `table`; NULL without DNI_LOGISTIC_PRODUCT */
     double *products;         /* [2n] what a pass with it gives; NULL without DNI_LOGISTIC_PRODUCT */
+    double *batch;            /* gathered rows, or of sparse ones a batch's residuals; NULL without DNI_LOGISTIC_BATCH */
     size_t gram_stride;       /* of dni_logistic_gram */
     const double
         *null_basis; /* [n_null × n_cols] unit directions of the solver's weights that no score sees; the Hessian is made definite there */
@@ -86,9 +88,14 @@ DN_MUST_USE dn_status dni_logistic_gram(dni_logistic *loss, const dn_run *run, s
 DN_MUST_USE dn_status dni_logistic_largest_eigenvalue(dni_logistic *loss, const dn_run *run, double *out, dn_error *err);
 /* How many rows have v(1 − p(true)) below `floor` at the last evaluation's variables. */
 DN_MUST_USE dn_status dni_logistic_count_below(dni_logistic *loss, const dn_run *run, double floor, double *out, dn_error *err);
-/* One step of stochastic descent in the stated variables (without DNI_LOGISTIC_CHANGE), as dni_sgd_settings wants it. logistic_batch.c. */
+/* One step of stochastic descent in the stated variables (without DNI_LOGISTIC_CHANGE), as dni_sgd_settings wants it: dense rows, and sparse rows with the point as
+ * dni_logistic_set_table lays it out. logistic_batch.c. */
 dn_status dni_logistic_batch(dni_logistic *loss, const dn_block *block, const size_t *order, size_t n_rows, double rate, double *x,
                              double *weight, dn_error *err);
+dn_status dni_logistic_batch_lazily(dni_logistic *loss, const dn_block *block, const size_t *order, size_t n_rows, double rate,
+                                    dni_lazy *point, dn_error *err);
+/* How many dense rows of `width` - 1 numbers a batch gathers at once. */
+size_t dni_logistic_gathered_rows(size_t width);
 /* Σv²/Σv: the weight that a row has on average over the weight there is; 1 without weights. One pass. */
 DN_MUST_USE dn_status dni_logistic_typical_weight(dni_logistic *loss, const dn_run *run, double *out, dn_error *err);
 

@@ -121,6 +121,11 @@ dn_status dni_moments_compute(const dn_fit_input *input, const dn_run *run, dni_
     return status;
 }
 
+double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots) {
+    double d = (double)n_cols, K = (double)n_classes, sums = 2 + K + 2 * d; /* sparse rows have two a column */
+    return 8 * (2 * d + K + sums) + dn_run_sum_memory(n_rows, n_slots, sums);
+}
+
 void dni_moments_done(dni_moments *moments, const dn_run *run) {
     dn_run_free(run, moments->mean);
     *moments = (dni_moments){0};

@@ -4,6 +4,7 @@
  * Which weights are kept is told in perceptron_pocket.c.
  *
  * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6. */
+#include "learners/moments.h"
 #include "learners/multiclass.h"
 #include "learners/perceptron_fit.h"
 #include "learners/registry.h"
@@ -181,13 +182,12 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------------------- */
 static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    (void)n_classes;
     double width = (double)n_features + 1, slots = (double)n_slots, blocks = (double)n_rows / DN_BLOCK_ROWS + 1;
     double sum = DNI_PERCEPTRON_SUMS + (is(p, "mode", "batch") ? width : 0);
-    double moments = 4 * width + 4; /* when a column has to be named */
     double order = is(p, "order", "shuffled") ? blocks + DN_BLOCK_ROWS : 0;
-    return 8 * (7 * width + DNI_PERCEPTRON_SUMS + moments + order) + slots * (double)sizeof(dni_perceptron_slot) +
-           dn_run_sum_memory(n_rows, n_slots, sum);
+    return 8 * (7 * width + DNI_PERCEPTRON_SUMS + order) + slots * (double)sizeof(dni_perceptron_slot) +
+           fmax(dn_run_sum_memory(n_rows, n_slots, sum),
+                dni_moments_memory(n_rows, n_features, n_classes, n_slots)); /* when a column has to be named */
 }
 
 static dn_status get_memory(dni_perceptron *p, dn_error *err) {

@@ -12,6 +12,7 @@
  * Counting and correcting use the same arithmetic for wᵀy, row by row: a pass without correction is one that counts no row as wrong. */
 #include "learners/moments.h"
 #include "learners/perceptron_fit.h"
+#include "linalg/step.h"
 #include "linalg/vector.h"
 
 #include <math.h>
@@ -43,6 +44,11 @@ static void add_row(dn_matrix x, size_t t, double s, double *w) {
 static double square_length(dn_matrix x, size_t t) {
     const double *values = x.kind == DN_DENSE ? x.values + t * x.stride : x.values + x.row_start[t];
     return 1 + dni_dot(values, values, x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
+}
+
+/* Of a look at row t, about. */
+static double operations(dn_matrix x, size_t t) {
+    return 4 * (double)(x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }
 
 static double weight_of(const dn_block *block, size_t t) {
@@ -124,12 +130,15 @@ struct count {
 
 /* out: for each candidate errors, their number, rows within the margin, criterion; behind the counts the direction */
 static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
-    (void)err;
     const struct count *count = arg;
     dni_perceptron *p = count->p;
+    dni_pace pace = {.run = p->run};
     double *least = p->slots[slot_index].least;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = weight_of(block, t), sign = sign_of(block, t);
+        dn_status status = dni_pace_poll(&pace, (double)count->n * operations(block->x, t), err);
+        if (status != DN_OK)
+            return status;
         for (size_t i = 0; i < count->n && v > 0; i++) {
             double s = sign * score(block->x, t, count->candidates[i]), *sum = out + 4 * i;
             if (s < least[i])
@@ -188,10 +197,14 @@ static void leave(dni_perceptron *p, struct visit *visit) {
     visit->updates++;
 }
 
-static void visit_block(dni_perceptron *p, const dn_block *block, const size_t *order, struct visit *visit) {
+static dn_status visit_block(dni_perceptron *p, const dn_block *block, const size_t *order, struct visit *visit, dn_error *err) {
+    dni_pace pace = {.run = p->run};
     for (size_t i = 0; i < block->x.n_rows; i++) {
         size_t t = order == NULL ? i : order[i];
         double v = weight_of(block, t), sign = sign_of(block, t);
+        dn_status status = dni_pace_poll(&pace, operations(block->x, t), err);
+        if (status != DN_OK)
+            return status;
         if (v == 0)
             continue;
         double s = sign * score(block->x, t, p->w);
@@ -202,6 +215,7 @@ static void visit_block(dni_perceptron *p, const dn_block *block, const size_t *
         leave(p, visit);
         add_row(block->x, t, sign * visit->rate * v * step_of(p, block->x, t, s), p->w);
     }
+    return DN_OK;
 }
 
 /* Shuffled: the blocks in a random order and the rows of each likewise, so that a pass over streamed rows reads every block once. */
@@ -222,7 +236,9 @@ static dn_status sequential(dni_perceptron *p, struct visit *visit, dn_error *er
             p->order[t] = t;
         if (p->order != NULL)
             dni_random_shuffle(&p->random, p->order, block.x.n_rows);
-        visit_block(p, &block, p->order, visit);
+        status = visit_block(p, &block, p->order, visit, err);
+        if (status != DN_OK)
+            return status;
     }
     return DN_OK;
 }

@@ -75,7 +75,7 @@ dn_status dni_training_encode(dni_training *t, dn_error *err) {
                                 .n_classes = n_classes,
                                 .params = r->params,
                                 .class_names = l->class_name,
-                                .reserve = dni_rows_memory(r, r->source->n_rows, n_features, n_classes, 1) +
+                                .reserve = dni_rows_memory(r, r->source->n_rows, n_features, dn_encoder_entries(t->encoder), n_classes, 1) +
                                            dni_ranking_memory(t->n_train, n_classes, l->weight != NULL)};
     return dni_training_rows(&t->set, t->run, &t->rows, &t->streamed, err);
 }

@@ -12,40 +12,81 @@ enum {
     LEVEL_BYTES = 64    /* of a level in one slot's scan, its text included */
 };
 
-/* Bytes of an encoded row: sparse, or dense. Bases have no zeros; a sparse row is never larger than a dense one would be. */
-static double row_bytes(const dn_train_request *request, size_t n_features) {
+/* What is known of the encoded rows before there are any. */
+struct shape {
+    double plain;    /* most entries of a row that are not of text or sparse columns, bases apart */
+    double listed;   /* features of sparse columns */
+    double scaled;   /* … that are standardised: entries of every row */
+    bool has_lists;  /* some column is text or sparse */
+    double features; /* all */
+};
+
+static struct shape shape_of(const dn_train_request *request, size_t n_features) {
     const dn_encoder_spec *spec = &request->features;
-    double entries = (spec->missing_indicator ? 2 : 1) * (double)spec->n_columns, features = (double)n_features;
-    return spec->n_bases == 0 && 4 * entries < features ? 12 * entries + 28 : 8 * features + 16;
+    struct shape shape = {.features = (double)n_features};
+    for (size_t i = 0; i < spec->n_columns; i++) {
+        const dn_table_column *column = &request->source->columns[spec->columns[i]];
+        if (column->type == DN_SPARSE) {
+            shape.listed += (double)column->width;
+            shape.scaled += spec->standardize && spec->standardize_sparse ? (double)column->width : 0;
+        }
+        shape.plain += column->type == DN_TEXT || column->type == DN_SPARSE ? 0 : 1;
+        shape.has_lists = shape.has_lists || column->type == DN_TEXT || column->type == DN_SPARSE;
+    }
+    shape.plain *= spec->missing_indicator ? 2 : 1;
+    return shape;
 }
 
-double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    double inputs = (double)request->features.n_columns, features = (double)n_features, slots = (double)n_slots;
+/* Bytes of an encoded row with `entries` of text and sparse columns: sparse, or dense. Bases have no zeros; a sparse row is never larger than a dense one would be. */
+static double row_bytes(const dn_train_request *request, const struct shape *shape, double entries) {
+    const double few = shape->plain + shape->scaled + entries, sparse = 12 * few + 28, dense = 8 * shape->features + 16;
+    if (request->features.n_bases > 0 && !shape->has_lists)
+        return dense;
+    if (!shape->has_lists)
+        return 4 * few < shape->features ? sparse : dense;
+    if (shape->features - shape->scaled > DN_MAX_DENSE_PLACES)
+        return sparse + (request->features.n_bases > 0 ? 12.0 * DN_MAX_BASIS_FEATURES : 0);
+    return 5 * few < shape->features ? sparse : fmax(sparse, dense); /* the training rows may have some more than the mean */
+}
+
+/* What the passes over sparse columns take. */
+static double places_memory(const struct shape *shape, size_t n_rows, size_t n_slots) {
+    const double moments = shape->scaled == 0 ? 0 : 96 * shape->scaled + dn_run_sum_memory(n_rows, n_slots, 2 * shape->scaled + 1);
+    return (double)n_slots * (shape->listed / 8 + 16 * shape->scaled) + moments;
+}
+
+double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features, double entries, size_t n_classes,
+                       size_t n_slots) {
+    const struct shape shape = shape_of(request, n_features);
+    double inputs = (double)request->features.n_columns, slots = (double)n_slots, most = fmin((double)n_rows, DN_BLOCK_ROWS);
     bool judged = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
     size_t n_scores = dn_decision_n_scores(dn_params_decision(request->params), n_classes);
-    double blocks = (slots + (judged ? 1 : 0)) * (fmin((double)n_rows, DN_BLOCK_ROWS) * row_bytes(request, n_features) + SLOT_BYTES);
-    double columns = slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * features);
+    double bytes_a_row = row_bytes(request, &shape, 2 * entries); /* a block grows while its rows are encoded */
+    double blocks = (slots + (judged ? 1 : 0)) * (most * bytes_a_row + SLOT_BYTES);
+    double columns =
+        slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * (shape.features - shape.listed)) + places_memory(&shape, n_rows, n_slots);
     double bytes = blocks + columns + dni_judge_memory(n_scores, n_features, n_classes) + 16 * (double)request->source->n_chunks +
                    8 * (double)n_rows / DN_BLOCK_ROWS;
     if (request->validation != NULL)
-        bytes += 17 * (double)request->validation->n_rows + 16 * (double)request->validation->n_chunks +
-                 (DN_BLOCK_ROWS - fmin((double)n_rows, DN_BLOCK_ROWS)) * row_bytes(request, n_features);
+        bytes +=
+            17 * (double)request->validation->n_rows + 16 * (double)request->validation->n_chunks + (DN_BLOCK_ROWS - most) * bytes_a_row;
     return bytes;
 }
 
 double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
     const dn_algorithm *algorithm = request->params->algorithm;
-    double rows = (double)n_rows, bytes = dni_labels_memory(request, n_rows);
+    const struct shape shape = shape_of(request, n_features);
+    double rows = (double)n_rows, entries = request->entries / fmax(rows, 1), bytes = dni_labels_memory(request, n_rows);
     if (request->folds > 0) /* which row is in which, and the list from which they are dealt */
         bytes += 10 * rows;
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
-        bytes += rows * row_bytes(request, n_features);
+        bytes += rows * row_bytes(request, &shape, entries);
     dn_decision decision = dn_params_decision(request->params);
     bool several = n_classes > 2 && decision != DN_DECISION_NATIVE;
     if (several) /* their weights, and the rows of a pair or other targets */
         bytes += 16 * (double)dn_decision_n_machines(decision, n_classes) * ((double)n_features + 64) + 9 * rows +
                  8 * (double)n_slots * DN_BLOCK_ROWS;
     double fit = algorithm->memory(request->params, n_rows, n_features, several ? 2 : n_classes, n_slots);
-    return bytes + dni_rows_memory(request, n_rows, n_features, n_classes, n_slots) +
+    return bytes + dni_rows_memory(request, n_rows, n_features, entries, n_classes, n_slots) +
            fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
 }

@@ -1,5 +1,6 @@
 /* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, plain loops over the entries for sparse ones. */
 #include "linalg/tile.h"
+#include "linalg/prefetch.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 
@@ -32,6 +33,24 @@ static void score_sparse(dn_matrix x, const double *table, double *scores) {
     }
 }
 
+/* y [n] += s·x [n] for the few scores of an entry: two at a time, which compilers make one operation of. */
+static inline void add_few(double s, const double *restrict x, double *restrict y, size_t n) {
+    size_t i = 0;
+    for (; i + 2 <= n; i += 2) {
+        y[i] += s * x[i];
+        y[i + 1] += s * x[i + 1];
+    }
+    if (i < n)
+        y[i] += s * x[i];
+}
+
+/* The table's numbers for an entry a little further on, in this row or the next. */
+static inline void look_ahead(dn_matrix x, size_t entry, const double *table, size_t n_scores) {
+    enum { ENTRIES = 6 };
+    if (entry + ENTRIES < x.row_start[x.n_rows])
+        dni_prefetch(table + (size_t)x.cols[entry + ENTRIES] * n_scores, n_scores);
+}
+
 static void scores_sparse(dn_matrix x, const double *table, size_t n_scores, double *scores) {
     const double *intercept = table + x.n_cols * n_scores;
     if (n_scores == 1) {
@@ -41,8 +60,10 @@ static void scores_sparse(dn_matrix x, const double *table, size_t n_scores, dou
     for (size_t t = 0; t < x.n_rows; t++) {
         double *g = scores + t * n_scores;
         memcpy(g, intercept, n_scores * sizeof *g);
-        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
-            dni_axpy(x.values[e], table + (size_t)x.cols[e] * n_scores, g, n_scores);
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+            look_ahead(x, e, table, n_scores);
+            add_few(x.values[e], table + (size_t)x.cols[e] * n_scores, g, n_scores);
+        }
     }
 }
 
@@ -86,8 +107,10 @@ static void gradient_sparse(dn_matrix x, const double *residual, size_t n_scores
         const double *r = residual + t * n_scores;
         for (size_t k = 0; k < n_scores; k++)
             intercept[k] += r[k];
-        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
-            dni_axpy(x.values[e], r, table + (size_t)x.cols[e] * n_scores, n_scores);
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
+            look_ahead(x, e, table, n_scores);
+            add_few(x.values[e], r, table + (size_t)x.cols[e] * n_scores, n_scores);
+        }
     }
 }
 

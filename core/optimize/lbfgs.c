@@ -13,13 +13,20 @@
 #include <math.h>
 #include <string.h>
 
+size_t dni_lbfgs_pairs(size_t n) {
+    const size_t least = 5, numbers = 16000000;
+    size_t pairs = n == 0 ? DNI_LBFGS_PAIRS : numbers / n;
+    return pairs > DNI_LBFGS_PAIRS ? DNI_LBFGS_PAIRS : pairs < least ? least : pairs;
+}
+
 double dni_lbfgs_memory(size_t n) {
-    return (2.0 * DNI_LBFGS_PAIRS + 5) * (double)n;
+    return (2 * (double)dni_lbfgs_pairs(n) + 5) * (double)n;
 }
 
 struct lbfgs {
     double *s, *y; /* [pairs × n] rings */
     double sy[DNI_LBFGS_PAIRS];
+    size_t pairs;         /* room for so many */
     size_t n_pairs, next; /* how many pairs are held, where the next one goes */
     double gamma;         /* M⁻¹ is divided by it: B₀⁻¹ = M⁻¹/γ */
     double *direction, *gradient, *x_new, *gradient_new, *scratch;
@@ -33,7 +40,7 @@ static void two_loops(const dni_objective *o, struct lbfgs *t) {
     for (size_t i = 0; i < n; i++)
         q[i] = -t->gradient[i];
     for (size_t k = 0; k < t->n_pairs; k++) {
-        size_t i = (t->next + DNI_LBFGS_PAIRS - 1 - k) % DNI_LBFGS_PAIRS;
+        size_t i = (t->next + t->pairs - 1 - k) % t->pairs;
         alpha[i] = dni_dot(t->s + i * n, q, n) / t->sy[i];
         dni_axpy(-alpha[i], t->y + i * n, q, n);
     }
@@ -42,7 +49,7 @@ static void two_loops(const dni_objective *o, struct lbfgs *t) {
     for (size_t i = 0; i < n; i++)
         q[i] /= t->gamma;
     for (size_t k = t->n_pairs; k-- > 0;) {
-        size_t i = (t->next + DNI_LBFGS_PAIRS - 1 - k) % DNI_LBFGS_PAIRS;
+        size_t i = (t->next + t->pairs - 1 - k) % t->pairs;
         double beta = dni_dot(t->y + i * n, q, n) / t->sy[i];
         dni_axpy(alpha[i] - beta, t->s + i * n, q, n);
     }
@@ -67,8 +74,8 @@ static void remember(const dni_objective *o, struct lbfgs *t, const double *x) {
         return;
     t->gamma = gamma;
     t->sy[t->next] = sy;
-    t->next = (t->next + 1) % DNI_LBFGS_PAIRS;
-    if (t->n_pairs < DNI_LBFGS_PAIRS)
+    t->next = (t->next + 1) % t->pairs;
+    if (t->n_pairs < t->pairs)
         t->n_pairs++;
 }
 
@@ -111,14 +118,15 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
 }
 
 dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
-    size_t n = objective->n;
+    size_t n = objective->n, pairs = dni_lbfgs_pairs(n);
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, (2 * DNI_LBFGS_PAIRS + 5) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
+    dn_status status = dn_run_alloc(run, (2 * pairs + 5) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
     if (status == DN_OK) {
         double *v = memory;
-        double *rest = v + 2 * (size_t)DNI_LBFGS_PAIRS * n;
+        double *rest = v + 2 * pairs * n;
         struct lbfgs t = {.s = v,
-                          .y = v + (size_t)DNI_LBFGS_PAIRS * n,
+                          .y = v + pairs * n,
+                          .pairs = pairs,
                           .gamma = 1,
                           .direction = rest,
                           .gradient = rest + n,

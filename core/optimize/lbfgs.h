@@ -4,8 +4,9 @@
 
 #include "optimize/objective.h"
 
+/* How many pairs are kept of n variables: 20, fewer where these would be more than 16 million numbers each way, at least 5. A function of n alone. */
 #define DNI_LBFGS_PAIRS 20
-
+size_t dni_lbfgs_pairs(size_t n);
 /* Doubles of working memory for n variables. */
 double dni_lbfgs_memory(size_t n);
 

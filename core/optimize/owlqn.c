@@ -12,16 +12,18 @@
 #include "linalg/vector.h"
 #include "optimize/descent.h"
 #include "optimize/l1.h"
+#include "optimize/lbfgs.h"
 #include "optimize/orthant.h"
 
 #include <math.h>
 
 double dni_owlqn_memory(size_t n) {
-    return (2.0 * DNI_OWLQN_PAIRS + 7) * (double)n;
+    return (2 * (double)dni_lbfgs_pairs(n) + 7) * (double)n;
 }
 
 struct owlqn {
     double *s, *y;                                                               /* [pairs × n] rings */
+    size_t pairs;                                                                /* room for so many */
     size_t n_pairs, next;                                                        /* how many pairs are held, where the next one goes */
     double *free;                                                                /* [n] 1: the variable may move; 0 */
     double *subgradient, *direction, *gradient, *x_new, *gradient_new, *scratch; /* [n] */
@@ -44,12 +46,12 @@ static void precondition(const dni_objective *o, double *q) {
 /* direction ← −B⁻¹ subgradient */
 static void two_loops(const dni_objective *o, struct owlqn *t) {
     size_t n = o->n;
-    double alpha[DNI_OWLQN_PAIRS], sy[DNI_OWLQN_PAIRS], gamma = 0;
+    double alpha[DNI_LBFGS_PAIRS], sy[DNI_LBFGS_PAIRS], gamma = 0;
     double *q = t->direction;
     for (size_t i = 0; i < n; i++)
         q[i] = -t->subgradient[i];
     for (size_t k = 0; k < t->n_pairs; k++) {
-        size_t i = (t->next + DNI_OWLQN_PAIRS - 1 - k) % DNI_OWLQN_PAIRS;
+        size_t i = (t->next + t->pairs - 1 - k) % t->pairs;
         const double *s = t->s + i * n, *y = t->y + i * n;
         double length = sqrt(free_dot(t, s, s, n) * free_dot(t, y, y, n));
         sy[i] = free_dot(t, s, y, n);
@@ -71,7 +73,7 @@ static void two_loops(const dni_objective *o, struct owlqn *t) {
     for (size_t i = 0; i < n && gamma > 0; i++)
         q[i] /= gamma;
     for (size_t k = t->n_pairs; k-- > 0;) {
-        size_t i = (t->next + DNI_OWLQN_PAIRS - 1 - k) % DNI_OWLQN_PAIRS;
+        size_t i = (t->next + t->pairs - 1 - k) % t->pairs;
         if (sy[i] == 0)
             continue;
         double beta = free_dot(t, t->y + i * n, q, n) / sy[i];
@@ -89,8 +91,8 @@ static void remember(struct owlqn *t, const double *x, size_t n) {
     }
     if (!(dni_dot(s, y, n) > 0)) /* curvature that is not positive teaches nothing */
         return;
-    t->next = (t->next + 1) % DNI_OWLQN_PAIRS;
-    if (t->n_pairs < DNI_OWLQN_PAIRS)
+    t->next = (t->next + 1) % t->pairs;
+    if (t->n_pairs < t->pairs)
         t->n_pairs++;
 }
 
@@ -132,14 +134,15 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
 }
 
 dn_status dni_owlqn(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
-    size_t n = objective->n;
+    size_t n = objective->n, pairs = dni_lbfgs_pairs(n);
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, (2 * DNI_OWLQN_PAIRS + 7) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
+    dn_status status = dn_run_alloc(run, (2 * pairs + 7) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
     if (status == DN_OK) {
         double *v = memory;
-        double *rest = v + 2 * (size_t)DNI_OWLQN_PAIRS * n;
+        double *rest = v + 2 * pairs * n;
         struct owlqn t = {.s = v,
-                          .y = v + (size_t)DNI_OWLQN_PAIRS * n,
+                          .y = v + pairs * n,
+                          .pairs = pairs,
                           .free = rest,
                           .subgradient = rest + n,
                           .direction = rest + 2 * n,

@@ -4,9 +4,7 @@
 
 #include "optimize/objective.h"
 
-#define DNI_OWLQN_PAIRS 20
-
-/* Doubles of working memory for n variables. */
+/* Doubles of working memory for n variables: the pairs are as many as those of L-BFGS. */
 double dni_owlqn_memory(size_t n);
 
 /* Minimises F from x [n], which becomes the answer, with exact zeros. The objective's preconditioner must be diagonal. */

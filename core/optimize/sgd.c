@@ -11,7 +11,9 @@
  *   x_i > 0:  x_i ← max(0, x_i − (l1_i u + q_i));   x_i < 0:  x_i ← min(0, x_i + (l1_i u − q_i));   q_i grows by the change.
  * The noise of a batch that lifts a weight off 0 is paid for by what it has not paid yet, so the zeros are those of the whole pass, not of its last batch
  * (Tsuruoka, Tsujii and Ananiadou, ACL 2009, section 3: the cumulative penalty). Accounts are opened anew for each pass: a debt from the fast beginning would
- * hold a weight at 0 for ever at the slow rates of the end. */
+ * hold a weight at 0 for ever at the slow rates of the end. Where an L2 penalty makes the weights decay too, u and q decay with them.
+ *
+ * Over sparse rows a batch looks at the weights of its rows' entries alone (lazy.h): O(entries) a pass, and O(n) for its beginning and its end. */
 #include "optimize/sgd.h"
 #include "linalg/vector.h"
 #include "optimize/l1.h"
@@ -29,49 +31,86 @@ struct sgd {
     dni_random random;
 };
 
-/* Every weight pays, l1·due in all since the pass began. */
-static void collect(const double *l1, double due, double *paid, double *x, size_t n) {
+/* Where a pass stands. */
+struct pass {
+    const dni_objective *objective;
+    const dni_sgd_settings *settings;
+    double rate;
+    double *x;     /* [n] */
+    double due;    /* u */
+    dni_lazy lazy; /* of a step that looks at few */
+};
+
+double dni_sgd_memory(size_t n, size_t n_blocks) {
+    return 4 * (double)n + (double)n_blocks + DN_BLOCK_ROWS;
+}
+
+/* Debts decay as the weights did, and every weight pays, l1·due in all since the pass began. */
+static void collect(const double *l1, double due, double decayed, double *paid, double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        double before = x[i], owed = l1[i] * due;
-        if (before > 0)
-            x[i] = fmax(0, before - (owed + paid[i]));
-        else if (before < 0)
-            x[i] = fmin(0, before + (owed - paid[i]));
+        double before = x[i];
+        paid[i] *= decayed;
+        x[i] = dni_lazy_settled(before, l1[i] * due, paid[i]);
         paid[i] += x[i] - before;
     }
 }
 
-static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, double rate,
-                      struct sgd *t, double *x, dn_error *err) {
-    for (size_t i = 0; i < rows->n_blocks; i++)
-        t->blocks[i] = i; /* from the same order every time: a pass depends on the generator's state only */
-    double due = 0;
-    for (size_t i = 0; t->paid != NULL && i < o->n; i++)
-        t->paid[i] = 0;
-    dni_random_shuffle(&t->random, t->blocks, rows->n_blocks);
+static dn_status step(struct pass *p, struct sgd *t, const dn_block *block, const size_t *order, size_t count, dn_error *err) {
+    const dni_objective *o = p->objective;
+    const dni_sgd_settings *s = p->settings;
+    if (s->step == NULL)
+        return s->step_lazily(o->ctx, block, order, count, p->rate, &p->lazy, err);
+    double weight;
+    dn_status status = s->step(o->ctx, block, order, count, p->rate, p->x, &weight, err);
+    if (status != DN_OK || t->paid == NULL)
+        return status;
+    double decayed = fmax(0, 1 - p->rate * s->decay * weight);
+    p->due = p->due * decayed + p->rate * weight;
+    collect(o->l1, p->due, decayed, t->paid, p->x, o->n);
+    return DN_OK;
+}
+
+static dn_status visit(struct pass *p, struct sgd *t, const dn_rows *rows, const dn_run *run, dn_error *err) {
+    size_t most = p->settings->batch_rows;
     for (size_t i = 0; i < rows->n_blocks; i++) {
         dn_block block;
         dn_status status = dn_run_stop(run, err);
         if (status == DN_OK)
             status = dn_rows_block(rows, t->blocks[i], 0, &block, err);
-        if (status != DN_OK)
-            return status;
-        size_t n = block.x.n_rows;
+        size_t n = status == DN_OK ? block.x.n_rows : 0;
         for (size_t r = 0; r < n; r++)
             t->order[r] = r;
         dni_random_shuffle(&t->random, t->order, n);
-        for (size_t first = 0; first < n; first += settings->batch_rows) {
-            size_t count = n - first < settings->batch_rows ? n - first : settings->batch_rows;
-            double weight;
-            status = settings->step(o->ctx, &block, t->order + first, count, rate, x, &weight, err);
-            if (status != DN_OK)
-                return status;
-            due += rate * weight;
-            if (t->paid != NULL)
-                collect(o->l1, due, t->paid, x, o->n);
-        }
+        for (size_t first = 0; status == DN_OK && first < n; first += most)
+            status = step(p, t, &block, t->order + first, n - first < most ? n - first : most, err);
+        if (status != DN_OK)
+            return status;
     }
     return DN_OK;
+}
+
+static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, double rate,
+                      struct sgd *t, double *x, dn_error *err) {
+    struct pass p = {.objective = o, .settings = settings, .rate = rate, .x = x};
+    for (size_t i = 0; i < rows->n_blocks; i++)
+        t->blocks[i] = i; /* from the same order every time: a pass depends on the generator's state only */
+    for (size_t i = 0; t->paid != NULL && i < o->n; i++)
+        t->paid[i] = 0;
+    dni_random_shuffle(&t->random, t->blocks, rows->n_blocks);
+    if (settings->step == NULL) {
+        p.lazy = (dni_lazy){.x = t->gradient, /* free between evaluations */
+                            .paid = t->paid,
+                            .n_held = settings->n_held,
+                            .l1 = t->paid == NULL ? 0 : dni_max_abs(o->l1, o->n),
+                            .scale = 1};
+        settings->lay_out(o->ctx, x, p.lazy.x);
+    }
+    dn_status status = visit(&p, t, rows, run, err);
+    if (status == DN_OK && settings->step == NULL) {
+        dni_lazy_settle_all(&p.lazy);
+        settings->read_back(o->ctx, p.lazy.x, x);
+    }
+    return status;
 }
 
 static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, struct sgd *t,
@@ -127,7 +166,8 @@ dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows, const dn_
     assert(settings->batch_rows > 0 && settings->batch_rows <= DN_BLOCK_ROWS);
     void *vectors = NULL, *orders = NULL;
     dni_outcome outcome = {0};
-    dn_status status = dn_run_alloc(run, 4 * objective->n, sizeof(double), "the vectors of the descent", &vectors, err);
+    dn_status status =
+        dn_run_alloc(run, (objective->l1 == NULL ? 3 : 4) * objective->n, sizeof(double), "the vectors of the descent", &vectors, err);
     if (status == DN_OK)
         status = dn_run_alloc(run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t), "the orders of rows and blocks", &orders, err);
     if (status == DN_OK) {

@@ -2,6 +2,7 @@
 #ifndef DNI_OPTIMIZE_SGD_H
 #define DNI_OPTIMIZE_SGD_H
 
+#include "optimize/lazy.h"
 #include "optimize/objective.h"
 #include <discern/rows.h>
 
@@ -10,11 +11,22 @@ typedef struct dni_sgd_settings {
     size_t max_passes;
     size_t batch_rows; /* 1 … DN_BLOCK_ROWS; batches do not cross blocks */
     double rate;       /* the first learning rate; multiplies a batch's sum */
+    double decay;      /* a batch of weight v multiplies the variables that l1 holds by 1 − rate·decay·v: 2λ of an L2 penalty */
     uint64_t seed;
-    /* x ← x − rate·(gradient of the sum of the batch's terms, without l1): the rows order[0 … n_rows-1] of the block. *weight: Σv of the batch. */
+    /* x ← (1 − rate·decay·v)x − rate·(gradient of the sum of the batch's losses): the rows order[0 … n_rows-1] of the block. *weight: v, the batch's. NULL: step_lazily. */
     dn_status (*step)(void *ctx, const dn_block *block, const size_t *order, size_t n_rows, double rate, double *x, double *weight,
                       dn_error *err);
+    /* The same on variables that are looked at only where the rows have entries, for sparse rows. They may lie in another order while a pass lasts: those held back
+     * by the penalty first, all by the same l1. Looks are dni_lazy_settle, the decay dni_lazy_decay, and `due` grows by rate·v/scale. */
+    dn_status (*step_lazily)(void *ctx, const dn_block *block, const size_t *order, size_t n_rows, double rate, dni_lazy *point,
+                             dn_error *err);
+    size_t n_held;                                                  /* of them */
+    void (*lay_out)(void *ctx, const double *x, double *ordered);   /* x as step_lazily wants it … */
+    void (*read_back)(void *ctx, const double *ordered, double *x); /* … and back */
 } dni_sgd_settings;
+
+/* Doubles of working memory that the solver itself takes for n variables and rows in n_blocks blocks. */
+double dni_sgd_memory(size_t n, size_t n_blocks);
 
 /* Minimises from x [n], which becomes the answer: the best of the points between passes. The objective judges each pass's end. Knows l1, of a mean over the rows
  * as the objective is: a batch of weight v owes v times it. */

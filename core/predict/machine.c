@@ -22,13 +22,7 @@ void dn_machine_done(dn_machine *machine) {
         free(machine->gaussians->log_det);
         free(machine->gaussians);
     }
-    if (machine->naive_bayes != NULL) {
-        free(machine->naive_bayes->prior);
-        free(machine->naive_bayes->factor);
-        free(machine->naive_bayes->a);
-        free(machine->naive_bayes->b);
-        free(machine->naive_bayes);
-    }
+    dni_bayes_free(machine->naive_bayes);
     *machine = (dn_machine){0};
 }
 
@@ -59,18 +53,6 @@ static bool make_gaussians(dn_machine *m, dn_covariance covariance) {
     return g->prior != NULL && g->mean != NULL && g->whiten != NULL && g->log_det != NULL;
 }
 
-static bool make_bayes(dn_machine *m) {
-    size_t K = m->n_classes, d = m->n_features;
-    dn_naive_bayes *b = m->naive_bayes = calloc(1, sizeof *b);
-    if (b == NULL)
-        return false;
-    b->prior = numbers(K);
-    b->factor = calloc(d + 1, sizeof *b->factor);
-    b->a = numbers(product(K, d));
-    b->b = numbers(product(K, d));
-    return b->prior != NULL && b->factor != NULL && b->a != NULL && b->b != NULL;
-}
-
 dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_features, dn_covariance covariance, bool densities,
                           dn_machine *out, dn_error *err) {
     dn_machine m = {.kind = kind, .n_classes = n_classes, .n_features = n_features};
@@ -83,7 +65,7 @@ dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_featu
     if (kind == DN_MACHINE_GAUSSIAN || (kind == DN_MACHINE_LINEAR && densities))
         made = made && make_gaussians(&m, covariance);
     if (kind == DN_MACHINE_NAIVE_BAYES)
-        made = made && make_bayes(&m);
+        made = (m.naive_bayes = dni_bayes_new(n_classes, n_features)) != NULL;
     if (!made) {
         dn_machine_done(&m);
         return dn_error_set(err, DN_ERR_MEMORY, "a machine for %zu classes and %zu features needs memory which the system does not have",
@@ -105,8 +87,13 @@ size_t dni_machine_numbers(const dn_machine *m) {
 }
 
 /* ---- scores --------------------------------------------------------------------------------------------------------------------- */
+/* Densities want two vectors; behind them lie the logarithms of two classes. */
+static size_t density_work(const dn_machine *machine) {
+    return machine->gaussians == NULL ? 0 : 2 * machine->n_features;
+}
+
 size_t dni_machine_work(const dn_machine *machine) {
-    return 2 * machine->n_features + machine->n_classes;
+    return density_work(machine) + machine->n_classes;
 }
 
 static const double *whiten_of(const dn_gaussians *g, size_t k, size_t d) {
@@ -144,42 +131,35 @@ static double mahalanobis(const dn_gaussians *g, size_t k, const double *x, size
     return sum;
 }
 
-/* x·weight where nothing of an impossible thing is possible. */
-static double times(double x, double weight) {
-    return x == 0 ? 0 : x * weight;
-}
-
-/* ln p(x_j | C_k) */
-static double factor(const dn_naive_bayes *b, size_t j, size_t k, size_t K, double x) {
-    double p = b->a[j * K + k], q = b->b[j * K + k];
-    switch ((dn_factor)b->factor[j]) {
-    case DN_FACTOR_GAUSSIAN:
-        return -0.5 * (LN_2PI + log(q) + (x - p) * (x - p) / q);
-    case DN_FACTOR_BERNOULLI:
-        return times(x, p) + times(1 - x, q);
-    case DN_FACTOR_COUNT:
-        break;
-    }
-    return times(x, p);
+/* Where every class is impossible the priors are all that is known. */
+static bool or_priors(const dn_machine *m, double *joint) {
+    const double *prior = m->gaussians != NULL ? m->gaussians->prior : m->naive_bayes->prior;
+    for (size_t k = 0; k < m->n_classes; k++)
+        if (joint[k] > -(double)INFINITY)
+            return true;
+    for (size_t k = 0; k < m->n_classes; k++)
+        joint[k] = log(prior[k]);
+    return false;
 }
 
 bool dni_machine_joint(const dn_machine *m, const double *x, double *joint, double *work) {
     size_t K = m->n_classes, d = m->n_features;
-    const double *prior = m->gaussians != NULL ? m->gaussians->prior : m->naive_bayes->prior;
     const double turns = m->gaussians == NULL ? 0 : (double)dni_gaussians_n_used(m->gaussians, d) * LN_2PI;
-    bool possible = false;
     for (size_t k = 0; k < K; k++) {
-        double g = log(prior[k]);
-        if (m->gaussians != NULL)
-            g -= 0.5 * (mahalanobis(m->gaussians, k, x, d, work) + log_det_of(m->gaussians, k) + turns);
-        for (size_t j = 0; m->gaussians == NULL && j < d; j++)
-            g += factor(m->naive_bayes, j, k, K, x[j]);
+        if (m->gaussians == NULL) {
+            joint[k] = dni_bayes_joint(m->naive_bayes, k, K, x, d);
+            continue;
+        }
+        double g = log(m->gaussians->prior[k]) - 0.5 * (mahalanobis(m->gaussians, k, x, d, work) + log_det_of(m->gaussians, k) + turns);
         joint[k] = isnan(g) ? -(double)INFINITY : g;
-        possible = possible || joint[k] > -(double)INFINITY;
     }
-    for (size_t k = 0; !possible && k < K; k++)
-        joint[k] = log(prior[k]);
-    return possible;
+    return or_priors(m, joint);
+}
+
+bool dni_machine_joint_entries(const dn_machine *m, const dni_entry_part *parts, size_t n_parts, double *joint) {
+    for (size_t k = 0; k < m->n_classes; k++)
+        joint[k] = dni_bayes_joint_entries(m->naive_bayes, k, m->n_classes, parts, n_parts);
+    return or_priors(m, joint);
 }
 
 bool dni_machine_scores(const dn_machine *m, const double *x, double *scores, double *work) {
@@ -189,9 +169,18 @@ bool dni_machine_scores(const dn_machine *m, const double *x, double *scores, do
             scores[k] = m->w0[k] + dni_dot(m->w + k * d, x, d);
         return true;
     }
-    double *joint = S == 1 ? work + 2 * d : scores;
+    double *joint = S == 1 ? work + density_work(m) : scores;
     bool possible = dni_machine_joint(m, x, joint, work);
     if (S == 1)
+        scores[0] = joint[1] - joint[0];
+    return possible;
+}
+
+bool dni_machine_scores_entries(const dn_machine *m, const dni_entry_part *parts, size_t n_parts, double *scores, double *work) {
+    bool difference = dn_machine_n_scores(m) == 1;
+    double *joint = difference ? work : scores;
+    bool possible = dni_machine_joint_entries(m, parts, n_parts, joint);
+    if (difference)
         scores[0] = joint[1] - joint[0];
     return possible;
 }
@@ -236,27 +225,29 @@ static void gaussian_parts(const dn_machine *m, size_t k, const double *x, doubl
         out[j] += sign * x[j] * v[j];
 }
 
-static void class_parts(const dn_machine *m, size_t k, const double *x, double sign, double *out, double *work) {
-    if (m->kind == DN_MACHINE_GAUSSIAN) {
-        gaussian_parts(m, k, x, sign, out, work);
-        return;
+/* Of class k, less those of class `other` unless it is SIZE_MAX. x may be out. */
+static void bayes_parts(const dn_machine *m, size_t k, size_t other, const double *x, double *out) {
+    const size_t K = m->n_classes;
+    for (size_t j = 0; j < m->n_features; j++) {
+        const double own = dni_bayes_factor(m->naive_bayes, j, k, K, x[j]);
+        out[j] = other == SIZE_MAX ? own : own - dni_bayes_factor(m->naive_bayes, j, other, K, x[j]);
     }
-    for (size_t j = 0; j < m->n_features; j++)
-        out[j] += sign * factor(m->naive_bayes, j, k, m->n_classes, x[j]);
 }
 
 void dni_machine_contributions(const dn_machine *m, const double *x, double *out, double *work) {
     size_t S = dn_machine_n_scores(m), d = m->n_features;
-    memset(out, 0, S * d * sizeof *out);
-    for (size_t k = 0; k < S; k++) {
+    for (size_t k = S; k-- > 0;) { /* backwards: x may be where the first are written */
+        double *to = out + k * d;
         if (m->kind == DN_MACHINE_LINEAR) {
             for (size_t j = 0; j < d; j++)
-                out[k * d + j] = m->w[k * d + j] * x[j];
-        } else if (S == 1) {
-            class_parts(m, 1, x, 1, out, work);
-            class_parts(m, 0, x, -1, out, work);
+                to[j] = m->w[k * d + j] * x[j];
+        } else if (m->kind == DN_MACHINE_NAIVE_BAYES) {
+            bayes_parts(m, S == 1 ? 1 : k, S == 1 ? 0 : SIZE_MAX, x, to);
         } else {
-            class_parts(m, k, x, 1, out + k * d, work);
+            memset(to, 0, d * sizeof *to);
+            gaussian_parts(m, S == 1 ? 1 : k, x, 1, to, work);
+            if (S == 1)
+                gaussian_parts(m, 0, x, -1, to, work);
         }
     }
 }
@@ -286,37 +277,16 @@ static void gaussians_to_raw(const dn_gaussians *from, size_t K, size_t d, const
     size_t rows = from->covariance == DN_COVARIANCE_DIAGONAL ? 1 : d, n = from->covariance == DN_COVARIANCE_SHARED ? 1 : K;
     double log_scale = 0;
     for (size_t j = 0; j < d; j++)
-        log_scale += dni_gaussians_use(from, d, j) ? log(scale[j]) : 0;
+        log_scale += scale != NULL && dni_gaussians_use(from, d, j) ? log(scale[j]) : 0;
     memcpy(to->prior, from->prior, K * sizeof *to->prior);
     for (size_t k = 0; k < K; k++)
         for (size_t j = 0; j < d; j++)
-            to->mean[k * d + j] = mean[j] + scale[j] * from->mean[k * d + j];
+            to->mean[k * d + j] = scale == NULL ? from->mean[k * d + j] : mean[j] + scale[j] * from->mean[k * d + j];
     for (size_t i = 0; i < n * rows; i++)
         for (size_t j = 0; j < d; j++)
-            to->whiten[i * d + j] = from->whiten[i * d + j] / scale[j];
+            to->whiten[i * d + j] = scale == NULL ? from->whiten[i * d + j] : from->whiten[i * d + j] / scale[j];
     for (size_t k = 0; k < n; k++)
         to->log_det[k] = from->log_det[k] + 2 * log_scale;
-}
-
-static void bayes_to_raw(const dn_naive_bayes *from, size_t K, size_t d, const double *mean, const double *scale, dn_naive_bayes *to) {
-    memcpy(to->prior, from->prior, K * sizeof *to->prior);
-    memcpy(to->factor, from->factor, d * sizeof *to->factor);
-    memcpy(to->a, from->a, d * K * sizeof *to->a);
-    memcpy(to->b, from->b, d * K * sizeof *to->b);
-    for (size_t j = 0; j < d; j++)
-        for (size_t k = 0; from->factor[j] == DN_FACTOR_GAUSSIAN && k < K; k++) {
-            to->a[j * K + k] = mean[j] + scale[j] * from->a[j * K + k];
-            to->b[j * K + k] = scale[j] * scale[j] * from->b[j * K + k];
-        }
-}
-
-/* Variances are squares: they leave the numbers sooner than what they are of. */
-static bool bayes_good(const dn_naive_bayes *b, size_t K, size_t d) {
-    for (size_t j = 0; j < d; j++)
-        for (size_t k = 0; b->factor[j] == DN_FACTOR_GAUSSIAN && k < K; k++)
-            if (!isfinite(b->a[j * K + k]) || !isfinite(b->b[j * K + k]) || !(b->b[j * K + k] > 0))
-                return false;
-    return true;
 }
 
 static dn_status not_finite(dn_error *err) {
@@ -339,13 +309,10 @@ static dn_status convert(const dn_machine *from, const double *mean, const doubl
             !dni_all_finite(to->gaussians->whiten, whiten_numbers(from->gaussians->covariance, K, d)))
             return not_finite(err);
     }
-    if (from->naive_bayes != NULL && to->naive_bayes != NULL) {
-        bayes_to_raw(from->naive_bayes, K, d, mean, scale, to->naive_bayes);
-        if (!bayes_good(to->naive_bayes, K, d))
-            return dn_error_set(err, DN_ERR_NUMERIC,
-                                "a variance in the scale of the raw columns is not a number above 0: the columns are too large or too "
-                                "small; multiply them by powers of ten");
-    }
+    if (from->naive_bayes != NULL && to->naive_bayes != NULL && !dni_bayes_to_raw(from->naive_bayes, K, d, mean, scale, to->naive_bayes))
+        return dn_error_set(err, DN_ERR_NUMERIC,
+                            "a variance in the scale of the raw columns is not a number above 0: the columns are too large or too "
+                            "small; multiply them by powers of ten");
     if (from->n_components == 0)
         return DN_OK;
     to->projection = numbers(product(from->n_components, d));

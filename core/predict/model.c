@@ -1,5 +1,6 @@
 /* A trained model: its life and the questions one may ask. */
 #include "predict/model.h"
+#include "data/encoder.h"
 #include "data/encoder_bytes.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
@@ -21,21 +22,39 @@ void dni_machines_free(dn_machine *machines, size_t n) {
     free(machines);
 }
 
+/* Machines of weights alone, on features that are the raw ones: nothing to convert. */
+static bool are_raw(const dn_model *m, const dn_machine *machines) {
+    bool raw = dn_encoder_mean(m->encoder) == NULL;
+    for (size_t i = 0; i < m->n_machines; i++)
+        raw = raw && machines[i].kind == DN_MACHINE_LINEAR && machines[i].gaussians == NULL &&
+              dni_all_finite(machines[i].w, machines[i].n_features * dn_machine_n_scores(&machines[i])) &&
+              dni_all_finite(machines[i].w0, dn_machine_n_scores(&machines[i]));
+    return raw;
+}
+
 /* The raw machines, one for each of `machines`. */
 static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err) {
+    const double *mean = dn_encoder_mean(m->encoder), *scale = dn_encoder_scale(m->encoder);
     m->raw = calloc(m->n_machines, sizeof *m->raw);
     if (m->raw == NULL)
         return no_memory(err);
+    m->raw_shares = are_raw(m, machines);
     m->linear = true;
     for (size_t i = 0; i < m->n_machines; i++) {
-        dn_status status = dni_machine_to_raw(&machines[i], dn_encoder_mean(m->encoder), dn_encoder_scale(m->encoder), &m->raw[i], err);
+        if (m->raw_shares)
+            m->raw[i] = machines[i];
+        dn_status status = m->raw_shares ? DN_OK : dni_machine_to_raw(&machines[i], mean, scale, &m->raw[i], err);
         if (status != DN_OK)
             return status;
+        if (machines[i].naive_bayes != NULL)
+            dni_bayes_settle(machines[i].naive_bayes, machines[i].n_classes, machines[i].n_features);
         size_t work = dni_machine_work(&m->raw[i]);
         m->work = work > m->work ? work : m->work;
         m->n_scores += dn_machine_n_scores(&m->raw[i]);
         m->linear = m->linear && m->raw[i].kind == DN_MACHINE_LINEAR;
+        m->expands = m->expands || m->raw[i].gaussians != NULL || m->raw[i].n_components > 0;
     }
+    m->expands = m->expands || (!m->linear && m->encoder->n_lists == 0); /* most of a table's features are not 0 */
     return DN_OK;
 }
 
@@ -55,42 +74,68 @@ static dn_status make_intercept(dn_model *m, dn_error *err) {
     return DN_OK;
 }
 
-/* How the inputs become part of linear scores. */
+static dni_term make_term(const dn_encoder *encoder, size_t i) {
+    const dn_input *input = dn_encoder_input(encoder, i);
+    dni_term term = {.input = i, .first_feature = input->first_feature, .if_missing = SIZE_MAX, .if_unseen = SIZE_MAX, .fill = input->fill};
+    if (input->type != DN_CATEGORICAL) {
+        term.first_feature = input->taken ? SIZE_MAX : input->first_feature;
+        term.if_missing = input->indicator ? input->first_feature + input->n_features - 1 : SIZE_MAX;
+        return term;
+    }
+    term.categorical = true;
+    term.n_levels = input->levels.n;
+    term.dropped = input->levels.n + input->missing_level - input->n_features;
+    term.if_missing = dni_encoder_level_feature(encoder, i, (double)NAN);
+    term.if_unseen = dni_encoder_level_feature(encoder, i, DN_UNSEEN);
+    return term;
+}
+
+/* How raw rows become x. */
 static dn_status make_terms(dn_model *m, dn_error *err) {
     m->terms = calloc(m->n_inputs + 1, sizeof *m->terms);
     if (m->terms == NULL)
         return no_memory(err);
-    m->plain = true;
+    m->first_basis = m->encoder->n_base;
+    m->n_basis = m->n_features - m->first_basis;
+    m->n_plain = m->n_basis;
+    m->plain = m->n_basis == 0;
     for (size_t i = 0; i < m->n_inputs; i++) {
         const dn_input *input = dn_encoder_input(m->encoder, i);
-        dni_term *term = &m->terms[i];
-        *term = (dni_term){.first_feature = input->first_feature, .fill = input->fill};
-        m->plain = m->plain && input->type != DN_CATEGORICAL && input->first_feature == i;
-        if (input->type != DN_CATEGORICAL)
+        m->plain = m->plain && dni_input_is_plain(input) && input->first_feature == i;
+        if (dni_input_is_list(input))
             continue;
-        term->categorical = true;
-        term->n_levels = input->levels.n;
-        term->dropped = input->levels.n + input->missing_level - input->n_features;
-        term->if_missing = dni_encoder_level_feature(m->encoder, i, (double)NAN);
-        term->if_unseen = dni_encoder_level_feature(m->encoder, i, DN_UNSEEN);
+        const dni_term term = make_term(m->encoder, i);
+        if (term.first_feature == SIZE_MAX && term.if_missing == SIZE_MAX)
+            continue;
+        m->terms[m->n_terms++] = term;
+        m->n_plain += term.categorical ? 1 : (size_t)(term.first_feature != SIZE_MAX) + (term.if_missing != SIZE_MAX);
     }
     return DN_OK;
 }
 
-/* The linear scores side by side. */
+/* The linear scores side by side. With many features they take most of a model's memory: what is the same is there once. */
 static dn_status make_linear(dn_model *m, dn_error *err) {
     size_t d = m->n_features, S = m->n_scores, first = 0;
-    m->w = malloc((d * S + 1) * sizeof *m->w);
-    m->by_feature = malloc((d * S + 1) * sizeof *m->by_feature);
-    if (m->w == NULL || m->by_feature == NULL)
-        return no_memory(err);
-    for (size_t i = 0; i < m->n_machines; i++) {
-        size_t own = dn_machine_n_scores(&m->raw[i]);
-        memcpy(m->w + first * d, m->raw[i].w, own * d * sizeof *m->w);
-        first += own;
+    m->w = m->raw[0].w;
+    if (m->n_machines > 1) {
+        m->w = m->own_w = malloc((d * S + 1) * sizeof *m->own_w);
+        if (m->own_w == NULL)
+            return no_memory(err);
+        for (size_t i = 0; i < m->n_machines; i++) {
+            size_t own = dn_machine_n_scores(&m->raw[i]);
+            memcpy(m->own_w + first * d, m->raw[i].w, own * d * sizeof *m->w);
+            first += own;
+        }
     }
-    dni_transpose(m->w, S, d, m->by_feature);
-    return dni_encoder_is_simple(m->encoder) ? make_terms(m, err) : DN_OK;
+    m->by_feature = m->w;
+    m->length = S == 1 ? dni_norm(m->w, d) : 0;
+    if (S == 1)
+        return DN_OK;
+    m->by_feature = m->own_by_feature = malloc((d * S + 1) * sizeof *m->own_by_feature);
+    if (m->own_by_feature == NULL)
+        return no_memory(err);
+    dni_transpose(m->w, S, d, m->own_by_feature);
+    return DN_OK;
 }
 
 /* Derives what prediction uses from the encoder and the machines. */
@@ -98,6 +143,8 @@ static dn_status prepare(dn_model *m, const dn_machine *machines, dn_error *err)
     dn_status status = make_raw(m, machines, err);
     if (status == DN_OK)
         status = make_intercept(m, err);
+    if (status == DN_OK)
+        status = make_terms(m, err);
     return status == DN_OK && m->linear ? make_linear(m, err) : status;
 }
 
@@ -146,10 +193,10 @@ void dn_model_unref(dn_model *model) {
     dni_classes_done(&model->classes);
     dn_encoder_unref(model->encoder);
     dni_machines_free(model->machines, model->n_machines);
-    dni_machines_free(model->raw, model->n_machines);
+    dni_machines_free(model->raw, model->raw_shares ? 0 : model->n_machines);
     free(model->intercept);
-    free(model->w);
-    free(model->by_feature);
+    free(model->own_w);
+    free(model->own_by_feature);
     free(model->terms);
     free(model);
 }
@@ -157,9 +204,10 @@ void dn_model_unref(dn_model *model) {
 size_t dn_model_memory(const dn_model *model) {
     const dn_classes *classes = &model->classes.shown;
     size_t bytes = sizeof *model + strlen(model->target) + model->params->algorithm->n_params * sizeof(dn_param_value);
-    bytes += ((model->linear ? 2 * model->n_features : 0) + 1) * model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
+    bytes += ((size_t)(model->own_w != NULL) + (model->own_by_feature != NULL)) * model->n_features * model->n_scores * sizeof(double);
+    bytes += model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
     for (size_t i = 0; i < model->n_machines; i++)
-        bytes += 2 * (sizeof(dn_machine) + dni_machine_numbers(&model->machines[i]) * sizeof(double));
+        bytes += 2 * sizeof(dn_machine) + (model->raw_shares ? 1 : 2) * dni_machine_numbers(&model->machines[i]) * sizeof(double);
     bytes += model->classes.names.capacity + classes->n * (sizeof(double) + 5 * sizeof(uint32_t));
     bytes += dni_encoder_memory(model->encoder);
     return bytes;

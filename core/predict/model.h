@@ -6,12 +6,13 @@
 #include <discern/model.h>
 #include <stdatomic.h>
 
-/* How one input becomes part of a score. */
+/* How one input, a number or a category, becomes part of x. */
 typedef struct dni_term {
+    size_t input; /* its place in a raw row */
     bool categorical;
-    size_t first_feature;         /* of the encoder's features; categorical: of level `dropped` */
+    size_t first_feature;         /* of the encoder's features; categorical: of level `dropped`; numeric: SIZE_MAX: a basis has taken it */
     size_t n_levels, dropped;     /* categorical: without the missing one; 1 when the first level is no feature */
-    size_t if_missing, if_unseen; /* categorical: the feature that is 1 then; SIZE_MAX: none */
+    size_t if_missing, if_unseen; /* categorical: the feature that is 1 then; numeric: the indicator; SIZE_MAX: none */
     double fill;                  /* numeric: stands for NaN */
 } dni_term;
 
@@ -26,15 +27,23 @@ struct dn_model {
     size_t n_machines;
     dn_machine *machines; /* [n_machines] of the encoded x */
     dn_machine *raw;      /* [n_machines] the same of the raw features */
+    bool raw_shares;      /* what `raw` holds belongs to `machines`: nothing is standardised */
     size_t n_scores, n_features, n_inputs;
     double *intercept; /* [n_scores] of the raw machines */
     size_t work;       /* doubles that a raw machine needs for one x */
+    dni_term *terms;   /* [n_terms] of the inputs that are not text and not sparse */
+    size_t n_terms;
+    size_t n_plain;              /* features of terms and bases that can be other than 0 in a row */
+    size_t first_basis, n_basis; /* features of the bases */
+    bool expands;                /* scores or densities need all of x, 0 or not */
     /* every machine linear: */
     bool linear;
-    double *w;          /* [n_scores × n_features] of the raw machines, one after the other; their w0 is `intercept` */
-    double *by_feature; /* [n_features × n_scores] w transposed: what prediction walks through */
-    dni_term *terms;    /* [n_inputs]; NULL: features do not follow input by input (bases, indicators), x is made */
-    bool plain;         /* feature i is input i, a number */
+    const double *w;          /* [n_scores × n_features] of the raw machines, one after the other; their w0 is `intercept` */
+    const double *by_feature; /* [n_features × n_scores] w transposed: what prediction walks through */
+    double *own_w;            /* w, unless it is a machine's */
+    double *own_by_feature;   /* by_feature, unless it is w */
+    double length;            /* one score: ‖w‖ */
+    bool plain;               /* feature i is input i, a number */
 };
 
 /* What a model is made of. */
@@ -56,8 +65,6 @@ DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out
 /* machines[n] and the array itself. */
 void dni_machines_free(dn_machine *machines, size_t n);
 
-/* Scores of x (raw features), [n_scores]; work [model->work]. false: some machine finds x impossible (machine.h). */
-bool dni_model_scores(const dn_model *model, const double *x, double *scores, double *work);
 /* Whether scores [n_scores] of a row are an answer: finite when linear, numbers or an infinity of densities. */
 bool dni_model_scores_good(const dn_model *model, const double *scores);
 

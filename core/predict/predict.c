@@ -1,8 +1,9 @@
 /* From raw rows to scores, labels and probabilities.
  *
- * A row is scored by itself, input after input in their order, so that its answer cannot depend on its neighbours, the batch or the thread. A number adds
- * value times weight to each score, a category its level's weights: what is 0 in x costs nothing. Up to a few thousand weights this takes less time than
- * packing a tile for a matrix product, and unlike that it needs no padding to give one row the same last bits as a hundred. */
+ * A row is scored by itself, feature after feature in their order (those of text and sparse columns after all others), so that its answer cannot depend on its neighbours, the batch or the
+ * thread. What is 0 in x costs nothing: a category its level's weights, a text its words', however many there are. Up to a few thousand weights this takes less time than packing a tile for a
+ * matrix product, and unlike that it needs no padding to give one row the same last bits as a hundred. x itself is made only where densities want all of it. */
+#include "data/encoder.h"
 #include "data/encoder_bytes.h"
 #include "linalg/vector.h"
 #include "predict/machine.h"
@@ -14,25 +15,43 @@
 
 /* What a call carves from its workspace. */
 struct room {
-    double *scores;   /* [n_scores] of a row whose scores nobody wants */
-    double *x;        /* [n_features] raw features */
-    double *work;     /* [model->work] */
-    double *coupling; /* [dn_decision_work] */
+    double *scores;    /* [n_scores] of a row whose scores nobody wants */
+    double *value;     /* [n_plain] features of a row that are not 0 … */
+    uint32_t *feature; /* [n_plain] … and which */
+    double *basis;     /* [n_basis] */
+    double *work;      /* [model->work] */
+    double *joint;     /* [K] */
+    double *coupling;  /* [dn_decision_work] */
+    double *length;    /* [K] ‖w_c − w_j‖ of class `length_of`, c, which SIZE_MAX is none */
+    size_t length_of;
+    double *x; /* [n_features] raw features; NULL: not made */
 };
 
-size_t dn_model_workspace(const dn_model *model) {
-    return model->n_scores + model->n_features + model->work + model->classes.shown.n +
-           dn_decision_work(model->decision, model->classes.shown.n);
+static size_t feature_doubles(const dn_model *m) {
+    return (m->n_plain + 1) * sizeof(uint32_t) / sizeof(double) + 1;
+}
+
+size_t dn_model_workspace(const dn_model *m) {
+    const size_t K = m->classes.shown.n;
+    return m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work + 2 * K + dn_decision_work(m->decision, K) +
+           (m->expands ? m->n_features : 0);
 }
 
 static struct room room_of(const dn_model *m, double *workspace) {
-    struct room room = {.scores = workspace};
-    room.x = room.scores + m->n_scores;
-    room.work = room.x + m->n_features;
-    room.coupling = room.work + m->work + m->classes.shown.n;
+    const size_t K = m->classes.shown.n;
+    struct room room = {.scores = workspace, .length_of = SIZE_MAX};
+    room.value = room.scores + m->n_scores;
+    room.feature = (uint32_t *)(void *)(room.value + m->n_plain);
+    room.basis = room.value + m->n_plain + feature_doubles(m);
+    room.work = room.basis + m->n_basis;
+    room.joint = room.work + m->work;
+    room.length = room.joint + K;
+    room.coupling = room.length + K;
+    room.x = m->expands ? room.coupling + dn_decision_work(m->decision, K) : NULL;
     return room;
 }
 
+/* ---- a row as entries ----------------------------------------------------------------------------------------------------------------------- */
 /* The feature of a categorical raw value that is 1; SIZE_MAX: none. */
 static size_t level_feature(const dni_term *term, double raw) {
     if (isnan(raw))
@@ -43,6 +62,52 @@ static size_t level_feature(const dni_term *term, double raw) {
     return level < term->dropped ? SIZE_MAX : term->first_feature + level - term->dropped;
 }
 
+static inline size_t put(const struct room *room, size_t n, size_t feature, double value) {
+    room->feature[n] = (uint32_t)feature;
+    room->value[n] = value;
+    return n + (value != 0);
+}
+
+/* What terms and bases make other than 0, ascending; returns how many. */
+static size_t plain_entries(const dn_model *m, const double *raw, const struct room *room) {
+    size_t n = 0;
+    for (size_t t = 0; t < m->n_terms; t++) {
+        const dni_term *term = &m->terms[t];
+        const double value = raw[term->input];
+        if (term->categorical) {
+            const size_t feature = level_feature(term, value);
+            if (feature != SIZE_MAX)
+                n = put(room, n, feature, 1);
+            continue;
+        }
+        if (term->first_feature != SIZE_MAX)
+            n = put(room, n, term->first_feature, isnan(value) ? term->fill : value);
+        if (term->if_missing != SIZE_MAX)
+            n = put(room, n, term->if_missing, isnan(value));
+    }
+    if (m->n_basis == 0)
+        return n;
+    dni_encode_bases(m->encoder, raw, false, room->basis);
+    for (size_t j = 0; j < m->n_basis; j++)
+        n = put(room, n, m->first_basis + j, room->basis[j]);
+    return n;
+}
+
+/* All of row i. */
+struct entries {
+    dni_entry_part parts[2];
+};
+
+static struct entries entries_of(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room) {
+    struct entries entries = {{{room->feature, room->value, plain_entries(m, rows.value + i * m->n_inputs, room)}, {0}}};
+    if (rows.row_start != NULL) {
+        const size_t first = rows.row_start[i];
+        entries.parts[1] = (dni_entry_part){rows.feature + first, rows.entry + first, rows.row_start[i + 1] - first};
+    }
+    return entries;
+}
+
+/* ---- scores ----------------------------------------------------------------------------------------------------------------------------------- */
 /* One score, numbers only: four sums, because a single one would wait for itself. */
 static double score_plain(const dn_model *m, const double *raw) {
     double sum[4] = {m->intercept[0], 0, 0, 0};
@@ -53,88 +118,52 @@ static double score_plain(const dn_model *m, const double *raw) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Linear scores without writing x. */
-static void score_row(const dn_model *m, const double *raw, double *scores) {
-    size_t S = m->n_scores;
-    if (m->plain && S == 1) {
-        scores[0] = score_plain(m, raw);
-        return;
-    }
+static inline void add_weights(double value, const double *restrict w, size_t n, double *restrict scores) {
+    for (size_t k = 0; k < n; k++)
+        scores[k] += value * w[k];
+}
+
+/* Linear scores of row i: the sums of its entries without a list of them. */
+static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room, double *scores) {
+    const size_t S = m->n_scores;
+    const double *raw = rows.value + i * m->n_inputs;
     memcpy(scores, m->intercept, S * sizeof *scores);
-    for (size_t i = 0; i < m->n_inputs; i++) {
-        const dni_term *term = &m->terms[i];
+    for (const dni_term *term = m->terms; term < m->terms + m->n_terms; term++) {
         size_t feature = term->first_feature;
-        double value = 1;
-        if (term->categorical)
-            feature = level_feature(term, raw[i]);
-        else
-            value = isnan(raw[i]) ? term->fill : raw[i];
-        if (feature == SIZE_MAX || value == 0)
-            continue;
-        const double *w = m->by_feature + feature * S;
-        for (size_t k = 0; k < S; k++)
-            scores[k] += value * w[k];
+        double value = raw[term->input];
+        const bool missing = isnan(value);
+        if (term->categorical) {
+            feature = level_feature(term, value);
+            value = 1;
+        } else if (missing) {
+            value = term->fill;
+        }
+        if (feature != SIZE_MAX && value != 0)
+            add_weights(value, m->by_feature + feature * S, S, scores);
+        if (missing && !term->categorical && term->if_missing != SIZE_MAX)
+            add_weights(1, m->by_feature + term->if_missing * S, S, scores);
     }
+    if (m->n_basis > 0)
+        dni_encode_bases(m->encoder, raw, false, room->basis);
+    for (size_t j = 0; j < m->n_basis; j++)
+        add_weights(room->basis[j], m->by_feature + (m->first_basis + j) * S, S, scores);
+    if (rows.row_start == NULL)
+        return;
+    for (size_t e = rows.row_start[i]; e < rows.row_start[i + 1]; e++)
+        add_weights(rows.entry[e], m->by_feature + rows.feature[e] * S, S, scores);
 }
 
-/* The same of an x. */
-static void score_features(const dn_model *m, const double *x, double *scores) {
-    size_t S = m->n_scores;
-    memcpy(scores, m->intercept, S * sizeof *scores);
-    for (size_t j = 0; j < m->n_features; j++) {
-        const double *w = m->by_feature + j * S;
-        for (size_t k = 0; x[j] != 0 && k < S; k++)
-            scores[k] += x[j] * w[k];
-    }
-}
-
-bool dni_model_scores(const dn_model *m, const double *x, double *scores, double *work) {
+/* Scores of other machines, of x or of entries. false: some machine finds the row impossible. */
+static bool score_machines(const dn_model *m, const struct entries *entries, const struct room *room, double *scores) {
     bool possible = true;
     for (size_t i = 0; i < m->n_machines; i++) {
-        possible = dni_machine_scores(&m->raw[i], x, scores, work) && possible;
-        scores += dn_machine_n_scores(&m->raw[i]);
+        const dn_machine *machine = &m->raw[i];
+        const bool here = m->expands ? dni_machine_scores(machine, room->x, scores, room->work)
+                                     : dni_machine_scores_entries(machine, entries->parts, 2, scores, room->work);
+        possible = here && possible;
+        scores += dn_machine_n_scores(machine);
     }
     return possible;
-}
-
-/* Distance of x from the surface between the chosen class and its nearest rival. */
-static double distance_of(const dn_model *m, const double *scores) {
-    size_t K = m->classes.shown.n, d = m->n_features;
-    double least = (double)NAN;
-    if (!m->linear)
-        return least;
-    if (K == 2) {
-        double length = dni_norm(m->w, d);
-        return length > 0 ? scores[0] / length : least;
-    }
-    if (m->n_scores != K || (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST))
-        return least;
-    size_t best = dn_decision_label(m->decision, K, scores);
-    for (size_t j = 0; j < K; j++) {
-        double square = 0;
-        for (size_t f = 0; j != best && f < d; f++) {
-            double step = m->w[best * d + f] - m->w[j * d + f];
-            square += step * step;
-        }
-        double distance = (scores[best] - scores[j]) / sqrt(square);
-        if (square > 0 && !(distance >= least))
-            least = distance;
-    }
-    return least;
-}
-
-/* What needs x: its contributions, its density. */
-static void explain_row(const dn_model *m, const struct room *room, size_t i, const dn_prediction *out) {
-    double *to = out->contributions == NULL ? NULL : out->contributions + i * m->n_scores * m->n_features;
-    for (size_t k = 0; to != NULL && k < m->n_machines; k++) {
-        dni_machine_contributions(&m->raw[k], room->x, to, room->work);
-        to += dn_machine_n_scores(&m->raw[k]) * m->n_features;
-    }
-    if (out->log_density == NULL)
-        return;
-    double *joint = room->work + m->work; /* [K] */
-    bool possible = dni_machine_joint(&m->raw[0], room->x, joint, room->work);
-    out->log_density[i] = possible ? dni_log_sum(joint, m->classes.shown.n) : -(double)INFINITY;
 }
 
 /* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
@@ -145,52 +174,133 @@ bool dni_model_scores_good(const dn_model *model, const double *scores) {
     return good;
 }
 
-size_t dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out) {
-    size_t S = model->n_scores, K = model->classes.shown.n;
-    struct room room = room_of(model, workspace);
-    bool terms = model->linear && model->terms != NULL;
-    bool expanded = !terms || out->contributions != NULL || out->log_density != NULL;
-    assert(out->probabilities == NULL || dn_model_has_probabilities(model));
-    assert(out->log_density == NULL || dn_model_has_density(model));
-    for (size_t i = 0; i < n; i++) {
-        const double *row = raw + i * model->n_inputs;
+/* ---- what explains them ------------------------------------------------------------------------------------------------------------------------- */
+/* ‖w_c − w_j‖ for all j. */
+static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
+    const size_t K = m->classes.shown.n, d = m->n_features;
+    for (size_t j = 0; j < K; j++) {
+        double square = 0;
+        for (size_t f = 0; j != c && f < d; f++) {
+            double step = m->w[c * d + f] - m->w[j * d + f];
+            square += step * step;
+        }
+        room->length[j] = sqrt(square);
+    }
+    room->length_of = c;
+}
+
+/* Distance of x from the surface between the chosen class and its nearest rival. The weights are walked through once for each run of rows of the same class. */
+static double distance_of(const dn_model *m, const double *scores, struct room *room) {
+    const size_t K = m->classes.shown.n;
+    double least = (double)NAN;
+    if (!m->linear)
+        return least;
+    if (K == 2)
+        return m->length > 0 ? scores[0] / m->length : least;
+    if (m->n_scores != K || (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST))
+        return least;
+    const size_t best = dn_decision_label(m->decision, K, scores);
+    if (best >= K) /* ambiguous */
+        return least;
+    if (room->length_of != best)
+        measure_lengths(m, best, room);
+    for (size_t j = 0; j < K; j++) {
+        double distance = (scores[best] - scores[j]) / room->length[j];
+        if (room->length[j] > 0 && !(distance >= least))
+            least = distance;
+    }
+    return least;
+}
+
+/* w_kj x_j: 0 but for the entries. */
+static void linear_contributions(const dn_model *m, const struct entries *entries, double *to) {
+    const size_t d = m->n_features;
+    memset(to, 0, m->n_scores * d * sizeof *to);
+    for (const dni_entry_part *part = entries->parts; part < entries->parts + 2; part++)
+        for (size_t e = 0; e < part->n; e++)
+            for (size_t k = 0, at = part->feature[e]; k < m->n_scores; k++, at += d)
+                to[at] = m->w[at] * part->value[e];
+}
+
+static void contributions_of(const dn_model *m, dn_raw_rows row, const struct entries *entries, const struct room *room, double *to) {
+    if (m->linear) {
+        linear_contributions(m, entries, to);
+        return;
+    }
+    for (size_t k = 0; k < m->n_machines; k++) {
+        const double *x = room->x;
+        if (!m->expands) {
+            dni_encoder_expand(m->encoder, row, to);
+            x = to;
+        }
+        dni_machine_contributions(&m->raw[k], x, to, room->work);
+        to += dn_machine_n_scores(&m->raw[k]) * m->n_features;
+    }
+}
+
+static double log_density_of(const dn_model *m, const struct entries *entries, const struct room *room) {
+    const bool possible = m->expands ? dni_machine_joint(&m->raw[0], room->x, room->joint, room->work)
+                                     : dni_machine_joint_entries(&m->raw[0], entries->parts, 2, room->joint);
+    return possible ? dni_log_sum(room->joint, m->classes.shown.n) : -(double)INFINITY;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------------------------------------------- */
+/* Row i from its scores on. */
+static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i, struct room *room, const dn_prediction *out) {
+    const size_t K = m->classes.shown.n;
+    if (out->label != NULL)
+        out->label[i] = dn_decision_label(m->decision, K, scores);
+    if (out->probabilities != NULL)
+        dn_decision_probabilities(m->decision, K, scores, out->probabilities + i * K, room->coupling);
+    if (out->candidates != NULL)
+        dn_decision_candidates(m->decision, K, scores, out->candidates + i * K);
+    if (out->distance != NULL)
+        out->distance[i] = distance_of(m, scores, room);
+    if (out->out_of_support != NULL)
+        out->out_of_support[i] = !possible;
+}
+
+size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace, const dn_prediction *out) {
+    const size_t S = m->n_scores;
+    struct room room = room_of(m, workspace);
+    struct entries entries = {0};
+    const bool plain = m->linear && m->plain && S == 1, explained = out->contributions != NULL || out->log_density != NULL;
+    const bool expanded = m->expands && (!m->linear || explained);
+    assert(out->probabilities == NULL || dn_model_has_probabilities(m));
+    assert(out->log_density == NULL || dn_model_has_density(m));
+    for (size_t i = 0; i < rows.n; i++) {
         double *scores = out->scores == NULL ? room.scores : out->scores + i * S;
         bool possible = true;
         if (expanded)
-            dni_encoder_expand(model->encoder, row, 1, room.x);
-        if (terms)
-            score_row(model, row, scores);
-        else if (model->linear)
-            score_features(model, room.x, scores);
+            dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
+        if (m->linear ? explained : !m->expands)
+            entries = entries_of(m, rows, i, &room);
+        if (plain)
+            scores[0] = score_plain(m, rows.value + i * m->n_inputs);
+        else if (m->linear)
+            score_row(m, rows, i, &room, scores);
         else
-            possible = dni_model_scores(model, room.x, scores, room.work);
-        if (!dni_model_scores_good(model, scores))
+            possible = score_machines(m, &entries, &room, scores);
+        if (!dni_model_scores_good(m, scores))
             return i;
-        if (out->label != NULL)
-            out->label[i] = dn_decision_label(model->decision, K, scores);
-        if (out->probabilities != NULL)
-            dn_decision_probabilities(model->decision, K, scores, out->probabilities + i * K, room.coupling);
-        if (out->candidates != NULL)
-            dn_decision_candidates(model->decision, K, scores, out->candidates + i * K);
-        if (out->distance != NULL)
-            out->distance[i] = distance_of(model, scores);
-        if (out->out_of_support != NULL)
-            out->out_of_support[i] = !possible;
-        if (expanded)
-            explain_row(model, &room, i, out);
+        answer_row(m, scores, possible, i, &room, out);
+        if (out->contributions != NULL)
+            contributions_of(m, dn_raw_part(rows, m->n_inputs, i, 1), &entries, &room, out->contributions + i * S * m->n_features);
+        if (out->log_density != NULL)
+            out->log_density[i] = log_density_of(m, &entries, &room);
     }
-    return n;
+    return rows.n;
 }
 
-size_t dn_model_transform(const dn_model *model, const double *raw, size_t n, double *workspace, double *out) {
-    struct room room = room_of(model, workspace);
-    size_t d = model->n_features, n_components = dn_model_n_components(model);
-    for (size_t i = 0; i < n; i++) {
-        dni_encoder_expand(model->encoder, raw + i * model->n_inputs, 1, room.x);
+size_t dn_model_transform(const dn_model *m, dn_raw_rows rows, double *workspace, double *out) {
+    struct room room = room_of(m, workspace);
+    size_t d = m->n_features, n_components = dn_model_n_components(m);
+    for (size_t i = 0; i < rows.n; i++) {
+        dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
         for (size_t c = 0; c < n_components; c++)
-            out[i * n_components + c] = dni_dot(model->raw[0].projection + c * d, room.x, d);
+            out[i * n_components + c] = dni_dot(m->raw[0].projection + c * d, room.x, d);
         if (!dni_all_finite(out + i * n_components, n_components))
             return i;
     }
-    return n;
+    return rows.n;
 }

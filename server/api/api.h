@@ -22,6 +22,8 @@ struct api_app {
     int64_t max_upload;       /* bytes of a dataset's body (--max-upload, 16 GiB) */
     int64_t max_queued_jobs;  /* jobs that may wait (--max-queued-jobs); 0: any number */
     int64_t max_body;         /* bytes of a prediction's or other body in memory (--max-body, 64 MiB) */
+    const char *spool_dir;    /* folder of long answers on their way (--spool-dir) */
+    int64_t max_spool;        /* bytes of one (--max-spool, 4 GiB) */
     int64_t max_wait_seconds; /* 50 */
     int64_t started_ms;
     bool (*draining)(const struct api_app *app);

@@ -1,8 +1,8 @@
 /* GET /v1/datasets/{dataset}/rows: rows of one version, written chunk by chunk while the client takes them. The version is pinned until the answer has ended. */
 #include "api/handlers.h"
+#include "api/rows_columns.h"
 #include "api/support.h"
 #include "base/log.h"
-#include "wire/list_item.h"
 #include "wire/wire.h"
 
 #include <inttypes.h>
@@ -17,19 +17,17 @@ struct rows_stream {
     struct store *store;
     int64_t dataset_id; /* pinned */
     enum wire_row_format format;
-    int64_t offset, end, at;    /* rows [offset, end) are wanted; `at` is the next one */
-    int64_t n_rows;             /* of the dataset */
-    size_t n;                   /* columns wanted */
-    size_t *stored;             /* [n] their index in the dataset */
-    const char **names;         /* [n] in the schema */
-    dn_column_type *types;      /* [n] */
-    dn_column_chunk **decoders; /* [n] */
-    dn_column_view *views;      /* [n] of the present chunk */
-    struct wire_schema schema;
+    int64_t offset, end, at; /* rows [offset, end) are wanted; `at` is the next one */
+    int64_t n_rows;          /* of the dataset */
+    struct rows_columns columns;
+    struct rows_chunk present;  /* the present chunk */
+    const char **names;         /* [columns.n] */
+    dn_column_view *views;      /* [columns.n] of the slice that is written */
+    double *features;           /* [columns.n_places × slice_rows] of that slice */
+    size_t slice_rows;          /* at most so many rows are written at a time */
     struct store_chunk *chunks; /* in row order */
     size_t n_chunks, chunk;     /* how many; the present one */
-    bool decoded;               /* views show chunk `chunk` */
-    struct buf blob;            /* one encoded column */
+    bool decoded;               /* `present` is chunk `chunk` */
     bool begun;                 /* the head was written */
     const char *head;           /* JSON: what stands before the items; in the call's arena */
 };
@@ -37,91 +35,80 @@ struct rows_stream {
 static void stream_free(void *state) {
     struct rows_stream *s = state;
     store_dataset_unpin(s->store, s->dataset_id);
-    for (size_t i = 0; s->decoders && i < s->n; i++)
-        dn_column_chunk_free(s->decoders[i]);
-    wire_schema_done(&s->schema);
-    buf_done(&s->blob);
-    free(s->stored);
+    rows_chunk_done(&s->columns, &s->present);
+    rows_columns_done(&s->columns);
     free(s->names);
-    free(s->types);
-    free(s->decoders);
     free(s->views);
+    free(s->features);
     free(s->chunks);
     free(s);
 }
 
-/* ---- which columns ---- */
-
-static void take_column(struct rows_stream *s, size_t index) {
-    const struct wire_column *c = &s->schema.columns[index];
-    s->stored[s->n] = index;
-    s->names[s->n] = c->name;
-    s->types[s->n] = c->type;
-    s->n++;
-}
-
-/* ?columns=a,b: a list as in list_item.h. */
-static bool take_named(struct rows_stream *s, const char *list, struct problem *problem) {
-    char name[WIRE_MAX_NAME + 1];
-    for (;; list++) {
-        size_t n = 0;
-        struct text behind;
-        list = list_item(list, name, WIRE_MAX_NAME, &n, &behind);
-        if (!list || behind.n > 0)
-            return problem_set(problem, PROBLEM_BAD_REQUEST,
-                               "query parameter \"columns\": a name in quotes must end with a quote, then a comma or the end");
-        if (n > WIRE_MAX_NAME)
-            return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" has a name longer than %d bytes", WIRE_MAX_NAME);
-        name[n] = '\0';
-        ptrdiff_t index = wire_schema_find(&s->schema, name);
-        if (index < 0)
-            return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" names \"%s\", which is no column of the dataset",
-                               name);
-        for (size_t i = 0; i < s->n; i++)
-            if (s->stored[i] == (size_t)index)
-                return problem_set(problem, PROBLEM_BAD_REQUEST, "query parameter \"columns\" names \"%s\" twice", name);
-        take_column(s, (size_t)index);
-        if (!*list)
-            return true;
-    }
-}
-
-static bool take_columns(struct rows_stream *s, const char *list, struct problem *problem) {
-    size_t room = s->schema.n ? s->schema.n : 1;
-    s->stored = calloc(room, sizeof *s->stored);
-    s->names = calloc(room, sizeof *s->names);
-    s->types = calloc(room, sizeof *s->types);
-    s->decoders = calloc(room, sizeof(dn_column_chunk *));
-    s->views = calloc(room, sizeof *s->views);
-    if (!s->stored || !s->names || !s->types || !s->decoders || !s->views)
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read %zu columns", s->schema.n);
-    if (list && !take_named(s, list, problem))
-        return false;
-    for (size_t i = 0; !list && i < s->schema.n; i++)
-        take_column(s, i);
-    return true;
-}
-
 /* ---- the stream ---- */
 
-/* Decodes the wanted columns of the present chunk. */
+/* Reads the wanted columns of the present chunk. */
 static bool decode(struct rows_stream *s, struct problem *problem) {
-    const struct store_chunk *chunk = &s->chunks[s->chunk];
-    dn_error err;
-    dn_error_clear(&err);
-    for (size_t i = 0; i < s->n; i++) {
-        if (!s->decoders[i] && dn_column_chunk_new(&s->decoders[i], &err) != DN_OK)
-            return problem_set(problem, PROBLEM_UNAVAILABLE, "%s", err.message);
-        if (!store_chunk_read(s->store, chunk, s->stored[i], &s->blob, problem))
+    for (size_t i = 0; i < s->columns.n_read; i++)
+        if (!rows_chunk_read(&s->columns, s->store, &s->chunks[s->chunk], i, &s->present, problem))
             return false;
-        if (dn_column_chunk_decode(s->decoders[i], s->blob.data, s->blob.size, s->types[i], &s->views[i], &err) != DN_OK)
-            return problem_set(problem, PROBLEM_INTERNAL, "column \"%s\": %s", s->names[i], err.message);
-        if ((int64_t)s->views[i].n_rows != chunk->n_rows)
-            return problem_set(problem, PROBLEM_INTERNAL, "column \"%s\" has a chunk of %zu rows, expected %" PRId64, s->names[i],
-                               s->views[i].n_rows, chunk->n_rows);
-    }
     s->decoded = true;
     return true;
+}
+
+/* Views of n rows from `first` on: of cells a part of what was read, of features what their entries say. */
+static void cut_views(struct rows_stream *s, size_t first, size_t n) {
+    const struct rows_columns *c = &s->columns;
+    if (c->n_places > 0)
+        wire_sparse_expand(&s->present.views[c->sparse], first, n, c->places, c->n_places, s->features);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct rows_column *column = &c->column[i];
+        if (column->is_feature) {
+            s->views[i] = (dn_column_view){.type = DN_NUMERIC, .n_rows = n, .number = s->features + column->nth_place * n};
+            continue;
+        }
+        dn_column_view *view = &s->views[i];
+        *view = s->present.views[column->read];
+        view->n_rows = n;
+        if (view->number)
+            view->number += first;
+        if (view->code)
+            view->code += first;
+    }
+}
+
+/* How many of n rows from `first` on fill a slice, if not all: rows of entries are of very different lengths. */
+static size_t rows_of_slice(const struct rows_stream *s, size_t first, size_t n) {
+    const size_t most = n < s->slice_rows ? n : s->slice_rows;
+    if (!s->columns.all_places)
+        return most;
+    const size_t *start = s->present.views[s->columns.sparse].row_start + first;
+    size_t i = 1;
+    while (i < most && start[i] - start[0] < SLICE_BYTES / CELL_BYTES)
+        i++;
+    return i;
+}
+
+static void write_svmlight(struct rows_stream *s, size_t first, size_t n, struct buf *out) {
+    const struct rows_columns *c = &s->columns;
+    const bool sparse = c->sparse != SIZE_MAX;
+    struct wire_svmlight lines = {.label = &s->present.views[c->label]};
+    dn_column_view label = s->present.views[c->label];
+    if (sparse) {
+        lines.entries = &s->present.views[c->sparse];
+        lines.first_place = c->schema.columns[c->read[c->sparse]].first_place;
+        lines.places = c->all_places ? NULL : c->places;
+        lines.n_places = c->n_places;
+    } else { /* its columns are cut to the slice, so the label is too */
+        cut_views(s, first, n);
+        if (label.number)
+            label.number += first;
+        if (label.code)
+            label.code += first;
+        lines.label = &label;
+        lines.columns = s->views;
+        lines.n_columns = c->n;
+    }
+    wire_svmlight_write(&lines, sparse ? first : 0, n, out);
 }
 
 /* Writes the next slice of rows. */
@@ -133,19 +120,22 @@ static bool write_slice(struct rows_stream *s, struct buf *out, struct problem *
     if (!s->decoded && !decode(s, problem))
         return false;
     const struct store_chunk *chunk = &s->chunks[s->chunk];
-    int64_t n = chunk->first_row + chunk->n_rows - s->at, most = (int64_t)(SLICE_BYTES / (CELL_BYTES * (s->n + 1))) + 1;
-    if (n > s->end - s->at)
-        n = s->end - s->at;
-    if (n > most)
-        n = most;
-    wire_rows_write(s->format, s->views, s->names, s->n, (size_t)(s->at - chunk->first_row), (size_t)n, s->at > s->offset, out);
-    s->at += n;
+    const size_t first = (size_t)(s->at - chunk->first_row);
+    const int64_t in_chunk = chunk->first_row + chunk->n_rows - s->at, wanted = s->end - s->at;
+    const size_t n = rows_of_slice(s, first, (size_t)(in_chunk < wanted ? in_chunk : wanted));
+    if (s->format == WIRE_ROWS_SVMLIGHT) {
+        write_svmlight(s, first, n, out);
+    } else {
+        cut_views(s, first, n);
+        wire_rows_write(s->format, s->views, s->names, s->columns.n, 0, n, s->at > s->offset, out);
+    }
+    s->at += (int64_t)n;
     return true;
 }
 
 static void write_head(const struct rows_stream *s, struct buf *out) {
     if (s->format == WIRE_ROWS_CSV)
-        wire_csv_header(s->names, s->n, out);
+        wire_csv_header(s->names, s->columns.n, out);
     else if (s->format == WIRE_ROWS_JSON)
         buf_puts(out, s->head);
 }
@@ -183,7 +173,22 @@ static enum http_stream_state stream_next(struct http_call *call, struct buf *ou
 
 /* ---- the call ---- */
 
-static struct rows_stream *stream_new(struct http_call *call, const struct store_dataset *d, struct problem *problem) {
+/* The names, and room for a slice. */
+static bool stream_room(struct rows_stream *s, struct problem *problem) {
+    const struct rows_columns *c = &s->columns;
+    s->slice_rows = SLICE_BYTES / (CELL_BYTES * (c->n + 1)) + 1;
+    s->names = calloc(c->n + 1, sizeof *s->names);
+    s->views = calloc(c->n + 1, sizeof *s->views);
+    s->features = malloc((c->n_places * s->slice_rows + 1) * sizeof *s->features);
+    if (!s->names || !s->views || !s->features)
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read %zu columns", c->n);
+    for (size_t i = 0; i < c->n; i++)
+        s->names[i] = c->column[i].name;
+    return rows_chunk_new(c, &s->present, problem);
+}
+
+static struct rows_stream *stream_new(struct http_call *call, const struct store_dataset *d, enum wire_row_format format, int64_t offset,
+                                      int64_t limit, struct problem *problem) {
     struct rows_stream *s = calloc(1, sizeof *s);
     if (!s) {
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to read rows");
@@ -192,9 +197,14 @@ static struct rows_stream *stream_new(struct http_call *call, const struct store
     s->store = api_app_of(call)->store;
     s->dataset_id = d->id;
     s->n_rows = d->n_rows;
+    s->format = format;
+    s->offset = s->at = offset;
+    s->end = offset >= d->n_rows ? offset : d->n_rows - offset < limit ? d->n_rows : offset + limit;
     store_dataset_pin(s->store, s->dataset_id);
-    if (wire_schema_parse(d->columns, &s->schema, problem) && take_columns(s, http_query(call, "columns"), problem) &&
-        store_dataset_chunks(s->store, d->id, &s->chunks, &s->n_chunks, problem))
+    if (rows_columns_choose(d->columns, format, http_query(call, "columns"), http_query(call, "label"), &s->columns, problem) &&
+        stream_room(s, problem) && store_dataset_chunks(s->store, d->id, &s->chunks, &s->n_chunks, problem) &&
+        (format != WIRE_ROWS_SVMLIGHT ||
+         rows_columns_check_svmlight(&s->columns, s->store, s->chunks, s->n_chunks, s->offset, s->end, problem)))
         return s;
     stream_free(s);
     return NULL;
@@ -205,8 +215,10 @@ static const char *rows_etag(struct http_call *call, const struct rows_stream *s
     struct buf text = {0};
     buf_printf(&text, "%s %s %" PRId64 " %s %d %" PRId64 " %" PRId64, DISCERN_VERSION, d->name, d->version, d->content, (int)s->format,
                s->offset, s->end);
-    for (size_t i = 0; i < s->n; i++)
-        buf_printf(&text, " %zu", s->stored[i]);
+    for (size_t i = 0; i < s->columns.n_read; i++)
+        buf_printf(&text, " %zu", s->columns.read[i]);
+    for (size_t i = 0; i < s->columns.n; i++)
+        buf_printf(&text, " %zu:%" PRIu32, s->columns.column[i].read, s->columns.column[i].place);
     const char *etag = text.failed ? NULL : api_etag(call, text.data, text.size);
     buf_done(&text);
     return etag;
@@ -226,7 +238,7 @@ static void put_escaped(struct buf *out, const char *text) {
 /* How many rows there are, and where those are that come after these: CSV and NDJSON have no place for it. The link names the version, so that all pages are of one table. */
 static void put_page_headers(struct http_call *call, const struct rows_stream *s, const char *dataset, int64_t version, int64_t limit) {
     char rows[24];
-    const char *columns = http_query(call, "columns");
+    static const char *const kept[] = {"columns", "label"};
     struct buf link = {0};
     (void)snprintf(rows, sizeof rows, "%" PRId64, s->n_rows);
     http_reply_header(call, "Discern-Rows", rows);
@@ -234,21 +246,24 @@ static void put_page_headers(struct http_call *call, const struct rows_stream *s
         return;
     buf_printf(&link, "<%s?version=%" PRId64 "&offset=%" PRId64 "&limit=%" PRId64, http_link(call, "/v1/datasets/%s/rows", dataset),
                version, s->end, limit);
-    if (columns) {
-        buf_puts(&link, "&columns=");
-        put_escaped(&link, columns);
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        const char *value = http_query(call, kept[i]);
+        if (!value)
+            continue;
+        buf_printf(&link, "&%s=", kept[i]);
+        put_escaped(&link, value);
     }
     buf_puts(&link, ">; rel=\"next\"");
-    const char *value = buf_cstr(&link);
-    if (value && link.size <= LINK_BYTES)
-        http_reply_header(call, "Link", value);
+    const char *text = buf_cstr(&link);
+    if (text && link.size <= LINK_BYTES)
+        http_reply_header(call, "Link", text);
     buf_done(&link);
 }
 
 void api_dataset_rows(struct http_call *call) {
-    static const char *const known[] = {"version", "offset", "limit", "columns", NULL};
-    static const char *const offered[] = {API_JSON, "text/csv", "application/x-ndjson", NULL};
-    static const enum wire_row_format formats[] = {WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON};
+    static const char *const known[] = {"version", "offset", "limit", "columns", "label", NULL};
+    static const char *const offered[] = {API_JSON, "text/csv", "application/x-ndjson", "text/x-svmlight", NULL};
+    static const enum wire_row_format formats[] = {WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON, WIRE_ROWS_SVMLIGHT};
     struct problem problem = {0};
     struct store_dataset d;
     int64_t offset = 0, limit = 100;
@@ -257,20 +272,17 @@ void api_dataset_rows(struct http_call *call) {
         return;
     int format = http_accepts(call, offered);
     if (format < 0) {
-        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "rows come as application/json, text/csv or application/x-ndjson");
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "rows come as application/json, text/csv, application/x-ndjson or text/x-svmlight");
         return;
     }
     if (!api_dataset_find(call, &d))
         return;
-    struct rows_stream *s = stream_new(call, &d, &problem);
+    struct rows_stream *s = stream_new(call, &d, formats[format], offset, limit, &problem);
     if (!s) {
         store_dataset_done(&d);
         http_reply_problem(call, &problem);
         return;
     }
-    s->format = formats[format];
-    s->offset = s->at = offset;
-    s->end = offset >= d.n_rows ? offset : d.n_rows - offset < limit ? d.n_rows : offset + limit;
     s->head = arena_printf(http_arena(call),
                            "{\"dataset\":\"%s\",\"version\":%" PRId64 ",\"rows\":%" PRId64 ",\"offset\":%" PRId64 ",\"items\":[", d.name,
                            d.version, d.n_rows, offset);

@@ -137,6 +137,7 @@ static void put_factor(struct json_writer *w, const dn_machine *m, const dn_enco
         api_put_vector(w, "variance", b->b + j * K, K);
         break;
     case DN_FACTOR_BERNOULLI:
+    case DN_FACTOR_PRESENCE:
         json_kv_string(w, "distribution", "bernoulli");
         put_shares(w, "probability", b->a + j * K, K);
         break;

@@ -1,6 +1,7 @@
 /* POST …/evaluate: metrics of a model on labelled rows, in the body or in a stored dataset. Runs on a pool thread. */
 #include "api/handlers.h"
 #include "api/instances.h"
+#include "api/job_spec.h"
 #include "api/support.h"
 #include "base/json_read.h"
 #include "jobs/budget.h"
@@ -67,35 +68,21 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
 
 /* ---- rows in the body ---- */
 
-/* Moves the rows that have a label to the front; returns how many. */
-static size_t keep_labelled(struct wire_instances *in) {
-    size_t n = 0;
-    for (size_t i = 0; i < in->n; i++) {
-        if (in->label[i] == SIZE_MAX)
-            continue;
-        if (i != n) {
-            memcpy(in->raw + n * in->n_inputs, in->raw + i * in->n_inputs, in->n_inputs * sizeof(double));
-            in->label[n] = in->label[i];
-        }
-        n++;
-    }
-    return n;
-}
-
-static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in, size_t n) {
-    const dn_labelled_rows rows = {.n = n, .raw = in->raw, .truth = in->label};
+static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in) {
+    const dn_labelled_rows rows = {.raw = wire_instances_rows(in, 0, in->n), .truth = in->label};
     dn_error err;
     dn_error_clear(&err);
     return dn_model_evaluate_raw(e->model, &rows, e->curves, &e->run, &e->metrics, &err) == DN_OK || refuse(e, false, &err);
 }
 
-static bool evaluate_body(struct evaluation *e) {
+static bool evaluate_body(struct evaluation *e, const struct wire_instances_options *options) {
     struct wire_instances in = {0};
-    bool good = api_instances_read(e->call, e->model, true, &in, e->problem);
-    size_t n = good ? keep_labelled(&in) : 0;
-    if (good && n == 0)
+    bool good = api_instances_read(e->call, options, e->model, &in, e->problem);
+    if (good)
+        wire_instances_keep_labelled(&in);
+    if (good && in.n == 0)
         good = problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "", "no row has a value of the target \"%s\"", dn_model_target(e->model));
-    good = good && evaluate_rows(e, &in, n);
+    good = good && evaluate_rows(e, &in);
     wire_instances_done(&in);
     return good;
 }
@@ -132,8 +119,12 @@ static size_t choose_columns(const struct wire_schema *schema, const dn_model *m
     for (size_t i = 0; i <= dn_encoder_n_inputs(encoder); i++) {
         const char *name = i == 0 ? dn_model_target(model) : dn_encoder_input(encoder, i - 1)->name;
         ptrdiff_t at = wire_schema_find(schema, name);
-        if (at >= 0)
-            out[n++] = (struct jobs_column){.index = (size_t)at, .name = schema->columns[at].name, .type = schema->columns[at].type};
+        if (at < 0)
+            continue;
+        out[n] = job_column(&schema->columns[at], (size_t)at);
+        if (i > 0 && dn_encoder_input(encoder, i - 1)->type == DN_TEXT && out[n].type != DN_SPARSE)
+            out[n].type = DN_TEXT; /* every column of cells can be read as text */
+        n++;
     }
     return n;
 }
@@ -182,9 +173,10 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
 }
 
 void api_model_evaluate(struct http_call *call) {
-    static const char *const known[] = {"curves", NULL};
+    static const char *const known[] = {"curves", "zero_based", NULL};
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
+    struct wire_instances_options options;
     struct evaluation e;
     bool curves = false;
     int64_t version;
@@ -201,12 +193,15 @@ void api_model_evaluate(struct http_call *call) {
     const char *reference = read_reference(call, &problem);
     if (reference)
         (void)evaluate_dataset(&e, reference);
+    else if (!problem.type && !api_instances_options(call, true, &options))
+        goto cleanup; /* answered */
     else if (!problem.type)
-        (void)evaluate_body(&e);
+        (void)evaluate_body(&e, &options);
     if (e.metrics)
         reply_metrics(call, m, e.metrics);
     else
         http_reply_problem(call, &problem);
+cleanup:
     dn_metrics_free(e.metrics);
     serving_release(app->serving, m);
 }

@@ -13,7 +13,9 @@ void api_dataset_rows(struct http_call *call);
 void api_dataset_patch(struct http_call *call);
 void api_dataset_delete(struct http_call *call);
 extern const struct http_sink api_dataset_upload;
-/* The dataset that path and ?version= name. false: answered. */
+extern const struct http_sink api_dataset_append;
+extern const struct http_sink api_dataset_preview;
+/* The dataset that the path and its {version}, or ?version=, name. false: answered. */
 bool api_dataset_find(struct http_call *call, struct store_dataset *out);
 /* Answers with the dataset's object and frees it. */
 void api_dataset_reply(struct http_call *call, int status, struct store_dataset *d);

@@ -11,12 +11,15 @@
 
 enum {
     MAX_CLASSES = 1000, /* dn_train's own limit, told before it runs */
-    MANY_CLASSES = 20,  /* beyond them a numeric target may be continuous */
-    NAMED_COLUMNS = 10  /* how many a message names */
+    MANY_CLASSES = 20   /* beyond them a numeric target may be continuous */
 };
 
 static const struct wire_column *column_at(const struct job_request *r, size_t i) {
     return &r->schema.columns[i];
+}
+
+struct jobs_column job_column(const struct wire_column *c, size_t index) {
+    return (struct jobs_column){.index = index, .name = c->name, .type = c->type, .width = c->width, .first_place = c->first_place};
 }
 
 /* ---- dataset ---- */
@@ -105,8 +108,9 @@ static void read_target(struct job_request *r, const json_t *root) {
     const struct wire_column *c = column_at(r, (size_t)i);
     if (c->missing >= r->dataset.n_rows)
         json_fault(r->problem, "", "target", "column \"%s\" is missing in every row", c->name);
-    else if (c->type == DN_TEXT)
-        json_fault(r->problem, "", "target", "column \"%s\" is text; a target is numeric, boolean or categorical", c->name);
+    else if (c->type == DN_TEXT || c->type == DN_SPARSE)
+        json_fault(r->problem, "", "target", "column \"%s\" is %s; a target is numeric, boolean or categorical", c->name,
+                   dn_column_type_name(c->type));
     else if (c->distinct == 1)
         json_fault(r->problem, "", "target", "column \"%s\" has one value only; at least two classes are needed", c->name);
     else if (c->distinct < 0 || c->distinct > MAX_CLASSES)
@@ -119,7 +123,7 @@ static void read_target(struct job_request *r, const json_t *root) {
         r->has_target = true;
         r->n_classes = (size_t)c->distinct;
         r->target_missing = c->missing;
-        r->spec.target = (struct jobs_column){.index = (size_t)i, .name = c->name, .type = c->type};
+        r->spec.target = job_column(c, (size_t)i);
         warn_of_continuous(r, c);
     }
 }
@@ -140,9 +144,9 @@ static bool is_weight(const struct job_request *r, size_t i) {
 /* Why a column cannot be a feature; NULL: it can. */
 static const char *unusable(const struct job_request *r, size_t i) {
     const struct wire_column *c = column_at(r, i);
-    return c->type == DN_TEXT                ? "is text, which cannot be a feature yet"
-           : c->missing >= r->dataset.n_rows ? "is missing in every row"
-                                             : NULL;
+    return c->type == DN_SPARSE && c->width == 0 ? "has no entry in any row"
+           : c->missing >= r->dataset.n_rows     ? "is missing in every row"
+                                                 : NULL;
 }
 
 /* A category's levels become part of the model: refuses more of them, and longer ones, than an encoder takes. What is not known is found by the job. */
@@ -205,23 +209,6 @@ static void check_all_levels(struct job_request *r) {
                    DN_MAX_LEVELS_BYTES);
 }
 
-/* No column is left: says which are text, for one who sees a table full of columns. */
-static void refuse_none_left(struct job_request *r, const size_t *order, size_t n) {
-    struct buf names = {0};
-    size_t n_text = 0;
-    for (size_t k = 0; k < n; k++)
-        if (column_at(r, order[k])->type == DN_TEXT && n_text++ < NAMED_COLUMNS)
-            buf_printf(&names, "%s\"%s\"", n_text > 1 ? ", " : "", column_at(r, order[k])->name);
-    if (n_text > NAMED_COLUMNS)
-        buf_printf(&names, " and %zu more", n_text - NAMED_COLUMNS);
-    const char *text = n_text > 0 ? buf_cstr(&names) : NULL;
-    if (text)
-        json_fault(r->problem, "", "features", "no column is left to be a feature: text cannot be one yet (%s)", text);
-    else
-        json_fault(r->problem, "", "features", "no column is left to be a feature");
-    buf_done(&names);
-}
-
 static void take_inputs(struct job_request *r, const size_t *order, size_t n, bool by_name) {
     size_t before = job_request_faults(r);
     struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
@@ -238,13 +225,13 @@ static void take_inputs(struct job_request *r, const size_t *order, size_t n, bo
         }
         if (!by_name && !check_levels(r, c, "", "features"))
             continue;
-        inputs[r->spec.n_inputs] = (struct jobs_column){.index = order[k], .name = c->name, .type = c->type};
+        inputs[r->spec.n_inputs] = job_column(c, order[k]);
         r->spec.n_inputs++;
     }
     r->spec.inputs = inputs;
     check_all_levels(r);
     if (r->spec.n_inputs == 0 && job_request_faults(r) == before)
-        refuse_none_left(r, order, n);
+        json_fault(r->problem, "", "features", "no column is left to be a feature");
     r->has_inputs = r->spec.n_inputs > 0 && job_request_faults(r) == before;
 }
 
@@ -273,7 +260,8 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
 }
 
 void job_columns_read(struct job_request *r, const json_t *root) {
-    static const char *const known[] = {"include", "exclude", "standardize", "missing", "categorical", "basis", NULL};
+    static const char *const known[] = {"include", "exclude", "standardize", "standardize_sparse", "missing", "categorical",
+                                        "text",    "basis",   NULL};
     const json_t *features = NULL;
     read_dataset(r, root);
     read_target(r, root);

@@ -4,21 +4,37 @@
 
 #include <math.h>
 
+static const char *encoding_name(const struct job_request *r, size_t i) {
+    switch (r->spec.inputs[i].type) {
+    case DN_CATEGORICAL:
+        return r->spec.features.categorical == DN_DROP_FIRST ? "drop_first" : "one_hot";
+    case DN_TEXT:
+        return r->spec.features.text.buckets > 0 ? "hashed_words" : "words";
+    case DN_SPARSE:
+        return "sparse";
+    case DN_NUMERIC:
+    case DN_BOOLEAN:
+        break;
+    }
+    return r->encodings[i].taken ? "basis" : "number";
+}
+
 static void write_column(const struct job_request *r, size_t i, struct json_writer *w) {
     const struct jobs_column *c = &r->spec.inputs[i];
     const struct job_encoding *e = &r->encodings[i];
     json_begin_object(w);
     json_kv_string(w, "name", c->name);
     json_kv_string(w, "type", dn_column_type_name(c->type));
-    json_kv_string(w, "encoding",
-                   c->type == DN_CATEGORICAL ? (r->spec.features.categorical == DN_DROP_FIRST ? "drop_first" : "one_hot")
-                   : e->taken                ? "basis"
-                                             : "number");
+    json_kv_string(w, "encoding", encoding_name(r, i));
     json_kv_int(w, "features", (int64_t)e->n_features);
-    json_kv_bool(w, "standardized", r->spec.features.standardize && c->type == DN_NUMERIC && !e->taken);
+    if (c->type == DN_TEXT)
+        json_kv_bool(w, "at_most", true); /* how many words there are is known when the rows are read */
+    json_kv_bool(w, "standardized",
+                 (r->spec.features.standardize && c->type == DN_NUMERIC && !e->taken) ||
+                     (r->spec.features.standardize && r->spec.features.standardize_sparse && c->type == DN_SPARSE));
     if (c->type == DN_CATEGORICAL)
         json_kv_bool(w, "missing_level", e->missing_level);
-    else
+    else if (c->type == DN_NUMERIC || c->type == DN_BOOLEAN)
         json_kv_bool(w, "indicator", e->indicator);
     json_end_object(w);
 }

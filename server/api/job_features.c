@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#define DISTINCT_ERROR 1.05 /* the summary's number of different words is an estimate */
+#define UNKNOWN_WORDS 100   /* in a text, where the summary does not tell */
+
 /* Whether a basis takes the input, and none of those that take it keeps it. */
 static bool is_taken(const struct job_request *r, size_t input) {
     bool taken = false;
@@ -18,7 +21,16 @@ static bool is_taken(const struct job_request *r, size_t input) {
     return taken;
 }
 
-/* 1-of-K for categories, a number and its indicator otherwise. */
+/* The words of a text that can become features. */
+static size_t most_words(const struct job_request *r, const struct wire_column *c) {
+    const dn_text_spec *text = &r->spec.features.text;
+    const double known = (double)c->distinct_words * DISTINCT_ERROR;
+    if (text->buckets > 0)
+        return text->buckets;
+    return c->distinct_words >= 0 && known < (double)text->vocabulary ? (size_t)known : text->vocabulary;
+}
+
+/* 1-of-K for categories, words for text, places for sparse columns, a number and its indicator otherwise. */
 static struct job_encoding encoding_of(const struct job_request *r, size_t input) {
     const struct jobs_features *f = &r->spec.features;
     const struct wire_column *c = &r->schema.columns[r->spec.inputs[input].index];
@@ -27,6 +39,12 @@ static struct job_encoding encoding_of(const struct job_request *r, size_t input
         const size_t levels = c->distinct > 0 ? (size_t)c->distinct : 0;
         e.missing_level = c->missing > 0 && f->missing_category == DN_MISSING_OWN_LEVEL;
         e.n_features = levels + e.missing_level - (f->categorical == DN_DROP_FIRST && levels > 0 ? 1 : 0);
+        return e;
+    }
+    if (c->type == DN_SPARSE || c->type == DN_TEXT) {
+        const int64_t entries = c->type == DN_SPARSE ? c->entries : c->words;
+        e.n_features = c->type == DN_SPARSE ? c->width : most_words(r, c);
+        e.n_entries = entries >= 0 ? (double)entries : (double)r->dataset.n_rows * UNKNOWN_WORDS;
         return e;
     }
     e.taken = is_taken(r, input);
@@ -43,6 +61,7 @@ static bool reckon(struct job_request *r) {
     for (size_t i = 0; i < r->spec.n_inputs; i++) {
         r->encodings[i] = encoding_of(r, i);
         r->n_features += r->encodings[i].n_features;
+        r->n_entries += r->encodings[i].n_entries;
     }
     for (size_t i = 0; i < r->spec.features.n_bases; i++)
         r->n_features += job_basis_features(r, i);
@@ -58,7 +77,7 @@ bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_
     const size_t n = r->spec.n_inputs;
     size_t *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
     for (size_t i = 0; inputs && i < n; i++) {
-        columns[i] = (dn_table_column){.name = r->spec.inputs[i].name, .type = r->spec.inputs[i].type};
+        columns[i] = jobs_table_column(&r->spec.inputs[i]);
         inputs[i] = i;
     }
     if (!inputs)

@@ -1,5 +1,5 @@
 /* What the features of a job will be called. The names are the encoder's: one is fitted to a table made up from the dataset's summary, of the same columns, levels and missing values, which
- * decide all names. Where the summary does not list the levels of a category, nobody knows them before the rows are read. */
+ * decide all names. Where the summary does not list the levels of a category, nobody knows them before the rows are read, nor the words of a text. */
 #include "api/job_spec.h"
 #include "base/json.h"
 #include "jobs/documents.h"
@@ -34,7 +34,7 @@ static bool survey(struct made_up *m) {
     m->n_rows = 2;
     for (size_t i = 0; i < r->spec.n_inputs; i++) {
         const json_t *levels = levels_of(m, i);
-        if (r->spec.inputs[i].type == DN_CATEGORICAL && !levels)
+        if (r->spec.inputs[i].type == DN_TEXT || (r->spec.inputs[i].type == DN_CATEGORICAL && !levels))
             return false;
         if (json_array_size(levels) + 1 > m->n_rows)
             m->n_rows = json_array_size(levels) + 1;
@@ -52,6 +52,15 @@ static bool fill_numbers(struct made_up *m, size_t input, bool missing) {
         number[i] = missing && i + 1 == m->n_rows ? (double)NAN : (double)(i % 2);
     m->views[input].number = number;
     return number != NULL;
+}
+
+/* No row has an entry: the width alone names the places. */
+static bool fill_places(struct made_up *m, size_t input) {
+    size_t *start = arena_alloc(m->r->arena, (m->n_rows + 1) * sizeof *start);
+    if (start)
+        memset(start, 0, (m->n_rows + 1) * sizeof *start);
+    m->views[input].row_start = start;
+    return start != NULL;
 }
 
 static bool fill_levels(struct made_up *m, size_t input, bool missing) {
@@ -82,7 +91,8 @@ static bool fill(struct made_up *m) {
     for (size_t i = 0; i < r->spec.n_inputs; i++) {
         const bool missing = r->schema.columns[r->spec.inputs[i].index].missing > 0;
         m->views[i] = (dn_column_view){.type = r->spec.inputs[i].type, .n_rows = m->n_rows};
-        if (!(r->spec.inputs[i].type == DN_CATEGORICAL ? fill_levels(m, i, missing) : fill_numbers(m, i, missing)))
+        const dn_column_type type = r->spec.inputs[i].type;
+        if (!(type == DN_CATEGORICAL ? fill_levels(m, i, missing) : type == DN_SPARSE ? fill_places(m, i) : fill_numbers(m, i, missing)))
             return false;
     }
     return true;

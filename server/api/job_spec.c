@@ -165,6 +165,7 @@ static void estimate_memory(struct job_request *r) {
         .class_weight = r->spec.class_weights.kind,
         .class_weights = r->spec.class_weights.values,
         .n_class_weights = r->spec.class_weights.n,
+        .entries = r->n_entries,
         .holdout = r->spec.holdout,
         .folds = r->spec.folds,
         .validation = r->has_validation ? &validation : NULL,

@@ -10,7 +10,8 @@
 
 /* How a column that takes part will be encoded. */
 struct job_encoding {
-    size_t n_features;  /* bases apart */
+    size_t n_features;  /* bases apart; of text as many as there can be */
+    double n_entries;   /* of all rows that can be other than 0: sparse and text; 0 otherwise */
     bool missing_level; /* categorical with missing values: a level of its own */
     bool indicator;     /* a number with missing values: a feature more that says so */
     bool taken;         /* a number that is no feature itself, because a basis has taken it */
@@ -33,6 +34,7 @@ struct job_request {
     bool has_inputs;                /* spec.inputs are chosen */
     struct job_encoding *encodings; /* [spec.n_inputs] */
     size_t n_features;
+    double n_entries;    /* of all rows, of sparse and text inputs */
     bool has_validation; /* another dataset to validate on */
     struct store_dataset validation;
     struct wire_schema validation_schema;
@@ -60,6 +62,8 @@ void job_columns_read(struct job_request *r, const json_t *root);
 bool job_dataset_read(struct job_request *r, const json_t *object, bool required, const char *parent, struct store_dataset *dataset,
                       struct wire_schema *schema);
 /* The fault that the dataset has no such column; false. */
+/* A column as a job has it: borrows the name. */
+struct jobs_column job_column(const struct wire_column *c, size_t index);
 bool job_unknown_column(struct job_request *r, const char *parent, const char *key, const char *name);
 /* The options of `features` (NULL: not given), when the inputs are chosen; the number of features (job_features.c). */
 void job_features_read(struct job_request *r, const json_t *features);

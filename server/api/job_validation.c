@@ -42,39 +42,45 @@ static void read_folds(struct job_request *r, const json_t *validation) {
 
 /* ---- another dataset ---- */
 
-/* Finds the column in the other dataset: it must have the same type. */
-static bool find_column(struct job_request *r, const struct jobs_column *c, const char *what, int64_t *out) {
+/* Whether a column of the other dataset can be read as the job's is: every column of cells can be read as text. */
+static bool can_be_read(dn_column_type other, dn_column_type wanted) {
+    return other == wanted || (wanted == DN_TEXT && other != DN_SPARSE);
+}
+
+/* Finds the column in the other dataset. */
+static bool find_column(struct job_request *r, const struct jobs_column *c, const char *what, struct jobs_column *out) {
     const struct store_dataset *d = &r->validation;
     ptrdiff_t i = wire_schema_find(&r->validation_schema, c->name);
     if (i < 0)
         return json_fault(r->problem, "/validation", "dataset", "dataset \"%s\" version %" PRId64 " has no column \"%s\", which is %s",
                           d->name, d->version, c->name, what);
     const struct wire_column *other = &r->validation_schema.columns[i];
-    if (other->type != c->type)
+    if (!can_be_read(other->type, c->type))
         return json_fault(r->problem, "/validation", "dataset",
                           "column \"%s\" is %s in dataset \"%s\" version %" PRId64 " and %s in \"%s\"", c->name,
                           dn_column_type_name(other->type), d->name, d->version, dn_column_type_name(c->type), r->dataset.name);
-    *out = (int64_t)i;
+    *out = job_column(other, (size_t)i);
+    out->type = c->type;
     return true;
 }
 
 static void find_columns(struct job_request *r) {
     struct jobs_validation *v = &r->spec.validation;
     const size_t n = r->spec.n_inputs;
-    int64_t *indexes = arena_alloc(r->arena, (n + 2) * sizeof *indexes);
-    if (!indexes) {
+    struct jobs_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
+    if (!columns) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
         return;
     }
-    if (find_column(r, &r->spec.target, "the target", &indexes[0]) &&
-        r->validation_schema.columns[indexes[0]].missing >= r->validation.n_rows && r->validation.n_rows > 0)
+    if (find_column(r, &r->spec.target, "the target", &columns[0]) &&
+        r->validation_schema.columns[columns[0].index].missing >= r->validation.n_rows && r->validation.n_rows > 0)
         json_fault(r->problem, "/validation", "dataset", "column \"%s\", the target, is missing in every row of dataset \"%s\"",
                    r->spec.target.name, r->validation.name);
     for (size_t i = 0; r->has_inputs && i < n; i++)
-        find_column(r, &r->spec.inputs[i], "an input", &indexes[i + 1]);
+        find_column(r, &r->spec.inputs[i], "an input", &columns[i + 1]);
     if (r->spec.weighted && wire_schema_find(&r->validation_schema, r->spec.weight.name) >= 0)
-        v->weighted = find_column(r, &r->spec.weight, "the weight", &indexes[n + 1]);
-    v->indexes = indexes;
+        v->weighted = find_column(r, &r->spec.weight, "the weight", &columns[n + 1]);
+    v->columns = columns;
 }
 
 static void read_other(struct job_request *r, const json_t *validation) {

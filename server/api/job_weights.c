@@ -44,7 +44,7 @@ void job_weight_read(struct job_request *r, const json_t *root) {
         json_fault(r->problem, "", "weight", "column \"%s\" is %s; a weight is numeric", name, dn_column_type_name(c->type));
     else if (check_values(r, c)) {
         r->spec.weighted = true;
-        r->spec.weight = (struct jobs_column){.index = (size_t)i, .name = c->name, .type = c->type};
+        r->spec.weight = job_column(c, (size_t)i);
     }
 }
 

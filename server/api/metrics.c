@@ -12,6 +12,7 @@ struct api_metrics {
     struct metric *state_queue, *bulk_queue; /* transactions waiting */
     struct metric *bulk_bytes;
     struct metric *database, *log, *free;
+    struct metric *datasets, *doomed;
     struct metric *models, *model_bytes;
     pthread_mutex_t lock; /* two scrapes at once would add the same difference twice; leaf */
     struct metric *hits, *loads, *evictions;
@@ -41,6 +42,8 @@ static void collect(void *arg) {
     metric_set(m->database, (double)store.database_bytes);
     metric_set(m->log, (double)store.log_bytes);
     metric_set(m->free, (double)store.free_bytes);
+    metric_set(m->datasets, (double)store.dataset_bytes);
+    metric_set(m->doomed, (double)store.doomed_bytes);
     if (store_job_counts(m->app->store, counts, &problem))
         for (size_t s = 0; s < 5; s++)
             metric_set(m->jobs[s], (double)counts[s]);
@@ -64,6 +67,9 @@ static void register_store(struct api_metrics *m) {
     m->database = series(METRICS_GAUGE, "discern_database_bytes", "Size of the database file.");
     m->log = series(METRICS_GAUGE, "discern_database_log_bytes", "Size of the database's write-ahead log.");
     m->free = series(METRICS_GAUGE, "discern_database_free_bytes", "Bytes in free pages of the database file.");
+    m->datasets = series(METRICS_GAUGE, "discern_dataset_bytes", "Bytes of stored dataset chunks; those that versions share count once.");
+    m->doomed =
+        series(METRICS_GAUGE, "discern_store_doomed_bytes", "Bytes of chunks that nobody sees any more and that wait to be given back.");
 }
 
 static void register_models(struct api_metrics *m) {

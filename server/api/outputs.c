@@ -137,6 +137,8 @@ bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigne
     const size_t n_classes = dn_model_classes(model)->n, n_workspace = dn_model_workspace(model);
     const size_t numbers = w.probabilities + w.scores + w.distance + w.contributions + w.log_density;
     const size_t flags_each = 1 + (w.candidates ? n_classes : 0), each = numbers + flags_each;
+    const bool endless = n_rows == 0;
+    n_rows = endless ? 1 : n_rows;
     if (n_rows > OUTPUTS_MAX_NUMBERS / each)
         return problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
                            "%zu instance%s of %zu numbers each are more than the %d that one answer may hold: send them in parts%s", n_rows,
@@ -144,13 +146,14 @@ bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigne
                            w.contributions > 0 ? ", or ask for less than contributions" : "");
     size_t n = NUMBERS / each;
     n = n < 1 ? 1 : n > ROWS ? ROWS : n;
-    n = n < n_rows ? n : n_rows;
+    n = n < n_rows || endless ? n : n_rows;
     /* numbers first, then what needs less alignment */
-    void *memory = calloc((n_workspace + n * numbers) * sizeof(double) + n * sizeof(size_t) + n * flags_each * sizeof(bool), 1);
+    const size_t size = n * numbers * sizeof(double) + n * sizeof(size_t) + n * flags_each * sizeof(bool);
+    void *memory = calloc(n_workspace * sizeof(double) + size, 1);
     if (!memory)
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n_rows);
     double *at = memory;
-    *room = (struct outputs_room){.n = n, .memory = memory, .workspace = at};
+    *room = (struct outputs_room){.n = n, .memory = memory, .size = size, .workspace = at};
     at += n_workspace;
     room->rows.probabilities = take(&at, n, w.probabilities);
     room->rows.scores = take(&at, n, w.scores);
@@ -168,9 +171,4 @@ bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigne
 void outputs_room_done(struct outputs_room *room) {
     free(room->memory);
     *room = (struct outputs_room){0};
-}
-
-bool outputs_refuse_row(size_t row, const char *what, struct problem *problem) {
-    return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "instance %zu has values so large that %s leave the finite numbers", row,
-                       what);
 }

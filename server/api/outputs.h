@@ -21,12 +21,10 @@ struct outputs_room {
     size_t n; /* rows it has room for */
     double *workspace;
     void *memory; /* all of it */
+    size_t size;  /* bytes of it, the workspace apart */
 };
-/* For n_rows rows in all. false: the answer would be too long, or there is no memory (problem). */
+/* For n_rows rows in all; 0: nobody knows how many, and the answer is not held in memory. false: it would be too long, or there is no memory (problem). */
 bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs, size_t n_rows, struct problem *problem);
 void outputs_room_done(struct outputs_room *room);
-
-/* The problem of a row whose values are finite and what is computed from them is not. */
-bool outputs_refuse_row(size_t row, const char *what, struct problem *problem);
 
 #endif

@@ -1,8 +1,9 @@
 /* POST and GET …/predict: rows in; labels, probabilities, scores and what explains them out. Small calls on a model in memory are answered on the I/O thread;
- * large ones, and those that must wait for the model, on a pool thread. */
+ * large ones, and those that must wait for the model, on a pool thread. NDJSON is taken by lines.c. */
+#include "api/answer.h"
 #include "api/handlers.h"
 #include "api/instances.h"
-#include "api/outputs.h"
+#include "api/lines.h"
 #include "api/support.h"
 
 #include <string.h>
@@ -10,56 +11,62 @@
 /* On an I/O thread: a larger body, or more multiplications (a short body can stand for many wide rows), would hold it for too long. */
 enum { ON_IO_BYTES = 256 * 1024, ON_IO_PRODUCTS = 4000000 };
 
+/* All rows, until nobody waits. false: problem. */
+static bool put_rows(struct http_call *call, struct api_answer *a, const struct wire_instances *in, bool pool, struct problem *problem) {
+    bool beyond = false;
+    for (size_t i = 0; i < in->n;) {
+        i += api_answer_rows(a, in, i, in->n - i, &beyond);
+        if (beyond)
+            return api_answer_refuse_beyond(a, i, problem);
+        if (pool && http_gone(call))
+            return problem_set(problem, PROBLEM_UNAVAILABLE,
+                               "the prediction was given up: the client has closed its side, or the daemon is shutting down");
+    }
+    api_answer_end(a);
+    return true;
+}
+
 /* Scores the rows and answers. False: too much work for an I/O thread, nothing was answered. */
-static bool answer(struct http_call *call, const struct serving_model *m, const struct wire_instances *in, unsigned asked, bool pool) {
-    const unsigned outputs = api_outputs_of(m->model, asked);
+static bool answer(struct http_call *call, const struct serving_model *m, const struct wire_instances *in,
+                   const struct api_answer_options *how, bool pool) {
     struct problem problem = {0};
-    struct outputs_room room;
-    struct wire_predictions writer;
+    struct api_answer a = {0};
     struct buf body = {0};
-    bool gone = false;
-    if (!pool && (double)in->n * api_outputs_cost(m->model, outputs) > ON_IO_PRODUCTS)
+    if (!pool && (double)in->n * api_outputs_cost(m->model, api_outputs_of(m->model, how->outputs)) > ON_IO_PRODUCTS)
         return false;
-    if (!outputs_room_init(&room, m->model, outputs, in->n, &problem)) {
-        http_reply_problem(call, &problem);
-        return true;
-    }
-    wire_predictions_begin(&writer, m->model, m->name, m->version, outputs, &body);
-    for (size_t i = 0; i < in->n && !gone && !body.failed; i += room.n) {
-        const size_t n = in->n - i < room.n ? in->n - i : room.n;
-        const size_t scored = dn_model_predict(m->model, in->raw + i * in->n_inputs, n, room.workspace, &room.rows);
-        if (scored < n) {
-            outputs_refuse_row(i + scored, "its scores", &problem);
-            break;
-        }
-        wire_predictions_rows(&writer, n, &room.rows);
-        gone = pool && http_gone(call);
-    }
-    wire_predictions_end(&writer);
-    outputs_room_done(&room);
-    if (problem.type != PROBLEM_NONE) {
-        buf_done(&body);
-        http_reply_problem(call, &problem);
-    } else if (gone) {
-        buf_done(&body);
-        http_fail(call, PROBLEM_UNAVAILABLE, "the prediction was given up: the client has closed its side, or the daemon is shutting down");
+    if (api_answer_begin(&a, m, how, &body, &problem) && put_rows(call, &a, in, pool, &problem)) {
+        if (how->format == WIRE_ANSWER_JSON)
+            buf_putc(&body, '\n'); /* a terminal's prompt stands on its own line */
+        http_reply(call, 200, api_answer_type(how->format), &body);
     } else {
-        api_reply_json(call, 200, &body);
+        http_reply_problem(call, &problem);
     }
+    api_answer_done(&a);
+    buf_done(&body);
     return true;
 }
 
 static bool predict_body(struct http_call *call, const struct serving_model *m, bool pool) {
     struct wire_instances in = {0};
+    struct wire_instances_options options;
+    struct api_answer_options how = {.kind = API_PREDICTIONS};
     struct problem problem = {0};
-    unsigned asked;
     bool done = true;
-    if (!api_outputs_read(call, &asked))
+    if (!api_instances_options(call, false, &options))
         return true;
-    if (api_instances_read(call, m->model, false, &in, &problem))
-        done = answer(call, m, &in, asked, pool);
-    else
+    if (options.format == WIRE_INSTANCES_NDJSON) {
+        if (pool)
+            api_lines_answer(call, m, API_PREDICTIONS);
+        return pool;
+    }
+    if (!api_outputs_read(call, &how.outputs) || !api_answer_accept(call, WIRE_ANSWER_JSON, &how.format))
+        return true;
+    if (api_instances_read(call, &options, m->model, &in, &problem)) {
+        how.n_rows = in.n;
+        done = answer(call, m, &in, &how, pool);
+    } else {
         http_reply_problem(call, &problem);
+    }
     wire_instances_done(&in);
     return done;
 }
@@ -70,13 +77,13 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
     size_t n = http_query_count(call), n_pairs = 0;
     const char **names = arena_alloc(http_arena(call), (n + 1) * sizeof *names);
     const char **values = arena_alloc(http_arena(call), (n + 1) * sizeof *values);
-    unsigned asked;
+    struct api_answer_options how = {.kind = API_PREDICTIONS, .n_rows = 1};
     bool done = true;
     if (!names || !values) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the prediction");
         return true;
     }
-    if (!api_outputs_read(call, &asked))
+    if (!api_outputs_read(call, &how.outputs) || !api_answer_accept(call, WIRE_ANSWER_JSON, &how.format))
         return true;
     for (size_t i = 0; i < n; i++) {
         http_query_at(call, i, &names[n_pairs], &values[n_pairs]);
@@ -87,7 +94,7 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
         return true;
     }
     if (wire_instances_pairs(names, values, n_pairs, m->model, &in, &problem))
-        done = answer(call, m, &in, asked, pool);
+        done = answer(call, m, &in, &how, pool);
     else
         http_reply_problem(call, &problem);
     wire_instances_done(&in);
@@ -137,7 +144,7 @@ static void pairs_on_pool(struct http_call *call) {
 }
 
 void api_model_predict(struct http_call *call) {
-    static const char *const known[] = {"output", NULL};
+    static const char *const known[] = {"output", "zero_based", NULL};
     size_t size;
     http_cache_control(call, "no-store");
     if (!api_query_known(call, known))

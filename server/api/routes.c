@@ -1,6 +1,7 @@
 /* The one table of routes. What each call means is in API terms in openapi.json, which a test holds against this table in both directions. */
 #include "api/api.h"
 #include "api/handlers.h"
+#include "api/lines.h"
 
 static int64_t max_upload(void *app) {
     return ((const struct api_app *)app)->max_upload;
@@ -17,10 +18,10 @@ static int64_t max_body(void *app) {
     { .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = handle_, .quiet = quiet_ }
 #define CHANGE(method_, path_, operation_, body_, handle_)                                                                                 \
     { .method = method_, .path = path_, .operation = operation_, .body = body_, .where = HTTP_ON_POOL, .handle = handle_, .changes = true }
-#define ROWS_IN(path_, operation_, where_, handle_)                                                                                        \
+#define ROWS_IN(path_, operation_, where_, handle_, sink_)                                                                                 \
     {                                                                                                                                      \
         .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = where_, .handle = handle_,            \
-        .body_limit = max_body, .limit_option = "--max-body"                                                                               \
+        .body_limit = max_body, .limit_option = "--max-body", .plain = true, .sink = sink_                                                 \
     }
 
 const struct http_route api_routes[] = {
@@ -28,6 +29,7 @@ const struct http_route api_routes[] = {
     READ("/v1/datasets", "listDatasets", api_datasets_list),
     READ("/v1/datasets/{dataset}", "getDataset", api_dataset_get),
     READ("/v1/datasets/{dataset}/versions", "listDatasetVersions", api_dataset_versions),
+    READ("/v1/datasets/{dataset}/versions/{version}", "getDatasetVersion", api_dataset_get),
     READ("/v1/datasets/{dataset}/rows", "getDatasetRows", api_dataset_rows),
     {.method = "PUT",
      .path = "/v1/datasets/{dataset}",
@@ -38,8 +40,26 @@ const struct http_route api_routes[] = {
      .changes = true,
      .body_limit = max_upload,
      .limit_option = "--max-upload"},
+    {.method = "POST",
+     .path = "/v1/datasets/{dataset}/rows",
+     .operation = "appendDatasetRows",
+     .body = HTTP_BODY_STREAM,
+     .where = HTTP_ON_POOL,
+     .sink = &api_dataset_append,
+     .changes = true,
+     .body_limit = max_upload,
+     .limit_option = "--max-upload"},
+    {.method = "POST",
+     .path = "/v1/datasets:preview",
+     .operation = "previewDataset",
+     .body = HTTP_BODY_STREAM,
+     .where = HTTP_ON_POOL,
+     .sink = &api_dataset_preview,
+     .body_limit = max_upload,
+     .limit_option = "--max-upload"},
     CHANGE("PATCH", "/v1/datasets/{dataset}", "patchDataset", HTTP_BODY_MEMORY, api_dataset_patch),
     CHANGE("DELETE", "/v1/datasets/{dataset}", "deleteDataset", HTTP_BODY_NONE, api_dataset_delete),
+    CHANGE("DELETE", "/v1/datasets/{dataset}/versions/{version}", "deleteDatasetVersion", HTTP_BODY_NONE, api_dataset_delete),
 
     /* jobs */
     CHANGE("POST", "/v1/jobs", "createJob", HTTP_BODY_MEMORY, api_jobs_create),
@@ -61,14 +81,14 @@ const struct http_route api_routes[] = {
     CHANGE("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion", HTTP_BODY_NONE, api_model_delete),
     READ("/v1/models/{model}/weights", "getModelWeights", api_model_weights),
     READ("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights", api_model_weights),
-    ROWS_IN("/v1/models/{model}/predict", "predict", HTTP_ON_IO, api_model_predict),
-    ROWS_IN("/v1/models/{model}/versions/{version}/predict", "predictVersion", HTTP_ON_IO, api_model_predict),
+    ROWS_IN("/v1/models/{model}/predict", "predict", HTTP_ON_IO, api_model_predict, &api_predict_lines),
+    ROWS_IN("/v1/models/{model}/versions/{version}/predict", "predictVersion", HTTP_ON_IO, api_model_predict, &api_predict_lines),
     READ_FAST("/v1/models/{model}/predict", "predictOne", api_model_predict_query, false),
     READ_FAST("/v1/models/{model}/versions/{version}/predict", "predictOneVersion", api_model_predict_query, false),
-    ROWS_IN("/v1/models/{model}/evaluate", "evaluate", HTTP_ON_POOL, api_model_evaluate),
-    ROWS_IN("/v1/models/{model}/versions/{version}/evaluate", "evaluateVersion", HTTP_ON_POOL, api_model_evaluate),
-    ROWS_IN("/v1/models/{model}/transform", "transform", HTTP_ON_POOL, api_model_transform),
-    ROWS_IN("/v1/models/{model}/versions/{version}/transform", "transformVersion", HTTP_ON_POOL, api_model_transform),
+    ROWS_IN("/v1/models/{model}/evaluate", "evaluate", HTTP_ON_POOL, api_model_evaluate, NULL),
+    ROWS_IN("/v1/models/{model}/versions/{version}/evaluate", "evaluateVersion", HTTP_ON_POOL, api_model_evaluate, NULL),
+    ROWS_IN("/v1/models/{model}/transform", "transform", HTTP_ON_POOL, api_model_transform, &api_transform_lines),
+    ROWS_IN("/v1/models/{model}/versions/{version}/transform", "transformVersion", HTTP_ON_POOL, api_model_transform, &api_transform_lines),
 
     /* the catalogue and the problems: constants of the binary */
     READ_FAST("/v1/algorithms", "listAlgorithms", api_algorithms_list, false),

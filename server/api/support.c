@@ -1,6 +1,7 @@
 /* Names, numbers, conditions and answers that the handlers of every resource share. Lists are in list.c, query parameters in query.c. */
 #include "api/support.h"
 #include "base/hash.h"
+#include "base/json_brief.h"
 #include "base/json_read.h"
 
 #include <inttypes.h>
@@ -120,56 +121,11 @@ void api_put_members(struct json_writer *w, const char *object) {
         json_put_raw(w, first, (size_t)(last - first));
 }
 
-/* Behind the string that begins at `at`. The text is a document of our own: complete and right. */
-static const char *skip_string(const char *at) {
-    for (at++; *at && *at != '"'; at++)
-        at += *at == '\\' && at[1];
-    return *at ? at + 1 : at;
-}
-
-/* Behind the value that begins at `at`. */
-static const char *skip_value(const char *at) {
-    size_t depth = 0;
-    while (*at && (depth > 0 || (*at != ',' && *at != '}' && *at != ']'))) {
-        if (*at == '"') {
-            at = skip_string(at);
-            continue;
-        }
-        depth += *at == '{' || *at == '[';
-        depth -= *at == '}' || *at == ']';
-        at++;
-    }
-    return at;
-}
-
-static bool is_key(const char *at, const char *end, const char *name) {
-    return *end == ':' && (size_t)(end - at) == strlen(name) + 2 && memcmp(at + 1, name, strlen(name)) == 0;
-}
-
-/* The members that grow with the classes. */
-static bool grows(const char *at, const char *end) {
-    static const char *const names[] = {"confusion", "per_class", "pairs", "machines"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (is_key(at, end, names[i]))
-            return true;
-    return false;
-}
-
+/* Without the members that grow with the classes. */
 void api_put_members_brief(struct json_writer *w, const char *object) {
+    static const char *const growing[] = {"confusion", "per_class", "pairs", "machines", NULL};
     struct buf brief = {0};
-    for (const char *at = object ? object : ""; *at;) {
-        const char *end = *at == '"' ? skip_string(at) : at + 1;
-        if (*at == '"' && grows(at, end)) {
-            at = skip_value(end + 1);
-            if (*at == ',')
-                at++;
-            else if (brief.size > 0 && brief.data[brief.size - 1] == ',')
-                brief.size--;
-            continue;
-        }
-        buf_append(&brief, at, (size_t)(end - at));
-        at = end;
-    }
+    json_brief(&brief, object ? object : "", growing);
     const char *text = buf_cstr(&brief);
     if (text)
         api_put_members(w, text);

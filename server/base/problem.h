@@ -40,7 +40,9 @@
     X(PROBLEM_BODY_TOO_LARGE, "body-too-large", 413, "Body too large",                                                                     \
       "The body is larger than this route allows; the detail gives the limit and the option that sets it.")                                \
     X(PROBLEM_ANSWER_TOO_LONG, "answer-too-long", 413, "Answer too long",                                                                  \
-      "The answer would hold more numbers than one answer may. Send the instances in parts, or ask for less of each.")                     \
+      "The answer would hold more numbers than one answer may, or more bytes than --max-spool allows. Send the instances in parts, or "    \
+      "ask "                                                                                                                               \
+      "for less of each.")                                                                                                                 \
     X(PROBLEM_URI_TOO_LONG, "uri-too-long", 414, "URI too long", "The request line is longer than 16 KiB.")                                \
     X(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type",                                             \
       "The body's Content-Type or Content-Encoding is none that this route takes.")                                                        \
@@ -63,7 +65,8 @@
     X(PROBLEM_NOT_IMPLEMENTED, "not-implemented", 501, "Unknown method", "The method is none that this daemon knows.")                     \
     X(PROBLEM_UNAVAILABLE, "unavailable", 503, "Unavailable",                                                                              \
       "The daemon is starting, draining or at a limit: of connections, memory or waiting jobs. Retry-After says when to come back.")       \
-    X(PROBLEM_STORAGE_FULL, "storage-full", 507, "Storage full", "The disk of the database is full; nothing was stored.")                  \
+    X(PROBLEM_STORAGE_FULL, "storage-full", 507, "Storage full",                                                                           \
+      "The disk of the database, or of --spool-dir, is full; nothing was stored.")                                                         \
     X(PROBLEM_JOB_CRASHED, "job-crashed", 500, "Job crashed", "The daemon died while it ran this job, as often as --job-attempts allows.") \
     X(PROBLEM_JOB_TIME, "job-time-limit", 422, "Time limit reached", "The job ran longer than limits.seconds allows.")                     \
     X(PROBLEM_JOB_MEMORY, "job-memory-limit", 422, "Memory limit reached", "The job needs more memory than limits.memory_mib allows.")     \

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_NAMES 16384 /* of features in a model's description */
+
 static void numbers_write(const char *name, const double *numbers, size_t n, struct json_writer *w) {
     json_put_key(w, name);
     json_begin_array(w);
@@ -156,6 +158,8 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
         json_kv_string(w, "type", dn_column_type_name(input->type));
         if (input->type == DN_CATEGORICAL) {
             levels_write(encoder, i, w);
+        } else if (input->type == DN_TEXT || input->type == DN_SPARSE) {
+            json_kv_int(w, "n_features", (int64_t)input->n_features);
         } else {
             json_kv_double(w, "missing_value", input->fill);
             json_kv_bool(w, "missing_indicator", input->indicator);
@@ -164,6 +168,17 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
         json_end_object(w);
     }
     json_end_array(w);
+}
+
+/* Descriptions are listed and sent often: the names of very many features are told by the weights alone. */
+static void features_write(const dn_encoder *encoder, struct json_writer *w) {
+    const size_t n = dn_encoder_n_features(encoder);
+    json_kv_int(w, "n_features", (int64_t)n);
+    json_put_key(w, "features");
+    if (n <= MAX_NAMES)
+        jobs_feature_names_write(encoder, w);
+    else
+        json_put_null(w);
 }
 
 static void dataset_write(const struct store_dataset *d, struct json_writer *w) {
@@ -191,8 +206,7 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
     classes_write(dn_model_classes(r->model), &w);
     json_put_key(&w, "inputs");
     inputs_write(dn_model_encoder(r->model), &w);
-    json_put_key(&w, "features");
-    jobs_feature_names_write(dn_model_encoder(r->model), &w);
+    features_write(dn_model_encoder(r->model), &w);
     json_kv_bool(&w, "standardize", spec->features.standardize);
     json_put_key(&w, "encoding");
     json_begin_object(&w);

@@ -96,7 +96,7 @@ static bool take_columns(struct jobs_source *s, const struct jobs_column *column
     if (!s->columns || !s->stored_index)
         return false;
     for (size_t i = 0; i < n; i++) {
-        s->columns[i].type = columns[i].type;
+        s->columns[i] = jobs_table_column(&columns[i]);
         s->columns[i].name = strdup(columns[i].name);
         s->stored_index[i] = columns[i].index;
         if (!s->columns[i].name)

@@ -58,7 +58,7 @@ static void params_write(const dn_params *params, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* Columns as three lists of one length: names, types, indexes. */
+/* Columns as lists of one length: names, types, indexes, and what only sparse ones have. */
 static void columns_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
     json_put_key(w, "names");
     json_begin_array(w);
@@ -74,6 +74,16 @@ static void columns_write(const struct jobs_column *columns, size_t n, struct js
     json_begin_array(w);
     for (size_t i = 0; i < n; i++)
         json_put_int(w, (int64_t)columns[i].index);
+    json_end_array(w);
+    json_put_key(w, "widths");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        json_put_int(w, (int64_t)columns[i].width);
+    json_end_array(w);
+    json_put_key(w, "first_places");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        json_put_int(w, (int64_t)columns[i].first_place);
     json_end_array(w);
 }
 
@@ -130,11 +140,10 @@ static void validation_source_write(const struct jobs_spec *spec, struct json_wr
     json_kv_string(w, "dataset", v->dataset);
     json_kv_int(w, "version", v->version);
     json_kv_int(w, "id", v->id);
-    json_put_key(w, "indexes");
-    json_begin_array(w);
-    for (size_t i = 0; i < spec->n_inputs + 1 + (v->weighted ? 1 : 0); i++)
-        json_put_int(w, v->indexes[i]);
-    json_end_array(w);
+    json_put_key(w, "columns");
+    json_begin_object(w);
+    columns_write(v->columns, spec->n_inputs + 1 + (v->weighted ? 1 : 0), w);
+    json_end_object(w);
     json_end_object(w);
 }
 
@@ -181,19 +190,23 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
                                               struct problem *problem) {
     const json_t *object = NULL;
     const char **names = NULL, **types = NULL;
-    int64_t *indexes = NULL;
-    size_t n_names = 0, n_types = 0, n_indexes = 0;
+    int64_t *indexes = NULL, *widths = NULL, *firsts = NULL;
+    size_t n_names = 0, n_types = 0, n_indexes = 0, n_widths = 0, n_firsts = 0;
     if (!json_read_object(root, key, true, "", &object, problem) ||
         !json_read_strings(object, "names", true, "", SIZE_MAX, arena, &names, &n_names, problem) ||
         !json_read_strings(object, "types", true, "", SIZE_MAX, arena, &types, &n_types, problem) ||
-        !json_read_ints(object, "indexes", true, "", 0, MAX_INDEX, SIZE_MAX, arena, &indexes, &n_indexes, problem))
+        !json_read_ints(object, "indexes", true, "", 0, MAX_INDEX, SIZE_MAX, arena, &indexes, &n_indexes, problem) ||
+        !json_read_ints(object, "widths", true, "", 0, UINT32_MAX, SIZE_MAX, arena, &widths, &n_widths, problem) ||
+        !json_read_ints(object, "first_places", true, "", 0, UINT32_MAX, SIZE_MAX, arena, &firsts, &n_firsts, problem))
         return NULL;
     struct jobs_column *columns = arena_alloc(arena, (n_names + 1) * sizeof *columns);
-    if (!columns || n_types != n_names || n_indexes != n_names)
+    if (!columns || n_types != n_names || n_indexes != n_names || n_widths != n_names || n_firsts != n_names)
         return NULL;
     for (size_t i = 0; i < n_names; i++) {
         columns[i].name = names[i];
         columns[i].index = (size_t)indexes[i];
+        columns[i].width = (size_t)widths[i];
+        columns[i].first_place = (uint32_t)firsts[i];
         if (!dn_column_type_parse(types[i], &columns[i].type))
             return NULL;
     }
@@ -259,7 +272,7 @@ static bool class_weight_read(const json_t *root, struct arena *arena, struct jo
 static bool validation_read(const json_t *root, struct arena *arena, struct jobs_spec *spec, struct problem *problem) {
     const json_t *validation = NULL, *source = NULL;
     const char *name = NULL;
-    int64_t folds = 0, *indexes = NULL;
+    int64_t folds = 0;
     size_t n = 0;
     struct jobs_validation *v = &spec->validation;
     if (json_read_object(root, "validation", false, "", &validation, problem)) {
@@ -272,15 +285,16 @@ static bool validation_read(const json_t *root, struct arena *arena, struct jobs
         return problem->type == PROBLEM_NONE;
     if (!json_read_string(source, "dataset", true, "", &name, problem) ||
         !json_read_int(source, "version", true, "", 1, MAX_INDEX, &v->version, problem) ||
-        !json_read_int(source, "id", true, "", 1, (int64_t)1 << 53, &v->id, problem) ||
-        !json_read_ints(source, "indexes", true, "", 0, MAX_INDEX, SIZE_MAX, arena, &indexes, &n, problem))
+        !json_read_int(source, "id", true, "", 1, (int64_t)1 << 53, &v->id, problem))
         return false;
-    v->indexes = indexes;
+    v->columns = columns_read(source, "columns", arena, &n, problem);
+    if (!v->columns)
+        return problem_set(problem, PROBLEM_INTERNAL, "the columns of the validation dataset");
     v->dataset = arena_strdup(arena, name);
     if (!v->dataset)
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     v->weighted = n == spec->n_inputs + 2;
-    return n == spec->n_inputs + 1 || v->weighted || problem_set(problem, PROBLEM_INTERNAL, "indexes of %zu columns", n);
+    return n == spec->n_inputs + 1 || v->weighted || problem_set(problem, PROBLEM_INTERNAL, "%zu columns of the validation dataset", n);
 }
 
 /* What depends on the columns. */

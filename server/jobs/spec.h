@@ -24,8 +24,9 @@ struct jobs_class_weights {
 struct jobs_validation {
     const char *dataset; /* NULL: none */
     int64_t version, id;
-    bool weighted;          /* its rows have weights too: a column of the same name */
-    const int64_t *indexes; /* [1 + n_inputs, and 1 when weighted] where target, inputs and weight are in it */
+    bool weighted; /* its rows have weights too: a column of the same name */
+    const struct jobs_column
+        *columns; /* [1 + n_inputs, and 1 when weighted] target, inputs and weight as they are in it, each read as the job's column is */
 };
 
 struct jobs_spec {

@@ -65,7 +65,7 @@ static dn_status range_sum(struct task *t, size_t range, size_t slot, dn_error *
             return s;
         dn_pairwise_push(&sum, 0);
     }
-    dn_pairwise_total(&sum, t->totals + range * t->n_out);
+    dn_pairwise_total(&sum, t->n_out > 0 ? t->totals + range * t->n_out : t->totals); /* a sum of nothing has no totals */
     return DN_OK;
 }
 

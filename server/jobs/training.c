@@ -262,20 +262,10 @@ static bool open_source(struct training *t, int64_t kept, struct jobs_source **o
 static bool open_validation(struct training *t, int64_t kept, struct jobs_source **out, struct problem *problem) {
     const struct jobs_spec *spec = &t->spec;
     const struct jobs_validation *v = &spec->validation;
-    struct jobs_column *columns = arena_alloc(&t->arena, (spec->n_inputs + 2) * sizeof *columns);
     if (!v->dataset)
         return true;
-    if (!columns)
-        return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-    for (size_t i = 0; i <= spec->n_inputs; i++) {
-        columns[i] = i == 0 ? spec->target : spec->inputs[i - 1];
-        columns[i].index = (size_t)v->indexes[i];
-    }
-    if (v->weighted) {
-        columns[spec->n_inputs + 1] = spec->weight;
-        columns[spec->n_inputs + 1].index = (size_t)v->indexes[spec->n_inputs + 1];
-    }
-    return jobs_source_open(t->store, v->id, columns, spec->n_inputs + 1 + (v->weighted ? 1 : 0), team_size(t->team), kept, out, problem);
+    return jobs_source_open(t->store, v->id, v->columns, spec->n_inputs + 1 + (v->weighted ? 1 : 0), team_size(t->team), kept, out,
+                            problem);
 }
 
 static bool prepare_and_train(struct training *t, struct problem *problem) {

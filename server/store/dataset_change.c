@@ -5,6 +5,7 @@
 /* A name as it is now. */
 struct dataset_name {
     int64_t newest; /* 0: no version */
+    int64_t id;     /* of the newest version */
     int64_t revision;
     char etag[64]; /* of the newest version; "" when there is none */
 };
@@ -12,10 +13,15 @@ struct dataset_name {
 static struct dataset_name look_up(struct store_tx *tx, const char *name) {
     struct dataset_name now = {0};
     struct store_query q;
-    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT newest, revision FROM datasets WHERE name = ?", store_text(name));
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT d.newest, d.revision, coalesce(v.id, 0) FROM datasets d LEFT JOIN dataset_versions v ON v.name = d.name AND "
+                "v.version = d.newest"
+                " WHERE d.name = ?",
+                store_text(name));
     if (store_query_row(&q)) {
         now.newest = store_query_int(&q, 0);
         now.revision = store_query_int(&q, 1);
+        now.id = store_query_int(&q, 2);
         if (now.newest) {
             store_etag(now.newest, now.revision, now.etag);
         }
@@ -36,6 +42,7 @@ static bool must_exist(struct store_tx *tx, const char *name, const struct datas
 struct publish {
     const struct store_dataset_new *d;
     struct store_part_sum staged;
+    int64_t kept; /* parts of the version that is appended to */
     struct store_dataset_published out;
     struct store_dataset *dataset; /* the version as it is committed; NULL: not wanted */
 };
@@ -63,10 +70,29 @@ static void insert_version(struct store_tx *tx, struct publish *p) {
         store_text(d->name), store_int(version), store_int(d->n_rows), store_int(d->n_cols), store_int(d->bytes), store_int(tx->now),
         store_text(d->sha256), store_text(d->content), store_text(d->options ? d->options : ""), store_text(d->columns),
         store_text(d->notes));
-    STORE_RUN(tx->connection, tx->problem, "INSERT INTO dataset_parts (version, seq, part) VALUES (?, 0, ?)", store_int(id),
-              store_int(d->part));
+    STORE_RUN(tx->connection, tx->problem,
+              "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, seq, part FROM dataset_parts WHERE version = ?2 AND seq < ?3",
+              store_int(id), store_int(d->onto), store_int(p->kept));
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "INSERT INTO dataset_parts (version, seq, part) SELECT ?1, coalesce(max(seq) + 1, 0), ?2 FROM dataset_parts WHERE version = ?1",
+        store_int(id), store_int(d->part));
     p->out.id = id;
     p->out.version = version;
+}
+
+/* The rows of the parts that stay of the version that is appended to, 0 for a table of its own. It must be the newest still. */
+static int64_t rows_before(struct store_tx *tx, struct publish *p, const struct dataset_name *now) {
+    const struct store_dataset_new *d = p->d;
+    if (d->onto && must_exist(tx, d->name, now) && now->id != d->onto) {
+        problem_set(tx->problem, PROBLEM_CONFLICT, "dataset \"%s\" was changed while the rows were read: send them again", d->name);
+    }
+    p->kept = STORE_ASK(tx->connection, tx->problem, 0, "SELECT count(*) - ?2 FROM dataset_parts WHERE version = ?1", store_int(d->onto),
+                        store_int(d->taken));
+    return STORE_ASK(tx->connection, tx->problem, 0,
+                     "SELECT n_rows - (SELECT coalesce(sum(c.n_rows), 0) FROM dataset_parts p JOIN chunks c ON c.part = p.part"
+                     " WHERE p.version = ?1 AND p.seq >= ?2) FROM dataset_versions WHERE id = ?1",
+                     store_int(d->onto), store_int(p->kept));
 }
 
 static void publish(struct store_tx *tx, void *arg) {
@@ -77,8 +103,8 @@ static void publish(struct store_tx *tx, void *arg) {
     if (!store_condition_check(&d->condition, now.newest ? now.etag : NULL, "dataset", d->name, tx->problem)) {
         return;
     }
-    store_part_publish(tx, &p->staged, d->n_rows, -1);
-    int64_t same = now.newest ? find_same(tx, d, now.newest) : 0;
+    store_part_publish(tx, &p->staged, d->n_rows - rows_before(tx, p, &now), -1);
+    int64_t same = now.newest && !d->onto ? find_same(tx, d, now.newest) : 0;
     if (same) {
         p->out = (struct store_dataset_published){.id = same, .version = now.newest, .unchanged = true};
         store_part_kill(tx, d->part);

@@ -10,6 +10,7 @@ void store_dataset_done(struct store_dataset *d) {
         free(d->content);
         free(d->columns);
         free(d->notes);
+        free(d->options);
         free(d->description);
         free(d->tags);
         *d = (struct store_dataset){0};
@@ -30,7 +31,8 @@ bool store_dataset_load(struct store_query *q, struct store_dataset *out) {
                                   .description = store_query_take(q, 11),
                                   .tags = store_query_take(q, 12),
                                   .revision = store_query_int(q, 13),
-                                  .newest = store_query_int(q, 14) != 0};
+                                  .newest = store_query_int(q, 14) != 0,
+                                  .options = store_query_take(q, 15)};
     store_query_copy(q, 1, out->name, sizeof out->name);
     store_etag(out->version, out->revision, out->etag);
     if (q->problem->type) {

@@ -1,8 +1,9 @@
-/* What a store is made of. Locks: ring, readers, parts, pins and writer have one each, all leaves: none is taken under another, and no SQL runs under one. */
+/* What a store is made of. Locks: ring, readers, parts, pins, claims and writer have one each, all leaves: none is taken under another, and no SQL runs under one. */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
 
 #include "store/changes.h"
+#include "store/claims.h"
 #include "store/lockfile.h"
 #include "store/parts.h"
 #include "store/pins.h"
@@ -26,6 +27,7 @@ struct store {
     struct store_readers readers;
     struct store_parts parts;
     struct store_pins pins;
+    struct store_claims claims;
     struct store_writer writer;
 };
 

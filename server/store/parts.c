@@ -190,18 +190,31 @@ static void append_done(struct store_work *work) {
     append_free(a);
 }
 
+/* Whether the chunk's turn has come. Chunks may begin with number 1: then number 0 may come later. With the mutex held. */
+static bool is_due(struct store_part *p, int64_t chunk) {
+    if (p->n_chunks == 0 && chunk == 1) {
+        p->due = 1;
+        p->front = true;
+    }
+    const bool next = chunk == p->due, front = chunk == 0 && p->front;
+    p->due += next;
+    p->front = p->front && !front;
+    return next || front;
+}
+
 /* Enters the chunk in the books. False: it may not be written. */
 static bool enter(struct store_parts *parts, struct append *a) {
     pthread_mutex_lock(&parts->mutex);
     struct store_part *p = *find(parts, a->part);
-    bool fits = p && p->n_chunks == a->chunk;
+    const int64_t due = p ? p->due : 0;
+    bool fits = p && is_due(p, a->chunk);
     if (!p) {
         problem_set(&a->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged", a->part);
     } else {
         p->pending++;
         p->n_chunks++;
         if (!fits) {
-            problem_set(&a->problem, PROBLEM_INTERNAL, "chunk %" PRId64 " came where %" PRId64 " was due", a->chunk, p->n_chunks - 1);
+            problem_set(&a->problem, PROBLEM_INTERNAL, "chunk %" PRId64 " came where %" PRId64 " was due", a->chunk, due);
         }
     }
     pthread_mutex_unlock(&parts->mutex);

@@ -13,6 +13,8 @@ struct store_part {
     struct store_part *next; /* in its bucket */
     int64_t id;
     int64_t n_chunks;         /* appended so far, written or not */
+    int64_t due;              /* number of the chunk that is to come */
+    bool front;               /* number 0 may come too */
     size_t pending;           /* of them not written yet */
     bool made;                /* its row is in the database; the writer thread's */
     bool dropped;             /* to be marked dead, once nothing is pending */

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-enum { LEASE_MS = 15000, BULK_LIMIT = 64 * 1024 * 1024, HEALTH_MS = 1000 };
+enum { LEASE_MS = 15000, BULK_LIMIT = 8 * 1024 * 1024, HEALTH_MS = 1000 };
 
 /* ---- open ---- */
 
@@ -81,6 +81,7 @@ static void dismantle(struct store *store) {
     store_writer_done(store);
     store_parts_done(&store->parts);
     store_pins_done(&store->pins);
+    store_claims_done(&store->claims);
     store_ring_done(&store->ring);
     store_lock_release(store->lock_fd); /* last: until here nobody else may open the file */
     free(store->log_path);
@@ -95,6 +96,7 @@ bool store_open(const struct store_settings *settings, struct store **out, struc
     }
     store->lock_fd = -1;
     store_pins_init(&store->pins);
+    store_claims_init(&store->claims);
     bool ok = store_ring_init(&store->ring, problem);
     ok = store_readers_init(&store->readers, problem) && ok;
     ok = store_parts_init(&store->parts, problem) && ok;
@@ -150,6 +152,17 @@ void store_stats(struct store *store, struct store_stats *out) {
     *out = (struct store_stats){.database_bytes = file_size(store->path), .log_bytes = file_size(store->log_path)};
     if (store_read_begin(&r, store, &problem)) {
         out->free_bytes = STORE_PAGE_SIZE * STORE_ASK(r.connection, &problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES);
+        out->dataset_bytes =
+            STORE_ASK(r.connection, &problem, 0,
+                      "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN (SELECT p.part FROM dataset_versions v JOIN"
+                      " dataset_parts p ON p.version = v.id WHERE v.hidden = 0)",
+                      STORE_NO_VALUES);
+        out->doomed_bytes = STORE_ASK(
+            r.connection, &problem, 0,
+            "SELECT coalesce(sum(bytes), 0) FROM chunks WHERE part IN (SELECT id FROM parts WHERE state <> 1 AND state = 2 UNION"
+            " SELECT p.part FROM dataset_versions v JOIN dataset_parts p ON p.version = v.id WHERE v.hidden = 1 AND NOT EXISTS"
+            " (SELECT 1 FROM dataset_parts o JOIN dataset_versions w ON w.id = o.version WHERE o.part = p.part AND w.hidden = 0))",
+            STORE_NO_VALUES);
         store_read_end(&r);
     }
     problem_done(&problem);

@@ -18,9 +18,10 @@
 struct store;
 
 struct store_settings {
-    const char *path;   /* the database file; made when it is not there */
-    int64_t lease_ms;   /* how long a claim or a staged part is owned without renewal; 0: 15,000 */
-    int64_t bulk_limit; /* bytes the bulk queue may hold before store_part_append's callers should pause; 0: 64 MiB */
+    const char *path; /* the database file; made when it is not there */
+    int64_t lease_ms; /* how long a claim or a staged part is owned without renewal; 0: 15,000 */
+    int64_t
+        bulk_limit; /* bytes the bulk queue may hold before store_part_append's callers should pause; 0: 8 MiB, about a chunk: one is written, one waits */
 };
 
 /* Makes or opens the file, takes FILE.lock (flock), applies migrations, starts the writer, gives expired work back, begins to sweep. Refusals are one clear line each: locked by pid N; no Discern
@@ -37,6 +38,8 @@ struct store_stats {
     size_t state_queue, bulk_queue;    /* transactions waiting */
     int64_t bulk_bytes;                /* bytes waiting */
     int64_t free_bytes;                /* in the file's free pages */
+    int64_t dataset_bytes;             /* in chunks of dataset versions, those that several share counted once */
+    int64_t doomed_bytes;              /* in chunks that nobody sees any more and that are not given back yet */
 };
 void store_stats(struct store *store, struct store_stats *out);
 
@@ -67,7 +70,8 @@ typedef void (*store_done_fn)(
     const struct problem *problem); /* on the writer thread: be short, call no store function that waits. NULL problem: committed */
 /* An id for staged chunks, leased to this process and kept alive by it until published or dropped. No transaction yet: cheap, may be called on an I/O thread. */
 int64_t store_part_begin(struct store *store);
-/* Queues chunk number `chunk` (0, 1, …, in order) of n_blobs blobs (a dataset: one a column; a model: one), standing for n_rows rows. Takes the blobs' memory (not the array's) in any case.
+/* Queues chunk number `chunk` (0, 1, … in order; or 1, 2, … in order, and then number 0 may come some time later and stands before them) of n_blobs blobs (a dataset: one a column; a model:
+ * one), standing for n_rows rows. Takes the blobs' memory (not the array's) in any case.
  * `done` is called once. Returns false when the queue is over its limit: the caller should pause until its `done`s come (the chunk is queued all the same). Never blocks. */
 bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t n_rows, const struct store_blob *blobs, size_t n_blobs,
                        store_done_fn done, void *arg);
@@ -92,6 +96,7 @@ struct store_dataset {
     char *content;     /* "b2:…" */
     char *columns;     /* JSON array of column objects (names, types, summaries) */
     char *notes;       /* JSON object: how it was read (options, warnings) */
+    char *options;     /* as in store_dataset_new */
     char *description; /* may be NULL */
     char *tags;        /* JSON array */
     int64_t revision;  /* counts changes of description and tags */
@@ -106,6 +111,9 @@ struct store_dataset_new {
     int64_t n_rows, n_cols, bytes;
     const char *sha256, *content, *columns, *notes;
     const char *options; /* what of the request changes the reading: same content and options as the newest version make no new one */
+    /* Rows were appended: id of the version whose parts come before `part`, counted in n_rows. It must be the newest: PROBLEM_CONFLICT. 0: a table of its own. */
+    int64_t onto;
+    int64_t taken; /* so many of its last parts are left out: their rows are in `part` */
     struct store_condition condition;
 };
 struct store_dataset_published {
@@ -116,6 +124,11 @@ struct store_dataset_published {
 /* dataset: the version as it was committed, for the caller to free, whatever becomes of it later; NULL: not wanted. */
 bool store_dataset_publish(struct store *store, const struct store_dataset_new *d, struct store_dataset_published *out,
                            struct store_dataset *dataset, struct problem *problem);
+/* Whoever appends to a dataset reads all that is stored of it, which takes long: one at a time does so for a dataset, and at most STORE_CLAIMS for all of them, so that what waits holds no
+ * thread. In this process. false: others are at it. */
+#define STORE_CLAIMS 2
+bool store_dataset_claim(struct store *store, const char *name);
+void store_dataset_release(struct store *store, const char *name);
 /* version 0: the newest. PROBLEM_UNKNOWN_DATASET. */
 bool store_dataset_get(struct store *store, const char *name, int64_t version, struct store_dataset *out, struct problem *problem);
 bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out, struct problem *problem);

@@ -4,10 +4,13 @@
 #include "wire/list_item.h"
 #include <discern/table.h>
 
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MISSING_TOKEN_ROOM = 256 }; /* with the spaces around it */
+enum { NUMBER_WHOLE = 320 };       /* digits before the point of the largest double, and more */
 
 struct text text_trim(const char *bytes, size_t n) {
     while (n > 0 && (bytes[0] == ' ' || bytes[0] == '\t')) {
@@ -48,6 +51,32 @@ bool text_boolean(struct text t, bool *out) {
         return true;
     }
     return false;
+}
+
+bool number_is_exact(const char *text, size_t n, double number) {
+    char whole[NUMBER_WHOLE];
+    struct text t = text_trim(text, n);
+    if (t.n > 0 && (t.bytes[0] == '-' || t.bytes[0] == '+')) {
+        t = (struct text){t.bytes + 1, t.n - 1};
+    }
+    while (t.n > 1 && t.bytes[0] == '0') {
+        t = (struct text){t.bytes + 1, t.n - 1};
+    }
+    uint64_t value = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        if (t.bytes[i] < '0' || t.bytes[i] > '9') {
+            return true; /* fractions are seldom exact, and nobody expects them to be */
+        }
+        value = value * 10 + (uint64_t)(t.bytes[i] - '0');
+    }
+    if (t.n <= 15) {
+        return true;
+    }
+    if (t.n < 20) { /* below 10^19 < 2^64 */
+        return (uint64_t)fabs(number) == value;
+    }
+    const int length = snprintf(whole, sizeof whole, "%.0f", fabs(number));
+    return (size_t)length == t.n && memcmp(whole, t.bytes, t.n) == 0;
 }
 
 const char *text_show(const char *bytes, size_t n, char out[TEXT_SHOWN]) {

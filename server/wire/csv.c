@@ -17,7 +17,8 @@ enum mode {
     MODE_QUOTED, /* within quotes */
     MODE_CLOSED, /* behind a quote that closes the cell or is the first of two */
     MODE_STRAY,  /* in the text after a closing quote, which was a fault */
-    MODE_LF      /* behind a CR: a LF belongs to it */
+    MODE_LF,     /* behind a CR: a LF belongs to it */
+    MODE_COMMENT /* in a comment line */
 };
 
 void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells, const struct csv_handler *handler) {
@@ -189,6 +190,11 @@ static void cell_end(struct csv *c, size_t end) {
     }
 }
 
+/* The row that begins here is a comment. May look into the slack. */
+SCAN_INLINE bool is_comment(const struct csv *c) {
+    return c->comment != '\0' && c->data[c->row] == c->comment;
+}
+
 /* ---- the automaton ------------------------------------------------------------------------------------------------------------------ */
 /* Room for the cells that a block of 64 bytes may end, so that the hot loop need not ask. */
 static bool cells_reserve(struct csv *c) {
@@ -235,7 +241,7 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
         c->n_cells = (size_t)(cell - c->cells);
         c->n_canonical = n_canonical;
         cell_end(c, end);
-        if (mark != '\n' || c->stopped) {
+        if (mark != '\n' || c->stopped || SCAN_UNLIKELY(is_comment(c))) {
             return false;
         }
         row = start;
@@ -315,13 +321,19 @@ static void as_plain(struct csv *c) {
 
 static void step_cell(struct csv *c, size_t limit) {
     c->doubled = false;
+    if (c->cell == c->row && is_comment(c)) {
+        c->comments++;
+        c->mode = MODE_COMMENT;
+        return;
+    }
     if (c->data[c->cell] == '"') {
         c->mode = MODE_QUOTED;
         c->scan = c->cell + 1;
         return;
     }
     plain_cells(c, limit);
-    if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->data[c->cell] != '"') {
+    const bool comment = c->cell == c->row && is_comment(c);
+    if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->data[c->cell] != '"' && !comment) {
         c->mode = MODE_PLAIN; /* a quote within it */
     }
 }
@@ -386,6 +398,20 @@ static void step_lf(struct csv *c) {
     c->mode = MODE_CELL;
 }
 
+/* Nothing of the line is kept, however long it is. */
+static void step_comment(struct csv *c, size_t limit) {
+    size_t at = c->scan;
+    while (at < limit && c->data[at] != '\n' && c->data[at] != '\r') {
+        at++;
+    }
+    if (at < limit) {
+        c->mode = c->data[at] == '\r' ? MODE_LF : MODE_CELL;
+        c->line++;
+        at++;
+    }
+    c->row = c->cell = c->scan = at;
+}
+
 /* Cuts data[c->scan … limit - 1] into cells, as far as that is decided. */
 static void parse(struct csv *c, size_t limit) {
     while (!c->stopped && c->scan < limit) {
@@ -407,6 +433,9 @@ static void parse(struct csv *c, size_t limit) {
             break;
         case MODE_LF:
             step_lf(c);
+            break;
+        case MODE_COMMENT:
+            step_comment(c, limit);
             break;
         }
     }
@@ -490,6 +519,7 @@ bool csv_feed(struct csv *c, const char *bytes, size_t n) {
 static void last_cell(struct csv *c) {
     switch ((enum mode)c->mode) {
     case MODE_LF:
+    case MODE_COMMENT:
         return;
     case MODE_QUOTED:
         fault(c, c->cell, true, "quote is never closed");

@@ -2,6 +2,7 @@
  *
  * RFC 4180 quoting; lines end in LF, CRLF or CR; empty lines are skipped. A quote within an unquoted cell is an ordinary character. Tab-separated text has, by its own rule
  * (IANA), no quoting, but much of it is written with: there a quoted cell counts as one only if its closing quote ends the cell on the same line, otherwise it is plain text.
+ * Lines that begin with a comment character, if one is set, are passed over before anything in them counts.
  * Faults: unclosed quote, text after a closing quote, NUL, invalid UTF-8 (UTF-16 and compressed bodies are told by their first bytes), too long cells and rows, too many cells. */
 #ifndef WIRE_CSV_H
 #define WIRE_CSV_H
@@ -58,6 +59,8 @@ struct csv_handler {
 struct csv {
     struct csv_handler handler;
     char delimiter;
+    char comment;           /* set after init: lines that begin with it are no rows; '\0': all are */
+    int64_t comments;       /* such lines */
     size_t max_cell;        /* bytes of one cell */
     size_t max_cells;       /* of one row */
     int mode;               /* enum mode of csv.c: where the automaton stands */

@@ -7,13 +7,14 @@
 #include <string.h>
 
 /* More cells than a table may have columns are counted, so that a table too wide is told by its own delimiter. */
-enum { SAMPLE_MAX_CELLS = 4 * WIRE_MAX_COLUMNS };
+enum { SAMPLE_MAX_CELLS = 4 * WIRE_MAX_COLUMNS, SHARP_BEFORE = 256 };
 
 /* *unfinished: cells of the row that has not ended (an unclosed quote, the end of the sample). */
-static bool read_sample(const char *bytes, size_t n, bool whole, char delimiter, const struct csv_handler *handler, size_t *unfinished) {
+static bool read_sample(const struct csv_sample *sample, char delimiter, const struct csv_handler *handler, size_t *unfinished) {
     struct csv csv;
     csv_init(&csv, delimiter, WIRE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
-    if (csv_feed(&csv, bytes, n) && whole) {
+    csv.comment = sample->comment;
+    if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
         csv_end(&csv);
     }
     const bool well = !csv.no_memory;
@@ -25,18 +26,63 @@ static bool read_sample(const char *bytes, size_t n, bool whole, char delimiter,
 /* ---- delimiter ---------------------------------------------------------------------------------------------------------------------- */
 struct count {
     char delimiter;
-    size_t rows;  /* rows seen */
-    size_t cells; /* of the first row */
-    size_t agree; /* rows with that many cells */
+    char comment;
+    size_t rows;                 /* seen that count */
+    size_t cells;                /* of the first row */
+    size_t agree;                /* rows with that many cells */
+    size_t sharp;                /* rows that begin with # before the first one that does not */
+    size_t first_sharp;          /* cells of the first of them */
+    size_t agree_sharp;          /* how many of them have as many */
+    uint32_t seen[SHARP_BEFORE]; /* cells of the first ones */
+    bool no_memory;
 };
+
+/* Rows that begin with # wait for the first one that does not. */
+static void count_sharp(struct count *count, const struct csv_row *row) {
+    if (count->sharp < SHARP_BEFORE) {
+        count->seen[count->sharp] = (uint32_t)row->n_cells;
+    }
+    count->first_sharp = count->sharp == 0 ? row->n_cells : count->first_sharp;
+    count->agree_sharp += row->n_cells == count->first_sharp;
+    count->sharp++;
+}
 
 static bool count_row(void *arg, const struct csv_row *row) {
     struct count *count = arg;
+    const bool sharp = count->comment == '\0' && row->bytes[0] == '#';
+    if (sharp && count->rows == 0) {
+        count_sharp(count, row);
+        return true;
+    }
     if (count->rows == 0) {
         count->cells = row->n_cells;
+        for (size_t i = 0; i < count->sharp && i < SHARP_BEFORE; i++) {
+            count->agree += count->seen[i] == row->n_cells;
+        }
+        count->rows = count->agree;
+    }
+    if (sharp && row->n_cells != count->cells) {
+        return true;
     }
     count->agree += row->n_cells == count->cells;
     return ++count->rows < CSV_SNIFF_ROWS;
+}
+
+/* Returns complete rows that do not only begin with #. */
+static size_t count_rows(const struct csv_sample *sample, char delimiter, struct count *count) {
+    *count = (struct count){.delimiter = delimiter, .comment = sample->comment};
+    size_t unfinished = 0;
+    count->no_memory = !read_sample(sample, delimiter, &(struct csv_handler){.row = count_row, .arg = count}, &unfinished);
+    const size_t rows = count->rows;
+    if (rows == 0 && count->sharp > 0) { /* nothing but such rows */
+        count->rows = count->sharp < CSV_SNIFF_ROWS ? count->sharp : CSV_SNIFF_ROWS;
+        count->agree = count->agree_sharp < count->rows ? count->agree_sharp : count->rows;
+        count->cells = count->first_sharp;
+    } else if (rows == 0) { /* better than nothing */
+        count->rows = count->agree = 1;
+        count->cells = unfinished;
+    }
+    return rows;
 }
 
 static bool better(const struct count *a, const struct count *b) {
@@ -50,28 +96,34 @@ static bool better(const struct count *a, const struct count *b) {
     return b->delimiter != '\t' && a->cells > b->cells;
 }
 
-char csv_sniff_delimiter(const char *bytes, size_t n, bool whole, size_t *n_rows) {
+char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shape) {
     static const char candidates[] = {'\t', ',', ';', '|'};
     struct count best = {0};
     size_t complete = 0;
+    bool no_memory = false;
     for (size_t i = 0; i < sizeof candidates; i++) {
-        struct count count = {.delimiter = candidates[i]};
-        size_t unfinished = 0;
-        read_sample(bytes, n, whole, candidates[i], &(struct csv_handler){.row = count_row, .arg = &count}, &unfinished);
-        const size_t rows = count.rows;
-        if (rows == 0) { /* better than nothing */
-            count.rows = count.agree = 1;
-            count.cells = unfinished;
+        struct count count;
+        if (candidates[i] == sample->comment) {
+            continue;
         }
-        if (i == 0 || better(&count, &best) || (best.cells < 2 && candidates[i] == ',')) {
+        const size_t rows = count_rows(sample, candidates[i], &count);
+        no_memory |= count.no_memory;
+        if (best.delimiter == '\0' || better(&count, &best) || (best.cells < 2 && candidates[i] == ',')) {
             best = count;
             complete = rows;
         }
     }
-    if (n_rows != NULL) {
-        *n_rows = complete;
+    if (shape != NULL) {
+        *shape = (struct csv_shape){complete, best.cells, no_memory};
     }
     return best.delimiter;
+}
+
+void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv_shape *shape) {
+    struct count count;
+    shape->rows = count_rows(sample, delimiter, &count);
+    shape->cells = count.cells;
+    shape->no_memory = count.no_memory;
 }
 
 /* ---- header ------------------------------------------------------------------------------------------------------------------------- */
@@ -86,6 +138,8 @@ struct below {
 
 struct evidence {
     const struct missing *missing;
+    size_t cells; /* of the table's first row, and its comment character: to know comments */
+    char comment;
     size_t rows;          /* seen, the first one included */
     size_t n;             /* cells of the first row */
     struct below *column; /* [n] */
@@ -118,6 +172,9 @@ static bool first_row(struct evidence *e, const struct csv_row *row) {
 
 static bool header_row(void *arg, const struct csv_row *row) {
     struct evidence *e = arg;
+    if (csv_is_comment(row, e->cells, e->comment)) {
+        return true;
+    }
     if (e->rows++ == 0) {
         return first_row(e, row);
     }
@@ -195,11 +252,11 @@ static void decide(struct evidence *e, struct csv_header *out) {
     out->header = out->doubtful && v.typed && !v.token && !v.unnamed;
 }
 
-bool csv_sniff_header(const char *bytes, size_t n, bool whole, char delimiter, const struct missing *missing, struct csv_header *out) {
-    struct evidence e = {.missing = missing};
+bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells, const struct missing *missing,
+                      struct csv_header *out) {
+    struct evidence e = {.missing = missing, .cells = cells, .comment = sample->comment};
     size_t unfinished = 0;
-    const bool well =
-        read_sample(bytes, n, whole, delimiter, &(struct csv_handler){.row = header_row, .arg = &e}, &unfinished) && !e.no_memory;
+    const bool well = read_sample(sample, delimiter, &(struct csv_handler){.row = header_row, .arg = &e}, &unfinished) && !e.no_memory;
     if (well) {
         decide(&e, out);
     }

@@ -1,22 +1,57 @@
-/* Instances: inputs, matrix, values. The formats are in instances_json.c, instances_csv.c and instances_pairs.c. */
+/* Instances: the model's inputs, the matrix and its entries. What a value may be is in instances_value.c; the formats are in instances_json.c, instances_lines.c, instances_csv.c,
+ * instances_svmlight.c and instances_pairs.c. */
 #include "wire/instances.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void wire_instances_done(struct wire_instances *in) {
     free(in->raw);
+    free(in->row_start);
+    free(in->feature);
+    free(in->entry);
     free(in->label);
     *in = (struct wire_instances){0};
 }
 
+dn_raw_rows wire_instances_rows(const struct wire_instances *in, size_t first, size_t n) {
+    const dn_raw_rows all = {.n = in->n, .value = in->raw, .row_start = in->row_start, .feature = in->feature, .entry = in->entry};
+    return dn_raw_part(all, in->n_inputs, first, n);
+}
+
+void wire_instances_keep_labelled(struct wire_instances *in) {
+    size_t n = 0, n_entries = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        const size_t from = in->row_start != NULL ? in->row_start[i] : 0, end = in->row_start != NULL ? in->row_start[i + 1] : 0;
+        if (in->label[i] == SIZE_MAX) {
+            continue;
+        }
+        memmove(in->raw + n * in->n_inputs, in->raw + i * in->n_inputs, in->n_inputs * sizeof *in->raw);
+        in->label[n] = in->label[i];
+        if (end > from) {
+            memmove(in->feature + n_entries, in->feature + from, (end - from) * sizeof *in->feature);
+            memmove(in->entry + n_entries, in->entry + from, (end - from) * sizeof *in->entry);
+        }
+        n_entries += end - from;
+        n++;
+        if (in->row_start != NULL) {
+            in->row_start[n] = n_entries; /* n <= i + 1: what is read next lies behind it, or was read */
+        }
+    }
+    in->n = n;
+}
+
 /* ---- the model's inputs --------------------------------------------------------------------------------------------------------------- */
 bool instances_init(struct instances *in, const dn_model *model, bool labelled, struct problem *problem) {
-    *in = (struct instances){
-        .model = model, .encoder = dn_model_encoder(model), .classes = dn_model_classes(model), .labelled = labelled, .problem = problem};
+    *in = (struct instances){.model = model,
+                             .encoder = dn_model_encoder(model),
+                             .classes = dn_model_classes(model),
+                             .labelled = labelled,
+                             .problem = problem,
+                             .max_bytes = INSTANCES_MAX_BYTES};
     in->n_inputs = dn_encoder_n_inputs(in->encoder);
     in->rows.n_inputs = in->n_inputs;
     in->type = malloc(in->n_inputs + 1);
@@ -29,6 +64,9 @@ bool instances_init(struct instances *in, const dn_model *model, bool labelled, 
         const dn_column_type type = dn_encoder_input(in->encoder, i)->type;
         in->type[i] = (uint8_t)type;
         in->run[i] = type == DN_NUMERIC ? in->run[i + 1] + 1 : 0;
+        in->n_cells += type == DN_SPARSE ? dn_encoder_input(in->encoder, i)->width : 1;
+        in->sparse |= type == DN_SPARSE;
+        in->entries |= type == DN_SPARSE || type == DN_TEXT;
     }
     return missing_init(&in->missing, NULL, problem);
 }
@@ -39,10 +77,15 @@ void instances_done(struct instances *in) {
     free(in->run);
     free(in->named);
     names_done(&in->names);
+    dn_text_work_free(in->words);
 }
 
 const char *instances_name(const struct instances *in, size_t i) {
     return i < in->n_inputs ? dn_encoder_input(in->encoder, i)->name : dn_model_target(in->model);
+}
+
+static bool is_sparse(const struct instances *in, size_t i) {
+    return i < in->n_inputs && in->type[i] == DN_SPARSE;
 }
 
 static bool is_named(const struct instances *in, size_t i, const char *name, size_t n) {
@@ -50,22 +93,70 @@ static bool is_named(const struct instances *in, size_t i, const char *name, siz
     return strncmp(own, name, n) == 0 && own[n] == '\0';
 }
 
-size_t instances_find(struct instances *in, const char *name, size_t n, size_t expected) {
-    if (memchr(name, '\0', n) != NULL) {
-        return SIZE_MAX;
+/* "f17" of a sparse input "f": digits without a leading zero, from first_place on. */
+static struct slot find_place(const struct instances *in, const char *name, size_t n) {
+    for (size_t i = 0; i < in->n_inputs; i++) {
+        const dn_input *input = dn_encoder_input(in->encoder, i);
+        const size_t prefix = in->type[i] == DN_SPARSE ? strlen(input->name) : n;
+        uint64_t number = 0;
+        size_t at = prefix;
+        if (prefix >= n || memcmp(name, input->name, prefix) != 0 || (name[prefix] == '0' && n > prefix + 1)) {
+            continue;
+        }
+        while (at < n && name[at] >= '0' && name[at] <= '9' && number <= UINT32_MAX) {
+            number = 10 * number + (uint64_t)(name[at++] - '0');
+        }
+        if (at == n && number >= input->first_place && number <= UINT32_MAX) {
+            return (struct slot){i, (size_t)(number - input->first_place)};
+        }
     }
-    if (expected <= in->n_inputs && is_named(in, expected, name, n)) {
-        return expected;
+    return (struct slot){SIZE_MAX, 0};
+}
+
+struct slot instances_find(struct instances *in, const char *name, size_t n, size_t expected) {
+    const struct slot nowhere = {SIZE_MAX, 0};
+    if (memchr(name, '\0', n) != NULL) {
+        return nowhere;
+    }
+    if (expected <= in->n_inputs && !is_sparse(in, expected) && is_named(in, expected, name, n)) {
+        return (struct slot){expected, 0};
     }
     for (size_t i = in->names.n; i <= in->n_inputs; i++) {
         const char *own = instances_name(in, i);
         if (!names_add(&in->names, own, strlen(own))) {
             instances_no_memory(in);
-            return SIZE_MAX;
+            return nowhere;
         }
     }
     const ptrdiff_t found = names_find(&in->names, name, n);
-    return found >= 0 ? (size_t)found : SIZE_MAX;
+    if (found >= 0 && !is_sparse(in, (size_t)found)) {
+        return (struct slot){(size_t)found, 0};
+    }
+    return in->sparse ? find_place(in, name, n) : nowhere;
+}
+
+struct slot instances_cell(const struct instances *in, size_t cell) {
+    if (!in->sparse || cell >= in->n_cells) {
+        return (struct slot){cell < in->n_cells ? cell : in->n_inputs, 0};
+    }
+    size_t i = 0;
+    for (;; i++) {
+        const size_t width = is_sparse(in, i) ? dn_encoder_input(in->encoder, i)->width : 1;
+        if (cell < width) {
+            return (struct slot){i, cell};
+        }
+        cell -= width;
+    }
+}
+
+const char *instances_show(const struct instances *in, struct slot slot, char out[SLOT_SHOWN]) {
+    if (is_sparse(in, slot.input)) {
+        const dn_input *input = dn_encoder_input(in->encoder, slot.input);
+        (void)snprintf(out, SLOT_SHOWN, "\"%s%zu\"", input->name, slot.place + input->first_place);
+    } else {
+        (void)snprintf(out, SLOT_SHOWN, "\"%s\"", instances_name(in, slot.input));
+    }
+    return out;
 }
 
 /* ---- faults ------------------------------------------------------------------------------------------------------------------------- */
@@ -92,27 +183,44 @@ void instances_fault(struct instances *in, const char *pointer, int64_t line, in
 }
 
 /* ---- the matrix --------------------------------------------------------------------------------------------------------------------- */
+static bool refuse_size(struct instances *in) {
+    instances_fault(in, NULL, 0, 0, "the instances need more than %zu MiB of memory: send fewer at a time", in->max_bytes >> 20);
+    in->stopped = true;
+    return false;
+}
+
+/* What a row takes beside its entries. */
+static size_t row_bytes(const struct instances *in) {
+    return (in->n_inputs + 1) * sizeof(double) + sizeof(size_t);
+}
+
+/* *array with room for n elements of a size; what it holds stays. */
+static bool resize(void *array, size_t n, size_t size) {
+    void *memory = realloc(*(void **)array, n * size);
+    if (memory != NULL) {
+        *(void **)array = memory;
+    }
+    return memory != NULL;
+}
+
 static bool rows_grow(struct instances *in) {
     struct wire_instances *rows = &in->rows;
-    const size_t width = in->n_inputs > 0 ? in->n_inputs : 1, most = INSTANCES_MAX_BYTES / sizeof(double) / width;
+    const size_t width = in->n_inputs > 0 ? in->n_inputs : 1, most = in->max_bytes / row_bytes(in);
     if (rows->capacity >= most) {
-        instances_fault(in, NULL, 0, 0, "the instances need more than %d MiB of memory: send fewer at a time", INSTANCES_MAX_BYTES >> 20);
-        in->stopped = true;
-        return false;
+        return refuse_size(in);
     }
     size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 1;
     capacity = capacity > most ? most : capacity;
-    double *raw = realloc(rows->raw, capacity * width * sizeof *raw);
-    if (raw != NULL) {
-        rows->raw = raw;
-    }
-    size_t *label = in->labelled ? realloc(rows->label, capacity * sizeof *label) : NULL;
-    if (label != NULL) {
-        rows->label = label;
-    }
-    if (raw == NULL || (in->labelled && label == NULL)) {
+    bool grown = resize(&rows->raw, capacity * width, sizeof *rows->raw);
+    grown = grown && (!in->labelled || resize(&rows->label, capacity, sizeof *rows->label));
+    const bool first = rows->row_start == NULL;
+    grown = grown && (!in->entries || resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
+    if (!grown) {
         instances_no_memory(in);
         return false;
+    }
+    if (in->entries && first) {
+        rows->row_start[0] = 0;
     }
     rows->capacity = capacity;
     return true;
@@ -131,125 +239,103 @@ double *instances_row(struct instances *in) {
         rows->label[rows->n] = SIZE_MAX;
     }
     rows->n++;
+    in->n_begun++;
     return row;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------------------- */
-/* What came, for a message. */
-static void put_shown(const struct value *value, struct buf *why) {
-    char shown[TEXT_SHOWN];
-    text_show(value->text.bytes, value->text.n, shown);
-    switch (value->kind) {
-    case VALUE_STRING:
-    case VALUE_TEXT:
-        buf_puts(why, shown);
-        return;
-    case VALUE_NESTED:
-        buf_puts(why, "an array or an object");
-        return;
-    case VALUE_MISSING:
-    case VALUE_NUMBER:
-    case VALUE_NOT_FINITE:
-    case VALUE_TRUE:
-    case VALUE_FALSE:
-        buf_printf(why, "%.*s", (int)(value->text.n < 40 ? value->text.n : 40), value->text.bytes);
-        return;
+/* ---- entries ------------------------------------------------------------------------------------------------------------------------ */
+static bool entries_grow(struct instances *in) {
+    struct wire_instances *rows = &in->rows;
+    const size_t each = sizeof *rows->entry + sizeof *rows->feature, most = in->max_bytes / each;
+    if (rows->entry_capacity >= most) {
+        return refuse_size(in);
     }
-}
-
-static bool refuse(const struct value *value, const char *rule, struct buf *why) {
-    buf_puts(why, rule);
-    buf_puts(why, " (got ");
-    put_shown(value, why);
-    buf_putc(why, ')');
-    return false;
-}
-
-static bool is_text(const struct value *value) {
-    return value->kind == VALUE_STRING || value->kind == VALUE_TEXT;
-}
-
-/* Null, or a token for missing; NaN is one only where no number is expected. */
-static bool is_missing(const struct instances *in, const struct value *value, bool numeric) {
-    if (value->kind == VALUE_MISSING) {
-        return true;
+    size_t capacity = rows->entry_capacity > 0 ? 2 * rows->entry_capacity : 256;
+    capacity = capacity > most ? most : capacity;
+    if (!resize(&rows->feature, capacity, sizeof *rows->feature) || !resize(&rows->entry, capacity, sizeof *rows->entry)) {
+        instances_no_memory(in);
+        return false;
     }
-    const struct text t = text_trim(value->text.bytes, value->text.n);
-    return is_text(value) && missing_has(&in->missing, t) && !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
-}
-
-static bool as_number(const struct value *value, double *out, struct buf *why) {
-    if (value->kind == VALUE_NUMBER) {
-        *out = value->number;
-        return true;
-    }
-    const struct text t = text_trim(value->text.bytes, value->text.n);
-    if (value->kind == VALUE_TEXT && dn_number_parse(t.bytes, t.n, out)) {
-        return true;
-    }
-    return refuse(value, "must be a finite number", why);
-}
-
-static bool as_boolean(const struct value *value, double *out, struct buf *why) {
-    const struct text t = text_trim(value->text.bytes, value->text.n);
-    bool truth = value->kind == VALUE_TRUE;
-    if (value->kind == VALUE_NUMBER && (value->number == 0 || value->number == 1)) {
-        truth = value->number == 1;
-    } else if (is_text(value) && (text_is(t, "0") || text_is(t, "1"))) {
-        truth = text_is(t, "1");
-    } else if (value->kind != VALUE_TRUE && value->kind != VALUE_FALSE && !(is_text(value) && text_boolean(t, &truth))) {
-        return refuse(value, "must be true or false", why);
-    }
-    *out = truth ? 1 : 0;
+    rows->entry_capacity = capacity;
     return true;
 }
 
-static bool put_label(struct instances *in, const struct value *value, struct buf *why) {
-    size_t *label = &in->rows.label[in->rows.n - 1];
-    const dn_column_type type = in->classes->type;
-    double number = 0;
-    size_t k = SIZE_MAX;
-    if (is_missing(in, value, false)) {
-        return true;
+void instances_put_feature(struct instances *in, size_t feature, double value) {
+    if (in->stopped || (in->n_entries == in->rows.entry_capacity && !entries_grow(in))) {
+        return;
     }
-    if (type == DN_NUMERIC || type == DN_BOOLEAN) {
-        if (!(type == DN_NUMERIC ? as_number(value, &number, why) : as_boolean(value, &number, why))) {
-            return false;
+    in->rows.feature[in->n_entries] = (uint32_t)feature;
+    in->rows.entry[in->n_entries++] = value;
+}
+
+void instances_put_entry(struct instances *in, size_t i, size_t place, double number) {
+    const size_t feature = place <= UINT32_MAX ? dn_encoder_place(in->encoder, i, (uint32_t)place) : SIZE_MAX;
+    if (feature != SIZE_MAX) {
+        instances_put_feature(in, feature, number);
+    }
+}
+
+/* Sorts n entries by feature, by a heap: no worst case, no memory. */
+static void sift(uint32_t *feature, double *entry, size_t at, size_t n) {
+    const uint32_t f = feature[at];
+    const double x = entry[at];
+    for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && feature[child + 1] > feature[child];
+        if (feature[child] <= f) {
+            break;
         }
-        k = dn_model_class_of_number(in->model, number);
-    } else if (value->kind != VALUE_NESTED && value->kind != VALUE_NOT_FINITE) {
-        k = dn_model_class_of_text(in->model, value->text.bytes, value->text.n);
+        feature[at] = feature[child];
+        entry[at] = entry[child];
+        at = child;
     }
-    if (k == SIZE_MAX) {
-        return refuse(value, "must be one of the model's classes", why);
-    }
-    *label = k;
-    return true;
+    feature[at] = f;
+    entry[at] = x;
 }
 
-bool instances_put(struct instances *in, size_t i, const struct value *value, struct buf *why) {
-    if (i == in->n_inputs) {
-        return !in->labelled || put_label(in, value, why);
+static void sort_entries(uint32_t *feature, double *entry, size_t n) {
+    for (size_t i = n / 2; i-- > 0;) {
+        sift(feature, entry, i, n);
     }
-    double *out = &in->rows.raw[(in->rows.n - 1) * in->n_inputs + i];
-    const dn_column_type type = (dn_column_type)in->type[i];
-    if (is_missing(in, value, type == DN_NUMERIC)) {
-        return true;
+    for (size_t end = n; end-- > 1;) {
+        const uint32_t f = feature[0];
+        const double x = entry[0];
+        feature[0] = feature[end];
+        entry[0] = entry[end];
+        feature[end] = f;
+        entry[end] = x;
+        sift(feature, entry, 0, end);
     }
-    if (type == DN_NUMERIC) {
-        return as_number(value, out, why);
+}
+
+size_t instances_row_end(struct instances *in) {
+    struct wire_instances *rows = &in->rows;
+    if (!in->entries || in->stopped) {
+        return SIZE_MAX;
     }
-    if (type == DN_BOOLEAN) {
-        return as_boolean(value, out, why);
+    const size_t from = rows->row_start[rows->n - 1], n = in->n_entries - from;
+    uint32_t *feature = n > 0 ? rows->feature + from : NULL;
+    double *entry = n > 0 ? rows->entry + from : NULL;
+    size_t kept = 0, twice = SIZE_MAX, sorted = 1;
+    while (sorted < n && feature[sorted] > feature[sorted - 1]) {
+        sorted++;
     }
-    if (value->kind == VALUE_NESTED || value->kind == VALUE_NOT_FINITE) {
-        return refuse(value, "must be a string", why);
+    if (sorted < n) {
+        sort_entries(feature, entry, n);
     }
-    *out = dn_encoder_level(in->encoder, i, value->text.bytes, value->text.n);
-    if (*out == DN_UNSEEN && dn_encoder_refuses_unseen(in->encoder)) {
-        return refuse(value, "must be a category that training saw", why);
+    for (size_t i = 0; i < n; i++) {
+        twice = i > 0 && feature[i] == feature[i - 1] ? feature[i] : twice;
+        feature[kept] = feature[i];
+        entry[kept] = entry[i];
+        kept += entry[i] != 0; /* zeros were kept to find what comes twice */
     }
-    return true;
+    in->n_entries = from + kept;
+    rows->row_start[rows->n] = in->n_entries;
+    return twice;
+}
+
+void instances_row_drop(struct instances *in) {
+    in->rows.n--;
+    in->n_entries = in->entries ? in->rows.row_start[in->rows.n] : 0;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------ */
@@ -258,7 +344,7 @@ bool instances_finish(struct instances *in, const char *pointer, struct wire_ins
         instances_fault(in, pointer, 0, 0, "there are no instances: at least one is needed");
     }
     for (size_t i = 0; in->rows.n > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled; i++) {
-        if (in->named[i] == 0) {
+        if (in->named[i] == 0 && !is_sparse(in, i)) {
             instances_fault(in, pointer, 0, 0, "no instance names the column \"%s\"", instances_name(in, i));
         }
     }
@@ -268,48 +354,4 @@ bool instances_finish(struct instances *in, const char *pointer, struct wire_ins
     *out = in->rows;
     in->rows = (struct wire_instances){0};
     return true;
-}
-
-/* ---- the face ----------------------------------------------------------------------------------------------------------------------- */
-bool wire_instances_format(const char *media_type, enum wire_instances_format *out) {
-    if (media_type[0] == '\0') {
-        *out = WIRE_INSTANCES_SNIFF;
-    } else if (strcmp(media_type, "application/json") == 0) {
-        *out = WIRE_INSTANCES_JSON;
-    } else if (strcmp(media_type, "text/csv") == 0) {
-        *out = WIRE_INSTANCES_CSV;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static enum wire_instances_format sniff(const char *body, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        if (body[i] == '{' || body[i] == '[') {
-            return WIRE_INSTANCES_JSON;
-        }
-        if (body[i] != ' ' && body[i] != '\t' && body[i] != '\r' && body[i] != '\n') {
-            break;
-        }
-    }
-    return WIRE_INSTANCES_CSV;
-}
-
-bool wire_instances_read(const char *body, size_t size, enum wire_instances_format format, const dn_model *model, bool labelled,
-                         struct wire_instances *out, struct problem *problem) {
-    struct instances in;
-    bool well = instances_init(&in, model, labelled, problem);
-    if (size >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */
-        body += 3;
-        size -= 3;
-    }
-    if (format == WIRE_INSTANCES_SNIFF) {
-        format = sniff(body, size);
-    }
-    if (well) {
-        well = format == WIRE_INSTANCES_JSON ? instances_read_json(&in, body, size, out) : instances_read_csv(&in, body, size, out);
-    }
-    instances_done(&in);
-    return well;
 }

@@ -18,26 +18,33 @@ static void read_pairs(struct instances *in, const char *const *names, const cha
         return;
     }
     for (size_t i = 0; i < n && !in->stopped; i++) {
-        const size_t input = instances_find(in, names[i], strlen(names[i]), i);
+        const struct slot slot = instances_find(in, names[i], strlen(names[i]), i);
+        const bool sparse = slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
         const struct value value = {.kind = VALUE_TEXT, .text = {values[i], strlen(values[i])}};
         if (in->stopped) {
             break;
         }
         buf_clear(&why);
         buf_puts(&why, ": ");
-        if (input == SIZE_MAX) {
+        if (slot.input == SIZE_MAX) {
             fault_at(in, names[i], "the model has no column ", "");
-        } else if (in->named[input] != 0) {
+        } else if (!sparse && in->named[slot.input] != 0) {
             fault_at(in, names[i], "the column ", " comes twice");
         } else {
-            in->named[input] = 1;
-            if (!instances_put(in, input, &value, &why)) {
+            in->named[slot.input] = 1;
+            if (!instances_put(in, slot, &value, &why)) {
                 const char *text = buf_cstr(&why);
                 fault_at(in, names[i], "column ", text != NULL ? text : "");
             }
         }
     }
     buf_done(&why);
+    const size_t twice = instances_row_end(in);
+    if (twice != SIZE_MAX) {
+        char name[SLOT_SHOWN];
+        (void)dn_encoder_feature_name(in->encoder, twice, name, sizeof name);
+        fault_at(in, name, "the column ", " comes twice");
+    }
 }
 
 bool wire_instances_pairs(const char *const *names, const char *const *values, size_t n, const dn_model *model, struct wire_instances *out,
@@ -47,7 +54,7 @@ bool wire_instances_pairs(const char *const *names, const char *const *values, s
     if (well) {
         read_pairs(&in, names, values, n);
         for (size_t i = 0; i < in.n_inputs && !in.stopped; i++) {
-            if (in.named[i] == 0) {
+            if (in.named[i] == 0 && in.type[i] != DN_SPARSE) {
                 instances_fault(&in, NULL, 0, 0, "the column \"%s\" is not given: leave it empty for a missing value",
                                 instances_name(&in, i));
             }

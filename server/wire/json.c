@@ -10,11 +10,20 @@
 enum expect { EXPECT_VALUE, EXPECT_VALUE_OR_END, EXPECT_KEY, EXPECT_KEY_OR_END, EXPECT_COLON, EXPECT_COMMA_OR_END, EXPECT_NOTHING };
 enum partial { PARTIAL_NONE, PARTIAL_STRING, PARTIAL_WORD };
 
+/* Faults that are told from the others by their address. */
 static const char no_memory[] = "no memory left";
+static const char ends_in_container[] = "the body ends within an array or object", ends_in_string[] = "the body ends within a string";
 
 void wire_json_init(struct wire_json *r) {
     *r = (struct wire_json){.line = 1, .expect = EXPECT_VALUE, .piece = "", .fault = ""};
     r->at = r->end = r->piece;
+}
+
+void wire_json_reset(struct wire_json *r) {
+    struct buf scratch = r->scratch;
+    wire_json_init(r);
+    buf_clear(&scratch);
+    r->scratch = scratch;
 }
 
 void wire_json_done(struct wire_json *r) {
@@ -29,6 +38,7 @@ void wire_json_feed(struct wire_json *r, const char *bytes, size_t n) {
     r->before += r->end - r->piece;
     r->piece = r->at = bytes;
     r->end = bytes + n;
+    r->slack = 0;
 }
 
 void wire_json_close(struct wire_json *r) {
@@ -101,43 +111,10 @@ static bool is(const char *text, size_t n, const char *word) {
     return n == strlen(word) && memcmp(text, word, n) == 0;
 }
 
-/* RFC 8259 section 6: -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)? */
-static bool number_grammar(const char *s, size_t n) {
-    size_t i = n > 0 && s[0] == '-';
-    const size_t whole = i;
-    while (i < n && s[i] >= '0' && s[i] <= '9') {
-        i++;
-    }
-    if (i == whole || (s[whole] == '0' && i > whole + 1)) {
-        return false;
-    }
-    if (i < n && s[i] == '.') {
-        const size_t part = ++i;
-        while (i < n && s[i] >= '0' && s[i] <= '9') {
-            i++;
-        }
-        if (i == part) {
-            return false;
-        }
-    }
-    if (i < n && (s[i] == 'e' || s[i] == 'E')) {
-        i++;
-        i += i < n && (s[i] == '+' || s[i] == '-');
-        const size_t power = i;
-        while (i < n && s[i] >= '0' && s[i] <= '9') {
-            i++;
-        }
-        if (i == power) {
-            return false;
-        }
-    }
-    return i == n;
-}
-
 static enum wire_json_kind word_decide(struct wire_json *r, struct wire_json_token *token, const char *text, size_t n) {
     token->text = text;
     token->length = n;
-    if (number_grammar(text, n)) {
+    if (text[0] < 'A' && wire_json_is_number(text, n)) { /* no letter first: mostly the words are true and false */
         token->finite = dn_number_parse(text, n, &token->number);
         return deliver(r, token, WIRE_JSON_NUMBER);
     }
@@ -189,7 +166,7 @@ static enum wire_json_kind word(struct wire_json *r, struct wire_json_token *tok
 
 /* A plain number is decided here and now; everything else is a word. */
 static enum wire_json_kind number(struct wire_json *r, struct wire_json_token *token) {
-    if (r->end - r->at > SCAN_NUMBER_READS) {
+    if ((size_t)(r->end - r->at) + r->slack > SCAN_NUMBER_READS) {
         bool canonical = false;
         const size_t n = scan_number(r->at, &token->number, &canonical);
         const char *digits = r->at + (*r->at == '-');
@@ -250,7 +227,7 @@ static enum wire_json_kind string(struct wire_json *r, struct wire_json_token *t
             return fault(r, token, r->token_at, no_memory);
         }
         if (r->closed) {
-            return fault(r, token, r->token_at, "the body ends within a string");
+            return fault(r, token, r->token_at, ends_in_string);
         }
         token->kind = WIRE_JSON_MORE;
         return WIRE_JSON_MORE;
@@ -276,9 +253,13 @@ static enum wire_json_kind string_begin(struct wire_json *r, struct wire_json_to
 }
 
 /* ---- between tokens ----------------------------------------------------------------------------------------------------------------- */
+/* With lines a line end is no space. */
 SCAN_INLINE const char *skip_space(struct wire_json *r, const char *p) {
     while (p < r->end && (unsigned char)*p <= ' ') {
         if (*p == '\n') {
+            if (r->lines) {
+                break;
+            }
             r->line++;
             r->line_start = offset_of(r, p) + 1;
         } else if (*p != ' ' && *p != '\t' && *p != '\r') {
@@ -319,6 +300,61 @@ static enum wire_json_kind value(struct wire_json *r, struct wire_json_token *to
     return word_byte(c) ? word(r, token) : unexpected(r, token);
 }
 
+/* ---- lines: NDJSON ------------------------------------------------------------------------------------------------------------------ */
+/* Between tokens at a line end: true when that is a token (END_LINE, or a fault that leaves it unread). */
+static bool line_end(struct wire_json *r, struct wire_json_token *token) {
+    if (r->depth > 0) {
+        fault(r, token, r->token_at, "the line ends within an array or object");
+        return true;
+    }
+    const bool told = r->expect == EXPECT_NOTHING;
+    r->at++;
+    r->line++;
+    r->line_start = offset_of(r, r->at);
+    r->expect = EXPECT_VALUE;
+    token->kind = WIRE_JSON_END_LINE;
+    return told;
+}
+
+/* Passes over the rest of the line; false: the piece ends before it. */
+static bool line_pass(struct wire_json *r) {
+    const char *end = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
+    r->at = end != NULL ? end : r->end;
+    r->skipping = end == NULL;
+    return end != NULL;
+}
+
+bool wire_json_next_line(struct wire_json *r) {
+    if (r->faulty && (r->fault == no_memory || r->fault == ends_in_container || r->fault == ends_in_string)) {
+        return false;
+    }
+    r->faulty = false;
+    r->fault = "";
+    r->partial = PARTIAL_NONE;
+    r->depth = 0;
+    r->expect = EXPECT_VALUE;
+    r->skipping = true;
+    return true;
+}
+
+/* The piece is used up between tokens. */
+static enum wire_json_kind at_end(struct wire_json *r, struct wire_json_token *token) {
+    if (!r->closed) {
+        token->kind = WIRE_JSON_MORE;
+        return WIRE_JSON_MORE;
+    }
+    if (r->expect == EXPECT_NOTHING && r->lines) {
+        r->expect = EXPECT_VALUE;
+        token->kind = WIRE_JSON_END_LINE;
+        return WIRE_JSON_END_LINE;
+    }
+    if (r->expect == EXPECT_NOTHING || (r->lines && r->depth == 0)) {
+        token->kind = WIRE_JSON_END;
+        return WIRE_JSON_END;
+    }
+    return fault(r, token, r->token_at, r->depth > 0 ? ends_in_container : "the body is empty");
+}
+
 enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *token) {
     if (SCAN_UNLIKELY(r->faulty)) {
         token->kind = WIRE_JSON_FAULT;
@@ -332,21 +368,22 @@ enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *
         return r->partial == PARTIAL_STRING ? string(r, token) : word(r, token);
     }
     r->scratch.size = 0;
+    if (SCAN_UNLIKELY(r->skipping) && !line_pass(r)) {
+        return at_end(r, token);
+    }
     for (;;) {
         r->at = skip_space(r, r->at);
         r->token_at = offset_of(r, r->at);
         if (r->at == r->end) {
-            if (!r->closed) {
-                token->kind = WIRE_JSON_MORE;
-                return WIRE_JSON_MORE;
-            }
-            if (r->expect == EXPECT_NOTHING) {
-                token->kind = WIRE_JSON_END;
-                return WIRE_JSON_END;
-            }
-            return fault(r, token, r->token_at, r->depth > 0 ? "the body ends within an array or object" : "the body is empty");
+            return at_end(r, token);
         }
         const char c = *r->at;
+        if (SCAN_UNLIKELY(c == '\n')) { /* with lines only: otherwise it is a space */
+            if (line_end(r, token)) {
+                return token->kind;
+            }
+            continue;
+        }
         switch ((enum expect)r->expect) {
         case EXPECT_VALUE:
         case EXPECT_VALUE_OR_END:
@@ -394,7 +431,7 @@ size_t wire_json_numbers(struct wire_json *r, double *out, size_t max) {
             r->at = skip_space(r, r->at + 1);
         }
         const char *p = r->at;
-        if (r->end - p <= SCAN_NUMBER_READS) {
+        if ((size_t)(r->end - p) + r->slack <= SCAN_NUMBER_READS || p == r->end) {
             break;
         }
         bool canonical = false;

@@ -1,6 +1,7 @@
-/* JSON strings: end, escapes, UTF-8. */
+/* The texts of tokens: strings (end, escapes, UTF-8), numbers. */
 #include "wire/json_string.h"
 #include "base/utf8.h"
+#include "wire/csv_text.h"
 #include "wire/scan.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ const char *wire_json_check_utf8(const char *text, size_t n, size_t *wrong) {
         return NULL;
     }
     *wrong = valid;
-    return "invalid UTF-8";
+    return csv_text_wrong(text + valid, n - valid);
 }
 
 static int hex_digit(char c) {
@@ -112,7 +113,7 @@ const char *wire_json_unescape(char *text, size_t n, size_t *out_n, size_t *wron
         const size_t valid = utf8_valid_prefix(p, plain);
         if (valid < plain) {
             *wrong = (size_t)(p - text) + valid;
-            return "invalid UTF-8";
+            return csv_text_wrong(p + valid, plain - valid);
         }
         memmove(out, p, plain);
         out += plain;
@@ -138,4 +139,36 @@ const char *wire_json_unescape(char *text, size_t n, size_t *out_n, size_t *wron
     }
     *out_n = (size_t)(out - text);
     return NULL;
+}
+
+bool wire_json_is_number(const char *s, size_t n) {
+    size_t i = n > 0 && s[0] == '-';
+    const size_t whole = i;
+    while (i < n && s[i] >= '0' && s[i] <= '9') {
+        i++;
+    }
+    if (i == whole || (s[whole] == '0' && i > whole + 1)) {
+        return false;
+    }
+    if (i < n && s[i] == '.') {
+        const size_t part = ++i;
+        while (i < n && s[i] >= '0' && s[i] <= '9') {
+            i++;
+        }
+        if (i == part) {
+            return false;
+        }
+    }
+    if (i < n && (s[i] == 'e' || s[i] == 'E')) {
+        i++;
+        i += i < n && (s[i] == '+' || s[i] == '-');
+        const size_t power = i;
+        while (i < n && s[i] >= '0' && s[i] <= '9') {
+            i++;
+        }
+        if (i == power) {
+            return false;
+        }
+    }
+    return i == n;
 }

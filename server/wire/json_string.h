@@ -1,4 +1,4 @@
-/* The strings of the incremental JSON reader: finding their end, their escapes, their UTF-8. Private to wire/json.c. */
+/* The texts of the incremental JSON reader's tokens: a string's end, escapes and UTF-8, a number's grammar. Private to wire/json.c. */
 #ifndef WIRE_JSON_STRING_H
 #define WIRE_JSON_STRING_H
 
@@ -13,5 +13,7 @@ const char *wire_json_string_end(const char *p, const char *limit, bool *escaped
 const char *wire_json_unescape(char *text, size_t n, size_t *out_n, size_t *wrong);
 /* UTF-8 of a string without escapes; as above. */
 const char *wire_json_check_utf8(const char *text, size_t n, size_t *wrong);
+/* RFC 8259 section 6: -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)? */
+bool wire_json_is_number(const char *s, size_t n);
 
 #endif

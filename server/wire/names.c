@@ -42,6 +42,19 @@ static bool grow(struct names *names) {
     return true;
 }
 
+/* What was added last displaced nothing: taking names out in reverse order leaves no gap in a run. The texts must still be there. */
+void names_clear(struct names *names) {
+    while (names->n > 0) {
+        const struct text *last = &names->text[names->n - 1];
+        size_t at = hash_keyed(&names->key, last->bytes, last->n) & (names->n_slots - 1);
+        while (names->slot[at] != names->n) {
+            at = (at + 1) & (names->n_slots - 1);
+        }
+        names->slot[at] = 0;
+        names->n--;
+    }
+}
+
 bool names_add(struct names *names, const char *bytes, size_t n) {
     if (names->n == names->capacity && !grow(names)) {
         return false;

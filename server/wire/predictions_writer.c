@@ -1,6 +1,7 @@
-/* Classes and features as JSON, and the answer of a prediction call. Numbers go straight into the buffer; the text of a class is made once, not for each row. */
+/* Classes and features as JSON, and the answer of a prediction call as JSON and NDJSON; as CSV it is predictions_csv.c's. Numbers go straight into the buffer; the text of a class is made once,
+ * not for each row. */
 #include "base/json_write.h"
-#include "wire/wire.h"
+#include "wire/predictions_csv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +30,13 @@ static void make_classes(struct wire_predictions *p) {
     const dn_classes *classes = dn_model_classes(p->model);
     p->class_end = calloc(classes->n > 0 ? classes->n : 1, sizeof *p->class_end);
     for (size_t k = 0; p->class_end != NULL && k < classes->n; k++) {
-        wire_class_write(classes, k, &p->classes);
+        size_t n = 0;
+        if (p->format == WIRE_ANSWER_CSV) {
+            const char *name = class_name(classes, k, &n);
+            wire_csv_text(name, n, &p->classes);
+        } else {
+            wire_class_write(classes, k, &p->classes);
+        }
         p->class_end[k] = p->classes.size;
     }
     if (p->class_end == NULL || p->classes.failed) {
@@ -37,40 +44,40 @@ static void make_classes(struct wire_predictions *p) {
     }
 }
 
-static void put_class(const struct wire_predictions *p, size_t k) {
+void predictions_put_class(const struct wire_predictions *p, size_t k) {
     const size_t from = k > 0 ? p->class_end[k - 1] : 0;
     buf_append(p->out, p->classes.data + from, p->class_end[k] - from);
 }
 
 /* ---- features ----------------------------------------------------------------------------------------------------------------------- */
+const char *wire_feature_name(const dn_encoder *encoder, size_t j, struct buf *name) {
+    buf_clear(name);
+    size_t n = dn_encoder_feature_name(encoder, j, name->data, name->capacity);
+    if (n >= name->capacity) { /* a column's name and a category's text can be long together */
+        if (!buf_reserve(name, n + 1)) {
+            return NULL;
+        }
+        n = dn_encoder_feature_name(encoder, j, name->data, name->capacity);
+    }
+    name->size = n;
+    return name->data;
+}
+
 void wire_feature_names_write(const dn_encoder *encoder, struct buf *out) {
-    char small[256], *name = small;
-    size_t room = sizeof small;
+    struct buf name = {0};
     buf_putc(out, '[');
     for (size_t j = 0; j < dn_encoder_n_features(encoder) && !out->failed; j++) {
-        size_t n = dn_encoder_feature_name(encoder, j, name, room);
-        if (n >= room) { /* a column's name and a category's text can be long together */
-            char *larger = malloc(n + 1);
-            if (larger == NULL) {
-                out->failed = true;
-                break;
-            }
-            if (name != small) {
-                free(name);
-            }
-            name = larger;
-            room = n + 1;
-            n = dn_encoder_feature_name(encoder, j, name, room);
+        if (wire_feature_name(encoder, j, &name) == NULL) {
+            out->failed = true;
+            break;
         }
         if (j > 0) {
             buf_putc(out, ',');
         }
-        json_escape(out, name, n);
+        json_escape(out, name.data, name.size);
     }
     buf_putc(out, ']');
-    if (name != small) {
-        free(name);
-    }
+    buf_done(&name);
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
@@ -134,7 +141,7 @@ static void put_ambiguity(struct wire_predictions *p, const dn_prediction *rows,
     for (size_t k = 0; k < n_classes; k++) {
         if (rows->candidates[i * n_classes + k]) {
             buf_puts(p->out, comma);
-            put_class(p, k);
+            predictions_put_class(p, k);
             comma = ",";
         }
     }
@@ -158,7 +165,7 @@ static void put_row(struct wire_predictions *p, const dn_prediction *rows, size_
         if (rows->label[i] == DN_AMBIGUOUS) {
             buf_puts(p->out, "null");
         } else {
-            put_class(p, rows->label[i]);
+            predictions_put_class(p, rows->label[i]);
         }
     }
     if (p->outputs & WIRE_PROBABILITIES) {
@@ -186,41 +193,66 @@ static void put_row(struct wire_predictions *p, const dn_prediction *rows, size_
 }
 
 /* ---- the answer --------------------------------------------------------------------------------------------------------------------- */
-void wire_predictions_begin(struct wire_predictions *p, const dn_model *model, const char *name, int64_t version, unsigned outputs,
-                            struct buf *out) {
-    *p = (struct wire_predictions){.model = model, .outputs = outputs, .out = out};
-    make_classes(p);
+/* What stands before the rows. */
+static void put_head(struct wire_predictions *p, const struct wire_answer_head *head) {
+    struct buf *out = p->out;
     buf_puts(out, "{\"model\":");
-    json_escape(out, name, strlen(name));
-    buf_printf(out, ",\"version\":%" PRId64 ",\"classes\":[", version);
-    for (size_t k = 0; k < dn_model_classes(model)->n && !out->failed; k++) {
+    json_escape(out, head->name, strlen(head->name));
+    buf_printf(out, ",\"version\":%" PRId64 ",\"classes\":[", head->version);
+    for (size_t k = 0; k < dn_model_classes(p->model)->n && !out->failed; k++) {
         if (k > 0) {
             buf_putc(out, ',');
         }
-        put_class(p, k);
+        predictions_put_class(p, k);
     }
     buf_putc(out, ']');
-    if (outputs & WIRE_CONTRIBUTIONS) {
+    if (p->outputs & WIRE_CONTRIBUTIONS) {
         buf_puts(out, ",\"features\":");
-        wire_feature_names_write(dn_model_encoder(model), out);
+        wire_feature_names_write(dn_model_encoder(p->model), out);
         buf_puts(out, ",\"intercept\":");
-        wire_numbers_write(dn_model_intercept(model), dn_model_n_scores(model), out);
+        wire_numbers_write(dn_model_intercept(p->model), dn_model_n_scores(p->model), out);
     }
     buf_puts(out, ",\"predictions\":[");
 }
 
-void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows) {
-    for (size_t i = 0; i < n && !p->out->failed; i++) {
-        if (p->begun) {
-            buf_putc(p->out, ',');
-        }
-        p->begun = true;
-        put_row(p, rows, i);
+void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer_head *head, const dn_model *model,
+                            const dn_prediction *will, struct buf *out) {
+    *p =
+        (struct wire_predictions){.model = model, .outputs = head->outputs, .format = head->format, .refusals = head->refusals, .out = out};
+    make_classes(p);
+    if (p->format == WIRE_ANSWER_JSON) {
+        put_head(p, head);
+    } else if (p->format == WIRE_ANSWER_CSV) {
+        predictions_csv_header(p, will);
     }
 }
 
+void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows) {
+    for (size_t i = 0; i < n && !p->out->failed; i++) {
+        wire_item_begin(p->format, &p->begun, p->out);
+        if (p->format == WIRE_ANSWER_CSV) {
+            predictions_csv_row(p, rows, i);
+        } else {
+            put_row(p, rows, i);
+        }
+        wire_item_end(p->format, p->out);
+    }
+}
+
+void wire_predictions_refusal(struct wire_predictions *p, int64_t line, const struct problem *problem) {
+    wire_item_begin(p->format, &p->begun, p->out);
+    wire_item_refusal(p->format, p->n_columns, line, problem, p->out);
+    wire_item_end(p->format, p->out);
+}
+
 void wire_predictions_end(struct wire_predictions *p) {
-    buf_puts(p->out, "]}");
+    if (p->format == WIRE_ANSWER_JSON) {
+        buf_puts(p->out, "]}");
+    }
+}
+
+void wire_predictions_done(struct wire_predictions *p) {
     free(p->class_end);
+    p->class_end = NULL;
     buf_done(&p->classes);
 }

@@ -2,6 +2,7 @@
 #include "base/json_write.h"
 #include "wire/wire.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static bool needs_quotes(const char *text, size_t n) {
     return text[0] == ' ' || text[0] == '\t' || text[n - 1] == ' ' || text[n - 1] == '\t';
 }
 
-static void put_csv_text(const char *text, size_t n, struct buf *out) {
+void wire_csv_text(const char *text, size_t n, struct buf *out) {
     if (!needs_quotes(text, n)) {
         buf_append(out, text, n);
         return;
@@ -68,8 +69,10 @@ static void put_csv_cell(const dn_column_view *view, size_t row, struct buf *out
     case DN_TEXT:
         if (view->code[row] != DN_CODE_MISSING) {
             const char *text = string_at(view, view->code[row], &n);
-            put_csv_text(text, n, out);
+            wire_csv_text(text, n, out);
         }
+        return;
+    case DN_SPARSE: /* has no cells */
         return;
     }
 }
@@ -93,7 +96,7 @@ void wire_csv_header(const char *const *names, size_t n_columns, struct buf *out
         if (j > 0) {
             buf_putc(out, ',');
         }
-        put_csv_text(names[j], strlen(names[j]), out);
+        wire_csv_text(names[j], strlen(names[j]), out);
     }
     buf_putc(out, '\n');
 }
@@ -117,6 +120,8 @@ static void put_json_cell(const dn_column_view *view, size_t row, struct buf *ou
             json_escape(out, text, n);
         }
         return;
+    case DN_SPARSE: /* has no cells */
+        return;
     }
 }
 
@@ -133,6 +138,29 @@ static void put_json_row(const dn_column_view *views, const struct buf *keys, co
         put_json_cell(&views[j], row, out);
     }
     buf_putc(out, '}');
+}
+
+void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun, struct buf *out) {
+    struct buf name = {0};
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(out, begun || i > 0 ? ",{" : "{");
+        json_escape(out, rows->label_name, strlen(rows->label_name));
+        buf_putc(out, ':');
+        put_json_cell(rows->label, i, out);
+        for (size_t k = rows->entries->row_start[i]; k < rows->entries->row_start[i + 1]; k++) {
+            if (rows->entries->number[k] != 0) {
+                buf_clear(&name);
+                buf_printf(&name, "%s%" PRIu64, rows->name, (uint64_t)rows->first_place + rows->entries->place[k]);
+                buf_putc(out, ',');
+                json_escape(out, name.data, name.size);
+                buf_putc(out, ':');
+                put_number(rows->entries->number[k], out);
+            }
+        }
+        buf_putc(out, '}');
+    }
+    out->failed |= name.failed;
+    buf_done(&name);
 }
 
 static void put_json_rows(enum wire_row_format format, const dn_column_view *views, const char *const *names, size_t n_columns,

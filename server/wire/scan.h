@@ -16,6 +16,10 @@
 SCAN_INLINE size_t scan_lowest(uint64_t mask) {
     return (size_t)__builtin_ctzll(mask);
 }
+/* Zeros above the highest bit that is set. x must not be 0. */
+SCAN_INLINE unsigned scan_leading_zeros(uint64_t x) {
+    return (unsigned)__builtin_clzll(x);
+}
 #else
 #define SCAN_LIKELY(x) (x)
 #define SCAN_UNLIKELY(x) (x)
@@ -27,6 +31,13 @@ SCAN_INLINE size_t scan_lowest(uint64_t mask) {
         i++;
     }
     return i;
+}
+SCAN_INLINE unsigned scan_leading_zeros(uint64_t x) {
+    unsigned n = 0;
+    for (; x >> 63 == 0; x <<= 1) {
+        n++;
+    }
+    return n;
 }
 #endif
 

@@ -32,11 +32,16 @@ static bool column_parse(const json_t *object, struct wire_column *out, struct p
         return damaged(problem, "a column without its number of missing values");
     }
     out->missing = (int64_t)missing;
-    out->distinct = count_of(object, "distinct");
+    out->distinct = json_is_true(json_object_get(object, "distinct_estimated")) ? -1 : count_of(object, "distinct");
     out->distinct_above = count_of(object, "distinct_above");
     out->distinct_bytes = count_of(object, "distinct_bytes");
     out->minimum = number_of(object, "min");
     out->maximum = number_of(object, "max");
+    out->width = count_of(object, "width") > 0 ? (size_t)count_of(object, "width") : 0;
+    out->first_place = count_of(object, "first") > 0 ? (uint32_t)count_of(object, "first") : 0;
+    out->entries = count_of(object, "entries");
+    out->words = count_of(object, "words");
+    out->distinct_words = count_of(object, "distinct_words");
     out->name = strdup(name);
     return out->name != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
 }

@@ -1,12 +1,12 @@
-/* A table reader: options, finding out the format from the first bytes, faults, the summary. */
+/* A table reader: finding out the format from the first bytes, the face, the notes. */
 #include "wire/table.h"
 #include "base/heap.h"
 #include "base/json_write.h"
 #include "wire/csv_sniff.h"
+#include "wire/json_sniff.h"
+#include "wire/svmlight.h"
 #include "wire/wire.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,152 +19,17 @@ enum { GIVE_BACK_BYTES = 4 * 1024 * 1024 };
 enum { FORM_COLUMNS = 100 };
 #define FORM_HINT "curl -d takes the line breaks out of a file; send it with -T or --data-binary"
 
-/* ---- faults ------------------------------------------------------------------------------------------------------------------------- */
-static bool fault_take(struct wire_table *t, int64_t line, int64_t column, struct buf *text) {
-    const char *detail = buf_cstr(text);
-    t->builder.broken = true;
-    if (t->n_faults++ >= WIRE_MAX_FAULTS) {
-        t->problem.n_dropped++;
-    } else if (line > 0) {
-        problem_add_line(&t->problem, PROBLEM_INVALID_DATASET, line, column, "%s", detail != NULL ? detail : "");
-    } else {
-        problem_add(&t->problem, PROBLEM_INVALID_DATASET, "", "%s", detail != NULL ? detail : "");
-    }
-    buf_done(text);
-    t->refused |= t->n_faults >= TABLE_MAX_FAULTS;
-    return !t->refused;
-}
-
-bool table_fault(struct wire_table *t, int64_t line, int64_t column, const char *format, ...) {
-    struct buf text = {0};
-    va_list args;
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    return fault_take(t, line, column, &text);
-}
-
-bool table_fatal(struct wire_table *t, int64_t line, int64_t column, const char *format, ...) {
-    struct buf text = {0};
-    va_list args;
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    fault_take(t, line, column, &text);
-    t->refused = true;
-    return false;
-}
-
-bool table_stop(struct wire_table *t) {
-    problem_done(&t->problem);
-    problem_move(&t->problem, &t->builder.problem);
-    t->refused = true;
-    return false;
-}
-
-void table_warn(struct wire_table *t, const char *format, ...) {
-    struct buf text = {0};
-    va_list args;
-    if (++t->n_warnings > BUILDER_MAX_WARNINGS) {
-        return;
-    }
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    if (!text.failed) {
-        if (t->warnings.size > 0) {
-            buf_putc(&t->warnings, ',');
-        }
-        json_escape(&t->warnings, text.data, text.size);
-    }
-    buf_done(&text);
-}
-
-/* The same problem again, for a caller that asks twice. */
-static bool problem_again(struct problem *to, const struct problem *from) {
-    problem_set(to, from->type, "%s", from->detail != NULL ? from->detail : "");
-    for (size_t i = 0; i < from->n_errors; i++) {
-        const struct problem_error *e = &from->errors[i];
-        if (e->line > 0) {
-            problem_add_line(to, from->type, e->line, e->column, "%s", e->detail != NULL ? e->detail : "");
-        } else {
-            problem_add(to, from->type, e->pointer, "%s", e->detail != NULL ? e->detail : "");
-        }
-    }
-    to->n_dropped += from->n_dropped;
-    return false;
-}
-
-/* ---- columns ------------------------------------------------------------------------------------------------------------------------ */
-static bool has_control(struct text t) {
-    for (size_t i = 0; i < t.n; i++) {
-        if ((unsigned char)t.bytes[i] < 0x20 || t.bytes[i] == 0x7F) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* false: reading stops. */
-static bool check_name(struct wire_table *t, struct text name, size_t position, const struct csv_row *row) {
-    const ptrdiff_t same = names_find(&t->builder.names, name.bytes, name.n);
-    char shown[TEXT_SHOWN];
-    if (name.n <= WIRE_MAX_NAME && !has_control(name) && same < 0) {
-        return true;
-    }
-    int64_t line = 0, column = 0;
-    if (row != NULL) {
-        csv_cell_place(row, position - 1, &line, &column);
-    } else {
-        wire_json_place(&t->json, &line, &column);
-    }
-    const char *as = text_show(name.bytes, name.n, shown);
-    if (name.n > WIRE_MAX_NAME) {
-        return table_fault(t, line, column, "column name %s is %zu bytes long, at most %d are allowed", as, name.n, WIRE_MAX_NAME);
-    }
-    if (same >= 0) {
-        return table_fault(t, line, column, "column name %s is used twice: columns %td and %zu", as, same + 1, position);
-    }
-    return table_fault(t, line, column, "column name %s has a control character", as);
-}
-
-bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position, const struct names *header,
-                      const struct csv_row *row) {
-    char made[64];
-    struct text name = text_trim(bytes, n);
-    if (name.n == 0) {
-        name = (struct text){made, (size_t)snprintf(made, sizeof made, "c%zu", position)};
-        for (size_t k = 2;
-             names_find(&t->builder.names, name.bytes, name.n) >= 0 || (header && names_find(header, name.bytes, name.n) >= 0); k++) {
-            name.n = (size_t)snprintf(made, sizeof made, "c%zu_%zu", position, k);
-        }
-        table_warn(t, "column %zu has no name: it is called \"%s\"", position, made);
-    }
-    const bool go_on = check_name(t, name, position, row);
-    if (t->n_faults > 0) { /* the table is refused: a name that keeps the numbering */
-        name = (struct text){made, (size_t)snprintf(made, sizeof made, "\001%zu", position)};
-    }
-    if (builder_add_column(&t->builder, name.bytes, name.n) != BUILDER_WELL) {
-        return table_stop(t);
-    }
-    return go_on;
-}
-
 /* ---- the first bytes ---------------------------------------------------------------------------------------------------------------- */
-/* The body begins like JSON. */
-static bool looks_like_json(const char *bytes, size_t n) {
-    size_t i = n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (i < n && (bytes[i] == ' ' || bytes[i] == '\t' || bytes[i] == '\n' || bytes[i] == '\r')) {
-        i++;
-    }
-    return i < n && (bytes[i] == '[' || bytes[i] == '{');
+static bool no_memory(struct wire_table *t) {
+    problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
+    return table_stop(t);
 }
 
-static bool find_header(struct wire_table *t, const char *bytes, size_t n, bool whole) {
+static bool find_header(struct wire_table *t, const struct csv_sample *sample) {
     struct csv_header found = {0};
-    if (!csv_sniff_header(bytes, n, whole, t->delimiter, &t->builder.missing, &found)) {
-        problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-        return table_stop(t);
+    if (t->append.on ? !table_append_header(t, sample, &found)
+                     : !csv_sniff_header(sample, t->delimiter, t->first_cells, &t->builder.missing, &found)) {
+        return no_memory(t);
     }
     t->header = found.header;
     if (found.doubtful && found.header) {
@@ -175,42 +40,103 @@ static bool find_header(struct wire_table *t, const char *bytes, size_t n, bool 
     return true;
 }
 
-/* Format, delimiter, header from the first t->look bytes (whole: there are no more). false: the look must be longer, or the table is refused. */
-static bool decide(struct wire_table *t, bool whole) {
-    const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
-    const size_t n = t->ahead.size;
-    t->format = t->options.format == WIRE_JSON || (t->options.format == WIRE_SNIFF && looks_like_json(bytes, n)) ? WIRE_JSON : WIRE_CSV;
-    if (t->format == WIRE_JSON) {
-        t->decided = true;
-        wire_json_init(&t->json);
+/* The look must be longer, if it may. */
+static bool look_further(struct wire_table *t, bool whole) {
+    if (whole || t->look >= LOOK_MAX) {
+        return false;
+    }
+    t->look *= 2;
+    return true;
+}
+
+/* The format, as far as options and first bytes tell it. false: the look must be longer, or the table is refused. */
+static bool decide_format(struct wire_table *t, const char *bytes, size_t n, bool whole) {
+    static const enum wire_format of[] = {[WIRE_CSV] = WIRE_CSV,
+                                          [WIRE_TSV] = WIRE_CSV,
+                                          [WIRE_JSON] = WIRE_JSON,
+                                          [WIRE_NDJSON] = WIRE_NDJSON,
+                                          [WIRE_SVMLIGHT] = WIRE_SVMLIGHT};
+    if (t->options.format != WIRE_SNIFF) {
+        t->format = of[t->options.format];
         return true;
     }
-    size_t n_rows = 0;
-    t->delimiter = csv_sniff_delimiter(bytes, n, whole, &n_rows);
-    if (!whole && n_rows < 2 && t->look < LOOK_MAX) {
-        t->look *= 2;
+    t->format = WIRE_CSV;
+    if (!json_sniff_looks(bytes, n)) {
+        const bool separated =
+            t->options.delimiter != '\0' || t->options.header != WIRE_HEADER_AUTO; /* what is said of separated text only */
+        if (table_svmlight_is_stored(t) || (!separated && svmlight_looks_like(bytes, n, whole))) {
+            t->format = WIRE_SVMLIGHT;
+        }
+        return true;
+    }
+    const enum json_sniff found = json_sniff_lines(bytes, n);
+    if (found == JSON_SNIFF_NO_MEMORY) {
+        return no_memory(t);
+    }
+    t->format = found == JSON_SNIFF_LINES ? WIRE_NDJSON : WIRE_JSON;
+    return found != JSON_SNIFF_UNSURE || !look_further(t, whole);
+}
+
+/* Delimiter and header of separated text. false: the look must be longer, or the table is refused. */
+static bool decide_csv(struct wire_table *t, const char *bytes, size_t n, bool whole) {
+    const struct csv_sample sample = {.bytes = bytes, .n = n, .whole = whole, .comment = t->options.comment};
+    struct csv_shape shape;
+    t->delimiter = csv_sniff_delimiter(&sample, &shape);
+    if (shape.rows < 2 && look_further(t, whole)) {
         return false;
     }
     if (t->options.delimiter != '\0' || t->options.format == WIRE_TSV) {
         t->delimiter = t->options.delimiter != '\0' ? t->options.delimiter : '\t';
+        csv_sniff_shape(&sample, t->delimiter, &shape);
     }
+    if (t->append.on && t->options.delimiter == '\0' && t->options.format != WIRE_TSV) {
+        t->delimiter = table_append_delimiter(t, &sample, &shape);
+    }
+    if (shape.no_memory) {
+        return no_memory(t);
+    }
+    t->first_cells = shape.cells;
     t->header = t->options.header == WIRE_HEADER_YES;
-    if (t->options.header == WIRE_HEADER_AUTO && !find_header(t, bytes, n, whole)) {
+    return t->options.header != WIRE_HEADER_AUTO || find_header(t, &sample);
+}
+
+/* Format, delimiter, header from the first t->look bytes (whole: there are no more). false: the look must be longer, or the table is refused. */
+static bool decide(struct wire_table *t, bool whole) {
+    const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
+    const size_t n = t->ahead.size;
+    memcpy(t->head, bytes, n < sizeof t->head ? n : sizeof t->head);
+    if (!decide_format(t, bytes, n, whole) || (t->format == WIRE_CSV && !decide_csv(t, bytes, n, whole))) {
         return false;
     }
     t->decided = true;
-    table_csv_begin(t);
+    if (t->format == WIRE_SVMLIGHT) {
+        return table_svmlight_begin(t);
+    }
+    if (t->options.zero_based) {
+        table_warn(t, "option \"zero_based\" was not used: the body is not svmlight");
+    }
+    if (table_svmlight_is_stored(t)) {
+        return table_fatal(t, 0, 0, "rows of a sparse dataset are appended as text/x-svmlight");
+    }
+    if (t->format == WIRE_CSV) {
+        table_csv_begin(t);
+    } else {
+        table_json_begin(t);
+    }
     return true;
 }
 
 static bool consume(struct wire_table *t, const char *bytes, size_t n) {
-    return t->format == WIRE_JSON ? table_json_feed(t, bytes, n) : table_csv_feed(t, bytes, n);
+    return t->format == WIRE_CSV        ? table_csv_feed(t, bytes, n)
+           : t->format == WIRE_SVMLIGHT ? table_svmlight_feed(t, bytes, n)
+                                        : table_json_feed(t, bytes, n);
 }
 
 /* Reads what was looked at. */
 static bool consume_ahead(struct wire_table *t) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
-    const size_t mark = t->format == WIRE_JSON && t->ahead.size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const bool json = t->format == WIRE_JSON || t->format == WIRE_NDJSON; /* the others pass over the mark themselves */
+    const size_t mark = json && t->ahead.size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     const bool well = consume(t, bytes + mark, t->ahead.size - mark);
     buf_done(&t->ahead);
     return well;
@@ -224,8 +150,7 @@ static bool look_ahead(struct wire_table *t, const char *bytes, size_t n, size_t
         buf_append(&t->ahead, bytes + *used, take);
         *used += take;
         if (t->ahead.failed) {
-            problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
-            return table_stop(t);
+            return no_memory(t);
         }
         if (t->ahead.size == t->look && decide(t, false) && !consume_ahead(t)) {
             return false;
@@ -257,20 +182,34 @@ struct wire_table *wire_table_new(const struct wire_table_options *options, cons
     return t;
 }
 
+struct wire_table *wire_table_new_onto(const struct wire_table_options *options, const struct wire_table_stored *stored,
+                                       const struct wire_table_sink *sink, struct problem *problem) {
+    struct wire_table_options own = *options;
+    own.types = own.label = NULL; /* the stored table's hold */
+    struct wire_table *t = wire_table_new(&own, sink);
+    if (t == NULL) {
+        problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    } else if (!table_append_open(t, stored, problem)) {
+        wire_table_free(t);
+        t = NULL;
+    }
+    return t;
+}
+
 void wire_table_free(struct wire_table *t) {
     if (t == NULL) {
         return;
     }
     builder_done(&t->builder);
     hash_sha256_free(t->sha256);
-    csv_done(&t->csv);
-    wire_json_done(&t->json);
-    buf_done(&t->at.name);
+    table_csv_done(t);
+    table_json_done(t);
+    table_svmlight_done(t);
+    table_faults_done(t);
+    table_append_done(t);
     buf_done(&t->ahead);
-    buf_done(&t->warnings);
     buf_done(&t->columns);
     buf_done(&t->notes);
-    problem_done(&t->problem);
     const bool large = t->bytes >= GIVE_BACK_BYTES;
     free(t);
     if (large) {
@@ -287,47 +226,71 @@ bool wire_table_feed(struct wire_table *t, const char *bytes, size_t n, struct p
             consume(t, bytes + used, n - used);
         }
     }
-    return !t->refused || problem_again(problem, &t->problem);
+    return !t->refused || t->full || table_problem_again(problem, &t->problem);
+}
+
+bool wire_table_is_full(const struct wire_table *t) {
+    return t->full;
+}
+
+void wire_table_cut(struct wire_table *t) {
+    t->cut = true;
+}
+
+/* Of a table that is read in part the rest is not missed. */
+static bool end_format(struct wire_table *t) {
+    if (t->cut || t->full) {
+        return true;
+    }
+    const bool well = t->format == WIRE_CSV ? table_csv_end(t) : t->format == WIRE_SVMLIGHT ? table_svmlight_end(t) : table_json_end(t);
+    return well || t->full;
 }
 
 /* The rest of the body, and the rules that need the whole. */
 static bool read_end(struct wire_table *t) {
-    if (!t->decided && (!decide(t, true) || !consume_ahead(t))) {
+    if (!t->decided && (!decide(t, true) || !consume_ahead(t)) && !t->full) {
         return false;
     }
-    if (!(t->format == WIRE_JSON ? table_json_end(t) : table_csv_end(t))) {
+    if (!end_format(t)) {
         return false;
     }
+    const bool in_part = t->cut || t->full, keys = t->format == WIRE_JSON || t->format == WIRE_NDJSON; /* columns may come with any row */
     const struct type_override *unused = NULL;
     char shown[TEXT_SHOWN];
-    for (size_t i = 0; t->builder.n_columns > 0 && (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
-        table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table", text_show(unused->name, unused->length, shown));
+    table_judge_skipped(t);
+    table_append_end(t);
+    for (size_t i = 0; t->builder.n_columns > 0 && !(in_part && keys) && (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
+        table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table%s", text_show(unused->name, unused->length, shown),
+                    t->format == WIRE_SVMLIGHT ? " whose type could be chosen: the features of svmlight are numbers" : "");
     }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
         table_fault(t, 0, 0, "the table has no rows: %s%s",
-                    t->bytes == 0              ? "the body is empty"
-                    : t->builder.n_columns > 0 ? "there is only a header"
-                                               : "there is nothing in it",
+                    in_part                                                  ? "none ends in the part of the body that was read"
+                    : t->bytes == 0                                          ? "the body is empty"
+                    : t->builder.n_columns > 0 && t->format != WIRE_SVMLIGHT ? "there is only a header"
+                                                                             : "there is nothing in it",
                     t->options.form && t->bytes > 0 ? "; " FORM_HINT : "");
     } else if (t->options.form && t->builder.n_rows == 1 && t->builder.n_columns >= FORM_COLUMNS) {
         table_warn(t, "the table has one row of %zu columns: " FORM_HINT, t->builder.n_columns);
-    }
-    if (t->comma_column > 0 && t->builder.column[t->comma_column - 1].state == COLUMN_STRINGS) {
-        table_warn(t, "column \"%s\" has cells like %s, which are no numbers here: write decimal fractions with a point",
-                   t->builder.column[t->comma_column - 1].name, t->comma_text);
     }
     return t->n_faults == 0 && t->problem.type == PROBLEM_NONE;
 }
 
 static void write_notes(struct wire_table *t) {
+    static const char *const formats[] = {[WIRE_CSV] = "csv", [WIRE_JSON] = "json", [WIRE_NDJSON] = "ndjson", [WIRE_SVMLIGHT] = "svmlight"};
     struct json_writer w;
     json_writer_init(&w, &t->notes);
     json_begin_object(&w);
-    json_kv_string(&w, "format", t->format == WIRE_JSON ? "json" : "csv");
+    json_kv_string(&w, "format", formats[t->format]);
+    if (t->format == WIRE_SVMLIGHT) {
+        json_kv_bool(&w, "zero_based", t->svmlight.options.zero_based);
+        json_kv_int(&w, "comments", t->svmlight.comments);
+    }
     if (t->format == WIRE_CSV) {
         json_put_key(&w, "delimiter");
         json_put_stringn(&w, &t->delimiter, 1);
         json_kv_bool(&w, "header", t->header);
+        json_kv_int(&w, "comments", table_csv_comments(t));
     }
     json_put_key(&w, "missing");
     json_begin_array(&w);
@@ -335,6 +298,8 @@ static void write_notes(struct wire_table *t) {
         json_put_stringn(&w, t->builder.missing.token[i].bytes, t->builder.missing.token[i].n);
     }
     json_end_array(&w);
+    table_append_write_types(&t->builder, &w);
+    table_write_skipped(t, &w);
     json_put_key(&w, "warnings");
     json_begin_array(&w);
     if (t->warnings.size > 0) {
@@ -346,9 +311,9 @@ static void write_notes(struct wire_table *t) {
 }
 
 bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct problem *problem) {
-    if (t->refused || !read_end(t)) {
+    if ((t->refused && !t->full) || !read_end(t)) {
         t->refused = true;
-        return problem_again(problem, &t->problem);
+        return table_problem_again(problem, &t->problem);
     }
     t->refused = true; /* nothing may follow */
     if (!builder_finish(&t->builder, problem)) {
@@ -358,9 +323,13 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
     json_writer_init(&w, &t->columns);
     builder_write_columns(&t->builder, &w);
     write_notes(t);
-    struct wire_table_summary summary = {.n_rows = t->builder.n_rows,
+    if (t->append.on && !table_append_notes(t)) {
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
+    struct wire_table_summary summary = {.n_rows = t->builder.stored_rows + t->builder.n_rows,
                                          .n_columns = (int64_t)t->builder.n_columns,
                                          .n_chunks = t->builder.n_chunks,
+                                         .n_taken = t->builder.tail.n_taken,
                                          .bytes = t->bytes,
                                          .columns = buf_cstr(&t->columns),
                                          .notes = buf_cstr(&t->notes)};
@@ -369,5 +338,10 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
     }
     hash_sha256_hex(t->sha256, summary.sha256);
     *out = summary;
+    builder_done(&t->builder);
+    t->builder = (struct table_builder){0};
+    if (summary.n_columns >= BUILDER_MANY_COLUMNS) {
+        heap_give_back();
+    }
     return true;
 }

@@ -1,9 +1,13 @@
 /* Cells into columns: inference and falls. Delivering chunks and the end are in table_chunks.c. */
 #include "wire/table_builder.h"
+#include "base/utf8.h"
+#include "wire/cell_hint.h"
 #include "wire/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { REASON_SHOWN = 64 }; /* bytes of the cell that forced a type */
 
 bool builder_init(struct table_builder *b, const struct wire_table_options *options, const struct wire_table_sink *sink,
                   struct problem *problem) {
@@ -25,12 +29,18 @@ void builder_done(struct table_builder *b) {
     for (size_t i = 0; i < b->n_columns; i++) {
         struct column *c = &b->column[i];
         free(c->name);
-        free(c->fell_text);
+        free(c->reason.cell);
+        free(c->reason.detail);
+        free(c->inexact_text);
         dn_column_builder_free(c->builder);
         column_summary_done(&c->summary);
     }
+    for (size_t i = 0; i < b->n_blobs; i++) {
+        free(b->blobs[i].bytes);
+    }
     free(b->column);
     free(b->blobs);
+    table_tail_done(&b->tail);
     free(b->stage);
     free(b->stage_from);
     free(b->route);
@@ -45,116 +55,56 @@ static enum builder_status out_of_memory(struct table_builder *b) {
     return BUILDER_STOP;
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------------------------------------ */
-static bool columns_grow(struct table_builder *b) {
-    const size_t capacity = b->columns_capacity > 0 ? 2 * b->columns_capacity : 16;
-    struct column *column = realloc(b->column, capacity * sizeof *column);
-    if (column == NULL) {
-        return false;
-    }
-    b->column = column;
-    struct wire_blob *blobs = realloc(b->blobs, capacity * sizeof *blobs);
-    if (blobs == NULL) {
-        return false;
-    }
-    b->blobs = blobs;
-    uint32_t *from = realloc(b->stage_from, capacity * sizeof *from);
-    if (from == NULL) {
-        return false;
-    }
-    b->stage_from = from;
-    uint8_t *route = realloc(b->route, capacity * sizeof *route);
-    if (route == NULL) {
-        return false;
-    }
-    b->route = route;
-    b->columns_capacity = capacity;
-    return true;
-}
-
-static void force(struct column *c, dn_column_type type) {
-    c->forced = true;
-    c->type = type;
-    c->state = type == DN_NUMERIC ? COLUMN_NUMBERS : type == DN_BOOLEAN ? COLUMN_BOOLEANS : COLUMN_STRINGS;
-}
-
-void builder_force(struct table_builder *b, size_t i, dn_column_type type) {
-    if (!b->column[i].forced) {
-        force(&b->column[i], type);
-    }
-}
-
-static void column_override(struct table_builder *b, struct column *c, const char *name, size_t n) {
-    for (size_t i = 0; i < b->n_types; i++) {
-        struct type_override *type = &b->types[i];
-        if (type->length == n && memcmp(type->name, name, n) == 0) {
-            type->used = true;
-            force(c, type->type);
-        }
-    }
-}
-
-static size_t chunk_rows(size_t n_columns) {
-    size_t rows = 65536;
-    while (rows > 64 && rows * n_columns * 8 > BUILDER_CHUNK_BYTES) {
-        rows /= 2;
-    }
-    return rows;
-}
-
-enum builder_status builder_add_column(struct table_builder *b, const char *name, size_t n) {
-    if (b->n_columns == b->columns_capacity && !columns_grow(b)) {
-        return out_of_memory(b);
-    }
-    struct column c = {.state = COLUMN_UNKNOWN, .name = malloc(n + 1)};
-    if (c.name == NULL || dn_column_builder_new(&c.builder, NULL) != DN_OK) {
-        free(c.name);
-        return out_of_memory(b);
-    }
-    memcpy(c.name, name, n);
-    c.name[n] = '\0';
-    column_override(b, &c, name, n);
-    b->stage_from[b->n_columns] = 0;
-    b->route[b->n_columns] = ROUTE_FRESH;
-    b->column[b->n_columns++] = c;
-    bool well = names_add(&b->names, c.name, n);
-    for (size_t i = 0; well && i < b->rows; i++) {
-        well = dn_column_builder_missing(c.builder, NULL) == DN_OK;
-    }
-    b->chunk_rows = chunk_rows(b->n_columns);
-    return well ? BUILDER_WELL : out_of_memory(b);
-}
-
-const struct type_override *builder_unused_type(const struct table_builder *b, size_t *i) {
-    for (; *i < b->n_types; (*i)++) {
-        if (!b->types[*i].used) {
-            return &b->types[(*i)++];
-        }
-    }
-    return NULL;
-}
-
 static void set_route(struct table_builder *b, size_t i, enum column_route route) {
     b->n_stage_routes += (size_t)(route == ROUTE_STAGE) - (size_t)(b->route[i] == ROUTE_STAGE);
     b->route[i] = (uint8_t)route;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------------------------- */
-/* The column can hold this cell only as a string: from here on it is one of strings. The first reason is kept for the notes. */
+/* Text that is not NUL-terminated, as a string. NULL: no memory. */
+static char *copy_text(const char *text, size_t n) {
+    char *copy = malloc(n + 1);
+    if (copy != NULL) {
+        memcpy(copy, text, n);
+        copy[n] = '\0';
+    }
+    return copy;
+}
+
+/* This cell forces the column's type: the first reason is kept for the description. */
+static void note_reason(struct table_builder *b, struct column *c, const char *text, size_t n) {
+    const size_t cut = utf8_cut(text, n, REASON_SHOWN);
+    free(c->reason.cell);
+    free(c->reason.detail);
+    c->reason = (struct type_reason){.line = b->line,
+                                     .row = b->stored_rows + b->n_rows + 1,
+                                     .cell = copy_text(text, cut), /* NULL: the description goes without it */
+                                     .fell = c->state != COLUMN_UNKNOWN,
+                                     .numbers = c->state == COLUMN_NUMBERS,
+                                     .hint = cell_hint(text, n)};
+}
+
+/* The column can hold this cell only as a string: from here on it is one of strings. */
 static void column_fall(struct table_builder *b, struct column *c, const char *text, size_t n) {
-    if (c->state != COLUMN_UNKNOWN) {
-        char shown[TEXT_SHOWN];
-        c->fell_line = b->line;
-        c->fell_text = strdup(text_show(text, n, shown)); /* NULL: the note goes without it */
-        if (c->summarised) {
-            c->again = true;
-            b->counts_memory -= column_summary_counts_memory(&c->summary);
-            column_summary_reset(&c->summary);
-            c->uncounted = false;
-        }
+    note_reason(b, c, text, n);
+    if (c->state != COLUMN_UNKNOWN && c->summarised) {
+        c->again = true;
+        b->counts_memory -= column_summary_counts_memory(&c->summary) + column_summary_sketch_memory(&c->summary);
+        b->numbers_memory -= number_tally_memory(&c->summary.numbers);
+        column_summary_reset(&c->summary);
+        c->uncounted = false;
     }
     c->state = COLUMN_STRINGS;
     set_route(b, (size_t)(c - b->column), ROUTE_SLOW);
+}
+
+/* An integer of more than 15 digits: whether its double is another number is noted, once a column. */
+static void check_exact(struct table_builder *b, struct column *c, double number, const char *spelling, size_t n) {
+    char shown[TEXT_SHOWN];
+    if (c->inexact_line == 0 && !number_is_exact(spelling, n, number)) {
+        c->inexact_line = b->line;
+        c->inexact_text = strdup(text_show(spelling, n, shown));
+    }
 }
 
 /* The numbers of column i on the stage go into its builder. */
@@ -198,6 +148,9 @@ static enum builder_status put_number(struct table_builder *b, struct column *c,
     if (b->broken) {
         return BUILDER_WELL;
     }
+    if (SCAN_UNLIKELY(n > 15)) {
+        check_exact(b, c, number, spelling, n);
+    }
     dn_column_builder *builder = straight(b, c);
     return builder != NULL && dn_column_builder_number(builder, number, spelling, n, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
 }
@@ -231,6 +184,7 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
         column_fall(b, c, spelling, n);
         break;
     case COLUMN_STRINGS:
+    case COLUMN_SPARSE: /* has no cells */
         break;
     }
     return put_string(b, c, spelling, n);
@@ -243,6 +197,7 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
     c->filled = b->n_rows + 1;
     switch (c->state) {
     case COLUMN_UNKNOWN:
+        note_reason(b, c, text, n);
         c->state = COLUMN_BOOLEANS;
         break;
     case COLUMN_NUMBERS:
@@ -253,6 +208,7 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
         break;
     case COLUMN_BOOLEANS:
     case COLUMN_STRINGS:
+    case COLUMN_SPARSE:
         break;
     }
     return put_string(b, c, text, n);
@@ -266,6 +222,9 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
     const bool is_number = dn_number_parse(trimmed.bytes, trimmed.n, &number);
     const bool is_boolean = !is_number && text_boolean(trimmed, &truth);
     if (c->state == COLUMN_UNKNOWN && (is_number || is_boolean)) {
+        if (is_boolean) {
+            note_reason(b, c, text, n);
+        }
         c->state = is_number ? COLUMN_NUMBERS : COLUMN_BOOLEANS;
     }
     if (c->state == COLUMN_NUMBERS && is_number) {
@@ -371,14 +330,20 @@ enum builder_status builder_fill_row(struct table_builder *b) {
     return status;
 }
 
+/* The open chunk is full with so many rows. */
+static bool is_full(const struct table_builder *b, size_t rows) {
+    return rows >= b->chunk_rows || rows * b->n_columns * 8 + b->string_bytes > BUILDER_CHUNK_BYTES;
+}
+
+bool builder_closes_first(const struct table_builder *b) {
+    return b->n_chunks == 0 && is_full(b, b->rows + 1);
+}
+
 enum builder_status builder_row_end(struct table_builder *b) {
     b->n_rows++;
     b->rows++;
     if (b->broken) {
         return BUILDER_WELL;
     }
-    if (b->rows < b->chunk_rows && b->rows * b->n_columns * 8 + b->string_bytes <= BUILDER_CHUNK_BYTES) {
-        return BUILDER_WELL;
-    }
-    return builder_deliver(b);
+    return is_full(b, b->rows) ? builder_deliver(b) : BUILDER_WELL;
 }

@@ -13,14 +13,33 @@
 #include "wire/csv.h"
 #include "wire/names.h"
 #include "wire/table_options.h"
+#include "wire/table_tail.h"
 
 #define BUILDER_CHUNK_BYTES (8 * 1024 * 1024)
-#define BUILDER_COUNTS_MEMORY (24 * 1024 * 1024) /* of all columns' counts of distinct values; above it the largest are given up, */
-#define BUILDER_COUNTS_KEPT (20 * 1024 * 1024)   /* until so much is left: seldom, so that it costs little however many columns there are */
+#define BUILDER_COUNTS_MEMORY                                                                                                              \
+    (24 * 1024 * 1024) /* of all columns' counts of distinct values and sketches; above it the largest counts are given up, */
+#define BUILDER_COUNTS_KEPT (20 * 1024 * 1024) /* until so much is left: seldom, so that it costs little however many columns there are */
+#define BUILDER_NUMBERS_MEMORY (16 * 1024 * 1024) /* of counts of numbers among them, which sketches can stand for: less by */
+#define BUILDER_NUMBERS_LESS 960                  /* for each column, for what a column takes in any case */
 #define BUILDER_STAGE_BYTES (512 * 1024)
 #define BUILDER_MAX_WARNINGS 50
+#define BUILDER_MANY_COLUMNS 1000 /* leave MiBs of memory in small pieces: it is given back as soon as it is needed no more */
 
-enum column_state { COLUMN_UNKNOWN, COLUMN_NUMBERS, COLUMN_BOOLEANS, COLUMN_STRINGS };
+enum column_state { COLUMN_UNKNOWN, COLUMN_NUMBERS, COLUMN_BOOLEANS, COLUMN_STRINGS, COLUMN_SPARSE };
+
+#define BUILDER_TEXT_REASON "; text for its many distinct values" /* ends the description of the reason of a column of text */
+
+/* The cell that first forced the type of a column that is not numeric. */
+struct type_reason {
+    int64_t line;     /* 0: there is none, or the type was given */
+    int64_t row;      /* of the table, counted from 1 */
+    char *cell;       /* malloc'ed: its text, cut at 64 bytes */
+    bool fell;        /* numbers or booleans came before it */
+    bool numbers;     /* with fell: numbers did */
+    const char *hint; /* cell_hint: what it was perhaps meant to be; NULL: nothing is known */
+    char *
+        detail; /* malloc'ed: the stored description of a reason that was found in rows before these, instead of the last three; NULL: it is none such */
+};
 
 struct column {
     char *name; /* malloc'ed */
@@ -29,12 +48,14 @@ struct column {
     bool forced;            /* the type was given: it does not fall */
     dn_column_type type;    /* forced: the type; otherwise what it came to be, settled at the end */
     bool summarised;        /* the summary has seen a chunk */
-    bool uncounted;         /* its distinct values took too much memory to count */
+    bool uncounted;         /* its distinct texts took too much memory to count */
     bool again;             /* it fell after that: the summary is made anew at the end, from the stored chunks */
     int64_t missing_before; /* rows of closed chunks in which every cell was missing and no type known */
     int64_t filled;         /* row (counted from 1) whose cell was set last */
-    int64_t fell_line;      /* line at which it became strings; 0: it did not fall */
-    char *fell_text;        /* malloc'ed: the cell that did it, shown */
+    int64_t seen;           /* JSON object rows: the last row of the body that had a value for it, counted from 1; 0: none had */
+    struct type_reason reason;
+    int64_t inexact_line; /* line of the first integer that a double does not hold exactly; 0: there is none */
+    char *inexact_text;   /* malloc'ed: that cell, shown */
     struct column_summary summary;
 };
 
@@ -60,23 +81,29 @@ struct table_builder {
     size_t n_types;
     struct column *column;
     size_t n_columns, columns_capacity;
-    struct names names;      /* of the columns */
-    double *stage;           /* [stage_rows × columns_capacity] numbers of the last rows, row by row; NULL before the first row */
-    size_t stage_rows;       /* rows it holds */
-    size_t staged;           /* rows it has */
-    uint32_t *stage_from;    /* [columns_capacity] the first of them whose cell is not in the column's builder yet */
-    uint8_t *route;          /* [columns_capacity] enum column_route */
-    size_t n_stage_routes;   /* how many of them are ROUTE_STAGE */
-    size_t chunk_rows;       /* rows that close a chunk */
-    size_t rows;             /* of the open chunk */
-    size_t string_bytes;     /* of the open chunk's strings */
-    int64_t n_rows;          /* complete rows */
-    int64_t n_chunks;        /* delivered */
+    struct names names;    /* of the columns */
+    double *stage;         /* [stage_rows × columns_capacity] numbers of the last rows, row by row; NULL before the first row */
+    size_t stage_rows;     /* rows it holds */
+    size_t staged;         /* rows it has */
+    uint32_t *stage_from;  /* [columns_capacity] the first of them whose cell is not in the column's builder yet */
+    uint8_t *route;        /* [columns_capacity] enum column_route */
+    size_t n_stage_routes; /* how many of them are ROUTE_STAGE */
+    size_t chunk_rows;     /* rows that close a chunk */
+    size_t rows;           /* of the open chunk */
+    size_t string_bytes;   /* of the open chunk's strings */
+    int64_t n_rows;        /* complete rows */
+    int64_t n_chunks;      /* delivered */
+    bool onto;             /* the rows are appended to a stored table (table_append.h): its chunks come first when chunks are read back */
+    int64_t stored_rows;   /* of that table */
+    int64_t stored_chunks;
+    struct table_tail tail;  /* what may be taken in of it */
     int64_t line;            /* of the row at hand, for notes */
     bool broken;             /* the table has a fault: cells are only checked, nothing is built any longer */
     struct wire_blob *blobs; /* [columns_capacity] of the chunk being delivered */
+    size_t n_blobs;          /* how many of them are there, ours to free */
     dn_column_chunk *chunk;  /* for reading delivered chunks back */
-    size_t counts_memory;    /* of the columns' counts of distinct values */
+    size_t counts_memory;    /* of the columns' counts of distinct values and sketches */
+    size_t numbers_memory;   /* of the counts of numbers among them */
     struct problem problem;  /* why BUILDER_STOP */
 };
 
@@ -85,8 +112,17 @@ bool builder_init(struct table_builder *b, const struct wire_table_options *opti
 void builder_done(struct table_builder *b);
 /* A further column, before the first chunk is delivered; rows that are there get a missing cell. The name must be new. STOP: no memory. */
 enum builder_status builder_add_column(struct table_builder *b, const char *name, size_t n);
+/* A sparse column, which no option names; its place 0 is called `first`, its width is at least `width`. STOP: no memory. */
+enum builder_status builder_add_sparse(struct table_builder *b, const char *name, uint32_t first, size_t width);
 /* Gives column i its type, unless the options have: before its first cell. */
 void builder_force(struct table_builder *b, size_t i, dn_column_type type);
+/* The type that was given for column i, or will be for a column of that name; DN_TEXT if none was: then every cell fits. */
+dn_column_type builder_given_type(const struct table_builder *b, size_t i);
+dn_column_type builder_given_type_of(const struct table_builder *b, const char *name, size_t n);
+/* Whether a cell fits a column for which that type was given: builder_text, builder_string; builder_number; builder_boolean take it then. */
+bool builder_text_fits(const struct table_builder *b, dn_column_type given, const char *text, size_t n);
+bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number, const char *spelling, size_t n);
+bool builder_boolean_fits(dn_column_type given);
 /* The i-th override that no column has used up to now, from *i on; NULL: none left. */
 const struct type_override *builder_unused_type(const struct table_builder *b, size_t *i);
 
@@ -96,6 +132,8 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
 enum builder_status builder_string(struct table_builder *b, size_t i, const char *text, size_t n); /* a JSON string */
 enum builder_status builder_boolean(struct table_builder *b, size_t i, bool truth);
 enum builder_status builder_missing(struct table_builder *b, size_t i);
+/* The row's entries in a sparse column (dn_column_builder_entries); places are below `width`. */
+enum builder_status builder_entries(struct table_builder *b, size_t i, const uint32_t *place, const double *value, size_t n, size_t width);
 /* All cells of a row of separated text with as many cells as columns. MISFIT: *cell is the first that does not fit, call again with *cell + 1 to go on. */
 enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row, size_t *cell);
 enum builder_status builder_csv_row_end(struct table_builder *b); /* such rows end with this one */
@@ -103,10 +141,16 @@ enum builder_status builder_csv_row_end(struct table_builder *b); /* such rows e
 enum builder_status builder_fill_row(struct table_builder *b);
 static inline bool builder_is_filled(const struct table_builder *b, size_t i);
 enum builder_status builder_row_end(struct table_builder *b);
+/* Whether the row at hand closes the first chunk when it ends: the last moment for a column more (one row too early does no harm). */
+bool builder_closes_first(const struct table_builder *b);
 /* Empties the stage into the column builders. */
 enum builder_status builder_unstage(struct table_builder *b);
 /* Closes the open chunk and gives it to the sink (called by builder_row_end and builder_finish). */
 enum builder_status builder_deliver(struct table_builder *b);
+/* Gives `blobs` to the sink as chunk number `chunk`. */
+enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows);
+/* A stored chunk of a column could not be read. MEMORY or not. */
+enum builder_status builder_unreadable(struct table_builder *b, const struct column *c, dn_status status, const dn_error *error);
 
 static inline bool builder_is_filled(const struct table_builder *b, size_t i) {
     return b->column[i].filled == b->n_rows + 1;

@@ -1,4 +1,5 @@
 /* Columns into chunks: delivering, summing up, and the end of a table: settled types, columns read back, content hash. */
+#include "base/heap.h"
 #include "wire/table_builder.h"
 
 #include <inttypes.h>
@@ -21,17 +22,41 @@ static dn_column_type type_of_state(const struct column *c) {
 /* ---- summaries ---------------------------------------------------------------------------------------------------------------------- */
 /* A column and the memory of its counts. */
 struct counts {
+    bool texts; /* of texts, which decide between categories and text; of numbers otherwise */
     size_t memory, column;
 };
 
-static int larger_first(const void *a, const void *b) {
+/* Numbers before texts, and the larger before the smaller. */
+static int dearer_first(const void *a, const void *b) {
     const struct counts *x = a, *y = b;
+    if (x->texts != y->texts) {
+        return x->texts - y->texts;
+    }
     return x->memory != y->memory ? (x->memory < y->memory) - (x->memory > y->memory) : (x->column > y->column) - (x->column < y->column);
 }
 
-/* Keeps the counts of distinct values within their memory: the largest go first. */
+static size_t summary_memory(const struct column_summary *s) {
+    return column_summary_counts_memory(s) + column_summary_sketch_memory(s);
+}
+
+/* What a summary takes is no longer, or newly, counted. */
+static void uncount(struct table_builder *b, const struct column *c) {
+    b->counts_memory -= summary_memory(&c->summary);
+    b->numbers_memory -= number_tally_memory(&c->summary.numbers);
+}
+
+static void count(struct table_builder *b, const struct column *c) {
+    b->counts_memory += summary_memory(&c->summary);
+    b->numbers_memory += number_tally_memory(&c->summary.numbers);
+}
+
+static size_t numbers_limit(const struct table_builder *b) {
+    return BUILDER_NUMBERS_MEMORY - BUILDER_NUMBERS_LESS * b->n_columns;
+}
+
+/* Keeps the counts of distinct values within their memory: sketches take the place of the dearest. */
 static enum builder_status counts_limit(struct table_builder *b) {
-    if (b->counts_memory <= BUILDER_COUNTS_MEMORY) {
+    if (b->counts_memory <= BUILDER_COUNTS_MEMORY && b->numbers_memory <= numbers_limit(b)) {
         return BUILDER_WELL;
     }
     struct counts *counts = malloc(b->n_columns * sizeof *counts);
@@ -39,17 +64,40 @@ static enum builder_status counts_limit(struct table_builder *b) {
         return out_of_memory(b);
     }
     for (size_t i = 0; i < b->n_columns; i++) {
-        counts[i] = (struct counts){column_summary_counts_memory(&b->column[i].summary), i};
+        const struct column *c = &b->column[i];
+        counts[i] = (struct counts){c->state == COLUMN_STRINGS, column_summary_counts_memory(&c->summary), i};
     }
-    qsort(counts, b->n_columns, sizeof *counts, larger_first);
-    for (size_t i = 0; i < b->n_columns && b->counts_memory > BUILDER_COUNTS_KEPT; i++) {
+    qsort(counts, b->n_columns, sizeof *counts, dearer_first);
+    const size_t numbers_kept = numbers_limit(b) / 6 * 5;
+    const bool many_numbers = b->numbers_memory > numbers_limit(b), much = b->counts_memory > BUILDER_COUNTS_MEMORY;
+    bool well = true;
+    for (size_t i = 0; i < b->n_columns && well; i++) {
         struct column *c = &b->column[counts[i].column];
-        column_summary_drop_counts(&c->summary);
-        c->uncounted = true;
-        b->counts_memory -= counts[i].memory;
+        const bool needed =
+            (much && b->counts_memory > BUILDER_COUNTS_KEPT) || (many_numbers && !counts[i].texts && b->numbers_memory > numbers_kept);
+        if (needed && counts[i].memory > 0) {
+            uncount(b, c);
+            well = column_summary_drop_counts(&c->summary);
+            count(b, c);
+            c->uncounted |= counts[i].texts;
+        }
     }
     free(counts);
-    return BUILDER_WELL;
+    return well ? BUILDER_WELL : out_of_memory(b);
+}
+
+/* Before the summary's first value. */
+static void summary_begin(const struct table_builder *b, struct column *c) {
+    c->summary.n_columns = b->n_columns;
+    c->summary.wordless = c->forced && c->type == DN_CATEGORICAL;
+}
+
+enum builder_status builder_unreadable(struct table_builder *b, const struct column *c, dn_status status, const dn_error *error) {
+    if (status == DN_ERR_MEMORY) {
+        return out_of_memory(b);
+    }
+    problem_set(&b->problem, PROBLEM_INTERNAL, "column \"%s\": a chunk cannot be read back: %s", c->name, error->message);
+    return BUILDER_STOP;
 }
 
 /* Adds an encoded chunk to the column's summary, read back from its bytes: what is summed up is what was stored. */
@@ -59,33 +107,25 @@ static enum builder_status column_sum_up(struct table_builder *b, struct column 
     dn_error_clear(&error);
     const dn_column_type type = type_of_state(c);
     const dn_status status = dn_column_chunk_decode(b->chunk, bytes, size, type, &view, &error);
-    if (status == DN_ERR_MEMORY) {
-        return out_of_memory(b);
-    }
     if (status != DN_OK) {
-        problem_set(&b->problem, PROBLEM_INTERNAL, "column \"%s\": a chunk cannot be read back: %s", c->name, error.message);
-        return BUILDER_STOP;
+        return builder_unreadable(b, c, status, &error);
     }
-    if (!c->summarised && c->missing_before > 0 && !column_summary_add_missing(&c->summary, type, c->missing_before)) {
-        return out_of_memory(b);
+    if (!c->summarised) {
+        summary_begin(b, c);
+        if (c->missing_before > 0 && !column_summary_add_missing(&c->summary, type, c->missing_before)) {
+            return out_of_memory(b);
+        }
     }
     c->summarised = true;
-    const size_t before = column_summary_counts_memory(&c->summary);
-    if (!column_summary_add(&c->summary, &view)) {
-        return out_of_memory(b);
-    }
-    b->counts_memory += column_summary_counts_memory(&c->summary) - before;
-    return counts_limit(b);
+    uncount(b, c);
+    const bool well = column_summary_add(&c->summary, &view);
+    count(b, c);
+    return well ? counts_limit(b) : out_of_memory(b);
 }
 
 /* ---- delivering --------------------------------------------------------------------------------------------------------------------- */
-static void blobs_free(struct table_builder *b, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        free(b->blobs[i].bytes);
-    }
-}
-
-enum builder_status builder_deliver(struct table_builder *b) {
+/* The open chunk into blobs. */
+static enum builder_status encode(struct table_builder *b) {
     if (builder_unstage(b) != BUILDER_WELL) {
         return BUILDER_STOP;
     }
@@ -93,7 +133,8 @@ enum builder_status builder_deliver(struct table_builder *b) {
         struct column *c = &b->column[i];
         enum builder_status status = BUILDER_WELL;
         b->blobs[i] = (struct wire_blob){0};
-        b->route[i] = c->state == COLUMN_STRINGS || c->state == COLUMN_BOOLEANS ? ROUTE_SLOW : ROUTE_FRESH;
+        b->n_blobs = i + 1;
+        b->route[i] = c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS ? ROUTE_FRESH : ROUTE_SLOW;
         b->n_stage_routes = 0;
         if (dn_column_builder_encode(c->builder, &b->blobs[i].bytes, &b->blobs[i].size, NULL) != DN_OK) {
             status = out_of_memory(b);
@@ -103,27 +144,51 @@ enum builder_status builder_deliver(struct table_builder *b) {
             status = column_sum_up(b, c, b->blobs[i].bytes, b->blobs[i].size);
         }
         if (status != BUILDER_WELL) {
-            blobs_free(b, i + 1);
             return status;
         }
     }
-    if (!b->sink.chunk(b->sink.arg, b->n_chunks, (int64_t)b->rows, b->blobs, b->n_columns, &b->problem)) {
-        return BUILDER_STOP;
-    }
-    b->n_chunks++;
-    b->rows = 0;
-    b->string_bytes = 0;
     return BUILDER_WELL;
 }
 
+enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows) {
+    b->n_blobs = 0; /* the sink's, whatever comes of it */
+    if (!b->sink.chunk(b->sink.arg, chunk, n_rows, b->blobs, b->n_columns, &b->problem)) {
+        return BUILDER_STOP;
+    }
+    b->n_chunks++;
+    return BUILDER_WELL;
+}
+
+static void chunk_begin(struct table_builder *b) {
+    b->rows = 0;
+    b->string_bytes = 0;
+}
+
+enum builder_status builder_deliver(struct table_builder *b) {
+    const int64_t rows = (int64_t)b->rows;
+    const enum builder_status status = encode(b);
+    chunk_begin(b);
+    return status == BUILDER_WELL ? builder_hand_over(b, b->n_chunks + b->onto, rows) : status;
+}
+
+/* The last chunk is the first one of rows that are appended: perhaps stored chunks are taken in. */
+static enum builder_status hold(struct table_builder *b) {
+    b->tail.own = (int64_t)b->rows;
+    b->tail.own_room = b->rows * b->n_columns * 8 + b->string_bytes;
+    b->tail.held = true;
+    const enum builder_status status = encode(b);
+    chunk_begin(b);
+    return status;
+}
+
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------ */
-/* A column that fell after chunks had been summed up as numbers: all of it again, as strings. */
+/* A column that fell after chunks had been summed up as numbers: all of it again, as strings. One that is appended to: what is stored, too. */
 static enum builder_status column_again(struct table_builder *b, size_t i) {
     struct column *c = &b->column[i];
     struct buf bytes = {0};
     enum builder_status status = BUILDER_WELL;
     c->missing_before = 0;
-    for (int64_t chunk = 0; chunk < b->n_chunks && status == BUILDER_WELL; chunk++) {
+    for (int64_t chunk = 0; chunk < b->stored_chunks + b->n_chunks && status == BUILDER_WELL; chunk++) {
         buf_clear(&bytes);
         if (!b->sink.reread(b->sink.arg, chunk, i, &bytes, &b->problem)) {
             status = BUILDER_STOP;
@@ -132,7 +197,7 @@ static enum builder_status column_again(struct table_builder *b, size_t i) {
         }
     }
     buf_done(&bytes);
-    return status;
+    return status == BUILDER_WELL && b->tail.held ? column_sum_up(b, c, b->blobs[i].bytes, b->blobs[i].size) : status;
 }
 
 /* Categorical or text: API.md's rule over the whole column. */
@@ -150,8 +215,11 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
             return status;
         }
     }
-    if (!c->summarised && !column_summary_add_missing(&c->summary, type_of_state(c), c->missing_before)) {
-        return out_of_memory(b);
+    if (!c->summarised) {
+        summary_begin(b, c);
+        if (!column_summary_add_missing(&c->summary, type_of_state(c), c->missing_before)) {
+            return out_of_memory(b);
+        }
     }
     if (!c->forced) {
         c->type = c->state == COLUMN_STRINGS ? string_type(c) : type_of_state(c);
@@ -159,21 +227,68 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
     return BUILDER_WELL;
 }
 
+/* Nothing is built any more: what is told at the end, which is long of many columns, may have the memory. */
+static void builders_free(struct table_builder *b) {
+    for (size_t i = 0; i < b->n_columns; i++) {
+        dn_column_builder_free(b->column[i].builder);
+        b->column[i].builder = NULL;
+    }
+    if (b->n_columns >= BUILDER_MANY_COLUMNS) {
+        heap_give_back();
+    }
+}
+
 bool builder_finish(struct table_builder *b, struct problem *problem) {
-    enum builder_status status = b->rows > 0 ? builder_deliver(b) : BUILDER_WELL;
+    enum builder_status status = b->rows == 0 ? BUILDER_WELL : b->onto && b->n_chunks == 0 ? hold(b) : builder_deliver(b);
     for (size_t i = 0; i < b->n_columns && status == BUILDER_WELL; i++) {
         status = column_settle(b, i);
     }
+    if (status == BUILDER_WELL && b->onto && !table_tail_end(b)) {
+        status = BUILDER_STOP;
+    }
+    builders_free(b);
     if (status != BUILDER_WELL) {
         problem_move(problem, &b->problem);
     }
     return status == BUILDER_WELL;
 }
 
+/* Why a column is what it is. Numbers need no reason. */
+static void write_reason(const struct column *c, struct json_writer *w) {
+    const struct type_reason *reason = &c->reason;
+    if (c->type == DN_SPARSE || (!c->forced && (c->type == DN_NUMERIC || reason->line == 0))) {
+        return;
+    }
+    json_put_key(w, "type_reason");
+    json_begin_object(w);
+    if (c->forced) {
+        json_kv_string(w, "detail", "the type was given");
+    } else {
+        struct buf text = {0};
+        json_kv_int(w, "row", reason->row);
+        json_kv_int(w, "line", reason->line);
+        json_kv_string(w, "cell", reason->cell != NULL ? reason->cell : "");
+        buf_printf(&text, "%s%s%s%s",
+                   reason->detail != NULL  ? reason->detail
+                   : c->type == DN_BOOLEAN ? "the first cell that is not missing"
+                   : !reason->fell         ? "the first cell that is not missing is no number"
+                   : reason->numbers       ? "the cells before it are numbers"
+                                           : "the cells before it are booleans",
+                   reason->hint != NULL ? ": " : "", reason->hint != NULL ? reason->hint : "",
+                   c->type == DN_TEXT ? BUILDER_TEXT_REASON : "");
+        const char *detail = buf_cstr(&text);
+        json_kv_string(w, "detail", detail != NULL ? detail : "");
+        buf_done(&text);
+    }
+    json_end_object(w);
+}
+
 void builder_write_columns(const struct table_builder *b, struct json_writer *w) {
     json_begin_array(w);
     for (size_t i = 0; i < b->n_columns; i++) {
         column_summary_write(&b->column[i].summary, b->column[i].name, b->column[i].type, w);
+        write_reason(&b->column[i], w);
+        json_end_object(w);
     }
     json_end_array(w);
 }
@@ -194,7 +309,7 @@ bool builder_content(struct table_builder *b, char out[80]) {
     bool well = h != NULL;
     if (well) {
         hash_blake2b_add(h, form, sizeof form);
-        add_u64(h, (uint64_t)b->n_rows);
+        add_u64(h, (uint64_t)(b->stored_rows + b->n_rows));
         add_u64(h, b->n_columns);
     }
     for (size_t i = 0; well && i < b->n_columns; i++) {
@@ -205,6 +320,10 @@ bool builder_content(struct table_builder *b, char out[80]) {
             hash_blake2b_add(h, c->name, strlen(c->name));
             hash_blake2b_add(h, &(unsigned char){(unsigned char)c->type}, 1);
             hash_blake2b_add(h, digest, sizeof digest);
+            if (c->type == DN_SPARSE) {
+                add_u64(h, c->summary.sparse.first);
+                add_u64(h, c->summary.sparse.width);
+            }
         }
     }
     if (well) {
@@ -233,9 +352,19 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
             buf_printf(&text, "column \"%s\": every cell is missing", c->name);
             warn(w, &text, &n);
         }
-        if (c->fell_line > 0) {
-            buf_printf(&text, "column \"%s\": %s because of line %" PRId64 " (%s)", c->name, dn_column_type_name(c->type), c->fell_line,
-                       c->fell_text != NULL ? c->fell_text : "");
+        if (c->reason.line > 0 && !c->forced && (c->reason.fell || c->reason.hint != NULL)) {
+            char shown[TEXT_SHOWN];
+            const char *cell = c->reason.cell != NULL ? c->reason.cell : "";
+            buf_printf(&text, "column \"%s\": %s because of line %" PRId64 " (%s)%s%s", c->name, dn_column_type_name(c->type),
+                       c->reason.line, text_show(cell, strlen(cell), shown), c->reason.hint != NULL ? ": " : "",
+                       c->reason.hint != NULL ? c->reason.hint : "");
+            warn(w, &text, &n);
+        }
+        if (c->inexact_line > 0 && c->type == DN_NUMERIC) {
+            buf_printf(&text,
+                       "column \"%s\": %s in line %" PRId64 " is no number that a double holds exactly, it is rounded: declare the column "
+                       "categorical (types=) to keep it as written",
+                       c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line);
             warn(w, &text, &n);
         }
         if (c->uncounted) {

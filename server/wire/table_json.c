@@ -1,35 +1,13 @@
-/* JSON tables: an array of objects, or {"columns": […], "rows": [[…]]}. A machine over the reader's tokens.
+/* JSON tables: an array of objects, {"columns": […], "rows": [[…]]}, or NDJSON: a row on each line. A machine over the reader's tokens; what a row is made of is in table_json_rows.c.
  *
- * Objects: the columns are the keys in the order in which they first appear. A key may be new as long as the first chunk is open (see table_builder.h: at least the first 64 rows,
- * mostly some ten thousand), afterwards it is a fault: give "columns" and "rows" then. An absent key is a missing cell.
- * "columns" comes before "rows"; a column is a name or an object with `name` and perhaps `type` (what else it has is not read, so that a description can be sent back). */
-#include "wire/table.h"
+ * "columns" comes before "rows"; a column is a name or an object with `name` and perhaps `type` (what else it has is not read, so that a description can be sent back).
+ * NDJSON: the first line that begins a row tells whether rows are objects or arrays. A line that is no JSON is a fault of its row only: reading goes on with the next line. */
+#include "wire/table_json.h"
+#include "wire/csv_text.h"
 #include "wire/wire.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum state {
-    AT_TOP,
-    AT_ITEMS,         /* in the array of objects */
-    AT_KEY,           /* in an object row */
-    AT_VALUE,         /* behind its key */
-    AT_MEMBER,        /* in {"columns", "rows"} */
-    AT_COLUMNS_BEGIN, /* behind "columns" */
-    AT_COLUMNS,       /* in its array */
-    AT_COLUMN_KEY,    /* in a column object */
-    AT_COLUMN_NAME,
-    AT_COLUMN_TYPE,
-    AT_ROWS_BEGIN, /* behind "rows" */
-    AT_ROWS,       /* in its array */
-    AT_CELL,       /* in an array row */
-    AT_SKIP,       /* before or within a value that is not read */
-    AT_END
-};
-
-static bool begins(enum wire_json_kind kind) {
-    return kind == WIRE_JSON_BEGIN_ARRAY || kind == WIRE_JSON_BEGIN_OBJECT;
-}
 
 static bool fault_here(struct wire_table *t, const char *what) {
     int64_t line = 0, column = 0;
@@ -43,123 +21,13 @@ static bool fatal_here(struct wire_table *t, const char *what) {
     return false;
 }
 
-/* The token at hand begins a value that is not wanted: go on in `state` behind it. */
-static void skip(struct wire_table *t, enum wire_json_kind kind, enum state state) {
+void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_state state) {
     t->at.state = state;
-    if (begins(kind)) {
+    if (table_json_begins(kind)) {
         t->at.skip_depth = 1;
         t->at.after_skip = state;
         t->at.state = AT_SKIP;
     }
-}
-
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
-static void row_begin(struct wire_table *t, enum state state) {
-    t->at.state = state;
-    t->at.row++;
-    t->at.expected = 0;
-    t->at.n_cells = 0;
-    t->at.row_bytes = 0;
-    wire_json_place(&t->json, &t->at.row_line, &t->at.row_column);
-    t->builder.line = t->at.row_line;
-}
-
-static bool row_end(struct wire_table *t, enum state state) {
-    t->at.state = state;
-    if (t->builder.n_columns == 0) {
-        return table_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " has no cells, and no column is known yet", t->at.row);
-    }
-    return (builder_fill_row(&t->builder) == BUILDER_WELL && builder_row_end(&t->builder) == BUILDER_WELL) || table_stop(t);
-}
-
-/* A scalar into column i of the row at hand. */
-static bool cell(struct wire_table *t, size_t i, const struct wire_json_token *token) {
-    struct table_builder *b = &t->builder;
-    const struct column *c = &b->column[i];
-    enum builder_status status = BUILDER_WELL;
-    char shown[TEXT_SHOWN];
-    int64_t line = 0, column = 0;
-    t->at.row_bytes += token->length;
-    if (t->at.row_bytes > WIRE_MAX_ROW) {
-        return table_fatal(t, t->at.row_line, t->at.row_column, "row %" PRId64 " is longer than %d bytes", t->at.row, WIRE_MAX_ROW);
-    }
-    if (token->kind == WIRE_JSON_NULL) {
-        status = builder_missing(b, i);
-    } else if (token->kind == WIRE_JSON_TRUE || token->kind == WIRE_JSON_FALSE) {
-        status = builder_boolean(b, i, token->kind == WIRE_JSON_TRUE);
-    } else if (token->length > WIRE_MAX_CELL) {
-        wire_json_place(&t->json, &line, &column);
-        return table_fault(t, line, column, "column \"%s\": cell is longer than %d bytes", c->name, WIRE_MAX_CELL);
-    } else if (token->kind == WIRE_JSON_STRING) {
-        status = builder_string(b, i, token->text, token->length);
-    } else {
-        status = token->finite ? builder_number(b, i, token->number, token->text, token->length)
-                               : builder_text(b, i, token->text, token->length);
-    }
-    if (status == BUILDER_MISFIT) {
-        wire_json_place(&t->json, &line, &column);
-        text_show(token->text, token->length, shown);
-        return table_fault(t, line, column, "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)", t->at.row, c->name,
-                           c->type == DN_BOOLEAN ? "a boolean" : "a number", shown);
-    }
-    return status == BUILDER_WELL || table_stop(t);
-}
-
-/* The value is an array or an object. */
-static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind, enum state state) {
-    int64_t line = 0, column = 0;
-    wire_json_place(&t->json, &line, &column);
-    skip(t, kind, state);
-    return table_fault(t, line, column, "row %" PRId64 ", column \"%s\": a cell must be a number, a string, a boolean or null, not %s",
-                       t->at.row, i < t->builder.n_columns ? t->builder.column[i].name : "",
-                       kind == WIRE_JSON_BEGIN_ARRAY ? "an array" : "an object");
-}
-
-/* ---- rows that are objects ---------------------------------------------------------------------------------------------------------- */
-static bool new_key(struct wire_table *t, const struct wire_json_token *token) {
-    int64_t line = 0, column = 0;
-    char shown[TEXT_SHOWN];
-    wire_json_place(&t->json, &line, &column);
-    t->at.column = SIZE_MAX;
-    if (t->builder.broken) {
-        return true;
-    }
-    /* A new column is filled up for all rows of the open chunk: many keys that come late would be a bomb. */
-    if (t->builder.n_chunks > 0 || (t->builder.rows + 1) * (t->builder.n_columns + 1) * 8 > BUILDER_CHUNK_BYTES) {
-        return table_fault(t, line, column, "row %" PRId64 ": key %s was not in the first rows: name all columns in \"columns\"", t->at.row,
-                           text_show(token->text, token->length, shown));
-    }
-    if (t->builder.n_columns == WIRE_MAX_COLUMNS) {
-        return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
-    }
-    t->at.column = t->builder.n_columns;
-    return table_add_column(t, token->text, token->length, t->builder.n_columns + 1, NULL, NULL);
-}
-
-static bool on_key(struct wire_table *t, const struct wire_json_token *token) {
-    const struct names *names = &t->builder.names;
-    const size_t guess = t->at.expected;
-    const struct text name = text_trim(token->text, token->length);
-    char shown[TEXT_SHOWN];
-    t->at.state = AT_VALUE;
-    if (guess < names->n && names->text[guess].n == name.n && memcmp(names->text[guess].bytes, name.bytes, name.n) == 0) {
-        t->at.column = guess;
-    } else {
-        const ptrdiff_t found = names_find(names, name.bytes, name.n);
-        if (found < 0) {
-            t->at.expected = names->n + 1;
-            return new_key(t, token);
-        }
-        t->at.column = (size_t)found;
-    }
-    t->at.expected = t->at.column + 1;
-    if (builder_is_filled(&t->builder, t->at.column)) {
-        int64_t line = 0, column = 0;
-        wire_json_place(&t->json, &line, &column);
-        t->at.column = SIZE_MAX;
-        return table_fault(t, line, column, "row %" PRId64 ": key %s comes twice", t->at.row, text_show(name.bytes, name.n, shown));
-    }
-    return true;
 }
 
 /* ---- columns ------------------------------------------------------------------------------------------------------------------------ */
@@ -167,6 +35,9 @@ static bool column_add(struct wire_table *t, const char *name, size_t n) {
     int64_t line = 0, column = 0;
     wire_json_place(&t->json, &line, &column);
     const size_t i = t->builder.n_columns;
+    if (t->append.on) {
+        return table_append_name(t, text_trim(name, n), line, column);
+    }
     if (i == WIRE_MAX_COLUMNS) {
         return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
     }
@@ -228,7 +99,7 @@ static bool on_column_value(struct wire_table *t, const struct wire_json_token *
     if (token->length < sizeof word) {
         memcpy(word, token->text, token->length);
     }
-    t->at.has_type = dn_column_type_parse(word, &t->at.type);
+    t->at.has_type = dn_column_type_parse(word, &t->at.type) && t->at.type != DN_SPARSE;
     return t->at.has_type || fatal_here(t, "a column's type must be numeric, boolean, categorical or text");
 }
 
@@ -253,39 +124,66 @@ static bool on_member(struct wire_table *t, const struct wire_json_token *token)
     return fatal_here(t, "the object must have the members \"columns\" and \"rows\", each once, and no other");
 }
 
-static bool on_array_row_value(struct wire_table *t, const struct wire_json_token *token) {
-    struct table_json *at = &t->at;
+/* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
+/* In the array of rows. */
+static bool on_row(struct wire_table *t, const struct wire_json_token *token, enum wire_json_kind wanted) {
+    const bool array = wanted == WIRE_JSON_BEGIN_ARRAY;
     if (token->kind == WIRE_JSON_END_ARRAY) {
-        if (at->n_cells != t->builder.n_columns) {
-            at->state = AT_ROWS;
-            return table_fault(t, at->row_line, at->row_column, "row %" PRId64 " has %zu cell%s, expected %zu", at->row, at->n_cells,
-                               at->n_cells == 1 ? "" : "s", t->builder.n_columns);
-        }
-        return row_end(t, AT_ROWS);
+        t->at.state = array ? AT_MEMBER : AT_END;
+        return true;
     }
-    const size_t i = at->n_cells++;
-    if (begins(token->kind)) {
-        return nested(t, i, token->kind, AT_CELL);
+    if (!table_row_wanted(t)) {
+        return false;
     }
-    return i >= t->builder.n_columns || cell(t, i, token);
+    table_json_row_begin(t);
+    if (token->kind == wanted) {
+        t->at.state = array ? AT_CELL : AT_KEY;
+        return true;
+    }
+    table_json_skip(t, token->kind, array ? AT_ROWS : AT_ITEMS);
+    return table_row_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " must be an %s", t->at.row, array ? "array" : "object");
 }
 
-static bool on_row(struct wire_table *t, const struct wire_json_token *token, enum wire_json_kind wanted) {
-    if (token->kind == WIRE_JSON_END_ARRAY) {
-        t->at.state = wanted == WIRE_JSON_BEGIN_ARRAY ? AT_MEMBER : AT_END;
+/* At the beginning of a line. */
+static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
+    struct table_json *at = &t->at;
+    const bool array = kind == WIRE_JSON_BEGIN_ARRAY;
+    if (!table_row_wanted(t)) {
+        return false;
+    }
+    table_json_row_begin(t);
+    if (table_json_begins(kind) && !at->row_kind_known) {
+        at->row_kind_known = true;
+        at->arrays = array;
+        if (array) {
+            table_append_by_position(t);
+        }
+    }
+    if (table_json_begins(kind) && array == at->arrays) {
+        at->state = array ? AT_CELL : AT_KEY;
         return true;
     }
-    row_begin(t, wanted == WIRE_JSON_BEGIN_ARRAY ? AT_CELL : AT_KEY);
-    if (token->kind == wanted) {
-        return true;
-    }
-    skip(t, token->kind, wanted == WIRE_JSON_BEGIN_ARRAY ? AT_ROWS : AT_ITEMS);
-    return table_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " must be an %s", t->at.row,
-                       wanted == WIRE_JSON_BEGIN_ARRAY ? "array" : "object");
+    table_json_skip(t, kind, AT_LINE_END);
+    return table_row_fault(t, at->row_line, at->row_column, "row %" PRId64 " must be an %s%s", at->row,
+                           !at->row_kind_known ? "object or an array"
+                           : at->arrays        ? "array"
+                                               : "object",
+                           at->row_kind_known ? ", as the first one" : "");
+}
+
+/* The row's bracket is closed. A line may hold more, which is a fault: its row waits for the line's end. */
+static bool on_row_closed(struct wire_table *t, bool array) {
+    t->at.state = t->format == WIRE_NDJSON ? AT_LINE_END : array ? AT_ROWS : AT_ITEMS;
+    return t->format == WIRE_NDJSON || table_json_row_end(t, array);
+}
+
+static bool on_line_end(struct wire_table *t) {
+    t->at.state = AT_LINE;
+    return table_json_row_end(t, t->at.arrays);
 }
 
 static void on_skip(struct wire_table *t, enum wire_json_kind kind) {
-    if (begins(kind)) {
+    if (table_json_begins(kind)) {
         t->at.skip_depth++;
     } else if (kind == WIRE_JSON_END_ARRAY || kind == WIRE_JSON_END_OBJECT) {
         t->at.skip_depth--;
@@ -297,27 +195,29 @@ static void on_skip(struct wire_table *t, enum wire_json_kind kind) {
 
 static bool on_top(struct wire_table *t, enum wire_json_kind kind) {
     t->at.state = kind == WIRE_JSON_BEGIN_ARRAY ? AT_ITEMS : AT_MEMBER;
-    return begins(kind) || fatal_here(t, "the body must be an array of objects or an object with \"columns\" and \"rows\"");
+    return table_json_begins(kind) || fatal_here(t, "the body must be an array of objects or an object with \"columns\" and \"rows\"");
 }
 
 static bool on_token(struct wire_table *t, const struct wire_json_token *token) {
-    switch ((enum state)t->at.state) {
+    switch ((enum json_state)t->at.state) {
     case AT_TOP:
         return on_top(t, token->kind);
     case AT_ITEMS:
         return on_row(t, token, WIRE_JSON_BEGIN_OBJECT);
+    case AT_LINE:
+        return on_line(t, token->kind);
+    case AT_LINE_END:
+        return on_line_end(t);
     case AT_KEY:
-        return token->kind == WIRE_JSON_END_OBJECT ? row_end(t, AT_ITEMS) : on_key(t, token);
+        t->at.state = AT_VALUE;
+        return token->kind == WIRE_JSON_END_OBJECT ? on_row_closed(t, false) : table_json_key(t, token);
     case AT_VALUE:
-        if (begins(token->kind)) {
-            return nested(t, t->at.column, token->kind, AT_KEY);
-        }
-        t->at.state = AT_KEY;
-        return t->at.column == SIZE_MAX || cell(t, t->at.column, token);
+        return table_json_keyed_value(t, token, AT_KEY);
     case AT_MEMBER:
         return on_member(t, token);
     case AT_COLUMNS_BEGIN:
         t->at.state = AT_COLUMNS;
+        table_append_list(t);
         return token->kind == WIRE_JSON_BEGIN_ARRAY || fatal_here(t, "\"columns\" must be an array");
     case AT_COLUMNS:
         return on_column(t, token);
@@ -332,7 +232,7 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     case AT_ROWS:
         return on_row(t, token, WIRE_JSON_BEGIN_ARRAY);
     case AT_CELL:
-        return on_array_row_value(t, token);
+        return token->kind == WIRE_JSON_END_ARRAY ? on_row_closed(t, true) : table_json_listed_value(t, token, AT_CELL);
     case AT_SKIP:
         on_skip(t, token->kind);
         return true;
@@ -342,17 +242,54 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     return true;
 }
 
+/* ---- what is no JSON ---------------------------------------------------------------------------------------------------------------- */
+/* Refuses the whole body by the reader's fault. */
+static bool refuse(struct wire_table *t) {
+    const char *foreign = t->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
+    t->refused = true;
+    t->n_faults++;
+    if (foreign != NULL) {
+        problem_done(&t->problem);
+        return problem_add_line(&t->problem, PROBLEM_BAD_JSON, 1, 1, "%s", foreign);
+    }
+    return wire_json_problem(&t->json, &t->problem);
+}
+
+/* A line that is no JSON: a fault of its row. The end of the body within one, and no memory, end it all. */
+static bool bad_line(struct wire_table *t) {
+    int64_t line = 0, column = 0;
+    const char *fault = t->json.fault;
+    if (t->json.token_at < (int64_t)sizeof t->head && csv_text_foreign(t->head) != NULL) {
+        return refuse(t);
+    }
+    wire_json_place(&t->json, &line, &column);
+    if (t->at.state == AT_LINE) {
+        table_json_row_begin(t);
+    }
+    if (!wire_json_next_line(&t->json)) {
+        return refuse(t);
+    }
+    t->at.state = AT_LINE;
+    return table_row_fault(t, line, column, "row %" PRId64 " is no JSON: %s", t->at.row, fault);
+}
+
 static bool drain(struct wire_table *t) {
     struct wire_json_token token;
     for (;;) {
         switch (wire_json_next(&t->json, &token)) {
         case WIRE_JSON_MORE:
+            return table_json_piece_end(t);
         case WIRE_JSON_END:
             return true;
         case WIRE_JSON_FAULT:
-            t->refused = true;
-            t->n_faults++;
-            return wire_json_problem(&t->json, &t->problem);
+            if (t->format != WIRE_NDJSON) {
+                return refuse(t);
+            }
+            if (!bad_line(t)) {
+                t->refused = true;
+                return false;
+            }
+            break;
         default:
             if (!on_token(t, &token) || t->refused) {
                 t->refused = true;
@@ -362,6 +299,12 @@ static bool drain(struct wire_table *t) {
     }
 }
 
+void table_json_begin(struct wire_table *t) {
+    wire_json_init(&t->json);
+    t->json.lines = t->format == WIRE_NDJSON;
+    t->at.state = t->format == WIRE_NDJSON ? AT_LINE : AT_TOP;
+}
+
 bool table_json_feed(struct wire_table *t, const char *bytes, size_t n) {
     wire_json_feed(&t->json, bytes, n);
     return drain(t);
@@ -369,5 +312,5 @@ bool table_json_feed(struct wire_table *t, const char *bytes, size_t n) {
 
 bool table_json_end(struct wire_table *t) {
     wire_json_close(&t->json);
-    return drain(t);
+    return drain(t) && table_json_rows_end(t);
 }

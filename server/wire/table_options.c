@@ -1,9 +1,10 @@
-/* Query parameters of an upload: header, delimiter, missing, types, label; and media types. */
+/* Query parameters of an upload: header, delimiter, missing, types, label, comment, on_error, zero_based; and media types. */
 #include "wire/table_options.h"
 #include "base/utf8.h"
 #include "wire/cell.h"
 #include "wire/list_item.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static bool type_parse(const char *text, size_t n, dn_column_type *out) {
     }
     memcpy(name, text, n);
     name[n] = '\0';
-    return dn_column_type_parse(name, out);
+    return dn_column_type_parse(name, out) && *out != DN_SPARSE; /* that one comes of a format */
 }
 
 /* One item of the list, its name written to `name` (room for all of the text): in quotes, or up to the last colon, so that it may have one itself. Returns the item's end; NULL: a
@@ -100,6 +101,43 @@ static bool set_header(struct wire_table_options *options, const char *value, st
     return true;
 }
 
+/* A comment line is told by its first byte, before the line is cut into cells. */
+static bool check_comment(const struct wire_table_options *options, struct problem *problem) {
+    return options->comment == '\0' || options->comment != options->delimiter ||
+           problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"comment\" must not be the delimiter (got \"%c\" for both)",
+                       options->comment);
+}
+
+static bool set_comment(struct wire_table_options *options, const char *value, struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    if (strlen(value) != 1 || !ispunct((unsigned char)value[0]) || value[0] == '"') {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"comment\" must be one ASCII character that is no letter, digit, space or quote (got %s)%s",
+                           text_show(value, strlen(value), shown), value[0] == '\0' ? "; # is written %23 in a URL" : "");
+    }
+    options->comment = value[0];
+    return check_comment(options, problem);
+}
+
+static bool set_on_error(struct wire_table_options *options, const char *value, struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    const bool skip = strcmp(value, "skip") == 0;
+    if (!skip && strcmp(value, "reject") != 0) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"on_error\" must be reject or skip (got %s)",
+                           text_show(value, strlen(value), shown));
+    }
+    options->on_error = skip ? WIRE_SKIP : WIRE_REJECT;
+    return true;
+}
+
+static bool set_zero_based(struct wire_table_options *options, const char *value, struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    options->zero_based = strcmp(value, "true") == 0;
+    return options->zero_based || strcmp(value, "false") == 0 ||
+           problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"zero_based\" must be true or false (got %s)",
+                       text_show(value, strlen(value), shown));
+}
+
 static bool set_delimiter(struct wire_table_options *options, const char *value, struct problem *problem) {
     static const struct {
         const char *text;
@@ -110,7 +148,7 @@ static bool set_delimiter(struct wire_table_options *options, const char *value,
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(value, known[i].text) == 0) {
             options->delimiter = known[i].delimiter;
-            return true;
+            return check_comment(options, problem);
         }
     }
     return problem_set(problem, PROBLEM_BAD_REQUEST,
@@ -147,19 +185,31 @@ static bool set_types(struct wire_table_options *options, const char *value, str
     return true;
 }
 
+static bool set_rows(struct wire_table_options *options, const char *value, struct problem *problem) {
+    char shown[TEXT_SHOWN];
+    const size_t n = strlen(value);
+    const long rows = n > 0 && n <= 4 && strspn(value, "0123456789") == n ? strtol(value, NULL, 10) : 0;
+    options->rows = rows;
+    return (rows >= 1 && rows <= WIRE_MAX_PREVIEW) ||
+           problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"rows\" must be 1 … %d (got %s)", WIRE_MAX_PREVIEW,
+                       text_show(value, n, shown));
+}
+
 bool wire_table_option(struct wire_table_options *options, const char *name, const char *value, struct problem *problem) {
     static const struct {
         const char *name;
         bool (*set)(struct wire_table_options *options, const char *value, struct problem *problem);
-    } known[] = {
-        {"header", set_header}, {"delimiter", set_delimiter}, {"missing", set_missing}, {"types", set_types}, {"label", set_label}};
+    } known[] = {{"header", set_header},     {"delimiter", set_delimiter},   {"missing", set_missing},
+                 {"types", set_types},       {"label", set_label},           {"comment", set_comment},
+                 {"on_error", set_on_error}, {"zero_based", set_zero_based}, {"rows", set_rows}};
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(name, known[i].name) == 0) {
             return known[i].set(options, value, problem);
         }
     }
-    return problem_set(problem, PROBLEM_BAD_REQUEST, "unknown query parameter %s: there are header, delimiter, missing, types, label",
+    return problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "unknown query parameter %s: there are header, delimiter, missing, types, label, comment, on_error, zero_based",
                        text_show(name, strlen(name), shown));
 }
 
@@ -167,7 +217,13 @@ bool wire_table_format(const char *media_type, enum wire_format *out) {
     static const struct {
         const char *media_type;
         enum wire_format format;
-    } known[] = {{"", WIRE_SNIFF}, {"text/csv", WIRE_CSV}, {"text/tab-separated-values", WIRE_TSV}, {"application/json", WIRE_JSON}};
+    } known[] = {{"", WIRE_SNIFF},
+                 {"text/csv", WIRE_CSV},
+                 {"text/tab-separated-values", WIRE_TSV},
+                 {"application/json", WIRE_JSON},
+                 {"application/x-ndjson", WIRE_NDJSON},
+                 {"application/jsonl", WIRE_NDJSON},
+                 {"text/x-svmlight", WIRE_SVMLIGHT}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(media_type, known[i].media_type) == 0) {
             *out = known[i].format;

@@ -1,22 +1,14 @@
-/* Distinct texts and numbers by open addressing, up to a limit. */
+/* Texts and their counts by open addressing. */
 #include "wire/tally.h"
-#include "base/ids.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- texts -------------------------------------------------------------------------------------------------------------------------- */
 void tally_done(struct tally *t) {
     free(t->entry);
     free(t->slot);
     free(t->bytes);
     *t = (struct tally){0};
-}
-
-void tally_drop(struct tally *t) {
-    tally_done(t);
-    t->over = true;
 }
 
 size_t tally_memory(const struct tally *t) {
@@ -69,12 +61,9 @@ static bool tally_keep(struct tally *t, const char *bytes, size_t n) {
     return true;
 }
 
-bool tally_add(struct tally *t, const char *bytes, size_t n, int64_t count) {
-    if (t->over) {
-        return true;
-    }
+enum tally_status tally_add(struct tally *t, const char *bytes, size_t n, int64_t count) {
     if (t->n == t->capacity && !tally_grow(t)) {
-        return false;
+        return TALLY_NO_MEMORY;
     }
     const uint64_t hash = hash_keyed(&t->key, bytes, n);
     size_t at = hash & (t->n_slots - 1);
@@ -82,21 +71,19 @@ bool tally_add(struct tally *t, const char *bytes, size_t n, int64_t count) {
         struct tally_entry *e = &t->entry[t->slot[at] - 1];
         if (e->hash == hash && e->length == n && memcmp(t->bytes + e->start, bytes, n) == 0) {
             e->count += count;
-            return true;
+            return TALLY_WELL;
         }
     }
     if (t->n == TALLY_MAX) {
-        tally_drop(t);
-        t->many = true;
-        return true;
+        return TALLY_FULL;
     }
     const size_t start = t->size;
     if (n > 0 && !tally_keep(t, bytes, n)) {
-        return false;
+        return TALLY_NO_MEMORY;
     }
     t->entry[t->n++] = (struct tally_entry){.hash = hash, .count = count, .start = start, .length = n};
     t->slot[at] = (uint32_t)t->n;
-    return true;
+    return TALLY_WELL;
 }
 
 /* Whether a goes before b. */
@@ -124,78 +111,4 @@ size_t tally_top(const struct tally *t, struct tally_entry *out, size_t k) {
         out[at] = t->entry[i];
     }
     return n;
-}
-
-/* ---- numbers ------------------------------------------------------------------------------------------------------------------------ */
-void number_set_done(struct number_set *s) {
-    free(s->slot);
-    *s = (struct number_set){0};
-}
-
-void number_set_drop(struct number_set *s) {
-    number_set_done(s);
-    s->over = true;
-}
-
-size_t number_set_memory(const struct number_set *s) {
-    return s->n_slots * sizeof *s->slot;
-}
-
-/* Multiply and shift, the highest bits: any two numbers, whoever chose them, collide under few factors (Dietzfelbinger and others, 1997). */
-static size_t place(double x, uint64_t factor, unsigned shift) {
-    uint64_t bits = 0;
-    memcpy(&bits, &x, sizeof bits);
-    return (size_t)(((bits ^ bits >> 32) * factor) >> shift);
-}
-
-static bool number_set_grow(struct number_set *s) {
-    const size_t n_slots = s->n_slots > 0 ? 2 * s->n_slots : 16;
-    double *slot = malloc(n_slots * sizeof *slot);
-    if (slot == NULL) {
-        return false;
-    }
-    const uint64_t factor = s->n_slots > 0 ? s->factor : ids_random() | 1;
-    const unsigned shift = s->n_slots > 0 ? s->shift - 1 : 60;
-    for (size_t i = 0; i < n_slots; i++) {
-        slot[i] = (double)NAN;
-    }
-    for (size_t i = 0; i < s->n_slots; i++) {
-        if (!isnan(s->slot[i])) {
-            size_t at = place(s->slot[i], factor, shift);
-            while (!isnan(slot[at])) {
-                at = (at + 1) & (n_slots - 1);
-            }
-            slot[at] = s->slot[i];
-        }
-    }
-    free(s->slot);
-    s->slot = slot;
-    s->n_slots = n_slots;
-    s->factor = factor;
-    s->shift = shift;
-    return true;
-}
-
-bool number_set_add(struct number_set *s, double x) {
-    if (s->over) {
-        return true;
-    }
-    if (3 * s->n >= 2 * s->n_slots && !number_set_grow(s)) {
-        return false;
-    }
-    size_t at = place(x, s->factor, s->shift);
-    while (!isnan(s->slot[at])) {
-        if (s->slot[at] == x) {
-            return true;
-        }
-        at = (at + 1) & (s->n_slots - 1);
-    }
-    if (s->n + s->n_small >= TALLY_MAX) {
-        number_set_drop(s);
-        s->many = true;
-        return true;
-    }
-    s->slot[at] = x;
-    s->n++;
-    return true;
 }

@@ -205,6 +205,7 @@ static void test_a_refused_replacement_changes_nothing(void **state) {
     const struct response *before = status_check(call_upload("/v1/datasets/kept", "a,b\n1,x\n2,y\n"), 201);
     problem_check(call_upload("/v1/datasets/kept", "a,b\n1\n"), 422, "invalid-dataset");
     const struct response *after = status_check(call_get("/v1/datasets/kept"), 200);
+    assert_int_equal(json_object_del(before->json, "upload"), 0); /* how fast it came is told once */
     assert_true(json_equal(before->json, after->json));
     assert_string_equal(header_of(before, "ETag"), header_of(after, "ETag"));
     assert_int_equal(whole_at(status_check(call_upload("/v1/datasets/kept", "a,b\n1,x\n2,z\n"), 200), "/version"), 2);

@@ -83,17 +83,22 @@ static void test_chosen_columns(void **state) {
                   "{\"model\":\"m\",\"dataset\":\"mixed\",\"target\":\"y\",\"algorithm\":\"logistic\",\"features\":{\"exclude\":[\"c\"]}}");
     assert_int_equal(number_at(a.json, "features.count"), 2);
     answer_done(&a);
-    /* text cannot be a feature: left out with a warning, refused when it was asked for */
+    /* text is a feature for each word, of which there are no more than the summary has found */
     expect_status(put_text(&d, "/v1/datasets/texts?types=t:text", "t,x,y\none,1,a\ntwo,2,b\n"), 201);
     a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
                   "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":\"logistic\"}");
-    assert_int_equal(number_at(a.json, "features.count"), 1);
-    assert_non_null(strstr(text_at(a.json, "warnings.0"), "\"t\""));
+    assert_int_equal(number_at(a.json, "features.count"), 3);
+    assert_string_equal(text_at(a.json, "features.columns.0.encoding"), "words");
+    assert_true(json_is_true(at(a.json, "features.columns.0.at_most")));
+    assert_true(is_null_at(a.json, "features.names"));
     answer_done(&a);
-    expect_fault(
-        send_text(&d, "POST", "/v1/jobs",
-                  "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":\"logistic\",\"features\":{\"include\":[\"t\"]}}"),
-        422, "invalid", "/features/include/0", "text");
+    a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                  "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":\"logistic\",\"features\":{\"include\":[\"t\"],"
+                  "\"text\":{\"weighting\":\"tfidf\",\"hash\":64}}}");
+    assert_int_equal(number_at(a.json, "features.count"), 64);
+    assert_string_equal(text_at(a.json, "features.columns.0.encoding"), "hashed_words");
+    assert_string_equal(text_at(a.json, "features.text.weighting"), "tfidf");
+    answer_done(&a);
 }
 
 /* ---- faults ---- */
@@ -237,11 +242,25 @@ static void test_a_continuous_target_is_warned_of(void **state) {
     answer_done(&a);
 }
 
-static void test_text_alone_cannot_be_trained_on(void **state) {
+static void test_text_alone_can_be_trained_on(void **state) {
     (void)state;
     expect_status(put_text(&d, "/v1/datasets/letters?types=note:text,answer:text", "note,answer,y\nab,cd,1\nef,gh,0\n"), 201);
-    expect_fault(send_text(&d, "POST", "/v1/jobs", "{\"model\":\"m\",\"dataset\":\"letters\",\"target\":\"y\",\"algorithm\":\"logistic\"}"),
-                 422, "invalid", "/features", "text cannot be one yet (\"note\", \"answer\")");
+    json_t *job = train(&d, "{\"model\":\"letters\",\"dataset\":\"letters\",\"target\":\"y\",\"algorithm\":\"logistic\"}", "succeeded");
+    json_decref(job);
+    struct answer a = get(&d, "/v1/models/letters/weights");
+    assert_string_equal(text_at(a.json, "features.0"), "note:ab");
+    assert_string_equal(text_at(a.json, "features.3"), "answer:gh");
+    assert_int_equal(json_array_size(at(a.json, "features")), 4);
+    answer_done(&a);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const faults_of_text[] = {"'weighting':'often'", "'vocabulary':0", "'words':1"};
+        char body[256];
+        (void)snprintf(body, sizeof body, "{'model':'m','dataset':'letters','target':'y','algorithm':'logistic','features':{'text':{%s}}}",
+                       faults_of_text[i]);
+        for (char *c = body; *c != '\0'; c++)
+            *c = *c == '\'' ? '"' : *c;
+        expect_problem(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid");
+    }
 }
 
 static void test_all_faults_at_once(void **state) {
@@ -301,7 +320,7 @@ int main(void) {
         cmocka_unit_test(test_every_fault_of_a_job),
         cmocka_unit_test(test_null_is_not_given),
         cmocka_unit_test(test_a_continuous_target_is_warned_of),
-        cmocka_unit_test(test_text_alone_cannot_be_trained_on),
+        cmocka_unit_test(test_text_alone_can_be_trained_on),
         cmocka_unit_test(test_all_faults_at_once),
         cmocka_unit_test(test_targets_that_cannot_be),
         cmocka_unit_test(test_memory_is_reckoned_before),

@@ -8,7 +8,9 @@
 
 #include "client.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define SHARED "../shared/data/"
@@ -90,11 +92,152 @@ static void test_titanic(void **state) {
     json_decref(job);
 }
 
+/* All categories, straight from the file: they tell edible from poisonous without a fault. */
+static void test_mushroom(void **state) {
+    (void)state;
+    need(SHARED "mushroom.csv");
+    expect_status(put_file(&d, "/v1/datasets/mushroom", SHARED "mushroom.csv"), 201);
+    json_t *job = train(&d,
+                        "{\"model\":\"mushroom\",\"dataset\":\"mushroom\",\"target\":\"type\",\"algorithm\":\"logistic\","
+                        "\"params\":{\"lambda\":1e-5},\"validation\":{\"folds\":5}}",
+                        "succeeded");
+    expect_near(number_at(job, "result.metrics.train.accuracy"), 1, 0);
+    expect_near(number_at(job, "result.metrics.validation.accuracy"), 1, 0);
+    json_decref(job);
+}
+
+/* Text, straight from the file: found to be text, its words become features. */
+static void test_sms_spam(void **state) {
+    (void)state;
+    static const char *const ways[] = {
+        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-4}",
+        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-5},\"features\":{\"text\":{\"weighting\":\"tfidf\"}}",
+        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-4},\"features\":{\"text\":{\"hash\":65536}}",
+        "\"algorithm\":\"naive_bayes\"",
+    };
+    need(SHARED "sms_spam.tsv");
+    expect_status(put_file(&d, "/v1/datasets/sms", SHARED "sms_spam.tsv"), 201);
+    struct answer a = get(&d, "/v1/datasets/sms");
+    assert_string_equal(text_at(a.json, "columns.1.type"), "text");
+    answer_done(&a);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char body[512];
+        (void)snprintf(body, sizeof body,
+                       "{\"model\":\"sms-%zu\",\"dataset\":\"sms\",\"target\":\"label\",%s,\"validation\":{\"folds\":5}}", i, ways[i]);
+        json_t *job = train(&d, body, "succeeded");
+        at_least(number_at(job, "result.metrics.validation.accuracy"), 0.975, ways[i]);
+        json_decref(job);
+    }
+    a = send_typed(&d, "POST", "/v1/models/sms-0/predict", "application/json",
+                   "{\"instances\":[{\"text\":\"WINNER!! You have won a FREE prize, call 09061701461 to claim now\"},"
+                   "{\"text\":\"ok see you at home, mum\"},{\"text\":\"\"},{}]}");
+    assert_int_equal(a.status, 200);
+    assert_string_equal(text_at(a.json, "predictions.0.label"), "spam");
+    assert_string_equal(text_at(a.json, "predictions.1.label"), "ham");
+    assert_string_equal(text_at(a.json, "predictions.2.label"), "ham");
+    assert_string_equal(text_at(a.json, "predictions.3.label"), "ham");
+    answer_done(&a);
+}
+
+/* ---- the same table sparse and dense ------------------------------------------------------------------------------------------------ */
+
+enum { A9A_FEATURES = 123 };
+
+/* The svmlight file as CSV: y, f1, …, f123. The caller frees. */
+static char *as_csv(const char *file, size_t *size) {
+    FILE *in = fopen(file, "r");
+    char line[4096];
+    size_t room = 16u << 20, n = 0;
+    char *out = malloc(room);
+    assert_non_null(in);
+    assert_non_null(out);
+    n += (size_t)sprintf(out + n, "y");
+    for (int j = 1; j <= A9A_FEATURES; j++)
+        n += (size_t)sprintf(out + n, ",f%d", j);
+    n += (size_t)sprintf(out + n, "\n");
+    while (fgets(line, sizeof line, in) != NULL) {
+        char values[A9A_FEATURES + 1] = {0}, *at = line;
+        assert_true(n + 4096 < room);
+        n += (size_t)sprintf(out + n, "%ld", strtol(at, &at, 10));
+        for (long place; (place = strtol(at, &at, 10)) > 0; at += 2) /* ":1" */
+            values[place] = 1;
+        for (int j = 1; j <= A9A_FEATURES; j++)
+            n += (size_t)sprintf(out + n, ",%d", values[j]);
+        n += (size_t)sprintf(out + n, "\n");
+    }
+    (void)fclose(in);
+    *size = n;
+    return out;
+}
+
+static void put_a9a(const char *path, const char *file) {
+    static const char *const svmlight[] = {"Content-Type: text/x-svmlight", NULL}, *const csv[] = {"Content-Type: text/csv", NULL};
+    char url[128];
+    size_t size = 0;
+    FILE *in = fopen(file, "r");
+    char *bytes = malloc(4u << 20);
+    assert_true(in != NULL && bytes != NULL);
+    size = fread(bytes, 1, 4u << 20, in);
+    (void)fclose(in);
+    (void)snprintf(url, sizeof url, "/v1/datasets/%s?label=y", path);
+    expect_status(ask(&d, "PUT", url, svmlight, bytes, size), 201);
+    free(bytes);
+    bytes = as_csv(file, &size);
+    (void)snprintf(url, sizeof url, "/v1/datasets/%s-csv", path);
+    expect_status(ask(&d, "PUT", url, csv, bytes, size), 201);
+    free(bytes);
+}
+
+/* One description of the rows or the other: the same weights, the same answers. */
+static void test_a9a_sparse_and_dense(void **state) {
+    (void)state;
+    static const char *const ways[] = {
+        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1.5355793740978e-05,\"tolerance\":1e-10}",
+        "\"algorithm\":\"logistic\",\"params\":{\"solver\":\"lbfgs\",\"lambda\":1e-3,\"tolerance\":1e-9}",
+        "\"algorithm\":\"least_squares\",\"params\":{\"lambda\":1e-3}",
+        "\"algorithm\":\"perceptron\",\"params\":{\"max_iterations\":3}",
+        "\"algorithm\":\"gaussian\",\"params\":{\"shrinkage\":0.1}",
+    };
+    need(SHARED "a9a");
+    need(SHARED "a9a.t");
+    put_a9a("a9a", SHARED "a9a");
+    put_a9a("a9at", SHARED "a9a.t");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct answer w[2];
+        double accuracy[2];
+        for (int dense = 0; dense < 2; dense++) {
+            char body[512], path[64];
+            const char *suffix = dense ? "-csv" : "";
+            (void)snprintf(body, sizeof body,
+                           "{\"model\":\"a9a%s\",\"dataset\":\"a9a%s\",\"target\":\"y\",%s,\"features\":{\"standardize\":false},"
+                           "\"validation\":{\"dataset\":\"a9at%s\"}}",
+                           suffix, suffix, ways[i], suffix);
+            json_t *job = train(&d, body, "succeeded");
+            accuracy[dense] = number_at(job, "result.metrics.validation.accuracy");
+            json_decref(job);
+            (void)snprintf(path, sizeof path, "/v1/models/a9a%s/weights", suffix);
+            w[dense] = get(&d, path);
+            assert_int_equal(w[dense].status, 200);
+        }
+        const json_t *a = at(w[0].json, "features"), *b = at(w[1].json, "features");
+        assert_true(json_equal(a, b) && json_array_size(a) == A9A_FEATURES);
+        expect_near(accuracy[0], accuracy[1], 1e-12);
+        for (size_t j = 0; j < A9A_FEATURES; j++) {
+            char place[64];
+            (void)snprintf(place, sizeof place, "w.0.%zu", j);
+            const double u = number_at(w[0].json, place), v = number_at(w[1].json, place);
+            if (!(fabs(u - v) <= 1e-6 * (1 + fabs(v))))
+                fail_msg("%s: weight %zu is %.17g from svmlight, %.17g from CSV", ways[i], j + 1, u, v);
+        }
+        answer_done(&w[0]);
+        answer_done(&w[1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adult),
-        cmocka_unit_test(test_spambase),
-        cmocka_unit_test(test_titanic),
+        cmocka_unit_test(test_adult),    cmocka_unit_test(test_spambase), cmocka_unit_test(test_titanic),
+        cmocka_unit_test(test_mushroom), cmocka_unit_test(test_sms_spam), cmocka_unit_test(test_a9a_sparse_and_dense),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

@@ -12,6 +12,39 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Quantiles by straight lines between the sorted numbers, and the bins of the histogram. */
+static void ranks_check(const struct response *r, const char *column, const double *sorted, size_t n) {
+    static const char *const shares[] = {"0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99"};
+    double least = sorted[0], most = sorted[n - 1];
+    int64_t counts[20] = {0};
+    assert_true(json_is_true(value_at(r, text("%s/quantiles_exact", column))));
+    assert_true(json_is_true(value_at(r, text("%s/histogram/exact", column))));
+    for (size_t i = 0; i < 7; i++) {
+        double rank = atof(shares[i]) * (double)(n - 1), share = rank - floor(rank);
+        size_t below = (size_t)rank, above = below + 1 < n ? below + 1 : below;
+        double expected = sorted[below] + share * (sorted[above] - sorted[below]);
+        assert_true(fabs(real_at(r, text("%s/quantiles/%s", column, shares[i])) - expected) <= 1e-12 * (most - least + fabs(expected)));
+    }
+    if (least == most) {
+        assert_int_equal(count_at(r, text("%s/histogram/counts", column)), 1);
+        assert_int_equal(whole_at(r, text("%s/histogram/counts/0", column)), n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t bin = (size_t)((sorted[i] - least) / (most - least) * 20 * (1 + 1e-15));
+        counts[bin < 20 ? bin : 19]++;
+    }
+    int64_t total = 0, off = 0;
+    assert_int_equal(count_at(r, text("%s/histogram/counts", column)), 20);
+    for (size_t b = 0; b < 20; b++) {
+        int64_t got = whole_at(r, text("%s/histogram/counts/%zu", column, b));
+        total += got;
+        off += llabs(got - counts[b]);
+    }
+    assert_int_equal(total, n);
+    assert_true(off <= (int64_t)n / 10); /* numbers on a border may be rounded to either side */
+}
+
 /* A numeric column as described, against the data. */
 static void column_check(const struct response *r, const struct table *t, size_t j) {
     double *sorted = keep(calloc(t->n_rows, sizeof *sorted), free);
@@ -30,6 +63,7 @@ static void column_check(const struct response *r, const struct table *t, size_t
     assert_true(real_at(r, text("%s/max", at)) == sorted[t->n_rows - 1]);
     assert_true(fabs(real_at(r, text("%s/mean", at)) - t->mean[j]) <= 1e-12 * (fabs(t->mean[j]) + t->std[j]));
     assert_true(fabs(real_at(r, text("%s/std", at)) - t->std[j]) <= 1e-9 * t->std[j]);
+    ranks_check(r, at, sorted, t->n_rows);
 }
 
 static void test_statistics_of_real_tables(void **state) {

@@ -1,22 +1,78 @@
-/* Instances of a small model. Byte 0 of the input: labelled or not, JSON, CSV, sniffed, or name=value pairs; the rest is the body. What JSON the reader takes, Jansson takes
- * too, with as many instances and the same numbers. */
+/* Instances of small models. Byte 0 of the input: bit 0 labelled or not; bits 1 and 2 the format (JSON, CSV, sniffed, name=value pairs; with bit 3: NDJSON, svmlight from 1, svmlight from 0,
+ * lines in cuts); bit 4: of a model with sparse columns and text; the rest is the body. What JSON the reader takes, Jansson takes too, with as many instances and the same numbers; lines are the
+ * same however they are cut, and as a table. */
 #include "fuzz/support.h"
 
 #include <jansson.h>
 #include <math.h>
 
-static dn_model *model;
+static dn_model *plain, *wide, *sparse, *model; /* the last: the one at hand */
+
+/* Logistic regression of the last column on the others, which are the caller's views. */
+static dn_model *train(const dn_table_column *columns, const dn_column_view *views, size_t n_cols) {
+    static const size_t inputs[] = {0, 1, 2};
+    dn_table_source *source = NULL;
+    dn_params *params = NULL;
+    dn_train_result result = {0};
+    CHECK(dn_table_source_from_columns(columns, views, n_cols, views[0].n_rows, &source, NULL) == DN_OK);
+    CHECK(dn_params_new(dn_algorithm_find("logistic"), &params, NULL) == DN_OK);
+    CHECK(dn_params_set_number(params, "lambda", 0.1, NULL) == DN_OK);
+    const dn_run run = dn_run_default();
+    const dn_train_request request = {.source = source,
+                                      .params = params,
+                                      .target = n_cols - 1,
+                                      .features = {.columns = inputs, .n_columns = n_cols - 1}};
+    CHECK(dn_train(&request, &run, &result, NULL) == DN_OK);
+    dn_model *trained = dn_model_ref(result.model);
+    dn_train_result_done(&result);
+    dn_params_free(params);
+    dn_table_source_free(source);
+    return trained;
+}
+
+/* "x" a number, "f1" … "f5" sparse, "words" a text, three classes of numbers; and the same with the sparse column alone. */
+static void train_wide(void) {
+    enum { N = 6 };
+    static const double x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0, 1, 2, 0, 1, 2}, value[] = {1, 2, -1, 0.5, 3, 1, 1};
+    static const size_t row_start[N + 1] = {0, 1, 3, 4, 5, 6, 7};
+    static const uint32_t place[] = {0, 1, 4, 2, 0, 1, 3}, code[N] = {0, 1, 2, 3, DN_CODE_MISSING, 1}, start[] = {0, 7, 10, 17, 22};
+    static const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
+                                              {.name = "f", .type = DN_SPARSE, .width = 5, .first_place = 1},
+                                              {.name = "words", .type = DN_TEXT},
+                                              {.name = "kind", .type = DN_NUMERIC}};
+    const dn_column_view views[] = {
+        {.type = DN_NUMERIC, .n_rows = N, .number = x},
+        {.type = DN_SPARSE, .n_rows = N, .number = value, .row_start = row_start, .place = place},
+        {.type = DN_TEXT, .n_rows = N, .code = code, .strings = {.n = 4, .start = start, .bytes = "red sunseasun seahills"}},
+        {.type = DN_NUMERIC, .n_rows = N, .number = y}};
+    wide = train(columns, views, 4);
+    sparse = train((const dn_table_column[]){columns[1], columns[3]}, (const dn_column_view[]){views[1], views[3]}, 2);
+}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
-    model = fuzz_model();
+    plain = fuzz_model();
+    train_wide();
     return 0;
+}
+
+static void check_entries(const struct wire_instances *in) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    CHECK(in->n == 0 || (in->row_start != NULL) == (model != plain));
+    for (size_t i = 0; in->row_start != NULL && i < in->n; i++) {
+        CHECK(in->row_start[i] <= in->row_start[i + 1]);
+        for (size_t k = in->row_start[i]; k < in->row_start[i + 1]; k++) {
+            CHECK(in->feature[k] < dn_encoder_n_features(encoder) && isfinite(in->entry[k]) && in->entry[k] != 0);
+            CHECK(k == in->row_start[i] || in->feature[k] > in->feature[k - 1]);
+        }
+    }
 }
 
 static void check_values(const struct wire_instances *in, bool labelled) {
     const dn_encoder *encoder = dn_model_encoder(model);
     CHECK(in->n > 0 && in->n_inputs == dn_encoder_n_inputs(encoder) && (in->label != NULL) == labelled);
+    check_entries(in);
     for (size_t i = 0; i < in->n; i++) {
         for (size_t j = 0; j < in->n_inputs; j++) {
             const double x = in->raw[i * in->n_inputs + j];
@@ -30,16 +86,92 @@ static void check_values(const struct wire_instances *in, bool labelled) {
     double *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace), probabilities[3];
     size_t label = 0;
     CHECK(workspace != NULL);
-    dn_model_predict(model, in->raw, 1, workspace, &(dn_prediction){.label = &label, .probabilities = probabilities});
-    CHECK(label < 3 && probabilities[label] >= 0);
-    struct buf out = {0};
-    struct wire_predictions answer;
-    wire_predictions_begin(&answer, model, "m", 1, WIRE_LABEL | WIRE_PROBABILITIES, &out);
-    wire_predictions_rows(&answer, 1, &(dn_prediction){.label = &label, .probabilities = probabilities});
-    wire_predictions_end(&answer);
-    CHECK(!out.failed);
-    buf_done(&out);
+    const dn_prediction said = {.label = &label, .probabilities = probabilities};
+    const size_t n = dn_model_predict(model, wire_instances_rows(in, in->n - 1, 1), workspace, &said);
+    CHECK(label < 3 && (n == 0 || probabilities[label] >= 0));
+    for (int format = 0; n == 1 && format < 3; format++) {
+        struct buf out = {0};
+        struct wire_predictions answer;
+        const struct wire_answer_head about = {.name = "m",
+                                               .version = 1,
+                                               .outputs = WIRE_LABEL | WIRE_PROBABILITIES,
+                                               .format = (enum wire_answer)format};
+        wire_predictions_begin(&answer, &about, model, &said, &out);
+        wire_predictions_rows(&answer, 1, &said);
+        wire_predictions_end(&answer);
+        wire_predictions_done(&answer);
+        CHECK(!out.failed);
+        buf_done(&out);
+    }
     free(workspace);
+}
+
+/* ---- lines -------------------------------------------------------------------------------------------------------------------------- */
+static void put_block(const struct wire_lines *lines, struct buf *out) {
+    const struct wire_instances *block = wire_lines_block(lines);
+    for (size_t i = 0; i < block->n; i++) {
+        buf_printf(out, "%d:", (int)wire_lines_line_of(lines, i));
+        for (size_t j = 0; j < block->n_inputs; j++) {
+            buf_printf(out, " %a", block->raw[i * block->n_inputs + j]);
+        }
+        for (size_t k = block->row_start != NULL ? block->row_start[i] : 0; block->row_start != NULL && k < block->row_start[i + 1]; k++) {
+            buf_printf(out, " %u=%a", block->feature[k], block->entry[k]);
+        }
+        buf_putc(out, '\n');
+    }
+}
+
+/* What the lines say as text, read in pieces. Returns how many rows there are; *refused: how many lines were. */
+static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *refused, struct buf *out) {
+    struct problem problem = {0};
+    struct wire_lines *lines = wire_lines_new(model, 3, 200, &problem);
+    size_t n = 0, at = 0, upto = 0;
+    CHECK(lines != NULL);
+    *refused = 0;
+    do {
+        enum wire_lines_state state = WIRE_LINES_FULL;
+        upto = cuts == 0 ? size : upto + 1 + fuzz_random(&cuts) % 40;
+        upto = upto < size ? upto : size;
+        while (state != WIRE_LINES_MORE) {
+            size_t used = 0;
+            char *piece = fuzz_copy(body + at, upto - at);
+            state = wire_lines_read(lines, piece, upto - at, upto == size, &used, &problem);
+            free(piece);
+            CHECK(used <= upto - at && state != WIRE_LINES_FAILED && wire_lines_block(lines)->n <= 3);
+            at += used;
+            n += wire_lines_block(lines)->n;
+            check_entries(wire_lines_block(lines));
+            put_block(lines, out);
+            wire_lines_clear(lines);
+            if (state == WIRE_LINES_FAULT) {
+                CHECK(problem.type == PROBLEM_INVALID_INSTANCES && problem.n_errors > 0);
+                ++*refused;
+                buf_printf(out, "%d refused: %s\n", (int)wire_lines_at(lines), problem.errors[0].detail);
+                problem_done(&problem);
+            }
+        }
+    } while (upto < size);
+    CHECK(at == size);
+    wire_lines_free(lines);
+    return n;
+}
+
+static void lines(const char *body, size_t size) {
+    struct buf whole = {0}, cut = {0};
+    size_t refused = 0, refused_cut = 0;
+    const size_t n = read_lines(body, size, 0, &refused, &whole);
+    CHECK(n == read_lines(body, size, size + 1, &refused_cut, &cut) && refused == refused_cut);
+    CHECK(whole.size == cut.size && (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));
+    struct wire_instances in = {0};
+    struct problem problem = {0};
+    const struct wire_instances_options options = {.format = WIRE_INSTANCES_NDJSON};
+    if (wire_instances_read(body, size, &options, model, &in, &problem)) {
+        CHECK(in.n >= n && (in.n == n || refused > 0)); /* a table may have longer lines */
+    }
+    problem_done(&problem);
+    wire_instances_done(&in);
+    buf_done(&whole);
+    buf_done(&cut);
 }
 
 static void against_jansson(const struct wire_instances *in, const char *body, size_t size) {
@@ -91,24 +223,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1) {
         return 0;
     }
-    static const enum wire_instances_format formats[] = {WIRE_INSTANCES_JSON, WIRE_INSTANCES_CSV, WIRE_INSTANCES_SNIFF};
-    const bool labelled = data[0] & 1;
-    const unsigned which = data[0] >> 1 & 3;
+    static const enum wire_instances_format formats[] = {WIRE_INSTANCES_JSON,   WIRE_INSTANCES_CSV,      WIRE_INSTANCES_SNIFF,   0,
+                                                         WIRE_INSTANCES_NDJSON, WIRE_INSTANCES_SVMLIGHT, WIRE_INSTANCES_SVMLIGHT};
+    const unsigned which = (data[0] >> 1 & 3) + (data[0] & 8 ? 4 : 0);
+    const struct wire_instances_options options = {.format = which < 7 ? formats[which] : 0,
+                                                   .labelled = data[0] & 1,
+                                                   .zero_based = which == 6};
+    model = options.format == WIRE_INSTANCES_SVMLIGHT && data[0] & 16 ? sparse : data[0] & 16 ? wide : plain;
+    char *body = fuzz_copy(data + 1, size - 1);
     if (which == 3) {
-        char *text = malloc(size);
+        char *text = calloc(1, size);
         CHECK(text != NULL);
-        memcpy(text, data + 1, size - 1);
-        text[size - 1] = '\0';
+        memcpy(text, body, size - 1);
         pairs(text);
         free(text);
+        free(body);
+        return 0;
+    }
+    if (which == 7) {
+        lines(body, size - 1);
+        free(body);
         return 0;
     }
     struct wire_instances in = {0};
     struct problem problem = {0};
-    char *body = fuzz_copy(data + 1, size - 1);
-    if (wire_instances_read(body, size - 1, formats[which], model, labelled, &in, &problem)) {
-        check_values(&in, labelled);
-        if (formats[which] == WIRE_INSTANCES_JSON) {
+    if (wire_instances_read(body, size - 1, &options, model, &in, &problem)) {
+        check_values(&in, options.labelled);
+        if (options.format == WIRE_INSTANCES_JSON && model == plain) {
             against_jansson(&in, body, size - 1);
         }
     } else {

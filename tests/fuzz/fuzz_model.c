@@ -17,6 +17,41 @@ static void put_right(unsigned char *bytes, size_t size) {
     }
 }
 
+/* The entries of a row: of a text that has a word or two, of the first and the last place of sparse inputs. */
+struct entries {
+    size_t start[2];
+    uint32_t feature[64];
+    double entry[64];
+};
+
+static void make_entries(const dn_encoder *encoder, struct entries *out) {
+    static const char text[] = "free tea, FREE \xc3\xa9t\xc3\xa9 tonight w1 a";
+    dn_text_work *work = NULL;
+    size_t n = 0;
+    CHECK(dn_text_work_new(&work, NULL) == DN_OK);
+    for (size_t i = 0; i < dn_encoder_n_inputs(encoder) && n < 32; i++) {
+        const dn_input *input = dn_encoder_input(encoder, i);
+        const uint32_t *feature = NULL;
+        const double *entry = NULL;
+        size_t more = 0;
+        if (input->type == DN_TEXT) {
+            CHECK(dn_encoder_text(encoder, i, text, sizeof text - 1, work, &feature, &entry, &more, NULL) == DN_OK && more <= 32);
+        }
+        for (size_t e = 0; e < more; e++, n++) {
+            CHECK(feature[e] >= input->first_feature && feature[e] < input->first_feature + input->n_features);
+            out->feature[n] = feature[e];
+            out->entry[n] = entry[e];
+        }
+        for (size_t place = 0; input->type == DN_SPARSE && place < input->width && place < 2; place++, n++) {
+            out->feature[n] = (uint32_t)dn_encoder_place(encoder, i, (uint32_t)(place == 0 ? 0 : input->width - 1));
+            out->entry[n] = 1.5;
+        }
+    }
+    dn_text_work_free(work);
+    out->start[0] = 0;
+    out->start[1] = n;
+}
+
 static void check_predicts(const dn_model *model) {
     const dn_encoder *encoder = dn_model_encoder(model);
     const dn_classes *classes = dn_model_classes(model);
@@ -40,14 +75,20 @@ static void check_predicts(const dn_model *model) {
                                 .contributions = parts,
                                 .log_density = dn_model_has_density(model) ? &density : NULL,
                                 .out_of_support = &outside};
-    dn_model_predict(model, raw, 1, workspace, &rows);
+    struct entries entries;
+    make_entries(encoder, &entries);
+    dn_model_predict(model, (dn_raw_rows){1, raw, entries.start, entries.feature, entries.entry}, workspace, &rows);
     CHECK(label < classes->n || (label == DN_AMBIGUOUS && classes->n > 2));
     struct buf out = {0};
     struct wire_predictions answer;
-    wire_predictions_begin(&answer, model, "m", 1,
-                           WIRE_LABEL | WIRE_SCORES | WIRE_DISTANCE | WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS | WIRE_LOG_DENSITY, &out);
+    const struct wire_answer_head head = {.name = "m",
+                                          .version = 1,
+                                          .outputs = WIRE_LABEL | WIRE_SCORES | WIRE_DISTANCE | WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS |
+                                                     WIRE_LOG_DENSITY};
+    wire_predictions_begin(&answer, &head, model, &rows, &out);
     wire_predictions_rows(&answer, 1, &rows);
     wire_predictions_end(&answer);
+    wire_predictions_done(&answer);
     CHECK(!out.failed);
     buf_done(&out);
     free(raw);

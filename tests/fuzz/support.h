@@ -187,7 +187,7 @@ static inline void fuzz_check_table(const struct wire_table_options *options, co
     struct fuzz_table whole = fuzz_read(options, body, size, 0), cut = fuzz_read(options, body, size, seed | 1);
     CHECK(strcmp(whole.text.data, cut.text.data) == 0);
     CHECK(whole.well == cut.well);
-    if (whole.well) {
+    if (whole.well && strstr(whole.columns, "\"type\":\"sparse\"") == NULL) { /* svmlight that was found out: fuzz_svmlight.c looks at it */
         fuzz_check_again(&whole, false);
         if (inferred) {
             fuzz_check_again(&whole, true);
@@ -213,7 +213,7 @@ static inline dn_model *fuzz_model(void) {
     dn_train_result result = {0};
     CHECK(t.well && t.n_columns == 5 && t.n_chunks == 1);
     for (size_t j = 0; j < 5; j++) {
-        columns[j] = (dn_table_column){names[j], types[j]};
+        columns[j] = (dn_table_column){.name = names[j], .type = types[j]};
         CHECK(dn_column_chunk_new(&chunks[j], NULL) == DN_OK);
         CHECK(dn_column_chunk_decode(chunks[j], t.blobs[j].bytes, t.blobs[j].size, types[j], &views[j], NULL) == DN_OK);
     }

@@ -11,5 +11,6 @@
 #include <discern/run.h>
 #include <discern/status.h>
 #include <discern/table.h>
+#include <discern/text.h>
 
 #endif

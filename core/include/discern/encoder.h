@@ -1,14 +1,18 @@
 /* The feature encoder: from the columns of a table to the numbers x that learners see. Fitted on the training rows only, stored with the model.
  *
  * Three steps. A *raw row* is one double for each input column: the number itself (booleans 0, 1), the index of the category in the input's level list,
- * DN_UNSEEN for a category that training never saw, NaN for missing. The encoder turns raw rows into x ∈ R^d, input after input:
+ * DN_UNSEEN for a category that training never saw, NaN for missing; and the entries of its text and sparse columns (dn_raw_rows). The encoder turns raw rows into x ∈ R^d, input after input:
  *   numeric, boolean: one feature; missing → the training rows' weighted mean, or their most frequent value. With `missing_indicator` one more, "age=(missing)",
  *     1 where the number is missing, for an input that training rows miss.
  *   categorical, K levels: K features of which one is 1 (1-of-K), or K − 1 without the first, which is then all zeros. Missing is a level of its own
  *     ("(missing)", the last) when training rows had it, all zeros when they had not; or it is the most frequent level.
+ *   text: the words of the training rows, or buckets of hashed words (dn_text_spec). A missing text has none.
+ *   sparse: a feature for each place, 0 where a row has no entry. A table in which the column is narrower or begins at another place is read by the places' names: what training
+ *     did not have counts nothing.
  * Behind the inputs' features come those of the bases, functions of several number columns: see dn_basis_spec.
  * `standardize` (x − m)/s with m, s of the training rows (divisor Σv; s = 1 for a constant column) is part of the encoder's description; whether x is
- * delivered standardised or raw is said by `dn_encoder_standardizes`. It applies to numeric columns and to the bases' features only (ALGORITHMS.md, Conventions). */
+ * delivered standardised or raw is said by `dn_encoder_standardizes`. It applies to numeric columns and to the bases' features only (ALGORITHMS.md, Conventions), and to sparse columns
+ * when that is asked for by itself; never to text. */
 #ifndef DISCERN_ENCODER_H
 #define DISCERN_ENCODER_H
 
@@ -22,6 +26,9 @@
 #define DN_MAX_LEVELS 10000
 #define DN_MAX_LEVEL_BYTES ((size_t)1 << 20)   /* of one input; of the classes of a target too */
 #define DN_MAX_LEVELS_BYTES ((size_t)16 << 20) /* of all inputs */
+
+/* Places of a sparse column that can be standardised; and features of text and sparse columns beyond which rows are never dense. */
+#define DN_MAX_DENSE_PLACES 16384
 
 /* Which rows of a source take part: role[row] for every row. NULL where a whole source is meant. */
 enum dn_row_role { DN_ROW_SKIP = 0, DN_ROW_TRAIN = 1, DN_ROW_VALIDATE = 2 };
@@ -39,17 +46,18 @@ typedef enum dn_unseen_rule { DN_UNSEEN_ZEROS, DN_UNSEEN_FREQUENT, DN_UNSEEN_REF
 typedef enum dn_text_weighting {
     DN_TEXT_COUNTS, /* tf */
     DN_TEXT_BINARY, /* 1 when it occurs */
-    DN_TEXT_TFIDF   /* tf·(1 + ln((1 + n)/(1 + df))), the text's features scaled to Euclidean length 1: Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 6.2 */
+    DN_TEXT_TFIDF /* tf·(1 + ln((1 + n)/(1 + df))), the text's features scaled to Euclidean length 1: Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 6.2 */
 } dn_text_weighting;
 
 /* Text to features, the same for all text columns of an encoder. Words are maximal runs of letters, marks, digits and "_" of Unicode (data/words.h). Two ways: a vocabulary, the words of the
  * training rows, each a feature named "column:word"; or hashing, `buckets` features named "column:#17" into which words fall by their hash, nothing learned of them but df. */
 typedef struct dn_text_spec {
     dn_text_weighting weighting;
-    size_t vocabulary; /* most words of a column: those that most training rows have, among equals the first by bytes; 0: DN_DEFAULT_VOCABULARY */
-    size_t min_rows;   /* words that fewer training rows have are left out; 0: 1 */
-    size_t buckets;    /* 0: a vocabulary; otherwise hashed, at most DN_MAX_WORDS */
-    bool keep_case;    /* otherwise words are lower-cased */
+    size_t
+        vocabulary; /* most words of a column: those that most training rows have, among equals the first by bytes; 0: DN_DEFAULT_VOCABULARY */
+    size_t min_rows; /* words that fewer training rows have are left out; 0: 1 */
+    size_t buckets;  /* 0: a vocabulary; otherwise hashed, at most DN_MAX_WORDS */
+    bool keep_case;  /* otherwise words are lower-cased */
 } dn_text_spec;
 #define DN_DEFAULT_VOCABULARY 100000
 #define DN_MAX_WORDS ((size_t)1 << 22) /* features of one text column */
@@ -86,10 +94,11 @@ typedef struct dn_basis_spec {
 size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n_classes);
 
 typedef struct dn_encoder_spec {
-    const size_t
-        *columns; /* the source's columns that are inputs, in feature order */
+    const size_t *columns; /* the source's columns that are inputs, in feature order */
     size_t n_columns;
     bool standardize;
+    bool
+        standardize_sparse; /* with standardize: the features of sparse columns too, whose rows are dense then; at most DN_MAX_DENSE_PLACES of them a column */
     size_t max_levels; /* DN_ERR_DATA when a categorical column has more; 0: DN_MAX_LEVELS */
     dn_missing_number missing_number;
     dn_missing_category missing_category;
@@ -104,9 +113,9 @@ typedef struct dn_encoder_spec {
     size_t n_classes;
 } dn_encoder_spec;
 
-/* What can be said of a spec for a table with these columns before it is read: that every column is one, none is text, and the rules of the bases: numbers only, no column twice in a basis or in two
- * polynomials, degree, points finite, width >= 0, at most DN_MAX_BASIS_FEATURES features, a target for fisher (n_classes >= 2; 0: not known yet). DN_ERR_ARGUMENT or DN_ERR_DATA; field is a
- * column's name or "basis". dn_encoder_fit begins with it. */
+/* What can be said of a spec for a table with these columns before it is read: that every column is one, that text and sparse columns keep to their limits, and the rules of the bases: numbers
+ * only, no column twice in a basis or in two polynomials, degree, points finite, width >= 0, at most DN_MAX_BASIS_FEATURES features, a target for fisher (n_classes >= 2; 0: not known yet).
+ * DN_ERR_ARGUMENT or DN_ERR_DATA; field is a column's name, "text" or "basis". dn_encoder_fit begins with it. */
 DN_MUST_USE dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols, const dn_encoder_spec *spec, dn_error *err);
 /* Bytes of working memory that fitting the bases takes at most (rows of their columns are kept in memory beside it only when they fit). 0 without bases. */
 double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes, size_t n_slots);
@@ -119,10 +128,11 @@ typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */
 typedef enum dn_input_remark {
     DN_INPUT_VARIES,
     DN_INPUT_CONSTANT, /* a number or boolean of one value, no indicator beside it: its feature tells nothing */
-    DN_INPUT_EMPTY     /* no row has a value */
+    DN_INPUT_EMPTY     /* no row has a value, a word that counts, or an entry */
 } dn_input_remark;
 
-/* One input column of a fitted encoder. Its features in their order: the number itself, then its indicator; or the levels, without the first when that is dropped. */
+/* One input column of a fitted encoder. Its features in their order: the number itself, then its indicator; or the levels, without the first when that is dropped; or the words, ascending by
+ * bytes, or the buckets; or the places. */
 typedef struct dn_input {
     const char *name;
     dn_column_type type;
@@ -134,14 +144,17 @@ typedef struct dn_input {
     size_t missing_as;  /* categorical: the level that stands for missing (levels.n: its own), DN_NO_LEVEL: all zeros */
     size_t unseen_as;   /* categorical: the level that stands for a category never seen, DN_NO_LEVEL: all zeros */
     size_t first_feature, n_features;
+    size_t width;           /* sparse: places of the training table's column, those below it; 0 otherwise */
+    uint32_t first_place;   /* sparse: what place 0 is called, as in dn_table_column */
     dn_input_remark remark; /* of the fit; an encoder read from bytes says DN_INPUT_VARIES */
 } dn_input;
 
 /* One pass (two when standardising) over the rows with role[row] == DN_ROW_TRAIN (NULL: all), by run's sum. weight: NULL or [source->n_rows]; a row of weight 0 counts as
  * none, also for the levels. A column is constant when its extremes are equal or its deviation is <= 1e-14 of their magnitude. A number that no training row has is filled with 0.
  * The most frequent value or level is the one with the greatest Σv, the least (first) among equals: a pass for each numeric column, one more for all levels.
+ * A text column takes a pass of its own (data/vocabulary.h), a sparse one too, and one more to be standardised.
  * Bases add passes over their columns: two when standardising, some 100 for k-means (Lloyd's iterations from a k-means++ start), two for fisher, one for a width.
- * DN_ERR_DATA: no training row, no column, a text column, too many levels or too much text in them, fewer different rows than centres; DN_ERR_NUMERIC: a mean, a deviation or a
+ * DN_ERR_DATA: no training row, no column, too many levels or too much text in them, fewer different rows than centres; DN_ERR_NUMERIC: a mean, a deviation or a
  * feature of a basis that is not finite, columns of a fisher basis that are collinear within the classes (named); DN_ERR_ARGUMENT: a weight < 0 or not finite, and what dn_encoder_check refuses. */
 DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
                                      const dn_run *run, dn_encoder **out, dn_error *err);
@@ -154,7 +167,7 @@ const dn_input *dn_encoder_input(const dn_encoder *encoder, size_t i);
 size_t dn_encoder_n_constant(const dn_encoder *encoder, size_t *out_first);
 size_t dn_encoder_n_features(const dn_encoder *encoder);
 bool dn_encoder_standardizes(const dn_encoder *encoder);
-/* Mean and deviation by which feature j is standardised (0 and 1 for one that is not). [n_features], the encoder's. */
+/* Mean and deviation by which feature j is standardised (0 and 1 for one that is not). [n_features], the encoder's; NULL: none is. */
 const double *dn_encoder_mean(const dn_encoder *encoder);
 const double *dn_encoder_scale(const dn_encoder *encoder);
 /* A fitted basis: what makes its features of a raw row. Its functions see z = (x − mean)/scale of its columns x, missing ones filled, or x itself. Arrays are the encoder's. */
@@ -174,9 +187,11 @@ size_t dn_encoder_n_bases(const dn_encoder *encoder);
 dn_basis dn_encoder_basis(const dn_encoder *encoder, size_t b);
 bool dn_encoder_refuses_unseen(
     const dn_encoder *encoder); /* whoever makes raw rows must refuse a category of which dn_encoder_level says DN_UNSEEN */
-/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)"; of bases "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
- * through all bases of a kind. No two features have the same: a column's name that contains '=' (with bases '^', '*' or '(' too) or begins with '"', and a level that begins with '"'
- * or reads "(missing)", is put in double quotes, those within it doubled. Writes at most size bytes with NUL, returns the length it would need. */
+/* The words of a text input, ascending by bytes (none when they are hashed), and their idf or NULL: [n] of the words, or of the buckets. The encoder's. */
+dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf);
+/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)", "message:free", "message:#17", "f17"; of bases "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
+ * through all bases of a kind. No two features have the same: a column's name that contains '=' (with bases '^', '*' or '(' too, with text or sparse columns ':') or begins with '"', or could be a place of a sparse
+ * column, a sparse column's that ends in a digit, and a level that begins with '"' or reads "(missing)", is put in double quotes, those within it doubled. Writes at most size bytes with NUL, returns the length it would need. */
 size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size);
 /* The feature of an input's first level that is left out ("sex=female"), written in the same way; 0: none is. */
 size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *out, size_t size);
@@ -208,27 +223,33 @@ static inline dn_raw_rows dn_raw_part(dn_raw_rows rows, size_t n_inputs, size_t 
 typedef struct dn_text_work dn_text_work;
 DN_MUST_USE dn_status dn_text_work_new(dn_text_work **out, dn_error *err);
 void dn_text_work_free(dn_text_work *work); /* NULL is allowed */
-/* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length · log) . DN_ERR_MEMORY. */
+/* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length), and sorting them. DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length, dn_text_work *work,
                                       const uint32_t **feature, const double **entry, size_t *n, dn_error *err);
 /* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, it counts nothing. */
 size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place);
 
-/* x of n_rows raw rows [n_rows × n_inputs] → out [n_rows × n_features] dense, standardised when the encoder standardises. No allocation, cannot fail: a feature of a basis
+/* x of raw rows → out [rows.n × n_features] dense, standardised when the encoder standardises. No allocation, cannot fail: a feature of a basis
  * may be infinite or NaN for numbers far beyond those of the training rows (1e300 squared). */
-void dn_encoder_apply(const dn_encoder *encoder, const double *raw, size_t n_rows, double *out);
+void dn_encoder_apply(const dn_encoder *encoder, dn_raw_rows rows, double *out);
 
 /* Rows of a source, encoded: those with role[row] == wanted, renumbered from 0 in order; target [source->n_rows] holds the class index of every source row
- * (copied for the selected rows only as blocks are asked for), weight likewise or NULL. Dense or CSR is chosen by the encoder's expected density (CSR below 1/4), standardised columns always dense ones.
- * With in_memory the encoded matrix is built once through run's allocator (DN_ERR_BUDGET when it does not fit: its message says the bytes needed), otherwise each block is
- * decoded and encoded anew at every call: bounded memory, the same blocks bit for bit; source->n_slots must then be at least run->n_slots. Inputs are found in the source by name and
- * must have their type (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, if the encoder refuses them and the row weighs anything;
+ * (copied for the selected rows only as blocks are asked for), weight likewise or NULL. Dense or CSR is the encoder's choice (dn_encoder_is_sparse).
+ * With in_memory the encoded matrix is built once through run's allocator (DN_ERR_BUDGET when it does not fit: its message says the bytes needed; of CSR rows exactly their entries), otherwise each block is
+ * decoded and encoded anew at every call: memory for a block, the same blocks bit for bit; source->n_slots must then be at least run->n_slots. Inputs are found in the source by name and
+ * must have their type, but that a categorical column is read as text (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, if the encoder refuses them and the row weighs anything;
  * DN_ERR_NUMERIC (field, row) when a feature of a basis leaves the finite numbers. Polls run's stop while it encodes, blocks too. source, encoder, role, target and weight must outlive
  * it, and what run's allocator and stop refer to. */
 DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder, const uint8_t *role,
                                           enum dn_row_role wanted, const double *target, const double *weight, bool in_memory,
                                           const dn_run *run, dn_rows **out, dn_error *err);
-/* Bytes that in_memory would take for n_rows rows, target and weight included; SIZE_MAX: more than can be addressed. */
+/* Whether encoded rows are CSR: when fewer than a quarter of the features are expected to be other than 0 (each number, one of a category's, of text and sparse columns as many as the
+ * training rows had in the mean, of standardised ones all), and with more than DN_MAX_DENSE_PLACES features of text and sparse columns that are not standardised. Stored with the encoder. */
+bool dn_encoder_is_sparse(const dn_encoder *encoder);
+/* Mean number of entries of its text and sparse inputs that a training row has, those of standardised ones apart. */
+double dn_encoder_entries(const dn_encoder *encoder);
+/* Bytes that in_memory takes for n_rows rows, target and weight included; of text and sparse columns with as many entries a row as the training rows had in the mean. SIZE_MAX: more than can
+ * be addressed. */
 size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows);
 
 #endif

@@ -33,7 +33,8 @@ typedef struct dn_gaussians {
 typedef enum dn_factor {
     DN_FACTOR_GAUSSIAN,  /* a = mean, b = variance > 0: ln N(x; a, b) */
     DN_FACTOR_BERNOULLI, /* a = ln P(1 | C), b = ln P(0 | C): x·a + (1 − x)·b, with 0·(−∞) = 0 */
-    DN_FACTOR_COUNT      /* a = ln θ: x·a, with 0·(−∞) = 0: one feature of a 1-of-K code, or the count of a word */
+    DN_FACTOR_COUNT,     /* a = ln θ: x·a, 0 where x <= 0: one feature of a 1-of-K code, or the count of a word */
+    DN_FACTOR_PRESENCE   /* a = ln P(x > 0 | C), b = ln P(x <= 0 | C) */
 } dn_factor;
 
 /* Alpaydın, Introduction to Machine Learning, section 5.7; Bishop, PRML, section 4.2.3. a and b may be −∞ where smoothing is 0. */
@@ -41,6 +42,7 @@ typedef struct dn_naive_bayes {
     double *prior;         /* [K] > 0, sum 1 */
     unsigned char *factor; /* [d] dn_factor */
     double *a, *b;         /* [d × K], feature after feature */
+    double *at_zero;       /* [3 × K] of the library's own: what x = 0 says of each class (predict/bayes.h) */
 } dn_naive_bayes;
 
 typedef struct dn_machine {

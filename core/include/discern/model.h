@@ -42,6 +42,8 @@ typedef struct dn_train_request {
     const dn_params *params;  /* the algorithm with its parameters, checked */
     size_t target;            /* column of the source */
     dn_encoder_spec features; /* columns: of the source, in feature order, without target and weight; target and n_classes are filled in */
+    double
+        entries; /* of the text and sparse inputs in all rows of the source, for dn_train_memory: words, and places that are not 0; dn_train counts them itself */
     bool weighted; /* rows weigh what the numeric column `weight` says: 0 or in the range, not all 0; a missing weight is an error */
     size_t weight; /* column of the source, no input and not the target */
     dn_class_weight class_weight;
@@ -79,7 +81,7 @@ typedef struct dn_train_result {
 DN_MUST_USE dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out, dn_error *err);
 void dn_train_result_done(dn_train_result *result);
 
-/* Memory that dn_train would need, from what is known before reading: columns' widths and row count. What it only takes when there is enough is not counted: rows of
+/* Memory that dn_train would need, from what is known before reading: columns' types and widths, row count, request->entries. What it only takes when there is enough is not counted: rows of
  * a learner that can stream, the ranking of scores (metrics.h). */
 double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
 
@@ -118,7 +120,7 @@ typedef struct dn_prediction {
     double *scores;        /* [n × n_scores] machine after machine */
     bool *candidates;      /* [n × K] the classes that come into question: the label alone unless it is ambiguous */
     double *
-        distance; /* [n] from the decision surface in raw features: two classes g/‖w‖; K linear discriminants min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen i;
+        distance; /* [n] from the decision surface in raw features (O(K·features) once for a run of rows of one class): two classes g/‖w‖; K linear discriminants min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen i;
                             * NaN where it is not defined (not linear, votes, ambiguous, all weights 0) */
     double *
         contributions; /* [n × n_scores × n_features] the part of each score that is a feature's; with dn_model_intercept they sum to the score */
@@ -130,16 +132,18 @@ bool dn_model_has_density(const dn_model *model); /* one machine with class dens
 size_t dn_model_n_scores(const dn_model *model);
 /* The part of each score [n_scores] that is no feature's. */
 const double *dn_model_intercept(const dn_model *model);
-/* Doubles of workspace that dn_model_predict and dn_model_transform need, independent of n. */
+/* Doubles of workspace that dn_model_predict and dn_model_transform need, independent of n, and of the number of words and places unless densities with covariances want all of x. Allocated
+ * memory: something else than doubles is kept in it too. */
 size_t dn_model_workspace(const dn_model *model);
-/* Raw rows [n × n_inputs] (see encoder.h) → out. A row is scored by itself, so the answer for it does not depend on its neighbours, the batch or the thread.
+/* Raw rows (see encoder.h) → out. A row is scored by itself, so the answer for it does not depend on its neighbours, the batch or the thread.
+ * Its cost is that of its inputs and its entries, whatever the number of features; O(features) only for contributions, and where densities with covariances want all of x.
  * No allocation; inputs that are infinite are the caller's to refuse. Returns n, or the first row whose values are so large that a score is no finite number (of
  * densities: is none at all); what is written of it and of those after it means nothing. Thread safe with one workspace a thread. */
-size_t dn_model_predict(const dn_model *model, const double *raw, size_t n, double *workspace, const dn_prediction *out);
+size_t dn_model_predict(const dn_model *model, dn_raw_rows rows, double *workspace, const dn_prediction *out);
 /* Directions to project on: 0, the model has none. */
 size_t dn_model_n_components(const dn_model *model);
-/* out [n × n_components] ← the rows in discriminant coordinates, ⟨direction, x_raw⟩. Returns n, or the first row where one of them is not finite. */
-size_t dn_model_transform(const dn_model *model, const double *raw, size_t n, double *workspace, double *out);
+/* out [rows.n × n_components] ← the rows in discriminant coordinates, ⟨direction, x_raw⟩. Returns n, or the first row where one of them is not finite. */
+size_t dn_model_transform(const dn_model *model, dn_raw_rows rows, double *workspace, double *out);
 
 /* How a model is evaluated; {0} and NULL: plainly. */
 typedef struct dn_evaluate_options {
@@ -150,12 +154,11 @@ typedef struct dn_evaluate_options {
  * outside the range (or that all are 0); rows whose target is missing are skipped; a class the model does not know is DN_ERR_DATA. */
 DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options,
                                         const dn_run *run, dn_metrics **out, dn_error *err);
-/* The same of n raw rows [n × n_inputs] (encoder.h) with class indexes and weights (NULL: all 1). */
+/* The same of raw rows (encoder.h) with class indexes and weights (NULL: all 1). */
 typedef struct dn_labelled_rows {
-    size_t n;
-    const double *raw;    /* [n × n_inputs] */
-    const size_t *truth;  /* [n] */
-    const double *weight; /* [n] 0 or in the range, or NULL */
+    dn_raw_rows raw;
+    const size_t *truth;  /* [raw.n] */
+    const double *weight; /* [raw.n] 0 or in the range, or NULL */
 } dn_labelled_rows;
 DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves, const dn_run *run,
                                             dn_metrics **out, dn_error *err);

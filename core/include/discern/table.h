@@ -60,7 +60,8 @@ DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder, cons
 DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length, dn_error *err);
 DN_MUST_USE dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err);
 /* A sparse row of n entries, places strictly ascending and values finite (DN_ERR_ARGUMENT otherwise): for a column of DN_SPARSE, all of whose rows come this way. */
-DN_MUST_USE dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *place, const double *value, size_t n, dn_error *err);
+DN_MUST_USE dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *place, const double *value, size_t n,
+                                                dn_error *err);
 size_t dn_column_builder_n_rows(const dn_column_builder *builder);
 size_t dn_column_builder_bytes(const dn_column_builder *builder); /* memory in use, about: tells when a chunk is full */
 /* Appends the encoded chunk to the caller's memory: *out is malloc'ed, the caller frees it. The builder is empty afterwards and keeps its memory. */
@@ -71,9 +72,15 @@ typedef struct dn_column_chunk dn_column_chunk;
 DN_MUST_USE dn_status dn_column_chunk_new(dn_column_chunk **out, dn_error *err);
 void dn_column_chunk_free(dn_column_chunk *chunk);
 /* Decodes bytes as a column of logical type `type`; the view is valid until the next decode or free. Numbers read as strings give their spelling back.
+ * A chunk of sparse rows is read as DN_SPARSE only, and nothing else is (DN_ERR_DATA).
  * Strings read as DN_BOOLEAN must be true/false/0/1 in any case, as DN_NUMERIC must be numbers (DN_ERR_DATA; err->row is the first row of the chunk, from 0, that is not). */
 DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size, dn_column_type type,
                                              dn_column_view *out, dn_error *err);
+
+/* Appends all cells of an encoded chunk to a builder, each as it was written, so that reading the result gives what reading the one chunk behind the other gives. `room` is for decoding. A chunk
+ * of sparse rows goes behind sparse rows only, and nothing else does (DN_ERR_ARGUMENT). On failure some cells may have been added. */
+DN_MUST_USE dn_status dn_column_builder_chunk(dn_column_builder *builder, dn_column_chunk *room, const void *bytes, size_t size,
+                                              dn_error *err);
 
 /* ---- numbers as text -----------------------------------------------------------------------------------------------------------
  * The grammar of numbers everywhere: [+-]? (digits [. digits*]? | . digits) ([eE] [+-]? digits)?  Exactly rounded, no locale, no hex, no "inf", no "nan".
@@ -103,7 +110,8 @@ struct dn_table_source {
     void *ctx; /* the implementer's */
 };
 
-/* A source over arrays in memory, for programs without a store: one chunk, the caller's views (must outlive it). n_cols columns of n_rows rows each.
+/* A source over arrays in memory, for programs without a store: one chunk, the caller's views (must outlive it). n_cols columns of n_rows rows each. A sparse column needs its width,
+ * above all places (DN_ERR_ARGUMENT: it is looked through once).
  * Heap object; dn_table_source_free. */
 DN_MUST_USE dn_status dn_table_source_from_columns(const dn_table_column *columns, const dn_column_view *views, size_t n_cols,
                                                    size_t n_rows, dn_table_source **out, dn_error *err);

@@ -174,7 +174,7 @@ static inline struct table *table_of(const struct csv *t) {
     table->start = xcalloc(t->K + 1, sizeof(uint32_t));
     table->inputs = xcalloc(t->d, sizeof(size_t));
     for (size_t j = 0; j < t->d; j++) {
-        table->columns[j] = (dn_table_column){t->names[j], DN_NUMERIC};
+        table->columns[j] = (dn_table_column){.name = t->names[j], .type = DN_NUMERIC};
         table->views[j] = (dn_column_view){.type = DN_NUMERIC, .n_rows = t->n, .number = table->numbers + j * t->n};
         for (size_t i = 0; i < t->n; i++)
             table->numbers[j * t->n + i] = t->x[i * t->d + j];
@@ -190,7 +190,7 @@ static inline struct table *table_of(const struct csv *t) {
     }
     for (size_t i = 0; i < t->n; i++)
         table->codes[i] = (uint32_t)t->target[i];
-    table->columns[t->d] = (dn_table_column){t->names[t->d], DN_CATEGORICAL};
+    table->columns[t->d] = (dn_table_column){.name = t->names[t->d], .type = DN_CATEGORICAL};
     table->views[t->d] = (dn_column_view){.type = DN_CATEGORICAL,
                                           .n_rows = t->n,
                                           .code = table->codes,

@@ -130,7 +130,9 @@ static inline int64_t fixture_dataset(struct fixture *f, const char *name, size_
     return out.id;
 }
 
-static const struct jobs_column fixture_inputs[] = {{0, "x1", DN_NUMERIC}, {1, "x2", DN_NUMERIC}, {2, "color", DN_CATEGORICAL}};
+static const struct jobs_column fixture_inputs[] = {{.index = 0, .name = "x1", .type = DN_NUMERIC},
+                                                    {.index = 1, .name = "x2", .type = DN_NUMERIC},
+                                                    {.index = 2, .name = "color", .type = DN_CATEGORICAL}};
 
 /* A specification for the fixture's dataset; params are the caller's to free. */
 static inline struct jobs_spec fixture_spec(const char *model, const char *solver) {

@@ -12,7 +12,11 @@ static dn_status set_lambda(dn_params *params, double value) {
 static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
     static const size_t both[] = {1, 0}, first[] = {0}, snapshots[] = {1, 10};
     static const double centres[] = {0, 0, 1, 1e-300}, points[] = {-1.5, 2};
-    static const int64_t indexes[] = {7, 2, 1, 0, 9};
+    static const struct jobs_column others[] = {{.index = 7, .name = "y", .type = DN_CATEGORICAL},
+                                                {.index = 2, .name = "a", .type = DN_NUMERIC},
+                                                {.index = 1, .name = "b", .type = DN_NUMERIC},
+                                                {.name = "f", .type = DN_SPARSE, .width = 122, .first_place = 1},
+                                                {.index = 9, .name = "w", .type = DN_NUMERIC}};
     bases[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL, .columns = both, .n_columns = 2, .degree = 3, .interactions = false};
     bases[1] = (dn_basis_spec){
         .kind = DN_BASIS_GAUSSIAN, .columns = both, .n_columns = 2, .keep = true, .points = centres, .n_points = 2, .width = 0.5};
@@ -30,12 +34,12 @@ static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
                                             .bases = bases,
                                             .n_bases = 6};
     spec->weighted = true;
-    spec->weight = (struct jobs_column){5, "w", DN_NUMERIC};
+    spec->weight = (struct jobs_column){.index = 5, .name = "w", .type = DN_NUMERIC};
     spec->class_weights = (struct jobs_class_weights){.kind = DN_CLASS_WEIGHT_GIVEN,
                                                       .names = (const char **)(uintptr_t)class_names,
                                                       .values = class_values,
                                                       .n = 2};
-    spec->validation = (struct jobs_validation){.dataset = "other", .version = 3, .id = 17, .weighted = true, .indexes = indexes};
+    spec->validation = (struct jobs_validation){.dataset = "other", .version = 3, .id = 17, .weighted = true, .columns = others};
     spec->seed = 42;
     spec->seconds = 1.5;
     spec->snapshots = snapshots;
@@ -86,7 +90,13 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(back.validation.version, 3);
     assert_int_equal(back.validation.id, 17);
     assert_true(back.validation.weighted);
-    assert_memory_equal(back.validation.indexes, spec.validation.indexes, 5 * sizeof(int64_t));
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(back.validation.columns[i].index, spec.validation.columns[i].index);
+        assert_string_equal(back.validation.columns[i].name, spec.validation.columns[i].name);
+        assert_int_equal(back.validation.columns[i].type, spec.validation.columns[i].type);
+        assert_int_equal(back.validation.columns[i].width, spec.validation.columns[i].width);
+        assert_int_equal(back.validation.columns[i].first_place, spec.validation.columns[i].first_place);
+    }
     assert_int_equal(back.folds, 0);
     assert_true(back.features.standardize && back.features.missing_indicator && !back.features.automatic);
     assert_int_equal(back.features.missing_number, DN_MISSING_FREQUENT_NUMBER);
@@ -147,6 +157,7 @@ static void what_is_damaged_is_refused(void **state) {
         {"\"polynomial\"", "\"polynomiol\""},
         {"\"x1\"", "\"x9\""},
         {"\"indexes\":[7,2,1", "\"indexes\":[7"},
+        {"\"widths\":[0,0,0,122,0]", "\"widths\":[0,0,0,122]"},
         {"\"id\":17", "\"id\":0"},
         {"\"drop_first\"", "\"drop_last\""},
     };

@@ -55,7 +55,7 @@ static int64_t stage(struct fixture *f, const void *bytes, size_t n, int64_t row
 
 static void make_model(struct fixture *f) {
     static const double x[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {0, 0, 1, 0, 1, 0, 1, 1};
-    const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"y", DN_NUMERIC}};
+    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "y", .type = DN_NUMERIC}};
     const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 8, .number = x}, {.type = DN_NUMERIC, .n_rows = 8, .number = y}};
     const size_t inputs[] = {0};
     dn_table_source *source = NULL;

@@ -223,9 +223,20 @@ static void test_part_books(void **state) {
     /* a chunk out of order spoils the part */
     int64_t part = store_part_begin(f->store);
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
-    assert_true(store_part_append(f->store, part, 1, 10, &blob, 1, NULL, NULL));
+    assert_true(store_part_append(f->store, part, 2, 10, &blob, 1, NULL, NULL));
     d = dataset_new("a", part, "b2:1", 1, 1);
     assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "could not be stored");
+    /* number 0 may come behind 1, but not twice, and not when it has been */
+    static const int64_t numbers[][4] = {{1, 0, 2, 0}, {0, 1, 0, 2}, {1, 2, 2, 3}};
+    for (size_t i = 0; i < 3; i++) {
+        part = store_part_begin(f->store);
+        for (size_t k = 0; k < 4; k++) {
+            blob.bytes = pattern(1, 0, 0, 10);
+            assert_true(store_part_append(f->store, part, numbers[i][k], 10, &blob, 1, NULL, NULL));
+        }
+        d = dataset_new("a", part, "b2:1", 4, 1);
+        assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "could not be stored");
+    }
     /* chunks that vanished from the file */
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     char sql[100];

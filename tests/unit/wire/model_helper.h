@@ -25,7 +25,7 @@ static inline dn_model *model_train_as(const struct wire_table_options *options,
     assert_int_equal(t.n_chunks, 1);
     assert_true(wire_schema_parse(t.columns, &schema, &problem));
     for (size_t j = 0; j < schema.n; j++) {
-        columns[j] = (dn_table_column){schema.columns[j].name, schema.columns[j].type};
+        columns[j] = (dn_table_column){.name = schema.columns[j].name, .type = schema.columns[j].type};
         inputs[j] = j;
         assert_int_equal(dn_column_chunk_new(&chunks[j], NULL), DN_OK);
         assert_int_equal(dn_column_chunk_decode(chunks[j], t.blobs[j].bytes, t.blobs[j].size, schema.columns[j].type, &views[j], &error),
@@ -54,6 +54,37 @@ static inline dn_model *model_train_as(const struct wire_table_options *options,
     }
     wire_schema_done(&schema);
     table_done(&t);
+    return model;
+}
+
+/* "x" a number, "f1" … "f5" places of a sparse column, "words" a text with the vocabulary hills, red, sea, sun; classes 0, 1, 2. Made of columns in memory. */
+static inline dn_model *model_wide(void) {
+    enum { N = 6 };
+    static const double x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0, 1, 2, 0, 1, 2}, value[] = {1, 2, -1, 0.5, 3, 1, 1};
+    static const size_t row_start[N + 1] = {0, 1, 3, 4, 5, 6, 7}, inputs[] = {0, 1, 2};
+    static const uint32_t place[] = {0, 1, 4, 2, 0, 1, 3}, code[N] = {0, 1, 2, 3, DN_CODE_MISSING, 1}, start[] = {0, 7, 10, 17, 22};
+    static const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
+                                              {.name = "f", .type = DN_SPARSE, .width = 5, .first_place = 1},
+                                              {.name = "words", .type = DN_TEXT},
+                                              {.name = "kind", .type = DN_NUMERIC}};
+    const dn_column_view views[] = {
+        {.type = DN_NUMERIC, .n_rows = N, .number = x},
+        {.type = DN_SPARSE, .n_rows = N, .number = value, .row_start = row_start, .place = place},
+        {.type = DN_TEXT, .n_rows = N, .code = code, .strings = {.n = 4, .start = start, .bytes = "red sunseasun seahills"}},
+        {.type = DN_NUMERIC, .n_rows = N, .number = y}};
+    dn_table_source *source = NULL;
+    dn_params *params = NULL;
+    dn_train_result result = {0};
+    assert_int_equal(dn_table_source_from_columns(columns, views, 4, N, &source, NULL), DN_OK);
+    assert_int_equal(dn_params_new(dn_algorithm_find("logistic"), &params, NULL), DN_OK);
+    assert_int_equal(dn_params_set_number(params, "lambda", 0.1, NULL), DN_OK);
+    const dn_run run = dn_run_default();
+    const dn_train_request request = {.source = source, .params = params, .target = 3, .features = {.columns = inputs, .n_columns = 3}};
+    assert_int_equal(dn_train(&request, &run, &result, NULL), DN_OK);
+    dn_model *model = dn_model_ref(result.model);
+    dn_train_result_done(&result);
+    dn_params_free(params);
+    dn_table_source_free(source);
     return model;
 }
 

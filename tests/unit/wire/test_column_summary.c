@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "unit/base/alloc_fail.h"
 #include "wire/column_summary.h"
 
 #include <math.h>
@@ -41,6 +42,7 @@ static void sum_up(const double *x, const uint32_t *code, const dn_strings *stri
     hash_hex(bytes, sizeof bytes, digest);
     json_writer_init(&w, json);
     column_summary_write(&s, "x", type, &w);
+    json_end_object(&w);
     assert_int_equal(s.n_rows, n + missing_first);
     column_summary_done(&s);
 }
@@ -168,21 +170,11 @@ static void test_tally(void **state) {
     struct tally t = {0};
     struct tally_entry top[10];
     char name[32];
-    for (int i = 0; i < TALLY_MAX; i++) {
-        const int n = snprintf(name, sizeof name, "name %d", i);
-        assert_true(tally_add(&t, name, (size_t)n, i < 20 ? 1 + i % 4 : 1));
-    }
-    assert_true(tally_add(&t, "name 7", 6, 100));
-    assert_true(tally_add(&t, "", 0, 2)); /* one too many */
-    assert_true(t.over);
-    assert_int_equal(tally_memory(&t), 0);
-    assert_true(tally_add(&t, "a", 1, 1));
-    tally_done(&t);
     for (int i = 0; i < 30; i++) {
         const int n = snprintf(name, sizeof name, "%c", 'a' + (i * 7) % 26);
-        assert_true(tally_add(&t, name, (size_t)n, i == 3 ? 9 : 1));
+        assert_int_equal(tally_add(&t, name, (size_t)n, i == 3 ? 9 : 1), TALLY_WELL);
     }
-    assert_true(tally_add(&t, "", 0, 5));
+    assert_int_equal(tally_add(&t, "", 0, 5), TALLY_WELL);
     assert_int_equal(t.n, 27);
     assert_int_equal(tally_top(&t, top, 10), 10);
     assert_memory_equal(t.bytes + top[0].start, "v", 1); /* 3·7 = 21: 9 times; and 29·7 = 203 is 21 too */
@@ -190,30 +182,239 @@ static void test_tally(void **state) {
     assert_int_equal(top[1].length, 0);
     assert_int_equal(top[1].count, 5);
     for (size_t i = 2; i < 10; i++) { /* then by count, and by bytes */
-        const char a = t.bytes[top[i - 1].start], b = t.bytes[top[i].start];
-        assert_true(i == 2 || top[i - 1].count > top[i].count || (top[i - 1].count == top[i].count && a < b));
+        const char before = t.bytes[top[i - 1].start], at = t.bytes[top[i].start];
+        assert_true(i == 2 || top[i - 1].count > top[i].count || (top[i - 1].count == top[i].count && before < at));
     }
     tally_done(&t);
 }
 
-static void test_number_set(void **state) {
+/* A summary of n numbers added in chunks of `step` rows. */
+static struct column_summary summary_of(const double *x, size_t n, size_t step, size_t n_columns) {
+    struct column_summary s = {.n_columns = n_columns};
+    for (size_t at = 0; at < n; at += step) {
+        const dn_column_view view = {.type = DN_NUMERIC, .n_rows = n - at < step ? n - at : step, .number = x + at};
+        assert_true(column_summary_add(&s, &view));
+    }
+    return s;
+}
+
+static void json_of(const struct column_summary *s, dn_column_type type, struct buf *out) {
+    struct json_writer w;
+    buf_clear(out);
+    json_writer_init(&w, out);
+    column_summary_write(s, "x", type, &w);
+    assert_non_null(buf_cstr(out));
+}
+
+/* More different numbers than are counted: the sketches do not know of chunks, nor of what came before they were begun. */
+static void test_borders_of_sketches(void **state) {
     (void)state;
-    struct number_set s = {0};
-    for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < TALLY_MAX; i++) {
-            assert_true(number_set_add(&s, i + 0.5));
+    enum { N = 90000 };
+    double *x = malloc(N * sizeof *x);
+    assert_non_null(x);
+    uint64_t seed = 5;
+    for (size_t i = 0; i < N; i++) {
+        x[i] = i % 11 == 0 ? (double)NAN : i % 3 == 0 ? (double)(next(&seed) % 300) : (double)next(&seed) / 64;
+    }
+    struct buf json = {0}, again = {0};
+    struct column_summary whole = summary_of(x, N, N, 1);
+    json_of(&whole, DN_NUMERIC, &json);
+    const char *ranks = strstr(buf_cstr(&json), "\"distinct\""); /* the moments before it differ in their last bits */
+    assert_non_null(ranks);
+    assert_true(whole.estimated && whole.many);
+    assert_non_null(strstr(ranks, "\"distinct_estimated\":true,\"distinct_above\":10000,\"quantiles\":{"));
+    assert_non_null(strstr(ranks, "\"quantiles_exact\":false,\"quantiles_error\":0.0"));
+    const size_t steps[] = {1, 100, 511, 4096, 65536};
+    for (size_t i = 0; i < 5; i++) {
+        struct column_summary s = summary_of(x, N, steps[i], 1);
+        json_of(&s, DN_NUMERIC, &again);
+        assert_string_equal(ranks, strstr(buf_cstr(&again), "\"distinct\""));
+        column_summary_done(&s);
+    }
+    column_summary_done(&whole);
+    buf_done(&json);
+    buf_done(&again);
+    free(x);
+}
+
+/* Small integers are counted in several ways: all of them count. */
+static void test_small_integers(void **state) {
+    (void)state;
+    const unsigned upto[] = {1, 2, 100, 128, 240, 256, 257, 1024};
+    enum { N = 5000 };
+    double *x = malloc(N * sizeof *x);
+    assert_non_null(x);
+    for (size_t k = 0; k < 8; k++) {
+        double sum = 0, squares = 0;
+        int64_t count[1024] = {0};
+        uint64_t seed = k;
+        for (size_t i = 0; i < N; i++) {
+            x[i] = next(&seed) % upto[k];
+            count[(size_t)x[i]]++;
+            sum += x[i];
+        }
+        for (size_t i = 0; i < N; i++) {
+            squares += (x[i] - sum / N) * (x[i] - sum / N);
+        }
+        for (size_t step = 7; step <= N; step *= 8) {
+            struct column_summary s = summary_of(x, N, step, 1);
+            size_t n = 0, at = 0;
+            struct number_count *list = column_summary_numbers(&s, &n);
+            assert_non_null(list);
+            for (size_t v = 0; v < 1024; v++) {
+                if (count[v] > 0) {
+                    assert_true(at < n && list[at].value == (double)v && list[at].count == count[v]);
+                    at++;
+                }
+            }
+            assert_int_equal(at, n);
+            assert_int_equal(column_summary_distinct(&s, DN_NUMERIC), n);
+            assert_true(fabs(s.moments.mean - sum / N) < 1e-9 && fabs(s.moments.m2 - squares) <= 1e-9 * (squares + 1));
+            free(list);
+            column_summary_done(&s);
         }
     }
-    assert_int_equal(s.n, TALLY_MAX);
-    assert_false(s.over);
-    assert_true(number_set_add(&s, -1));
-    assert_true(s.over);
-    assert_int_equal(number_set_memory(&s), 0);
-    number_set_done(&s);
+    free(x);
+}
+
+/* So many equal numbers that a count of 32 bits would overflow: they go on in the sketch. */
+static void test_more_rows_than_counts(void **state) {
+    (void)state;
+    const double x[] = {1, 2, 2, 3};
+    struct column_summary s = summary_of(x, 4, 4, 1);
+    s.moments.n += UINT32_MAX - 5; /* as if so many had been 2 */
+    s.numbers.small[2] += UINT32_MAX - 5;
+    const dn_column_view view = {.type = DN_NUMERIC, .n_rows = 4, .number = x};
+    assert_true(column_summary_add(&s, &view));
+    assert_true(s.estimated && !s.many);
+    size_t n = 0;
+    struct number_count *list = column_summary_numbers(&s, &n);
+    assert_non_null(list);
+    int64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        total += list[i].count;
+    }
+    assert_true(total == s.moments.n && total == (int64_t)UINT32_MAX + 3);
+    free(list);
+    column_summary_done(&s);
+}
+
+/* Words are counted for texts, not for what was declared categorical, whether the texts are still counted or not. */
+static void test_words(void **state) {
+    (void)state;
+    enum { N = 12000, SIZE = 32 };
+    char *bytes = malloc((size_t)N * SIZE);
+    uint32_t *start = malloc((N + 1) * sizeof *start), *code = malloc(N * sizeof *code);
+    assert_true(bytes != NULL && start != NULL && code != NULL);
+    size_t size = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        start[i] = (uint32_t)size;
+        size += (size_t)snprintf(bytes + size, SIZE, "The word %u, THE end", i);
+        code[i] = i;
+    }
+    start[N] = (uint32_t)size;
+    struct buf json = {0};
+    for (int n = 5000; n <= N; n += 7000) {
+        for (int wordless = 0; wordless < 2; wordless++) {
+            struct column_summary s = {.n_columns = 3, .wordless = wordless};
+            const dn_column_view view = {.type = DN_CATEGORICAL, .n_rows = (size_t)n, .code = code, .strings = {(size_t)n, start, bytes}};
+            assert_true(column_summary_add(&s, &view));
+            assert_int_equal(s.estimated, n > TALLY_MAX);
+            if (wordless) {
+                json_of(&s, DN_CATEGORICAL, &json);
+                assert_non_null(strstr(buf_cstr(&json), n > TALLY_MAX ? "\"top\":null" : "\"others\":4990"));
+                assert_null(strstr(buf_cstr(&json), "words"));
+            } else {
+                char words[64];
+                json_of(&s, DN_TEXT, &json);
+                snprintf(words, sizeof words, "\"words\":%d,\"distinct_words\":", 5 * n);
+                const char *found = strstr(buf_cstr(&json), words);
+                assert_non_null(found);
+                const double distinct = atof(found + strlen(words));
+                assert_true(fabs(distinct / (n + 3) - 1) < 0.08); /* the, word, end, and the numbers */
+                assert_non_null(strstr(found, n > 10000 ? "\"longest\":23" : "\"longest\":22"));
+            }
+            column_summary_done(&s);
+        }
+    }
+    buf_done(&json);
+    free(bytes);
+    free(start);
+    free(code);
+}
+
+/* The sketches of all columns together, whatever their number. */
+static void test_memory_of_wide_tables(void **state) {
+    (void)state;
+    enum { N = 11000 };
+    double *x = malloc(N * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < N; i++) {
+        x[i] = (double)i + 0.5;
+    }
+    for (size_t n_columns = 1; n_columns <= 16384; n_columns *= 4) {
+        struct column_summary s = summary_of(x, N, 4096, n_columns);
+        assert_true(s.estimated);
+        assert_int_equal(column_summary_counts_memory(&s), 0);
+        assert_true(column_summary_sketch_memory(&s) * n_columns <= 10 << 20);
+        const bool ranked = n_columns <= COLUMN_SUMMARY_MAX_RANKED;
+        assert_true(ranked ? quantile_sketch_error(s.quantiles) < 0.5 : s.quantiles == NULL);
+        struct buf json = {0};
+        struct json_writer w;
+        json_writer_init(&w, &json);
+        column_summary_write(&s, "x", DN_NUMERIC, &w);
+        json_end_object(&w);
+        assert_non_null(buf_cstr(&json));
+        assert_int_equal(strstr(buf_cstr(&json), "quantiles") != NULL, ranked);
+        assert_int_equal(strstr(buf_cstr(&json), "histogram") != NULL, ranked);
+        assert_non_null(strstr(buf_cstr(&json), "\"distinct\":"));
+        buf_done(&json);
+        column_summary_done(&s);
+    }
+    free(x);
+}
+
+static struct buf failing;
+static const double *failing_x;
+
+/* false: some allocation failed, and it was told. */
+static bool sum_up_failing(size_t n) {
+    struct column_summary s = {0};
+    const dn_column_view view = {.type = DN_NUMERIC, .n_rows = n, .number = failing_x};
+    struct json_writer w;
+    buf_clear(&failing);
+    json_writer_init(&w, &failing);
+    const bool well = column_summary_add(&s, &view) && column_summary_drop_counts(&s);
+    if (well) {
+        column_summary_write(&s, "x", DN_NUMERIC, &w);
+    }
+    column_summary_done(&s);
+    return well && !failing.failed;
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    enum { N = 300 };
+    double x[N];
+    for (size_t i = 0; i < N; i++) {
+        x[i] = (double)i / 3;
+    }
+    failing_x = x;
+    bool well = false;
+    ALLOC_FAIL_EACH(well = sum_up_failing(N));
+    assert_true(well);
+    buf_done(&failing);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_borders_of_numbers), cmocka_unit_test(test_borders_of_strings),
-                                       cmocka_unit_test(test_tally), cmocka_unit_test(test_number_set)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_borders_of_numbers),
+                                       cmocka_unit_test(test_borders_of_strings),
+                                       cmocka_unit_test(test_tally),
+                                       cmocka_unit_test(test_borders_of_sketches),
+                                       cmocka_unit_test(test_small_integers),
+                                       cmocka_unit_test(test_more_rows_than_counts),
+                                       cmocka_unit_test(test_words),
+                                       cmocka_unit_test(test_memory_of_wide_tables),
+                                       cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,8 +156,16 @@ static void test_faults(void **state) {
     check_n(',',
             "\xFF\xFE"
             "a\0,\0",
-            6, "fatal 1:1 the body is UTF-16: send it as UTF-8\n");
-    check(',', "\x1F\x8B\x08\x01", "fatal 1:2 the body is gzip-compressed\n");
+            6, "fatal 1:1 the body is UTF-16: send it as UTF-8 (iconv -f utf-16 -t utf-8)\n");
+    check_n(',', "a\0,\0b\0", 6, "fatal 1:2 the body looks like UTF-16: send it as UTF-8 (iconv -f utf-16le -t utf-8)\n");
+    check_n(',', "\0a\0,\0b", 6, "fatal 1:1 the body looks like UTF-16: send it as UTF-8 (iconv -f utf-16be -t utf-8)\n");
+    check(',', "\x1F\x8B\x08\x01", "fatal 1:2 the body is gzip-compressed: say so (-H 'Content-Encoding: gzip')\n");
+    check(',', "\x78\x9C\x4B\x04", "fatal 1:2 the body is zlib-compressed: say so (-H 'Content-Encoding: deflate')\n");
+    check(',', "BZh91AY\xFF", "fatal 1:8 the body is bzip2-compressed: send it plain or with gzip\n");
+    check(',', "a\ncaf\xE9,b\n",
+          "1: [a]\nfatal 2:4 invalid UTF-8: the body looks like Latin-1, send it as UTF-8 (iconv -f latin1 -t utf8)\n");
+    check(',', "a\n\x93x\x94\n",
+          "1: [a]\nfatal 2:1 invalid UTF-8: the body looks like Windows-1252, send it as UTF-8 (iconv -f cp1252 -t utf8)\n");
     check_n(',', "PK\x03\x04\x14\0\0", 7, "fatal 1:6 the body is a zip archive or a spreadsheet file: send it as CSV\n");
     check(',', "1,2,3,4,5,6\n1,2,3,4,5,6,7\n", "1: [1#][2#][3#][4#][5#][6#]\nfatal 2:13 row has more than 6 cells\n");
     check(',', "a,b,c,d,e,f\na,b,c,d,e,\"f\",7\n", "1: [a][b][c][d][e][f]\nfatal 2:15 row has more than 6 cells\n");
@@ -299,11 +307,53 @@ static void test_the_handler_stops(void **state) {
     csv_done(&csv);
 }
 
+/* Comment lines are passed over before anything in them counts, however they are cut. */
+static void check_comments(const char *body, const char *expected, int64_t comments) {
+    for (size_t cut = 0; cut <= strlen(body); cut++) {
+        struct csv csv;
+        struct buf out = {0};
+        csv_init(&csv, ',', 100, 6, &(struct csv_handler){put_row, put_fault, &out});
+        csv.comment = '#';
+        if (csv_feed(&csv, body, cut) && csv_feed(&csv, body + cut, strlen(body) - cut)) {
+            csv_end(&csv);
+        }
+        assert_string_equal(out.size > 0 ? buf_cstr(&out) : "", expected);
+        assert_int_equal(csv.comments, comments);
+        csv_done(&csv);
+        buf_done(&out);
+    }
+}
+
+static void test_comments(void **state) {
+    (void)state;
+    check_comments("# \"never closed, a,b,c,d,e,f,g,h\na,b\n#\nc,#d\n#e\r\n\"#f\",g\r#h\ri,j\n# end",
+                   "2: [a][b]\n4: [c][#d]\n6: [\"#f\"][g]\n8: [i][j]\n", 5);
+    check_comments("a,\"b\n# not a comment\n\"\n#x", "1: [a][\"b\\n# not a comment\\n\"]\n", 1);
+    check_comments(" # a\n", "1: [ # a]\n", 0);
+    check_comments("#", "", 1);
+    struct buf body = {0}; /* nothing of a long one is kept */
+    struct csv csv;
+    struct buf out = {0};
+    buf_puts(&body, "#");
+    for (int i = 0; i < 3000000; i++) {
+        buf_putc(&body, 'x');
+    }
+    csv_init(&csv, ',', 100, 6, &(struct csv_handler){put_row, put_fault, &out});
+    csv.comment = '#';
+    assert_true(csv_feed(&csv, body.data, body.size) && csv_feed(&csv, "\na\n", 3) && csv_end(&csv));
+    assert_string_equal(buf_cstr(&out), "2: [a]\n");
+    assert_true(csv.capacity <= 256 * 1024);
+    csv_done(&csv);
+    buf_done(&out);
+    buf_done(&body);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain),
                                        cmocka_unit_test(test_quotes),
                                        cmocka_unit_test(test_tab_separated_quotes),
                                        cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_comments),
                                        cmocka_unit_test(test_long_cells),
                                        cmocka_unit_test(test_cuts_never_show),
                                        cmocka_unit_test(test_wide_and_long),

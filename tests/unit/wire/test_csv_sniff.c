@@ -10,8 +10,13 @@
 
 #include <string.h>
 
+static struct csv_sample sample_of(const char *body) {
+    return (struct csv_sample){.bytes = body, .n = strlen(body), .whole = true};
+}
+
 static void check_delimiter(const char *body, char expected) {
-    assert_int_equal(csv_sniff_delimiter(body, strlen(body), true, NULL), expected);
+    const struct csv_sample sample = sample_of(body);
+    assert_int_equal(csv_sniff_delimiter(&sample, NULL), expected);
 }
 
 static void test_delimiter(void **state) {
@@ -26,11 +31,35 @@ static void test_delimiter(void **state) {
     check_delimiter("", ',');
     check_delimiter("a,b,c\n1,2,3\n4,5\n6,7,8\n", ','); /* one ragged row does not change it */
     check_delimiter("a,b;c\n1,2;3\n", ',');
-    size_t n_rows = 0;
-    csv_sniff_delimiter("a,b\n1,2\n3", 9, false, &n_rows);
-    assert_int_equal(n_rows, 2); /* the third is not complete */
-    csv_sniff_delimiter("a,b\n1,2\n3", 9, true, &n_rows);
-    assert_int_equal(n_rows, 3);
+    struct csv_sample sample = sample_of("a,b\n1,2\n3");
+    struct csv_shape shape;
+    sample.whole = false;
+    csv_sniff_delimiter(&sample, &shape);
+    assert_int_equal(shape.rows, 2); /* the third is not complete */
+    assert_int_equal(shape.cells, 2);
+    sample.whole = true;
+    csv_sniff_delimiter(&sample, &shape);
+    assert_int_equal(shape.rows, 3);
+}
+
+static void check_shape(const char *body, char comment, char delimiter, size_t rows, size_t cells) {
+    struct csv_sample sample = sample_of(body);
+    struct csv_shape shape;
+    sample.comment = comment;
+    assert_int_equal(csv_sniff_delimiter(&sample, &shape), delimiter);
+    assert_int_equal(shape.rows, rows);
+    assert_int_equal(shape.cells, cells);
+}
+
+/* Lines that begin with # are rows if they are as long as the first row that does not. */
+static void test_comments(void **state) {
+    (void)state;
+    check_shape("# made by; hand; today; with care\na,b\n1,2\n# one\n3,4\n", '\0', ',', 3, 2);
+    check_shape("#,name,type\n1,x,y\n2,u,v\n", '\0', ',', 3, 3);
+    check_shape("#a;1\n#b;2\n", '\0', ';', 0, 2); /* nothing but such rows */
+    check_shape("; a,b,c\n1,2\n3,4\n", ';', ',', 2, 2);
+    check_shape("%;;;;\n%;;;;\na,b\n1,2\n", '%', ',', 2, 2);
+    check_shape("# a;b\n1;2\n", '%', ';', 2, 2); /* another comment character: # begins a row */
 }
 
 static void check_found(const char *body, bool header, bool doubtful) {
@@ -38,7 +67,10 @@ static void check_found(const char *body, bool header, bool doubtful) {
     struct problem problem = {0};
     struct csv_header found = {0};
     assert_true(missing_init(&missing, NULL, &problem));
-    assert_true(csv_sniff_header(body, strlen(body), true, ',', &missing, &found));
+    const struct csv_sample sample = sample_of(body);
+    struct csv_shape shape;
+    csv_sniff_shape(&sample, ',', &shape);
+    assert_true(csv_sniff_header(&sample, ',', shape.cells, &missing, &found));
     if (found.header != header || found.doubtful != doubtful) {
         fail_msg("header %d, doubtful %d: %s", found.header, found.doubtful, body);
     }
@@ -92,7 +124,7 @@ static void test_header(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter), cmocka_unit_test(test_header),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter), cmocka_unit_test(test_comments), cmocka_unit_test(test_header),
                                        cmocka_unit_test(test_doubtful_headers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,8 @@ static void check_read(const dn_model *model, bool labelled, enum wire_instances
     char *copy = malloc(strlen(body) + 1); /* exactly as long, so that a read beyond it is noticed */
     assert_non_null(copy);
     memcpy(copy, body, strlen(body));
-    if (!wire_instances_read(copy, strlen(body), format, model, labelled, &in, &problem)) {
+    if (!wire_instances_read(copy, strlen(body), &(struct wire_instances_options){.format = format, .labelled = labelled}, model, &in,
+                             &problem)) {
         problem_write(&problem, NULL, &out);
         fail_msg("%s\n%s", body, buf_cstr(&out));
     }
@@ -80,7 +81,7 @@ static void check_refused(const dn_model *model, bool labelled, const char *body
     struct wire_instances in = {.n = 77};
     struct problem problem = {0};
     struct buf out = {0};
-    if (wire_instances_read(body, strlen(body), WIRE_INSTANCES_SNIFF, model, labelled, &in, &problem)) {
+    if (wire_instances_read(body, strlen(body), &(struct wire_instances_options){.labelled = labelled}, model, &in, &problem)) {
         fail_msg("taken: %s", body);
     }
     assert_int_equal(in.n, 77); /* untouched */
@@ -215,7 +216,8 @@ static void test_bad_json(void **state) {
     memset(deep, '[', sizeof deep);
     struct wire_instances in = {0};
     struct problem problem = {0};
-    assert_false(wire_instances_read(deep, sizeof deep, WIRE_INSTANCES_JSON, numeric, false, &in, &problem));
+    assert_false(
+        wire_instances_read(deep, sizeof deep, &(struct wire_instances_options){.format = WIRE_INSTANCES_JSON}, numeric, &in, &problem));
     assert_int_equal(problem.type, PROBLEM_BAD_JSON);
     problem_done(&problem);
 }
@@ -290,8 +292,10 @@ static void test_many_instances(void **state) {
     buf_puts(&body, "]}");
     struct wire_instances a = {0}, b = {0};
     struct problem problem = {0};
-    assert_true(wire_instances_read(body.data, body.size, WIRE_INSTANCES_SNIFF, numeric, false, &a, &problem));
-    assert_true(wire_instances_read(csv.data, csv.size, WIRE_INSTANCES_SNIFF, numeric, false, &b, &problem));
+    assert_true(
+        wire_instances_read(body.data, body.size, &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF}, numeric, &a, &problem));
+    assert_true(
+        wire_instances_read(csv.data, csv.size, &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF}, numeric, &b, &problem));
     assert_int_equal(a.n, N);
     assert_int_equal(b.n, N);
     assert_memory_equal(a.raw, b.raw, N * 2 * sizeof *a.raw);
@@ -316,7 +320,8 @@ static void test_faults_are_bounded(void **state) {
     buf_putc(&body, ']');
     struct wire_instances in = {0};
     struct problem problem = {0};
-    assert_false(wire_instances_read(body.data, body.size, WIRE_INSTANCES_SNIFF, numeric, false, &in, &problem));
+    assert_false(wire_instances_read(body.data, body.size, &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF}, numeric, &in,
+                                     &problem));
     assert_int_equal(problem.n_errors, PROBLEM_MAX_ERRORS);
     assert_int_equal(problem.n_dropped, 900);
     problem_done(&problem);

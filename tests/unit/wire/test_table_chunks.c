@@ -54,6 +54,16 @@ static void make_table(int rows, bool json, bool strings_late, struct buf *out) 
     buf_puts(out, json ? "]" : "");
 }
 
+/* The lines of the cells that forced a type, which are the body's own. */
+static void forget_lines(char *columns) {
+    for (char *at = columns; (at = strstr(at, "\"line\":")) != NULL;) {
+        at += 7;
+        memset(at, '0', strspn(at, "0123456789"));
+        char *end = at + strspn(at, "0");
+        memmove(at + 1, end, strlen(end) + 1);
+    }
+}
+
 static void test_csv_and_json_have_the_same_content(void **state) {
     (void)state;
     for (int late = 0; late < 2; late++) {
@@ -68,6 +78,8 @@ static void test_csv_and_json_have_the_same_content(void **state) {
         assert_true(a.n_chunks > 1);
         assert_string_equal(a.sum.content, b.sum.content);
         assert_string_not_equal(a.sum.sha256, b.sum.sha256);
+        forget_lines(a.columns);
+        forget_lines(b.columns);
         assert_string_equal(a.columns, b.columns);
         assert_int_equal(a.n_reread > 0, late); /* only a fall after the first chunk has to be read again */
         table_rows(&a, WIRE_ROWS_NDJSON, false, &csv_rows);
@@ -325,7 +337,7 @@ static void test_counts_have_their_memory(void **state) {
     assert_string_equal(a.sum.content, b.sum.content);
     assert_non_null(strstr(a.notes, "c0\\\": its distinct values take too much memory to count"));
     size_t unknown = 0;
-    for (const char *at = a.columns; (at = strstr(at, "\"distinct\":null")) != NULL; at++) {
+    for (const char *at = a.columns; (at = strstr(at, "\"distinct_estimated\":true")) != NULL; at++) {
         unknown++;
     }
     assert_true(unknown > 0 && unknown < COLUMNS - 1);

@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include "wire/names.h"
+#include "wire/number_tally.h"
 #include "wire/tally.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TEXTS = 3000, TABLES = 4, TOP = 10 };
@@ -28,11 +30,11 @@ static void test_texts(void **state) {
     for (size_t k = 0; k < TABLES; k++) {
         for (int i = 0; i < TEXTS; i++) {
             const size_t n = text_of(i, text);
-            assert_true(tally_add(&t[k], text, n, i % 2 == 0 ? 5 : 1));
+            assert_int_equal(TALLY_WELL, tally_add(&t[k], text, n, i % 2 == 0 ? 5 : 1));
         }
         for (int i = 0; i < TEXTS; i += 500) { /* seen before: no new ones */
             const size_t n = text_of(i, text);
-            assert_true(tally_add(&t[k], text, n, 1));
+            assert_int_equal(TALLY_WELL, tally_add(&t[k], text, n, 1));
         }
         assert_int_equal(t[k].n, TEXTS);
         assert_int_equal(tally_top(&t[k], top[k], TOP), TOP);
@@ -61,16 +63,14 @@ static void test_too_many_texts(void **state) {
     (void)state;
     struct tally t = {0};
     char text[32];
-    for (int i = 0; i <= TALLY_MAX; i++) {
-        assert_false(t.over);
+    for (int i = 0; i < TALLY_MAX; i++) {
         const size_t n = (size_t)snprintf(text, sizeof text, "%d", i);
-        assert_true(tally_add(&t, text, n, 1));
+        assert_int_equal(TALLY_WELL, tally_add(&t, text, n, 1));
     }
-    assert_true(t.over && t.many && tally_memory(&t) == 0);
-    tally_done(&t);
-    assert_true(tally_add(&t, "", 0, 1)); /* given up for its memory is another thing than too many */
-    tally_drop(&t);
-    assert_true(t.over && !t.many);
+    assert_int_equal(TALLY_FULL, tally_add(&t, "", 0, 1)); /* one too many; those that are there go on */
+    assert_int_equal(TALLY_WELL, tally_add(&t, "7", 1, 2));
+    assert_int_equal(t.n, TALLY_MAX);
+    assert_int_equal(t.entry[7].count, 3);
     tally_done(&t);
 }
 
@@ -81,28 +81,54 @@ static double number_of(int i) {
 
 static void test_numbers(void **state) {
     (void)state;
-    struct number_set s[TABLES] = {0};
+    struct number_tally t[TABLES] = {0};
+    struct number_count *list[TABLES];
+    size_t n[TABLES];
     for (size_t k = 0; k < TABLES; k++) {
         for (int again = 0; again < 2; again++) {
             for (int i = 1; i <= TEXTS; i++) {
-                assert_true(number_set_add(&s[k], number_of(i)));
+                assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t[k], number_of(i)));
             }
         }
-        number_set_add_small(&s[k], 1023);
-        number_set_add_small(&s[k], 1023);
-        assert_true(k == 0 || s[k].factor != s[0].factor);
-        assert_int_equal(s[k].n, s[0].n);
-        assert_int_equal(s[k].n_small, 1);
-        assert_true(s[k].n > TEXTS / 2 && s[k].n <= TEXTS);
-        size_t held = 0;
-        for (size_t i = 0; i < s[k].n_slots; i++) {
-            held += isnan(s[k].slot[i]) ? 0 : 1;
+        const double small[] = {1023, 0, -0.0, 17, 1023};
+        for (size_t i = 0; i < 5; i++) {
+            assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t[k], small[i]));
         }
-        assert_int_equal(held, s[k].n);
+        assert_true(k == 0 || t[k].factor != t[0].factor);
+        assert_int_equal(number_tally_distinct(&t[k]), t[k].n + 3);
+        list[k] = number_tally_list(&t[k], &n[k]);
+        assert_non_null(list[k]);
+        assert_int_equal(n[k], n[0]);
+        assert_memory_equal(list[k], list[0], n[0] * sizeof *list[0]); /* whatever the factor */
     }
+    int64_t total = 0;
+    for (size_t i = 0; i < n[0]; i++) {
+        total += list[0][i].count;
+        assert_true(i == 0 || list[0][i - 1].value < list[0][i].value);
+        if (list[0][i].value == 0 || list[0][i].value == 1023) {
+            assert_int_equal(list[0][i].count, 2);
+        }
+    }
+    assert_int_equal(total, 2 * TEXTS + 5);
     for (size_t k = 0; k < TABLES; k++) {
-        number_set_done(&s[k]);
+        free(list[k]);
+        number_tally_done(&t[k]);
     }
+}
+
+static void test_too_many_numbers(void **state) {
+    (void)state;
+    struct number_tally t = {0};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < TALLY_MAX; i++) {
+            assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t, i + 0.5));
+        }
+    }
+    assert_int_equal(NUMBER_TALLY_FULL, number_tally_add(&t, -1));
+    assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t, 0.5));
+    assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t, 1000)); /* small integers have places of their own */
+    assert_int_equal(number_tally_distinct(&t), TALLY_MAX + 1);
+    number_tally_done(&t);
 }
 
 static void test_names(void **state) {
@@ -125,6 +151,6 @@ static void test_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts), cmocka_unit_test(test_too_many_texts), cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_names)};
+                                       cmocka_unit_test(test_too_many_numbers), cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,12 @@ static void expect_row(const json_t *row, const json_t *classes, const dn_model 
     assert_int_equal(json_object_size(row), members);
 }
 
+static void begin(struct wire_predictions *answer, const dn_model *model, const char *name, int64_t version, unsigned outputs,
+                  struct buf *out) {
+    const struct wire_answer_head head = {.name = name, .version = version, .outputs = outputs};
+    wire_predictions_begin(answer, &head, model, &(dn_prediction){0}, out);
+}
+
 /* What the model says for two rows, parsed back. */
 static json_t *predict(const dn_model *model, unsigned outputs) {
     const dn_encoder *encoder = dn_model_encoder(model);
@@ -155,24 +161,26 @@ static json_t *predict(const dn_model *model, unsigned outputs) {
         raw[i] = (double)(i % 2);
     }
     const dn_prediction whole = row_of(model, &said, 0);
-    dn_model_predict(model, raw, ROWS, workspace, &whole);
+    dn_model_predict(model, dn_raw_numbers(raw, ROWS), workspace, &whole);
     struct buf out = {0};
     struct wire_predictions answer;
-    wire_predictions_begin(&answer, model, "na\"me", 7, outputs, &out);
+    begin(&answer, model, "na\"me", 7, outputs, &out);
     for (size_t i = 0; i < ROWS; i++) { /* in two parts, as one */
         const dn_prediction one = row_of(model, &said, i);
         wire_predictions_rows(&answer, 1, &one);
     }
     wire_predictions_end(&answer);
+    wire_predictions_done(&answer);
     json_error_t error;
     json_t *tree = json_loadb(out.data, out.size, JSON_REJECT_DUPLICATES, &error);
     if (tree == NULL) {
         fail_msg("%s: %s", buf_cstr(&out), error.text);
     }
     struct buf again = {0};
-    wire_predictions_begin(&answer, model, "na\"me", 7, outputs, &again);
+    begin(&answer, model, "na\"me", 7, outputs, &again);
     wire_predictions_rows(&answer, ROWS, &whole);
     wire_predictions_end(&answer);
+    wire_predictions_done(&answer);
     assert_int_equal(out.size, again.size);
     assert_memory_equal(out.data, again.data, out.size);
     const json_t *classes = json_object_get(tree, "classes");
@@ -239,9 +247,10 @@ static void test_ambiguous_predictions(void **state) {
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct buf out = {0};
         struct wire_predictions answer;
-        wire_predictions_begin(&answer, model, "m", 1, expected[i].outputs, &out);
+        begin(&answer, model, "m", 1, expected[i].outputs, &out);
         wire_predictions_rows(&answer, ROWS, &(dn_prediction){.label = (size_t *)labels, .candidates = (bool *)candidates});
         wire_predictions_end(&answer);
+        wire_predictions_done(&answer);
         assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
         buf_done(&out);
     }
@@ -269,9 +278,10 @@ static void test_densities(void **state) {
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct buf out = {0};
         struct wire_predictions answer;
-        wire_predictions_begin(&answer, model, "m", 1, expected[i].outputs, &out);
+        begin(&answer, model, "m", 1, expected[i].outputs, &out);
         wire_predictions_rows(&answer, ROWS, &rows);
         wire_predictions_end(&answer);
+        wire_predictions_done(&answer);
         assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
         buf_done(&out);
     }

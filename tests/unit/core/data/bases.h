@@ -59,7 +59,7 @@ static inline void numbers_of(const table *t, const dn_encoder *encoder, size_t 
 /* The features of row i in the raw space; the category is missing. */
 static inline void features_of(const table *t, const dn_encoder *encoder, size_t i, double *x) {
     double raw[P + 1] = {t->number[T_PLAIN][i], t->number[T_HOLES][i], t->number[T_FLAG][i], nan_value};
-    dni_encoder_expand(encoder, raw, 1, x);
+    dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), x);
 }
 
 static inline double weight_of(const uint8_t *role, const double *weight, size_t i) {

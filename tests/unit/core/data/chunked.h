@@ -12,12 +12,14 @@
 /* A cell of a categorical column is "", missing, when its pointer is NULL. */
 typedef struct chunked_column {
     dn_table_column column;
-    const double *number;    /* numeric, boolean: [n_rows] */
+    const double *number;    /* numeric, boolean: [n_rows]; sparse: of the entries */
     const char *const *text; /* categorical, text: [n_rows] */
+    const size_t *row_start; /* sparse: [n_rows + 1] */
+    const uint32_t *place;   /* sparse: of the entries */
 } chunked_column;
 
 #define CHUNKED_SLOTS 4
-#define CHUNKED_COLUMNS 40
+#define CHUNKED_COLUMNS 64
 typedef struct chunked {
     dn_table_source source; /* first */
     const chunked_column *data;
@@ -38,7 +40,10 @@ static inline dn_status chunked_column_of(const dn_table_source *source, size_t 
     size_t size = 0;
     dn_status status = dn_column_builder_new(&builder, err);
     for (size_t i = source->chunk_first_row[chunk]; status == DN_OK && i < source->chunk_first_row[chunk + 1]; i++) {
-        if (data->number != NULL)
+        if (data->row_start != NULL)
+            status = dn_column_builder_entries(builder, data->place + data->row_start[i], data->number + data->row_start[i],
+                                               data->row_start[i + 1] - data->row_start[i], err);
+        else if (data->number != NULL)
             status = dn_column_builder_number(builder, data->number[i], NULL, 0, err);
         else if (data->text[i] == NULL)
             status = dn_column_builder_missing(builder, err);

@@ -48,10 +48,11 @@ static inline table *table_new(size_t cities) {
         t->weight[i] = (double)(table_random(&s) % 4) / 2;
         t->role[i] = (uint8_t)(table_random(&s) % 3);
     }
-    static const dn_table_column columns[] = {{"plain", DN_NUMERIC},      {"holes", DN_NUMERIC},    {"stamp", DN_NUMERIC},
-                                              {"constant", DN_NUMERIC},   {"empty", DN_NUMERIC},    {"flag", DN_BOOLEAN},
-                                              {"colour", DN_CATEGORICAL}, {"city", DN_CATEGORICAL}, {"whole", DN_NUMERIC},
-                                              {"last", DN_NUMERIC}};
+    static const dn_table_column columns[] = {{.name = "plain", .type = DN_NUMERIC},      {.name = "holes", .type = DN_NUMERIC},
+                                              {.name = "stamp", .type = DN_NUMERIC},      {.name = "constant", .type = DN_NUMERIC},
+                                              {.name = "empty", .type = DN_NUMERIC},      {.name = "flag", .type = DN_BOOLEAN},
+                                              {.name = "colour", .type = DN_CATEGORICAL}, {.name = "city", .type = DN_CATEGORICAL},
+                                              {.name = "whole", .type = DN_NUMERIC},      {.name = "last", .type = DN_NUMERIC}};
     for (size_t c = 0; c < T_COLUMNS; c++) {
         bool number = columns[c].type == DN_NUMERIC || columns[c].type == DN_BOOLEAN;
         t->columns[c] = (chunked_column){.column = columns[c], .number = number ? t->number[c] : NULL, .text = number ? NULL : t->text[c]};

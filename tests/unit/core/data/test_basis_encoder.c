@@ -31,8 +31,8 @@ static void standardised(void **unused) {
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         double v = weight_of(t->role, t->weight, i), x[64], y[64];
         double raw[P + 1] = {t->number[T_PLAIN][i], t->number[T_HOLES][i], t->number[T_FLAG][i], 1};
-        dn_encoder_apply(encoder, raw, 1, x);
-        dni_encoder_expand(encoder, raw, 1, y);
+        dn_encoder_apply(encoder, dn_raw_numbers(raw, 1), x);
+        dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), y);
         total += v;
         for (size_t j = 0; j < d; j++) {
             sum[j] += v * x[j];
@@ -91,8 +91,8 @@ static void bytes_and_back(void **unused) {
     const double raw[] = {1, nan_value, 1, 0, nan_value, 0.3, nan_value, nan_value};
     double x[2 * 64], y[2 * 64];
     size_t d = dn_encoder_n_features(encoder);
-    dn_encoder_apply(encoder, raw, 2, x);
-    dn_encoder_apply(back, raw, 2, y);
+    dn_encoder_apply(encoder, dn_raw_numbers(raw, 2), x);
+    dn_encoder_apply(back, dn_raw_numbers(raw, 2), y);
     assert_memory_equal(x, y, 2 * d * sizeof *x);
     for (size_t j = 0; j < d; j++) {
         char name[2][64];
@@ -118,7 +118,7 @@ static void bytes_and_back(void **unused) {
         dn_status status = dni_encoder_read(&reader, &back, NULL);
         assert_true(status == DN_OK || status == DN_ERR_CORRUPT || status == DN_ERR_VERSION);
         if (status == DN_OK && dn_encoder_n_inputs(back) == P + 1 && dn_encoder_n_features(back) <= 64)
-            dn_encoder_apply(back, raw, 2, x);
+            dn_encoder_apply(back, dn_raw_numbers(raw, 2), x);
         dn_encoder_unref(back);
         copy[i / 8] ^= (unsigned char)(1u << i % 8);
     }
@@ -175,7 +175,8 @@ static void quoted_names(void **unused) {
     (void)unused;
     const double x[] = {1, 2, 3, 4}, y[] = {2, 1, 5, 7};
     const size_t borders[] = {0, 4}, all[] = {0, 1};
-    const chunked_column data[] = {{.column = {"size (cm)", DN_NUMERIC}, .number = x}, {.column = {"a*b", DN_NUMERIC}, .number = y}};
+    const chunked_column data[] = {{.column = {.name = "size (cm)", .type = DN_NUMERIC}, .number = x},
+                                   {.column = {.name = "a*b", .type = DN_NUMERIC}, .number = y}};
     chunked source;
     chunked_init(&source, data, 2, 4, borders, 1);
     dn_basis_spec basis = {.kind = DN_BASIS_POLYNOMIAL, .degree = 2, .interactions = true};
@@ -195,10 +196,10 @@ static void quoted_names(void **unused) {
 }
 
 static void refused(const dn_basis_spec *bases, size_t n, size_t n_classes, dn_status want, const char *message, const char *field) {
-    static const dn_table_column table_columns[] = {{"plain", DN_NUMERIC},
-                                                    {"holes", DN_NUMERIC},
-                                                    {"flag", DN_BOOLEAN},
-                                                    {"colour", DN_CATEGORICAL}};
+    static const dn_table_column table_columns[] = {{.name = "plain", .type = DN_NUMERIC},
+                                                    {.name = "holes", .type = DN_NUMERIC},
+                                                    {.name = "flag", .type = DN_BOOLEAN},
+                                                    {.name = "colour", .type = DN_CATEGORICAL}};
     static const size_t four[] = {0, 1, 2, 3};
     dn_encoder_spec spec = {.columns = four, .n_columns = 4, .bases = bases, .n_bases = n, .n_classes = n_classes};
     dn_error err = {0};

@@ -5,11 +5,11 @@
 /* z ↦ exp(−‖z − c‖²/2) at 0 and the unit vectors gives c. */
 static void centre_of(const dn_encoder *encoder, size_t feature, size_t p, double *c) {
     double raw[P + 1] = {0, 0, 0, nan_value}, x[64], at_zero;
-    dni_encoder_expand(encoder, raw, 1, x);
+    dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), x);
     at_zero = log(x[feature]);
     for (size_t k = 0; k < p; k++) {
         raw[k] = 1;
-        dni_encoder_expand(encoder, raw, 1, x);
+        dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), x);
         raw[k] = 0;
         c[k] = log(x[feature]) - at_zero + 0.5;
     }
@@ -120,12 +120,12 @@ static void fisher(void **unused) {
                         between[a][b] +=
                             mean[k][P] * (mean[k][a] / mean[k][P] - all[a] / total) * (mean[k][b] / mean[k][P] - all[b] / total);
             double raw[P + 1] = {centre[0], centre[1], centre[2], nan_value};
-            dni_encoder_expand(encoder, raw, 1, zero);
+            dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), zero);
             for (size_t j = 0; j < n; j++) {
                 double w[P], sw[P] = {0}, sb[P] = {0}, b = 0, s = 0, length = 0, towards = 0, size = 0;
                 for (size_t c = 0; c < P; c++) {
                     raw[c] += scale[c];
-                    dni_encoder_expand(encoder, raw, 1, unit);
+                    dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), unit);
                     raw[c] = centre[c];
                     w[c] = unit[first + j] - zero[first + j];
                     length += w[c] * w[c];

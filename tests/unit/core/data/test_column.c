@@ -562,7 +562,7 @@ static void source_from_columns(void **unused) {
     static const uint32_t codes[] = {0, DN_CODE_MISSING, 0}, start[] = {0, 1};
     dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 3, .number = numbers},
                               {.type = DN_CATEGORICAL, .n_rows = 3, .code = codes, .strings = {1, start, "a"}}};
-    dn_table_column columns[] = {{"x", DN_NUMERIC}, {"y", DN_CATEGORICAL}};
+    dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "y", .type = DN_CATEGORICAL}};
     dn_table_source *source = NULL;
     assert_int_equal(dn_table_source_from_columns(columns, views, 2, 3, &source, NULL), DN_OK);
     assert_int_equal(source->n_chunks, 1);

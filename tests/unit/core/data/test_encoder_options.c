@@ -116,9 +116,9 @@ static void ties_take_the_least(void **unused) {
     (void)unused;
     const double nan = (double)NAN, numbers[] = {3, -0.0, 3, 0.0, 7, nan}, flags[] = {1, 0, 1, 0, nan, nan}, weight[] = {1, 1, 1, 1, 2, 5};
     const char *const words[] = {"b", "a", "b", "a", "c", NULL};
-    struct small s = {.columns = {{.column = {"number", DN_NUMERIC}, .number = numbers},
-                                  {.column = {"flag", DN_BOOLEAN}, .number = flags},
-                                  {.column = {"word", DN_CATEGORICAL}, .text = words}}};
+    struct small s = {.columns = {{.column = {.name = "number", .type = DN_NUMERIC}, .number = numbers},
+                                  {.column = {.name = "flag", .type = DN_BOOLEAN}, .number = flags},
+                                  {.column = {.name = "word", .type = DN_CATEGORICAL}, .text = words}}};
     dn_encoder *encoder = fit_small(&s, 3, 6, weight,
                                     &(dn_encoder_spec){.missing_number = DN_MISSING_FREQUENT_NUMBER,
                                                        .missing_category = DN_MISSING_FREQUENT_LEVEL,
@@ -161,7 +161,7 @@ static void frequent_levels(void **unused) {
         const double raw[] = {(double)NAN, DN_UNSEEN, 3};
         double got[3][5], want[3][5] = {{0}};
         want[0][best] = want[2][3] = 1;
-        dn_encoder_apply(encoder, raw, 3, &got[0][0]);
+        dn_encoder_apply(encoder, dn_raw_numbers(raw, 3), &got[0][0]);
         assert_memory_equal(got, want, sizeof want);
         dn_encoder_unref(encoder);
         spec = (dn_encoder_spec){.columns = &column, .n_columns = 1, .unseen = DN_UNSEEN_FREQUENT};
@@ -170,7 +170,7 @@ static void frequent_levels(void **unused) {
         assert_true(input->missing_level && input->missing_as == 5 && input->unseen_as == best);
         double row[6], expected[6] = {0};
         expected[best] = 1;
-        dn_encoder_apply(encoder, &raw[1], 1, row);
+        dn_encoder_apply(encoder, dn_raw_numbers(&raw[1], 1), row);
         assert_memory_equal(row, expected, sizeof row);
         dn_encoder_unref(encoder);
     }
@@ -182,24 +182,23 @@ static void indicators(void **unused) {
     (void)unused;
     const double nan = (double)NAN, age[] = {20, nan, 40, 60}, full[] = {1, 2, 3, 4}, flag[] = {1, 1, nan, 0}, light[] = {1, 1, 1, nan},
                  weight[] = {1, 1, 1, 0};
-    struct small s = {.columns = {{.column = {"age", DN_NUMERIC}, .number = age},
-                                  {.column = {"full", DN_NUMERIC}, .number = full},
-                                  {.column = {"flag", DN_BOOLEAN}, .number = flag},
-                                  {.column = {"light", DN_NUMERIC}, .number = light}}};
+    struct small s = {.columns = {{.column = {.name = "age", .type = DN_NUMERIC}, .number = age},
+                                  {.column = {.name = "full", .type = DN_NUMERIC}, .number = full},
+                                  {.column = {.name = "flag", .type = DN_BOOLEAN}, .number = flag},
+                                  {.column = {.name = "light", .type = DN_NUMERIC}, .number = light}}};
     dn_encoder *encoder = fit_small(&s, 4, 4, weight, &(dn_encoder_spec){.missing_indicator = true, .standardize = true});
     static const char *const names[] = {"age",  "age=(missing)",  "full",
                                         "flag", "flag=(missing)", "light"}; /* light is missing in a row of weight 0 */
     names_are(encoder, names, 6);
-    assert_false(dni_encoder_is_simple(encoder));
     const double raw[] = {nan, nan, nan, nan, 40, 3, 0, 1};
     double got[12], mean = dn_encoder_mean(encoder)[0], scale = dn_encoder_scale(encoder)[0];
     assert_true(mean == 30 && dn_encoder_input(encoder, 0)->fill == 30);
     close_to(scale, sqrt(200.0 / 3), 1e-14); /* the missing one stands at the mean */
     assert_true(dn_encoder_mean(encoder)[1] == 0 && dn_encoder_scale(encoder)[1] == 1);
-    dn_encoder_apply(encoder, raw, 2, got);
+    dn_encoder_apply(encoder, dn_raw_numbers(raw, 2), got);
     const double want[] = {0, 1, 0, 1, 1, 0, 10 / scale, 0, (3 - 2) / dn_encoder_scale(encoder)[2], 0, 0, 0};
     assert_memory_equal(got, want, sizeof want);
-    dni_encoder_expand(encoder, raw, 2, got);
+    dni_encoder_expand(encoder, dn_raw_numbers(raw, 2), got);
     const double plain[] = {30, 1, 2, 1, 1, 1, 40, 0, 3, 0, 0, 1};
     assert_memory_equal(got, plain, sizeof plain);
     dn_encoder_unref(encoder);
@@ -210,10 +209,10 @@ static void first_level_left_out(void **unused) {
     const char *const sex[] = {"female", "male", "male", "other"}, *const port[] = {NULL, "a", "a", NULL},
                       *const none[] = {NULL, NULL, NULL, NULL};
     const double age[] = {1, 2, 3, 4};
-    struct small s = {.columns = {{.column = {"sex", DN_CATEGORICAL}, .text = sex},
-                                  {.column = {"port", DN_CATEGORICAL}, .text = port},
-                                  {.column = {"none", DN_CATEGORICAL}, .text = none},
-                                  {.column = {"age", DN_NUMERIC}, .number = age}}};
+    struct small s = {.columns = {{.column = {.name = "sex", .type = DN_CATEGORICAL}, .text = sex},
+                                  {.column = {.name = "port", .type = DN_CATEGORICAL}, .text = port},
+                                  {.column = {.name = "none", .type = DN_CATEGORICAL}, .text = none},
+                                  {.column = {.name = "age", .type = DN_NUMERIC}, .number = age}}};
     dn_encoder *encoder = fit_small(&s, 4, 4, NULL, &(dn_encoder_spec){.categorical = DN_DROP_FIRST});
     static const char *const names[] = {"sex=male", "sex=other", "port=(missing)", "age"};
     names_are(encoder, names, 4);
@@ -227,7 +226,7 @@ static void first_level_left_out(void **unused) {
     const double nan = (double)NAN, raw[] = {0, 0, nan, 9, 1, nan, DN_UNSEEN, 8, 2, DN_UNSEEN, 0, 7, nan, 0, 0, 6, DN_UNSEEN, 0, 0, 5};
     const double want[] = {0, 0, 0, 9, 1, 0, 1, 8, 0, 1, 0, 7, 0, 0, 0, 6, 0, 0, 0, 5};
     double got[20];
-    dn_encoder_apply(encoder, raw, 5, got);
+    dn_encoder_apply(encoder, dn_raw_numbers(raw, 5), got);
     assert_memory_equal(got, want, sizeof want);
     dn_encoder_unref(encoder);
     encoder = fit_small(&s, 4, 4, NULL, &(dn_encoder_spec){0});
@@ -284,8 +283,8 @@ static void bytes_and_back(void **unused) {
                      raw[2 * T_COLUMNS] = {1, nan, 3, nan, 5, nan, nan, DN_UNSEEN, 7, 8, nan, 1, 1, 1, 1, 1, DN_UNSEEN, nan, nan, 2};
         double x[2 * 64], y[2 * 64];
         assert_true(dn_encoder_n_features(back) <= 64 && dn_encoder_n_features(back) == dn_encoder_n_features(encoder));
-        dn_encoder_apply(encoder, raw, 2, x);
-        dn_encoder_apply(back, raw, 2, y);
+        dn_encoder_apply(encoder, dn_raw_numbers(raw, 2), x);
+        dn_encoder_apply(back, dn_raw_numbers(raw, 2), y);
         assert_memory_equal(x, y, 2 * dn_encoder_n_features(back) * sizeof *x);
         dn_encoder_unref(back);
         dn_encoder_unref(encoder);
@@ -302,7 +301,7 @@ static void bytes_and_back(void **unused) {
             dn_status status = dni_encoder_read(&reader, &back, NULL);
             assert_true(status == DN_OK || status == DN_ERR_CORRUPT || status == DN_ERR_VERSION);
             if (status == DN_OK && dn_encoder_n_inputs(back) == T_COLUMNS && dn_encoder_n_features(back) <= 64)
-                dn_encoder_apply(back, raw, 2, x);
+                dn_encoder_apply(back, dn_raw_numbers(raw, 2), x);
             dn_encoder_unref(back);
             copy[i / 8] ^= (unsigned char)(1u << i % 8);
         }

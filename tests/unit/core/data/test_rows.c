@@ -84,7 +84,7 @@ static double *expected(const table *t, const dn_encoder *encoder, const uint8_t
                      : text == NULL                ? (double)NAN
                                                    : dn_encoder_level(encoder, k, text, strlen(text));
         }
-        dn_encoder_apply(encoder, raw, 1, out + n * d);
+        dn_encoder_apply(encoder, dn_raw_numbers(raw, 1), out + n * d);
         n++;
     }
     *out_n = n;
@@ -251,7 +251,7 @@ static void order_of_the_source_does_not_matter(void **unused) {
     assert_string_equal(err.field, "city");
     assert_string_equal(err.message, "there is no column \"city\"");
     dn_error_clear(&err);
-    other.columns[T_COLUMNS - 1 - T_CITY] = (dn_table_column){"city", DN_TEXT};
+    other.columns[T_COLUMNS - 1 - T_CITY] = (dn_table_column){.name = "city", .type = DN_TEXT};
     assert_int_equal(dn_rows_from_source(&other.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, true, NULL, &rows, &err), DN_ERR_DATA);
     assert_string_equal(err.message, "column \"city\" must be categorical (it is text)");
     dn_encoder_unref(encoder);

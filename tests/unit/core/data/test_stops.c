@@ -31,13 +31,13 @@ static void make_table(chunked *source) {
         snprintf(names[c], sizeof names[c], "x%zu", c);
         for (size_t i = 0; i < ROWS; i++)
             number[c][i] = sin((double)(i * (c + 3)) + 0.1 * (double)c);
-        data[c] = (chunked_column){.column = {names[c], DN_NUMERIC}, .number = number[c]};
+        data[c] = (chunked_column){.column = {.name = names[c], .type = DN_NUMERIC}, .number = number[c]};
     }
     for (size_t i = 0; i < ROWS; i++) {
         snprintf(city[i], sizeof city[i], "c%zu", i);
         text[i] = city[i];
     }
-    data[COLUMNS] = (chunked_column){.column = {"city", DN_CATEGORICAL}, .text = text};
+    data[COLUMNS] = (chunked_column){.column = {.name = "city", .type = DN_CATEGORICAL}, .text = text};
     chunked_init(source, data, COLUMNS + 1, ROWS, borders, 1);
 }
 

@@ -10,10 +10,10 @@ static dn_model *make_model(bool strings) {
     static const double y[N] = {-1, 0, 2.5, -1, 0, 2.5, -1, 0, 2.5, 0, -1, 0};
     static const uint32_t code[N] = {0, 1, 0, DN_CODE_MISSING, 2, 2, 1, 2, 0, 0, 1, 2}, start[] = {0, 3, 7, 11};
     static const uint32_t label[N] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 0, 1}, starts[] = {0, 4, 5, 7};
-    const dn_table_column columns[] = {{"x", DN_NUMERIC},
-                                       {"flag", DN_BOOLEAN},
-                                       {"sort", DN_CATEGORICAL},
-                                       {"größe", strings ? DN_CATEGORICAL : DN_NUMERIC}};
+    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
+                                       {.name = "flag", .type = DN_BOOLEAN},
+                                       {.name = "sort", .type = DN_CATEGORICAL},
+                                       {.name = "größe", .type = strings ? DN_CATEGORICAL : DN_NUMERIC}};
     const dn_column_view views[] = {
         {.type = DN_NUMERIC, .n_rows = N, .number = x},
         {.type = DN_BOOLEAN, .n_rows = N, .number = flag},
@@ -76,8 +76,8 @@ static void round_trip(void **state) {
         assert_memory_equal(a.w, b.w, 3 * a.n_features * sizeof(double));
         const double raw[] = {3, 1, 0, (double)NAN, (double)NAN, (double)NAN};
         double p[6], q[6], *workspace = xcalloc(dn_model_workspace(model), sizeof(double));
-        dn_model_predict(model, raw, 2, workspace, &(dn_prediction){.probabilities = p});
-        dn_model_predict(back, raw, 2, workspace, &(dn_prediction){.probabilities = q});
+        dn_model_predict(model, dn_raw_numbers(raw, 2), workspace, &(dn_prediction){.probabilities = p});
+        dn_model_predict(back, dn_raw_numbers(raw, 2), workspace, &(dn_prediction){.probabilities = q});
         assert_memory_equal(p, q, sizeof p);
         free(workspace);
         free(bytes);
@@ -149,7 +149,7 @@ static void forged_checksums(void **state) {
             double p[6];
             assert_int_equal(dn_encoder_n_inputs(dn_model_encoder(back)), 3);
             assert_true(dn_model_workspace(back) <= 4096);
-            dn_model_predict(back, raw, 2, workspace, &(dn_prediction){.probabilities = p});
+            dn_model_predict(back, dn_raw_numbers(raw, 2), workspace, &(dn_prediction){.probabilities = p});
             dn_model_unref(back);
         }
     assert_true(read > 100);             /* other weights are another model */
@@ -177,9 +177,9 @@ static void newer_versions(void **state) {
     OK(dn_model_write(model, &bytes, &size, NULL));
     unsigned char *b = bytes;
     dn_error err = {0};
-    b[8] = 3;
+    b[8] = 4;
     assert_int_equal(dn_model_read(b, size, &back, &err), DN_ERR_VERSION);
-    assert_non_null(strstr(err.message, "version 3"));
+    assert_non_null(strstr(err.message, "version 4"));
     b[8] = 1; /* made before the first release */
     dn_error_clear(&err);
     assert_int_equal(dn_model_read(b, size, &back, &err), DN_ERR_VERSION);

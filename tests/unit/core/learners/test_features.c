@@ -29,7 +29,7 @@ static size_t right(const struct csv *t, const dn_model *model) {
     double *work = xcalloc(dn_model_workspace(model), sizeof *work);
     size_t n = 0, label;
     for (size_t i = 0; i < t->n; i++) {
-        dn_model_predict(model, t->x + i * t->d, 1, work, &(dn_prediction){.label = &label});
+        dn_model_predict(model, dn_raw_numbers(t->x + i * t->d, 1), work, &(dn_prediction){.label = &label});
         n += label == (size_t)t->target[i];
     }
     free(work);
@@ -105,20 +105,21 @@ static void check_scores(const dn_model *model, const double *raw, size_t n) {
     const dn_encoder *encoder = dn_model_encoder(model);
     size_t d = dn_encoder_n_features(encoder), p = dn_encoder_n_inputs(encoder), S = dn_model_n_scores(model);
     double *work = xcalloc(dn_model_workspace(model), sizeof *work), *x = xcalloc(d, sizeof *x), *parts = xcalloc(S * d, sizeof *parts);
+    const double *mean = dn_encoder_mean(encoder), *scale = dn_encoder_scale(encoder);
     dn_linear linear;
     assert_true(dn_model_linear(model, &linear) && linear.n_features == d && S <= N_SCORES_MAX);
     for (size_t i = 0; i < n; i++) {
         double got[N_SCORES_MAX], alone[N_SCORES_MAX], want[N_SCORES_MAX];
-        dn_encoder_apply(encoder, raw + i * p, 1, x);
-        dn_model_predict(model, raw + i * p, 1, work, &(dn_prediction){.scores = got, .contributions = parts});
-        dn_model_predict(model, raw + i * p, 1, work, &(dn_prediction){.scores = alone});
+        dn_encoder_apply(encoder, dn_raw_numbers(raw + i * p, 1), x);
+        dn_model_predict(model, dn_raw_numbers(raw + i * p, 1), work, &(dn_prediction){.scores = got, .contributions = parts});
+        dn_model_predict(model, dn_raw_numbers(raw + i * p, 1), work, &(dn_prediction){.scores = alone});
         assert_memory_equal(got, alone, S * sizeof *got);
         double size = 1;
         for (size_t k = 0; k < S; k++) {
             double sum = linear.w0[k];
             want[k] = linear.w0[k];
             for (size_t j = 0; j < d; j++) {
-                want[k] += linear.w[k * d + j] * (x[j] * dn_encoder_scale(encoder)[j] + dn_encoder_mean(encoder)[j]);
+                want[k] += linear.w[k * d + j] * (scale == NULL ? x[j] : x[j] * scale[j] + mean[j]);
                 sum += parts[k * d + j];
                 size = fmax(size, fabs(parts[k * d + j]));
             }
@@ -155,8 +156,8 @@ static void predicts_from_raw_rows(void **unused) {
             OK(dn_model_read(bytes, size, &back, NULL));
             double *work = xcalloc(dn_model_workspace(back), sizeof *work), a[N_SCORES_MAX], b[N_SCORES_MAX];
             for (size_t i = 0; i < t->n; i++) {
-                dn_model_predict(result.model, t->x + i * t->d, 1, work, &(dn_prediction){.scores = a});
-                dn_model_predict(back, t->x + i * t->d, 1, work, &(dn_prediction){.scores = b});
+                dn_model_predict(result.model, dn_raw_numbers(t->x + i * t->d, 1), work, &(dn_prediction){.scores = a});
+                dn_model_predict(back, dn_raw_numbers(t->x + i * t->d, 1), work, &(dn_prediction){.scores = b});
                 assert_memory_equal(a, b, 3 * sizeof *a);
             }
             free(work);
@@ -179,7 +180,9 @@ static void predicts_from_categories(void **unused) {
         code[i] = i % 17 == 0 ? DN_CODE_MISSING : (uint32_t)(i * i % 7 % 3);
         label[i] = (i * 31 % 10) < 3 + 2 * (code[i] % 3) ? 1 : 0;
     }
-    const dn_table_column columns[] = {{"number", DN_NUMERIC}, {"letter", DN_CATEGORICAL}, {"class", DN_CATEGORICAL}};
+    const dn_table_column columns[] = {{.name = "number", .type = DN_NUMERIC},
+                                       {.name = "letter", .type = DN_CATEGORICAL},
+                                       {.name = "class", .type = DN_CATEGORICAL}};
     const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = number},
                                     {.type = DN_CATEGORICAL, .n_rows = N, .code = code, .strings = {3, start, "abc"}},
                                     {.type = DN_CATEGORICAL, .n_rows = N, .code = label, .strings = {2, binary, "noyes"}}};
@@ -207,7 +210,7 @@ static void predicts_from_categories(void **unused) {
         OK(dn_train(&request, &run, &result, NULL));
         double *work = xcalloc(dn_model_workspace(result.model), sizeof *work);
         check_scores(result.model, raw, 5);
-        dn_model_predict(result.model, raw, 5, work, &(dn_prediction){.scores = scores[drop]});
+        dn_model_predict(result.model, dn_raw_numbers(raw, 5), work, &(dn_prediction){.scores = scores[drop]});
         char dropped[16];
         assert_int_equal(dn_encoder_dropped_level(dn_model_encoder(result.model), 0, dropped, sizeof dropped), drop ? 8 : 0);
         assert_string_equal(dropped, drop ? "letter=a" : "");

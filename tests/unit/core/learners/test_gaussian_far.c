@@ -17,7 +17,7 @@ static void probabilities_of(const struct csv *t, bool standardize, double *out)
     OK(dn_train(&request, &run, &result, NULL));
     double *workspace = xcalloc(dn_model_workspace(result.model), sizeof *workspace);
     dn_prediction prediction = {.scores = scores, .probabilities = out};
-    dn_model_predict(result.model, t->x, t->n, workspace, &prediction);
+    dn_model_predict(result.model, dn_raw_numbers(t->x, t->n), workspace, &prediction);
     free(workspace);
     free(scores);
     dn_train_result_done(&result);

@@ -284,7 +284,7 @@ static void train(const struct csv *t, const struct table *table, const dn_param
 static void predict(const dn_model *m, const struct csv *t, double *scores, double *probabilities, double *log_density) {
     double *workspace = xcalloc(dn_model_workspace(m), sizeof *workspace);
     dn_prediction out = {.scores = scores, .probabilities = probabilities, .log_density = log_density};
-    dn_model_predict(m, t->x, t->n, workspace, &out);
+    dn_model_predict(m, dn_raw_numbers(t->x, t->n), workspace, &out);
     free(workspace);
 }
 

@@ -421,7 +421,7 @@ static void refusals(void **state) {
     assert_true(fit.report.iterations > 0);
     fit_done(&fit);
     OK(dn_params_settle(p, 4, 8193, 2, NULL));
-    assert_string_equal(dn_params_word(p, "solver"), "gradient_descent");
+    assert_string_equal(dn_params_word(p, "solver"), "conjugate_gradient");
     OK(dn_params_set_word(p, "solver", "auto", NULL));
     OK(dn_params_settle(p, 4, 8192, 2, NULL));
     assert_string_equal(dn_params_word(p, "solver"), "closed_form");

@@ -280,7 +280,7 @@ static struct answers ask(const dn_model *model, const struct csv *t) {
     dn_prediction out = {.label = a.label, .scores = a.scores, .candidates = a.candidates};
     if (dn_model_has_probabilities(model))
         out.probabilities = a.p;
-    dn_model_predict(model, t->x, t->n, work, &out);
+    dn_model_predict(model, dn_raw_numbers(t->x, t->n), work, &out);
     free(work);
     return a;
 }

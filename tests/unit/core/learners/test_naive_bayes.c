@@ -77,7 +77,8 @@ static void thirteen_samples(void **state) {
         x2[i] = i == 0 || (i >= 5 && i < 9);
         y[i] = i > 0;
     }
-    const chunked_column columns[] = {{{"x1", DN_BOOLEAN}, x1, NULL}, {{"x2", DN_BOOLEAN}, x2, NULL}};
+    const chunked_column columns[] = {{.column = {.name = "x1", .type = DN_BOOLEAN}, .number = x1},
+                                      {.column = {.name = "x2", .type = DN_BOOLEAN}, .number = x2}};
     struct typed t;
     typed_init(&t, columns, 2, 13, y, NULL, &(dn_encoder_spec){0});
     dn_params *p = bayes(0, 1e-9);
@@ -105,7 +106,8 @@ static void thirteen_samples(void **state) {
 static void likelihood_zero_everywhere(void **state) {
     (void)state;
     const double a[] = {1, 1, 0, 0, 0}, b[] = {0, 0, 1, 1, 1}, y[] = {0, 0, 1, 1, 1};
-    const chunked_column columns[] = {{{"a", DN_BOOLEAN}, a, NULL}, {{"b", DN_BOOLEAN}, b, NULL}};
+    const chunked_column columns[] = {{.column = {.name = "a", .type = DN_BOOLEAN}, .number = a},
+                                      {.column = {.name = "b", .type = DN_BOOLEAN}, .number = b}};
     struct typed t;
     typed_init(&t, columns, 2, 5, y, NULL, &(dn_encoder_spec){0});
     dn_params *p = bayes(0, 1e-9);
@@ -141,9 +143,9 @@ static void mixed_init(struct mixed *m, bool holes) {
         m->colour[i] = holes && r % 13 == 0 ? NULL : colours[r / 17 % (m->y[i] == 1 ? 2 : 3)];
         m->v[i] = (double)(r / 29 % 4) / 2;
     }
-    m->columns[0] = (chunked_column){{"number", DN_NUMERIC}, m->number, NULL};
-    m->columns[1] = (chunked_column){{"flag", DN_BOOLEAN}, m->flag, NULL};
-    m->columns[2] = (chunked_column){{"colour", DN_CATEGORICAL}, NULL, m->colour};
+    m->columns[0] = (chunked_column){.column = {.name = "number", .type = DN_NUMERIC}, .number = m->number};
+    m->columns[1] = (chunked_column){.column = {.name = "flag", .type = DN_BOOLEAN}, .number = m->flag};
+    m->columns[2] = (chunked_column){.column = {.name = "colour", .type = DN_CATEGORICAL}, .text = m->colour};
 }
 
 /* ln p(row i, C_k), by counting; levels: with or without "(missing)". */
@@ -239,7 +241,7 @@ static void indicators(void **state) {
         y[i] = i % 2 == 1;
         x[i] = i % 3 == 0 ? (double)NAN : (double)(i * i);
     }
-    const chunked_column columns[] = {{{"x", DN_NUMERIC}, x, NULL}};
+    const chunked_column columns[] = {{.column = {.name = "x", .type = DN_NUMERIC}, .number = x}};
     struct typed t;
     typed_init(&t, columns, 1, ROWS, y, NULL, &(dn_encoder_spec){.missing_indicator = true});
     assert_int_equal(t.rows->n_cols, 2);

@@ -136,7 +136,10 @@ static void refusals(void **state) {
     double x[N] = {1, 2, 3, 4, 5, 6}, missing[N], same[N] = {7, 7, 7, 7, 7, (double)NAN}, flag[N] = {0, 1, (double)NAN, 1, 0, 1};
     for (size_t i = 0; i < N; i++)
         missing[i] = (double)NAN;
-    const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"missing", DN_NUMERIC}, {"same", DN_NUMERIC}, {"flag", DN_BOOLEAN}};
+    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
+                                       {.name = "missing", .type = DN_NUMERIC},
+                                       {.name = "same", .type = DN_NUMERIC},
+                                       {.name = "flag", .type = DN_BOOLEAN}};
     const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = x},
                                     {.type = DN_NUMERIC, .n_rows = N, .number = missing},
                                     {.type = DN_NUMERIC, .n_rows = N, .number = same},
@@ -178,7 +181,8 @@ static void refusals(void **state) {
     /* A table with another target column, or without a class of the model's */
     dn_metrics *metrics;
     dn_error err = {0};
-    const dn_table_column renamed[] = {{"x", DN_NUMERIC}, {"y", DN_BOOLEAN}}, numeric[] = {{"x", DN_NUMERIC}, {"flag", DN_NUMERIC}};
+    const dn_table_column renamed[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "y", .type = DN_BOOLEAN}},
+                          numeric[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "flag", .type = DN_NUMERIC}};
     const dn_column_view pair[] = {views[0], views[3]}, numbers[] = {views[0], views[0]};
     dn_table_source *other;
     OK(dn_table_source_from_columns(renamed, pair, 2, N, &other, NULL));
@@ -200,7 +204,7 @@ static void numeric_classes(void **state) {
     (void)state;
     enum { N = 8 };
     const double x[N] = {1, 2, 3, 4, 5, 6, 7, 8}, y[N] = {10, 9, -1, -0.0, 0, 10, 9, 2.5}, z[N] = {10, 9, -1, 0, 0, 10, (double)NAN, 11};
-    const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"y", DN_NUMERIC}};
+    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "y", .type = DN_NUMERIC}};
     dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = x}, {.type = DN_NUMERIC, .n_rows = N, .number = y}};
     dn_table_source *source;
     OK(dn_table_source_from_columns(columns, views, 2, N, &source, NULL));

@@ -27,11 +27,11 @@ static void company_is_nothing(void **state) {
         size_t *label = xcalloc(n, sizeof *label), one;
         dn_prediction all = {.label = label, .probabilities = p, .scores = scores},
                       single = {.label = &one, .probabilities = q, .scores = g};
-        dn_model_predict(model, t->x, n, workspace, &all);
+        dn_model_predict(model, dn_raw_numbers(t->x, n), workspace, &all);
         dn_linear linear;
         assert_true(dn_model_linear(model, &linear));
         for (size_t i = 0; i < n; i++) {
-            dn_model_predict(model, t->x + i * t->d, 1, workspace, &single);
+            dn_model_predict(model, dn_raw_numbers(t->x + i * t->d, 1), workspace, &single);
             assert_memory_equal(g, scores + i * S, S * sizeof *g);
             assert_memory_equal(q, p + i * t->K, t->K * sizeof *q);
             assert_int_equal(one, label[i]);
@@ -51,8 +51,8 @@ static void company_is_nothing(void **state) {
             assert_true(fabs(sum - 1) < 1e-14 && q[one] == most);
         }
         dn_prediction only = {.label = label};
-        dn_model_predict(model, t->x, n, workspace, &only); /* what is not wanted is not needed */
-        dn_model_predict(model, t->x, 0, workspace, &all);
+        dn_model_predict(model, dn_raw_numbers(t->x, n), workspace, &only); /* what is not wanted is not needed */
+        dn_model_predict(model, dn_raw_numbers(t->x, 0), workspace, &all);
         free(workspace);
         free(scores);
         free(p);
@@ -75,7 +75,7 @@ static void probabilities_at_the_ends(void **state) {
                 double x[] = {sign * sizes[s], -sign * sizes[s], sizes[s]}, p[3], g[3];
                 size_t label;
                 dn_prediction out = {.label = &label, .probabilities = p, .scores = g};
-                dn_model_predict(model, x, 1, workspace, &out);
+                dn_model_predict(model, dn_raw_numbers(x, 1), workspace, &out);
                 double sum = 0;
                 for (size_t k = 0; k < K; k++) {
                     assert_true(p[k] >= 0 && p[k] <= 1);
@@ -98,7 +98,10 @@ static void missing_and_unseen(void **state) {
     enum { N = 8 };
     const double x[N] = {1, 2, (double)NAN, 4, 5, 6, 7, 8}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0}, y[N] = {0, 0, 0, 0, 1, 1, 1, 1};
     const uint32_t code[N] = {0, 1, 0, DN_CODE_MISSING, 2, 2, 1, 2}, start[] = {0, 3, 7, 11};
-    const dn_table_column columns[] = {{"x", DN_NUMERIC}, {"flag", DN_BOOLEAN}, {"sort", DN_CATEGORICAL}, {"y", DN_NUMERIC}};
+    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
+                                       {.name = "flag", .type = DN_BOOLEAN},
+                                       {.name = "sort", .type = DN_CATEGORICAL},
+                                       {.name = "y", .type = DN_NUMERIC}};
     const dn_column_view views[] = {
         {.type = DN_NUMERIC, .n_rows = N, .number = x},
         {.type = DN_BOOLEAN, .n_rows = N, .number = flag},
@@ -136,7 +139,7 @@ static void missing_and_unseen(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double g;
         dn_prediction out = {.scores = &g};
-        dn_model_predict(result.model, cases[i].raw, 1, workspace, &out);
+        dn_model_predict(result.model, dn_raw_numbers(cases[i].raw, 1), workspace, &out);
         assert_true(fabs(g - (cases[i].score + linear.w0[0])) < 1e-12);
     }
     assert_true(dn_model_memory(result.model) > 6 * 3 * sizeof(double));

@@ -1,0 +1,147 @@
+/* A text's words as entries: the feature of each word, sorted, and how often it occurs. */
+#include "data/vocabulary.h"
+#include "data/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dn_text_work {
+    dn_words words;
+    size_t room;       /* of each array */
+    uint32_t *feature; /* [room] one for each word of the text; then the different ones */
+    uint32_t *other;   /* [room] for sorting */
+    double *value;     /* [room] */
+};
+
+dn_status dn_text_work_new(dn_text_work **out, dn_error *err) {
+    dn_text_work *work = calloc(1, sizeof *work);
+    if (work == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the words of a text");
+    *out = work;
+    return DN_OK;
+}
+
+void dn_text_work_free(dn_text_work *work) {
+    if (work == NULL)
+        return;
+    free(work->feature);
+    free(work->other);
+    free(work->value);
+    free(work);
+}
+
+static dn_status grow(dn_text_work *work, dn_error *err) {
+    size_t room = work->room + work->room / 2 + 256;
+    uint32_t *feature = realloc(work->feature, room * sizeof *feature);
+    work->feature = feature == NULL ? work->feature : feature;
+    uint32_t *other = realloc(work->other, room * sizeof *other);
+    work->other = other == NULL ? work->other : other;
+    double *value = realloc(work->value, room * sizeof *value);
+    work->value = value == NULL ? work->value : value;
+    if (feature == NULL || other == NULL || value == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "the words of a text need %zu bytes of memory, which the system does not have",
+                            room * (sizeof *feature + sizeof *other + sizeof *value));
+    work->room = room;
+    return DN_OK;
+}
+
+/* The words' features in the order of the text; *n of them. */
+static dn_status find_words(const dni_vocabulary *v, const char *text, size_t length, dn_text_work *work, size_t *n, dn_error *err) {
+    dn_strings words = dni_string_set_view(&v->words);
+    *n = 0;
+    dn_words_begin(&work->words, text, length, v->keep_case);
+    for (size_t size; (size = dn_words_next(&work->words)) > 0;) {
+        uint32_t feature = v->buckets > 0 ? (uint32_t)(dni_word_hash(work->words.word, size) % v->buckets)
+                                          : dni_word_index_find(&v->index, words, work->words.word, size);
+        if (feature == DNI_UNKNOWN_WORD)
+            continue;
+        if (*n == work->room) {
+            dn_status status = grow(work, err);
+            if (status != DN_OK)
+                return status;
+        }
+        work->feature[(*n)++] = feature;
+    }
+    return DN_OK;
+}
+
+/* Up to so many are sorted by insertion. */
+#define FEW 48
+
+static void sort_few(uint32_t *list, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        uint32_t x = list[i];
+        size_t j = i;
+        for (; j > 0 && list[j - 1] > x; j--)
+            list[j] = list[j - 1];
+        list[j] = x;
+    }
+}
+
+/* Ascending, byte after byte from the least significant: its cost is the number's, whatever the text. */
+static void sort_features(dn_text_work *work, size_t n, size_t n_features) {
+    if (n <= FEW) {
+        sort_few(work->feature, n);
+        return;
+    }
+    for (unsigned shift = 0; shift < 32 && (n_features - 1) >> shift > 0; shift += 8) {
+        size_t at[256] = {0}, sum = 0;
+        for (size_t i = 0; i < n; i++)
+            at[work->feature[i] >> shift & 0xff]++;
+        for (size_t b = 0; b < 256; b++) {
+            size_t count = at[b];
+            at[b] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            work->other[at[work->feature[i] >> shift & 0xff]++] = work->feature[i];
+        uint32_t *sorted = work->other;
+        work->other = work->feature;
+        work->feature = sorted;
+    }
+}
+
+/* Sorted features become different ones with their counts. */
+static size_t count_features(dn_text_work *work, size_t n) {
+    size_t different = 0;
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i + 1; next < n && work->feature[next] == work->feature[i];)
+            next++;
+        work->feature[different] = work->feature[i];
+        work->value[different++] = (double)(next - i);
+    }
+    return different;
+}
+
+static void weigh(const dni_vocabulary *v, dn_text_work *work, size_t n) {
+    double square = 0;
+    for (size_t i = 0; i < n && v->weighting == DN_TEXT_BINARY; i++)
+        work->value[i] = 1;
+    if (v->weighting != DN_TEXT_TFIDF)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        work->value[i] *= v->idf[work->feature[i]];
+        square += work->value[i] * work->value[i];
+    }
+    double length = sqrt(square);
+    for (size_t i = 0; i < n; i++)
+        work->value[i] /= length;
+}
+
+dn_status dni_vocabulary_entries(const dni_vocabulary *vocabulary, size_t first_feature, const char *text, size_t length,
+                                 dn_text_work *work, const uint32_t **feature, const double **value, size_t *n, dn_error *err) {
+    size_t n_words = 0;
+    dn_status status = find_words(vocabulary, text, length, work, &n_words, err);
+    if (status != DN_OK)
+        return status;
+    sort_features(work, n_words, vocabulary->n_features);
+    size_t different = count_features(work, n_words);
+    weigh(vocabulary, work, different);
+    for (size_t i = 0; i < different; i++)
+        work->feature[i] += (uint32_t)first_feature;
+    *feature = work->feature;
+    *value = work->value;
+    *n = different;
+    return DN_OK;
+}

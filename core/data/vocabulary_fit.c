@@ -1,0 +1,367 @@
+/* A vocabulary from the training rows: each thread tallies the words of its rows, the tallies are united, the words chosen.
+ *
+ * What a row weighs is counted in whole units, so fine that rounding does not matter: sums of whole numbers are the same in any order, and so the choice and the idf do not depend on which
+ * thread had which rows. */
+#include "data/run_memory.h"
+#include "data/vocabulary.h"
+#include "data/vocabulary_tally.h"
+#include "data/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNIT_BITS 62                    /* all rows together weigh at most 2^62 units */
+#define BYTES_A_POLL ((size_t)10 << 20) /* of text */
+
+/* One thread's own. */
+struct slot {
+    dni_open_chunk open;
+    dn_column_view view;  /* of the open chunk */
+    dni_tally tally;      /* of words */
+    uint64_t *bucket;     /* [buckets] units of the rows that have a word in it; NULL: words */
+    uint64_t *bucket_row; /* [buckets] the row that counted last, from 1 */
+    uint64_t units;       /* of all rows */
+    size_t bytes;         /* of text since stop was polled */
+    dn_words words;       /* of the row's text */
+};
+
+struct fit {
+    const dni_selection *rows;
+    size_t column;
+    const double *weight; /* by source row, or NULL */
+    const dn_text_spec *spec;
+    const dn_run *run;
+    int exponent;       /* a weight v has v·2^exponent units */
+    bool serial;        /* the source has fewer slots than the run */
+    size_t n_slots;     /* slots that are ready */
+    struct slot *slots; /* [n_slots] */
+};
+
+static dn_status blame(const struct fit *fit, dn_status status, dn_error *err) {
+    dn_error_set_field(err, fit->rows->source->columns[fit->column].name);
+    return status;
+}
+
+/* Memory for words or buckets was refused. */
+static dn_status no_room(const struct fit *fit, dn_status status, dn_error *err) {
+    const char *name = fit->rows->source->columns[fit->column].name;
+    const char *lack = status == DN_ERR_BUDGET ? "more memory than is left of the budget" : "memory which the system does not have";
+    if (fit->spec->buckets > 0)
+        dn_error_set(err, status, "counting the words of column \"%s\" in %zu buckets needs %s: choose fewer for \"hash\"", name,
+                     fit->spec->buckets, lack);
+    else
+        dn_error_set(err, status,
+                     "the different words of column \"%s\" need %s: let \"hash\" say a number of buckets, which take the place of a "
+                     "vocabulary, or use fewer rows",
+                     name, lack);
+    return blame(fit, status, err);
+}
+
+/* ---- weights in units -------------------------------------------------------------------------------------------------------------------- */
+static double weight_of(const struct fit *fit, size_t row) {
+    return fit->weight == NULL ? 1 : fit->weight[row];
+}
+
+/* So many bits that a number >= 0 is below 2^bits. */
+static int bits_of(double number) {
+    int bits = 0;
+    (void)frexp(number, &bits);
+    return bits;
+}
+
+/* The weights are looked at, and the unit is chosen by the greatest. */
+static dn_status choose_unit(struct fit *fit, dn_error *err) {
+    const dni_selection *rows = fit->rows;
+    double greatest = fit->weight == NULL ? 1 : 0;
+    for (size_t row = 0; fit->weight != NULL && row < rows->source->n_rows; row++) {
+        double v = fit->weight[row];
+        if (rows->role != NULL && rows->role[row] != rows->wanted)
+            continue;
+        if (!(v >= 0) || isinf(v)) {
+            dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "a row's weight must be finite and >= 0 (got %g)", v);
+            dn_error_set_row(err, (int64_t)row);
+            return status;
+        }
+        greatest = fmax(greatest, v);
+    }
+    fit->exponent = UNIT_BITS - bits_of(greatest) - bits_of((double)rows->n_rows);
+    return DN_OK;
+}
+
+static uint64_t units_of(const struct fit *fit, double weight) {
+    return (uint64_t)rint(ldexp(weight, fit->exponent));
+}
+
+/* ---- the pass ----------------------------------------------------------------------------------------------------------------------------- */
+static dn_status count_text(const struct fit *fit, struct slot *slot, const char *text, size_t length, size_t row, uint64_t units) {
+    dn_words *words = &slot->words;
+    dn_words_begin(words, text, length, fit->spec->keep_case);
+    for (size_t n; (n = dn_words_next(words)) > 0;) {
+        if (slot->bucket == NULL) {
+            dn_status status = dni_tally_add(&slot->tally, words->word, n, row, units);
+            if (status != DN_OK)
+                return status;
+            continue;
+        }
+        size_t bucket = dni_word_hash(words->word, n) % fit->spec->buckets;
+        slot->bucket[bucket] += slot->bucket_row[bucket] == row + 1 ? 0 : units;
+        slot->bucket_row[bucket] = row + 1;
+    }
+    return DN_OK;
+}
+
+static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_tile *tile, dn_error *err) {
+    const dn_column_view *view = &slot->view;
+    size_t base = fit->rows->source->chunk_first_row[tile->chunk];
+    for (size_t k = 0; k < tile->n; k++) {
+        size_t at = tile->contiguous ? tile->first + k : tile->row[k];
+        double weight = weight_of(fit, base + at);
+        uint64_t units = weight > 0 ? units_of(fit, weight) : 0;
+        uint32_t code = view->code[at];
+        slot->units += units;
+        if (!(weight > 0) || code == DN_CODE_MISSING)
+            continue;
+        uint32_t first = view->strings.start[code], length = view->strings.start[code + 1] - first;
+        dn_status status = count_text(fit, slot, view->strings.bytes + first, length, base + at, units);
+        if (status != DN_OK)
+            return no_room(fit, status, err);
+        slot->bytes += length;
+        if (slot->bytes > BYTES_A_POLL) {
+            slot->bytes = 0;
+            status = dn_run_stop(fit->run, err);
+            if (status != DN_OK)
+                return status;
+        }
+    }
+    return DN_OK;
+}
+
+static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+    (void)out;
+    const struct fit *fit = arg;
+    struct slot *slot = &fit->slots[slot_index];
+    dni_walk walk = dni_walk_block(fit->rows, block->first_row / DN_BLOCK_ROWS);
+    dni_tile tile;
+    while (dni_walk_next(&walk, &tile)) {
+        bool changed = false;
+        dn_status status = dni_chunk_open(&slot->open, fit->rows->source, &fit->column, 1, tile.chunk, slot_index, &changed, err);
+        if (status == DN_OK)
+            status = count_tile(fit, slot, &tile, err);
+        if (status != DN_OK)
+            return status;
+    }
+    return DN_OK;
+}
+
+static dn_status slots_init(struct fit *fit, dn_error *err) {
+    size_t n_slots = dni_source_slots(fit->rows->source, fit->run, &fit->serial), buckets = fit->spec->buckets;
+    void *memory = NULL;
+    dn_status status = dn_run_alloc(fit->run, n_slots, sizeof *fit->slots, "", &memory, NULL);
+    fit->slots = memory;
+    for (; status == DN_OK && fit->n_slots < n_slots; fit->n_slots++) {
+        struct slot *slot = &fit->slots[fit->n_slots];
+        slot->open = (dni_open_chunk){.chunk = SIZE_MAX, .views = &slot->view};
+        dni_tally_init(&slot->tally, fit->run,
+                       (uint64_t)(uintptr_t)memory * UINT64_C(0xd6e8feb86659fd93)); /* unknown outside the process */
+        if (buckets == 0)
+            continue;
+        status = dn_run_alloc(fit->run, 2 * buckets, sizeof *slot->bucket, "", &memory, NULL);
+        if (status != DN_OK)
+            break;
+        slot->bucket = memory;
+        slot->bucket_row = slot->bucket + buckets;
+    }
+    return status == DN_OK ? DN_OK : no_room(fit, status, err);
+}
+
+static void slot_done(const struct fit *fit, struct slot *slot) {
+    dni_tally_done(&slot->tally);
+    dn_run_free(fit->run, slot->bucket);
+    *slot = (struct slot){0};
+}
+
+/* What all threads have counted, in the first slot. */
+static dn_status unite(struct fit *fit, dn_error *err) {
+    struct slot *all = &fit->slots[0];
+    for (size_t i = 1; i < fit->n_slots; i++) {
+        struct slot *more = &fit->slots[i];
+        dn_status status = dni_tally_unite(&all->tally, &more->tally, err);
+        if (status != DN_OK)
+            return status == DN_ERR_BUDGET || status == DN_ERR_MEMORY ? no_room(fit, status, err) : status;
+        for (size_t b = 0; b < fit->spec->buckets; b++)
+            all->bucket[b] += more->bucket[b];
+        all->units += more->units;
+        slot_done(fit, more);
+    }
+    return DN_OK;
+}
+
+/* ---- the choice --------------------------------------------------------------------------------------------------------------------------- */
+/* A word that may be chosen. */
+struct candidate {
+    uint64_t front; /* its first eight bytes, the first the most significant: what most comparisons need */
+    const dni_tally_word *word;
+};
+
+static uint64_t front_of(const dni_tally_word *word) {
+    uint64_t front = 0;
+    for (size_t i = 0; i < 8; i++)
+        front = front << 8 | (i < word->length ? (unsigned char)word->text[i] : 0);
+    return front;
+}
+
+static int by_bytes(const void *a, const void *b) {
+    const struct candidate *x = a, *y = b;
+    if (x->front != y->front)
+        return x->front < y->front ? -1 : 1;
+    size_t n = x->word->length < y->word->length ? x->word->length : y->word->length;
+    int order = memcmp(x->word->text, y->word->text, n);
+    return order != 0 ? order : (x->word->length > y->word->length) - (x->word->length < y->word->length);
+}
+
+/* The rank-th greatest (from 1) of the candidates' units, byte after byte from the most significant. */
+static uint64_t ranked_units(const struct candidate *from, size_t n, size_t rank) {
+    uint64_t found = 0;
+    for (unsigned shift = 64; shift > 0;) {
+        size_t with[256] = {0};
+        uint64_t above = shift == 64 ? 0 : UINT64_MAX << shift;
+        shift -= 8;
+        for (size_t i = 0; i < n; i++)
+            if ((from[i].word->units & above) == found)
+                with[from[i].word->units >> shift & 0xff]++;
+        unsigned byte = 255;
+        for (; byte > 0 && with[byte] < rank; byte--)
+            rank -= with[byte];
+        found |= (uint64_t)byte << shift;
+    }
+    return found;
+}
+
+/* Of candidates in the order of their bytes the `most` with the greatest units stay; returns how many do. */
+static size_t keep_most(struct candidate *list, size_t n, size_t most) {
+    if (n <= most)
+        return n;
+    uint64_t least = ranked_units(list, n, most);
+    size_t above = 0, kept = 0;
+    for (size_t i = 0; i < n; i++)
+        above += list[i].word->units > least;
+    for (size_t i = 0, equal = most - above; i < n; i++) {
+        bool equals = list[i].word->units == least;
+        if (list[i].word->units < least || (equals && equal == 0))
+            continue;
+        equal -= equals;
+        list[kept++] = list[i];
+    }
+    return kept;
+}
+
+static double weight_back(const struct fit *fit, uint64_t units) {
+    return ldexp((double)units, -fit->exponent);
+}
+
+/* The words with enough rows, in the order of their bytes, at most as many as are wanted. */
+static dn_status choose_words(const struct fit *fit, struct candidate **out, size_t *out_n, dn_error *err) {
+    const dni_tally *tally = &fit->slots[0].tally;
+    void *memory = NULL;
+    dn_status status = dni_run_alloc_raw(fit->run, tally->n, sizeof **out, "", &memory, NULL);
+    if (status != DN_OK)
+        return no_room(fit, status, err);
+    struct candidate *list = memory;
+    size_t n = 0, most = fit->spec->vocabulary == 0 ? DN_DEFAULT_VOCABULARY : fit->spec->vocabulary;
+    double least = fit->spec->min_rows > 1 ? (double)fit->spec->min_rows : 0;
+    for (size_t i = 0; i < tally->n_slots; i++) {
+        const dni_tally_word *word = dni_tally_at(tally, i);
+        if (word != NULL && weight_back(fit, word->units) >= least)
+            list[n++] = (struct candidate){.front = front_of(word), .word = word};
+    }
+    if (n > 1)
+        qsort(list, n, sizeof *list, by_bytes);
+    *out_n = keep_most(list, n, most);
+    *out = list;
+    return DN_OK;
+}
+
+static double idf_of(double n, double df) {
+    return 1 + log((1 + n) / (1 + df));
+}
+
+static dn_status make_words(const struct fit *fit, dni_vocabulary *v, double *weight, dn_error *err) {
+    struct candidate *list = NULL;
+    size_t n = 0;
+    dn_status status = choose_words(fit, &list, &n, err);
+    if (status == DN_OK && v->weighting == DN_TEXT_TFIDF) {
+        v->idf = malloc((n + 1) * sizeof *v->idf);
+        if (v->idf == NULL)
+            status = no_room(fit, DN_ERR_MEMORY, err);
+    }
+    double rows = weight_back(fit, fit->slots[0].units);
+    for (size_t i = 0; status == DN_OK && i < n; i++) {
+        uint32_t index;
+        double df = weight_back(fit, list[i].word->units);
+        status = dni_string_set_append(&v->words, list[i].word->text, list[i].word->length, &index, err);
+        *weight += df;
+        if (v->idf != NULL)
+            v->idf[i] = idf_of(rows, df);
+    }
+    if (status == DN_OK)
+        status = dni_word_index_make(&v->index, dni_string_set_view(&v->words), err);
+    v->n_features = n;
+    dn_run_free(fit->run, list);
+    return status;
+}
+
+static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *weight, dn_error *err) {
+    v->n_features = v->buckets;
+    if (v->weighting == DN_TEXT_TFIDF) {
+        v->idf = malloc(v->buckets * sizeof *v->idf);
+        if (v->idf == NULL)
+            return no_room(fit, DN_ERR_MEMORY, err);
+    }
+    double rows = weight_back(fit, fit->slots[0].units);
+    for (size_t b = 0; b < v->buckets; b++) {
+        double df = weight_back(fit, fit->slots[0].bucket[b]);
+        *weight += df;
+        if (v->idf != NULL)
+            v->idf[b] = idf_of(rows, df);
+    }
+    return DN_OK;
+}
+
+static dn_status check(const struct fit *fit, dn_error *err) {
+    const dn_text_spec *spec = fit->spec;
+    size_t most = spec->buckets > 0 ? spec->buckets : spec->vocabulary;
+    if (most <= DN_MAX_WORDS)
+        return DN_OK;
+    return blame(fit, dn_error_set(err, DN_ERR_ARGUMENT, "the features of a text column must be at most %zu (got %zu)", DN_MAX_WORDS, most),
+                 err);
+}
+
+dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const double *weight, const dn_text_spec *spec, const dn_run *run,
+                             dni_vocabulary *out, double *out_entries, dn_error *err) {
+    struct fit fit = {.rows = rows, .column = column, .weight = weight, .spec = spec, .run = run};
+    dni_vocabulary v = {.weighting = spec->weighting, .keep_case = spec->keep_case, .buckets = spec->buckets};
+    double sum = 0, none = 0; /* Σ df */
+    dn_status status = check(&fit, err);
+    if (status == DN_OK)
+        status = choose_unit(&fit, err);
+    if (status == DN_OK)
+        status = slots_init(&fit, err);
+    if (status == DN_OK && rows->n_blocks > 0)
+        status = dni_sum_numbers(run, fit.serial, rows->n_blocks, DN_BLOCK_ROWS, count_block, &fit, 0, &none, err);
+    if (status == DN_OK)
+        status = unite(&fit, err);
+    if (status == DN_OK)
+        status = v.buckets > 0 ? make_buckets(&fit, &v, &sum, err) : make_words(&fit, &v, &sum, err);
+    double weighed = status == DN_OK ? weight_back(&fit, fit.slots[0].units) : 0;
+    for (size_t i = 0; i < fit.n_slots; i++)
+        slot_done(&fit, &fit.slots[i]);
+    dn_run_free(run, fit.slots);
+    if (status != DN_OK) {
+        dni_vocabulary_done(&v);
+        return status;
+    }
+    *out = v;
+    *out_entries = weighed > 0 ? sum / weighed : 0;
+    return DN_OK;
+}

@@ -1,0 +1,19 @@
+/* Asking for memory before it is needed, where the compiler can: sparse rows jump about in tables larger than a cache. */
+#ifndef DNI_LINALG_PREFETCH_H
+#define DNI_LINALG_PREFETCH_H
+
+#include <stddef.h>
+
+/* The first of the n numbers at x, as many as are worth asking for. Any address is allowed. */
+static inline void dni_prefetch(const double *x, size_t n) {
+#if defined(__GNUC__)
+    enum { LINE = 8, MOST = 32 }; /* numbers */
+    for (size_t i = 0; i < n && i < MOST; i += LINE)
+        __builtin_prefetch(x + i, 1);
+#else
+    (void)x;
+    (void)n;
+#endif
+}
+
+#endif

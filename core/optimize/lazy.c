@@ -1,0 +1,32 @@
+/* The looks at all variables. */
+#include "optimize/lazy.h"
+
+#define LEAST_SCALE 1e-100 /* x and the accounts are divided by it: far from the largest number there is */
+
+/* x ← factor·z, settled before; the accounts follow. */
+static void restart(dni_lazy *lazy, double factor) {
+    double of_x = lazy->scale * factor, of_debts = lazy->scale * fmax(factor, 0);
+    for (size_t i = 0; i < lazy->n_held; i++) {
+        if (lazy->paid != NULL) {
+            dni_lazy_settle(lazy, i);
+            lazy->paid[i] *= of_debts;
+        }
+        lazy->x[i] *= of_x;
+    }
+    lazy->due *= of_debts;
+    lazy->scale = 1;
+}
+
+void dni_lazy_settle_all(dni_lazy *lazy) {
+    restart(lazy, 1);
+}
+
+void dni_lazy_decay(dni_lazy *lazy, double factor) {
+    if (!(factor > 0)) {
+        restart(lazy, factor);
+        return;
+    }
+    lazy->scale *= factor;
+    if (lazy->scale < LEAST_SCALE)
+        restart(lazy, 1);
+}

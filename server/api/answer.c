@@ -1,0 +1,113 @@
+/* Scoring and writing, slice by slice. */
+#include "api/answer.h"
+
+#include <stdlib.h>
+
+enum { SLICE = 256 }; /* coordinates: rows at a time */
+
+static const char *const types[] = {
+    [WIRE_ANSWER_JSON] = "application/json", [WIRE_ANSWER_NDJSON] = "application/x-ndjson", [WIRE_ANSWER_CSV] = "text/csv"};
+
+const char *api_answer_type(enum wire_answer format) {
+    return types[format];
+}
+
+bool api_answer_accept(struct http_call *call, enum wire_answer usual, enum wire_answer *out) {
+    enum wire_answer order[3] = {usual};
+    const char *offered[4] = {types[usual]};
+    for (int format = 0, n = 1; format < 3; format++) {
+        if (format == (int)usual)
+            continue;
+        order[n] = (enum wire_answer)format;
+        offered[n++] = types[format];
+    }
+    const int chosen = http_accepts(call, offered);
+    if (chosen < 0) {
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "the answer comes as application/json, application/x-ndjson or text/csv");
+        return false;
+    }
+    *out = order[chosen];
+    return true;
+}
+
+static bool coordinates_begin(struct api_answer *a, const struct api_answer_options *options, struct problem *problem) {
+    const dn_model *model = a->m->model;
+    const size_t n_components = dn_model_n_components(model);
+    if (n_components == 0)
+        return problem_set(problem, PROBLEM_CONFLICT,
+                           "model \"%s\" has no directions to project on: they come with algorithm \"fisher\" (its own is \"%s\"%s)",
+                           a->m->name, dn_model_algorithm(model)->id, dn_model_n_machines(model) > 1 ? ", with several machines" : "");
+    if (options->n_rows > OUTPUTS_MAX_NUMBERS / n_components)
+        return problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
+                           "%zu instances of %zu numbers each are more than the %d that one answer may hold: send them in parts",
+                           options->n_rows, n_components, OUTPUTS_MAX_NUMBERS);
+    a->n = SLICE;
+    a->z = calloc(SLICE * n_components + dn_model_workspace(model), sizeof *a->z);
+    return a->z || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to transform rows");
+}
+
+bool api_answer_begin(struct api_answer *a, const struct serving_model *m, const struct api_answer_options *options, struct buf *out,
+                      struct problem *problem) {
+    struct wire_answer_head head = {.name = m->name, .version = m->version, .format = options->format, .refusals = options->n_rows == 0};
+    *a = (struct api_answer){.kind = options->kind, .m = m, .format = options->format};
+    if (a->kind == API_COORDINATES) {
+        if (!coordinates_begin(a, options, problem))
+            return false;
+        wire_coordinates_begin(&a->coordinates, &head, dn_model_n_components(m->model), out);
+        return true;
+    }
+    head.outputs = api_outputs_of(m->model, options->outputs);
+    if (!outputs_room_init(&a->room, m->model, head.outputs, options->n_rows, problem))
+        return false;
+    a->n = a->room.n;
+    wire_predictions_begin(&a->predictions, &head, m->model, &a->room.rows, out);
+    return true;
+}
+
+size_t api_answer_rows(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond) {
+    size_t done = 0;
+    n = n < a->n ? n : a->n;
+    const dn_raw_rows rows = wire_instances_rows(in, first, n);
+    if (a->kind == API_PREDICTIONS) {
+        done = dn_model_predict(a->m->model, rows, a->room.workspace, &a->room.rows);
+        wire_predictions_rows(&a->predictions, done, &a->room.rows);
+    } else {
+        done = dn_model_transform(a->m->model, rows, a->z + SLICE * dn_model_n_components(a->m->model), a->z);
+        wire_coordinates_rows(&a->coordinates, done, a->z);
+    }
+    *beyond = done < n;
+    return done;
+}
+
+bool api_answer_refuse_beyond(const struct api_answer *a, size_t row, struct problem *problem) {
+    return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "instance %zu has values so large that %s leave the finite numbers", row,
+                       a->kind == API_PREDICTIONS ? "its scores" : "its coordinates");
+}
+
+void api_answer_refusal(struct api_answer *a, int64_t line, const struct problem *problem) {
+    if (a->kind == API_PREDICTIONS)
+        wire_predictions_refusal(&a->predictions, line, problem);
+    else
+        wire_coordinates_refusal(&a->coordinates, line, problem);
+}
+
+void api_answer_end(struct api_answer *a) {
+    if (a->kind == API_PREDICTIONS)
+        wire_predictions_end(&a->predictions);
+    else
+        wire_coordinates_end(&a->coordinates);
+}
+
+void api_answer_done(struct api_answer *a) {
+    wire_predictions_done(&a->predictions);
+    outputs_room_done(&a->room);
+    free(a->z);
+    a->z = NULL;
+}
+
+size_t api_answer_memory(const struct api_answer *a) {
+    if (!a->m)
+        return 0;
+    const size_t workspace = dn_model_workspace(a->m->model) * sizeof(double);
+    return workspace + (a->kind == API_PREDICTIONS ? a->room.size : SLICE * dn_model_n_components(a->m->model) * sizeof(double));
+}

@@ -1,0 +1,47 @@
+/* The answer of a prediction call while it is made: rows are scored, or projected, some at a time, and written as the client accepts them. */
+#ifndef API_ANSWER_H
+#define API_ANSWER_H
+
+#include "api/outputs.h"
+#include "http/http.h"
+#include "serving/serving.h"
+#include "wire/wire.h"
+
+/* What is made of rows. */
+enum api_answer_kind { API_PREDICTIONS, API_COORDINATES };
+
+/* The format that Accept prefers; without one, `usual`. false: answered with 406. */
+bool api_answer_accept(struct http_call *call, enum wire_answer usual, enum wire_answer *out);
+const char *api_answer_type(enum wire_answer format); /* its media type */
+
+struct api_answer {
+    enum api_answer_kind kind;
+    const struct serving_model *m;
+    enum wire_answer format;
+    size_t n; /* rows at a time */
+    struct outputs_room room;
+    double *z; /* coordinates of n rows, and the workspace behind them */
+    struct wire_predictions predictions;
+    struct wire_coordinates coordinates;
+};
+/* How an answer begins. */
+struct api_answer_options {
+    enum api_answer_kind kind;
+    unsigned outputs; /* of predictions: as asked */
+    enum wire_answer format;
+    size_t n_rows; /* that will come; 0: nobody knows, and each may be refused by itself */
+};
+/* false: it would be too long, the model has no directions, or there is no memory (problem). out: the caller's, who may take what it holds between two calls. */
+bool api_answer_begin(struct api_answer *a, const struct serving_model *m, const struct api_answer_options *options, struct buf *out,
+                      struct problem *problem);
+/* Answers up to n rows from `first` on; returns how many. *beyond: values of the row behind them are so large that what is computed of it is not finite. */
+size_t api_answer_rows(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond);
+/* … and what is said of it: sets the problem, returns false. */
+bool api_answer_refuse_beyond(const struct api_answer *a, size_t row, struct problem *problem);
+/* In the place of a row: a refused line. */
+void api_answer_refusal(struct api_answer *a, int64_t line, const struct problem *problem);
+void api_answer_end(struct api_answer *a);  /* what stands behind the rows */
+void api_answer_done(struct api_answer *a); /* frees; a begun answer that was not ended too, {0} too */
+size_t api_answer_memory(const struct api_answer *a);
+
+#endif

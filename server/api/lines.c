@@ -1,0 +1,347 @@
+/* NDJSON in, an answer for each line out.
+ *
+ * The I/O thread only gathers what arrives. When enough is there the connection is suspended and a pool thread reads the lines, scores them and appends the answer to a spool, which is memory
+ * at first and then a file without a name; so a slow client holds a buffer and no thread, and a fast one no more than a few hundred KiB. The answer begins when the body has ended: HTTP clients do
+ * not read while they send. A line that is refused is answered by what is wrong with it, and the rest goes on. One version of the model answers all lines. */
+#include "api/lines.h"
+#include "api/handlers.h"
+#include "api/support.h"
+#include "base/spool.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WORK_BYTES = 128 * 1024,      /* this much waiting is worth a pool thread's time */
+    ANSWER_BYTES = 64 * 1024,     /* of the answer are kept in memory; more goes to the file */
+    READ_BYTES = 128 * 1024,      /* of the file at a time */
+    BLOCK_NUMBERS = 32 * 1024,    /* of the rows that are scored together */
+    BLOCK_ROWS = 1024,            /* … and of them */
+    MAX_LINE = 16 * 1024 * 1024,  /* bytes */
+    USUAL_BYTES = 4 * WORK_BYTES, /* what a call holds, before it is known */
+};
+
+#define NOBODY_WAITS "the answer was given up: the client has closed its side, or the daemon is shutting down"
+
+/* One call. The I/O thread's and a pool thread's in turn. */
+struct lines {
+    struct serving *serving;
+    const struct serving_model *m; /* NULL: not yet, or no longer */
+    enum api_answer_kind kind;
+    enum wire_answer format;
+    unsigned outputs;
+    struct wire_lines *reader; /* NULL: nothing was read yet */
+    struct api_answer answer;
+    struct buf in;  /* arrived and not read */
+    size_t work_at; /* bytes of it that are worth a turn */
+    struct buf out; /* answered and not in the file */
+    struct spool spool;
+    int64_t n_rows, n_refused; /* lines answered, and those of them that were refused */
+    int64_t sent;              /* bytes of the file */
+};
+
+/* All that is needed no more once the answer is complete. */
+static void let_go(struct lines *l) {
+    wire_lines_free(l->reader);
+    l->reader = NULL;
+    api_answer_done(&l->answer);
+    l->answer = (struct api_answer){0};
+    buf_done(&l->in);
+}
+
+static void lines_free(void *state) {
+    struct lines *l = state;
+    let_go(l);
+    buf_done(&l->out);
+    spool_done(&l->spool);
+    serving_release(l->serving, l->m);
+    free(l);
+}
+
+/* ---- lines to answers. Pool thread ---- */
+
+/* What the first lines need. */
+static bool prepare(struct lines *l, struct problem *problem) {
+    const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(l->m->model));
+    const struct api_answer_options options = {.kind = l->kind, .outputs = l->outputs, .format = l->format};
+    size_t n = BLOCK_NUMBERS / (n_inputs > 0 ? n_inputs : 1);
+    n = n < 1 ? 1 : n > BLOCK_ROWS ? BLOCK_ROWS : n;
+    if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem))
+        return false;
+    l->reader = wire_lines_new(l->m->model, n, MAX_LINE, problem);
+    return l->reader != NULL;
+}
+
+static void refuse_line(struct lines *l, int64_t line, struct problem *why) {
+    api_answer_refusal(&l->answer, line, why);
+    problem_done(why);
+    l->n_rows++;
+    l->n_refused++;
+}
+
+/* Scores and answers the rows that were read. */
+static void answer_block(struct lines *l) {
+    const struct wire_instances *block = wire_lines_block(l->reader);
+    for (size_t i = 0; i < block->n;) {
+        bool beyond = false;
+        const size_t done = api_answer_rows(&l->answer, block, i, block->n - i, &beyond);
+        l->n_rows += (int64_t)done;
+        i += done;
+        if (beyond) {
+            struct problem why = {0};
+            problem_set(&why, PROBLEM_INVALID_INSTANCES, "the instance has values so large that what is computed of them is not finite");
+            refuse_line(l, wire_lines_line_of(l->reader, i++), &why);
+        }
+    }
+    wire_lines_clear(l->reader);
+}
+
+static bool to_file(struct lines *l, struct problem *problem) {
+    if (spool_write(&l->spool, &l->out, problem))
+        return true;
+    if (problem->type == PROBLEM_ANSWER_TOO_LONG) {
+        problem->type = PROBLEM_NONE;
+        problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
+                    "the answer has grown beyond the %" PRId64 " bytes that --max-spool allows at line %" PRId64
+                    ": send the lines in parts, or ask for less of each",
+                    l->spool.limit, wire_lines_at(l->reader));
+    }
+    return false;
+}
+
+/* Reads and answers the whole lines of n bytes (last: what is left behind them too); *used of them. false: problem. */
+static bool take_lines(struct lines *l, struct http_call *call, const char *bytes, size_t n, bool last, size_t *used,
+                       struct problem *problem) {
+    enum wire_lines_state state = WIRE_LINES_FULL;
+    size_t at = 0;
+    if (!l->reader && !prepare(l, problem))
+        return false;
+    while (state != WIRE_LINES_MORE) {
+        struct problem why = {0};
+        size_t read = 0;
+        state = wire_lines_read(l->reader, bytes + at, n - at, last, &read, &why);
+        at += read;
+        if (state == WIRE_LINES_FAILED) {
+            problem_move(problem, &why);
+            return false;
+        }
+        answer_block(l);
+        if (state == WIRE_LINES_FAULT)
+            refuse_line(l, wire_lines_at(l->reader), &why);
+        if (l->out.size >= ANSWER_BYTES && !to_file(l, problem))
+            return false;
+        if (http_gone(call))
+            return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+    }
+    *used = at;
+    return true;
+}
+
+/* Takes the first n bytes off what has arrived; the memory of a long line is given back. */
+static void shift(struct lines *l, size_t n) {
+    const size_t left = l->in.size - n;
+    struct buf fresh = {0};
+    l->work_at = 2 * left > WORK_BYTES ? 2 * left : WORK_BYTES;
+    if (l->in.capacity > 4 * l->work_at) {
+        buf_append(&fresh, l->in.data + n, left);
+        buf_done(&l->in);
+        l->in = fresh;
+        return;
+    }
+    if (left > 0 && n > 0)
+        memmove(l->in.data, l->in.data + n, left);
+    l->in.size = left;
+}
+
+static bool turn(struct lines *l, struct http_call *call, bool last, struct problem *problem) {
+    size_t used = 0;
+    if (l->in.failed)
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left for the lines");
+    if (!take_lines(l, call, l->in.data ? l->in.data : "", l->in.size, last, &used, problem))
+        return false;
+    shift(l, used);
+    /* Between two turns a call that has a file keeps its answer there alone. */
+    return l->spool.fd < 0 || l->out.size == 0 || to_file(l, problem);
+}
+
+/* ---- the answer ---- */
+
+static enum http_stream_state next_piece(struct http_call *call, struct buf *out, bool idle, bool draining) {
+    struct lines *l = http_state(call);
+    const int64_t left = l->spool.size - l->sent, n = left < READ_BYTES ? left : READ_BYTES;
+    (void)idle;
+    (void)draining; /* a request in flight has the drain's time-out to end in */
+    if (!spool_read(&l->spool, l->sent, (size_t)n, out))
+        return HTTP_STREAM_ABORT;
+    l->sent += n;
+    return l->sent < l->spool.size ? HTTP_STREAM_MORE : HTTP_STREAM_END;
+}
+
+static void reply_count(struct http_call *call, const char *name, int64_t n) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRId64, n);
+    http_reply_header(call, name, text);
+}
+
+/* The body is complete and read. */
+static bool finish(struct lines *l, struct http_call *call, struct problem *problem) {
+    if (l->n_rows == 0)
+        return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "there are no instances: at least one is needed");
+    api_answer_end(&l->answer);
+    if (l->format == WIRE_ANSWER_JSON)
+        buf_putc(&l->out, '\n');
+    if (l->spool.fd >= 0 && l->out.size > 0 && !to_file(l, problem))
+        return false;
+    if ((int64_t)l->out.size > l->spool.limit && !to_file(l, problem)) /* short, but the limit is shorter */
+        return false;
+    let_go(l);
+    reply_count(call, "Discern-Rows", l->n_rows);
+    reply_count(call, "Discern-Refused", l->n_refused);
+    if (l->spool.fd < 0)
+        http_reply(call, 200, api_answer_type(l->format), &l->out);
+    else
+        http_stream_sized(call, 200, api_answer_type(l->format), (uint64_t)l->spool.size, next_piece);
+    return true;
+}
+
+/* ---- the sink ---- */
+
+static bool lines_want(const struct http_call *call) {
+    enum wire_instances_format format;
+    return wire_instances_format(http_content_type(call), &format) && format == WIRE_INSTANCES_NDJSON;
+}
+
+static int64_t body_limit(void *app) {
+    return ((const struct api_app *)app)->max_upload;
+}
+
+/* Query and Accept. NULL: answered. */
+static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind) {
+    static const char *const known[] = {"output", "zero_based", NULL};
+    const struct api_app *app = api_app_of(call);
+    enum wire_answer format;
+    unsigned outputs = 0;
+    bool zero_based = false; /* of no meaning for lines of JSON, but no mistake */
+    http_cache_control(call, "no-store");
+    if (!api_query_known(call, kind == API_PREDICTIONS ? known : known + 1) || !api_query_bool(call, "zero_based", &zero_based) ||
+        (kind == API_PREDICTIONS && !api_outputs_read(call, &outputs)) || !api_answer_accept(call, WIRE_ANSWER_NDJSON, &format))
+        return NULL;
+    struct lines *l = calloc(1, sizeof *l);
+    if (!l) {
+        http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the lines");
+        return NULL;
+    }
+    l->serving = app->serving;
+    l->kind = kind;
+    l->format = format;
+    l->outputs = outputs;
+    l->work_at = WORK_BYTES;
+    spool_init(&l->spool, app->spool_dir, app->max_spool);
+    http_set_state(call, l);
+    http_on_done(call, lines_free);
+    return l;
+}
+
+/* A model without directions is told before the body is sent. false: answered. */
+static bool judge_model(struct http_call *call, struct lines *l) {
+    struct problem problem = {0};
+    if (l->kind != API_COORDINATES || dn_model_n_components(l->m->model) > 0 || prepare(l, &problem))
+        return true;
+    http_reply_problem(call, &problem);
+    return false;
+}
+
+/* On a pool thread, before the body. */
+static void load(struct http_call *call) {
+    struct lines *l = http_state(call);
+    struct problem problem = {0};
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    if (!name)
+        return;
+    l->m = serving_get(l->serving, name, version, &problem);
+    if (l->m)
+        (void)judge_model(call, l);
+    else
+        http_reply_problem(call, &problem);
+}
+
+static bool begin(struct http_call *call, enum api_answer_kind kind) {
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    struct lines *l = name ? lines_new(call, kind) : NULL;
+    if (!l)
+        return false;
+    l->m = serving_try(l->serving, name, version);
+    if (!l->m)
+        http_defer(call, load);
+    return !l->m || judge_model(call, l);
+}
+
+static bool begin_predictions(struct http_call *call) {
+    return begin(call, API_PREDICTIONS);
+}
+
+static bool begin_coordinates(struct http_call *call) {
+    return begin(call, API_COORDINATES);
+}
+
+static enum http_sink_state lines_data(struct http_call *call, const char *bytes, size_t n) {
+    struct lines *l = http_state(call);
+    buf_append(&l->in, bytes, n);
+    return l->in.size >= l->work_at || l->in.failed ? HTTP_SINK_WORK : HTTP_SINK_MORE;
+}
+
+static void lines_work(struct http_call *call) {
+    struct lines *l = http_state(call);
+    struct problem problem = {0};
+    if (turn(l, call, false, &problem))
+        return;
+    let_go(l);
+    spool_done(&l->spool);
+    http_reply_problem(call, &problem);
+}
+
+static void lines_end(struct http_call *call) {
+    struct lines *l = http_state(call);
+    struct problem problem = {0};
+    if (!turn(l, call, true, &problem) || !finish(l, call, &problem))
+        http_reply_problem(call, &problem);
+}
+
+static void lines_abort(struct http_call *call) {
+    struct lines *l = http_state(call);
+    let_go(l);
+    spool_done(&l->spool);
+}
+
+static int64_t lines_held(const struct http_call *call) {
+    const struct lines *l = http_state(call);
+    return (int64_t)(l->in.capacity + l->out.capacity + api_answer_memory(&l->answer) + (l->reader ? wire_lines_memory(l->reader) : 0));
+}
+
+#define LINES_SINK(begin_)                                                                                                                 \
+    {                                                                                                                                      \
+        .wants = lines_want, .body_limit = body_limit, .limit_option = "--max-upload", .begin = begin_, .data = lines_data,                \
+        .work = lines_work, .end = lines_end, .abort = lines_abort, .holds = USUAL_BYTES, .held = lines_held                               \
+    }
+const struct http_sink api_predict_lines = LINES_SINK(begin_predictions);
+const struct http_sink api_transform_lines = LINES_SINK(begin_coordinates);
+
+/* ---- a body in memory ---- */
+
+void api_lines_answer(struct http_call *call, const struct serving_model *m, enum api_answer_kind kind) {
+    struct problem problem = {0};
+    size_t size, used;
+    const char *body = http_body_bytes(call, &size);
+    struct lines *l = lines_new(call, kind);
+    if (!l)
+        return;
+    l->m = m;
+    if (!take_lines(l, call, body, size, true, &used, &problem) || !finish(l, call, &problem))
+        http_reply_problem(call, &problem);
+    let_go(l);
+    l->m = NULL; /* the caller's */
+}

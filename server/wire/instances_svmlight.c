@@ -1,0 +1,98 @@
+/* Instances as svmlight. The indexes are places of the model's one sparse input. The label is read when it is wanted, otherwise it is passed over and may be left out. */
+#include "wire/instances.h"
+#include "wire/svmlight.h"
+
+#include <string.h>
+
+/* The reading of one body. */
+struct reading {
+    struct instances *in;
+    size_t input; /* the sparse one */
+    struct svmlight_options options;
+    struct svmlight_row row;
+    struct buf text; /* the line, with the slack behind it that its reader wants */
+    int64_t line;    /* from 1 */
+    struct buf why;
+};
+
+static void put_label(struct reading *r) {
+    struct instances *in = r->in;
+    const struct value value = {.kind = VALUE_TEXT, .text = r->row.label};
+    buf_clear(&r->why);
+    in->named[in->n_inputs] = 1;
+    if (!instances_put(in, (struct slot){in->n_inputs, 0}, &value, &r->why)) {
+        const char *why = buf_cstr(&r->why);
+        instances_fault(in, NULL, r->line, r->row.label.bytes - r->text.data + 1, "the label %s", why != NULL ? why : "");
+    }
+}
+
+static void put_row(struct reading *r) {
+    struct instances *in = r->in;
+    if (instances_row(in) == NULL) {
+        return;
+    }
+    if (in->labelled) {
+        put_label(r);
+    }
+    for (size_t k = 0; k < r->row.n; k++) {
+        instances_put_entry(in, r->input, r->row.place[k], r->row.value[k]);
+    }
+    (void)instances_row_end(in); /* in order already */
+}
+
+static void read_line(struct reading *r, const char *line, size_t n) {
+    struct svmlight_fault fault;
+    buf_clear(&r->text);
+    buf_append(&r->text, line, n);
+    if (!buf_reserve(&r->text, SVMLIGHT_SLACK)) {
+        instances_no_memory(r->in);
+        return;
+    }
+    memset(r->text.data + n, 0, SVMLIGHT_SLACK);
+    switch (svmlight_read(r->text.data, n, &r->options, &r->row, &fault)) {
+    case SVMLIGHT_BLANK:
+        return;
+    case SVMLIGHT_ROW:
+        put_row(r);
+        return;
+    case SVMLIGHT_FAULT:
+        instances_fault(r->in, NULL, r->line, (int64_t)fault.at + 1, "%s", fault.text);
+        return;
+    case SVMLIGHT_NO_MEMORY:
+        instances_no_memory(r->in);
+        return;
+    }
+}
+
+/* The model's one sparse input. false: a fault. */
+static bool find_sparse(struct reading *r) {
+    struct instances *in = r->in;
+    if (in->n_inputs != 1 || !in->sparse) {
+        instances_fault(in, NULL, 0, 0, "the model was not trained on svmlight data: send its columns as application/json or text/csv");
+        return false;
+    }
+    const uint32_t first = dn_encoder_input(in->encoder, r->input)->first_place;
+    if (r->options.zero_based != (first == 0)) {
+        instances_fault(in, NULL, 0, 0, "the model counts features from %lu: %s", (unsigned long)first,
+                        first == 0 ? "say so by zero_based=true" : "zero_based=true does not fit it");
+        return false;
+    }
+    return true;
+}
+
+bool instances_read_svmlight(struct instances *in, const char *body, size_t size, bool zero_based, struct wire_instances *out) {
+    struct reading r = {.in = in, .options = {.zero_based = zero_based, .without_label = !in->labelled}};
+    bool well = find_sparse(&r);
+    for (size_t at = 0; well && at < size && !in->stopped;) {
+        const char *end = memchr(body + at, '\n', size - at);
+        const size_t n = end != NULL ? (size_t)(end - body) - at : size - at;
+        r.line++;
+        read_line(&r, body + at, n - (n > 0 && body[at + n - 1] == '\r'));
+        at += n + (end != NULL);
+    }
+    well = well && instances_finish(in, NULL, out);
+    svmlight_row_done(&r.row);
+    buf_done(&r.text);
+    buf_done(&r.why);
+    return well;
+}

@@ -1,0 +1,71 @@
+/* One JSON document or a line for each row: the sample is read with the reader itself, as lines. */
+#include "wire/json_sniff.h"
+#include "wire/json.h"
+
+#include <string.h>
+
+/* Bytes of a byte order mark at the beginning. */
+static size_t mark(const char *bytes, size_t n) {
+    return n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+bool json_sniff_looks(const char *bytes, size_t n) {
+    size_t i = mark(bytes, n);
+    while (i < n && (bytes[i] == ' ' || bytes[i] == '\t' || bytes[i] == '\n' || bytes[i] == '\r')) {
+        i++;
+    }
+    return i < n && (bytes[i] == '[' || bytes[i] == '{');
+}
+
+static bool begins(enum wire_json_kind kind) {
+    return kind == WIRE_JSON_BEGIN_ARRAY || kind == WIRE_JSON_BEGIN_OBJECT;
+}
+
+static bool out_of_memory(const struct wire_json *r) {
+    struct problem problem = {0};
+    wire_json_problem(r, &problem);
+    const bool is = problem.type == PROBLEM_UNAVAILABLE;
+    problem_done(&problem);
+    return is;
+}
+
+/* The tokens up to the verdict. An array within the first one, or a "columns" or "rows" that has more in it, is a document's beginning; any other nested value is a fault of a row. */
+static enum json_sniff verdict(struct wire_json *r) {
+    struct wire_json_token token;
+    bool lined = false, ours = false, in_array = false;
+    for (;;) {
+        const enum wire_json_kind kind = wire_json_next(r, &token);
+        if (kind == WIRE_JSON_MORE) {
+            return JSON_SNIFF_UNSURE;
+        }
+        if (kind == WIRE_JSON_FAULT) {
+            return out_of_memory(r) ? JSON_SNIFF_NO_MEMORY : JSON_SNIFF_ONE;
+        }
+        if (kind == WIRE_JSON_END) {
+            return JSON_SNIFF_ONE;
+        }
+        if (lined) {
+            return begins(kind) ? JSON_SNIFF_LINES : JSON_SNIFF_ONE;
+        }
+        if (begins(kind) && r->depth > 1 && (in_array || ours)) {
+            return JSON_SNIFF_ONE;
+        }
+        if (begins(kind) && r->depth == 1) {
+            in_array = kind == WIRE_JSON_BEGIN_ARRAY;
+        }
+        ours = kind == WIRE_JSON_KEY && r->depth == 1 &&
+               ((token.length == 7 && memcmp(token.text, "columns", 7) == 0) || (token.length == 4 && memcmp(token.text, "rows", 4) == 0));
+        lined = kind == WIRE_JSON_END_LINE;
+    }
+}
+
+enum json_sniff json_sniff_lines(const char *bytes, size_t n) {
+    struct wire_json r;
+    const size_t skipped = mark(bytes, n);
+    wire_json_init(&r);
+    r.lines = true;
+    wire_json_feed(&r, bytes + skipped, n - skipped);
+    const enum json_sniff found = verdict(&r);
+    wire_json_done(&r);
+    return found;
+}

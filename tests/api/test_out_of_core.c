@@ -1,0 +1,88 @@
+/* Tables larger than the memory that a job may have: read again at every pass, with the very result of a job that had room for all rows. What needs the matrix in memory says so when it is
+ * posted, with what it would need. */
+#include "sheet.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 105000, COLUMNS = 50, MEMORY_MIB = 4 }; /* 42 MB of numbers of 8 bytes */
+
+/* Two classes that overlap; numbers of several lengths, so that no column is stored as bytes alone. */
+static const char *table(void) {
+    struct buf {
+        char *text;
+        size_t size;
+    } out = {keep(malloc((size_t)ROWS * COLUMNS * 12), free), 0};
+    uint64_t state = 5;
+    assert_non_null(out.text);
+    for (size_t j = 0; j < COLUMNS; j++)
+        out.size += (size_t)sprintf(out.text + out.size, "x%zu,", j);
+    out.size += (size_t)sprintf(out.text + out.size, "class\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        const bool second = next_uniform(&state) < 0.4;
+        for (size_t j = 0; j < COLUMNS; j++) {
+            const double x = next_uniform(&state) + next_uniform(&state) + (second && j < 10 ? 0.4 : 0);
+            out.size += j % 3 == 0   ? (size_t)sprintf(out.text + out.size, "%d,", (int)(x * 100))
+                        : j % 3 == 1 ? (size_t)sprintf(out.text + out.size, "%.3f,", x)
+                                     : (size_t)sprintf(out.text + out.size, "%.5f,", x * 40);
+        }
+        out.size += (size_t)sprintf(out.text + out.size, "%s\n", second ? "b" : "a");
+    }
+    return out.text;
+}
+
+static const char *weights(const char *model) {
+    const struct response *r = status_check(call_get("/v1/models/%s/weights", model), 200);
+    json_object_del(r->json, "model");
+    json_object_del(r->json, "version");
+    return keep(json_dumps(r->json, JSON_REAL_PRECISION(17) | JSON_SORT_KEYS), free);
+}
+
+static void test_the_same_bytes_as_in_memory(void **state) {
+    (void)state;
+    static const char *const methods[] = {
+        "'algorithm':'logistic','params':{'solver':'sgd','max_iterations':2}",
+        "'algorithm':'logistic','params':{'solver':'lbfgs','max_iterations':6}",
+        "'algorithm':'naive_bayes'",
+        "'algorithm':'gaussian'",
+        "'algorithm':'least_squares'",
+        "'algorithm':'perceptron','params':{'max_iterations':2}",
+    };
+    enum { N = sizeof methods / sizeof methods[0] };
+    int64_t jobs[2][N];
+    status_check(call_upload("/v1/datasets/large", table()), 201);
+    for (size_t i = 0; i < N; i++)
+        for (int large = 0; large < 2; large++)
+            jobs[large][i] = job_post("{'model':'m%zu-%d','dataset':'large','target':'class',%s,'limits':{'memory_mib':%d,'threads':1}}", i,
+                                      large, methods[i], large ? 1000 : MEMORY_MIB);
+    for (size_t i = 0; i < N; i++) {
+        const char *of[2];
+        for (int large = 0; large < 2; large++) {
+            const struct response *r = job_wait(jobs[large][i]);
+            if (strcmp(string_at(r, "/state"), "succeeded") != 0)
+                fail_msg("%s, %s: %s", methods[i], large ? "in memory" : "out of core", r->body);
+            of[large] = weights(text("m%zu-%d", i, large));
+        }
+        if (strcmp(of[0], of[1]) != 0)
+            fail_msg("%s: the weights differ:\n%.300s\n%.300s", methods[i], of[0], of[1]);
+    }
+}
+
+/* Coordinate descent and the like want all rows; the estimate is told at once. */
+static void test_what_needs_the_matrix_says_so(void **state) {
+    (void)state;
+    const struct response *r =
+        call_post("/v1/jobs", "{'model':'no','dataset':'large','target':'class','algorithm':'gaussian','limits':{'memory_mib':1},"
+                              "'features':{'basis':[{'type':'polynomial','degree':2}]}}");
+    problem_check(r, 422, "invalid");
+    fault_check(r, "/limits/memory_mib");
+    assert_non_null(strstr(r->body, "would need about"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_same_bytes_as_in_memory),
+        TEST(test_what_needs_the_matrix_says_so),
+    };
+    return RUN(tests);
+}

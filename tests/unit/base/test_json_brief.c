@@ -1,0 +1,44 @@
+/* A document without some members is what a tree without them would be written as. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/json_brief.h"
+
+static void test_members(void **state) {
+    (void)state;
+    static const char *const names[] = {"x", "long one", NULL};
+    static const struct {
+        const char *document, *brief;
+    } cases[] = {
+        {"", ""},
+        {"null", "null"},
+        {"{}", "{}"},
+        {"{\"x\":1}", "{}"},
+        {"{\"x\":1,\"a\":2}", "{\"a\":2}"},
+        {"{\"a\":2,\"x\":1}", "{\"a\":2}"},
+        {"{\"a\":2,\"x\":[1,{\"b\":\"]\"}],\"b\":3}", "{\"a\":2,\"b\":3}"},
+        {"{\"x\":1,\"x\":2,\"long one\":3}", "{}"},
+        {"{\"x\":1,\"a\":0,\"x\":2,\"long one\":3}", "{\"a\":0}"},
+        {"[{\"x\":{}},{\"a\":{\"x\":1}},{\"x\":null}]", "[{},{\"a\":{}},{}]"},
+        {"{\"a\":\"x\",\"b\":[\"x\",\"long one\"],\"xx\":1}", "{\"a\":\"x\",\"b\":[\"x\",\"long one\"],\"xx\":1}"},
+        {"{\"a\":\"\\\"x\\\":1,\",\"x\":\"\\\\\",\"b\":\"\\\\\"}", "{\"a\":\"\\\"x\\\":1,\",\"b\":\"\\\\\"}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct buf out = {0};
+        buf_puts(&out, "1,"); /* what stands before it stays */
+        json_brief(&out, cases[i].document, names);
+        const char *text = buf_cstr(&out);
+        assert_non_null(text);
+        assert_string_equal(text + 2, cases[i].brief);
+        buf_done(&out);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_members)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

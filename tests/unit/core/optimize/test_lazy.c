@@ -1,0 +1,113 @@
+/* Variables that wait: after any course of decays, costs and looks they are what they are when every one of them pays at once. */
+#include "optimize/lazy.h"
+#include "unit/core/support.h"
+
+enum { N = 40, HELD = 36 };
+
+static double draw(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+/* The plain way: z, what each has paid, and the total, all in units of z. */
+struct plain {
+    double z[N], paid[HELD], due;
+};
+
+static void plain_decay(struct plain *p, double factor) {
+    p->due *= fmax(factor, 0);
+    for (size_t i = 0; i < HELD; i++) {
+        p->z[i] *= factor;
+        p->paid[i] *= fmax(factor, 0);
+    }
+}
+
+/* Tsuruoka, Tsujii and Ananiadou's rule, for every variable. */
+static void plain_pay(struct plain *p, double l1) {
+    for (size_t i = 0; i < HELD; i++) {
+        double before = p->z[i];
+        if (before > 0)
+            p->z[i] = fmax(0, before - (l1 * p->due + p->paid[i]));
+        else if (before < 0)
+            p->z[i] = fmin(0, before + (l1 * p->due - p->paid[i]));
+        p->paid[i] += p->z[i] - before;
+    }
+}
+
+/* `decay`: how much is lost in a step at most; above 1 some factors are negative. */
+static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
+    struct plain plain = {0};
+    double x[N], paid[HELD] = {0};
+    size_t zeros = 0;
+    dni_lazy lazy = {.x = x, .paid = l1 > 0 ? paid : NULL, .n_held = HELD, .l1 = l1, .scale = 1};
+    for (size_t i = 0; i < N; i++)
+        x[i] = plain.z[i] = draw(&seed) - 0.5;
+    for (size_t s = 0; s < steps; s++) {
+        size_t seen[3];
+        for (size_t k = 0; k < 3; k++) { /* those that are looked at must be up to date */
+            seen[k] = (size_t)(draw(&seed) * HELD);
+            if (l1 > 0)
+                dni_lazy_settle(&lazy, seen[k]);
+            assert_near(1 + lazy.scale * x[seen[k]], 1 + plain.z[seen[k]], 1e-12);
+        }
+        double factor = 1 - decay * draw(&seed), cost = 0.1 * draw(&seed);
+        dni_lazy_decay(&lazy, factor);
+        plain_decay(&plain, factor);
+        for (size_t k = 0; k < 3; k++) {
+            double step = 0.4 * (draw(&seed) - 0.5);
+            x[seen[k]] += step / lazy.scale;
+            plain.z[seen[k]] += step;
+        }
+        x[HELD] += 1; /* not held back: neither scaled nor asked to pay */
+        plain.z[HELD] += 1;
+        lazy.due += cost / lazy.scale;
+        plain.due += cost;
+        if (l1 > 0)
+            plain_pay(&plain, l1);
+    }
+    dni_lazy_settle_all(&lazy);
+    assert_true(lazy.scale == 1);
+    assert_near(1 + lazy.due, 1 + plain.due, 1e-11);
+    for (size_t i = 0; i < N; i++) {
+        assert_near(1 + x[i], 1 + plain.z[i], 1e-11);
+        assert_int_equal(x[i] == 0, plain.z[i] == 0);
+        zeros += x[i] == 0;
+    }
+    return zeros;
+}
+
+static void same_as_paying_at_once(void **state) {
+    (void)state;
+    const double decays[] = {0, 0.01, 0.5, 1, 1.6};
+    for (size_t i = 0; i < 5; i++)
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            course(0, decays[i], 400, seed);
+            size_t zeros = course(0.1, decays[i], 60, seed);
+            assert_true(zeros < N);
+            if (decays[i] == 0)
+                assert_true(course(1, 0, 60, seed) > 0); /* some are clipped for good */
+        }
+}
+
+/* A scale of 2^-n ends before the numbers do. */
+static void far_decay(void **state) {
+    (void)state;
+    double x[] = {1, -1}, paid[] = {0, 0};
+    dni_lazy lazy = {.x = x, .paid = paid, .n_held = 1, .l1 = 1, .scale = 1};
+    for (size_t s = 0; s < 5000; s++) {
+        dni_lazy_decay(&lazy, 0.5);
+        dni_lazy_settle(&lazy, 0);
+        x[0] += 0.25 / lazy.scale;
+        assert_true(isfinite(x[0]) && lazy.scale > 0);
+    }
+    dni_lazy_settle_all(&lazy);
+    assert_near(x[0], 0.5, 1e-12);
+    assert_true(x[1] == -1);
+    dni_lazy_decay(&lazy, 0); /* all is forgotten */
+    assert_true(x[0] == 0 && lazy.scale == 1 && lazy.due == 0 && x[1] == -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_paying_at_once), cmocka_unit_test(far_decay)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/* A table of which only the first rows are read, or what came before a cut: whole rows, the same however the bytes come, and the truth on whether there was more. */
+#include "table_helper.h"
+
+static const char *const bodies[] = {"a,b\n1,x\n2,y\n# c\n3,z\n\n",
+                                     "a;b\r\n1;x\r\n2;\"y\ny\"\r\n3;z",
+                                     "[{\"a\":1,\"b\":\"x\"},{\"a\":2,\"c\":true},{\"b\":\"z\"}]",
+                                     "{\"columns\":[\"a\",\"b\"],\"rows\":[[1,\"x\"],[2,null],[3,\"z\"]]}",
+                                     "{\"a\":1}\n{\"a\":\"y\"}\n[\n{\"a\":3}",
+                                     "1 1:2 3:4\n# none\n0 2:1\n1 9:1\n# none\n"};
+
+struct part {
+    bool well, full;
+    int64_t n_rows;
+    struct buf columns; /* text of the summary, or of the problem */
+};
+
+/* The first `size` bytes in two pieces; cut: told that more would come. */
+static struct part read_part(const char *body, size_t size, size_t piece, int64_t rows, bool cut) {
+    struct table sink = {0};
+    struct part part = {0};
+    struct problem problem = {0};
+    struct wire_table_summary sum;
+    const struct wire_table_options options = {.rows = rows, .on_error = WIRE_SKIP};
+    struct wire_table *t = wire_table_new(&options, &(struct wire_table_sink){table_sink_chunk, table_sink_reread, &sink});
+    assert_non_null(t);
+    bool go_on = wire_table_feed(t, body, piece, &problem) && wire_table_feed(t, body + piece, size - piece, &problem);
+    if (cut) {
+        wire_table_cut(t);
+    }
+    problem_done(&problem);
+    part.well = wire_table_end(t, &sum, &problem);
+    part.full = wire_table_is_full(t);
+    assert_true(go_on || !part.well);
+    if (part.well) {
+        part.n_rows = sum.n_rows;
+        buf_puts(&part.columns, sum.columns);
+        buf_puts(&part.columns, sum.notes);
+    } else {
+        problem_write(&problem, NULL, &part.columns);
+    }
+    problem_done(&problem);
+    wire_table_free(t);
+    table_done(&sink);
+    return part;
+}
+
+static void test_first_rows(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
+        const size_t size = strlen(bodies[k]);
+        for (int64_t rows = 1; rows <= 4; rows++) {
+            struct part whole = read_part(bodies[k], size, size, rows, false);
+            assert_true(whole.well);
+            assert_int_equal(whole.n_rows, rows < 3 ? rows : 3);
+            assert_int_equal(whole.full, rows < 3); /* exactly three rows are all */
+            for (size_t piece = 0; piece < size; piece++) {
+                struct part again = read_part(bodies[k], size, piece, rows, false);
+                assert_true(again.well && again.full == whole.full);
+                assert_string_equal(buf_cstr(&again.columns), buf_cstr(&whole.columns));
+                buf_done(&again.columns);
+            }
+            buf_done(&whole.columns);
+        }
+    }
+}
+
+/* Cut anywhere: as many rows as are certainly complete, never a fault because of the cut but that there is no row at all. */
+static void test_cuts(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; k++) {
+        const size_t size = strlen(bodies[k]);
+        const char *line = strchr(bodies[k], '\n'); /* what it is must be told from somewhere */
+        int64_t before = 0;
+        for (size_t upto = line != NULL ? (size_t)(line - bodies[k]) + 2 : 1; upto <= size; upto++) {
+            struct part part = read_part(bodies[k], upto, upto / 2, 0, true);
+            assert_false(part.full);
+            if (!part.well) {
+                assert_int_equal(before, 0);
+                assert_non_null(strstr(buf_cstr(&part.columns), "none ends in the part of the body that was read"));
+            } else {
+                assert_true(part.n_rows == before || part.n_rows == before + 1);
+                before = part.n_rows;
+            }
+            buf_done(&part.columns);
+        }
+        assert_true(before == 3 || (before == 2 && bodies[k][size - 1] != '\n')); /* a last line without its end may go on */
+    }
+}
+
+static void test_the_option(void **state) {
+    (void)state;
+    static const char *const bad[] = {"", "0", "1001", "-1", "+5", "1.0", "0x10", " 7", "99999999999999999999"};
+    struct wire_table_options options = {0};
+    struct problem problem = {0};
+    assert_true(wire_table_option(&options, "rows", "1000", &problem));
+    assert_int_equal(options.rows, 1000);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(wire_table_option(&options, "rows", bad[i], &problem));
+        assert_int_equal(problem.type, PROBLEM_BAD_REQUEST);
+        problem_done(&problem);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_rows), cmocka_unit_test(test_cuts), cmocka_unit_test(test_the_option)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
