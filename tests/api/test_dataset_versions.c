@@ -16,6 +16,23 @@ static void make_three(const char *dataset) {
     status_check(call_upload(text("/v1/datasets/%s", dataset), "c\n1\n2\n3\n4\n"), 200);
 }
 
+static void drop(void *json) {
+    json_decref(json);
+}
+
+/* A description as lists have it. */
+static const json_t *brief(const json_t *description) {
+    static const char *const long_ones[] = {"quantiles", "quantiles_exact", "quantiles_error", "histogram"};
+    json_t *copy = keep(json_deep_copy(description), drop);
+    size_t i;
+    json_t *column;
+    json_array_foreach(json_object_get(copy, "columns"), i, column) {
+        for (size_t k = 0; k < sizeof long_ones / sizeof *long_ones; k++)
+            (void)json_object_del(column, long_ones[k]);
+    }
+    return copy;
+}
+
 static void test_list(void **state) {
     (void)state;
     make_three("listed");
@@ -24,7 +41,7 @@ static void test_list(void **state) {
     for (int64_t v = 1; v <= 3; v++) { /* ascending */
         assert_int_equal(whole_at(r, text("/items/%lld/version", (long long)v - 1)), v);
         const struct response *one = status_check(call_get("/v1/datasets/listed/versions/%lld", (long long)v), 200);
-        assert_true(json_equal(value_at(r, text("/items/%lld", (long long)v - 1)), one->json));
+        assert_true(json_equal(value_at(r, text("/items/%lld", (long long)v - 1)), brief(one->json)));
         const struct response *same = status_check(call_get("/v1/datasets/listed?version=%lld", (long long)v), 200);
         assert_true(json_equal(same->json, one->json));
         assert_string_equal(header_of(same, "ETag"), header_of(one, "ETag"));

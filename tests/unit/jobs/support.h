@@ -140,7 +140,7 @@ static inline struct jobs_spec fixture_spec(const char *model, const char *solve
         .model = model,
         .dataset = "d",
         .dataset_version = 1,
-        .target = {3, "y", DN_CATEGORICAL},
+        .target = {.index = 3, .name = "y", .type = DN_CATEGORICAL},
         .inputs = fixture_inputs,
         .n_inputs = 3,
         .algorithm = dn_algorithm_find("logistic"),
