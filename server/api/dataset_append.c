@@ -114,38 +114,11 @@ static bool catch_up(struct http_call *call, struct dataset_body *b, struct prob
     return stored_table(call, b, &stored, problem) && wire_table_rebase(b->table, &stored, problem);
 }
 
-static bool publish(struct http_call *call, struct dataset_body *b, struct store_dataset_published *out, struct store_dataset *dataset,
-                    struct problem *problem) {
-    struct wire_table_summary s;
-    if (!catch_up(call, b, problem) || !wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem))
-        return false;
-    b->rows = s.n_rows - b->onto.n_rows;
-    b->bytes = s.bytes;
-    const struct store_dataset_new d = {
-        .name = http_path_param(call, "dataset"),
-        .part = b->part,
-        .n_rows = s.n_rows,
-        .n_cols = s.n_columns,
-        .bytes = b->onto.bytes + s.bytes,
-        .content = s.content,
-        .columns = s.columns,
-        .notes = s.notes,
-        .options = b->onto.options,
-        .onto = b->onto.id,
-        .taken = s.n_taken,
-        .condition = api_condition(call),
-    };
-    if (!store_dataset_publish(b->store, &d, out, dataset, problem))
-        return false;
-    b->part = 0; /* the version's now */
-    return true;
-}
-
 static void append(struct http_call *call, struct dataset_body *b) {
     struct problem problem = {0};
     struct store_dataset_published published;
     struct store_dataset d;
-    bool good = publish(call, b, &published, &d, &problem);
+    bool good = catch_up(call, b, &problem) && dataset_body_publish(call, b, &published, &d, &problem);
     dataset_body_let_go(b);
     if (!good) {
         http_reply_problem(call, &problem);
@@ -153,10 +126,6 @@ static void append(struct http_call *call, struct dataset_body *b) {
     }
     log_info("dataset.appended", log_str("request", http_request_id(call)), log_str("dataset", d.name), log_int("version", d.version),
              log_int("rows", d.n_rows));
-    const char *link = http_link(call, "/v1/datasets/%s?version=%lld", d.name, (long long)d.version);
-    if (link)
-        http_reply_header(call, "Location", link);
-    http_reply_header(call, "ETag", d.etag);
     dataset_body_reply(call, b, 201, &d);
 }
 

@@ -169,7 +169,40 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
     return pause ? HTTP_SINK_PAUSE : HTTP_SINK_MORE;
 }
 
+bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct store_dataset_published *out,
+                          struct store_dataset *dataset, struct problem *problem) {
+    struct wire_table_summary s;
+    const bool alone = b->onto.id == 0;
+    if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem))
+        return false;
+    b->rows = s.n_rows - b->onto.n_rows;
+    b->bytes = s.bytes;
+    const struct store_dataset_new d = {
+        .name = http_path_param(call, "dataset"),
+        .part = b->part,
+        .n_rows = s.n_rows,
+        .n_cols = s.n_columns,
+        .bytes = b->onto.bytes + s.bytes,
+        .sha256 = alone ? s.sha256 : NULL,
+        .content = s.content,
+        .columns = s.columns,
+        .notes = s.notes,
+        .options = alone ? b->options : b->onto.options,
+        .onto = b->onto.id,
+        .taken = s.n_taken,
+        .condition = api_condition(call),
+    };
+    if (!store_dataset_publish(b->store, &d, out, dataset, problem))
+        return false;
+    b->part = 0; /* the version's now, or dropped by the store */
+    return true;
+}
+
 void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status, struct store_dataset *d) {
+    const char *link = http_link(call, "/v1/datasets/%s?version=%lld", d->name, (long long)d->version);
+    if (link)
+        http_reply_header(call, "Location", link);
+    http_reply_header(call, "ETag", d->etag);
     const double seconds = (double)(clock_monotonic_ns() - b->began + 1) / 1e9; /* never 0 */
     struct buf body = {0};
     struct json_writer w;

@@ -54,7 +54,10 @@ bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
 /* The staged chunks and the reader are needed no more (published, refused or gone). */
 void dataset_body_let_go(struct dataset_body *b);
 
-/* Answers with the dataset's object and beside it how long the body took, and frees it. */
+/* Ends the reader and publishes what came of it: a table of its own, or the version noted with the rows behind it. *dataset is the version, the caller's to free. Pool thread. */
+bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct store_dataset_published *out,
+                          struct store_dataset *dataset, struct problem *problem);
+/* Answers with the dataset's object, its place and tag, and beside it how long the body took, and frees it. */
 void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status, struct store_dataset *d);
 
 /* A sink's data and abort. */

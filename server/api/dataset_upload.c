@@ -45,39 +45,12 @@ static bool upload_begin(struct http_call *call) {
     return true;
 }
 
-/* Publishes what was read. */
-static bool publish(struct http_call *call, struct dataset_body *b, struct store_dataset_published *out, struct store_dataset *dataset,
-                    struct problem *problem) {
-    struct wire_table_summary s;
-    if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem))
-        return false;
-    b->rows = s.n_rows;
-    b->bytes = s.bytes;
-    const struct store_dataset_new d = {
-        .name = http_path_param(call, "dataset"),
-        .part = b->part,
-        .n_rows = s.n_rows,
-        .n_cols = s.n_columns,
-        .bytes = s.bytes,
-        .sha256 = s.sha256,
-        .content = s.content,
-        .columns = s.columns,
-        .notes = s.notes,
-        .options = b->options,
-        .condition = api_condition(call),
-    };
-    if (!store_dataset_publish(b->store, &d, out, dataset, problem))
-        return false;
-    b->part = 0; /* the version's now, or dropped by the store */
-    return true;
-}
-
 static void upload_end(struct http_call *call) {
     struct dataset_body *b = http_state(call);
     struct problem problem = {0};
     struct store_dataset_published published;
     struct store_dataset d;
-    bool good = publish(call, b, &published, &d, &problem);
+    bool good = dataset_body_publish(call, b, &published, &d, &problem);
     dataset_body_let_go(b);
     if (!good) {
         http_reply_problem(call, &problem);
@@ -85,10 +58,6 @@ static void upload_end(struct http_call *call) {
     }
     log_info("dataset.stored", log_str("request", http_request_id(call)), log_str("dataset", d.name), log_int("version", d.version),
              log_int("rows", d.n_rows), log_int("columns", d.n_cols), log_int("unchanged", published.unchanged));
-    const char *link = http_link(call, "/v1/datasets/%s?version=%lld", d.name, (long long)d.version);
-    if (link)
-        http_reply_header(call, "Location", link);
-    http_reply_header(call, "ETag", d.etag);
     if (published.unchanged)
         http_reply_header(call, "Discern-Unchanged", "true");
     dataset_body_reply(call, b, published.created ? 201 : 200, &d);
