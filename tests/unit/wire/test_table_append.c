@@ -1,4 +1,5 @@
 /* Rows appended to a stored table: the outcome is that of the whole uploaded at once, whatever the split, the order of the columns and the format; what does not fit is told. */
+#include "nasty_rows.h"
 #include "table_helper.h"
 #include "unit/base/alloc_fail.h"
 #include <jansson.h>
@@ -363,32 +364,16 @@ static void test_skip_and_comments(void **state) {
 }
 
 /* ---- any split ---------------------------------------------------------------------------------------------------------------------- */
-static const char *const nasty[] = {"1",          "2",    "007",  "1.50", "-0", "1e2", " 3",      "4 ",   "true", "FALSE",
-                                    " True ",     "x",    "\"\"", "NA",   "",   "?",   "\"a,b\"", "1e-9", "0.1",  "12345678901234567890",
-                                    "\"q\"\"q\"", "null", "+5",   ".5"};
-enum { N_NASTY = sizeof nasty / sizeof nasty[0], COLUMNS = 6 };
-
-/* Each column draws from a part of the list, so that types of all kinds come out, and late. */
-static void nasty_row(uint64_t *seed, int row, struct buf *out) {
-    static const size_t from[COLUMNS] = {0, 8, 0, 13, 0, 11}, upto[COLUMNS] = {6, 11, N_NASTY, 16, 2, 13};
-    for (size_t j = 0; j < COLUMNS; j++) {
-        const bool wild = row > 20 && table_random(seed) % 40 == 0;
-        const size_t lowest = wild ? 0 : from[j], n = (wild ? N_NASTY : upto[j]) - lowest;
-        buf_printf(out, "%s%s", j > 0 ? "," : "", nasty[lowest + table_random(seed) % n]);
-    }
-    buf_puts(out, "\n");
-}
-
 static void test_any_split(void **state) {
     (void)state;
-    static const char header[] = "c1,c2,c3,c4,c5,c6\n";
+    static const char header[] = NASTY_HEADER;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         uint64_t s = seed;
         struct buf rows = {0}, all = {0};
         size_t start[41];
         for (int i = 0; i < 40; i++) {
             start[i] = rows.size;
-            nasty_row(&s, i, &rows);
+            nasty_row(&s, i, 40, &rows);
         }
         start[40] = rows.size;
         const int n = 10 + (int)(table_random(&s) % 31);

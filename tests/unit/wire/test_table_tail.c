@@ -1,4 +1,5 @@
 /* Many appends, one after the other: what they leave is the whole table uploaded at once, in few chunks, and no row was written often. Versions before stay as they are. */
+#include "nasty_rows.h"
 #include "table_helper.h"
 #include "unit/base/alloc_fail.h"
 #include <jansson.h>
@@ -298,25 +299,9 @@ static void test_rows_in_any_numbers(void **state) {
 }
 
 /* ---- cells of all kinds ------------------------------------------------------------------------------------------------------------- */
-static const char *const nasty[] = {"1",          "2",    "007",  "1.50", "-0", "1e2", " 3",      "4 ",   "true", "FALSE",
-                                    " True ",     "x",    "\"\"", "NA",   "",   "?",   "\"a,b\"", "1e-9", "0.1",  "12345678901234567890",
-                                    "\"q\"\"q\"", "null", "+5",   ".5"};
-enum { N_NASTY = sizeof nasty / sizeof nasty[0], COLUMNS = 6 };
-
-/* Each column draws from a part of the list, so that types of all kinds come out, and late. */
-static void nasty_row(uint64_t *seed, int row, struct buf *out) {
-    static const size_t from[COLUMNS] = {0, 8, 0, 13, 0, 11}, upto[COLUMNS] = {6, 11, N_NASTY, 16, 2, 13};
-    for (size_t j = 0; j < COLUMNS; j++) {
-        const bool wild = row > 20 && table_random(seed) % 60 == 0;
-        const size_t lowest = wild ? 0 : from[j], n = (wild ? N_NASTY : upto[j]) - lowest;
-        buf_printf(out, "%s%s", j > 0 ? "," : "", nasty[lowest + table_random(seed) % n]);
-    }
-    buf_puts(out, "\n");
-}
-
 static void test_cells_of_all_kinds(void **state) {
     (void)state;
-    static const char header[] = "c1,c2,c3,c4,c5,c6\n";
+    static const char header[] = NASTY_HEADER;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         uint64_t s = seed;
         struct pool *pool = pool_new();
@@ -327,7 +312,7 @@ static void test_cells_of_all_kinds(void **state) {
             struct buf piece = {0};
             const size_t before = all.size;
             for (int rows = 1 + (int)(table_random(&s) % 4); rows > 0; rows--) {
-                nasty_row(&s, at++, &all);
+                nasty_row(&s, at++, 60, &all);
             }
             buf_printf(&piece, "%s%.*s", header, (int)(all.size - before), all.data + before);
             v = v == NULL ? upload(pool, &with_header, buf_cstr(&piece)) : append(v, &with_header, buf_cstr(&piece));
