@@ -12,6 +12,7 @@
 
 static void body_free(struct dataset_body *b) {
     problem_done(&b->failure);
+    hash_sha256_free(b->sha256);
     pthread_cond_destroy(&b->settled);
     pthread_mutex_destroy(&b->lock);
     free(b);
@@ -150,6 +151,11 @@ struct wire_table_sink dataset_body_sink(struct dataset_body *b) {
     return (struct wire_table_sink){.chunk = take_chunk, .reread = reread_chunk, .arg = b};
 }
 
+void dataset_body_seen(struct http_call *call, const char *bytes, size_t n) {
+    struct dataset_body *b = http_state(call);
+    hash_sha256_add(b->sha256, bytes, n);
+}
+
 enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes, size_t n) {
     struct dataset_body *b = http_state(call);
     struct problem problem = {0};
@@ -173,8 +179,11 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct
                           struct store_dataset *dataset, struct problem *problem) {
     struct wire_table_summary s;
     const bool alone = b->onto.id == 0;
+    char sha256[HASH_SHA256_TEXT];
     if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem))
         return false;
+    if (alone)
+        hash_sha256_hex(b->sha256, sha256);
     b->rows = s.n_rows - b->onto.n_rows;
     b->bytes = s.bytes;
     const struct store_dataset_new d = {
@@ -183,7 +192,7 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct
         .n_rows = s.n_rows,
         .n_cols = s.n_columns,
         .bytes = b->onto.bytes + s.bytes,
-        .sha256 = alone ? s.sha256 : NULL,
+        .sha256 = alone ? sha256 : NULL,
         .content = s.content,
         .columns = s.columns,
         .notes = s.notes,

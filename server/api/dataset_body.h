@@ -1,10 +1,11 @@
 /* A table in a body that flows through a reader into a staged part of the store: what PUT of a dataset and POST of its rows share.
  *
- * Who touches a body: the call (an I/O thread in begin and data, a pool thread in what is deferred and in end) and the store's writer thread, which says when a chunk is committed.
- * The call may be over while chunks are still queued, so the object is freed by the last of them. The reader is the call's alone. */
+ * Who touches a body: the call (an I/O thread in begin and seen, a pool thread in what is deferred, in data and end) and the store's writer thread, which says when a chunk is committed.
+ * The call may be over while chunks are still queued, so the object is freed by the last of them. The reader is the pool thread's alone, the hash the I/O thread's until the end. */
 #ifndef API_DATASET_BODY_H
 #define API_DATASET_BODY_H
 
+#include "base/hash.h"
 #include "http/http.h"
 #include "store/store.h"
 #include "wire/wire.h"
@@ -12,12 +13,13 @@
 #include <pthread.h>
 
 /* An open chunk and its columns' builders, and a share of the counts of distinct values, which seldom come to their limit; what waits for the store is
- * bounded there. */
-#define DATASET_BODY_HOLDS (32 << 20)
+ * bounded there. And what is on its way from the I/O thread. */
+#define DATASET_BODY_HOLDS (33 << 20)
 
 struct dataset_body {
     struct store *store;
     struct wire_table *table;          /* the call's; NULL before it is opened and once it has let go */
+    struct hash_sha256 *sha256;        /* of the bytes of the body; NULL: they are rows that are appended */
     int64_t part;                      /* staged chunks; 0 once published or dropped */
     const char *options;               /* what of the query changes the reading, canonical; in the call's arena */
     int64_t began;                     /* when, by the monotonic clock, in ns */
@@ -60,7 +62,8 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct
 /* Answers with the dataset's object, its place and tag, and beside it how long the body took, and frees it. */
 void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status, struct store_dataset *d);
 
-/* A sink's data and abort. */
+/* A sink's seen (where there is a sha256), data and abort. */
+void dataset_body_seen(struct http_call *call, const char *bytes, size_t n);
 enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes, size_t n);
 void dataset_body_abort(struct http_call *call);
 

@@ -36,7 +36,8 @@ static bool upload_begin(struct http_call *call) {
     const struct wire_table_sink sink = dataset_body_sink(b);
     b->options = canonical;
     b->table = wire_table_new(&options, &sink);
-    if (!b->table) {
+    b->sha256 = hash_sha256_new();
+    if (!b->table || !b->sha256) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
         return false;
     }
@@ -63,5 +64,9 @@ static void upload_end(struct http_call *call) {
     dataset_body_reply(call, b, published.created ? 201 : 200, &d);
 }
 
-const struct http_sink api_dataset_upload = {
-    .begin = upload_begin, .data = dataset_body_data, .end = upload_end, .abort = dataset_body_abort, .holds = DATASET_BODY_HOLDS};
+const struct http_sink api_dataset_upload = {.begin = upload_begin,
+                                             .seen = dataset_body_seen,
+                                             .data = dataset_body_data,
+                                             .end = upload_end,
+                                             .abort = dataset_body_abort,
+                                             .holds = DATASET_BODY_HOLDS};

@@ -1,7 +1,6 @@
 /* NDJSON in, an answer for each line out.
  *
- * The I/O thread only gathers what arrives. When enough is there the connection is suspended and a pool thread reads the lines, scores them and appends the answer to a spool, which is memory
- * at first and then a file without a name; so a slow client holds a buffer and no thread, and a fast one no more than a few hundred KiB. The answer begins when the body has ended: HTTP clients do
+ * A pool thread reads the lines as they come, scores them and appends the answer to a spool, which is memory at first and then a file without a name; so a slow client holds a buffer and no thread, and a fast one no more than a few hundred KiB. The answer begins when the body has ended: HTTP clients do
  * not read while they send. A line that is refused is answered by what is wrong with it, and the rest goes on. One version of the model answers all lines. */
 #include "api/lines.h"
 #include "api/handlers.h"
@@ -14,18 +13,18 @@
 #include <string.h>
 
 enum {
-    WORK_BYTES = 128 * 1024,      /* this much waiting is worth a pool thread's time */
-    ANSWER_BYTES = 64 * 1024,     /* of the answer are kept in memory; more goes to the file */
-    READ_BYTES = 128 * 1024,      /* of the file at a time */
-    BLOCK_NUMBERS = 32 * 1024,    /* of the rows that are scored together */
-    BLOCK_ROWS = 1024,            /* … and of them */
-    MAX_LINE = 16 * 1024 * 1024,  /* bytes */
-    USUAL_BYTES = 4 * WORK_BYTES, /* what a call holds, before it is known */
+    KEPT_BYTES = 512 * 1024,     /* more memory than that for the begin of a line is given back */
+    ANSWER_BYTES = 64 * 1024,    /* of the answer are kept in memory; more goes to the file */
+    READ_BYTES = 128 * 1024,     /* of the file at a time */
+    BLOCK_NUMBERS = 32 * 1024,   /* of the rows that are scored together */
+    BLOCK_ROWS = 1024,           /* … and of them */
+    MAX_LINE = 16 * 1024 * 1024, /* bytes */
+    USUAL_BYTES = 512 * 1024,    /* what a call holds, before it is known */
 };
 
 #define NOBODY_WAITS "the answer was given up: the client has closed its side, or the daemon is shutting down"
 
-/* One call. The I/O thread's and a pool thread's in turn. */
+/* One call. */
 struct lines {
     struct serving *serving;
     const struct serving_model *m; /* NULL: not yet, or no longer */
@@ -34,8 +33,9 @@ struct lines {
     unsigned outputs;
     struct wire_lines *reader; /* NULL: nothing was read yet */
     struct api_answer answer;
-    struct buf in;  /* arrived and not read */
-    size_t work_at; /* bytes of it that are worth a turn */
+    struct buf in; /* of a line whose end has not come */
+    size_t
+        work_at; /* bytes of it from which the line is looked at again: twice what it was, so that a long one is not read for every piece of it */
     struct buf out; /* answered and not in the file */
     struct spool spool;
     int64_t n_rows, n_refused; /* lines answered, and those of them that were refused */
@@ -139,29 +139,39 @@ static bool take_lines(struct lines *l, struct http_call *call, const char *byte
     return true;
 }
 
-/* Takes the first n bytes off what has arrived; the memory of a long line is given back. */
-static void shift(struct lines *l, size_t n) {
-    const size_t left = l->in.size - n;
+/* Keeps what is left of bytes[n], the begin of a line, which may lie in l->in. */
+static void keep(struct lines *l, const char *bytes, size_t n) {
     struct buf fresh = {0};
-    l->work_at = 2 * left > WORK_BYTES ? 2 * left : WORK_BYTES;
-    if (l->in.capacity > 4 * l->work_at) {
-        buf_append(&fresh, l->in.data + n, left);
+    l->work_at = 2 * n;
+    if (l->in.capacity > KEPT_BYTES && l->in.capacity > 4 * n) { /* it was a long line */
+        buf_append(&fresh, bytes, n);
         buf_done(&l->in);
         l->in = fresh;
         return;
     }
-    if (left > 0 && n > 0)
-        memmove(l->in.data, l->in.data + n, left);
-    l->in.size = left;
+    if (l->in.size > 0)
+        memmove(l->in.data, bytes, n);
+    else
+        buf_append(&l->in, bytes, n);
+    l->in.size = n;
 }
 
-static bool turn(struct lines *l, struct http_call *call, bool last, struct problem *problem) {
+/* Reads and answers what n bytes more make whole. */
+static bool turn(struct lines *l, struct http_call *call, const char *bytes, size_t n, bool last, struct problem *problem) {
     size_t used = 0;
+    if (l->in.size > 0) {
+        buf_append(&l->in, bytes, n);
+        bytes = l->in.data;
+        n = l->in.size;
+    }
+    if (!l->in.failed && n < l->work_at && !last)
+        return true;
+    if (!l->in.failed && !take_lines(l, call, bytes, n, last, &used, problem))
+        return false;
+    if (!l->in.failed)
+        keep(l, bytes + used, n - used);
     if (l->in.failed)
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left for the lines");
-    if (!take_lines(l, call, l->in.data ? l->in.data : "", l->in.size, last, &used, problem))
-        return false;
-    shift(l, used);
     /* Between two turns a call that has a file keeps its answer there alone. */
     return l->spool.fd < 0 || l->out.size == 0 || to_file(l, problem);
 }
@@ -237,7 +247,6 @@ static struct lines *lines_new(struct http_call *call, enum api_answer_kind kind
     l->kind = kind;
     l->format = format;
     l->outputs = outputs;
-    l->work_at = WORK_BYTES;
     spool_init(&l->spool, app->spool_dir, app->max_spool);
     http_set_state(call, l);
     http_on_done(call, lines_free);
@@ -290,24 +299,19 @@ static bool begin_coordinates(struct http_call *call) {
 
 static enum http_sink_state lines_data(struct http_call *call, const char *bytes, size_t n) {
     struct lines *l = http_state(call);
-    buf_append(&l->in, bytes, n);
-    return l->in.size >= l->work_at || l->in.failed ? HTTP_SINK_WORK : HTTP_SINK_MORE;
-}
-
-static void lines_work(struct http_call *call) {
-    struct lines *l = http_state(call);
     struct problem problem = {0};
-    if (turn(l, call, false, &problem))
-        return;
+    if (turn(l, call, bytes, n, false, &problem))
+        return HTTP_SINK_MORE;
     let_go(l);
     spool_done(&l->spool);
     http_reply_problem(call, &problem);
+    return HTTP_SINK_REFUSED;
 }
 
 static void lines_end(struct http_call *call) {
     struct lines *l = http_state(call);
     struct problem problem = {0};
-    if (!turn(l, call, true, &problem) || !finish(l, call, &problem))
+    if (!turn(l, call, "", 0, true, &problem) || !finish(l, call, &problem))
         http_reply_problem(call, &problem);
 }
 
@@ -325,7 +329,7 @@ static int64_t lines_held(const struct http_call *call) {
 #define LINES_SINK(begin_)                                                                                                                 \
     {                                                                                                                                      \
         .wants = lines_want, .body_limit = body_limit, .limit_option = "--max-upload", .begin = begin_, .data = lines_data,                \
-        .work = lines_work, .end = lines_end, .abort = lines_abort, .holds = USUAL_BYTES, .held = lines_held                               \
+        .end = lines_end, .abort = lines_abort, .holds = USUAL_BYTES, .held = lines_held                                                   \
     }
 const struct http_sink api_predict_lines = LINES_SINK(begin_predictions);
 const struct http_sink api_transform_lines = LINES_SINK(begin_coordinates);

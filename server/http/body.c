@@ -99,18 +99,22 @@ static bool refuse_filled(struct http_call *call) {
     return true;
 }
 
+static void fail_no_memory(struct http_call *call) {
+    http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+}
+
 static void fail_no_room(struct http_call *call) {
     http_fail(call, PROBLEM_UNAVAILABLE, "the bodies and answers in flight have all the memory that --body-memory allows; try again");
 }
 
 /* What a body of this many bytes will be counted with. */
-static int64_t weight_of(const struct http_call *call, int64_t length) {
+static size_t weight_of(const struct http_call *call, int64_t length) {
     const struct http_sink *sink = call->sink;
     if (sink == NULL)
-        return length;
+        return (size_t)length;
     if (sink->held != NULL && call->sink_open)
-        return sink->held(call);
-    return length < sink->holds / READER_FACTOR ? length * READER_FACTOR : sink->holds;
+        return relay_weight(call);
+    return (size_t)(length < sink->holds / READER_FACTOR ? length * READER_FACTOR : sink->holds);
 }
 
 static size_t decoder_weight(const struct http_call *call) {
@@ -132,7 +136,7 @@ static bool grow(struct http_call *call, size_t n) {
     }
     if (buf_set_capacity(body, capacity))
         return true;
-    http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+    fail_no_memory(call);
     return false;
 }
 
@@ -151,7 +155,7 @@ static bool accept_coding(struct http_call *call) {
         call->io->decoded = malloc(DECODER_ROOM);
     call->decoder = call->io->decoded != NULL ? decoder_new(coding) : NULL;
     if (call->decoder == NULL)
-        http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
+        fail_no_memory(call);
     return call->decoder != NULL;
 }
 
@@ -175,7 +179,7 @@ static bool accept_header(struct http_call *call) {
         fail_too_large(call);
         return false;
     }
-    if (call->headers.length > 0 && !memory_has_room(&call->server->memory, weight_of(call, call->headers.length))) {
+    if (call->headers.length > 0 && !memory_has_room(&call->server->memory, (int64_t)weight_of(call, call->headers.length))) {
         fail_no_room(call);
         return false;
     }
@@ -241,124 +245,50 @@ bool body_begin(struct http_call *call) {
     return connection_enter(call->connection, PHASE_BODY);
 }
 
-/* ---- pausing ------------------------------------------------------------------------------------------------------------------------ */
-
-static bool take_early_resume(struct http_call *call) {
-    bool early = call->resume_early;
-    call->resume_early = false;
-    return early;
-}
-
-static void paused_unlink(struct http_call *call) {
-    struct http_server *server = call->server;
-    if (call->paused_previous != NULL)
-        call->paused_previous->paused_next = call->paused_next;
-    else
-        server->paused = call->paused_next;
-    if (call->paused_next != NULL)
-        call->paused_next->paused_previous = call->paused_previous;
-    call->paused_next = call->paused_previous = NULL;
-    call->paused = false;
-}
-
-static void resume(struct http_call *call) {
-    atomic_store(&call->let_go, true);
-    (void)connection_enter(call->connection, PHASE_BODY); /* the I/O thread leaves a suspended connection alone */
-    call_resume(call);
-}
-
-/* The connection is suspended before anyone can see that it is paused: a resume that overtakes its suspend is lost by the library. */
-static enum body_next pause_body(struct http_call *call) {
-    struct http_server *server = call->server;
-    (void)pthread_mutex_lock(&server->pause_lock);
-    bool early = take_early_resume(call);
-    (void)pthread_mutex_unlock(&server->pause_lock);
-    if (early)
-        return BODY_CONTINUE;
-    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call))
-        return BODY_CLOSE;
-    (void)pthread_mutex_lock(&server->pause_lock);
-    early = take_early_resume(call);
-    if (!early) {
-        call->paused = true;
-        call->paused_next = server->paused;
-        if (server->paused != NULL)
-            server->paused->paused_previous = call;
-        server->paused = call;
-    }
-    (void)pthread_mutex_unlock(&server->pause_lock);
-    if (early)
-        resume(call);
-    return BODY_WAIT;
-}
-
-void http_resume_body(struct http_call *call) {
-    struct http_server *server = call->server;
-    (void)pthread_mutex_lock(&server->pause_lock);
-    bool paused = call->paused;
-    if (paused)
-        paused_unlink(call);
-    else
-        call->resume_early = true;
-    (void)pthread_mutex_unlock(&server->pause_lock);
-    if (paused)
-        resume(call);
-}
-
-void body_resume_all(struct http_server *server) {
-    for (;;) {
-        (void)pthread_mutex_lock(&server->pause_lock);
-        struct http_call *call = server->paused;
-        if (call != NULL)
-            paused_unlink(call);
-        (void)pthread_mutex_unlock(&server->pause_lock);
-        if (call == NULL)
-            return;
-        resume(call);
-    }
-}
-
 /* ---- bytes -------------------------------------------------------------------------------------------------------------------------- */
 
 static enum body_next refused(struct http_call *call) {
     return refuse_filled(call) ? BODY_CONTINUE : BODY_CLOSE;
 }
 
-/* On the pool, the connection suspended. What it refuses the I/O thread finds when the connection goes on. */
-static void run_work(struct http_call *call) {
-    call->sink->work(call);
-    resume(call);
+static enum body_next wait_for_relay(struct http_call *call) {
+    return relay_wait(call) ? BODY_WAIT : BODY_CLOSE;
 }
 
-static enum body_next work_on_body(struct http_call *call) {
-    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call))
-        return BODY_CLOSE;
-    call_push(call, run_work);
-    return BODY_WAIT;
+/* Refuses the body for the reason that `fail` fills in; while its sink is taking a slice, that is for later. */
+static enum body_next refuse_for(struct http_call *call, void (*fail)(struct http_call *call)) {
+    if (call->sink_open && relay_stop(call, fail))
+        return wait_for_relay(call);
+    sink_abort(call);
+    fail(call);
+    return refused(call);
+}
+
+/* The body was refused on the pool, or while the pool had the sink: the answer is filled now. */
+static void settle_refusal(struct http_call *call) {
+    if (call->reply.kind == REPLY_NONE) {
+        sink_abort(call);
+        call->relay.stop(call);
+    }
+    call->sink_open = false;
 }
 
 static enum body_next sink_take(struct http_call *call, const char *bytes, size_t n) {
-    if (call->reply.kind != REPLY_NONE) { /* its work has refused the body */
-        call->sink_open = false;
-        return refused(call);
-    }
-    if (!memory_hold(&call->server->memory, &call->body_share, (size_t)weight_of(call, (int64_t)call->body_read) + decoder_weight(call))) {
-        sink_abort(call);
-        fail_no_room(call);
-        return refused(call);
-    }
-    switch (call->sink->data(call, bytes, n)) {
-    case HTTP_SINK_MORE:
-        return BODY_CONTINUE;
-    case HTTP_SINK_PAUSE:
-        return pause_body(call);
-    case HTTP_SINK_WORK:
-        return work_on_body(call);
-    case HTTP_SINK_REFUSED:
+    switch (relay_state(call)) {
+    case RELAY_OPEN:
         break;
+    case RELAY_STOPPING:
+        return wait_for_relay(call);
+    case RELAY_STOPPED:
+    case RELAY_REFUSED:
+        settle_refusal(call);
+        return refused(call);
     }
-    call->sink_open = false;
-    return refused(call);
+    if (!memory_hold(&call->server->memory, &call->body_share, weight_of(call, (int64_t)call->body_read) + decoder_weight(call)))
+        return refuse_for(call, fail_no_room);
+    if (!relay_add(call, bytes, n))
+        return refuse_for(call, fail_no_memory);
+    return relay_is_full(call) ? wait_for_relay(call) : BODY_CONTINUE;
 }
 
 /* Nobody wants it: thrown away, within the same bounds as what is refused. */
@@ -375,11 +305,8 @@ static enum body_next waste(struct http_call *call, size_t n) {
 /* Bytes of the body as the handler is to see them. */
 static enum body_next take_plain(struct http_call *call, const char *bytes, size_t n) {
     call->body_read += n;
-    if (call->body_read > (uint64_t)call->body_limit) { /* chunked or coded: its length was not known before */
-        sink_abort(call);
-        fail_too_large(call);
-        return refused(call);
-    }
+    if (call->body_read > (uint64_t)call->body_limit) /* chunked or coded: its length was not known before */
+        return refuse_for(call, fail_too_large);
     if (call->sink != NULL)
         return sink_take(call, bytes, n);
     if (!grow(call, n))
@@ -408,12 +335,7 @@ static enum body_next take_coded(struct http_call *call, const char *bytes, size
             *left = n - at;
         if (state == DECODER_MORE || next != BODY_CONTINUE || atomic_load(&call->stage) != STAGE_BODY)
             continue;
-        sink_abort(call);
-        if (state == DECODER_FAULT)
-            fail_coding(call);
-        else
-            http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
-        return refused(call);
+        return refuse_for(call, state == DECODER_FAULT ? fail_coding : fail_no_memory);
     }
     return next;
 }
@@ -425,11 +347,20 @@ static enum body_next take(struct http_call *call, const char *bytes, size_t n, 
 }
 
 bool body_complete(struct http_call *call) {
-    if (call->decoder == NULL || decoder_fault(call->decoder) == NULL)
-        return true;
-    sink_abort(call);
-    fail_coding(call);
-    return false;
+    const bool whole = call->decoder == NULL || decoder_fault(call->decoder) == NULL;
+    enum relay_state state = call->sink_open ? relay_state(call) : RELAY_OPEN;
+    if (state == RELAY_OPEN && !whole) {
+        if (call->sink_open && relay_stop(call, fail_coding))
+            return true; /* answered when the slice is taken */
+        sink_abort(call);
+        fail_coding(call);
+        return false;
+    }
+    if (state == RELAY_STOPPED || state == RELAY_REFUSED) {
+        settle_refusal(call);
+        return false;
+    }
+    return true;
 }
 
 static enum body_next discard(struct http_call *call, size_t n) {
@@ -451,11 +382,13 @@ enum body_next body_take(struct http_call *call, const char *bytes, size_t n, si
 }
 
 void body_abandon(struct http_call *call) {
-    sink_abort(call);
+    if (!call->sink_open || !relay_abandon(call))
+        sink_abort(call);
 }
 
 void body_forget(struct http_call *call) {
     buf_done(&call->body);
+    relay_done(&call->relay);
     decoder_free(call->decoder);
     call->decoder = NULL;
     memory_hold_anyway(&call->server->memory, &call->body_share, 0);

@@ -19,7 +19,7 @@ bool body_begin(struct http_call *call);
 bool body_judged(struct http_call *call);
 /* Takes bytes[n] but for the last *left of them, which only a paused one leaves. */
 enum body_next body_take(struct http_call *call, const char *bytes, size_t n, size_t *left);
-/* The body has come to its end: false: it may not end here, the answer is filled. */
+/* The body has come to its end. false: it may not end here, or was refused: the answer is filled. */
 bool body_complete(struct http_call *call);
 /* Ends the connection with the call's filled answer, written on the descriptor at once. */
 void body_answer_and_close(struct http_call *call);
@@ -31,7 +31,4 @@ void body_write_refusal(const struct http_server *server, int fd, enum problem_t
 void body_abandon(struct http_call *call);
 /* The body is needed no more: gives its memory back. */
 void body_forget(struct http_call *call);
-/* Lets every paused body go on (the server stops and nobody else will). */
-void body_resume_all(struct http_server *server);
-
 #endif

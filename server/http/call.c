@@ -162,7 +162,8 @@ void call_answer(struct http_call *call) {
 
 bool http_gone(const struct http_call *call) {
     return atomic_load_explicit(&call->connection->gone, memory_order_relaxed) ||
-           atomic_load_explicit(&call->server->stopping, memory_order_relaxed);
+           atomic_load_explicit(&call->server->stopping, memory_order_relaxed) ||
+           atomic_load_explicit(&call->relay.abandoned, memory_order_relaxed);
 }
 
 bool call_is_head(const struct http_call *call) {

@@ -8,6 +8,7 @@
 #include "http/headers.h"
 #include "http/http.h"
 #include "http/pool.h"
+#include "http/relay.h"
 #include "http/router.h"
 #include "http/target.h"
 #include <microhttpd.h>
@@ -87,11 +88,9 @@ struct http_call {
     struct buf body;         /* HTTP_BODY_MEMORY */
     size_t body_share;       /* of server->memory: the body's, or its sink's */
     int64_t discarded;       /* bytes thrown away in STAGE_DISCARD */
-    bool sink_open;          /* begin succeeded, neither end nor abort was called */
-    bool paused;             /* this and the next three: server->pause_lock */
-    bool resume_early;       /* http_resume_body came before the data callback had returned */
-    struct http_call *paused_next, *paused_previous;
-    atomic_bool let_go; /* resumed after a pause: what is left of the body may be in the library's buffer (library_reads.c) */
+    bool sink_open;          /* begin succeeded, neither end nor abort was called; whose the sink is (relay.h) */
+    struct relay relay;      /* a streamed body on its way to its sink */
+    atomic_bool let_go;      /* resumed after a pause: what is left of the body may be in the library's buffer (library_reads.c) */
 
     /* work */
     struct pool_job job;                              /* one at a time */

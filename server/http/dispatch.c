@@ -70,6 +70,7 @@ static void run_handle(struct http_call *call) {
 }
 
 static void run_end(struct http_call *call) {
+    call->sink_open = false;
     call->sink->end(call);
     after_handler(call);
 }
@@ -95,16 +96,23 @@ static enum MHD_Result handle_here(struct http_call *call) {
     return queue(call);
 }
 
+/* Whatever of the body is still on its way to the sink goes first. */
+static enum MHD_Result end_sink(struct http_call *call) {
+    atomic_store(&call->stage, STAGE_WORK);
+    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call))
+        return MHD_NO;
+    relay_end(call, run_end);
+    return MHD_YES;
+}
+
 /* The whole request is here. */
 static enum MHD_Result complete(struct http_call *call) {
     const struct http_route *route = call->match.route;
     call->arrived = true;
-    if (call->reply.kind == REPLY_NONE && !body_complete(call))
+    if (!body_complete(call))
         return queue(call);
-    if (call->sink != NULL) {
-        call->sink_open = false;
-        return call->reply.kind == REPLY_NONE ? to_pool(call, run_end) : queue(call); /* its work may have refused the last of the body */
-    }
+    if (call->sink != NULL)
+        return end_sink(call);
     if (route->body == HTTP_BODY_MEMORY && buf_cstr(&call->body) == NULL) {
         http_fail(call, PROBLEM_UNAVAILABLE, "out of memory");
         return queue(call);

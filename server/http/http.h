@@ -71,8 +71,8 @@ void http_poke(struct http_server *server);
 enum http_body { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_STREAM };
 enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
 
-/* How a streamed body is taken. All but `end` run on an I/O thread and must not block. */
-enum http_sink_state { HTTP_SINK_MORE, HTTP_SINK_PAUSE, HTTP_SINK_WORK, HTTP_SINK_REFUSED };
+/* How a streamed body is taken. `wants`, `begin` and `seen` run on an I/O thread and must not block; `data` and `end` on a pool thread, one after the other, never two of a call at once. */
+enum http_sink_state { HTTP_SINK_MORE, HTTP_SINK_PAUSE, HTTP_SINK_REFUSED };
 struct http_sink {
     /* On a route whose body is taken in memory: is this one streamed into the sink instead? By the headers. NULL there: none is. */
     bool (*wants)(const struct http_call *call);
@@ -81,19 +81,20 @@ struct http_sink {
     /* Judges the request by its headers (content type, options in the query). What must wait for the store is judged by http_defer: `handle` runs on a pool
      * thread before any of the body is taken, or asked for where the client waits for 100 Continue, and refuses by http_reply_problem. Returns false after http_reply_problem: refused; the body is discarded as the rules say. */
     bool (*begin)(struct http_call *call);
-    /* n bytes arrived. PAUSE: they were taken, no more until http_resume_body. WORK: they were taken, no more until `work` has run. REFUSED after http_reply_problem: the rest is
-     * discarded, `end` is not called, `abort` is not either. */
+    /* n bytes have arrived, which `data` will be given some time later, or never: what can be done for them beside it, such as to hash them. NULL: nothing. */
+    void (*seen)(struct http_call *call, const char *bytes, size_t n);
+    /* The next n bytes, a few hundred thousand at most; more arrive meanwhile. PAUSE: they were taken, no more until http_resume_body. REFUSED after http_reply_problem, or another answer:
+     * the rest is discarded, neither `end` nor `abort` is called. */
     enum http_sink_state (*data)(struct http_call *call, const char *bytes, size_t n);
-    /* On a pool thread, the connection suspended: what would hold an I/O thread for too long. May refuse by http_reply_problem, with the consequences of REFUSED. NULL: never asked for. */
-    void (*work)(struct http_call *call);
-    /* The body is complete: on a pool thread, fills the answer. */
+    /* The body is complete: fills the answer. */
     void (*end)(struct http_call *call);
     /* The client left or was cut off: give everything back. Any thread. */
     void (*abort)(struct http_call *call);
     int64_t
-        holds; /* bytes that one call's reader holds at most, whatever comes: counted against body_memory as the body grows. 0: next to nothing */
+        holds; /* bytes that one call's reader holds at most, whatever comes, and 1 MiB for what is on its way to it: counted against body_memory as the body grows. 0: next to nothing */
     int64_t (*held)(
-        const struct http_call *call); /* bytes that it holds now: counted in the place of `holds` whenever bytes arrive. NULL: not known */
+        const struct http_call
+            *call); /* bytes that it holds now, asked after `data` on its thread: counted in the place of `holds`. NULL: not known */
 };
 
 struct http_route {
@@ -175,7 +176,8 @@ void http_stream(struct http_call *call, int status, const char *content_type, d
 /* … of so many bytes, which Content-Length says: `next` must END with the last of them (with fewer the connection is cut). */
 void http_stream_sized(struct http_call *call, int status, const char *content_type, uint64_t size,
                        enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle, bool draining));
-void http_resume_body(
-    struct http_call *call); /* after HTTP_SINK_PAUSE; any thread, once a pause; may come before the data callback has returned */
+/* After HTTP_SINK_PAUSE; any thread, once a pause; may come before the data callback has returned. The client may leave during a pause, so the caller sees to it that http_on_done has not
+ * run: by a lock that both take. */
+void http_resume_body(struct http_call *call);
 
 #endif

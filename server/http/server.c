@@ -140,7 +140,7 @@ bool http_start(const struct http_settings *settings, const struct http_route *r
     struct http_server *server = calloc(1, sizeof *server);
     if (server == NULL)
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
-    if (pthread_mutex_init(&server->pause_lock, NULL) != 0) {
+    if (pthread_mutex_init(&server->relay_lock, NULL) != 0) {
         free(server);
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
     }
@@ -244,7 +244,7 @@ static bool wait_for_suspended(struct http_server *server) {
         if (waited >= CALLS_PATIENCE_NS)
             return false;
         if (waited >= PAUSED_PATIENCE_NS)
-            body_resume_all(server);
+            relay_resume_all(server);
         sleep_ms(2);
     }
     return true;
@@ -285,7 +285,7 @@ bool http_stop(struct http_server *server) {
     address_counts_done(&server->per_address);
     router_free(server->router);
     arena_done(&server->base_arena);
-    (void)pthread_mutex_destroy(&server->pause_lock);
+    (void)pthread_mutex_destroy(&server->relay_lock);
     free(server);
     return true;
 }

@@ -69,8 +69,8 @@ struct http_server {
     struct io io[HTTP_MAX_IO_THREADS];
     size_t n_io; /* daemons started */
     struct server_metrics metrics;
-    pthread_mutex_t pause_lock; /* guards paused and the calls' paused, resume_early and links */
-    struct http_call *paused;   /* calls whose body is paused */
+    pthread_mutex_t relay_lock; /* guards what comes next and the calls' relays (relay.h) */
+    struct http_call *waiting;  /* calls whose connection waits for their sink */
     _Atomic int64_t suspended;  /* connections suspended now */
     bool strings_in_place;      /* the library is one that leaves the strings of a header where they arrived */
     atomic_bool draining;

@@ -48,8 +48,9 @@ static void look(struct http_server *server, struct connection *c, const struct 
     tcp_progress_read(c->fd, &progress);
     if (!progress.counted)
         progress.sent += atomic_load(&c->handed);
+    const bool refused = phase == PHASE_BODY && c->last_words != NULL; /* on the pool, and the I/O thread has not heard of it (relay.h) */
     struct deadline_view view = {.epoch = state >> 8,
-                                 .phase = phase,
+                                 .phase = refused ? PHASE_DISCARD : phase,
                                  .received = progress.received,
                                  .taken = atomic_load(&c->body),
                                  .sent = progress.sent,
@@ -101,7 +102,8 @@ static void *sweeper_main(void *arg) {
     const struct deadline_limits limits = {.header_ns = (int64_t)(server->settings.header_timeout * 1e9),
                                            .idle_ns = (int64_t)(server->settings.idle_timeout * 1e9),
                                            .keep_alive_ns = (int64_t)(server->settings.keep_alive_timeout * 1e9),
-                                           .discard_ns = (int64_t)(server->settings.discard_time * 1e9),
+                                           .discard_ns =
+                                               server->settings.discard_limit > 0 ? (int64_t)(server->settings.discard_time * 1e9) : 0,
                                            .minimum_rate = server->settings.minimum_rate};
     const int64_t tick = tick_of(&limits);
     (void)pthread_mutex_lock(&s->lock);

@@ -167,9 +167,8 @@ struct wire_table *wire_table_new(const struct wire_table_options *options, cons
     }
     t->options = *options;
     t->look = LOOK_FIRST;
-    t->sha256 = hash_sha256_new();
     struct problem problem = {0};
-    if (t->sha256 == NULL || !builder_init(&t->builder, options, sink, &problem)) {
+    if (!builder_init(&t->builder, options, sink, &problem)) {
         /* options that wire_table_option has not seen may be wrong: told at the first call */
         if (problem.type != PROBLEM_BAD_REQUEST) {
             problem_done(&problem);
@@ -201,7 +200,6 @@ void wire_table_free(struct wire_table *t) {
         return;
     }
     builder_done(&t->builder);
-    hash_sha256_free(t->sha256);
     table_csv_done(t);
     table_json_done(t);
     table_svmlight_done(t);
@@ -220,7 +218,6 @@ void wire_table_free(struct wire_table *t) {
 bool wire_table_feed(struct wire_table *t, const char *bytes, size_t n, struct problem *problem) {
     if (!t->refused) {
         size_t used = 0;
-        hash_sha256_add(t->sha256, bytes, n);
         t->bytes += (int64_t)n;
         if ((t->decided || look_ahead(t, bytes, n, &used)) && t->decided && used < n) {
             consume(t, bytes + used, n - used);
@@ -336,7 +333,6 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
     if (summary.columns == NULL || summary.notes == NULL || !builder_content(&t->builder, summary.content)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
-    hash_sha256_hex(t->sha256, summary.sha256);
     *out = summary;
     builder_done(&t->builder);
     t->builder = (struct table_builder){0};

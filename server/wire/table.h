@@ -5,7 +5,6 @@
 #ifndef WIRE_TABLE_H
 #define WIRE_TABLE_H
 
-#include "base/hash.h"
 #include "wire/csv.h"
 #include "wire/json.h"
 #include "wire/table_append.h"
@@ -62,7 +61,6 @@ struct table_skipped {
 struct wire_table {
     struct wire_table_options options;
     struct table_builder builder;
-    struct hash_sha256 *sha256;
     int64_t bytes;           /* fed */
     struct buf ahead;        /* the first bytes, until format, delimiter and header are known */
     size_t look;             /* how many of them to look at */

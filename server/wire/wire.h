@@ -71,7 +71,7 @@ struct wire_table_stored {
 /* A reader of rows for a stored table: its columns are that table's, found by name (a header, JSON) or by position; options types and label are not used. The sink's chunks are those of the new
  * rows, from 1. Number 0, if it comes at all, comes last and goes before them: it has the rows of the last `n_taken` stored chunks, which are to be left out, and behind them the new rows if these
  * are in no other chunk. reread numbers the stored chunks from 0 and then those that were delivered in their order; it is needed in any case. The summary is of the whole table, but for
- * `bytes`, `sha256` (of the bytes fed) and `n_chunks` (delivered); `notes` are the stored ones with a member "append". NULL: problem.
+ * `bytes` (fed) and `n_chunks` (delivered); `notes` are the stored ones with a member "append". NULL: problem.
  * What is taken in: table_tail.h. However rows come, a table of n rows then ends in no more than about log n short chunks, each row having been written about log n times. */
 struct wire_table *wire_table_new_onto(const struct wire_table_options *options, const struct wire_table_stored *stored,
                                        const struct wire_table_sink *sink, struct problem *problem);
@@ -90,7 +90,6 @@ struct wire_table_summary {
     int64_t n_rows, n_columns, n_chunks;
     int64_t n_taken;     /* rows were appended: so many of the stored table's last chunks are in the new chunk 0 */
     int64_t bytes;       /* fed */
-    char sha256[65];     /* of the bytes fed */
     char content[80];    /* "b2:<hex>": BLAKE2b over column names, types and values */
     const char *columns; /* JSON array as API.md shows it */
     const char *notes;   /* JSON object: format, delimiter, header, comments, missing tokens, skipped rows, warnings */

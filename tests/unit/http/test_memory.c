@@ -41,7 +41,8 @@ static double held(void) {
 static void wait_until_held(double low, double high) {
     for (int i = 0; i < 4000 && (held() < low || held() > high); i++)
         usleep(5000);
-    assert_true(held() >= low && held() <= high);
+    if (held() < low || held() > high)
+        fail_msg("%.0f is held, not %.0f to %.0f", held(), low, high);
 }
 
 static void send_bytes(int fd, size_t n) {

@@ -27,7 +27,6 @@ struct toy {
     atomic_int streams;            /* streams under way */
     atomic_long sunk;              /* bytes sinks took */
     atomic_int resumes;            /* bodies resumed by the helper thread */
-    atomic_int turns;              /* of sinks on the pool */
     atomic_int busy, changed;      /* calls of /busy and /stuck under way; of /change begun */
     atomic_bool release;           /* lets /stuck end */
     pthread_mutex_t lock;
@@ -185,17 +184,30 @@ static inline void toy_stream_events(struct http_call *call) {
     toy_stream_begin(call, wait != NULL ? strtod(wait, NULL) : 60, toy_events);
 }
 
-/* ---- a sink that counts. ?pause: pauses at every piece; ?work: a turn on the pool after every piece, which ?turn=N refuses after N bytes; ?refuse=N: refuses after N bytes; ?begin=refuse; ?judge=refuse, ?judge=pass:
- * on the pool, before the body */
+/* ---- a sink that counts. ?pause: pauses at every slice; ?slow=N: takes N ms for each; ?refuse=N: refuses after N bytes; ?begin=refuse; ?judge=refuse, ?judge=pass: on the pool, before the body */
 struct toy_sink {
     struct toy *toy;
-    size_t n;
-    unsigned sum;
-    size_t worked; /* bytes that had a turn */
+    struct http_call *call;
+    size_t n, seen; /* bytes */
+    unsigned sum, seen_sum;
+    atomic_bool busy; /* a slice is being taken */
 };
+static inline unsigned toy_sum(unsigned sum, const char *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        sum = sum * 31 + (unsigned char)bytes[i];
+    return sum;
+}
 static inline void toy_sink_done(void *state) {
-    atomic_fetch_add(&((struct toy_sink *)state)->toy->done, 1);
-    free(state);
+    struct toy_sink *s = state;
+    struct toy *toy = s->toy;
+    pthread_mutex_lock(&toy->lock); /* a call that is over cannot be resumed any more */
+    for (size_t i = toy->n_paused; i-- > 0;) {
+        if (toy->paused[i] == s->call)
+            toy->paused[i] = toy->paused[--toy->n_paused];
+    }
+    pthread_mutex_unlock(&toy->lock);
+    free(s);
+    atomic_fetch_add(&toy->done, 1);
 }
 static inline void toy_judge(struct http_call *call) {
     if (strcmp(http_query(call, "judge"), "refuse") == 0)
@@ -209,27 +221,25 @@ static inline bool toy_begin(struct http_call *call) {
     struct toy_sink *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->toy = toy_of(call);
+    s->call = call;
     http_set_state(call, s);
     http_on_done(call, toy_sink_done);
     if (http_query(call, "judge") != NULL)
         http_defer(call, toy_judge);
     return true;
 }
-static inline void toy_turn(struct http_call *call) {
+static inline void toy_seen(struct http_call *call, const char *bytes, size_t n) {
     struct toy_sink *s = http_state(call);
-    const char *turn = http_query(call, "turn");
-    assert_true(s->n > s->worked); /* once for each piece, and never two at once */
-    s->worked = s->n;
-    atomic_fetch_add(&s->toy->turns, 1);
-    if (turn != NULL && s->n > strtoul(turn, NULL, 10))
-        http_fail(call, PROBLEM_INVALID_DATASET, "refused at work");
+    s->seen += n;
+    s->seen_sum = toy_sum(s->seen_sum, bytes, n);
 }
-static inline enum http_sink_state toy_data(struct http_call *call, const char *bytes, size_t n) {
+static inline enum http_sink_state toy_take(struct http_call *call, const char *bytes, size_t n) {
     struct toy_sink *s = http_state(call);
+    const char *slow = http_query(call, "slow");
     s->n += n;
-    atomic_fetch_add(&s->toy->sunk, (long)n);
-    for (size_t i = 0; i < n; i++)
-        s->sum = s->sum * 31 + (unsigned char)bytes[i];
+    s->sum = toy_sum(s->sum, bytes, n);
+    if (slow != NULL)
+        usleep((useconds_t)(1000 * strtoul(slow, NULL, 10)));
     const char *refuse = http_query(call, "refuse");
     if (refuse != NULL && s->n > strtoul(refuse, NULL, 10)) {
         struct problem p = {0};
@@ -241,10 +251,6 @@ static inline enum http_sink_state toy_data(struct http_call *call, const char *
         http_resume_body(call);
         return HTTP_SINK_PAUSE;
     }
-    if (http_query(call, "work") != NULL) {
-        assert_true(s->worked == s->n - n);
-        return HTTP_SINK_WORK;
-    }
     if (http_query(call, "pause") == NULL)
         return HTTP_SINK_MORE;
     pthread_mutex_lock(&s->toy->lock);
@@ -254,8 +260,17 @@ static inline enum http_sink_state toy_data(struct http_call *call, const char *
     pthread_mutex_unlock(&s->toy->lock);
     return HTTP_SINK_PAUSE;
 }
+static inline enum http_sink_state toy_data(struct http_call *call, const char *bytes, size_t n) {
+    struct toy_sink *s = http_state(call);
+    atomic_fetch_add(&s->toy->sunk, (long)n);
+    assert_true(n > 0 && !atomic_exchange(&s->busy, true)); /* never two at once */
+    const enum http_sink_state state = toy_take(call, bytes, n);
+    atomic_store(&s->busy, false);
+    return state;
+}
 static inline void toy_end(struct http_call *call) {
     struct toy_sink *s = http_state(call);
+    assert_true(!atomic_load(&s->busy) && s->seen == s->n && s->seen_sum == s->sum);
     atomic_fetch_add(&s->toy->ends, 1);
     struct buf out = {0};
     buf_printf(&out, "n=%zu sum=%u\n", s->n, s->sum);
@@ -273,10 +288,8 @@ static inline void *toy_helper(void *arg) {
             continue;
         }
         struct http_call *call = toy->paused[--toy->n_paused];
-        pthread_mutex_unlock(&toy->lock);
         atomic_fetch_add(&toy->resumes, 1);
         http_resume_body(call);
-        pthread_mutex_lock(&toy->lock);
     }
     pthread_mutex_unlock(&toy->lock);
     return NULL;
@@ -284,7 +297,7 @@ static inline void *toy_helper(void *arg) {
 
 #define TOY_READER (1 << 20)
 static const struct http_sink TOY_SINK = {
-    .begin = toy_begin, .data = toy_data, .end = toy_end, .abort = toy_abort, .work = toy_turn, .holds = TOY_READER};
+    .begin = toy_begin, .data = toy_data, .end = toy_end, .abort = toy_abort, .seen = toy_seen, .holds = TOY_READER};
 static const struct http_route TOY_ROUTES[] = {
     {.method = "GET", .path = "/ok", .operation = "ok", .handle = toy_ok, .quiet = true},
     {.method = "POST", .path = "/ok", .operation = "okPost", .handle = toy_ok},
