@@ -120,6 +120,8 @@ static void go_on(struct http_call *call) {
         slice_begin(call);
     else if (next == NEXT_LEAVE)
         r->running = false;
+    if (next == NEXT_LEAVE && r->held && r->end != NULL)
+        wait_link(call); /* should the server stop */
     unlock(call);
     if (next == NEXT_SLICE)
         call_push(call, take_slice); /* behind what others wait for */
@@ -127,16 +129,11 @@ static void go_on(struct http_call *call) {
         resume(call);
     if (next == NEXT_ABORT)
         sink_abort(call);
-    if (next == NEXT_SLICE)
-        return;
-    if (next == NEXT_LEAVE || next == NEXT_ABORT) {
-        call_unref(call);
-        return;
-    }
-    call_unref(call); /* never the last: the connection is suspended */
+    if (next != NEXT_SLICE)
+        call_unref(call); /* with an end or an answer to come never the last: the connection is suspended */
     if (next == NEXT_ANSWER)
         answer(call);
-    else
+    if (next == NEXT_END)
         r->end(call);
 }
 
@@ -181,6 +178,8 @@ void http_resume_body(struct http_call *call) {
     if (goes_on) {
         call_ref(call);
         r->running = true;
+        if (r->end != NULL)
+            wait_unlink(call); /* the connection waits for the answer now */
     }
     unlock(call);
     if (goes_on)
@@ -259,6 +258,8 @@ void relay_end(struct http_call *call, void (*end)(struct http_call *call)) {
     r->end = end;
     if (goes_on)
         slice_begin(call);
+    if (r->held)
+        wait_link(call);
     unlock(call);
     if (goes_on)
         call_push(call, take_slice);
