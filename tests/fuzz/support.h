@@ -96,7 +96,7 @@ static inline struct fuzz_table fuzz_read(const struct wire_table_options *optio
         CHECK(sum.bytes == (int64_t)size && sum.n_rows > 0 && sum.n_columns > 0 && (size_t)sum.n_chunks == t.n_chunks);
         memcpy(t.content, sum.content, sizeof t.content);
         t.columns = strdup(sum.columns);
-        buf_printf(&t.text, "%s %s %s %s", sum.columns, sum.notes, sum.content, sum.sha256);
+        buf_printf(&t.text, "%s %s %s", sum.columns, sum.notes, sum.content);
     } else {
         CHECK(problem.type == PROBLEM_INVALID_DATASET || problem.type == PROBLEM_BAD_JSON);
         problem_write(&problem, NULL, &t.text);
