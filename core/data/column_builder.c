@@ -289,26 +289,44 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
     return status;
 }
 
-dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n, dn_error *err) {
-    dn_status status = DN_OK;
-    double not_finite = 0; /* stays 0 unless one is missing or infinite: those, and padding, take the long way */
-    if (builder->form == NUMBERS && builder->least_decimals == 0 && n <= MAX_ROWS - builder->n_rows) {
-        status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + n, sizeof *builder->number, err);
-        if (status != DN_OK)
-            return status;
-        double *number = builder->number + builder->n_rows;
-        for (size_t i = 0; i < n; i++) {
-            number[i] = values[i * stride];
-            not_finite += number[i] - number[i];
-        }
-        if (not_finite == 0) {
-            builder->silent = builder->silent || n > 0;
-            builder->n_rows += n;
-            return DN_OK;
-        }
+unsigned dn_column_builder_padding(const dn_column_builder *builder) {
+    return builder->form == NUMBERS ? builder->least_decimals : 0;
+}
+
+/* Numbers of which none needs its text. false: one is infinite, none was added. */
+static bool push_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n) {
+    double *number = builder->number + builder->n_rows;
+    double not_finite = 0; /* stays 0 unless one is missing or infinite */
+    for (size_t i = 0; i < n; i++) {
+        number[i] = values[i * stride];
+        not_finite += number[i] - number[i];
     }
-    for (size_t i = 0; status == DN_OK && i < n; i++)
-        status = dn_column_builder_number(builder, values[i * stride], NULL, 0, err);
+    for (size_t i = 0; i < n && not_finite != 0; i++) { /* NaN is not 0 */
+        if (isinf(number[i]))
+            return false;
+        number[i] = isnan(number[i]) ? (double)NAN : number[i];
+    }
+    builder->silent = builder->silent || n > 0;
+    builder->n_rows += n;
+    return true;
+}
+
+dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n, unsigned decimals,
+                                    dn_error *err) {
+    dn_status status = DN_OK;
+    if (builder->form == NUMBERS && decimals == builder->least_decimals && n <= MAX_ROWS - builder->n_rows) {
+        status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + n, sizeof *builder->number, err);
+        if (status != DN_OK || push_numbers(builder, values, stride, n))
+            return status;
+    }
+    for (size_t i = 0; status == DN_OK && i < n; i++) {
+        const double value = values[i * stride];
+        char text[DNI_COLUMN_TEXT_SIZE];
+        if (decimals == 0 || !isfinite(value))
+            status = dn_column_builder_number(builder, value, NULL, 0, err);
+        else
+            status = dn_column_builder_number(builder, value, text, dni_column_number_text(value, decimals, text), err);
+    }
     return status;
 }
 

@@ -53,7 +53,7 @@ static dn_status add_numbers(dn_column_builder *builder, dni_reader *reader, con
     dn_status status = dni_column_numbers_read(reader, view->n_rows, &numbers, err);
     if (status != DN_OK)
         return status;
-    return numbers.n_spelled == 0 && numbers.decimals == 0 ? dn_column_builder_numbers(builder, view->number, 1, view->n_rows, err)
+    return numbers.n_spelled == 0 && numbers.decimals == 0 ? dn_column_builder_numbers(builder, view->number, 1, view->n_rows, 0, err)
                                                            : add_spelled(builder, &numbers, view->number, err);
 }
 

@@ -22,8 +22,13 @@ enum mode {
 };
 
 void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells, const struct csv_handler *handler) {
-    *c = (struct csv){
-        .handler = *handler, .delimiter = delimiter, .max_cell = max_cell, .max_cells = max_cells, .mode = MODE_CELL, .line = 1};
+    *c = (struct csv){.handler = *handler,
+                      .delimiter = delimiter,
+                      .max_cell = max_cell,
+                      .max_cells = max_cells,
+                      .mode = MODE_CELL,
+                      .line = 1,
+                      .common = ~0u};
 }
 
 void csv_done(struct csv *c) {
@@ -71,7 +76,8 @@ static void out_of_memory(struct csv *c) {
     c->no_memory = true;
 }
 
-_Static_assert(CSV_TEXT == 0 && CSV_NUMBER == 1 && CSV_CANONICAL == 2, "kinds are computed");
+_Static_assert(CSV_TEXT == 0 && (CSV_NUMBER & CSV_CANONICAL) == 0 && (CSV_PADDED & CSV_CANONICAL) == 0 && CSV_PADDED + 15 < CSV_KINDS,
+               "kinds are computed");
 
 /* ---- cells and rows ----------------------------------------------------------------------------------------------------------------- */
 static bool cells_grow(struct csv *c) {
@@ -107,11 +113,11 @@ static void plain_push(struct csv *c, size_t end) {
     }
     const uint32_t at = (uint32_t)(c->cell - c->row);
     *cell = (struct csv_cell){.start = at, .length = (uint32_t)(end - c->cell), .at = at, .kind = CSV_TEXT};
-    bool canonical = false;
-    if (scan_number(c->data + c->cell, &cell->number, &canonical) == cell->length && cell->length > 0) {
-        cell->kind = canonical ? CSV_CANONICAL : CSV_NUMBER;
-        c->n_canonical += canonical;
+    unsigned written = 0;
+    if (scan_number(c->data + c->cell, &cell->number, &written) == cell->length && cell->length > 0) {
+        cell->kind = (uint8_t)written;
     }
+    c->common &= cell->kind;
 }
 
 /* Likewise the quoted cell whose closing quote is at `quote`. */
@@ -125,6 +131,7 @@ static void quoted_push(struct csv *c, size_t quote) {
     const uint32_t at = (uint32_t)(c->cell - c->row);
     *cell = (struct csv_cell){.start = at + 1, .length = (uint32_t)n, .at = at, .kind = CSV_TEXT, .quoted = true};
     c->quotes = true;
+    c->common = CSV_TEXT;
     if (!c->doubled) {
         return;
     }
@@ -154,7 +161,7 @@ static void row_end(struct csv *c, size_t end, size_t next) {
                                 .aside = c->aside.data != NULL ? c->aside.data : "",
                                 .cells = c->cells,
                                 .n_cells = c->n_cells,
-                                .n_canonical = c->n_canonical,
+                                .common = c->common,
                                 .size = end - c->row,
                                 .line = c->line};
     if (row.size > WIRE_MAX_ROW) {
@@ -167,7 +174,7 @@ static void row_end(struct csv *c, size_t end, size_t next) {
     c->line += 1 + (c->quotes ? line_ends(row.bytes, row.size, &last) : 0);
     c->row = c->cell = c->scan = next;
     c->n_cells = 0;
-    c->n_canonical = 0;
+    c->common = ~0u;
     c->aside.size = 0;
     c->quotes = false;
     c->mode = MODE_CELL;
@@ -213,7 +220,8 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
     const char delimiter = c->delimiter;
     const size_t max_cell = c->max_cell;
     struct csv_cell *cell = c->cells + c->n_cells;
-    size_t start = c->cell, row = c->row, left = c->max_cells - c->n_cells, n_canonical = c->n_canonical;
+    size_t start = c->cell, row = c->row, left = c->max_cells - c->n_cells;
+    unsigned common = c->common;
     for (; marks != 0; marks &= marks - 1) {
         const size_t end = block + scan_lowest(marks), n = end - start;
         const char mark = data[end];
@@ -221,25 +229,23 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
             break;
         }
         double number = 0;
-        unsigned kind = CSV_TEXT;
-        bool canonical = false;
+        unsigned kind = CSV_CANONICAL;
         if (n == 1 && (unsigned)(data[start] - '0') <= 9) {
             number = data[start] - '0';
-            kind = CSV_CANONICAL;
         } else if (n - (data[start] == '-') <= 8) {
-            kind = scan_short(data + start, n, &number, &canonical) * (CSV_NUMBER + (unsigned)canonical); /* no branch on the last digit */
-        } else if (scan_number(data + start, &number, &canonical) == n) {
-            kind = CSV_NUMBER + (unsigned)canonical;
+            kind = scan_short(data + start, n, &number, &kind) ? kind : CSV_TEXT;
+        } else if (scan_number(data + start, &number, &kind) != n) {
+            kind = CSV_TEXT;
         }
         const uint32_t at = (uint32_t)(start - row);
-        n_canonical += kind >> 1; /* CSV_CANONICAL is 2 */
+        common &= kind;
         *cell++ = (struct csv_cell){.number = number, .start = at, .length = (uint32_t)n, .at = at, .kind = (uint8_t)kind};
         start = end + 1;
         if (SCAN_LIKELY(mark == delimiter) && SCAN_LIKELY(--left > 0)) {
             continue;
         }
         c->n_cells = (size_t)(cell - c->cells);
-        c->n_canonical = n_canonical;
+        c->common = common;
         cell_end(c, end);
         if (mark != '\n' || c->stopped || SCAN_UNLIKELY(is_comment(c))) {
             return false;
@@ -247,10 +253,10 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
         row = start;
         cell = c->cells;
         left = c->max_cells;
-        n_canonical = 0;
+        common = ~0u;
     }
     c->n_cells = (size_t)(cell - c->cells);
-    c->n_canonical = n_canonical;
+    c->common = common;
     c->cell = start;
     return marks == 0;
 }

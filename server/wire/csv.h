@@ -8,19 +8,25 @@
 #define WIRE_CSV_H
 
 #include "base/buf.h"
+#include "wire/scan.h"
 #include "wire/wire.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a cell is. A plain decimal is known as a number, and by how it is written (scan_written); the others are texts to the reader. */
 enum csv_kind {
-    CSV_TEXT,     /* anything */
-    CSV_NUMBER,   /* a plain decimal; `number` holds it; other numbers are CSV_TEXT to the reader */
-    CSV_CANONICAL /* a plain decimal that dn_number_format writes just so */
+    CSV_TEXT = 0,                /* anything */
+    CSV_NUMBER = SCAN_OTHERWISE, /* `number` holds it, here and below. The number of digits behind the point is added to these two: */
+    CSV_CANONICAL = SCAN_CANONICAL,
+    CSV_PADDED = SCAN_PADDED,
+    CSV_KINDS = 48
 };
+/* A set of kinds has this bit for one. */
+#define CSV_KIND_BIT(kind) (UINT64_C(1) << (kind))
 
 struct csv_cell {
-    double number;   /* CSV_NUMBER, CSV_CANONICAL */
+    double number;   /* of all kinds but CSV_TEXT */
     uint32_t start;  /* of the text: in the row's bytes, or in `aside` */
     uint32_t length; /* of the text, without quotes */
     uint32_t at;     /* of the cell's first byte in the row, its quote included: its place */
@@ -35,9 +41,9 @@ struct csv_row {
     const char *aside;            /* texts of the cells that had doubled quotes */
     const struct csv_cell *cells; /* [n_cells] */
     size_t n_cells;
-    size_t n_canonical; /* how many of them are CSV_CANONICAL */
-    size_t size;        /* of bytes */
-    int64_t line;       /* of its first byte, counted from 1 */
+    unsigned common; /* the bits that all their kinds have: CSV_CANONICAL is one if all are canonical */
+    size_t size;     /* of bytes */
+    int64_t line;    /* of its first byte, counted from 1 */
 };
 
 static inline const char *csv_cell_text(const struct csv_row *row, const struct csv_cell *cell) {
@@ -78,7 +84,7 @@ struct csv {
     bool no_memory;         /* why it stopped */
     int64_t line;           /* of the row's first byte */
     struct csv_cell *cells; /* of the row so far */
-    size_t n_canonical;     /* of the row so far */
+    unsigned common;        /* of the row so far */
     size_t n_cells, cells_capacity;
     struct buf aside; /* unescaped texts of the row */
 };

@@ -167,8 +167,8 @@ static enum wire_json_kind word(struct wire_json *r, struct wire_json_token *tok
 /* A plain number is decided here and now; everything else is a word. */
 static enum wire_json_kind number(struct wire_json *r, struct wire_json_token *token) {
     if ((size_t)(r->end - r->at) + r->slack > SCAN_NUMBER_READS) {
-        bool canonical = false;
-        const size_t n = scan_number(r->at, &token->number, &canonical);
+        unsigned written = 0;
+        const size_t n = scan_number(r->at, &token->number, &written);
         const char *digits = r->at + (*r->at == '-');
         const bool zero_led = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
         if (n > 0 && !zero_led && !word_byte(r->at[n])) {
@@ -434,8 +434,8 @@ size_t wire_json_numbers(struct wire_json *r, double *out, size_t max) {
         if ((size_t)(r->end - p) + r->slack <= SCAN_NUMBER_READS || p == r->end) {
             break;
         }
-        bool canonical = false;
-        const size_t length = scan_number(p, &out[n], &canonical);
+        unsigned written = 0;
+        const size_t length = scan_number(p, &out[n], &written);
         const char *digits = p + (*p == '-');
         if (length == 0 || (digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') || word_byte(p[length])) {
             break;

@@ -166,10 +166,21 @@ SCAN_INLINE size_t scan_run(const char *p, uint64_t *value) {
 /* Bytes that may be read after the start of a number (sign, 16 digits, point, 16 digits): a caller of scan_number must own them. */
 #define SCAN_NUMBER_READS 34
 
+/* How a number is written. The digits behind the point, 0 … 15, are added to the last two. */
+enum scan_written {
+    SCAN_OTHERWISE = 1,  /* "007", "0.0000001" */
+    SCAN_CANONICAL = 16, /* as dn_number_format writes it */
+    SCAN_PADDED = 32     /* that, with zeros behind it up to so many digits; and a point before them, if there is none: "5.0" */
+};
+SCAN_INLINE unsigned scan_written(bool otherwise, char last, size_t decimals) {
+    const unsigned padded = last == '0'; /* no branch on the last digit */
+    return otherwise ? SCAN_OTHERWISE : SCAN_CANONICAL + (SCAN_PADDED - SCAN_CANONICAL) * padded + (unsigned)decimals;
+}
+
 /* A number of the plain form -?digits(.digits)? with at most 15 digits that count; other forms are left to dn_number_parse. The value is exactly rounded: both the
  * digits (< 2^53) and the power of ten (<= 10^15) are exact doubles, and one division rounds once. Returns the text's length, 0: not of that form (or too long). What
- * follows the text is the caller's to judge. *canonical: dn_number_format of the value gives this very text (false: perhaps not). */
-SCAN_INLINE size_t scan_number(const char *p, double *value, bool *canonical) {
+ * follows the text is the caller's to judge. *written: one of SCAN_WRITTEN. */
+SCAN_INLINE size_t scan_number(const char *p, double *value, unsigned *written) {
     static const double divisor[16] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     static const double signs[2] = {1, -1}; /* a product with ±1 is exact; signs and digits are random: no branch may hang on them */
     const bool negative = *p == '-';
@@ -182,7 +193,7 @@ SCAN_INLINE size_t scan_number(const char *p, double *value, bool *canonical) {
     const bool zero_led = (n > 1) & (digits[0] == '0');
     if (digits[n] != '.') {
         *value = signs[negative] * (double)(int64_t)whole;
-        *canonical = !zero_led;
+        *written = scan_written(zero_led, '\0', 0);
         return n + negative;
     }
     uint64_t part = 0;
@@ -192,12 +203,12 @@ SCAN_INLINE size_t scan_number(const char *p, double *value, bool *canonical) {
     }
     const double v = (double)(int64_t)(whole * scan_power(m) + part) / divisor[m];
     *value = signs[negative] * v;
-    *canonical = !zero_led & (digits[n + m] != '0') & (v >= 1e-6); /* below, the canonical form has an exponent */
+    *written = scan_written(zero_led | ((v < 1e-6) & (v > 0)), digits[n + m], m); /* below 1e-6 the canonical form has an exponent */
     return n + 1 + m + negative;
 }
 
 /* The same for a text of known length n <= 8 behind the sign: sign, digits and at most one point lie in one word. true: all of it is such a number. Reads 8 bytes behind the sign. */
-SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, bool *canonical) {
+SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, unsigned *written) {
     static const double divisor[8] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
     static const double signs[2] = {1, -1};
     const bool negative = *p == '-';
@@ -210,7 +221,7 @@ SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, bool *canoni
     const uint64_t none = ((x + SCAN_ONES * 0x76) | x) & SCAN_HIGHS;             /* as in scan_digits */
     if (none == 0) {
         *value = signs[negative] * (double)(int64_t)scan_decimal_word(x);
-        *canonical = (n == 1) | (digits[0] != '0');
+        *written = scan_written((n > 1) & (digits[0] == '0'), '\0', 0);
         return true;
     }
     const size_t point = scan_first(none), before = point - (8 - n), after = 7 - point;
@@ -219,7 +230,7 @@ SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, bool *canoni
     }
     const uint64_t low = x & ((UINT64_C(1) << (8 * point)) - 1), high = x >> (8 * point) >> 8 << 8 << (8 * point);
     *value = signs[negative] * ((double)(int64_t)scan_decimal_word(low << 8 | high) / divisor[after]); /* the point taken out */
-    *canonical = ((before == 1) | (digits[0] != '0')) & (digits[n - 1] != '0');
+    *written = scan_written((before > 1) & (digits[0] == '0'), digits[n - 1], after);
     return true;
 }
 

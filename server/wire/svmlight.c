@@ -117,8 +117,8 @@ SCAN_INLINE const char *read_value(const char *p, const char *end, double *out) 
         *out = digit;
         return p + 1;
     }
-    bool canonical = false;
-    const size_t n = scan_number(p, out, &canonical);
+    unsigned written = 0;
+    const size_t n = scan_number(p, out, &written);
     if (SCAN_LIKELY(n > 0) && SCAN_LIKELY(is_end(p[n]))) {
         return p + n;
     }

@@ -125,6 +125,7 @@ const struct csv_row *table_append_row(struct wire_table *t, const struct csv_ro
     *room = *row;
     room->cells = a->cells;
     room->n_cells = t->builder.n_columns;
+    room->common = CSV_TEXT; /* of those others */
     return room;
 }
 

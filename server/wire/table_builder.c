@@ -4,6 +4,7 @@
 #include "wire/cell_hint.h"
 #include "wire/scan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ void builder_done(struct table_builder *b) {
     table_tail_done(&b->tail);
     free(b->stage);
     free(b->stage_from);
-    free(b->route);
+    free(b->stage_takes);
     free(b->types);
     names_done(&b->names);
     dn_column_chunk_free(b->chunk);
@@ -55,9 +56,9 @@ static enum builder_status out_of_memory(struct table_builder *b) {
     return BUILDER_STOP;
 }
 
-static void set_route(struct table_builder *b, size_t i, enum column_route route) {
-    b->n_stage_routes += (size_t)(route == ROUTE_STAGE) - (size_t)(b->route[i] == ROUTE_STAGE);
-    b->route[i] = (uint8_t)route;
+static void set_takes(struct table_builder *b, size_t i, uint64_t kinds) {
+    b->settled = b->settled && b->stage_takes[i] == kinds;
+    b->stage_takes[i] = kinds;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------------------------- */
@@ -95,7 +96,7 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
         c->uncounted = false;
     }
     c->state = COLUMN_STRINGS;
-    set_route(b, (size_t)(c - b->column), ROUTE_SLOW);
+    set_takes(b, (size_t)(c - b->column), STAGE_NONE);
 }
 
 /* An integer of more than 15 digits: whether its double is another number is noted, once a column. */
@@ -110,8 +111,9 @@ static void check_exact(struct table_builder *b, struct column *c, double number
 /* The numbers of column i on the stage go into its builder. */
 static bool unstage(struct table_builder *b, size_t i) {
     const size_t from = b->stage_from[i];
-    return from >= b->staged || dn_column_builder_numbers(b->column[i].builder, b->stage + from * b->n_columns + i, b->n_columns,
-                                                          b->staged - from, NULL) == DN_OK;
+    dn_column_builder *builder = b->column[i].builder;
+    return from >= b->staged || dn_column_builder_numbers(builder, b->stage + from * b->n_columns + i, b->n_columns, b->staged - from,
+                                                          dn_column_builder_padding(builder), NULL) == DN_OK;
 }
 
 enum builder_status builder_unstage(struct table_builder *b) {
@@ -274,14 +276,51 @@ static bool stage_make(struct table_builder *b) {
     return b->stage != NULL;
 }
 
-/* A plain number in a column that does not take the stage, at least not yet. A builder that begins a chunk with padded numbers ("1.50") wants to see how the others are written; one
- * that begins with a canonical number need not. */
-static enum builder_status number_cell(struct table_builder *b, size_t i, const struct csv_row *row, const struct csv_cell *cell) {
-    const enum builder_status status = builder_number(b, i, cell->number, csv_cell_text(row, cell), cell->length);
-    if (b->route[i] == ROUTE_FRESH && b->column[i].state == COLUMN_NUMBERS) {
-        set_route(b, i, cell->kind == CSV_CANONICAL && !b->missing_numbers ? ROUTE_STAGE : ROUTE_SLOW);
+/* The kinds of cells that a builder with such a padding need not see the text of: canonical ones with so many digits or more, which it leaves alone, and what is padded so. */
+static uint64_t kinds_under(unsigned padding) {
+    if (padding >= CSV_PADDED - CSV_CANONICAL) {
+        return STAGE_NONE; /* more digits than the kinds tell */
+    }
+    const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) & ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
+    return padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
+}
+
+/* A cell of that kind has gone into the builder of a column of numbers. One that begins a chunk with a canonical number need not see the text of the others up to one that is padded; then,
+ * and if it begins with a padded one, the padding tells. */
+static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
+    const bool undecided = b->stage_takes[i] == STAGE_UNDECIDED;
+    const unsigned padding = dn_column_builder_padding(b->column[i].builder);
+    const bool spelled = kind == CSV_NUMBER || (kind >= CSV_PADDED && padding == 0); /* its text is kept */
+    if (b->missing_numbers || (undecided && spelled)) {
+        set_takes(b, i, STAGE_NONE);
+    } else if (!undecided || kind != CSV_TEXT) {
+        set_takes(b, i, kinds_under(padding));
+    }
+}
+
+/* A cell that the stage does not take, at least not yet. */
+static enum builder_status other_cell(struct table_builder *b, size_t i, const struct csv_row *row, const struct csv_cell *cell,
+                                      double *stage) {
+    const char *text = csv_cell_text(row, cell);
+    const bool staged = b->stage_takes[i] != STAGE_NONE && b->stage_takes[i] != STAGE_UNDECIDED;
+    if (staged && cell->kind == CSV_TEXT && missing_has(&b->missing, text_trim(text, cell->length))) {
+        *stage = (double)NAN;
+        return BUILDER_WELL;
+    }
+    const enum builder_status status =
+        cell->kind == CSV_TEXT ? builder_text(b, i, text, cell->length) : builder_number(b, i, cell->number, text, cell->length);
+    if (b->stage_takes[i] != STAGE_NONE && b->column[i].state == COLUMN_NUMBERS) {
+        choose_takes(b, i, cell->kind);
     }
     return status;
+}
+
+static void settle(struct table_builder *b) {
+    b->take_canonical = true;
+    for (size_t i = 0; i < b->n_columns && b->take_canonical; i++) {
+        b->take_canonical = b->stage_takes[i] == kinds_under(0);
+    }
+    b->settled = true;
 }
 
 enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row, size_t *cell) {
@@ -289,21 +328,24 @@ enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_
         return out_of_memory(b);
     }
     double *stage = b->stage + b->staged * b->n_columns;
-    if (row->n_canonical == row->n_cells && b->n_stage_routes == b->n_columns) { /* nothing but numbers, as mostly in tables of numbers */
+    if (!b->settled) {
+        settle(b);
+    }
+    if ((row->common & CSV_CANONICAL) != 0 && b->take_canonical) { /* nothing but numbers, as mostly in tables of numbers */
         for (size_t i = 0; i < row->n_cells; i++) {
             stage[i] = row->cells[i].number;
         }
         *cell = row->n_cells;
         return BUILDER_WELL;
     }
-    for (size_t i = *cell; i < row->n_cells; i++) {
-        const struct csv_cell *at = &row->cells[i];
-        if (SCAN_LIKELY(at->kind == CSV_CANONICAL && b->route[i] == ROUTE_STAGE)) {
-            stage[i] = at->number;
+    const struct csv_cell *cells = row->cells;
+    const uint64_t *takes = b->stage_takes;
+    for (size_t i = *cell, n = row->n_cells; i < n; i++) {
+        if (SCAN_LIKELY(takes[i] >> cells[i].kind & 1)) {
+            stage[i] = cells[i].number;
             continue;
         }
-        const enum builder_status status =
-            at->kind == CSV_TEXT ? builder_text(b, i, csv_cell_text(row, at), at->length) : number_cell(b, i, row, at);
+        const enum builder_status status = other_cell(b, i, row, &cells[i], &stage[i]);
         if (status != BUILDER_WELL) {
             *cell = i;
             return status;

@@ -3,7 +3,8 @@
  * A column begins unknown, becomes numeric or boolean at its first cell that is not missing, and falls to strings at the first cell it cannot hold. Chunks delivered before stay as
  * they are: numbers keep their spelling, so they read as strings whenever wanted.
  * Rows of separated text mostly hold plain numbers in columns of numbers. Those are written row by row into a small stage first and go into the column builders column by column:
- * a builder's memory is touched once for many cells, not once for each.
+ * a builder's memory is touched once for many cells, not once for each. A column's stage takes the kinds of cells that the builder need not see the text of: numbers that are written as
+ * the others are, canonically or padded to the same digits behind the point.
  * A chunk is closed when it has R rows, R the power of two with R × columns × 8 <= 8 MiB (64 … 65536), or when its cells exceed 8 MiB: by what was sent, not by how it arrived. */
 #ifndef WIRE_TABLE_BUILDER_H
 #define WIRE_TABLE_BUILDER_H
@@ -59,12 +60,9 @@ struct column {
     struct column_summary summary;
 };
 
-/* How a plain number of separated text goes into its column. */
-enum column_route {
-    ROUTE_SLOW,  /* by builder_number */
-    ROUTE_FRESH, /* by builder_number, which then chooses: the chunk's first number in a column of numbers */
-    ROUTE_STAGE  /* by the stage, if it is canonical */
-};
+/* Which kinds of cells the stage takes of a column: a set of them, or one of these. */
+#define STAGE_NONE UINT64_C(0)
+#define STAGE_UNDECIDED (UINT64_C(1) << 63) /* none up to the chunk's first number in a column of numbers, which decides */
 
 /* What becomes of a cell. */
 enum builder_status {
@@ -86,15 +84,16 @@ struct table_builder {
     size_t stage_rows;     /* rows it holds */
     size_t staged;         /* rows it has */
     uint32_t *stage_from;  /* [columns_capacity] the first of them whose cell is not in the column's builder yet */
-    uint8_t *route;        /* [columns_capacity] enum column_route */
-    size_t n_stage_routes; /* how many of them are ROUTE_STAGE */
-    size_t chunk_rows;     /* rows that close a chunk */
-    size_t rows;           /* of the open chunk */
-    size_t string_bytes;   /* of the open chunk's strings */
-    int64_t n_rows;        /* complete rows */
-    int64_t n_chunks;      /* delivered */
-    bool onto;             /* the rows are appended to a stored table (table_append.h): its chunks come first when chunks are read back */
-    int64_t stored_rows;   /* of that table */
+    uint64_t *stage_takes; /* [columns_capacity] the kinds of cells (csv.h) that it takes */
+    bool take_canonical;   /* all columns take all canonical ones: right if `settled` */
+    bool settled;
+    size_t chunk_rows;   /* rows that close a chunk */
+    size_t rows;         /* of the open chunk */
+    size_t string_bytes; /* of the open chunk's strings */
+    int64_t n_rows;      /* complete rows */
+    int64_t n_chunks;    /* delivered */
+    bool onto;           /* the rows are appended to a stored table (table_append.h): its chunks come first when chunks are read back */
+    int64_t stored_rows; /* of that table */
     int64_t stored_chunks;
     struct table_tail tail;  /* what may be taken in of it */
     int64_t line;            /* of the row at hand, for notes */

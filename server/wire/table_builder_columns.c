@@ -26,11 +26,11 @@ static bool columns_grow(struct table_builder *b) {
         return false;
     }
     b->stage_from = from;
-    uint8_t *route = realloc(b->route, capacity * sizeof *route);
-    if (route == NULL) {
+    uint64_t *takes = realloc(b->stage_takes, capacity * sizeof *takes);
+    if (takes == NULL) {
         return false;
     }
-    b->route = route;
+    b->stage_takes = takes;
     b->columns_capacity = capacity;
     return true;
 }
@@ -78,7 +78,8 @@ enum builder_status builder_add_column(struct table_builder *b, const char *name
     c.name[n] = '\0';
     column_override(b, &c, name, n);
     b->stage_from[b->n_columns] = 0;
-    b->route[b->n_columns] = ROUTE_FRESH;
+    b->stage_takes[b->n_columns] = STAGE_UNDECIDED;
+    b->settled = false;
     b->column[b->n_columns++] = c;
     bool well = names_add(&b->names, c.name, n);
     for (size_t i = 0; well && i < b->rows; i++) {

@@ -134,8 +134,8 @@ static enum builder_status encode(struct table_builder *b) {
         enum builder_status status = BUILDER_WELL;
         b->blobs[i] = (struct wire_blob){0};
         b->n_blobs = i + 1;
-        b->route[i] = c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS ? ROUTE_FRESH : ROUTE_SLOW;
-        b->n_stage_routes = 0;
+        b->stage_takes[i] = c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS ? STAGE_UNDECIDED : STAGE_NONE;
+        b->settled = false;
         if (dn_column_builder_encode(c->builder, &b->blobs[i].bytes, &b->blobs[i].size, NULL) != DN_OK) {
             status = out_of_memory(b);
         } else if (c->state == COLUMN_UNKNOWN) {

@@ -55,8 +55,12 @@ void dn_column_builder_free(dn_column_builder *builder);
  * text only if dn_number_format(value), padded with zeros as the rest of the chunk is ("1.50"), differs from it. NaN is missing; an infinity is DN_ERR_ARGUMENT. */
 DN_MUST_USE dn_status dn_column_builder_number(dn_column_builder *builder, double value, const char *spelling, size_t length,
                                                dn_error *err);
-/* n numbers without spelling at once, values[0], values[stride], …: the same as one by one, but faster. On failure some of them may have been added. */
-DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n, dn_error *err);
+/* n numbers at once, values[0], values[stride], …, NaN: missing. They were written canonically and padded with zeros to `decimals` digits behind the point (0: not padded; those with an
+ * exponent never are). The same as one by one, but faster if `decimals` is the chunk's padding. On failure some of them may have been added. */
+DN_MUST_USE dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n,
+                                                unsigned decimals, dn_error *err);
+/* The chunk's padding: digits behind the point that every number has for which it keeps no text. 0: there is none up to now. From the first that there is it stays until the chunk is encoded. */
+unsigned dn_column_builder_padding(const dn_column_builder *builder);
 DN_MUST_USE dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length, dn_error *err);
 DN_MUST_USE dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err);
 /* A sparse row of n entries, places strictly ascending and values finite (DN_ERR_ARGUMENT otherwise): for a column of DN_SPARSE, all of whose rows come this way. */

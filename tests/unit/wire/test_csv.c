@@ -43,10 +43,12 @@ static bool put_row(void *arg, const struct csv_row *row) {
             assert_true(dn_number_parse(text, cell->length, &number));
             assert_memory_equal(&number, &cell->number, sizeof number);
             const size_t n = dn_number_format(number, form);
-            if (cell->kind == CSV_CANONICAL) {
+            const bool canonical = cell->kind >= CSV_CANONICAL && cell->kind < CSV_PADDED;
+            assert_int_equal(row->common & ~cell->kind, 0);
+            if (canonical) {
                 assert_true(n == cell->length && memcmp(form, text, n) == 0);
             }
-            buf_putc(out, cell->kind == CSV_CANONICAL ? '#' : '~');
+            buf_putc(out, canonical ? '#' : '~');
         }
         buf_putc(out, ']');
     }

@@ -324,6 +324,14 @@ static dn_status decode_as(dn_column_chunk *chunk, dn_column_builder *builder, c
     return status;
 }
 
+static void add_padded(dn_column_builder *builder, double value, unsigned decimals) {
+    char text[DNI_COLUMN_TEXT_SIZE];
+    if (decimals == 0 || isnan(value))
+        assert_int_equal(dn_column_builder_number(builder, value, NULL, 0, NULL), DN_OK);
+    else
+        assert_int_equal(dn_column_builder_number(builder, value, text, dni_column_number_text(value, decimals, text), NULL), DN_OK);
+}
+
 /* Many numbers at once are the same bytes as one by one, whatever was in the chunk before them. */
 static void many_at_once(void **unused) {
     (void)unused;
@@ -337,6 +345,7 @@ static void many_at_once(void **unused) {
     for (size_t round = 0; round < 3000; round++) {
         double values[N * STRIDE];
         size_t n = next_random() % (N + 1), kind = next_random() % KINDS, most = 1 + next_random() % 3;
+        unsigned decimals = round % 2 == 0 ? 0 : (unsigned)(next_random() % 4);
         bool missing = next_random() % 3 == 0;
         for (size_t i = 0; i < N * STRIDE; i++)
             values[i] = missing && next_random() % 8 == 0 ? (double)NAN : kinds[(kind + next_random() % most) % KINDS];
@@ -350,12 +359,13 @@ static void many_at_once(void **unused) {
                 assert_int_equal(dn_column_builder_missing(both[b], NULL), DN_OK);
         }
         for (size_t i = 0; i < n; i++)
-            assert_int_equal(dn_column_builder_number(one, values[i * STRIDE], NULL, 0, NULL), DN_OK);
-        assert_int_equal(dn_column_builder_numbers(many, values, STRIDE, n, NULL), DN_OK);
+            add_padded(one, values[i * STRIDE], decimals);
+        assert_int_equal(dn_column_builder_numbers(many, values, STRIDE, n, decimals, NULL), DN_OK);
         if (round % 7 == 0) /* padding comes after them */
             for (size_t b = 0; b < 2; b++)
                 assert_int_equal(dn_column_builder_number(both[b], 7, "7.0", 3, NULL), DN_OK);
         assert_int_equal(dn_column_builder_n_rows(one), dn_column_builder_n_rows(many));
+        assert_int_equal(dn_column_builder_padding(one), dn_column_builder_padding(many));
         struct blob a = encode(one), c = encode(many);
         assert_int_equal(a.size, c.size);
         assert_memory_equal(a.bytes, c.bytes, a.size);
@@ -363,7 +373,7 @@ static void many_at_once(void **unused) {
         free(c.bytes);
     }
     double infinite[] = {1, 2, (double)INFINITY};
-    assert_int_equal(dn_column_builder_numbers(many, infinite, 1, 3, NULL), DN_ERR_ARGUMENT);
+    assert_int_equal(dn_column_builder_numbers(many, infinite, 1, 3, 0, NULL), DN_ERR_ARGUMENT);
     dn_column_builder_free(one);
     dn_column_builder_free(many);
 }

@@ -170,7 +170,7 @@ static void refusals(void **unused) {
     }
     assert_int_equal(dn_column_builder_number(builder, 1, NULL, 0, NULL), DN_ERR_ARGUMENT);
     assert_int_equal(dn_column_builder_number(builder, 1, "+1", 2, NULL), DN_ERR_ARGUMENT);
-    assert_int_equal(dn_column_builder_numbers(builder, ones, 1, 2, NULL), DN_ERR_ARGUMENT);
+    assert_int_equal(dn_column_builder_numbers(builder, ones, 1, 2, 0, NULL), DN_ERR_ARGUMENT);
     assert_int_equal(dn_column_builder_string(builder, "x", 1, NULL), DN_ERR_ARGUMENT);
     assert_int_equal(dn_column_builder_missing(builder, NULL), DN_ERR_ARGUMENT);
     struct blob blob = {0};
