@@ -210,6 +210,10 @@ SCAN_INLINE size_t scan_number(const char *p, double *value, unsigned *written) 
 /* The same for a text of known length n <= 8 behind the sign: sign, digits and at most one point lie in one word. true: all of it is such a number. Reads 8 bytes behind the sign. */
 SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, unsigned *written) {
     static const double divisor[8] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    static const uint64_t behind[8] = {UINT64_C(0xFFFFFFFFFFFFFF00), UINT64_C(0xFFFFFFFFFFFF0000),
+                                       UINT64_C(0xFFFFFFFFFF000000), UINT64_C(0xFFFFFFFF00000000),
+                                       UINT64_C(0xFFFFFF0000000000), UINT64_C(0xFFFF000000000000),
+                                       UINT64_C(0xFF00000000000000), 0};
     static const double signs[2] = {1, -1};
     const bool negative = *p == '-';
     const char *digits = p + negative;
@@ -225,11 +229,11 @@ SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, unsigned *wr
         return true;
     }
     const size_t point = scan_first(none), before = point - (8 - n), after = 7 - point;
-    if ((none & (none - 1)) != 0 || (x >> (8 * point) & 0xFF) != ('.' ^ 0x30) || before == 0 || after == 0) {
+    if ((none & (none - 1)) != 0 || digits[before] != '.' || before - 1 >= n - 2) { /* not one point, or no digit before or behind it */
         return false;
     }
-    const uint64_t low = x & ((UINT64_C(1) << (8 * point)) - 1), high = x >> (8 * point) >> 8 << 8 << (8 * point);
-    *value = signs[negative] * ((double)(int64_t)scan_decimal_word(low << 8 | high) / divisor[after]); /* the point taken out */
+    const uint64_t shifted = x << 8, word = shifted ^ ((shifted ^ x) & behind[point]); /* the point taken out */
+    *value = signs[negative] * ((double)(int64_t)scan_decimal_word(word) / divisor[after]);
     *written = scan_written((before > 1) & (digits[0] == '0'), digits[n - 1], after);
     return true;
 }
