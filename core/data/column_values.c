@@ -12,7 +12,7 @@ static uint64_t bits_of(double x) {
 }
 
 /* Are all n numbers integers of 32 bits? Then *least and *most take them in. Without a branch on a value: 1.5·2^52 added to an integer leaves that integer in
- * the lowest bits, and added to anything else and taken away again gives another number. */
+ * the lowest bits, and added to anything else (-0 among them) and taken away again gives another number. */
 static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *most) {
     const double rounding = 6755399441055744.0;
     uint64_t wrong = 0;
@@ -20,7 +20,7 @@ static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *mos
     for (size_t i = 0; i < n; i++) {
         double y = x[i] + rounding;
         int64_t integer = (int64_t)(bits_of(y) - bits_of(rounding));
-        wrong |= (uint64_t)(y - rounding != x[i]) | (uint64_t)(bits_of(x[i]) == UINT64_C(1) << 63);
+        wrong |= bits_of(y - rounding) ^ bits_of(x[i]); /* that of NaN may be 0, but it is far off as an integer */
         low = integer < low ? integer : low;
         high = integer > high ? integer : high;
     }
@@ -31,12 +31,37 @@ static bool all_integers(const double *x, size_t n, int64_t *least, int64_t *mos
     return true;
 }
 
+/* Are eight numbers integers from 0 to below 2^31? Then *bits takes theirs in. In the same way, but without an order, so that compilers make vectors of it. */
+static inline bool eight_naturals(const double *x, uint64_t *bits) {
+    const double rounding = 6755399441055744.0;
+    uint64_t wrong = 0, all = 0;
+    for (size_t i = 0; i < 8; i++) {
+        double y = x[i] + rounding;
+        all |= bits_of(y) - bits_of(rounding);
+        wrong |= bits_of(y - rounding) ^ bits_of(x[i]);
+    }
+    if (wrong != 0 || all > INT32_MAX)
+        return false;
+    *bits |= all;
+    return true;
+}
+
+static bool contains(const double *number, size_t n, double x) {
+    for (size_t i = 0; i < n; i++)
+        if (number[i] == x)
+            return true;
+    return false;
+}
+
 enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, bool *out_missing) {
-    enum { SOME = 64 };
+    enum { SOME = 8 };
     int64_t least = 0, most = 0;
+    uint64_t bits = 0; /* of naturals, which tell them from a power of two on, but not 254 from 255 */
     bool missing = false;
     for (size_t first = 0; first < n; first += SOME) {
         size_t some = n - first < SOME ? n - first : SOME;
+        if (some == SOME && eight_naturals(number + first, &bits))
+            continue;
         if (all_integers(number + first, some, &least, &most))
             continue;
         for (size_t i = first; i < first + some; i++) { /* missing ones among them, or no integers */
@@ -47,7 +72,8 @@ enum dni_column_encoding dni_column_encoding_of(const double *number, size_t n, 
         }
     }
     *out_missing = missing;
-    if (least >= 0 && most <= (missing ? DNI_MISSING_U8 - 1 : UINT8_MAX))
+    most = (int64_t)bits > most ? (int64_t)bits : most;
+    if (least >= 0 && most <= UINT8_MAX && !(missing && most == DNI_MISSING_U8 && contains(number, n, DNI_MISSING_U8)))
         return DNI_COLUMN_U8;
     if (least >= (missing ? DNI_MISSING_I16 + 1 : INT16_MIN) && most <= INT16_MAX)
         return DNI_COLUMN_I16;
@@ -112,7 +138,7 @@ static bool copy_f64(const unsigned char *from, double *out, size_t n) {
     dni_get_f64s(from, out, n);
     unsigned infinite = 0;
     for (size_t i = 0; i < n; i++)
-        infinite |= (unsigned)(out[i] > DBL_MAX) | (unsigned)(out[i] < -DBL_MAX);
+        infinite |= (unsigned)(fabs(out[i]) > DBL_MAX);
     return infinite == 0;
 }
 

@@ -10,7 +10,8 @@ enum {
     TAG_I16 = 241,
     TAG_I32 = 242,
     TAG_F64 = 243,
-    LANES = 4,                /* equal numbers that follow each other are counted in different places: none waits for the one before it */
+    LANES = 4, /* equal numbers that follow each other are counted in different places: none waits for the one before it */
+    STRANDS = 8,
     LANED = 256,              /* small integers below are counted so, in chunks of at least so many rows */
     QUANTILES_BYTES = 8 << 20 /* of memory for all columns' sketches of ranks; but at least QUANTILE_MIN_K a column */
 };
@@ -56,17 +57,29 @@ static inline uint64_t bits_of(double x) {
     return bits;
 }
 
-/* The usual column of small integers, without a branch on a value: v[i] = x[i], *any the bits set in any of them. false: some are none of 0 … 1023. */
+/* Small integers: v[i] = x[i], *any takes in the bits set in any of them. Not 0: some are none of 0 … 1023. */
+static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64_t *any) {
+    uint64_t wrong = 0, bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double y = x[i] + ROUNDING;
+        const uint64_t integer = bits_of(y) - bits_of(ROUNDING); /* far above 1023 for what is negative, large or NaN */
+        wrong |= integer / NUMBER_SMALL | (bits_of(y - ROUNDING) ^ bits_of(x[i]));
+        bits |= integer;
+        v[i] = (uint16_t)integer;
+    }
+    *any |= bits;
+    return wrong;
+}
+
+/* The usual column of small integers, without a branch on a value; a few at a time, which compilers make vectors of. false: it is none. */
 static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
     uint64_t wrong = 0, bits = 0;
-    for (size_t from = 0, upto = n < 8 ? n : 8; from < n && wrong == 0; from = upto, upto = n) { /* a few first: mostly they tell */
-        for (size_t i = from; i < upto; i++) {
-            const double y = x[i] + ROUNDING;
-            const uint64_t integer = bits_of(y) - bits_of(ROUNDING); /* far above 1023 for what is negative, large or NaN */
-            wrong |= (uint64_t)(integer >= NUMBER_SMALL) | (uint64_t)(y - ROUNDING != x[i]) | bits_of(x[i]) >> 63;
-            bits |= integer;
-            v[i] = (uint16_t)integer;
-        }
+    size_t i = 0;
+    for (; i + STRANDS <= n && wrong == 0; i += STRANDS) {
+        wrong = take_small(x + i, STRANDS, v + i, &bits);
+    }
+    if (wrong == 0) {
+        wrong = take_small(x + i, n - i, v + i, &bits);
     }
     *any = (unsigned)bits;
     return wrong == 0;
@@ -75,6 +88,10 @@ static bool block_small(const double *x, size_t n, uint16_t *v, unsigned *any) {
 /* Such numbers in their forms; returns the size. */
 static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char *form) {
     size_t size = 0;
+    if (any == 0) {
+        memset(form, 0, n);
+        return n;
+    }
     if (any < 128) {
         for (size_t i = 0; i < n; i++) {
             form[i] = (unsigned char)v[i];
@@ -83,17 +100,18 @@ static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char
     }
     for (size_t i = 0; i < n; i++) {
         const bool large = v[i] >= TAG_SMALL;
-        form[size] = (unsigned char)(large ? TAG_I16 : v[i]);
-        form[size + 1] = (unsigned char)v[i];
-        form[size + 2] = (unsigned char)(v[i] >> 8);
+        const uint32_t bits = large ? TAG_I16 | (uint32_t)v[i] << 8 : v[i];
+        const unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16), 0};
+        memcpy(form + size, bytes, sizeof bytes);
         size += large ? 3 : 1;
     }
     return size;
 }
 
-/* Any numbers in their forms; returns the size. Columns are mostly all of a kind, so the branches are on the kind. */
-static size_t put_any(const double *x, size_t n, unsigned char *form) {
+/* Any numbers in their forms; returns the size, and how many are missing. Columns are mostly all of a kind, so the branches are on the kind. */
+static size_t put_any(const double *x, size_t n, unsigned char *form, size_t *missing) {
     size_t size = 0;
+    *missing = 0;
     for (size_t i = 0; i < n; i++) {
         const uint64_t bits = bits_of(x[i]);
         if ((x[i] + ROUNDING) - ROUNDING == x[i] && bits != MINUS_ZERO && fabs(x[i]) < 4e15) {
@@ -104,6 +122,7 @@ static size_t put_any(const double *x, size_t n, unsigned char *form) {
             }
         } else if (isnan(x[i])) {
             form[size++] = COLUMN_TAG_MISSING;
+            ++*missing;
         } else {
             size += put_bits(form + size, TAG_F64, bits, 8);
         }
@@ -126,18 +145,59 @@ static void moments_merge(struct moments *m, const struct moments *other) {
     m->n += other->n;
 }
 
-/* k small integers, in integers: k·Σv² < 2^39. */
-static void moments_small(struct moments *m, const uint16_t *v, size_t k) {
+/* Sums and extremes of small integers side by side, which compilers make vectors of. */
+struct strands {
+    uint32_t sum[STRANDS];
+    int32_t squares[STRANDS];
+    int16_t least[STRANDS], most[STRANDS];
+};
+
+static inline void strand_add(struct strands *s, size_t j, uint16_t v) {
+    const int16_t x = (int16_t)v;
+    s->sum[j] += v;
+    s->squares[j] += x * x;
+    s->least[j] = x < s->least[j] ? x : s->least[j];
+    s->most[j] = x > s->most[j] ? x : s->most[j];
+}
+
+/* k <= COLUMN_BLOCK small integers, in integers: k·Σv² < 2^39. any: the bits set in any of them. */
+static void moments_small(struct moments *m, const uint16_t *v, size_t k, unsigned any) {
+    if (any == 0) {
+        moments_merge(m, &(struct moments){.n = (int64_t)k});
+        return;
+    }
+    struct strands s = {.least = {0}};
+    size_t i = 0;
+    for (size_t j = 0; j < STRANDS; j++) {
+        s.least[j] = INT16_MAX;
+    }
+    for (; i + STRANDS <= k; i += STRANDS) {
+        for (size_t j = 0; j < STRANDS; j++) {
+            strand_add(&s, j, v[i + j]);
+        }
+    }
+    for (; i < k; i++) {
+        strand_add(&s, 0, v[i]);
+    }
     uint32_t sum = 0, squares = 0;
-    uint16_t least = UINT16_MAX, most = 0;
-    for (size_t i = 0; i < k; i++) {
-        sum += v[i];
-        squares += (uint32_t)v[i] * v[i];
-        least = v[i] < least ? v[i] : least;
-        most = v[i] > most ? v[i] : most;
+    int16_t least = INT16_MAX, most = 0;
+    for (size_t j = 0; j < STRANDS; j++) {
+        sum += s.sum[j];
+        squares += (uint32_t)s.squares[j];
+        least = s.least[j] < least ? s.least[j] : least;
+        most = s.most[j] > most ? s.most[j] : most;
     }
     const uint64_t n = k, spread = n * squares - (uint64_t)sum * sum;
     moments_merge(m, &(struct moments){(int64_t)k, least, most, sum / (double)k, (double)spread / (double)k});
+}
+
+/* Of 0 and -0 the second; fmin and fmax leave it to the compiler. */
+static inline double lesser(double x, double y) {
+    return x < y ? x : y;
+}
+
+static inline double greater(double x, double y) {
+    return x > y ? x : y;
 }
 
 /* k <= COLUMN_BLOCK numbers, none of them missing: sums in four fixed strands, the mean first, then the squares about it. */
@@ -156,8 +216,8 @@ static void moments_any(struct moments *m, const double *y, size_t k) {
         least[0] = y[i] < least[0] ? y[i] : least[0];
         most[0] = y[i] > most[0] ? y[i] : most[0];
     }
-    const double low = fmin(fmin(least[0], least[1]), fmin(least[2], least[3]));
-    const double high = fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
+    const double low = lesser(lesser(least[3], least[2]), lesser(least[1], least[0]));
+    const double high = greater(greater(most[2], most[3]), greater(most[1], most[0]));
     const double mean = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / (double)k;
     for (i = 0; i + 4 <= k; i += 4) {
         for (size_t j = 0; j < 4; j++) {
@@ -297,16 +357,18 @@ static bool add_block(struct column_summary *s, const double *x, size_t n, bool 
     unsigned any = 0;
     if (block_small(x, n, small, &any)) {
         hash_blake2b_add(s->digest, form, put_small(small, n, any, form));
-        moments_small(&s->moments, small, n);
+        moments_small(&s->moments, small, n, any);
         return s->estimated ? count_any(s, x, n, lanes) : count_small(s, small, n, any, many_rows, lanes);
     }
-    const size_t k = block_present(x, n, present);
-    hash_blake2b_add(s->digest, form, put_any(x, n, form));
-    s->missing += (int64_t)(n - k);
+    size_t missing = 0;
+    hash_blake2b_add(s->digest, form, put_any(x, n, form, &missing));
+    s->missing += (int64_t)missing;
+    const double *y = missing == 0 ? x : present;
+    const size_t k = missing == 0 ? n : block_present(x, n, present);
     if (k > 0) {
-        moments_any(&s->moments, present, k);
+        moments_any(&s->moments, y, k);
     }
-    return count_any(s, present, k, lanes);
+    return count_any(s, y, k, lanes);
 }
 
 bool column_summary_add_numbers(struct column_summary *s, const double *x, size_t n_rows) {
