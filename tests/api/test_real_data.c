@@ -202,7 +202,9 @@ static void test_a9a_sparse_and_dense(void **state) {
     need(SHARED "a9a.t");
     put_a9a("a9a", SHARED "a9a");
     put_a9a("a9at", SHARED "a9a.t");
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    const size_t n = sizeof ways / sizeof *ways;
+    for (size_t i = getenv("TEST_SLOW") == NULL ? 0 : n - 2; i < n;
+         i++) { /* the first ones go over the rows more often than a slow machine has time for */
         struct answer w[2];
         double accuracy[2];
         for (int dense = 0; dense < 2; dense++) {
