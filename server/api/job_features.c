@@ -30,13 +30,19 @@ static size_t most_words(const struct job_request *r, const struct wire_column *
     return c->distinct_words >= 0 && known < (double)text->vocabulary ? (size_t)known : text->vocabulary;
 }
 
+/* The levels of a category, at least about: as many as an encoder takes where nothing is known. */
+static size_t levels_of(const struct wire_column *c) {
+    const int64_t levels = c->distinct_about >= 0 ? c->distinct_about : DN_MAX_LEVELS;
+    return (size_t)(levels > DN_MAX_LEVELS ? DN_MAX_LEVELS : levels);
+}
+
 /* 1-of-K for categories, words for text, places for sparse columns, a number and its indicator otherwise. */
 static struct job_encoding encoding_of(const struct job_request *r, size_t input) {
     const struct jobs_features *f = &r->spec.features;
     const struct wire_column *c = &r->schema.columns[r->spec.inputs[input].index];
     struct job_encoding e = {0};
     if (c->type == DN_CATEGORICAL) {
-        const size_t levels = c->distinct > 0 ? (size_t)c->distinct : 0;
+        const size_t levels = levels_of(c);
         e.missing_level = c->missing > 0 && f->missing_category == DN_MISSING_OWN_LEVEL;
         e.n_features = levels + e.missing_level - (f->categorical == DN_DROP_FIRST && levels > 0 ? 1 : 0);
         return e;

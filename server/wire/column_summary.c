@@ -235,6 +235,9 @@ int64_t column_summary_distinct(const struct column_summary *s, dn_column_type t
     if (type == DN_BOOLEAN) {
         return (s->truths[0] > 0) + (s->truths[1] > 0);
     }
+    if (s->recounted) {
+        return (int64_t)s->n_distinct;
+    }
     if (type == DN_NUMERIC) {
         distinct = number_tally_distinct(&s->numbers);
     }

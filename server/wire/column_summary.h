@@ -36,7 +36,9 @@ struct column_summary {
     struct tally texts;                /* categorical, text, while counted exactly */
     int64_t truths[2];                 /* boolean: how many false, true */
     bool estimated;                    /* not counted exactly any longer: what follows holds the values */
-    bool many;                         /* with it: because more than TALLY_MAX are different, not for memory */
+    bool many;                         /* with it: more than TALLY_MAX are different, whether or not memory was short */
+    bool recounted;                    /* with it: how many texts are different was found out nevertheless (table_recount.c): */
+    size_t n_distinct, distinct_bytes; /* so many, of so many bytes */
     struct distinct_sketch distinct;   /* of numbers or texts */
     struct quantile_sketch *quantiles; /* of numbers, in a table of few enough columns; NULL: none */
     struct column_words *words;        /* of texts, unless wordless; NULL: none */

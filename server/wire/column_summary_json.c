@@ -27,7 +27,7 @@ static void write_distinct(const struct column_summary *s, dn_column_type type, 
     }
     json_kv_int(w, "distinct", distinct);
     if (type == DN_CATEGORICAL) {
-        json_kv_int(w, "distinct_bytes", (int64_t)s->texts.size);
+        json_kv_int(w, "distinct_bytes", (int64_t)(s->recounted ? s->distinct_bytes : s->texts.size));
     }
 }
 

@@ -32,7 +32,8 @@ static bool column_parse(const json_t *object, struct wire_column *out, struct p
         return damaged(problem, "a column without its number of missing values");
     }
     out->missing = (int64_t)missing;
-    out->distinct = json_is_true(json_object_get(object, "distinct_estimated")) ? -1 : count_of(object, "distinct");
+    out->distinct_about = count_of(object, "distinct");
+    out->distinct = json_is_true(json_object_get(object, "distinct_estimated")) ? -1 : out->distinct_about;
     out->distinct_above = count_of(object, "distinct_above");
     out->distinct_bytes = count_of(object, "distinct_bytes");
     out->minimum = number_of(object, "min");

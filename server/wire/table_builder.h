@@ -49,7 +49,7 @@ struct column {
     bool forced;            /* the type was given: it does not fall */
     dn_column_type type;    /* forced: the type; otherwise what it came to be, settled at the end */
     bool summarised;        /* the summary has seen a chunk */
-    bool uncounted;         /* its distinct texts took too much memory to count */
+    bool uncounted;         /* its distinct texts took too much memory to count each of them */
     bool again;             /* it fell after that: the summary is made anew at the end, from the stored chunks */
     int64_t missing_before; /* rows of closed chunks in which every cell was missing and no type known */
     int64_t filled;         /* row (counted from 1) whose cell was set last */
@@ -148,6 +148,14 @@ enum builder_status builder_unstage(struct table_builder *b);
 enum builder_status builder_deliver(struct table_builder *b);
 /* Gives `blobs` to the sink as chunk number `chunk`. */
 enum builder_status builder_hand_over(struct table_builder *b, int64_t chunk, int64_t n_rows);
+/* Reads column i again, from the stored chunks on, with those that are not delivered yet: until `use` says that it is enough, at the end of the table. */
+typedef enum builder_status builder_use(void *arg, struct table_builder *b, struct column *c, const void *bytes, size_t size, bool *enough);
+enum builder_status builder_read_again(struct table_builder *b, size_t i, builder_use *use, void *arg);
+/* Counts the distinct texts of column i again, if they were not counted for want of memory and it must be known how many there are: its summary's `recounted` or `many`, or neither if
+ * it is text for having so many of its cells. */
+enum builder_status builder_recount(struct table_builder *b, size_t i);
+/* API.md's rule: whether strings are text, and not categories. */
+bool column_is_text(size_t distinct, int64_t present);
 /* A stored chunk of a column could not be read. MEMORY or not. */
 enum builder_status builder_unreadable(struct table_builder *b, const struct column *c, dn_status status, const dn_error *error);
 

@@ -182,32 +182,45 @@ static enum builder_status hold(struct table_builder *b) {
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------ */
-/* A column that fell after chunks had been summed up as numbers: all of it again, as strings. One that is appended to: what is stored, too. */
-static enum builder_status column_again(struct table_builder *b, size_t i) {
+enum builder_status builder_read_again(struct table_builder *b, size_t i, builder_use *use, void *arg) {
     struct column *c = &b->column[i];
     struct buf bytes = {0};
     enum builder_status status = BUILDER_WELL;
-    c->missing_before = 0;
-    for (int64_t chunk = 0; chunk < b->stored_chunks + b->n_chunks && status == BUILDER_WELL; chunk++) {
+    bool enough = false;
+    for (int64_t chunk = 0; chunk < b->stored_chunks + b->n_chunks && status == BUILDER_WELL && !enough; chunk++) {
         buf_clear(&bytes);
         if (!b->sink.reread(b->sink.arg, chunk, i, &bytes, &b->problem)) {
             status = BUILDER_STOP;
         } else {
-            status = bytes.failed ? out_of_memory(b) : column_sum_up(b, c, bytes.data, bytes.size);
+            status = bytes.failed ? out_of_memory(b) : use(arg, b, c, bytes.data, bytes.size, &enough);
         }
     }
     buf_done(&bytes);
-    return status == BUILDER_WELL && b->tail.held ? column_sum_up(b, c, b->blobs[i].bytes, b->blobs[i].size) : status;
+    const bool held = b->tail.held && !enough;
+    return status == BUILDER_WELL && held ? use(arg, b, c, b->blobs[i].bytes, b->blobs[i].size, &enough) : status;
 }
 
-/* Categorical or text: API.md's rule over the whole column. */
+static enum builder_status sum_up_again(void *arg, struct table_builder *b, struct column *c, const void *bytes, size_t size,
+                                        bool *enough) {
+    (void)arg;
+    (void)enough;
+    return column_sum_up(b, c, bytes, size);
+}
+
+/* A column that fell after chunks had been summed up as numbers: all of it again, as strings. One that is appended to: what is stored, too. */
+static enum builder_status column_again(struct table_builder *b, size_t i) {
+    b->column[i].missing_before = 0;
+    return builder_read_again(b, i, sum_up_again, NULL);
+}
+
+/* Categorical or text: API.md's rule over the whole column. One that is recounted and whose number is not known is text (table_recount.c). */
 static dn_column_type string_type(const struct column *c) {
     const int64_t distinct = column_summary_distinct(&c->summary, DN_CATEGORICAL);
-    const int64_t present = c->summary.n_rows - c->summary.missing;
-    return distinct < 0 || (distinct > 100 && 2 * distinct > present) ? DN_TEXT : DN_CATEGORICAL;
+    return distinct < 0 || column_is_text((size_t)distinct, c->summary.n_rows - c->summary.missing) ? DN_TEXT : DN_CATEGORICAL;
 }
 
-static enum builder_status column_settle(struct table_builder *b, size_t i) {
+/* The column is summed up to its end. */
+static enum builder_status column_complete(struct table_builder *b, size_t i) {
     struct column *c = &b->column[i];
     if (c->again) {
         const enum builder_status status = column_again(b, i);
@@ -220,6 +233,15 @@ static enum builder_status column_settle(struct table_builder *b, size_t i) {
         if (!column_summary_add_missing(&c->summary, type_of_state(c), c->missing_before)) {
             return out_of_memory(b);
         }
+    }
+    return BUILDER_WELL;
+}
+
+/* Its type is settled, when all are complete: until then any may have to give up its counts. */
+static enum builder_status column_settle(struct table_builder *b, size_t i) {
+    struct column *c = &b->column[i];
+    if (builder_recount(b, i) != BUILDER_WELL) {
+        return BUILDER_STOP;
     }
     if (!c->forced) {
         c->type = c->state == COLUMN_STRINGS ? string_type(c) : type_of_state(c);
@@ -240,6 +262,9 @@ static void builders_free(struct table_builder *b) {
 
 bool builder_finish(struct table_builder *b, struct problem *problem) {
     enum builder_status status = b->rows == 0 ? BUILDER_WELL : b->onto && b->n_chunks == 0 ? hold(b) : builder_deliver(b);
+    for (size_t i = 0; i < b->n_columns && status == BUILDER_WELL; i++) {
+        status = column_complete(b, i);
+    }
     for (size_t i = 0; i < b->n_columns && status == BUILDER_WELL; i++) {
         status = column_settle(b, i);
     }
@@ -367,8 +392,8 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
                        c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line);
             warn(w, &text, &n);
         }
-        if (c->uncounted) {
-            buf_printf(&text, "column \"%s\": its distinct values take too much memory to count", c->name);
+        if (c->uncounted && c->type == DN_CATEGORICAL) {
+            buf_printf(&text, "column \"%s\": its distinct values take too much memory to count each of them", c->name);
             warn(w, &text, &n);
         }
     }

@@ -103,6 +103,7 @@ struct wire_column {
     dn_column_type type;
     int64_t missing;
     int64_t distinct;       /* -1: unknown, or an estimate only */
+    int64_t distinct_about; /* the same, or the estimate; -1: nothing is known */
     int64_t distinct_above; /* when distinct is unknown: there are more than so many; -1: nothing is known for sure */
     int64_t distinct_bytes; /* categorical: of text in the distinct values; -1: unknown */
     double minimum, maximum;
