@@ -202,6 +202,12 @@ static double value_of(const char *text, size_t length, dn_column_type type) {
     double value;
     if (type == DN_NUMERIC)
         return dn_number_parse(text, length, &value) ? value : (double)INFINITY;
+    while (length > 0 && (text[0] == ' ' || text[0] == '\t')) {
+        text++;
+        length--;
+    }
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
     if (equals_ignoring_case(text, length, "true") || equals_ignoring_case(text, length, "1"))
         return 1;
     return equals_ignoring_case(text, length, "false") || equals_ignoring_case(text, length, "0") ? 0 : (double)INFINITY;

@@ -173,14 +173,9 @@ void table_append_done(struct wire_table *t) {
 }
 
 /* ---- another version ---------------------------------------------------------------------------------------------------------------- */
-/* Whether a column that began as `from` and is `own` now can follow rows that left it as `to`. A table of booleans keeps them without the spaces around them, so what was a column of
- * booleans at some time must have been one there too. */
-static bool can_follow(enum column_state from, enum column_state own, enum column_state to) {
-    if (from == to) {
-        return true;
-    }
-    const bool rises = from == COLUMN_UNKNOWN || to == COLUMN_STRINGS;
-    return rises && (own == COLUMN_UNKNOWN || own == COLUMN_NUMBERS || (own == COLUMN_STRINGS && from == COLUMN_NUMBERS));
+/* Whether a column that began as `from` can follow rows that left it as `to`: cells are kept as they were written, so whatever its own are, they can. */
+static bool can_follow(enum column_state from, enum column_state to) {
+    return from == to || from == COLUMN_UNKNOWN || to == COLUMN_STRINGS;
 }
 
 static enum column_state join(enum column_state a, enum column_state b) {
@@ -193,7 +188,7 @@ static bool fits(const struct wire_table *t, const struct stored *s) {
         const struct column *c = &t->builder.column[i];
         const struct wire_column *now = &s->schema.columns[i];
         well = strcmp(c->name, now->name) == 0 && c->forced == s->found[i].forced &&
-               (c->forced ? c->type == now->type : can_follow((enum column_state)t->append.began[i], c->state, s->found[i].state)) &&
+               (c->forced ? c->type == now->type : can_follow((enum column_state)t->append.began[i], s->found[i].state)) &&
                (c->type != DN_SPARSE || c->summary.sparse.first == now->first_place);
     }
     return well;

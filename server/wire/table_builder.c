@@ -233,7 +233,7 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
         return put_number(b, c, number, text, n);
     }
     if (c->state == COLUMN_BOOLEANS && (is_boolean || (c->forced && (text_is(trimmed, "0") || text_is(trimmed, "1"))))) {
-        return put_string(b, c, trimmed.bytes, trimmed.n);
+        return put_string(b, c, text, n);
     }
     if (c->forced) {
         return BUILDER_MISFIT;

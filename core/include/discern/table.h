@@ -77,7 +77,7 @@ DN_MUST_USE dn_status dn_column_chunk_new(dn_column_chunk **out, dn_error *err);
 void dn_column_chunk_free(dn_column_chunk *chunk);
 /* Decodes bytes as a column of logical type `type`; the view is valid until the next decode or free. Numbers read as strings give their spelling back.
  * A chunk of sparse rows is read as DN_SPARSE only, and nothing else is (DN_ERR_DATA).
- * Strings read as DN_BOOLEAN must be true/false/0/1 in any case, as DN_NUMERIC must be numbers (DN_ERR_DATA; err->row is the first row of the chunk, from 0, that is not). */
+ * Strings read as DN_BOOLEAN must be true/false/0/1 in any case, perhaps between spaces and tabs, as DN_NUMERIC must be numbers (DN_ERR_DATA; err->row is the first row of the chunk, from 0, that is not). */
 DN_MUST_USE dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size, dn_column_type type,
                                              dn_column_view *out, dn_error *err);
 

@@ -95,6 +95,22 @@ static void test_falls_keep_what_was_written(void **state) {
     table_done(&t);
 }
 
+/* The spaces around a boolean are kept too, whatever comes first, and do not count while the column is boolean. */
+static void test_spaces_around_booleans(void **state) {
+    (void)state;
+    static const char *const bodies[] = {"a,b\n\" true\",1\nx,2\n", "a,b\nx,1\n\" true\",2\n"};
+    for (size_t i = 0; i < 2; i++) {
+        struct table t = table_read(bodies[i]);
+        check_type(&t, "a", "categorical");
+        check_rows(&t, bodies[i]);
+        table_done(&t);
+    }
+    struct table t = table_read("a,b\n true\t,1\nFALSE ,2\n");
+    check_type(&t, "a", "boolean");
+    check_rows(&t, "a,b\ntrue,1\nfalse,2\n");
+    table_done(&t);
+}
+
 static void test_text_above_a_hundred_and_half(void **state) {
     (void)state;
     for (int distinct = 100; distinct <= 101; distinct++) {
@@ -406,6 +422,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types),
                                        cmocka_unit_test(test_zero_and_one_are_numbers),
                                        cmocka_unit_test(test_falls_keep_what_was_written),
+                                       cmocka_unit_test(test_spaces_around_booleans),
                                        cmocka_unit_test(test_text_above_a_hundred_and_half),
                                        cmocka_unit_test(test_text_above_ten_thousand),
                                        cmocka_unit_test(test_overrides),

@@ -421,6 +421,8 @@ static void test_rebase(void **state) {
     rebased(abc, "v,z,true\n", "u,w,true\n", "a,b,c\n1,x,true\n2.50,y,false\nv,z,true\nu,w,true\n");         /* in both */
     rebased("a,b\n1,\n2,\n", "3,5\n", "4,6\n", "a,b\n1,\n2,\n3,5\n4,6\n");                                   /* nothing was known of b */
     rebased("a,b\n1,\n2,\n", "3,x\n", "4,6\n", "a,b\n1,\n2,\n3,x\n4,6\n");
+    rebased("a,b\ntrue,1\n", "x,2\n", " TRUE ,3\n", "a,b\ntrue,1\nx,2\n TRUE ,3\n"); /* booleans keep their spaces */
+    rebased("a,b\n,1\n", "5,2\n", " true,3\n", "a,b\n,1\n5,2\n true,3\n");
     rebased("1 1:5\n0 2:1\n", "1 9:1\n", "1 4:1\n", "1 1:5\n0 2:1\n1 9:1\n1 4:1\n");
 }
 
@@ -441,7 +443,6 @@ static void test_rebase_that_does_not_fit(void **state) {
     cannot_rebase(abc, "b,a,c\nx,1,true\ny,2,true\n", "4,w,true\n");
     cannot_rebase(abc, "a,b\n1,x\n2,y\n", "4,w,true\n");
     cannot_rebase("a,b\nx,1\ny,2\n", "a,b\n1,1\n2,2\n", "7,3\n"); /* was words, is numbers: 7 was kept as a word */
-    cannot_rebase("a,b\ntrue,1\nfalse,2\n", "a,b\nx,1\ny,2\n", " TRUE ,3\n");
     cannot_rebase("{\"columns\":[{\"name\":\"n\",\"type\":\"numeric\"}],\"rows\":[[1],[2]]}",
                   "{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}", "[{\"n\":3}]");
     cannot_rebase("1 1:5\n0 2:1\n", "a,b\n1,x\n2,y\n", "1 3:1\n");
