@@ -175,6 +175,14 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
     return pause ? HTTP_SINK_PAUSE : HTTP_SINK_MORE;
 }
 
+/* Types that the body itself declares count as the option `types` does. false: no memory. */
+static bool whole_options(const struct dataset_body *b, const struct wire_table_summary *s, struct buf *out) {
+    buf_puts(out, b->options);
+    if (s->declared[0] != '\0')
+        buf_printf(out, "declared=%zu:%s;", strlen(s->declared), s->declared);
+    return buf_cstr(out) != NULL;
+}
+
 bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct store_dataset_published *out,
                           struct store_dataset *dataset, struct problem *problem) {
     struct wire_table_summary s;
@@ -182,6 +190,11 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct
     char sha256[HASH_SHA256_TEXT];
     if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem))
         return false;
+    struct buf options = {0};
+    if (alone && !whole_options(b, &s, &options)) {
+        buf_done(&options);
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+    }
     if (alone)
         hash_sha256_hex(b->sha256, sha256);
     b->rows = s.n_rows - b->onto.n_rows;
@@ -196,12 +209,14 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct
         .content = s.content,
         .columns = s.columns,
         .notes = s.notes,
-        .options = alone ? b->options : b->onto.options,
+        .options = alone ? buf_cstr(&options) : b->onto.options,
         .onto = b->onto.id,
         .taken = s.n_taken,
         .condition = api_condition(call),
     };
-    if (!store_dataset_publish(b->store, &d, out, dataset, problem))
+    const bool published = store_dataset_publish(b->store, &d, out, dataset, problem);
+    buf_done(&options);
+    if (!published)
         return false;
     b->part = 0; /* the version's now, or dropped by the store */
     return true;

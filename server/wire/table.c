@@ -208,6 +208,7 @@ void wire_table_free(struct wire_table *t) {
     buf_done(&t->ahead);
     buf_done(&t->columns);
     buf_done(&t->notes);
+    buf_done(&t->declared);
     const bool large = t->bytes >= GIVE_BACK_BYTES;
     free(t);
     if (large) {
@@ -329,8 +330,9 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
                                          .n_taken = t->builder.tail.n_taken,
                                          .bytes = t->bytes,
                                          .columns = buf_cstr(&t->columns),
+                                         .declared = buf_cstr(&t->declared),
                                          .notes = buf_cstr(&t->notes)};
-    if (summary.columns == NULL || summary.notes == NULL || !builder_content(&t->builder, summary.content)) {
+    if (summary.columns == NULL || summary.declared == NULL || summary.notes == NULL || !builder_content(&t->builder, summary.content)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
     *out = summary;

@@ -92,6 +92,7 @@ struct wire_table {
     struct buf warnings;          /* JSON strings, comma-separated */
     size_t n_warnings;
     struct buf columns, notes;  /* of the summary */
+    struct buf declared;        /* likewise */
     struct table_append append; /* rows for a table that is stored */
 };
 

@@ -49,6 +49,8 @@ void table_append_by_position(struct wire_table *t);
 void table_append_list(struct wire_table *t);
 /* The body's next column. false: reading stops. */
 bool table_append_name(struct wire_table *t, struct text name, int64_t line, int64_t column);
+/* The column named last is declared to be of a type, which does not count here: told if the table's is another. true. */
+bool table_append_type(struct wire_table *t, dn_column_type type);
 /* A row of JSON named column i. */
 static inline void table_append_note(struct table_append *a, size_t i) {
     if (a->on) {

@@ -58,6 +58,25 @@ bool table_append_name(struct wire_table *t, struct text name, int64_t line, int
     return map_add(t, (size_t)found);
 }
 
+bool table_append_type(struct wire_table *t, dn_column_type type) {
+    const struct table_append *a = &t->append;
+    if (a->n_cells == 0) { /* it has no such column, which was told */
+        return true;
+    }
+    const struct column *c = &t->builder.column[a->column[a->n_cells - 1]];
+    const bool string = type == DN_CATEGORICAL || type == DN_TEXT;
+    const bool same = c->forced                     ? c->type == type
+                      : c->state == COLUMN_NUMBERS  ? type == DN_NUMERIC
+                      : c->state == COLUMN_BOOLEANS ? type == DN_BOOLEAN
+                      : c->state == COLUMN_STRINGS  ? string
+                                                    : false;
+    if (!same) {
+        table_warn(t, "column \"%s\": the declared type %s was not used: types are given with the upload, not with rows that are appended",
+                   c->name, dn_column_type_name(type));
+    }
+    return true;
+}
+
 /* The trimmed name of column i of a header. One without a name is called as it would be in a table of its own: c<position>, or c<position>_2, … when the header has that name. */
 static struct text header_name(const struct csv_row *row, size_t i, const struct names *header, char made[64]) {
     struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);

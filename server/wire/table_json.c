@@ -3,6 +3,7 @@
  * "columns" comes before "rows"; a column is a name or an object with `name` and perhaps `type` (what else it has is not read, so that a description can be sent back).
  * NDJSON: the first line that begins a row tells whether rows are objects or arrays. A line that is no JSON is a fault of its row only: reading goes on with the next line. */
 #include "wire/table_json.h"
+#include "base/json_write.h"
 #include "wire/csv_text.h"
 #include "wire/wire.h"
 
@@ -36,7 +37,7 @@ static bool column_add(struct wire_table *t, const char *name, size_t n) {
     wire_json_place(&t->json, &line, &column);
     const size_t i = t->builder.n_columns;
     if (t->append.on) {
-        return table_append_name(t, text_trim(name, n), line, column);
+        return table_append_name(t, text_trim(name, n), line, column) && (!t->at.has_type || table_append_type(t, t->at.type));
     }
     if (i == WIRE_MAX_COLUMNS) {
         return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
@@ -44,8 +45,11 @@ static bool column_add(struct wire_table *t, const char *name, size_t n) {
     if (!table_add_column(t, name, n, i + 1, NULL, NULL)) {
         return false;
     }
-    if (t->at.has_type) {
+    if (t->at.has_type && !t->builder.column[i].forced) {
+        const char *as = t->builder.column[i].name;
         builder_force(&t->builder, i, t->at.type);
+        json_escape(&t->declared, as, strlen(as));
+        buf_printf(&t->declared, ":%s,", dn_column_type_name(t->at.type));
     }
     return true;
 }

@@ -88,11 +88,12 @@ void wire_table_cut(struct wire_table *t);
 /* What came of it. Pointers are the reader's. */
 struct wire_table_summary {
     int64_t n_rows, n_columns, n_chunks;
-    int64_t n_taken;     /* rows were appended: so many of the stored table's last chunks are in the new chunk 0 */
-    int64_t bytes;       /* fed */
-    char content[80];    /* "b2:<hex>": BLAKE2b over column names, types and values */
-    const char *columns; /* JSON array as API.md shows it */
-    const char *notes;   /* JSON object: format, delimiter, header, comments, missing tokens, skipped rows, warnings */
+    int64_t n_taken;      /* rows were appended: so many of the stored table's last chunks are in the new chunk 0 */
+    int64_t bytes;        /* fed */
+    char content[80];     /* "b2:<hex>": BLAKE2b over column names, types and values */
+    const char *columns;  /* JSON array as API.md shows it */
+    const char *declared; /* "name":type, … of the columns whose type the body itself gives and no option does; "": there are none */
+    const char *notes;    /* JSON object: format, delimiter, header, comments, missing tokens, skipped rows, warnings */
 };
 /* The body is complete: flushes the last chunk, settles the types, computes what is left. May take time (pool thread). */
 bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct problem *problem);

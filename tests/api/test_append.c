@@ -115,6 +115,51 @@ static void test_options_hold(void **state) {
     problem_check(post_rows_with("/v1/datasets/options/rows?header=perhaps", "a,z\n1,2\n", NULL), 400, "bad-request");
 }
 
+/* Types that a JSON body declares hold like those of the option: a version with them is another one. */
+static void test_declared_types_hold(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/declared", "a\n1\n2\n"), 201);
+    static const char body[] = "{'columns':[{'name':'a','type':'numeric'}],'rows':[[1],[2]]}";
+    const struct response *r = status_check(call_put("/v1/datasets/declared", body), 200);
+    assert_null(header_of(r, "Discern-Unchanged"));
+    assert_int_equal(whole_at(r, "/version"), 2);
+    assert_string_equal(header_of(status_check(call_put("/v1/datasets/declared", body), 200), "Discern-Unchanged"), "true");
+    problem_check(post_rows("declared", "a\nx\n"), 422, "invalid-dataset");
+    r = status_check(call_post("/v1/datasets/declared/rows", "{'columns':[{'name':'a','type':'text'}],'rows':[[3]]}"), 201);
+    assert_non_null(strstr(r->body, "the declared type text was not used"));
+    assert_json(r, "/columns/0/type", "'numeric'");
+    r = status_check(call_post("/v1/datasets/declared/rows", "{'columns':[{'name':'a','type':'numeric'}],'rows':[[4]]}"), 201);
+    assert_int_equal(count_at(r, "/notes/append/warnings"), 0);
+}
+
+/* More distinct texts than there is memory to count: types and content depend on the values only, and each column can be a feature. */
+static void test_counts_without_memory(void **state) {
+    (void)state;
+    enum { COLUMNS = 40, ROWS = 18000, DISTINCT = 9000, CELL = 6 };
+    char *body = keep(malloc((size_t)(ROWS + 1) * COLUMNS * CELL + 1), free), *at = body, *half = NULL;
+    for (int r = -1; r < ROWS; r++) {
+        half = r == ROWS / 3 ? at : half;
+        for (int c = 0; c < COLUMNS; c++)
+            at += sprintf(at, "%s%d%c", r < 0 ? "k" : "v",
+                          r < 0    ? c
+                          : c == 0 ? r % 2
+                                   : (r * 7 + c) % DISTINCT,
+                          c + 1 < COLUMNS ? ',' : '\n');
+    }
+    const struct response *whole = status_check(call_upload("/v1/datasets/counts-whole", body), 201);
+    status_check(call_upload("/v1/datasets/counts", text("%.*s", (int)(half - body), body)), 201);
+    const struct response *r = status_check(post_rows_with("/v1/datasets/counts/rows?header=false", half, NULL), 201);
+    assert_string_equal(string_at(r, "/content"), string_at(whole, "/content"));
+    for (int c = 1; c < COLUMNS; c++) {
+        assert_json(whole, text("/columns/%d/type", c), "'categorical'");
+        assert_int_equal(whole_at(r, text("/columns/%d/distinct", c)), DISTINCT);
+        status_check(
+            call_post("/v1/jobs?dry_run=true",
+                      "{'model':'counts','algorithm':'perceptron','dataset':'counts','target':'k0','features':{'include':['k%d']}}", c),
+            200);
+    }
+}
+
 static void test_conditions(void **state) {
     (void)state;
     const struct response *r = status_check(call_upload("/v1/datasets/conditions", "a\n1\n2\n"), 201);
@@ -351,6 +396,8 @@ int main(void) {
         TEST(test_is_the_whole_table),
         TEST(test_formats),
         TEST(test_options_hold),
+        TEST(test_declared_types_hold),
+        TEST(test_counts_without_memory),
         TEST(test_conditions),
         TEST(test_refused_rows_leave_nothing),
         TEST(test_client_leaves),
