@@ -99,10 +99,19 @@ SCAN_INLINE struct csv_cell *cell_new(struct csv *c) {
     return &c->cells[c->n_cells++];
 }
 
+/* A fault of the row at hand, told once a row: nothing more is read, unless the reader is lenient. */
+static void row_fault(struct csv *c, size_t offset, const char *text) {
+    if (!c->faulty) {
+        c->faulty = c->lenient;
+        fault(c, offset, !c->lenient, text);
+    }
+}
+
 static void too_many(struct csv *c) {
     char text[80];
     snprintf(text, sizeof text, "row has more than %zu cells", c->max_cells);
-    fault(c, c->cell, true, text);
+    row_fault(c, c->cell, text);
+    c->n_cells--; /* the next one takes its place */
 }
 
 /* The plain cell from c->cell to `end` is complete. */
@@ -152,7 +161,8 @@ static void quoted_push(struct csv *c, size_t quote) {
 }
 
 static void row_too_long(struct csv *c) {
-    fault(c, c->row, true, "row is longer than 16 MiB");
+    const bool quoted = c->mode == MODE_QUOTED || c->mode == MODE_CLOSED;
+    fault(c, c->row, true, quoted ? "row is longer than 16 MiB: is a quote never closed?" : "row is longer than 16 MiB");
 }
 
 /* The row ends at `end` (its line end excluded); reading goes on at `next`. */
@@ -176,7 +186,7 @@ static void row_end(struct csv *c, size_t end, size_t next) {
     c->n_cells = 0;
     c->common = ~0u;
     c->aside.size = 0;
-    c->quotes = false;
+    c->quotes = c->faulty = false;
     c->mode = MODE_CELL;
 }
 
@@ -316,7 +326,7 @@ static void cell_too_long(struct csv *c) {
     char text[160];
     snprintf(text, sizeof text, "cell is longer than %zu bytes%s", c->max_cell,
              c->mode == MODE_QUOTED || c->mode == MODE_CLOSED ? ": is its quote never closed?" : "");
-    fault(c, c->cell, true, text);
+    row_fault(c, c->cell, text);
 }
 
 /* A cell of tab-separated text that begins with a quote and turns out not to be quoted: read it again as plain text. */
@@ -348,7 +358,8 @@ static void step_plain(struct csv *c, size_t limit) {
     c->scan = plain_scan(c, c->scan, limit);
     if (c->scan - c->cell > c->max_cell) {
         cell_too_long(c);
-    } else if (c->scan < limit) {
+    }
+    if (c->scan < limit && !c->stopped) {
         plain_push(c, c->scan);
         cell_end(c, c->scan);
     }
@@ -358,7 +369,8 @@ static void step_quoted(struct csv *c, size_t limit) {
     c->scan = quoted_scan(c, c->scan, limit);
     if (c->scan - c->cell > c->max_cell + 1) {
         cell_too_long(c);
-    } else if (c->scan < limit) {
+    }
+    if (c->scan < limit && !c->stopped) {
         if (c->data[c->scan] != '"') {
             as_plain(c);
             return;
@@ -389,7 +401,8 @@ static void step_stray(struct csv *c, size_t limit) {
     c->scan = plain_scan(c, c->scan, limit);
     if (c->scan - c->cell > c->max_cell) {
         cell_too_long(c);
-    } else if (c->scan < limit) {
+    }
+    if (c->scan < limit && !c->stopped) {
         c->quotes = true;
         plain_push(c, c->scan);
         cell_end(c, c->scan);
@@ -483,21 +496,42 @@ static bool start(struct csv *c, bool final) {
     return true;
 }
 
+/* Cuts what is checked into cells, each row no further than it may go: what is found beyond must not hang on the cuts. */
+static void parse_checked(struct csv *c) {
+    while (!c->stopped && c->scan < c->checked) {
+        const size_t most = c->row + WIRE_MAX_ROW + 1, row = c->row;
+        parse(c, c->checked < most ? c->checked : most);
+        if (!c->stopped && c->row == row && c->checked >= most) {
+            row_too_long(c);
+        }
+    }
+}
+
+/* The byte behind what is checked is no text. Of a lenient reader it is one of a row with a fault, or of a comment; but a body with NUL is no text at all. */
+static void wrong_byte(struct csv *c, const char *wrong) {
+    const char *foreign = csv_text_foreign(c->head);
+    if (foreign != NULL || c->data[c->checked] == '\0') {
+        fault(c, c->checked, true, foreign != NULL ? foreign : wrong);
+    } else if (c->mode != MODE_COMMENT || !c->lenient) {
+        row_fault(c, c->checked, wrong);
+    }
+    c->checked++;
+}
+
 /* Checks what has come to be text, cuts it into cells as far as it is, and moves the rest of the last row to the front. */
 static void digest(struct csv *c, bool final) {
     if (!c->started && !start(c, final)) {
         return;
     }
     const char *wrong = NULL;
-    c->checked += csv_text_check(c->data + c->checked, c->size - c->checked, final, &wrong);
-    parse(c, c->checked);
-    if (!c->stopped && wrong != NULL) {
-        const char *foreign = csv_text_foreign(c->head);
-        fault(c, c->checked, true, foreign != NULL ? foreign : wrong);
-    }
-    if (!c->stopped && c->size - c->row > WIRE_MAX_ROW) {
-        row_too_long(c);
-    }
+    do {
+        wrong = NULL;
+        c->checked += csv_text_check(c->data + c->checked, c->size - c->checked, final, &wrong);
+        parse_checked(c);
+        if (!c->stopped && wrong != NULL) {
+            wrong_byte(c, wrong);
+        }
+    } while (!c->stopped && wrong != NULL);
     if (c->row > 0 && !c->stopped) {
         const size_t used = c->row;
         memmove(c->data, c->data + used, c->size - used + SLACK);

@@ -3,7 +3,8 @@
  * RFC 4180 quoting; lines end in LF, CRLF or CR; empty lines are skipped. A quote within an unquoted cell is an ordinary character. Tab-separated text has, by its own rule
  * (IANA), no quoting, but much of it is written with: there a quoted cell counts as one only if its closing quote ends the cell on the same line, otherwise it is plain text.
  * Lines that begin with a comment character, if one is set, are passed over before anything in them counts.
- * Faults: unclosed quote, text after a closing quote, NUL, invalid UTF-8 (UTF-16 and compressed bodies are told by their first bytes), too long cells and rows, too many cells. */
+ * Faults: unclosed quote, text after a closing quote, NUL, invalid UTF-8 (UTF-16 and compressed bodies are told by their first bytes), too long cells and rows, too many cells. After a
+ * text behind a quote reading goes on; a lenient reader goes on after some others, too. */
 #ifndef WIRE_CSV_H
 #define WIRE_CSV_H
 
@@ -65,8 +66,10 @@ struct csv_handler {
 struct csv {
     struct csv_handler handler;
     char delimiter;
-    char comment;           /* set after init: lines that begin with it are no rows; '\0': all are */
-    int64_t comments;       /* such lines */
+    char comment;     /* set after init: lines that begin with it are no rows; '\0': all are */
+    int64_t comments; /* such lines */
+    bool lenient; /* set after init: a row with invalid UTF-8, a too long cell or too many cells is told and given, and reading goes on */
+    bool faulty;  /* such a fault of the row at hand was told */
     size_t max_cell;        /* bytes of one cell */
     size_t max_cells;       /* of one row */
     int mode;               /* enum mode of csv.c: where the automaton stands */

@@ -73,10 +73,11 @@ struct wire_table {
     size_t first_cells;      /* CSV: cells of the first row that does not begin with #, as far as was looked; 0: none was seen */
     int64_t comments;        /* CSV: lines told as comments by their # and their number of cells (struct csv counts the others) */
     int64_t comment_line;    /* CSV: the first of them */
-    int64_t stray_line;      /* CSV: where the row to come has text after a closing quote; 0: nowhere */
+    int64_t
+        stray_line; /* CSV: where the row to come has text after a closing quote, or what else a lenient reader goes on after; 0: nowhere */
     int64_t stray_column;
-    const char *stray_text; /* that fault, static */
-    size_t *checked;        /* CSV: columns of a given type that not every cell can have; [n_checked] */
+    char stray_text[160]; /* that fault */
+    size_t *checked;      /* CSV: columns of a given type that not every cell can have; [n_checked] */
     size_t n_checked;
     struct csv csv;
     struct wire_json json;

@@ -108,7 +108,7 @@ static bool check_cells(struct wire_table *t, const struct csv_row *row) {
     return true;
 }
 
-/* The fault of text after a closing quote, told before the row came. false: reading stops. */
+/* The fault of text after a closing quote and its like, told before the row came. false: reading stops. */
 static bool tell_stray(struct wire_table *t) {
     const int64_t line = t->stray_line;
     t->stray_line = 0;
@@ -125,8 +125,8 @@ static void take_comment(struct wire_table *t, const struct csv_row *row) {
 /* The first row: the header, or what tells how many columns there are. */
 static bool on_first_row(struct wire_table *t, const struct csv_row *row) {
     t->named = true;
-    if (t->header && t->stray_line > 0) {
-        return table_fault(t, t->stray_line, t->stray_column, "%s", t->stray_text);
+    if (t->stray_line > 0 && (t->header || (t->csv.faulty && row->n_cells == WIRE_MAX_COLUMNS))) {
+        return table_fatal(t, t->stray_line, t->stray_column, "%s", t->stray_text);
     }
     if (t->append.on) {
         return table_append_first_row(t, row) && find_checked(t);
@@ -151,8 +151,8 @@ static bool on_row(void *arg, const struct csv_row *row) {
         return false;
     }
     table_row_begin(t, row->line);
-    if (SCAN_UNLIKELY(t->stray_line > 0) && !tell_stray(t)) {
-        return false;
+    if (SCAN_UNLIKELY(t->stray_line > 0) && (!tell_stray(t) || t->csv.faulty)) { /* what it has is perhaps no text */
+        return !t->refused;
     }
     if (SCAN_UNLIKELY(row->n_cells != table_append_width(&t->append, &t->builder))) {
         return ragged(t, row);
@@ -178,13 +178,14 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     } else if (t->stray_line == 0) { /* the row comes yet, and may be a comment */
         t->stray_line = line;
         t->stray_column = column;
-        t->stray_text = text;
+        snprintf(t->stray_text, sizeof t->stray_text, "%s", text);
     }
 }
 
 void table_csv_begin(struct wire_table *t) {
     csv_init(&t->csv, t->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = t});
     t->csv.comment = t->options.comment;
+    t->csv.lenient = t->options.on_error == WIRE_SKIP;
 }
 
 void table_csv_done(struct wire_table *t) {

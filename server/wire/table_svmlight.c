@@ -60,6 +60,22 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     return row_put(t, line, s->row.label.bytes - bytes + 1);
 }
 
+static bool is_comment(const struct wire_table *t, const char *bytes, size_t n) {
+    const struct text line = text_trim(bytes, n);
+    return line.n > 0 && (line.bytes[0] == '#' || (t->options.comment != '\0' && bytes[0] == t->options.comment));
+}
+
+/* on_error=skip: a line that is no text. */
+static bool on_wrong(void *arg, const char *bytes, size_t n, int64_t line, int64_t column, const char *text) {
+    struct wire_table *t = arg;
+    if (is_comment(t, bytes, n)) {
+        t->svmlight.comments++;
+        return true;
+    }
+    table_row_begin(t, line);
+    return table_row_wanted(t) && table_row_fault(t, line, column, "%s", text);
+}
+
 static void on_fault(void *arg, int64_t line, int64_t column, const char *text) {
     table_fatal(arg, line, column, "%s", text);
 }
@@ -108,7 +124,9 @@ bool table_svmlight_begin(struct wire_table *t) {
             return false;
         }
     }
-    text_lines_init(&t->svmlight.lines, WIRE_MAX_ROW, &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = t});
+    text_lines_init(&t->svmlight.lines, WIRE_MAX_ROW,
+                    &(struct text_lines_handler){
+                        .line = on_line, .wrong = t->options.on_error == WIRE_SKIP ? on_wrong : NULL, .fault = on_fault, .arg = t});
     return true;
 }
 

@@ -31,9 +31,12 @@ static void too_long(struct text_lines *l) {
 static void line_end(struct text_lines *l, size_t end, size_t next) {
     if (end - l->start > l->max) {
         too_long(l);
+    } else if (l->wrong_column > 0) {
+        l->stopped = !l->handler.wrong(l->handler.arg, l->data + l->start, end - l->start, l->line, l->wrong_column, l->wrong);
     } else if (!l->handler.line(l->handler.arg, l->data + l->start, end - l->start, l->line)) {
         l->stopped = true;
     }
+    l->wrong_column = 0;
     l->line++;
     l->start = l->scan = next;
 }
@@ -104,21 +107,35 @@ static bool start(struct text_lines *l, bool final) {
     return true;
 }
 
+/* The byte behind what is checked is no text: a fault of its line, if the handler takes such. But a body with NUL is no text at all. */
+static void wrong_byte(struct text_lines *l, const char *wrong) {
+    const char *foreign = csv_text_foreign(l->head);
+    if (foreign != NULL || l->handler.wrong == NULL || l->data[l->checked] == '\0') {
+        fault(l, l->checked, foreign != NULL ? foreign : wrong);
+    } else if (l->wrong_column == 0) {
+        l->wrong_column = (int64_t)(l->checked - l->start) + 1;
+        l->wrong = wrong;
+    }
+    l->checked++;
+}
+
 /* Checks what has come to be text, cuts it into lines, and moves the rest of the last one to the front. */
 static void digest(struct text_lines *l, bool final) {
     if (!l->started && !start(l, final)) {
         return;
     }
     const char *wrong = NULL;
-    l->checked += csv_text_check(l->data + l->checked, l->size - l->checked, final, &wrong);
-    cut(l, l->checked);
-    if (!l->stopped && l->checked - l->start > l->max) { /* before anything wrong behind it: so it does not hang on the cuts */
-        too_long(l);
-    }
-    if (!l->stopped && wrong != NULL) {
-        const char *foreign = csv_text_foreign(l->head);
-        fault(l, l->checked, foreign != NULL ? foreign : wrong);
-    }
+    do {
+        wrong = NULL;
+        l->checked += csv_text_check(l->data + l->checked, l->size - l->checked, final, &wrong);
+        cut(l, l->checked);
+        if (!l->stopped && l->checked - l->start > l->max) { /* before anything wrong behind it: so it does not hang on the cuts */
+            too_long(l);
+        }
+        if (!l->stopped && wrong != NULL) {
+            wrong_byte(l, wrong);
+        }
+    } while (!l->stopped && wrong != NULL);
     if (l->start > 0 && !l->stopped) {
         const size_t used = l->start;
         memmove(l->data, l->data + used, l->size - used + TEXT_LINES_SLACK);

@@ -286,6 +286,19 @@ static void test_bytes_that_are_no_text(void **state) {
     }
 }
 
+static void test_skip_invalid_utf8(void **state) {
+    (void)state;
+    static const char body[] = "1 1:1\n2 \xE9:1\n# \xE9t\xE9\n3 2:1 # \xE2\x82\n4 3:1";
+    const struct wire_table_options skip = {.format = WIRE_SVMLIGHT, .on_error = WIRE_SKIP};
+    for (size_t cut = 0; cut < sizeof body; cut++) {
+        struct table t = table_read_cut(&skip, body, sizeof body - 1, &cut, 1);
+        check_lines(&t, "1 1:1\n4 3:1\n");
+        check_has(t.notes, "\"skipped\":{\"rows\":2,\"first\":[{\"line\":2,\"column\":3,");
+        check_has(t.notes, "\"comments\":1,");
+        table_done(&t);
+    }
+}
+
 /* A line of 16 MiB is read, a longer one is not, wherever the body is cut; a fault before it is told too. */
 static void test_long_lines(void **state) {
     (void)state;
@@ -564,6 +577,7 @@ int main(void) {
                                        cmocka_unit_test(test_content),
                                        cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_bytes_that_are_no_text),
+                                       cmocka_unit_test(test_skip_invalid_utf8),
                                        cmocka_unit_test(test_long_lines),
                                        cmocka_unit_test(test_faulty_rows_left_out),
                                        cmocka_unit_test(test_queries),

@@ -79,6 +79,77 @@ static void test_skip_json_rows(void **state) {
     check_refused(&skip, "[{\"a\":1},{\"a\":x}]", "unknown word");
 }
 
+/* Bytes that are no text are a fault of their row, as they are in NDJSON. */
+static void test_skip_invalid_utf8(void **state) {
+    (void)state;
+    check(&skip, "a,b\n1,x\n2,caf\xE9\n\xFF\xFF,\xE2\x82\n3,\"\xC3\nz\"\n4,y\n", "a,b\n1,x\n4,y\n",
+          "\"skipped\":{\"rows\":3,\"first\":[{\"line\":3,\"column\":6,\"detail\":\"invalid UTF-8: the body looks like Latin-1");
+    check(&skip, "a,b\n1,x\n2,\xC3", "a,b\n1,x\n", "\"line\":3,\"column\":3");
+    check(&skip, "a,b\n# \xE9t\xE9\n1,x\n", "a,b\n1,x\n", "\"comments\":1");
+    check(&(struct wire_table_options){.on_error = WIRE_SKIP, .comment = '%'}, "a,b\n% \xE9t\xE9\n1,x\n%\xFF\n", "a,b\n1,x\n",
+          "\"comments\":2,");
+    check(&skip, "{\"a\":1}\n{\"a\":\"\xE9t\"}\n{\"a\":2}\n", "a\n1\n2\n", "\"line\":2,");
+    check_refused(&skip,
+                  "\xFF\xFE"
+                  "a\n1\n",
+                  "the body is UTF-16");
+}
+
+/* So are cells that are too long and rows of too many cells; a row that is too long ends it all. */
+static void test_skip_long_cells(void **state) {
+    (void)state;
+    static const char *const quotes[] = {"", "\""};
+    for (size_t i = 0; i < 2; i++) {
+        struct buf body = {0};
+        buf_printf(&body, "a,b\n1,x\n2,%s", quotes[i]);
+        for (size_t n = 0; n <= WIRE_MAX_CELL; n++) {
+            buf_putc(&body, 'y');
+        }
+        buf_printf(&body, "%s\n3,z\n4", quotes[i]);
+        for (size_t n = 0; n <= 2 * WIRE_MAX_COLUMNS; n++) {
+            buf_puts(&body, n % 2 == 0 ? "," : ",\"5\"");
+        }
+        buf_puts(&body, "\n6,w\n");
+        for (size_t piece = 0; piece < 3; piece++) {
+            const size_t cut[2] = {piece * 7777, body.size - 9000 * (piece + 1)};
+            struct table t = table_read_cut(&skip, body.data, body.size, cut, 2);
+            struct buf rows = {0};
+            assert_true(t.well);
+            table_rows(&t, WIRE_ROWS_CSV, false, &rows);
+            assert_string_equal(buf_cstr(&rows), "a,b\n1,x\n3,z\n6,w\n");
+            check_text(t.notes, "{\"line\":3,\"column\":3,\"detail\":\"cell is longer than 1048576 bytes");
+            check_text(t.notes, "\"detail\":\"row has more than 16384 cells\"}]");
+            buf_done(&rows);
+            table_done(&t);
+        }
+        buf_done(&body);
+    }
+}
+
+/* What is told of a row beyond its limit does not hang on the cuts. */
+static void test_a_long_row_has_one_verdict(void **state) {
+    (void)state;
+    struct buf body = {0};
+    buf_puts(&body, "a,b\n1,");
+    while (body.size < WIRE_MAX_ROW + 100) {
+        buf_putc(&body, body.size % 2048 == 0 ? ',' : 'x');
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        const size_t wrong = kind == 0 ? WIRE_MAX_ROW + 50 : WIRE_MAX_ROW - 50;
+        const struct wire_table_options options = {.delimiter = ','};
+        const char was = body.data[wrong];
+        body.data[wrong] = '\xFF';
+        for (size_t at = WIRE_MAX_ROW - 60; at < WIRE_MAX_ROW + 90; at += 29) {
+            struct table t = table_read_cut(&options, body.data, body.size, &at, 1);
+            assert_false(t.well);
+            check_text(buf_cstr(&t.problem_text), kind == 0 ? "row is longer than 16 MiB" : "invalid UTF-8");
+            table_done(&t);
+        }
+        body.data[wrong] = was;
+    }
+    buf_done(&body);
+}
+
 /* What leaves nothing to read refuses the table all the same. */
 static void test_skip_cannot_help(void **state) {
     (void)state;
@@ -199,9 +270,16 @@ static void test_reasons_and_hints(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_skip_ragged_and_stray), cmocka_unit_test(test_skip_cells_of_given_types),
-                                       cmocka_unit_test(test_skip_json_rows),        cmocka_unit_test(test_skip_cannot_help),
-                                       cmocka_unit_test(test_skip_samples_twenty),   cmocka_unit_test(test_lines_that_begin_with_a_sharp),
-                                       cmocka_unit_test(test_comment_character),     cmocka_unit_test(test_reasons_and_hints)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_skip_invalid_utf8),
+                                       cmocka_unit_test(test_skip_long_cells),
+                                       cmocka_unit_test(test_a_long_row_has_one_verdict),
+                                       cmocka_unit_test(test_skip_ragged_and_stray),
+                                       cmocka_unit_test(test_skip_cells_of_given_types),
+                                       cmocka_unit_test(test_skip_json_rows),
+                                       cmocka_unit_test(test_skip_cannot_help),
+                                       cmocka_unit_test(test_skip_samples_twenty),
+                                       cmocka_unit_test(test_lines_that_begin_with_a_sharp),
+                                       cmocka_unit_test(test_comment_character),
+                                       cmocka_unit_test(test_reasons_and_hints)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
