@@ -141,6 +141,7 @@ struct evidence {
     size_t cells; /* of the table's first row, and its comment character: to know comments */
     char comment;
     size_t rows;          /* seen, the first one included */
+    int64_t again;        /* line of the first that is the same as the first one, in several cells; 0: none is */
     size_t n;             /* cells of the first row */
     struct below *column; /* [n] */
     char *text;           /* the first row's texts */
@@ -170,6 +171,15 @@ static bool first_row(struct evidence *e, const struct csv_row *row) {
     return true;
 }
 
+static bool is_first_again(const struct evidence *e, const struct csv_row *row) {
+    bool same = row->n_cells == e->n && e->n > 1;
+    for (size_t i = 0; i < e->n && same; i++) {
+        const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        same = t.n == e->column[i].name.n && memcmp(t.bytes, e->column[i].name.bytes, t.n) == 0;
+    }
+    return same;
+}
+
 static bool header_row(void *arg, const struct csv_row *row) {
     struct evidence *e = arg;
     if (csv_is_comment(row, e->cells, e->comment)) {
@@ -177,6 +187,10 @@ static bool header_row(void *arg, const struct csv_row *row) {
     }
     if (e->rows++ == 0) {
         return first_row(e, row);
+    }
+    if (is_first_again(e, row)) {
+        e->again = e->again > 0 ? e->again : row->line;
+        return e->rows < CSV_SNIFF_ROWS;
     }
     for (size_t i = 0; i < row->n_cells && i < e->n; i++) {
         struct below *column = &e->column[i];
@@ -234,6 +248,7 @@ static struct verdict judge(struct evidence *e) {
     for (size_t i = 1; i < e->n; i++) {
         v.repeated |= by_text(&e->column[i - 1], &e->column[i]) == 0 && e->column[i].name.n > 0;
     }
+    v.repeated |= e->again > 0 && !v.typed;
     return v;
 }
 
@@ -246,10 +261,11 @@ static void decide(struct evidence *e, struct csv_header *out) {
     const struct verdict v = judge(e);
     if (!v.value && !v.token) {
         out->header = v.typed || (!v.unnamed && !v.repeated);
-        return;
+    } else {
+        out->doubtful = v.word && !v.odd && !v.repeated;
+        out->header = out->doubtful && v.typed && !v.token && !v.unnamed;
     }
-    out->doubtful = v.word && !v.odd && !v.repeated;
-    out->header = out->doubtful && v.typed && !v.token && !v.unnamed;
+    out->again = out->header ? e->again : 0;
 }
 
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells, const struct missing *missing,

@@ -8,7 +8,8 @@
  * first row is empty, two are equal, or one occurs again in its column. So numbers under words are a header whatever the words; words over words are one unless they repeat.
  * A first row with a number, a boolean or a token for missing is data, but for one case: some of its cells are words, at least one of them over only numbers or only booleans, and the others
  * are whole numbers of up to nine digits ("id,2020,2021"), no two cells equal and none occurring again in its column. That is a header, but doubtful; so is taking such a row for data
- * because no word of it stands over numbers, or because a cell is empty or a token for missing. */
+ * because no word of it stands over numbers, or because a cell is empty or a token for missing.
+ * Rows that are the same as the first do not count, if it has several cells and a word over only numbers or only booleans: tables that were put together have their header again. */
 #ifndef WIRE_CSV_SNIFF_H
 #define WIRE_CSV_SNIFF_H
 
@@ -40,6 +41,7 @@ static inline bool csv_is_comment(const struct csv_row *row, size_t n_cells, cha
 struct csv_header {
     bool header;   /* the first row is one */
     bool doubtful; /* it may be otherwise: whoever sent the table should be told */
+    int64_t again; /* a header: the line of the first row that is the same; 0: there is none */
 };
 /* cells: of the table's first row, by csv_sniff_shape. false: no memory. */
 bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells, const struct missing *missing, struct csv_header *out);

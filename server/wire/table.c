@@ -7,6 +7,7 @@
 #include "wire/svmlight.h"
 #include "wire/wire.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,12 @@ static bool find_header(struct wire_table *t, const struct csv_sample *sample) {
         return no_memory(t);
     }
     t->header = found.header;
+    if (found.again > 0) {
+        table_warn(t,
+                   "the first row was taken for the header, and line %" PRId64 " is the same again, as a row of data: leave it out, or say "
+                   "header=false if both are data",
+                   found.again);
+    }
     if (found.doubtful && found.header) {
         table_warn(t, "the first row was taken for the header, though it has numbers: if it is data, say header=false");
     } else if (found.doubtful) {

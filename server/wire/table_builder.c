@@ -196,6 +196,9 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
     struct column *c = &b->column[i];
     const char *text = truth ? "true" : "false";
     const size_t n = truth ? 4 : 5;
+    if (missing_has(&b->missing, (struct text){text, n})) {
+        return builder_missing(b, i);
+    }
     c->filled = b->n_rows + 1;
     switch (c->state) {
     case COLUMN_UNKNOWN:

@@ -121,7 +121,7 @@ dn_column_type builder_given_type_of(const struct table_builder *b, const char *
 /* Whether a cell fits a column for which that type was given: builder_text, builder_string; builder_number; builder_boolean take it then. */
 bool builder_text_fits(const struct table_builder *b, dn_column_type given, const char *text, size_t n);
 bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number, const char *spelling, size_t n);
-bool builder_boolean_fits(dn_column_type given);
+bool builder_boolean_fits(const struct table_builder *b, dn_column_type given, bool truth);
 /* The i-th override that no column has used up to now, from *i on; NULL: none left. */
 const struct type_override *builder_unused_type(const struct table_builder *b, size_t *i);
 

@@ -147,8 +147,8 @@ bool builder_number_fits(const struct table_builder *b, dn_column_type given, do
     return given != DN_BOOLEAN || number == 0 || number == 1 || (b->missing_numbers && missing_has(&b->missing, text_trim(spelling, n)));
 }
 
-bool builder_boolean_fits(dn_column_type given) {
-    return given != DN_NUMERIC;
+bool builder_boolean_fits(const struct table_builder *b, dn_column_type given, bool truth) {
+    return given != DN_NUMERIC || missing_has(&b->missing, truth ? (struct text){"true", 4} : (struct text){"false", 5});
 }
 
 enum builder_status builder_entries(struct table_builder *b, size_t i, const uint32_t *place, const double *value, size_t n, size_t width) {

@@ -74,7 +74,7 @@ static bool fits(const struct wire_table *t, dn_column_type given, const struct 
         return true;
     case WIRE_JSON_TRUE:
     case WIRE_JSON_FALSE:
-        return builder_boolean_fits(given);
+        return builder_boolean_fits(&t->builder, given, cell->kind == WIRE_JSON_TRUE);
     case WIRE_JSON_NUMBER:
         return cell->finite ? builder_number_fits(&t->builder, given, cell->number, text, cell->length)
                             : builder_text_fits(&t->builder, given, text, cell->length);

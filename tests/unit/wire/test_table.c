@@ -95,6 +95,29 @@ static void test_falls_keep_what_was_written(void **state) {
     table_done(&t);
 }
 
+/* Files that were put together: the header stays one, and it is told where it comes again. */
+static void test_a_header_that_comes_again(void **state) {
+    (void)state;
+    struct table t = table_read("id,name\n1,x\n2,y\nid,name\n3,z\n");
+    check_rows(&t, "id,name\n1,x\n2,y\nid,name\n3,z\n");
+    check_member(&t, "\"header\":true");
+    check_member(&t, "the first row was taken for the header, and line 4 is the same again");
+    check_member(&t, "column \\\"id\\\": categorical because of line 4");
+    table_done(&t);
+}
+
+/* A token for missing is one in every format. */
+static void test_booleans_for_missing(void **state) {
+    (void)state;
+    static const char *const bodies[] = {"a,b\nfalse,1\ntrue,false\n", "[{\"a\":false,\"b\":1},{\"a\":true,\"b\":false}]",
+                                         "{\"a\":false,\"b\":1}\n{\"a\":true,\"b\":false}\n"};
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        struct table t = table_read_options(&(struct wire_table_options){.missing = "false", .types = "b:numeric"}, bodies[i]);
+        check_rows(&t, "a,b\n,1\ntrue,\n");
+        table_done(&t);
+    }
+}
+
 /* The spaces around a boolean are kept too, whatever comes first, and do not count while the column is boolean. */
 static void test_spaces_around_booleans(void **state) {
     (void)state;
@@ -422,6 +445,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types),
                                        cmocka_unit_test(test_zero_and_one_are_numbers),
                                        cmocka_unit_test(test_falls_keep_what_was_written),
+                                       cmocka_unit_test(test_a_header_that_comes_again),
+                                       cmocka_unit_test(test_booleans_for_missing),
                                        cmocka_unit_test(test_spaces_around_booleans),
                                        cmocka_unit_test(test_text_above_a_hundred_and_half),
                                        cmocka_unit_test(test_text_above_ten_thousand),
