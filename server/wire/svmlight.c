@@ -134,6 +134,7 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
     double *restrict values = row->value;
     uint64_t next = 0; /* the least place that may come */
     size_t n = 0;
+    row->inexact.n = 0;
     for (;;) {
         while (is_space(*p)) {
             p++;
@@ -151,6 +152,10 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
         const char *behind = read_value(p + digits + 1, end, &value);
         if (SCAN_UNLIKELY(behind == NULL)) {
             return wrong_value(line, part_at(p + digits + 1, end), index, fault);
+        }
+        const char *written = p + digits + 1;
+        if (SCAN_UNLIKELY(behind - written > 15) && row->inexact.n == 0 && !number_is_exact(written, (size_t)(behind - written), value)) {
+            row->inexact = (struct text){written, (size_t)(behind - written)};
         }
         places[n] = (uint32_t)place;
         values[n] = value;

@@ -17,8 +17,9 @@ struct svmlight_row {
     uint32_t *place;   /* [n] the index, less 1 unless indexes count from 0; malloc'ed, kept from line to line */
     double *value;     /* [n] likewise. Entries written as 0 are left out: they say what their absence says. -0 is not */
     size_t n, capacity;
-    uint32_t width; /* the greatest place named, and 1; 0: none is. Entries of 0 count */
-    bool qid;       /* there was a "qid:N" */
+    uint32_t width;      /* the greatest place named, and 1; 0: none is. Entries of 0 count */
+    bool qid;            /* there was a "qid:N" */
+    struct text inexact; /* the first value that is an integer which no double holds exactly; n 0: there is none */
 };
 void svmlight_row_done(struct svmlight_row *row);
 

@@ -57,6 +57,12 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
         s->qid_line = line;
         table_warn(t, "the queries (\"qid:N\", first in line %" PRId64 ") are ignored", line);
     }
+    if (s->row.inexact.n > 0 && s->inexact_line == 0) {
+        char shown[TEXT_SHOWN];
+        s->inexact_line = line;
+        table_warn(t, "%s in line %" PRId64 ", column %td, is no number that a double holds exactly, it is rounded",
+                   text_show(s->row.inexact.bytes, s->row.inexact.n, shown), line, s->row.inexact.bytes - bytes + 1);
+    }
     return row_put(t, line, s->row.label.bytes - bytes + 1);
 }
 

@@ -14,8 +14,9 @@ struct table_svmlight {
     struct text_lines lines;
     struct svmlight_row row;
     struct svmlight_options options;
-    int64_t comments; /* lines that are nothing else */
-    int64_t qid_line; /* the first with a "qid:N"; 0: none */
+    int64_t comments;     /* lines that are nothing else */
+    int64_t qid_line;     /* the first with a "qid:N"; 0: none */
+    int64_t inexact_line; /* the first with a value that is rounded; 0: none */
 };
 
 struct wire_table;

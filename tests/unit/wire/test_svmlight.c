@@ -286,6 +286,16 @@ static void test_bytes_that_are_no_text(void **state) {
     }
 }
 
+static void test_values_that_are_rounded(void **state) {
+    (void)state;
+    struct table t =
+        read_with(&plain,
+                  "1 1:1234567890123456 2:0.12345678901234567\n0 2:3 7:9007199254740993 8:9007199254740995\n1 3:9007199254740993\n");
+    check_has(t.notes,
+              "\"warnings\":[\"\\\"9007199254740993\\\" in line 2, column 9, is no number that a double holds exactly, it is rounded\"]");
+    table_done(&t);
+}
+
 static void test_skip_invalid_utf8(void **state) {
     (void)state;
     static const char body[] = "1 1:1\n2 \xE9:1\n# \xE9t\xE9\n3 2:1 # \xE2\x82\n4 3:1";
@@ -577,6 +587,7 @@ int main(void) {
                                        cmocka_unit_test(test_content),
                                        cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_bytes_that_are_no_text),
+                                       cmocka_unit_test(test_values_that_are_rounded),
                                        cmocka_unit_test(test_skip_invalid_utf8),
                                        cmocka_unit_test(test_long_lines),
                                        cmocka_unit_test(test_faulty_rows_left_out),
