@@ -76,7 +76,7 @@ static bool decide_format(struct wire_table *t, const char *bytes, size_t n, boo
         }
         return true;
     }
-    const enum json_sniff found = json_sniff_lines(bytes, n);
+    const enum json_sniff found = json_sniff_lines(bytes, n, whole);
     if (found == JSON_SNIFF_NO_MEMORY) {
         return no_memory(t);
     }

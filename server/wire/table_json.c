@@ -125,7 +125,13 @@ static bool on_member(struct wire_table *t, const struct wire_json_token *token)
         at->state = AT_ROWS_BEGIN;
         return at->columns_seen || fatal_here(t, "\"columns\" must come before \"rows\"");
     }
-    return fatal_here(t, "the object must have the members \"columns\" and \"rows\", each once, and no other");
+    if (text_is(key, "items")) {
+        return fatal_here(t, "\"items\" is what an answer with rows has: send the array in it, or fetch the rows as CSV or NDJSON (Accept: "
+                             "text/csv), which can be sent back as they are");
+    }
+    return fatal_here(
+        t, "the object must have the members \"columns\" and \"rows\", each once, and no other; rows that are objects stand in an "
+           "array, or each on a line (application/x-ndjson)");
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------------------------------------- */

@@ -384,7 +384,7 @@ bool table_json_row_end(struct wire_table *t, bool array) {
     if (array && !array_is_whole(t)) {
         return false;
     }
-    if (b->n_columns + t->at.new_names.n == 0 && table_row_is_well(t)) {
+    if (b->n_columns + t->at.new_names.n == 0 && table_row_is_well(t) && !b->broken) {
         return table_row_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " has no cells, and no column is known yet", t->at.row);
     }
     if (!table_row_is_well(t) || b->broken) {

@@ -83,6 +83,9 @@ static void test_sniffing(void **state) {
         {"{\"columns\":[\"a\"],\"rows\":[[1]]}\n", "json"},
         {"{\"columns\":1,\"rows\":2}\n{\"columns\":3,\"rows\":4}\n", "ndjson"},
         {"[\n{\"a\":1}\n]\n", "json"},
+        {"{\"a\":1,\"b\":\"x\"}", "ndjson"}, /* the only row */
+        {"{\"a\":1,\"columns\":2}\n", "ndjson"},
+        {"{\"items\":1}\n", "ndjson"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -93,6 +96,22 @@ static void test_sniffing(void **state) {
         }
         snprintf(wanted, sizeof wanted, "\"format\":\"%s\"", cases[i].format);
         check_text(t.notes, wanted);
+        table_done(&t);
+    }
+    static const struct {
+        const char *body, *text;
+    } faults[] = {
+        {"{\"a\":\"caf\xE9\"}\n{\"a\":2}\n",
+         "{\"line\":1,\"column\":10,\"detail\":\"row 1 is no JSON: invalid UTF-8: the body looks like Latin-1"},
+        {"{\"a\":caf}", "{\"line\":1,\"column\":6,\"detail\":\"row 1 is no JSON"},
+        {"{\"a\":1\n{\"a\":2}\n", "{\"line\":1,\"column\":7,\"detail\":\"row 1 is no JSON: the line ends within an array or object\"}"},
+        {"{\"a\":1}\nx\n", "{\"line\":2,\"column\":1,\"detail\":\"row 2 is no JSON"},
+        {"{\"a\":[1]}\n", "a cell must be a number, a string, a boolean or null, not an array"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct table t = table_read(faults[i].body);
+        assert_false(t.well);
+        check_text(buf_cstr(&t.problem_text), faults[i].text);
         table_done(&t);
     }
     /* a first line longer than what is looked at first */
