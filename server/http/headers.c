@@ -79,6 +79,7 @@ static enum MHD_Result take(void *cls, enum MHD_ValueKind kind, const char *name
         if (*field == NULL)
             *field = value;
         h->n_host += field == &h->host;
+        h->n_content_encoding += field == &h->content_encoding;
         h->n_content_length += field == &h->content_length;
         h->n_transfer_encoding += field == &h->transfer_encoding;
         h->n_forwarding += field == &h->forwarded || field == &h->x_forwarded_for;
@@ -166,6 +167,9 @@ bool headers_check_content(const struct headers *h, const char *method, struct p
         good = strcasecmp(charset, same[i]) == 0;
     if (!good)
         return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "charset \"%s\" is not understood; only utf-8 is", charset);
+    if (h->n_content_encoding > 1)
+        return problem_set(problem, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "Content-Encoding is given %u times; a body may be coded once",
+                           h->n_content_encoding);
     if (h->content_range != NULL && strcmp(method, "PUT") == 0) /* RFC 9110, 14.5: a part would be taken for the whole */
         return problem_set(problem, PROBLEM_BAD_REQUEST, "Content-Range cannot be used with PUT; send the whole body");
     return true;

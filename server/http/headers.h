@@ -33,6 +33,7 @@ struct headers {
     unsigned n_host;       /* fields of these names */
     unsigned n_content_length;
     unsigned n_transfer_encoding;
+    unsigned n_content_encoding;
     unsigned n_forwarding; /* Forwarded and X-Forwarded-For */
     size_t n;              /* fields in all */
     size_t bytes;          /* of names and values with ": " and line ends */

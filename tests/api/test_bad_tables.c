@@ -215,6 +215,10 @@ static void test_content_types_and_encodings(void **state) {
     (void)state;
     problem_check(call_upload_bytes("/v1/datasets/refused", "a,b\n1,2\n", 0, "Content-Type: image/png"), 415, "unsupported-media-type");
     problem_check(call_upload_bytes("/v1/datasets/refused", "a,b\n1,2\n", 0, "Content-Encoding: br"), 415, "unsupported-media-type");
+    const char *const codings[] = {"Content-Encoding: gzip", "Content-Encoding: br", NULL};
+    const struct response *twice =
+        call(&(struct request){.method = "PUT", .path = "/v1/datasets/refused", .headers = codings, .body = "a,b\n1,2\n", .upload = true});
+    assert_non_null(strstr(problem_check(twice, 415, "unsupported-media-type")->body, "given 2 times"));
     problem_check(call(&(struct request){.method = "POST", .path = "/v1/jobs", .headers = HEADERS("Content-Type: text/csv"), .body = "a"}),
                   415, "unsupported-media-type");
     expect_nothing("refused");
