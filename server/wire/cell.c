@@ -62,6 +62,11 @@ bool number_is_exact(const char *text, size_t n, double number) {
     while (t.n > 1 && t.bytes[0] == '0') {
         t = (struct text){t.bytes + 1, t.n - 1};
     }
+    for (size_t i = 0; number == 0 && i < t.n && (t.bytes[i] | 0x20) != 'e'; i++) { /* 1e-400 */
+        if (t.bytes[i] > '0' && t.bytes[i] <= '9') {
+            return false;
+        }
+    }
     uint64_t value = 0;
     for (size_t i = 0; i < t.n; i++) {
         if (t.bytes[i] < '0' || t.bytes[i] > '9') {

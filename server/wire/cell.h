@@ -17,11 +17,16 @@ struct text text_trim(const char *bytes, size_t n);
 bool text_is(struct text t, const char *word);
 /* true/false in any case of letters. */
 bool text_boolean(struct text t, bool *out);
-/* Whether the number read from a text is what is written there: false only for an integer that no double is ("9007199254740993"). */
+/* Whether the number read from a text is what is written there: false only for an integer that no double is ("9007199254740993"), and for what is so small that it became 0 ("1e-400"). */
 bool number_is_exact(const char *text, size_t n, double number);
 /* For a message: the text in quotes, cut at 40 bytes, control characters replaced. Returns out. */
 #define TEXT_SHOWN 64
 const char *text_show(const char *bytes, size_t n, char out[TEXT_SHOWN]);
+
+/* Need that be asked? */
+static inline bool number_may_be_inexact(size_t n, double number) {
+    return n > 15 || (number == 0 && n > 5);
+}
 
 /* The tokens that stand for a missing value. */
 #define MISSING_MAX 64       /* further tokens at most */

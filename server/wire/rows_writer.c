@@ -34,8 +34,8 @@ static bool needs_quotes(const char *text, size_t n) {
     return text[0] == ' ' || text[0] == '\t' || text[n - 1] == ' ' || text[n - 1] == '\t';
 }
 
-void wire_csv_text(const char *text, size_t n, struct buf *out) {
-    if (!needs_quotes(text, n)) {
+static void put_text(const char *text, size_t n, bool quoted, struct buf *out) {
+    if (!quoted && !needs_quotes(text, n)) {
         buf_append(out, text, n);
         return;
     }
@@ -50,6 +50,10 @@ void wire_csv_text(const char *text, size_t n, struct buf *out) {
         i = upto;
     }
     buf_putc(out, '"');
+}
+
+void wire_csv_text(const char *text, size_t n, struct buf *out) {
+    put_text(text, n, false, out);
 }
 
 static void put_csv_cell(const dn_column_view *view, size_t row, struct buf *out) {
@@ -96,7 +100,8 @@ void wire_csv_header(const char *const *names, size_t n_columns, struct buf *out
         if (j > 0) {
             buf_putc(out, ',');
         }
-        wire_csv_text(names[j], strlen(names[j]), out);
+        const bool alone = n_columns == 1 && strpbrk(names[j], ";\t|") != NULL; /* nothing else tells that these separate nothing */
+        put_text(names[j], strlen(names[j]), alone, out);
     }
     buf_putc(out, '\n');
 }

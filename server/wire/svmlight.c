@@ -154,7 +154,8 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
             return wrong_value(line, part_at(p + digits + 1, end), index, fault);
         }
         const char *written = p + digits + 1;
-        if (SCAN_UNLIKELY(behind - written > 15) && row->inexact.n == 0 && !number_is_exact(written, (size_t)(behind - written), value)) {
+        if (SCAN_UNLIKELY(number_may_be_inexact((size_t)(behind - written), value)) && row->inexact.n == 0 &&
+            !number_is_exact(written, (size_t)(behind - written), value)) {
             row->inexact = (struct text){written, (size_t)(behind - written)};
         }
         places[n] = (uint32_t)place;

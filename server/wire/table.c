@@ -251,6 +251,27 @@ static bool end_format(struct wire_table *t) {
     return well || t->full;
 }
 
+/* What of the options is not for this format. */
+static void warn_of_unused(struct wire_table *t) {
+    const struct wire_table_options *o = &t->options;
+    const bool csv = t->format == WIRE_CSV, lines = csv || t->format == WIRE_SVMLIGHT;
+    const struct {
+        const char *name;
+        bool unused;
+    } options[] = {{"header", o->header != WIRE_HEADER_AUTO && !csv},
+                   {"delimiter", o->delimiter != '\0' && !csv},
+                   {"comment", o->comment != '\0' && !lines && !t->append.on}, /* of an append it may be the upload's */
+                   {"label", o->label != NULL && !lines && !t->at.arrays}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (options[i].unused) {
+            table_warn(t, "option \"%s\" was not used: the body is %s", options[i].name,
+                       t->format == WIRE_SVMLIGHT ? "svmlight"
+                       : t->format == WIRE_NDJSON ? "NDJSON"
+                                                  : "JSON");
+        }
+    }
+}
+
 /* The rest of the body, and the rules that need the whole. */
 static bool read_end(struct wire_table *t) {
     if (!t->decided && (!decide(t, true) || !consume_ahead(t)) && !t->full) {
@@ -264,16 +285,17 @@ static bool read_end(struct wire_table *t) {
     char shown[TEXT_SHOWN];
     table_judge_skipped(t);
     table_append_end(t);
+    warn_of_unused(t);
     for (size_t i = 0; t->builder.n_columns > 0 && !(in_part && keys) && (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
         table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table%s", text_show(unused->name, unused->length, shown),
                     t->format == WIRE_SVMLIGHT ? " whose type could be chosen: the features of svmlight are numbers" : "");
     }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
         table_fault(t, 0, 0, "the table has no rows: %s%s",
-                    in_part                                                  ? "none ends in the part of the body that was read"
-                    : t->bytes == 0                                          ? "the body is empty"
-                    : t->builder.n_columns > 0 && t->format != WIRE_SVMLIGHT ? "there is only a header"
-                                                                             : "there is nothing in it",
+                    in_part                          ? "none ends in the part of the body that was read"
+                    : t->bytes == 0                  ? "the body is empty"
+                    : t->named || t->at.columns_seen ? "there is only a header"
+                                                     : "there is nothing in it",
                     t->options.form && t->bytes > 0 ? "; " FORM_HINT : "");
     } else if (t->options.form && t->builder.n_rows == 1 && t->builder.n_columns >= FORM_COLUMNS) {
         table_warn(t, "the table has one row of %zu columns: " FORM_HINT, t->builder.n_columns);

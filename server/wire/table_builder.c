@@ -99,7 +99,7 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
     set_takes(b, (size_t)(c - b->column), STAGE_NONE);
 }
 
-/* An integer of more than 15 digits: whether its double is another number is noted, once a column. */
+/* An integer of more than 15 digits, or a 0: whether its double is another number is noted, once a column. */
 static void check_exact(struct table_builder *b, struct column *c, double number, const char *spelling, size_t n) {
     char shown[TEXT_SHOWN];
     if (c->inexact_line == 0 && !number_is_exact(spelling, n, number)) {
@@ -150,7 +150,7 @@ static enum builder_status put_number(struct table_builder *b, struct column *c,
     if (b->broken) {
         return BUILDER_WELL;
     }
-    if (SCAN_UNLIKELY(n > 15)) {
+    if (SCAN_UNLIKELY(number_may_be_inexact(n, number))) {
         check_exact(b, c, number, spelling, n);
     }
     dn_column_builder *builder = straight(b, c);

@@ -70,6 +70,10 @@ static void test_exact_integers(void **state) {
                  {"99999999999999991611392", true}, /* the double nearest to 10^23 */
                  {"0.1000000000000000000001", true},
                  {"1e300", true},
+                 {"1e-400", false},
+                 {"-0.001E-999", false},
+                 {"0.000e-400", true},
+                 {"4e-320", true},
                  {"123456789012345", true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double number = 0;

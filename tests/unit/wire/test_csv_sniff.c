@@ -114,7 +114,7 @@ static void test_header(void **state) {
     check_found("?,a\nb,c\n", false, true);                  /* a token for missing is data */
     check_header("yes,flag\nTRUE,x\nFALSE,y\n", true);       /* booleans below words */
     check_header("id,name\n1,x\n2,y\nid,name\n3,z\n", true); /* files put together */
-    check_header("u,v\nx,y\nu,v\nz,w\n", false); /* rows of words that come again are data */
+    check_header("u,v\nx,y\nu,v\nz,w\n", false);             /* rows of words that come again are data */
     check_header("u\n1\nu\n2\n", false);
     check_header("u,1\n2,3\nw,1\n", false);
     check_header("true,x\nfalse,y\n", false);

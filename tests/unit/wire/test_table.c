@@ -106,6 +106,43 @@ static void test_a_header_that_comes_again(void **state) {
     table_done(&t);
 }
 
+/* Options that are not for the format are told. */
+static void test_unused_options(void **state) {
+    (void)state;
+    const struct wire_table_options all = {.header = WIRE_HEADER_NO, .delimiter = ';', .comment = '#', .label = "y"};
+    struct table t = table_read_options(&all, "{\"a\":1}\n{\"a\":2}\n");
+    check_member(&t,
+                 "\"warnings\":[\"option \\\"header\\\" was not used: the body is NDJSON\",\"option \\\"delimiter\\\" was not used: the "
+                 "body is NDJSON\","
+                 "\"option \\\"comment\\\" was not used: the body is NDJSON\",\"option \\\"label\\\" was not used: the body is NDJSON\"]");
+    table_done(&t);
+    t = table_read_options(&(struct wire_table_options){.label = "y"}, "[1,2]\n[3,4]\n");
+    check_member(&t, "\"warnings\":[]");
+    table_done(&t);
+    t = table_read_options(&(struct wire_table_options){.label = "y", .comment = '%', .header = WIRE_HEADER_NO, .format = WIRE_SVMLIGHT},
+                           "1 1:2\n");
+    check_member(&t, "\"warnings\":[\"option \\\"header\\\" was not used: the body is svmlight\"]");
+    table_done(&t);
+}
+
+/* A name with what could separate cells is in quotes where it stands alone, so that it is read back; numbers too small for a double are told. */
+static void test_names_that_stand_alone(void **state) {
+    (void)state;
+    static const char *const names[] = {"\"a;b\"", "\"a|b\""};
+    for (size_t i = 0; i < 2; i++) {
+        char body[64];
+        snprintf(body, sizeof body, "%s\n1\n2\n", names[i]);
+        struct table t = table_read(body);
+        assert_int_equal(t.n_columns, 1);
+        check_rows(&t, body);
+        table_done(&t);
+    }
+    struct table t = table_read("n,m\n0.0000,1e-400\n2,3\n4,0.00e-999\n");
+    check_member(&t, "\"warnings\":[\"column \\\"m\\\": \\\"1e-400\\\" in line 2 is no number that a double holds exactly, it is rounded: "
+                     "declare the column categorical (types=) to keep it as written\"]");
+    table_done(&t);
+}
+
 /* A token for missing is one in every format. */
 static void test_booleans_for_missing(void **state) {
     (void)state;
@@ -446,6 +483,8 @@ int main(void) {
                                        cmocka_unit_test(test_zero_and_one_are_numbers),
                                        cmocka_unit_test(test_falls_keep_what_was_written),
                                        cmocka_unit_test(test_a_header_that_comes_again),
+                                       cmocka_unit_test(test_unused_options),
+                                       cmocka_unit_test(test_names_that_stand_alone),
                                        cmocka_unit_test(test_booleans_for_missing),
                                        cmocka_unit_test(test_spaces_around_booleans),
                                        cmocka_unit_test(test_text_above_a_hundred_and_half),
