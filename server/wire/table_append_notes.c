@@ -4,6 +4,7 @@
 #include "wire/table.h"
 #include "wire/table_append.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,17 +58,32 @@ static void put_value(struct json_writer *w, const json_t *value) {
     }
 }
 
-/* Warnings of the first upload and of the appends before this one, the latest BUILDER_MAX_WARNINGS of them. */
-static void put_warnings(struct json_writer *w, const json_t *stored) {
-    const json_t *const list[] = {json_object_get(stored, "warnings"), json_object_get(json_object_get(stored, "append"), "warnings")};
+/* A warning of the last append, which so far said itself whose it is: the lines in it are of that body. */
+static void put_appended(struct json_writer *w, const char *warning, int64_t first, int64_t last) {
+    struct buf text = {0};
+    buf_printf(&text, "rows %" PRId64 " to %" PRId64 ", appended: %s", first, last, warning);
+    json_put_stringn(w, text.data != NULL ? text.data : "", text.size);
+    w->out->failed |= text.failed;
+    buf_done(&text);
+}
+
+/* Warnings of the first upload and of the appends before this one, the latest BUILDER_MAX_WARNINGS of them. n_rows: of the stored table. */
+static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_rows) {
+    const json_t *append = json_object_get(stored, "append");
+    const json_t *const list[] = {json_object_get(stored, "warnings"), json_object_get(append, "warnings")};
     const size_t n = json_array_size(list[0]) + json_array_size(list[1]);
+    const int64_t appended = (int64_t)json_number_value(json_object_get(append, "rows"));
     size_t at = 0;
     json_put_key(w, "warnings");
     json_begin_array(w);
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < json_array_size(list[k]); i++) {
-            if (at++ + BUILDER_MAX_WARNINGS >= n) {
-                put_value(w, json_array_get(list[k], i));
+            const json_t *warning = json_array_get(list[k], i);
+            const bool late = at++ + BUILDER_MAX_WARNINGS >= n;
+            if (late && k == 1 && json_is_string(warning)) {
+                put_appended(w, json_string_value(warning), n_rows - appended + 1, n_rows);
+            } else if (late) {
+                put_value(w, warning);
             }
         }
     }
@@ -80,7 +96,7 @@ static void write_all(const struct wire_table *t, json_t *stored, json_t *own, s
     json_writer_init(&w, out);
     json_begin_object(&w);
     put_members(&w, stored, of_stored);
-    put_warnings(&w, stored);
+    put_warnings(&w, stored, t->builder.stored_rows);
     json_put_key(&w, "append");
     json_begin_object(&w);
     json_kv_int(&w, "rows", t->builder.n_rows);

@@ -278,8 +278,8 @@ bool builder_finish(struct table_builder *b, struct problem *problem) {
     return status == BUILDER_WELL;
 }
 
-/* Why a column is what it is. Numbers need no reason. */
-static void write_reason(const struct column *c, struct json_writer *w) {
+/* Why a column is what it is. Numbers need no reason. onto: a reason that was not stored is in appended rows. */
+static void write_reason(const struct column *c, bool onto, struct json_writer *w) {
     const struct type_reason *reason = &c->reason;
     if (c->type == DN_SPARSE || (!c->forced && (c->type == DN_NUMERIC || reason->line == 0))) {
         return;
@@ -293,13 +293,14 @@ static void write_reason(const struct column *c, struct json_writer *w) {
         json_kv_int(w, "row", reason->row);
         json_kv_int(w, "line", reason->line);
         json_kv_string(w, "cell", reason->cell != NULL ? reason->cell : "");
-        buf_printf(&text, "%s%s%s%s",
+        buf_printf(&text, "%s%s%s%s%s",
                    reason->detail != NULL  ? reason->detail
                    : c->type == DN_BOOLEAN ? "the first cell that is not missing"
                    : !reason->fell         ? "the first cell that is not missing is no number"
                    : reason->numbers       ? "the cells before it are numbers"
                                            : "the cells before it are booleans",
                    reason->hint != NULL ? ": " : "", reason->hint != NULL ? reason->hint : "",
+                   onto && reason->detail == NULL ? "; the line is one of the rows that were appended" : "",
                    c->type == DN_TEXT ? BUILDER_TEXT_REASON : "");
         const char *detail = buf_cstr(&text);
         json_kv_string(w, "detail", detail != NULL ? detail : "");
@@ -312,7 +313,7 @@ void builder_write_columns(const struct table_builder *b, struct json_writer *w)
     json_begin_array(w);
     for (size_t i = 0; i < b->n_columns; i++) {
         column_summary_write(&b->column[i].summary, b->column[i].name, b->column[i].type, w);
-        write_reason(&b->column[i], w);
+        write_reason(&b->column[i], b->onto, w);
         json_end_object(w);
     }
     json_end_array(w);
@@ -370,6 +371,7 @@ static void warn(struct json_writer *w, struct buf *text, size_t *n) {
 
 void builder_write_warnings(const struct table_builder *b, struct json_writer *w) {
     struct buf text = {0};
+    const char *of = b->onto ? " of the appended rows" : "";
     size_t n = 0;
     for (size_t i = 0; i < b->n_columns; i++) {
         const struct column *c = &b->column[i];
@@ -380,16 +382,17 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
         if (c->reason.line > 0 && !c->forced && (c->reason.fell || c->reason.hint != NULL)) {
             char shown[TEXT_SHOWN];
             const char *cell = c->reason.cell != NULL ? c->reason.cell : "";
-            buf_printf(&text, "column \"%s\": %s because of line %" PRId64 " (%s)%s%s", c->name, dn_column_type_name(c->type),
-                       c->reason.line, text_show(cell, strlen(cell), shown), c->reason.hint != NULL ? ": " : "",
+            buf_printf(&text, "column \"%s\": %s because of line %" PRId64 "%s (%s)%s%s", c->name, dn_column_type_name(c->type),
+                       c->reason.line, of, text_show(cell, strlen(cell), shown), c->reason.hint != NULL ? ": " : "",
                        c->reason.hint != NULL ? c->reason.hint : "");
             warn(w, &text, &n);
         }
         if (c->inexact_line > 0 && c->type == DN_NUMERIC) {
             buf_printf(&text,
-                       "column \"%s\": %s in line %" PRId64 " is no number that a double holds exactly, it is rounded: declare the column "
+                       "column \"%s\": %s in line %" PRId64
+                       "%s is no number that a double holds exactly, it is rounded: declare the column "
                        "categorical (types=) to keep it as written",
-                       c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line);
+                       c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line, of);
             warn(w, &text, &n);
         }
         if (c->uncounted && c->type == DN_CATEGORICAL) {

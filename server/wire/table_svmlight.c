@@ -46,7 +46,10 @@ static bool on_line(void *arg, const char *bytes, size_t n, int64_t line) {
     case SVMLIGHT_NO_MEMORY:
         return no_memory(t);
     case SVMLIGHT_FAULT:
-        return table_row_fault(t, line, (int64_t)fault.at + 1, "%s", fault.text);
+        return table_row_fault(t, line, (int64_t)fault.at + 1, "%s%s", fault.text,
+                               t->append.on && t->options.format == WIRE_SNIFF && t->builder.n_rows == 0
+                                   ? "; the dataset is sparse and takes rows of svmlight only"
+                                   : "");
     case SVMLIGHT_ROW:
         break;
     }

@@ -216,18 +216,29 @@ static void test_wrong_rows(void **state) {
     refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = WIRE_SVMLIGHT}, "1 0:5\n", (const char *const[]){"index 0", NULL});
 }
 
+/* What is no row of the dataset is told for what it is. */
+static void test_bodies_of_another_kind(void **state) {
+    (void)state;
+    refused(abc, &(struct wire_table_options){0}, "\n", (const char *const[]){"there is nothing in it", NULL});
+    refused(abc, &(struct wire_table_options){0}, "a,b,c\n", (const char *const[]){"there is only a header", NULL});
+    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){0}, "label,f1\n1,5\n",
+            (const char *const[]){"the dataset is sparse and takes rows of svmlight only", NULL});
+}
+
 static void test_types_fall_as_in_the_whole(void **state) {
     (void)state;
     struct table base = table_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\n"), t = append(&base, "abc,5,maybe\n1e2,false,\n"),
                  whole = table_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\nabc,5,maybe\n1e2,false,\n");
     assert_same(&t, &whole);
     assert_has(t.columns, "\"name\":\"a\",\"type\":\"categorical\"");
-    assert_has(t.columns, "\"row\":4,\"line\":1,\"cell\":\"abc\",\"detail\":\"the cells before it are numbers\"");
-    assert_has(t.notes, "column \\\"a\\\": categorical because of line 1 (\\\"abc\\\")");
+    static const char reason[] = "\"row\":4,\"line\":1,\"cell\":\"abc\",\"detail\":\"the cells before it are numbers; the line is one of "
+                                 "the rows that were appended\"";
+    assert_has(t.columns, reason);
+    assert_has(t.notes, "\"column \\\"a\\\": categorical because of line 1 of the appended rows (\\\"abc\\\")");
     /* what forced the type stays told, and what was warned of */
     struct table again = append(&t, "9,true,no\n");
-    assert_has(again.columns, "\"row\":4,\"line\":1,\"cell\":\"abc\",\"detail\":\"the cells before it are numbers\"");
-    assert_has(again.notes, "column \\\"a\\\": categorical because of line 1 (\\\"abc\\\")");
+    assert_has(again.columns, reason);
+    assert_has(again.notes, "\"rows 4 to 5, appended: column \\\"a\\\": categorical because of line 1 of the appended rows (\\\"abc\\\")");
     assert_has(again.notes, "\"append\":{\"rows\":1,\"bytes\":10,");
     table_done(&again);
     table_done(&base);
@@ -574,6 +585,7 @@ int main(void) {
         cmocka_unit_test(test_missing_columns),
         cmocka_unit_test(test_unknown_columns),
         cmocka_unit_test(test_wrong_rows),
+        cmocka_unit_test(test_bodies_of_another_kind),
         cmocka_unit_test(test_types_fall_as_in_the_whole),
         cmocka_unit_test(test_categorical_and_text),
         cmocka_unit_test(test_given_types_hold),
