@@ -64,19 +64,19 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m, const
     return true;
 }
 
-size_t api_answer_rows(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond) {
-    size_t done = 0;
+size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond) {
     n = n < a->n ? n : a->n;
     const dn_raw_rows rows = wire_instances_rows(in, first, n);
-    if (a->kind == API_PREDICTIONS) {
-        done = dn_model_predict(a->m->model, rows, a->room.workspace, &a->room.rows);
-        wire_predictions_rows(&a->predictions, done, &a->room.rows);
-    } else {
-        done = dn_model_transform(a->m->model, rows, a->z + SLICE * dn_model_n_components(a->m->model), a->z);
-        wire_coordinates_rows(&a->coordinates, done, a->z);
-    }
+    const size_t done = a->kind == API_PREDICTIONS
+                            ? dn_model_predict(a->m->model, rows, a->room.workspace, &a->room.rows)
+                            : dn_model_transform(a->m->model, rows, a->z + SLICE * dn_model_n_components(a->m->model), a->z);
     *beyond = done < n;
     return done;
+}
+
+size_t api_answer_write(struct api_answer *a, size_t first, size_t n) {
+    return a->kind == API_PREDICTIONS ? wire_predictions_part(&a->predictions, first, n, &a->room.rows, API_ANSWER_BYTES)
+                                      : wire_coordinates_part(&a->coordinates, first, n, a->z, API_ANSWER_BYTES);
 }
 
 bool api_answer_refuse_beyond(const struct api_answer *a, size_t row, struct problem *problem) {

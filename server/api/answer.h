@@ -1,4 +1,4 @@
-/* The answer of a prediction call while it is made: rows are scored, or projected, some at a time, and written as the client accepts them. */
+/* The answer of a prediction call while it is made: rows are scored, or projected, some at a time, and written, fewer at a time, as the client accepts them. */
 #ifndef API_ANSWER_H
 #define API_ANSWER_H
 
@@ -6,6 +6,8 @@
 #include "http/http.h"
 #include "serving/serving.h"
 #include "wire/wire.h"
+
+#define API_ANSWER_BYTES (64 * 1024)
 
 /* What is made of rows. */
 enum api_answer_kind { API_PREDICTIONS, API_COORDINATES };
@@ -34,8 +36,11 @@ struct api_answer_options {
 /* false: it would be too long, the model has no directions, or there is no memory (problem). out: the caller's, who may take what it holds between two calls. */
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m, const struct api_answer_options *options, struct buf *out,
                       struct problem *problem);
-/* Answers up to n rows from `first` on; returns how many. *beyond: values of the row behind them are so large that what is computed of it is not finite. */
-size_t api_answer_rows(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond);
+/* Computes what is said of up to n rows from `first` on; returns of how many. *beyond: values of the row behind them are so large that what is computed of it is not finite. */
+size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond);
+/* Writes it: of the n rows that were scored last those from `first` (a row among them, < n) on, until `out` holds API_ANSWER_BYTES; returns how many, at least one. A row may be long, so that a
+ * few hundred of them were more than an answer may take of the memory. */
+size_t api_answer_write(struct api_answer *a, size_t first, size_t n);
 /* … and what is said of it: sets the problem, returns false. */
 bool api_answer_refuse_beyond(const struct api_answer *a, size_t row, struct problem *problem);
 /* In the place of a row: a refused line. */

@@ -14,7 +14,6 @@
 
 enum {
     KEPT_BYTES = 512 * 1024,     /* more memory than that for the begin of a line is given back */
-    ANSWER_BYTES = 64 * 1024,    /* of the answer are kept in memory; more goes to the file */
     READ_BYTES = 128 * 1024,     /* of the file at a time */
     BLOCK_NUMBERS = 32 * 1024,   /* of the rows that are scored together */
     BLOCK_ROWS = 1024,           /* … and of them */
@@ -39,6 +38,7 @@ struct lines {
     struct buf out; /* answered and not in the file */
     struct spool spool;
     int64_t n_rows, n_refused; /* lines answered, and those of them that were refused */
+    int64_t line;              /* that was answered last */
     int64_t sent;              /* bytes of the file */
 };
 
@@ -77,25 +77,9 @@ static bool prepare(struct lines *l, struct problem *problem) {
 static void refuse_line(struct lines *l, int64_t line, struct problem *why) {
     api_answer_refusal(&l->answer, line, why);
     problem_done(why);
+    l->line = line;
     l->n_rows++;
     l->n_refused++;
-}
-
-/* Scores and answers the rows that were read. */
-static void answer_block(struct lines *l) {
-    const struct wire_instances *block = wire_lines_block(l->reader);
-    for (size_t i = 0; i < block->n;) {
-        bool beyond = false;
-        const size_t done = api_answer_rows(&l->answer, block, i, block->n - i, &beyond);
-        l->n_rows += (int64_t)done;
-        i += done;
-        if (beyond) {
-            struct problem why = {0};
-            problem_set(&why, PROBLEM_INVALID_INSTANCES, "the instance has values so large that what is computed of them is not finite");
-            refuse_line(l, wire_lines_line_of(l->reader, i++), &why);
-        }
-    }
-    wire_lines_clear(l->reader);
 }
 
 static bool to_file(struct lines *l, struct problem *problem) {
@@ -106,9 +90,48 @@ static bool to_file(struct lines *l, struct problem *problem) {
         problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
                     "the answer has grown beyond the %" PRId64 " bytes that --max-spool allows at line %" PRId64
                     ": send the lines in parts, or ask for less of each",
-                    l->spool.limit, wire_lines_at(l->reader));
+                    l->spool.limit, l->line);
     }
     return false;
+}
+
+/* The answer so far, between two of its rows: what is too long for the memory goes to the file. */
+static bool spill(struct lines *l, struct http_call *call, struct problem *problem) {
+    if (l->out.size >= API_ANSWER_BYTES && !to_file(l, problem))
+        return false;
+    return !http_gone(call) || problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
+}
+
+/* Writes what is said of the n rows that were scored, from row `first` of the block on. A short line may be answered by a long one, so the file takes them a few at a time. */
+static bool answer_scored(struct lines *l, struct http_call *call, size_t first, size_t n, struct problem *problem) {
+    for (size_t i = 0; i < n;) {
+        const size_t written = api_answer_write(&l->answer, i, n);
+        l->n_rows += (int64_t)written;
+        i += written;
+        l->line = wire_lines_line_of(l->reader, first + i - 1);
+        if (!spill(l, call, problem))
+            return false;
+    }
+    return true;
+}
+
+/* Scores and answers the rows that were read. */
+static bool answer_block(struct lines *l, struct http_call *call, struct problem *problem) {
+    const struct wire_instances *block = wire_lines_block(l->reader);
+    for (size_t i = 0; i < block->n;) {
+        bool beyond = false;
+        const size_t scored = api_answer_score(&l->answer, block, i, block->n - i, &beyond);
+        if (!answer_scored(l, call, i, scored, problem))
+            return false;
+        i += scored;
+        if (beyond) {
+            struct problem why = {0};
+            problem_set(&why, PROBLEM_INVALID_INSTANCES, "the instance has values so large that what is computed of them is not finite");
+            refuse_line(l, wire_lines_line_of(l->reader, i++), &why);
+        }
+    }
+    wire_lines_clear(l->reader);
+    return true;
 }
 
 /* Reads and answers the whole lines of n bytes (last: what is left behind them too); *used of them. false: problem. */
@@ -127,13 +150,12 @@ static bool take_lines(struct lines *l, struct http_call *call, const char *byte
             problem_move(problem, &why);
             return false;
         }
-        answer_block(l);
-        if (state == WIRE_LINES_FAULT)
+        const bool answered = answer_block(l, call, problem);
+        if (answered && state == WIRE_LINES_FAULT)
             refuse_line(l, wire_lines_at(l->reader), &why);
-        if (l->out.size >= ANSWER_BYTES && !to_file(l, problem))
+        problem_done(&why);
+        if (!answered || !spill(l, call, problem))
             return false;
-        if (http_gone(call))
-            return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
     }
     *used = at;
     return true;

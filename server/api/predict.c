@@ -15,7 +15,10 @@ enum { ON_IO_BYTES = 256 * 1024, ON_IO_PRODUCTS = 4000000 };
 static bool put_rows(struct http_call *call, struct api_answer *a, const struct wire_instances *in, bool pool, struct problem *problem) {
     bool beyond = false;
     for (size_t i = 0; i < in->n;) {
-        i += api_answer_rows(a, in, i, in->n - i, &beyond);
+        const size_t scored = api_answer_score(a, in, i, in->n - i, &beyond);
+        for (size_t written = 0; written < scored;)
+            written += api_answer_write(a, written, scored);
+        i += scored;
         if (beyond)
             return api_answer_refuse_beyond(a, i, problem);
         if (pool && http_gone(call))

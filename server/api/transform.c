@@ -8,7 +8,10 @@
 static bool put_rows(struct http_call *call, struct api_answer *a, const struct wire_instances *in, struct problem *problem) {
     bool beyond = false;
     for (size_t i = 0; i < in->n && !beyond;) {
-        i += api_answer_rows(a, in, i, in->n - i, &beyond);
+        const size_t scored = api_answer_score(a, in, i, in->n - i, &beyond);
+        for (size_t written = 0; written < scored;)
+            written += api_answer_write(a, written, scored);
+        i += scored;
         if (beyond)
             return api_answer_refuse_beyond(a, i, problem);
         if (http_gone(call))

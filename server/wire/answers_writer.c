@@ -107,8 +107,9 @@ static void put_cells(struct wire_coordinates *c, const double *z) {
     }
 }
 
-void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const double *z) {
-    for (size_t i = 0; i < n_rows && !c->out->failed; i++) {
+size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n, const double *z, size_t most) {
+    size_t i = first;
+    for (; i < n && (i == first || c->out->size < most) && !c->out->failed; i++) {
         wire_item_begin(c->format, &c->begun, c->out);
         if (c->format == WIRE_ANSWER_CSV) {
             put_cells(c, z + i * c->n);
@@ -117,6 +118,11 @@ void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const doub
         }
         wire_item_end(c->format, c->out);
     }
+    return (c->out->failed ? n : i) - first;
+}
+
+void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const double *z) {
+    (void)wire_coordinates_part(c, 0, n_rows, z, SIZE_MAX);
 }
 
 void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line, const struct problem *problem) {

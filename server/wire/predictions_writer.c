@@ -227,8 +227,9 @@ void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer
     }
 }
 
-void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows) {
-    for (size_t i = 0; i < n && !p->out->failed; i++) {
+size_t wire_predictions_part(struct wire_predictions *p, size_t first, size_t n, const dn_prediction *rows, size_t most) {
+    size_t i = first;
+    for (; i < n && (i == first || p->out->size < most) && !p->out->failed; i++) {
         wire_item_begin(p->format, &p->begun, p->out);
         if (p->format == WIRE_ANSWER_CSV) {
             predictions_csv_row(p, rows, i);
@@ -237,6 +238,11 @@ void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_predic
         }
         wire_item_end(p->format, p->out);
     }
+    return (p->out->failed ? n : i) - first;
+}
+
+void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows) {
+    (void)wire_predictions_part(p, 0, n, rows, SIZE_MAX);
 }
 
 void wire_predictions_refusal(struct wire_predictions *p, int64_t line, const struct problem *problem) {

@@ -276,6 +276,8 @@ struct wire_predictions {
 void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer_head *head, const dn_model *model,
                             const dn_prediction *will, struct buf *out);
 void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_prediction *rows);
+/* Of n rows those from `first` (< n) on, until out holds `most` bytes: how many, at least one; all when out has failed. */
+size_t wire_predictions_part(struct wire_predictions *p, size_t first, size_t n, const dn_prediction *rows, size_t most);
 /* In the place of a row: {"error":{"type":…,"line":…,"column":…,"detail":…,"errors":[…]}}; in CSV the last cell says it. */
 void wire_predictions_refusal(struct wire_predictions *p, int64_t line, const struct problem *problem);
 void wire_predictions_end(struct wire_predictions *p);  /* what stands behind the rows */
@@ -291,6 +293,8 @@ struct wire_coordinates {
 };
 void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head, size_t n_components, struct buf *out);
 void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const double *z);
+/* Of n rows those from `first` (< n) on, until out holds `most` bytes: how many, at least one; all when out has failed. */
+size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n, const double *z, size_t most);
 void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line, const struct problem *problem);
 void wire_coordinates_end(struct wire_coordinates *c);
 /* Between the items of an answer, and in the place of one of n_columns cells. For the writers of answers. */

@@ -1,0 +1,98 @@
+/* Predictions of short bodies that stand for much: wide rows, long answers. What the daemon holds of them is bounded, and limits are kept to a row. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NDJSON "Content-Type: application/x-ndjson"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+enum { WIDE = 20000 }; /* features */
+
+/* A model of WIDE sparse features: each row of contributions has 40 KB and more, whatever it was asked with. */
+static void start_with_wide(const char *const *flags) {
+    char *body = keep(malloc(64 * 40), free);
+    size_t at = 0;
+    for (int i = 0; i < 40; i++)
+        at += (size_t)sprintf(body + at, "%d %d:1 %d:%d\n", i % 2, 1 + i % 2, WIDE - 1 + i % 2, 1 + i % 3);
+    service_start(flags);
+    status_check(call(&(struct request){.method = "PUT",
+                                        .path = "/v1/datasets/wide",
+                                        .headers = HEADERS("Content-Type: text/x-svmlight"),
+                                        .body = body,
+                                        .size = at}),
+                 201);
+    job_train("{'model':'wide','dataset':'wide','target':'label','algorithm':'logistic','params':{'lambda':0.1}}");
+}
+
+static const struct response *explain_lines(const char *body, bool chunked, const char *accept) {
+    const char *const headers[] = {NDJSON, accept, NULL};
+    return call(&(struct request){.method = "POST",
+                                  .path = "/v1/models/wide/predict?output=contributions",
+                                  .headers = headers,
+                                  .body = body,
+                                  .upload = true,
+                                  .chunked = chunked});
+}
+
+/* The daemon's memory in KiB: the peak since peak_begin, or what it has now. */
+static long memory_of(const char *what) {
+    const char *status = read_whole(text("/proc/%d/status", (int)the_daemon.pid), &(size_t){0}), *at = strstr(status, what);
+    assert_non_null(at);
+    return strtol(at + strlen(what), NULL, 10);
+}
+
+/* From here on the peak is counted. -1: it cannot be told here. */
+static long peak_begin(void) {
+#ifdef SANITIZED
+    return -1;
+#else
+    FILE *clear = fopen(text("/proc/%d/clear_refs", (int)the_daemon.pid), "w");
+    if (clear == NULL)
+        return -1;
+    (void)fputs("5", clear);
+    (void)fclose(clear);
+    return memory_of("VmRSS:");
+#endif
+}
+
+/* 3 bytes a line come, 40 KB go: the answer is in the file, not in memory. */
+static void test_long_answers(void **state) {
+    (void)state;
+    enum { N = 600 };
+    const char *body = repeat("{}\n", N), *bodies[] = {body, repeat("[1]\n{}\n", N / 2)};
+    static const char *const formats[] = {NULL, "Accept: text/csv", "Accept: application/json"};
+    start_with_wide(NULL);
+    status_check(explain_lines(body, false, NULL), 200);
+    for (int i = 0; i < 3; i++) {
+        const long idle = peak_begin();
+        const struct response *r = status_check(explain_lines(bodies[i % 2], i % 2, formats[i]), 200);
+        assert_string_equal(header_of(r, "Discern-Rows"), text("%d", N));
+        assert_in_range(r->size, (i % 2 ? N / 2 : N) * 2 * WIDE, 100 << 20);
+        assert_true(idle < 0 || memory_of("VmHWM:") < idle + 8 * 1024); /* the answer has 12 MB at least */
+    }
+}
+
+/* --max-spool is kept to a row, and the line is that which went beyond it. */
+static void test_answer_too_long(void **state) {
+    (void)state;
+    start_with_wide(FLAGS("--max-spool", "1M"));
+    const struct response *r = problem_check(explain_lines(repeat("{}\n", 600), false, NULL), 413, "answer-too-long");
+    const char *line = strstr(string_at(r, "/detail"), "at line ");
+    assert_non_null(line);
+    assert_in_range(strtol(line + 8, NULL, 10), 15, 30); /* 26 answers are 1 MiB */
+    status_check(explain_lines(repeat("{}\n", 15), false, NULL), 200);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_long_answers), TEST(test_answer_too_long)};
+    return RUN_WITHOUT_DAEMON(tests);
+}
