@@ -12,6 +12,7 @@ struct json_reading {
     struct wire_json_token token; /* the last one */
     int64_t line;                 /* NDJSON: the line at hand, from 1; 0: one document, places are pointers */
     const char *prefix;           /* one document: pointer of the array, "" or "/instances" */
+    bool nameless;                /* the row at hand is an object that names no column of the model's */
     struct buf why;               /* of the last refusal */
     struct buf pointer;
 };

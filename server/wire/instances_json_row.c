@@ -182,6 +182,7 @@ static struct slot key_slot(struct json_reading *r, size_t expected) {
         }
         return nowhere;
     }
+    r->nameless &= slot.input == in->n_inputs; /* the target says nothing of what is asked */
     if (slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE) {
         return slot; /* what comes twice is found when the row is complete */
     }
@@ -216,6 +217,7 @@ static void fault_twice(struct json_reading *r, size_t feature) {
 
 void json_row(struct json_reading *r) {
     double *row = instances_row(r->in);
+    r->nameless = r->token.kind == WIRE_JSON_BEGIN_OBJECT;
     if (row == NULL) {
         return;
     }

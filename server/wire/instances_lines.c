@@ -61,6 +61,18 @@ static void read_line(struct json_reading *r, const char *bytes, size_t n, size_
     }
 }
 
+/* An object that lacks some columns has no value there. One that has none of them was hardly meant for this model, unless nothing is a row of zeros: it has sparse inputs alone. */
+static void judge_names(struct json_reading *r) {
+    const struct instances *in = r->in;
+    size_t dense = 0;
+    while (dense < in->n_inputs && in->type[dense] == DN_SPARSE) {
+        dense++;
+    }
+    if (r->nameless && dense < in->n_inputs && in->problem->type == PROBLEM_NONE) {
+        instances_fault(r->in, NULL, r->line, 1, "the instance names no column of the model, such as \"%s\"", instances_name(in, dense));
+    }
+}
+
 /* ---- without an end ------------------------------------------------------------------------------------------------------------------- */
 struct wire_lines *wire_lines_new(const dn_model *model, size_t max_rows, size_t max_line, struct problem *problem) {
     struct wire_lines *l = calloc(1, sizeof *l);
@@ -134,6 +146,7 @@ static enum wire_lines_state take_line(struct wire_lines *l, const char *bytes, 
     }
     const size_t n_before = l->in.rows.n;
     read_line(&l->r, bytes, n, slack);
+    judge_names(&l->r);
     return judge(l, n_before, problem);
 }
 

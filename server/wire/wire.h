@@ -224,7 +224,8 @@ enum wire_lines_state {
     WIRE_LINES_FAULT, /* the line wire_lines_read is at was refused (its faults are in problem, with line and column); the block holds those before it */
     WIRE_LINES_FAILED /* no memory: problem */
 };
-/* Reads lines from bytes until one of the above; *used says how many bytes were read. last: what has no line end is the last line. Blank lines are none. What is found does not depend on cuts. */
+/* Reads lines from bytes until one of the above; *used says how many bytes were read. last: what has no line end is the last line. Blank lines are none. An object that names none of the
+ * model's columns is refused, unless they are all sparse; what it does not name beside others is missing. What is found does not depend on cuts. */
 enum wire_lines_state wire_lines_read(struct wire_lines *lines, const char *bytes, size_t n, bool last, size_t *used,
                                       struct problem *problem);
 const struct wire_instances *wire_lines_block(const struct wire_lines *lines);

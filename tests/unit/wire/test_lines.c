@@ -98,7 +98,7 @@ static void check(const dn_model *model, const char *body, const char *expected)
 static void test_lines(void **state) {
     (void)state;
     check(numeric, "[1,2]\n{\"y\":3}\n[4.5,null]", "1: 1 2\n2: - 3\n3: 4.5 -\n");
-    check(numeric, "[1,2]\r\n\n  \r\n{}\n", "1: 1 2\n4: - -\n");
+    check(numeric, "[1,2]\r\n\n  \r\n{\"x\":null}\n", "1: 1 2\n4: - -\n");
     check(numeric, "\xEF\xBB\xBF[1,2]\n[3,4]\n", "1: 1 2\n2: 3 4\n");
     check(numeric, "", "");
     check(numeric, "\n\n", "");
@@ -114,6 +114,9 @@ static void test_refused_lines(void **state) {
     check(numeric, "[1,\"2\"]\n7\n[1,2] [3,4]\n[1e999,2]\n",
           "1.4 the instance, column \"y\": must be a finite number (got \"2\")\n2.1 the instance must be an array or an object\n"
           "3.7 nothing may follow the value\n4.2 the instance, column \"x\": must be a finite number (got 1e999)\n");
+    check(numeric, "{}\n[3,4]\n{\"class\":1}\n{\"z\":1}\n",
+          "1.1 the instance names no column of the model, such as \"x\"\n2: 3 4\n"
+          "3.1 the instance names no column of the model, such as \"x\"\n4.2 the instance: the model has no column \"z\"\n");
     check(numeric, "[1,2]\n[1,2,                                                        ]\n[3,4]\n",
           "1: 1 2\n2.1 the line is longer than 60 bytes\n3: 3 4\n");
 }
