@@ -30,17 +30,14 @@ bool api_answer_accept(struct http_call *call, enum wire_answer usual, enum wire
     return true;
 }
 
-static bool coordinates_begin(struct api_answer *a, const struct api_answer_options *options, struct problem *problem) {
+static bool coordinates_begin(struct api_answer *a, struct problem *problem) {
     const dn_model *model = a->m->model;
     const size_t n_components = dn_model_n_components(model);
     if (n_components == 0)
         return problem_set(problem, PROBLEM_CONFLICT,
                            "model \"%s\" has no directions to project on: they come with algorithm \"fisher\" (its own is \"%s\"%s)",
                            a->m->name, dn_model_algorithm(model)->id, dn_model_n_machines(model) > 1 ? ", with several machines" : "");
-    if (options->n_rows > OUTPUTS_MAX_NUMBERS / n_components)
-        return problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
-                           "%zu instances of %zu numbers each are more than the %d that one answer may hold: send them in parts",
-                           options->n_rows, n_components, OUTPUTS_MAX_NUMBERS);
+    a->each = n_components;
     a->n = SLICE;
     a->z = calloc(SLICE * n_components + dn_model_workspace(model), sizeof *a->z);
     return a->z || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to transform rows");
@@ -48,10 +45,10 @@ static bool coordinates_begin(struct api_answer *a, const struct api_answer_opti
 
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m, const struct api_answer_options *options, struct buf *out,
                       struct problem *problem) {
-    struct wire_answer_head head = {.name = m->name, .version = m->version, .format = options->format, .refusals = options->n_rows == 0};
+    struct wire_answer_head head = {.name = m->name, .version = m->version, .format = options->format, .refusals = options->refusals};
     *a = (struct api_answer){.kind = options->kind, .m = m, .format = options->format};
     if (a->kind == API_COORDINATES) {
-        if (!coordinates_begin(a, options, problem))
+        if (!coordinates_begin(a, problem))
             return false;
         wire_coordinates_begin(&a->coordinates, &head, dn_model_n_components(m->model), out);
         return true;
@@ -60,8 +57,16 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m, const
     if (!outputs_room_init(&a->room, m->model, head.outputs, options->n_rows, problem))
         return false;
     a->n = a->room.n;
+    a->each = a->room.each;
     wire_predictions_begin(&a->predictions, &head, m->model, &a->room.rows, out);
     return true;
+}
+
+bool api_answer_fits(const struct api_answer *a, size_t n_rows, struct problem *problem) {
+    return n_rows <= OUTPUTS_MAX_NUMBERS / a->each ||
+           problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
+                       "%zu instances of %zu numbers each are more than the %d that one answer may hold: send them in parts%s", n_rows,
+                       a->each, OUTPUTS_MAX_NUMBERS, a->room.rows.contributions ? ", or ask for less than contributions" : "");
 }
 
 size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond) {

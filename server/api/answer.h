@@ -20,7 +20,8 @@ struct api_answer {
     enum api_answer_kind kind;
     const struct serving_model *m;
     enum wire_answer format;
-    size_t n; /* rows at a time */
+    size_t n;    /* rows at a time */
+    size_t each; /* numbers that are said of a row */
     struct outputs_room room;
     double *z; /* coordinates of n rows, and the workspace behind them */
     struct wire_predictions predictions;
@@ -31,11 +32,14 @@ struct api_answer_options {
     enum api_answer_kind kind;
     unsigned outputs; /* of predictions: as asked */
     enum wire_answer format;
-    size_t n_rows; /* that will come; 0: nobody knows, and each may be refused by itself */
+    size_t n_rows; /* that will come at a time; 0: nobody knows */
+    bool refusals; /* each may be refused by itself */
 };
-/* false: it would be too long, the model has no directions, or there is no memory (problem). out: the caller's, who may take what it holds between two calls. */
+/* false: a row would be too long, the model has no directions, or there is no memory (problem). out: the caller's, who may take what it holds between two calls. */
 bool api_answer_begin(struct api_answer *a, const struct serving_model *m, const struct api_answer_options *options, struct buf *out,
                       struct problem *problem);
+/* May one answer be made of so many rows? false: it would be too long (problem). */
+bool api_answer_fits(const struct api_answer *a, size_t n_rows, struct problem *problem);
 /* Computes what is said of up to n rows from `first` on; returns of how many. *beyond: values of the row behind them are so large that what is computed of it is not finite. */
 size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond);
 /* Writes it: of the n rows that were scored last those from `first` (a row among them, < n) on, until `out` holds API_ANSWER_BYTES; returns how many, at least one. A row may be long, so that a

@@ -75,8 +75,24 @@ static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in)
     return dn_model_evaluate_raw(e->model, &rows, e->curves, &e->run, &e->metrics, &err) == DN_OK || refuse(e, false, &err);
 }
 
-static bool evaluate_body(struct evaluation *e, const struct wire_instances_options *options) {
+/* The rows are all needed at once, and a short body can stand for many wide ones. */
+static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
+    struct http_call *call = arg;
+    if (http_hold(call, bytes))
+        return true;
+    if (http_may_ever_hold(call, bytes))
+        return problem_set(problem, PROBLEM_UNAVAILABLE,
+                           "the bodies and answers in flight leave no room for the %zu MiB of the instances in what --body-memory allows; "
+                           "try again",
+                           bytes >> 20);
+    return problem_add(problem, PROBLEM_INVALID_INSTANCES, "",
+                       "the instances need %zu MiB of memory, more than --body-memory allows: send fewer at a time", bytes >> 20);
+}
+
+static bool evaluate_body(struct evaluation *e, struct wire_instances_options *options) {
     struct wire_instances in = {0};
+    options->hold = hold_rows;
+    options->arg = e->call;
     bool good = api_instances_read(e->call, options, e->model, &in, e->problem);
     if (good)
         wire_instances_keep_labelled(&in);

@@ -65,7 +65,7 @@ static void lines_free(void *state) {
 /* What the first lines need. */
 static bool prepare(struct lines *l, struct problem *problem) {
     const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(l->m->model));
-    const struct api_answer_options options = {.kind = l->kind, .outputs = l->outputs, .format = l->format};
+    const struct api_answer_options options = {.kind = l->kind, .outputs = l->outputs, .format = l->format, .refusals = true};
     size_t n = BLOCK_NUMBERS / (n_inputs > 0 ? n_inputs : 1);
     n = n < 1 ? 1 : n > BLOCK_ROWS ? BLOCK_ROWS : n;
     if (!api_answer_begin(&l->answer, l->m, &options, &l->out, problem))

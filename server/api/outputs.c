@@ -137,23 +137,20 @@ bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigne
     const size_t n_classes = dn_model_classes(model)->n, n_workspace = dn_model_workspace(model);
     const size_t numbers = w.probabilities + w.scores + w.distance + w.contributions + w.log_density;
     const size_t flags_each = 1 + (w.candidates ? n_classes : 0), each = numbers + flags_each;
-    const bool endless = n_rows == 0;
-    n_rows = endless ? 1 : n_rows;
-    if (n_rows > OUTPUTS_MAX_NUMBERS / each)
+    if (each > OUTPUTS_MAX_NUMBERS)
         return problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
-                           "%zu instance%s of %zu numbers each are more than the %d that one answer may hold: send them in parts%s", n_rows,
-                           n_rows == 1 ? "" : "s", each, OUTPUTS_MAX_NUMBERS,
-                           w.contributions > 0 ? ", or ask for less than contributions" : "");
+                           "the %zu numbers of an instance are more than the %d that one answer may hold%s", each, OUTPUTS_MAX_NUMBERS,
+                           w.contributions > 0 ? ": ask for less than contributions" : "");
     size_t n = NUMBERS / each;
     n = n < 1 ? 1 : n > ROWS ? ROWS : n;
-    n = n < n_rows || endless ? n : n_rows;
+    n = n < n_rows || n_rows == 0 ? n : n_rows;
     /* numbers first, then what needs less alignment */
     const size_t size = n * numbers * sizeof(double) + n * sizeof(size_t) + n * flags_each * sizeof(bool);
     void *memory = calloc(n_workspace * sizeof(double) + size, 1);
     if (!memory)
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n_rows);
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n);
     double *at = memory;
-    *room = (struct outputs_room){.n = n, .memory = memory, .size = size, .workspace = at};
+    *room = (struct outputs_room){.n = n, .each = each, .memory = memory, .size = size, .workspace = at};
     at += n_workspace;
     room->rows.probabilities = take(&at, n, w.probabilities);
     room->rows.scores = take(&at, n, w.scores);

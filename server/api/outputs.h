@@ -18,12 +18,13 @@ double api_outputs_cost(const dn_model *model, unsigned outputs);
 /* Room for some rows at a time. */
 struct outputs_room {
     dn_prediction rows;
-    size_t n; /* rows it has room for */
+    size_t n;    /* rows it has room for */
+    size_t each; /* numbers that are said of a row */
     double *workspace;
     void *memory; /* all of it */
     size_t size;  /* bytes of it, the workspace apart */
 };
-/* For n_rows rows in all; 0: nobody knows how many, and the answer is not held in memory. false: it would be too long, or there is no memory (problem). */
+/* For n_rows rows, or some of them at a time; 0: nobody knows how many. false: one alone would be too long, or there is no memory (problem). */
 bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs, size_t n_rows, struct problem *problem);
 void outputs_room_done(struct outputs_room *room);
 

@@ -4,57 +4,17 @@
 #include "api/handlers.h"
 #include "api/instances.h"
 #include "api/lines.h"
+#include "api/score.h"
 #include "api/support.h"
 
 #include <string.h>
 
-/* On an I/O thread: a larger body, or more multiplications (a short body can stand for many wide rows), would hold it for too long. */
-enum { ON_IO_BYTES = 256 * 1024, ON_IO_PRODUCTS = 4000000 };
-
-/* All rows, until nobody waits. false: problem. */
-static bool put_rows(struct http_call *call, struct api_answer *a, const struct wire_instances *in, bool pool, struct problem *problem) {
-    bool beyond = false;
-    for (size_t i = 0; i < in->n;) {
-        const size_t scored = api_answer_score(a, in, i, in->n - i, &beyond);
-        for (size_t written = 0; written < scored;)
-            written += api_answer_write(a, written, scored);
-        i += scored;
-        if (beyond)
-            return api_answer_refuse_beyond(a, i, problem);
-        if (pool && http_gone(call))
-            return problem_set(problem, PROBLEM_UNAVAILABLE,
-                               "the prediction was given up: the client has closed its side, or the daemon is shutting down");
-    }
-    api_answer_end(a);
-    return true;
-}
-
-/* Scores the rows and answers. False: too much work for an I/O thread, nothing was answered. */
-static bool answer(struct http_call *call, const struct serving_model *m, const struct wire_instances *in,
-                   const struct api_answer_options *how, bool pool) {
-    struct problem problem = {0};
-    struct api_answer a = {0};
-    struct buf body = {0};
-    if (!pool && (double)in->n * api_outputs_cost(m->model, api_outputs_of(m->model, how->outputs)) > ON_IO_PRODUCTS)
-        return false;
-    if (api_answer_begin(&a, m, how, &body, &problem) && put_rows(call, &a, in, pool, &problem)) {
-        if (how->format == WIRE_ANSWER_JSON)
-            buf_putc(&body, '\n'); /* a terminal's prompt stands on its own line */
-        http_reply(call, 200, api_answer_type(how->format), &body);
-    } else {
-        http_reply_problem(call, &problem);
-    }
-    api_answer_done(&a);
-    buf_done(&body);
-    return true;
-}
+/* A larger body would hold an I/O thread for too long. */
+enum { ON_IO_BYTES = 256 * 1024 };
 
 static bool predict_body(struct http_call *call, const struct serving_model *m, bool pool) {
-    struct wire_instances in = {0};
     struct wire_instances_options options;
     struct api_answer_options how = {.kind = API_PREDICTIONS};
-    struct problem problem = {0};
-    bool done = true;
     if (!api_instances_options(call, false, &options))
         return true;
     if (options.format == WIRE_INSTANCES_NDJSON) {
@@ -64,14 +24,7 @@ static bool predict_body(struct http_call *call, const struct serving_model *m, 
     }
     if (!api_outputs_read(call, &how.outputs) || !api_answer_accept(call, WIRE_ANSWER_JSON, &how.format))
         return true;
-    if (api_instances_read(call, &options, m->model, &in, &problem)) {
-        how.n_rows = in.n;
-        done = answer(call, m, &in, &how, pool);
-    } else {
-        http_reply_problem(call, &problem);
-    }
-    wire_instances_done(&in);
-    return done;
+    return api_score_body(call, m, &options, &how, pool);
 }
 
 static bool predict_pairs(struct http_call *call, const struct serving_model *m, bool pool) {
@@ -80,7 +33,7 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
     size_t n = http_query_count(call), n_pairs = 0;
     const char **names = arena_alloc(http_arena(call), (n + 1) * sizeof *names);
     const char **values = arena_alloc(http_arena(call), (n + 1) * sizeof *values);
-    struct api_answer_options how = {.kind = API_PREDICTIONS, .n_rows = 1};
+    struct api_answer_options how = {.kind = API_PREDICTIONS};
     bool done = true;
     if (!names || !values) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the prediction");
@@ -97,7 +50,7 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
         return true;
     }
     if (wire_instances_pairs(names, values, n_pairs, m->model, &in, &problem))
-        done = answer(call, m, &in, &how, pool);
+        done = api_score_rows(call, m, &in, &how, pool);
     else
         http_reply_problem(call, &problem);
     wire_instances_done(&in);

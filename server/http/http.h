@@ -154,6 +154,10 @@ bool http_not_modified(struct http_call *call, const char *etag);
 /* "no-store" or "no-cache": Cache-Control. Default no-cache. */
 void http_cache_control(struct http_call *call, const char *value);
 
+/* Counts what the handler holds for the call beside its body against body_memory, in the place of what it said before; the answer takes its place. false: there is no room for so much now. */
+bool http_hold(struct http_call *call, size_t bytes);
+bool http_may_ever_hold(const struct http_call *call, size_t bytes); /* … were there no other call */
+
 /* Nobody waits for the answer any more: the client has closed its side, or the server stops and has given requests in flight up. For handlers that take
  * long, on the pool (not for a stream's `next`): what they answer then hardly matters. Cheap, any thread; known within a quarter of a second. */
 bool http_gone(const struct http_call *call);

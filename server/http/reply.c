@@ -43,6 +43,15 @@ static char *shrink(char *memory, size_t size) {
     return less != NULL ? less : memory;
 }
 
+bool http_hold(struct http_call *call, size_t bytes) {
+    return memory_hold(&call->server->memory, &call->reply_share, bytes);
+}
+
+bool http_may_ever_hold(const struct http_call *call, size_t bytes) {
+    const uint64_t limit = (uint64_t)call->server->memory.limit;
+    return call->body_share <= limit && bytes <= limit - call->body_share;
+}
+
 void http_reply(struct http_call *call, int status, const char *content_type, struct buf *body) {
     size_t size = 0;
     char *memory = buf_take(body, &size);
@@ -103,6 +112,7 @@ void http_reply_problem(struct http_call *call, struct problem *problem) {
         free(memory);
         return;
     }
+    memory_hold_anyway(&call->server->memory, &call->reply_share, size); /* what the handler held is no more */
     call->reply.problem = type;
     call->reply.memory = memory;
     call->reply.bytes = memory;

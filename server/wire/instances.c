@@ -68,6 +68,8 @@ bool instances_init(struct instances *in, const dn_model *model, bool labelled, 
         in->sparse |= type == DN_SPARSE;
         in->entries |= type == DN_SPARSE || type == DN_TEXT;
     }
+    in->block_rows = INSTANCES_BLOCK_NUMBERS / (in->n_inputs > 0 ? in->n_inputs : 1);
+    in->block_rows = in->block_rows < 1 ? 1 : in->block_rows > WIRE_BLOCK_ROWS ? WIRE_BLOCK_ROWS : in->block_rows;
     return missing_init(&in->missing, NULL, problem);
 }
 
@@ -194,6 +196,20 @@ static size_t row_bytes(const struct instances *in) {
     return (in->n_inputs + 1) * sizeof(double) + sizeof(size_t);
 }
 
+/* May matrix and entries grow to so many rows and entries? */
+static bool may_hold(struct instances *in, size_t n_rows, size_t n_entries) {
+    const size_t entry = sizeof *in->rows.entry + sizeof *in->rows.feature;
+    struct problem why = {0};
+    if (in->options == NULL || in->options->hold == NULL ||
+        in->options->hold(in->options->arg, n_rows * row_bytes(in) + n_entries * entry, &why)) {
+        return true;
+    }
+    problem_done(in->problem);
+    problem_move(in->problem, &why);
+    in->stopped = true;
+    return false;
+}
+
 /* *array with room for n elements of a size; what it holds stays. */
 static bool resize(void *array, size_t n, size_t size) {
     void *memory = realloc(*(void **)array, n * size);
@@ -211,6 +227,9 @@ static bool rows_grow(struct instances *in) {
     }
     size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 1;
     capacity = capacity > most ? most : capacity;
+    if (!may_hold(in, capacity, rows->entry_capacity)) {
+        return false;
+    }
     bool grown = resize(&rows->raw, capacity * width, sizeof *rows->raw);
     grown = grown && (!in->labelled || resize(&rows->label, capacity, sizeof *rows->label));
     const bool first = rows->row_start == NULL;
@@ -226,13 +245,33 @@ static bool rows_grow(struct instances *in) {
     return true;
 }
 
+/* The rows at hand go to who wants them in blocks. With a fault no row is of any use. */
+static bool give_block(struct instances *in) {
+    const size_t first = (size_t)in->n_begun - in->rows.n;
+    if (in->problem->type == PROBLEM_NONE && !in->options->block(in->options->arg, &in->rows, first, in->problem)) {
+        in->stopped = true;
+    }
+    in->rows.n = 0;
+    in->n_entries = 0;
+    return !in->stopped;
+}
+
+static bool in_blocks(const struct instances *in) {
+    return in->options != NULL && in->options->block != NULL;
+}
+
 double *instances_row(struct instances *in) {
     struct wire_instances *rows = &in->rows;
+    const bool full = rows->n >= in->block_rows || in->n_entries >= INSTANCES_BLOCK_NUMBERS;
+    if (!in->stopped && full && in_blocks(in) && !give_block(in)) {
+        return NULL;
+    }
     if (in->stopped || (rows->n == rows->capacity && !rows_grow(in))) {
         return NULL;
     }
     double *row = rows->raw + rows->n * in->n_inputs;
-    for (size_t i = 0; i < in->n_inputs; i++) {
+    const bool wanted = !in_blocks(in) || in->problem->type == PROBLEM_NONE; /* otherwise it goes nowhere, and may be wide */
+    for (size_t i = 0; wanted && i < in->n_inputs; i++) {
         row[i] = (double)NAN;
     }
     if (in->labelled) {
@@ -252,6 +291,9 @@ static bool entries_grow(struct instances *in) {
     }
     size_t capacity = rows->entry_capacity > 0 ? 2 * rows->entry_capacity : 256;
     capacity = capacity > most ? most : capacity;
+    if (!may_hold(in, rows->capacity, capacity)) {
+        return false;
+    }
     if (!resize(&rows->feature, capacity, sizeof *rows->feature) || !resize(&rows->entry, capacity, sizeof *rows->entry)) {
         instances_no_memory(in);
         return false;
@@ -340,16 +382,19 @@ void instances_row_drop(struct instances *in) {
 
 /* ---- the end ------------------------------------------------------------------------------------------------------------------------ */
 bool instances_finish(struct instances *in, const char *pointer, struct wire_instances *out) {
-    if (in->rows.n == 0 && in->problem->type == PROBLEM_NONE) {
+    if (in->n_begun == 0 && in->problem->type == PROBLEM_NONE) {
         instances_fault(in, pointer, 0, 0, "there are no instances: at least one is needed");
     }
-    for (size_t i = 0; in->rows.n > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled; i++) {
+    for (size_t i = 0; in->n_begun > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled; i++) {
         if (in->named[i] == 0 && !is_sparse(in, i)) {
             instances_fault(in, pointer, 0, 0, "no instance names the column \"%s\"", instances_name(in, i));
         }
     }
     if (in->problem->type != PROBLEM_NONE) {
         return false;
+    }
+    if (in_blocks(in)) {
+        return give_block(in) && in->problem->type == PROBLEM_NONE;
     }
     *out = in->rows;
     in->rows = (struct wire_instances){0};

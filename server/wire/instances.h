@@ -17,6 +17,7 @@
 
 #define INSTANCES_MAX_BYTES (512 * 1024 * 1024) /* of the matrix and the entries: an empty object is short, its row may not be */
 #define INSTANCES_MAX_FAULTS 1000               /* reading stops there */
+#define INSTANCES_BLOCK_NUMBERS (32 * 1024)     /* of a block's matrix, or entries: it is full then */
 
 enum value_kind { VALUE_MISSING, VALUE_NUMBER, VALUE_NOT_FINITE, VALUE_TRUE, VALUE_FALSE, VALUE_STRING, VALUE_TEXT, VALUE_NESTED };
 struct value {
@@ -41,9 +42,11 @@ struct instances {
     bool entries;   /* … or one of text */
     bool labelled;  /* the target column is wanted */
     struct wire_instances rows;
-    size_t n_entries;        /* of all rows, the one at hand too */
-    size_t max_bytes;        /* the most that matrix and entries may take */
-    struct problem *problem; /* the caller's */
+    size_t n_entries;                             /* of all rows, the one at hand too */
+    size_t max_bytes;                             /* the most that matrix and entries may take */
+    size_t block_rows;                            /* the most rows of a block */
+    const struct wire_instances_options *options; /* of a body: where rows go, and who is asked for memory; NULL: neither */
+    struct problem *problem;                      /* the caller's */
     struct missing missing;
     uint8_t *type;       /* [n_inputs] dn_column_type */
     size_t *run;         /* [n_inputs + 1] how many inputs from here on are numeric */
@@ -57,7 +60,7 @@ struct instances {
 
 bool instances_init(struct instances *in, const dn_model *model, bool labelled, struct problem *problem);
 void instances_done(struct instances *in);
-/* A further row, all missing. NULL: stopped. */
+/* A further row, all missing; a full block before it is given away. NULL: stopped. */
 double *instances_row(struct instances *in);
 /* The row is complete: its entries are put in order. SIZE_MAX, or the feature that came twice. */
 size_t instances_row_end(struct instances *in);
@@ -81,7 +84,8 @@ void instances_put_feature(struct instances *in, size_t feature, double value); 
 void instances_fault(struct instances *in, const char *pointer, int64_t line, int64_t column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 void instances_no_memory(struct instances *in);
-/* The rules that need all rows: there is one, and each column but the places of a sparse one is named by one. pointer: of the array of instances, or NULL. Then gives the rows to *out. */
+/* The rules that need all rows: there is one, and each column but the places of a sparse one is named by one. pointer: of the array of instances, or NULL. Then gives the rows to *out, or the
+ * last block away. */
 bool instances_finish(struct instances *in, const char *pointer, struct wire_instances *out);
 
 bool instances_read_json(struct instances *in, const char *body, size_t size, struct wire_instances *out);

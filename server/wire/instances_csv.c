@@ -23,7 +23,8 @@ static void fault_at(struct reading *r, const struct csv_row *row, size_t i, str
     int64_t line = 0, column = 0;
     char shown[SLOT_SHOWN];
     csv_cell_place(row, i, &line, &column);
-    instances_fault(r->in, NULL, line, column, "instance %zu, column %s: %s", r->in->rows.n - 1, instances_show(r->in, slot, shown), text);
+    instances_fault(r->in, NULL, line, column, "instance %zu, column %s: %s", (size_t)r->in->n_begun - 1,
+                    instances_show(r->in, slot, shown), text);
 }
 
 /* ---- header ------------------------------------------------------------------------------------------------------------------------- */
@@ -125,7 +126,7 @@ static bool on_row(void *arg, const struct csv_row *row) {
     if (row->n_cells != r->n) {
         int64_t line = 0, column = 0;
         csv_cell_place(row, row->n_cells > r->n ? r->n : row->n_cells, &line, &column);
-        instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %zu%s", in->rows.n - 1, row->n_cells,
+        instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %zu%s", (size_t)in->n_begun - 1, row->n_cells,
                         row->n_cells == 1 ? "" : "s", r->n, in->labelled && r->column == NULL ? " (the target last)" : "");
         (void)instances_row_end(in);
         return !in->stopped;

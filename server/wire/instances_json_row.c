@@ -30,7 +30,7 @@ static const char *pointer_of(struct json_reading *r, const struct text *key, si
         return NULL;
     }
     buf_clear(&r->pointer);
-    buf_printf(&r->pointer, "%s/%zu", r->prefix, r->in->rows.n - 1);
+    buf_printf(&r->pointer, "%s/%zu", r->prefix, (size_t)r->in->n_begun - 1);
     if (key == NULL && position != SIZE_MAX) {
         buf_printf(&r->pointer, "/%zu", position);
     }
@@ -54,7 +54,7 @@ static void fault(struct json_reading *r, const char *pointer, const char *forma
     int64_t line = 0, column = 0;
     va_list args;
     if (r->line == 0) {
-        buf_printf(&text, "instance %zu", r->in->rows.n - 1);
+        buf_printf(&text, "instance %zu", (size_t)r->in->n_begun - 1);
     } else {
         wire_json_place(&r->json, &line, &column);
         buf_puts(&text, "the instance");

@@ -200,7 +200,14 @@ struct wire_instances_options {
     enum wire_instances_format format;
     bool labelled;   /* the target is wanted too */
     bool zero_based; /* svmlight: features are counted from 0; must be as the model's are */
+    /* NULL: all rows are given at the end, in *out. Otherwise a block of at most WIRE_BLOCK_ROWS rows at a time, as they are read, as long as nothing is wrong; `first` is the number of its first
+     * row. false: reading stops, with the problem it has set; it may also set one (a fault of a row) and return true: the faults of the rest are found then. */
+    bool (*block)(void *arg, const struct wire_instances *rows, size_t first, struct problem *problem);
+    /* Asked before the rows in memory may grow to so many bytes: false: reading stops, with the problem it has set. NULL: they may, up to a constant. */
+    bool (*hold)(void *arg, size_t bytes, struct problem *problem);
+    void *arg; /* of both */
 };
+#define WIRE_BLOCK_ROWS 1024
 /* {"instances":[[…],…]} or [{…},…] under "instances", or the bare array; NDJSON: an array or an object a line; CSV (header optional: a first line that names inputs); svmlight: the model
  * must have one sparse input. An array, or a line of CSV without a header, has a number for each place of a sparse input; an object, a header and the query name them ("f17"). What is not
  * named of a sparse input is 0, as is what is missing; places that training had not count nothing. labelled: the target column is expected too (objects and CSV with header, the last value of an

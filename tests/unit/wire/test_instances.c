@@ -310,6 +310,49 @@ static void test_many_instances(void **state) {
     buf_done(&csv);
 }
 
+/* Rows in blocks are the rows, in order; after a fault no more of them come, but its fellows are found; who says stop is obeyed. */
+static bool on_block(void *arg, const struct wire_instances *rows, size_t first, struct problem *problem) {
+    size_t *n = arg;
+    assert_int_equal(first, *n);
+    assert_in_range(rows->n, 1, WIRE_BLOCK_ROWS);
+    for (size_t i = 0; i < rows->n; i++) {
+        assert_true(rows->raw[2 * i] == (double)(first + i) && rows->raw[2 * i + 1] == 7);
+    }
+    *n += rows->n;
+    return *n < 4 * WIRE_BLOCK_ROWS || problem_set(problem, PROBLEM_UNAVAILABLE, "enough");
+}
+
+static void test_blocks(void **state) {
+    (void)state;
+    static const struct {
+        size_t rows, given;
+        bool fault;
+        enum problem_type said;
+    } cases[] = {{1, 1, false, PROBLEM_NONE},
+                 {WIRE_BLOCK_ROWS, WIRE_BLOCK_ROWS, false, PROBLEM_NONE},
+                 {3 * WIRE_BLOCK_ROWS + 5, 3 * WIRE_BLOCK_ROWS + 5, false, PROBLEM_NONE},
+                 {3 * WIRE_BLOCK_ROWS + 5, 3 * WIRE_BLOCK_ROWS, true, PROBLEM_INVALID_INSTANCES},
+                 {9 * WIRE_BLOCK_ROWS, 4 * WIRE_BLOCK_ROWS, false, PROBLEM_UNAVAILABLE}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct buf body = {0};
+        struct wire_instances none = {0};
+        struct problem problem = {0};
+        size_t n = 0;
+        const struct wire_instances_options options = {.format = WIRE_INSTANCES_CSV, .block = on_block, .arg = &n};
+        for (size_t i = 0; i < cases[c].rows; i++) {
+            buf_printf(&body, "%zu,7\n", i);
+        }
+        buf_puts(&body, cases[c].fault ? "1,x\n1,y,z\n" : "");
+        assert_true(wire_instances_read(body.data, body.size, &options, numeric, &none, &problem) == (cases[c].said == PROBLEM_NONE));
+        assert_int_equal(problem.type, cases[c].said);
+        assert_int_equal(problem.n_errors, cases[c].fault ? 2 : 0);
+        assert_int_equal(n, cases[c].given);
+        assert_true(none.n == 0 && none.raw == NULL);
+        problem_done(&problem);
+        buf_done(&body);
+    }
+}
+
 static void test_faults_are_bounded(void **state) {
     (void)state;
     struct buf body = {0};
@@ -362,6 +405,7 @@ int main(void) {
                                        cmocka_unit_test(test_csv_faults),
                                        cmocka_unit_test(test_pairs),
                                        cmocka_unit_test(test_many_instances),
+                                       cmocka_unit_test(test_blocks),
                                        cmocka_unit_test(test_faults_are_bounded),
                                        cmocka_unit_test(test_unseen_categories_refused),
                                        cmocka_unit_test(test_media_types)};
