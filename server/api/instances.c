@@ -8,7 +8,8 @@ bool api_instances_options(struct http_call *call, bool labelled, struct wire_in
     *out = (struct wire_instances_options){.labelled = labelled};
     if (!wire_instances_format(type, &out->format)) {
         http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                  "%s are application/json, application/x-ndjson, text/csv or text/x-svmlight (or no Content-Type: then it is found out), "
+                  "%s are application/json, application/x-ndjson, text/csv, text/tab-separated-values or text/x-svmlight (or no "
+                  "Content-Type: then it is found out), "
                   "got \"%s\"",
                   labelled ? "labelled rows" : "instances", type);
         return false;

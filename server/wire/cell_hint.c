@@ -128,6 +128,10 @@ static bool is_word_for_missing(struct text t) {
     return false;
 }
 
+bool cell_hint_missing(const char *bytes, size_t n) {
+    return is_word_for_missing(text_trim(bytes, n));
+}
+
 const char *cell_hint(const char *bytes, size_t n) {
     static const struct {
         bool (*is)(struct text t);

@@ -1,4 +1,4 @@
-/* Instances as separated text. The first line is a header if every cell of it names a column of the model, or if one does and none is a number; its order is free.
+/* Instances as separated text. Lines that begin with # are comments where they would be in a table. The first line is a header if every cell of it names a column of the model, or if one does and none is a number; its order is free.
  * Without a header cells are in input order (labelled: the target last). The delimiter is found out. */
 #include "wire/csv.h"
 #include "wire/csv_sniff.h"
@@ -15,7 +15,10 @@ struct reading {
     struct instances *in;
     bool begun;          /* the first line was read */
     struct slot *column; /* header: [n] where each cell belongs; NULL without header */
-    size_t n;            /* cells expected in a line */
+    size_t n;            /* cells expected in a line; before the first: in the line that seems to be it */
+    int64_t stray_line;  /* a fault of the row that comes yet, which may be a comment; 0: none */
+    int64_t stray_column;
+    const char *stray_text;
     struct buf why;
 };
 
@@ -111,6 +114,14 @@ static void put_cell(struct reading *r, const struct csv_row *row, size_t i, str
 static bool on_row(void *arg, const struct csv_row *row) {
     struct reading *r = arg;
     struct instances *in = r->in;
+    const int64_t stray_line = r->stray_line;
+    r->stray_line = 0;
+    if (csv_is_comment(row, r->n, '\0')) {
+        return true;
+    }
+    if (stray_line > 0) {
+        instances_fault(in, NULL, stray_line, r->stray_column, "%s", r->stray_text);
+    }
     if (!r->begun) {
         r->begun = true;
         r->n = in->n_cells + in->labelled;
@@ -143,16 +154,27 @@ static bool on_row(void *arg, const struct csv_row *row) {
 
 static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const char *text) {
     struct reading *r = arg;
-    instances_fault(r->in, NULL, line, column, "%s", text);
-    r->in->stopped |= fatal;
+    if (fatal) {
+        instances_fault(r->in, NULL, line, column, "%s", text);
+        r->in->stopped = true;
+    } else if (r->stray_line == 0) {
+        r->stray_line = line;
+        r->stray_column = column;
+        r->stray_text = text;
+    }
 }
 
-bool instances_read_csv(struct instances *in, const char *body, size_t size, struct wire_instances *out) {
+bool instances_read_csv(struct instances *in, const char *body, size_t size, char delimiter, struct wire_instances *out) {
     struct reading r = {.in = in};
     struct csv csv;
     const struct csv_sample sample = {.bytes = body, .n = size < LOOK ? size : LOOK, .whole = size <= LOOK};
     struct csv_shape shape;
-    const char delimiter = csv_sniff_delimiter(&sample, &shape);
+    if (delimiter == '\0') {
+        delimiter = csv_sniff_delimiter(&sample, &shape);
+    } else {
+        csv_sniff_shape(&sample, delimiter, &shape);
+    }
+    r.n = shape.cells;
     csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
     if (csv_feed(&csv, body, size)) {
         csv_end(&csv);

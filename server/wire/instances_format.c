@@ -13,6 +13,7 @@ bool wire_instances_format(const char *media_type, enum wire_instances_format *o
                  {"application/x-ndjson", WIRE_INSTANCES_NDJSON},
                  {"application/ndjson", WIRE_INSTANCES_NDJSON},
                  {"text/csv", WIRE_INSTANCES_CSV},
+                 {"text/tab-separated-values", WIRE_INSTANCES_TSV},
                  {"text/x-svmlight", WIRE_INSTANCES_SVMLIGHT}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(media_type, known[i].type) == 0) {
@@ -87,7 +88,7 @@ bool wire_instances_read(const char *body, size_t size, const struct wire_instan
     } else if (well && format == WIRE_INSTANCES_SVMLIGHT) {
         well = instances_read_svmlight(&in, body, size, options->zero_based, out);
     } else if (well) {
-        well = instances_read_csv(&in, body, size, out);
+        well = instances_read_csv(&in, body, size, format == WIRE_INSTANCES_TSV ? '\t' : '\0', out);
     }
     instances_done(&in);
     return well;

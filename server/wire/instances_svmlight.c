@@ -1,8 +1,7 @@
 /* Instances as svmlight. The indexes are places of the model's one sparse input. The label is read when it is wanted, otherwise it is passed over and may be left out. */
 #include "wire/instances.h"
 #include "wire/svmlight.h"
-
-#include <string.h>
+#include "wire/text_lines.h"
 
 /* The reading of one body. */
 struct reading {
@@ -10,8 +9,8 @@ struct reading {
     size_t input; /* the sparse one */
     struct svmlight_options options;
     struct svmlight_row row;
-    struct buf text; /* the line, with the slack behind it that its reader wants */
-    int64_t line;    /* from 1 */
+    const char *bytes; /* of the line */
+    int64_t line;      /* from 1 */
     struct buf why;
 };
 
@@ -22,7 +21,7 @@ static void put_label(struct reading *r) {
     in->named[in->n_inputs] = 1;
     if (!instances_put(in, (struct slot){in->n_inputs, 0}, &value, &r->why)) {
         const char *why = buf_cstr(&r->why);
-        instances_fault(in, NULL, r->line, r->row.label.bytes - r->text.data + 1, "the label %s", why != NULL ? why : "");
+        instances_fault(in, NULL, r->line, r->row.label.bytes - r->bytes + 1, "the label %s", why != NULL ? why : "");
     }
 }
 
@@ -40,28 +39,44 @@ static void put_row(struct reading *r) {
     (void)instances_row_end(in); /* in order already */
 }
 
-static void read_line(struct reading *r, const char *line, size_t n) {
+static bool on_line(void *arg, const char *line, size_t n, int64_t number) {
+    struct reading *r = arg;
     struct svmlight_fault fault;
-    buf_clear(&r->text);
-    buf_append(&r->text, line, n);
-    if (!buf_reserve(&r->text, SVMLIGHT_SLACK)) {
-        instances_no_memory(r->in);
-        return;
-    }
-    memset(r->text.data + n, 0, SVMLIGHT_SLACK);
-    switch (svmlight_read(r->text.data, n, &r->options, &r->row, &fault)) {
+    r->line = number;
+    r->bytes = line;
+    switch (svmlight_read(line, n, &r->options, &r->row, &fault)) {
     case SVMLIGHT_BLANK:
-        return;
+        break;
     case SVMLIGHT_ROW:
         put_row(r);
-        return;
+        break;
     case SVMLIGHT_FAULT:
-        instances_fault(r->in, NULL, r->line, (int64_t)fault.at + 1, "%s", fault.text);
-        return;
+        instances_fault(r->in, NULL, number, (int64_t)fault.at + 1, "%s", fault.text);
+        break;
     case SVMLIGHT_NO_MEMORY:
         instances_no_memory(r->in);
-        return;
+        break;
     }
+    return !r->in->stopped;
+}
+
+static void on_fault(void *arg, int64_t line, int64_t column, const char *text) {
+    struct reading *r = arg;
+    instances_fault(r->in, NULL, line, column, "%s", text);
+    r->in->stopped = true;
+}
+
+/* Reads the lines: LF, CRLF or CR ends them, as it does those of a table. */
+static void read_lines(struct reading *r, const char *body, size_t size) {
+    struct text_lines lines;
+    text_lines_init(&lines, WIRE_MAX_ROW, &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = r});
+    if (text_lines_feed(&lines, body, size)) {
+        (void)text_lines_end(&lines);
+    }
+    if (lines.no_memory) {
+        instances_no_memory(r->in);
+    }
+    text_lines_done(&lines);
 }
 
 /* The model's one sparse input. false: a fault. */
@@ -83,16 +98,11 @@ static bool find_sparse(struct reading *r) {
 bool instances_read_svmlight(struct instances *in, const char *body, size_t size, bool zero_based, struct wire_instances *out) {
     struct reading r = {.in = in, .options = {.zero_based = zero_based, .without_label = !in->labelled}};
     bool well = find_sparse(&r);
-    for (size_t at = 0; well && at < size && !in->stopped;) {
-        const char *end = memchr(body + at, '\n', size - at);
-        const size_t n = end != NULL ? (size_t)(end - body) - at : size - at;
-        r.line++;
-        read_line(&r, body + at, n - (n > 0 && body[at + n - 1] == '\r'));
-        at += n + (end != NULL);
+    if (well) {
+        read_lines(&r, body, size);
     }
     well = well && instances_finish(in, NULL, out);
     svmlight_row_done(&r.row);
-    buf_done(&r.text);
     buf_done(&r.why);
     return well;
 }

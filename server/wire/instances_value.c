@@ -1,4 +1,5 @@
 /* What a value may be, by its input's type, and where it goes. */
+#include "wire/cell_hint.h"
 #include "wire/instances.h"
 
 #include <math.h>
@@ -48,6 +49,19 @@ static bool is_missing(const struct instances *in, const struct value *value, bo
     return is_text(value) && missing_has(&in->missing, t) && !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
 }
 
+/* What was perhaps meant. */
+static void put_hint(const struct value *value, struct buf *why) {
+    const struct text t = text_trim(value->text.bytes, value->text.n);
+    const char *hint = NULL;
+    if (is_text(value)) {
+        hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n) ? "a missing value is null, or empty in text" : cell_hint(t.bytes, t.n);
+    }
+    if (hint != NULL) {
+        buf_puts(why, ": ");
+        buf_puts(why, hint);
+    }
+}
+
 static bool as_number(const struct value *value, double *out, struct buf *why) {
     if (value->kind == VALUE_NUMBER) {
         *out = value->number;
@@ -57,7 +71,9 @@ static bool as_number(const struct value *value, double *out, struct buf *why) {
     if (value->kind == VALUE_TEXT && dn_number_parse(t.bytes, t.n, out)) {
         return true;
     }
-    return refuse(value, "must be a finite number", why);
+    (void)refuse(value, "must be a finite number", why);
+    put_hint(value, why);
+    return false;
 }
 
 static bool as_boolean(const struct value *value, double *out, struct buf *why) {

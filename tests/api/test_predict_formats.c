@@ -271,6 +271,9 @@ static void test_sparse(void **state) {
         {SVMLIGHT, "2:1 4:0.5 6:1\n1:2 3:-2.5\n0 qid:3 # nothing is set\n"}, /* without labels */
         {"application/octet-stream", "# found out\n1 2:1 4:0.5 6:1\n1 1:2 3:-2.5\n1 1:0\n"},
         {SVMLIGHT, "7 2:1 4:0.5 6:1 99:5\n7 1:2 3:-2.5 1000000:1\n7 9:3\n"}, /* places that training had not */
+        {SVMLIGHT, "1 2:1 4:0.5 6:1\r# CR ends lines\r1:2 3:-2.5\r\r1"},
+        {"application/octet-stream", "1 2:1 4:0.5 6:1\r\n# two\r\n1 1:2 3:-2.5\r\n1 9:1"},
+        {"text/tab-separated-values", "f4\tf2\tf6\tf3\tf1\n# three\n0.5\t1\t1\t\t0\n0\t0\t0\t-2.5\t2\n\t\t\t\t\n"},
         {"application/json", "{\"instances\":[[0,1,0,0.5,0,1,0,0],[2,0,-2.5,0,0,0,0,0],[0,0,0,0,0,0,0,0]]}"},
         {"application/json", "{\"instances\":[{\"f6\":1,\"f2\":1,\"f4\":0.5},{\"f1\":2,\"f3\":-2.5,\"f77\":1},{}]}"},
         {"application/json", "[{\"f6\":1,\"f2\":1,\"f4\":0.5,\"f1\":null},{\"f1\":2,\"f3\":-2.5},{\"f5\":0}]"},
@@ -300,6 +303,11 @@ static void test_sparse_faults(void **state) {
         {SVMLIGHT, "1 2:1 2:1\n", "line 1", "twice"},
         {SVMLIGHT, "1 0:1\n", "line 1", "zero_based"},
         {SVMLIGHT, "1 2:x\n1 2:nan\n", "line 2", "finite"},
+        {SVMLIGHT,
+         "\xFF\xFE"
+         "1 2:1\n",
+         "line 1", "UTF-16"},
+        {SVMLIGHT, "1 2:1\n\xE9 2:1\n", "line 2", "Latin-1"},
         {"application/json", "[{\"f0\":1}]", "/0/f0", "no column \\\"f0\\\""},
         {"application/json", "[{\"f01\":1}]", "/0/f01", "no column"},
         {"application/json", "[{\"f\":1}]", "/0/f", "no column"},

@@ -133,6 +133,10 @@ static void test_csv(void **state) {
     check(numeric, "class,y,x\n0,1,2\n", "[2 1]\n");
     check(mixed, "length,width,colour,old\n1.5,2,red,true\n?,null,\"dark, blue\",0\n1,2,,\n", "[1.5 2 red 1]\n[- - unseen 0]\n[1 2 - -]\n");
     check(mixed, "1.5,2,red,FALSE\n", "[1.5 2 red 0]\n");
+    check(numeric, "# from the lab\n#\nx,y\n# two\n1,2\n# \"a\"\n", "[1 2]\n"); /* comments */
+    check(numeric, "# 1,2,3\r1,2\r3,4", "[1 2]\n[3 4]\n");
+    check_read(numeric, false, WIRE_INSTANCES_TSV, "y\tx\n# made\n1\t2\n", "[2 1]\n");
+    check_read(mixed, false, WIRE_INSTANCES_TSV, "1.5\t2\tred,rose,pink\tFALSE\n", "[1.5 2 unseen 0]\n");
     check_read(numeric, false, WIRE_INSTANCES_CSV, "1,2\n", "[1 2]\n");
 }
 
@@ -226,10 +230,18 @@ static void test_csv_faults(void **state) {
     (void)state;
     refused(numeric, "1,2\n1,x\n",
             "{\"line\":2,\"column\":3,\"detail\":\"instance 1, column \\\"y\\\": must be a finite number (got \\\"x\\\")\"}");
-    refused(numeric, "x,y\n1,1e999\n",
-            "{\"line\":2,\"column\":3,\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got \\\"1e999\\\")\"}");
+    refused(
+        numeric, "x,y\n1,1e999\n",
+        "{\"line\":2,\"column\":3,\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got \\\"1e999\\\"): its magnitude is "
+        "beyond the largest number, about 1.8e308\"}");
     refused(numeric, "1,NaN\n", "must be a finite number (got \\\"NaN\\\")");
     refused(numeric, "1,inf\n", "must be a finite number (got \\\"inf\\\")");
+    refused(numeric, "x;y\n1;2,5\n3;4\n", "(got \\\"2,5\\\"): write decimal fractions with a point");
+    refused(numeric, "1,0x2\n", "hexadecimal numbers are not read as numbers");
+    refused(numeric, "1,n/a\n", "(got \\\"n/a\\\"): a missing value is null, or empty in text");
+    refused(numeric, "[[1,\"2,5\"]]", "(got \\\"2,5\\\"): write decimal fractions with a point");
+    refused(numeric, "# 1,2,3\n1,2\n# x,\"a\"b,c\n1,2,3\n", "\"errors\":[{\"line\":4,");
+    refused(numeric, "1,2\n#1,2\n", "{\"line\":2,\"column\":1,");
     refused(numeric, "1,2,3\n", "{\"line\":1,\"column\":5,\"detail\":\"instance 0 has 3 cells, expected 2\"}");
     refused(numeric, "1,2\n1\n", "{\"line\":2,\"column\":2,\"detail\":\"instance 1 has 1 cell, expected 2\"}");
     refused(numeric, "x,z\n1,2\n", "{\"line\":1,\"column\":3,\"detail\":\"the model has no column \\\"z\\\"\"}");
@@ -392,6 +404,8 @@ static void test_media_types(void **state) {
     assert_int_equal(format, WIRE_INSTANCES_JSON);
     assert_true(wire_instances_format("text/csv", &format));
     assert_int_equal(format, WIRE_INSTANCES_CSV);
+    assert_true(wire_instances_format("text/tab-separated-values", &format));
+    assert_int_equal(format, WIRE_INSTANCES_TSV);
     assert_false(wire_instances_format("image/png", &format));
 }
 
