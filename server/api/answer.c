@@ -5,17 +5,20 @@
 
 enum { SLICE = 256 }; /* coordinates: rows at a time */
 
-static const char *const types[] = {
-    [WIRE_ANSWER_JSON] = "application/json", [WIRE_ANSWER_NDJSON] = "application/x-ndjson", [WIRE_ANSWER_CSV] = "text/csv"};
+static const char *const types[] = {[WIRE_ANSWER_JSON] = "application/json",
+                                    [WIRE_ANSWER_NDJSON] = "application/x-ndjson",
+                                    [WIRE_ANSWER_CSV] = "text/csv",
+                                    [WIRE_ANSWER_TSV] = "text/tab-separated-values"};
+enum { N_TYPES = sizeof types / sizeof types[0] };
 
 const char *api_answer_type(enum wire_answer format) {
     return types[format];
 }
 
 bool api_answer_accept(struct http_call *call, enum wire_answer usual, enum wire_answer *out) {
-    enum wire_answer order[3] = {usual};
-    const char *offered[4] = {types[usual]};
-    for (int format = 0, n = 1; format < 3; format++) {
+    enum wire_answer order[N_TYPES] = {usual};
+    const char *offered[N_TYPES + 1] = {types[usual]};
+    for (int format = 0, n = 1; format < N_TYPES; format++) {
         if (format == (int)usual)
             continue;
         order[n] = (enum wire_answer)format;
@@ -23,7 +26,8 @@ bool api_answer_accept(struct http_call *call, enum wire_answer usual, enum wire
     }
     const int chosen = http_accepts(call, offered);
     if (chosen < 0) {
-        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "the answer comes as application/json, application/x-ndjson or text/csv");
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE,
+                  "the answer comes as application/json, application/x-ndjson, text/csv or text/tab-separated-values");
         return false;
     }
     *out = order[chosen];

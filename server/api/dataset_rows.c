@@ -134,8 +134,8 @@ static bool write_slice(struct rows_stream *s, struct buf *out, struct problem *
 }
 
 static void write_head(const struct rows_stream *s, struct buf *out) {
-    if (s->format == WIRE_ROWS_CSV)
-        wire_csv_header(s->names, s->columns.n, out);
+    if (s->format == WIRE_ROWS_CSV || s->format == WIRE_ROWS_TSV)
+        wire_csv_header(s->names, s->columns.n, s->format == WIRE_ROWS_TSV ? '\t' : ',', out);
     else if (s->format == WIRE_ROWS_JSON)
         buf_puts(out, s->head);
 }
@@ -262,8 +262,9 @@ static void put_page_headers(struct http_call *call, const struct rows_stream *s
 
 void api_dataset_rows(struct http_call *call) {
     static const char *const known[] = {"version", "offset", "limit", "columns", "label", NULL};
-    static const char *const offered[] = {API_JSON, "text/csv", "application/x-ndjson", "text/x-svmlight", NULL};
-    static const enum wire_row_format formats[] = {WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON, WIRE_ROWS_SVMLIGHT};
+    static const char *const offered[] = {API_JSON, "text/csv", "application/x-ndjson", "text/x-svmlight", "text/tab-separated-values",
+                                          NULL};
+    static const enum wire_row_format formats[] = {WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON, WIRE_ROWS_SVMLIGHT, WIRE_ROWS_TSV};
     struct problem problem = {0};
     struct store_dataset d;
     int64_t offset = 0, limit = 100;
@@ -272,7 +273,8 @@ void api_dataset_rows(struct http_call *call) {
         return;
     int format = http_accepts(call, offered);
     if (format < 0) {
-        http_fail(call, PROBLEM_NOT_ACCEPTABLE, "rows come as application/json, text/csv, application/x-ndjson or text/x-svmlight");
+        http_fail(call, PROBLEM_NOT_ACCEPTABLE,
+                  "rows come as application/json, text/csv, text/tab-separated-values, application/x-ndjson or text/x-svmlight");
         return;
     }
     if (!api_dataset_find(call, &d))

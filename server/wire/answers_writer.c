@@ -8,6 +8,10 @@
 #include <string.h>
 
 /* ---- items -------------------------------------------------------------------------------------------------------------------------- */
+char wire_answer_delimiter(enum wire_answer format) {
+    return format == WIRE_ANSWER_CSV ? ',' : format == WIRE_ANSWER_TSV ? '\t' : '\0';
+}
+
 void wire_item_begin(enum wire_answer format, bool *begun, struct buf *out) {
     if (*begun && format == WIRE_ANSWER_JSON) {
         buf_putc(out, ',');
@@ -56,7 +60,8 @@ static void put_refusal(int64_t line, const struct problem *problem, struct buf 
 }
 
 void wire_item_refusal(enum wire_answer format, size_t n_columns, int64_t line, const struct problem *problem, struct buf *out) {
-    if (format != WIRE_ANSWER_CSV) {
+    const char delimiter = wire_answer_delimiter(format);
+    if (delimiter == '\0') {
         put_refusal(line, problem, out);
         return;
     }
@@ -72,25 +77,35 @@ void wire_item_refusal(enum wire_answer format, size_t n_columns, int64_t line, 
         buf_printf(&text, ": %s", problem->detail != NULL ? problem->detail : problem_title(problem->type));
     }
     for (size_t i = 1; i < n_columns; i++) {
-        buf_putc(out, ',');
+        buf_putc(out, delimiter);
     }
-    wire_csv_text(text.data, text.failed ? 0 : text.size, out);
+    wire_csv_text(text.data, text.failed ? 0 : text.size, delimiter, out);
     out->failed |= text.failed;
     buf_done(&text);
 }
 
 /* ---- coordinates -------------------------------------------------------------------------------------------------------------------- */
 void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head, size_t n_components, struct buf *out) {
-    *c = (struct wire_coordinates){.format = head->format, .refusals = head->refusals, .n = n_components, .out = out};
+    *c = (struct wire_coordinates){.format = head->format,
+                                   .delimiter = wire_answer_delimiter(head->format),
+                                   .refusals = head->refusals,
+                                   .n = n_components,
+                                   .out = out};
     if (c->format == WIRE_ANSWER_JSON) {
         buf_puts(out, "{\"model\":");
         json_escape(out, head->name, strlen(head->name));
         buf_printf(out, ",\"version\":%" PRId64 ",\"components\":%zu,\"rows\":[", head->version, n_components);
-    } else if (c->format == WIRE_ANSWER_CSV) {
+    } else if (c->delimiter != '\0') {
         for (size_t k = 0; k < n_components; k++) {
-            buf_printf(out, "%sz%zu", k > 0 ? "," : "", k + 1);
+            if (k > 0) {
+                buf_putc(out, c->delimiter);
+            }
+            buf_printf(out, "z%zu", k + 1);
         }
-        buf_puts(out, c->refusals ? ",error\n" : "\n");
+        if (c->refusals) {
+            buf_printf(out, "%cerror", c->delimiter);
+        }
+        buf_putc(out, '\n');
     }
 }
 
@@ -98,12 +113,12 @@ static void put_cells(struct wire_coordinates *c, const double *z) {
     char text[DN_NUMBER_SIZE];
     for (size_t k = 0; k < c->n; k++) {
         if (k > 0) {
-            buf_putc(c->out, ',');
+            buf_putc(c->out, c->delimiter);
         }
         buf_append(c->out, text, dn_number_format(z[k], text));
     }
     if (c->refusals) {
-        buf_putc(c->out, ',');
+        buf_putc(c->out, c->delimiter);
     }
 }
 
@@ -111,7 +126,7 @@ size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n,
     size_t i = first;
     for (; i < n && (i == first || c->out->size < most) && !c->out->failed; i++) {
         wire_item_begin(c->format, &c->begun, c->out);
-        if (c->format == WIRE_ANSWER_CSV) {
+        if (c->delimiter != '\0') {
             put_cells(c, z + i * c->n);
         } else {
             wire_numbers_write(z + i * c->n, c->n, c->out);

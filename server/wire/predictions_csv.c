@@ -1,4 +1,4 @@
-/* Predictions as CSV: a header, and a line a row. */
+/* Predictions as CSV or TSV: a header, and a line a row. */
 #include "wire/predictions_csv.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 /* ---- the header --------------------------------------------------------------------------------------------------------------------- */
 static void put_column(struct wire_predictions *p, const char *name, size_t n) {
     if (p->n_columns++ > 0) {
-        buf_putc(p->out, ',');
+        buf_putc(p->out, p->delimiter);
     }
-    wire_csv_text(name, n, p->out);
+    wire_csv_text(name, n, p->delimiter, p->out);
 }
 
 static void put_word(struct wire_predictions *p, const char *name) {
@@ -140,11 +140,11 @@ static void put_number(double x, struct buf *out) {
     }
 }
 
-/* Cells are separated by a comma before each; the first one's is taken away at the end. */
-static void put_numbers(const double *x, size_t n, struct buf *out) {
+/* Cells are separated by a delimiter before each; the first one's is taken away at the end. */
+static void put_numbers(struct wire_predictions *p, const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        buf_putc(out, ',');
-        put_number(x[i], out);
+        buf_putc(p->out, p->delimiter);
+        put_number(x[i], p->out);
     }
 }
 
@@ -161,20 +161,21 @@ static void put_candidates(const struct wire_predictions *p, const bool *candida
         }
     }
     buf_putc(&text, ']');
-    wire_csv_text(text.data, text.failed ? 0 : text.size, p->out);
+    wire_csv_text(text.data, text.failed ? 0 : text.size, p->delimiter, p->out);
     p->out->failed |= text.failed;
     buf_done(&text);
 }
 
 static void put_label(struct wire_predictions *p, size_t label) {
-    buf_putc(p->out, ',');
+    buf_putc(p->out, p->delimiter);
     if (label != DN_AMBIGUOUS) {
         predictions_put_class(p, label);
     }
 }
 
-static void put_flag(bool flag, struct buf *out) {
-    buf_puts(out, flag ? ",true" : ",false");
+static void put_flag(struct wire_predictions *p, bool flag) {
+    buf_putc(p->out, p->delimiter);
+    buf_puts(p->out, flag ? "true" : "false");
 }
 
 void predictions_csv_row(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
@@ -186,37 +187,37 @@ void predictions_csv_row(struct wire_predictions *p, const dn_prediction *rows, 
         put_label(p, rows->label[i]);
     }
     if (p->outputs & WIRE_PROBABILITIES) {
-        put_numbers(rows->probabilities + i * n_classes, n_classes, out);
+        put_numbers(p, rows->probabilities + i * n_classes, n_classes);
     }
     if (p->outputs & WIRE_SCORES) {
-        put_numbers(rows->scores + i * n_scores, n_scores, out);
+        put_numbers(p, rows->scores + i * n_scores, n_scores);
     }
     if (p->outputs & WIRE_CONTRIBUTIONS) {
-        put_numbers(rows->contributions + i * n_scores * n_features, n_scores * n_features, out);
+        put_numbers(p, rows->contributions + i * n_scores * n_features, n_scores * n_features);
     }
     if (p->outputs & WIRE_DISTANCE) {
-        put_numbers(rows->distance + i, 1, out);
+        put_numbers(p, rows->distance + i, 1);
     }
     if (p->outputs & WIRE_AMBIGUOUS) {
-        put_flag(ambiguous, out);
+        put_flag(p, ambiguous);
     }
     if (p->outputs & WIRE_LOG_DENSITY) {
-        buf_putc(out, ',');
+        buf_putc(out, p->delimiter);
         put_number(rows->log_density == NULL ? (double)NAN : rows->log_density[i], out);
     }
     if (rows->candidates != NULL) {
-        buf_putc(out, ',');
+        buf_putc(out, p->delimiter);
         if (ambiguous) {
             put_candidates(p, rows->candidates + i * n_classes);
         }
     }
     if (rows->out_of_support != NULL) {
-        put_flag(rows->out_of_support[i], out);
+        put_flag(p, rows->out_of_support[i]);
     }
     if (p->refusals) {
-        buf_putc(out, ',');
+        buf_putc(out, p->delimiter);
     }
-    if (out->size > begin && !out->failed) { /* the comma before the first cell */
+    if (out->size > begin && !out->failed) { /* the delimiter before the first cell */
         memmove(out->data + begin, out->data + begin + 1, out->size - begin - 1);
         out->size--;
     }

@@ -1,4 +1,4 @@
-/* Classes and features as JSON, and the answer of a prediction call as JSON and NDJSON; as CSV it is predictions_csv.c's. Numbers go straight into the buffer; the text of a class is made once,
+/* Classes and features as JSON, and the answer of a prediction call as JSON and NDJSON; as CSV and TSV it is predictions_csv.c's. Numbers go straight into the buffer; the text of a class is made once,
  * not for each row. */
 #include "base/json_write.h"
 #include "wire/predictions_csv.h"
@@ -31,9 +31,9 @@ static void make_classes(struct wire_predictions *p) {
     p->class_end = calloc(classes->n > 0 ? classes->n : 1, sizeof *p->class_end);
     for (size_t k = 0; p->class_end != NULL && k < classes->n; k++) {
         size_t n = 0;
-        if (p->format == WIRE_ANSWER_CSV) {
+        if (p->delimiter != '\0') {
             const char *name = class_name(classes, k, &n);
-            wire_csv_text(name, n, &p->classes);
+            wire_csv_text(name, n, p->delimiter, &p->classes);
         } else {
             wire_class_write(classes, k, &p->classes);
         }
@@ -217,12 +217,16 @@ static void put_head(struct wire_predictions *p, const struct wire_answer_head *
 
 void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer_head *head, const dn_model *model,
                             const dn_prediction *will, struct buf *out) {
-    *p =
-        (struct wire_predictions){.model = model, .outputs = head->outputs, .format = head->format, .refusals = head->refusals, .out = out};
+    *p = (struct wire_predictions){.model = model,
+                                   .outputs = head->outputs,
+                                   .format = head->format,
+                                   .delimiter = wire_answer_delimiter(head->format),
+                                   .refusals = head->refusals,
+                                   .out = out};
     make_classes(p);
     if (p->format == WIRE_ANSWER_JSON) {
         put_head(p, head);
-    } else if (p->format == WIRE_ANSWER_CSV) {
+    } else if (p->delimiter != '\0') {
         predictions_csv_header(p, will);
     }
 }
@@ -231,7 +235,7 @@ size_t wire_predictions_part(struct wire_predictions *p, size_t first, size_t n,
     size_t i = first;
     for (; i < n && (i == first || p->out->size < most) && !p->out->failed; i++) {
         wire_item_begin(p->format, &p->begun, p->out);
-        if (p->format == WIRE_ANSWER_CSV) {
+        if (p->delimiter != '\0') {
             predictions_csv_row(p, rows, i);
         } else {
             put_row(p, rows, i);

@@ -1,4 +1,4 @@
-/* Rows of stored tables as JSON objects, NDJSON and CSV. */
+/* Rows of stored tables as JSON objects, NDJSON, CSV and TSV. */
 #include "base/json_write.h"
 #include "wire/wire.h"
 
@@ -22,20 +22,20 @@ static const char *string_at(const dn_column_view *view, uint32_t code, size_t *
 
 /* ---- CSV ---------------------------------------------------------------------------------------------------------------------------- */
 /* Quoted when it must be, and when spaces at its ends could be lost on the way. */
-static bool needs_quotes(const char *text, size_t n) {
+static bool needs_quotes(const char *text, size_t n, char delimiter) {
     if (n == 0) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        if (text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r') {
+        if (text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r') {
             return true;
         }
     }
     return text[0] == ' ' || text[0] == '\t' || text[n - 1] == ' ' || text[n - 1] == '\t';
 }
 
-static void put_text(const char *text, size_t n, bool quoted, struct buf *out) {
-    if (!quoted && !needs_quotes(text, n)) {
+static void put_text(const char *text, size_t n, bool quoted, char delimiter, struct buf *out) {
+    if (!quoted && !needs_quotes(text, n, delimiter)) {
         buf_append(out, text, n);
         return;
     }
@@ -52,11 +52,11 @@ static void put_text(const char *text, size_t n, bool quoted, struct buf *out) {
     buf_putc(out, '"');
 }
 
-void wire_csv_text(const char *text, size_t n, struct buf *out) {
-    put_text(text, n, false, out);
+void wire_csv_text(const char *text, size_t n, char delimiter, struct buf *out) {
+    put_text(text, n, false, delimiter, out);
 }
 
-static void put_csv_cell(const dn_column_view *view, size_t row, struct buf *out) {
+static void put_csv_cell(const dn_column_view *view, size_t row, char delimiter, struct buf *out) {
     size_t n = 0;
     switch (view->type) {
     case DN_NUMERIC:
@@ -73,7 +73,7 @@ static void put_csv_cell(const dn_column_view *view, size_t row, struct buf *out
     case DN_TEXT:
         if (view->code[row] != DN_CODE_MISSING) {
             const char *text = string_at(view, view->code[row], &n);
-            wire_csv_text(text, n, out);
+            wire_csv_text(text, n, delimiter, out);
         }
         return;
     case DN_SPARSE: /* has no cells */
@@ -81,13 +81,13 @@ static void put_csv_cell(const dn_column_view *view, size_t row, struct buf *out
     }
 }
 
-static void put_csv_row(const dn_column_view *views, size_t n_columns, size_t row, struct buf *out) {
+static void put_csv_row(const dn_column_view *views, size_t n_columns, size_t row, char delimiter, struct buf *out) {
     const size_t before = out->size;
     for (size_t j = 0; j < n_columns; j++) {
         if (j > 0) {
-            buf_putc(out, ',');
+            buf_putc(out, delimiter);
         }
-        put_csv_cell(&views[j], row, out);
+        put_csv_cell(&views[j], row, delimiter, out);
     }
     if (out->size == before) {
         buf_puts(out, "\"\""); /* the one cell is missing: an empty line would be none */
@@ -95,13 +95,13 @@ static void put_csv_row(const dn_column_view *views, size_t n_columns, size_t ro
     buf_putc(out, '\n');
 }
 
-void wire_csv_header(const char *const *names, size_t n_columns, struct buf *out) {
+void wire_csv_header(const char *const *names, size_t n_columns, char delimiter, struct buf *out) {
     for (size_t j = 0; j < n_columns; j++) {
         if (j > 0) {
-            buf_putc(out, ',');
+            buf_putc(out, delimiter);
         }
-        const bool alone = n_columns == 1 && strpbrk(names[j], ";\t|") != NULL; /* nothing else tells that these separate nothing */
-        put_text(names[j], strlen(names[j]), alone, out);
+        const bool alone = n_columns == 1 && strpbrk(names[j], ",;\t|") != NULL; /* nothing else tells that these separate nothing */
+        put_text(names[j], strlen(names[j]), alone, delimiter, out);
     }
     buf_putc(out, '\n');
 }
@@ -195,11 +195,12 @@ static void put_json_rows(enum wire_row_format format, const dn_column_view *vie
 
 void wire_rows_write(enum wire_row_format format, const dn_column_view *views, const char *const *names, size_t n_columns, size_t first,
                      size_t n, bool begun, struct buf *out) {
-    if (format != WIRE_ROWS_CSV) {
+    const char delimiter = format == WIRE_ROWS_TSV ? '\t' : ',';
+    if (format != WIRE_ROWS_CSV && format != WIRE_ROWS_TSV) {
         put_json_rows(format, views, names, n_columns, first, n, begun, out);
         return;
     }
     for (size_t i = first; i < first + n; i++) {
-        put_csv_row(views, n_columns, i, out);
+        put_csv_row(views, n_columns, i, delimiter, out);
     }
 }

@@ -128,8 +128,8 @@ void wire_schema_done(struct wire_schema *s);
 ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name); /* -1: none */
 
 /* ---- writing rows ------------------------------------------------------------------------------------------------------------------ */
-enum wire_row_format { WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON, WIRE_ROWS_SVMLIGHT };
-/* Rows first … first + n - 1 of one decoded chunk (views of the same n_rows), as objects ({"a":1,…}), CSV lines or NDJSON lines. JSON: items separated by commas, `begun` says whether an item was
+enum wire_row_format { WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON, WIRE_ROWS_SVMLIGHT, WIRE_ROWS_TSV };
+/* Rows first … first + n - 1 of one decoded chunk (views of the same n_rows), as objects ({"a":1,…}), lines of CSV or TSV, or NDJSON lines. JSON: items separated by commas, `begun` says whether an item was
  * written before. Numbers shortest, missing as null or empty. No sparse views: wire_sparse_expand makes columns of them. No WIRE_ROWS_SVMLIGHT: wire_svmlight_write. */
 void wire_rows_write(enum wire_row_format format, const dn_column_view *views, const char *const *names, size_t n_columns, size_t first,
                      size_t n, bool begun, struct buf *out);
@@ -140,7 +140,7 @@ struct wire_sparse_rows {
     uint32_t first_place;
 };
 void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun, struct buf *out);
-void wire_csv_header(const char *const *names, size_t n_columns, struct buf *out);
+void wire_csv_header(const char *const *names, size_t n_columns, char delimiter, struct buf *out);
 /* Entries of n rows of a sparse view from `first` on as columns of numbers: out[p·n + i] is what row first + i has at places[p], which ascend; 0 where it has no entry. */
 void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places, size_t n_places, double *out);
 /* What svmlight lines are made of: the label, and either columns of numbers or entries. */
@@ -161,8 +161,8 @@ struct wire_text {
     size_t n;
 };
 bool wire_svmlight_label(const dn_column_view *view, size_t row, struct wire_text *out);
-/* A cell's text, in quotes where RFC 4180 or the spaces at its ends ask for them. */
-void wire_csv_text(const char *text, size_t n, struct buf *out);
+/* A cell's text, in quotes where RFC 4180 or the spaces at its ends ask for them; between tabs too, as spreadsheets do. */
+void wire_csv_text(const char *text, size_t n, char delimiter, struct buf *out);
 
 /* ---- instances: bodies of prediction calls ------------------------------------------------------------------------------------------ */
 /* Raw rows as encoder.h defines them, and for evaluate the class index of each. */
@@ -254,29 +254,32 @@ enum wire_output {
     WIRE_LOG_DENSITY = 64
 };
 /* How an answer of many rows is written. */
-enum wire_answer { WIRE_ANSWER_JSON, WIRE_ANSWER_NDJSON, WIRE_ANSWER_CSV };
+enum wire_answer { WIRE_ANSWER_JSON, WIRE_ANSWER_NDJSON, WIRE_ANSWER_CSV, WIRE_ANSWER_TSV };
+/* What stands between the cells of a line; '\0': the format has no cells. */
+char wire_answer_delimiter(enum wire_answer format);
 /* What an answer says of itself. */
 struct wire_answer_head {
     const char *name; /* the model's */
     int64_t version;
     unsigned outputs; /* wire_output bits; predictions */
     enum wire_answer format;
-    bool refusals; /* rows may be refused one by one: CSV has a column for it */
+    bool refusals; /* rows may be refused one by one: CSV and TSV have a column for it */
 };
 /* An answer while it is written. One thread. */
 struct wire_predictions {
     const dn_model *model;
     unsigned outputs; /* wire_output bits */
     enum wire_answer format;
-    bool refusals;      /* CSV: a last column "error" */
-    size_t n_columns;   /* CSV */
+    char delimiter;     /* of cells; '\0': JSON, NDJSON */
+    bool refusals;      /* cells: a last column "error" */
+    size_t n_columns;   /* of cells */
     struct buf *out;    /* the caller's, who may take what it holds between two calls */
     struct buf classes; /* the classes as JSON or cells, one after the other */
     size_t *class_end;  /* [n] where that of class k ends */
     bool begun;         /* a row was written */
 };
 /* JSON: {"model":…,"version":…,"classes":[…],"predictions":[ … ]}, some rows at a time; with contributions the names of the features and the intercepts stand once before the rows. NDJSON: the
- * same objects, one a line, and nothing else. CSV: a header, then a line a row: "label", "p(<class>)" for each class, "score" or "score(<class>)" (of a pair "score(<positive> vs <negative>)"),
+ * same objects, one a line, and nothing else. CSV and TSV: a header, then a line a row: "label", "p(<class>)" for each class, "score" or "score(<class>)" (of a pair "score(<positive> vs <negative>)"),
  * "distance", "contribution(<feature>)" (of several scores "contribution(<score>: <feature>)"), "ambiguous", "candidates" (a JSON array), "log_density", "out_of_support", "error", as far
  * as the model has and the call wants them. A failure of memory is out's.
  * rows: label for label and ambiguous, otherwise the array of each output; log_density NULL for a model without, which is null. candidates where a rule may choose none:
@@ -292,9 +295,10 @@ void wire_predictions_refusal(struct wire_predictions *p, int64_t line, const st
 void wire_predictions_end(struct wire_predictions *p);  /* what stands behind the rows */
 void wire_predictions_done(struct wire_predictions *p); /* frees; every begin needs it, ended or not */
 
-/* Rows as coordinates. JSON: {"model":…,"version":…,"components":2,"rows":[[…],…]}; NDJSON: an array a line; CSV: "z1", "z2" … */
+/* Rows as coordinates. JSON: {"model":…,"version":…,"components":2,"rows":[[…],…]}; NDJSON: an array a line; CSV and TSV: "z1", "z2" … */
 struct wire_coordinates {
     enum wire_answer format;
+    char delimiter; /* of cells; '\0': JSON, NDJSON */
     bool refusals;
     size_t n; /* components */
     struct buf *out;

@@ -8,6 +8,7 @@
 
 #define NDJSON "application/x-ndjson"
 #define SVMLIGHT "text/x-svmlight"
+#define TSV "text/tab-separated-values"
 
 static const struct response *post_as(const char *path, const char *type, const char *accept, const char *body) {
     const char *const headers[] = {text("Content-Type: %s", type), accept != NULL ? text("Accept: %s", accept) : NULL, NULL};
@@ -120,6 +121,33 @@ static void test_answers(void **state) {
                       "/v1/models/iris/predict?output=label&sepal_length=5.1&sepal_width=3.5&petal_length=1.4&petal_width=0.2"),
         200);
     assert_string_equal(one->body, "label\nsetosa\n");
+}
+
+/* What is separated by tabs is what is separated by commas, where no cell has either. */
+static void tabs_check(const struct response *tsv, const struct response *csv) {
+    assert_string_equal(header_of(tsv, "Content-Type"), TSV);
+    assert_int_equal(tsv->size, csv->size);
+    for (size_t i = 0; i < csv->size; i++)
+        assert_int_equal(tsv->body[i], csv->body[i] == ',' ? '\t' : csv->body[i]);
+}
+
+static void test_tabs(void **state) {
+    (void)state;
+    static const char all[] = "?output=label,probabilities,scores,distance,contributions,ambiguous,log_density";
+    static const char transform[] = "/v1/models/fisher/transform", rows[] = "/v1/datasets/iris/rows?limit=150";
+    const char *path = text("/v1/models/iris/predict%s", all), *body = "[" IRIS_ROWS "]";
+    tabs_check(status_check(post_as(path, "application/json", TSV, body), 200),
+               status_check(post_as(path, "application/json", "text/csv", body), 200));
+    tabs_check(status_check(post_as(transform, "application/json", TSV, body), 200),
+               status_check(post_as(transform, "application/json", "text/csv", body), 200));
+    tabs_check(status_check(call_get_with("Accept: " TSV, rows), 200), status_check(call_get_with("Accept: text/csv", rows), 200));
+    /* refused lines have a cell of their own, and what was written is read */
+    const struct response *lines =
+        status_check(post_as("/v1/models/iris/predict?output=label", NDJSON, TSV, "[5.1,3.5,1.4,0.2]\n[1]\n"), 200);
+    assert_string_equal(lines->body, "label\terror\nsetosa\t\n\tline 2, column 3: the instance has 1 value, expected 4\n");
+    const struct response *back = status_check(call_get_with("Accept: " TSV, rows), 200);
+    const struct response *metrics = status_check(post_as("/v1/models/iris/evaluate", TSV, NULL, back->body), 200);
+    assert_json(metrics, "/rows", "150.0");
 }
 
 static void test_not_acceptable(void **state) {
@@ -429,9 +457,9 @@ static int start(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_answers),         TEST(test_not_acceptable), TEST(test_awkward_names), TEST(test_transform),
-        TEST(test_evaluate),        TEST(test_sparse),         TEST(test_sparse_faults), TEST(test_sparse_from_zero),
-        TEST(test_sparse_evaluate), TEST(test_wide),           TEST(test_text)};
+    const struct CMUnitTest tests[] = {TEST(test_answers),         TEST(test_tabs),          TEST(test_not_acceptable),
+                                       TEST(test_awkward_names),   TEST(test_transform),     TEST(test_evaluate),
+                                       TEST(test_sparse),          TEST(test_sparse_faults), TEST(test_sparse_from_zero),
+                                       TEST(test_sparse_evaluate), TEST(test_wide),          TEST(test_text)};
     return cmocka_run_group_tests(tests, start, group_end);
 }

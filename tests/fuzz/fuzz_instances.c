@@ -89,7 +89,7 @@ static void check_values(const struct wire_instances *in, bool labelled) {
     const dn_prediction said = {.label = &label, .probabilities = probabilities};
     const size_t n = dn_model_predict(model, wire_instances_rows(in, in->n - 1, 1), workspace, &said);
     CHECK(label < 3 && (n == 0 || probabilities[label] >= 0));
-    for (int format = 0; n == 1 && format < 3; format++) {
+    for (int format = 0; n == 1 && format < 4; format++) {
         struct buf out = {0};
         struct wire_predictions answer;
         const struct wire_answer_head about = {.name = "m",

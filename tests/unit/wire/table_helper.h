@@ -129,8 +129,8 @@ static inline void table_rows(const struct table *t, enum wire_row_format format
         names[j] = schema.columns[j].name;
         assert_int_equal(dn_column_chunk_new(&chunk[j], NULL), DN_OK);
     }
-    if (format == WIRE_ROWS_CSV) {
-        wire_csv_header(names, schema.n, out);
+    if (format == WIRE_ROWS_CSV || format == WIRE_ROWS_TSV) {
+        wire_csv_header(names, schema.n, format == WIRE_ROWS_TSV ? '\t' : ',', out);
     }
     bool begun = false;
     for (size_t c = 0; c < t->n_chunks; c++) {

@@ -156,7 +156,7 @@ static bool answer_lines(enum wire_answer format) {
 
 static void test_lines(void **state) {
     (void)state;
-    for (int format = 0; format < 3; format++) {
+    for (int format = 0; format < 4; format++) {
         bool well = false;
         ALLOC_FAIL_EACH(well = answer_lines((enum wire_answer)format));
         assert_true(well);

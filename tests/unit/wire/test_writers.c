@@ -16,10 +16,15 @@ static void test_csv_rows(void **state) {
                                     {.type = DN_CATEGORICAL, .n_rows = 4, .code = code, .strings = strings}};
     const char *const names[] = {"n", "the \"flag\"", "s"};
     struct buf out = {0};
-    wire_csv_header(names, 3, &out);
+    wire_csv_header(names, 3, ',', &out);
     wire_rows_write(WIRE_ROWS_CSV, views, names, 3, 0, 4, false, &out);
     assert_string_equal(buf_cstr(&out),
                         "n,\"the \"\"flag\"\"\",s\n1.5,true,\"a,b\"\n,,\n-0,false,\"\"\"\"\"x\"\n1e21,true,\" two\nline\"\n");
+    buf_clear(&out);
+    wire_csv_header(names, 3, '\t', &out);
+    wire_rows_write(WIRE_ROWS_TSV, views, names, 3, 0, 4, false, &out);
+    assert_string_equal(buf_cstr(&out),
+                        "n\t\"the \"\"flag\"\"\"\ts\n1.5\ttrue\ta,b\n\t\t\n-0\tfalse\t\"\"\"\"\"x\"\n1e21\ttrue\t\" two\nline\"\n");
     buf_clear(&out);
     wire_rows_write(WIRE_ROWS_CSV, views, names, 1, 0, 2, false, &out);
     assert_string_equal(buf_cstr(&out), "1.5\n\"\"\n"); /* a missing cell alone is no empty line */
