@@ -11,9 +11,11 @@ struct json_reading {
     struct wire_json json;
     struct wire_json_token token; /* the last one */
     int64_t line;                 /* NDJSON: the line at hand, from 1; 0: one document, places are pointers */
-    const char *prefix;           /* one document: pointer of the array, "" or "/instances" */
-    bool nameless;                /* the row at hand is an object that names no column of the model's */
-    struct buf why;               /* of the last refusal */
+    const char *prefix;           /* one document: pointer of the array, "", "/instances" or "/rows" */
+    struct slot *column;          /* [n_columns] where the values of a row of "rows" belong */
+    size_t n_columns, columns_capacity;
+    bool nameless;  /* the row at hand is an object that names no column of the model's */
+    struct buf why; /* of the last refusal */
     struct buf pointer;
 };
 void json_reading_done(struct json_reading *r);
@@ -30,5 +32,7 @@ static inline bool json_over(const struct json_reading *r) {
 void json_skip(struct json_reading *r);
 /* The value that the last token begins is an instance: makes a row of it, with every fault. */
 void json_row(struct json_reading *r);
+/* … is an array of values in the order of r->column. */
+void json_listed_row(struct json_reading *r);
 
 #endif

@@ -2,12 +2,14 @@
 #include "wire/instances_json.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 void json_reading_done(struct json_reading *r) {
     wire_json_done(&r->json);
     buf_done(&r->why);
     buf_done(&r->pointer);
+    free(r->column);
 }
 
 static bool begins(enum wire_json_kind kind) {
@@ -227,6 +229,38 @@ void json_row(struct json_reading *r) {
         object_row(r);
     } else {
         fault(r, pointer_of(r, NULL, SIZE_MAX), " must be an array or an object");
+    }
+    const size_t twice = instances_row_end(r->in);
+    if (twice != SIZE_MAX) {
+        fault_twice(r, twice);
+    }
+}
+
+/* ---- "rows" of "columns" ---------------------------------------------------------------------------------------------------------------- */
+static void listed_values(struct json_reading *r) {
+    size_t i = 0;
+    while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
+        if (i < r->n_columns) {
+            put(r, r->column[i], false, i);
+        } else {
+            json_skip(r);
+        }
+        i++;
+    }
+    if (i != r->n_columns && !json_over(r)) {
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %zu as \"columns\" has", i, i == 1 ? "" : "s", r->n_columns);
+    }
+}
+
+void json_listed_row(struct json_reading *r) {
+    if (instances_row(r->in) == NULL) {
+        return;
+    }
+    if (r->token.kind == WIRE_JSON_BEGIN_ARRAY) {
+        listed_values(r);
+    } else {
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " must be an array of the values of \"columns\"");
+        json_skip(r);
     }
     const size_t twice = instances_row_end(r->in);
     if (twice != SIZE_MAX) {

@@ -209,7 +209,7 @@ struct wire_instances_options {
     void *arg; /* of both */
 };
 #define WIRE_BLOCK_ROWS 1024
-/* {"instances":[[…],…]} or [{…},…] under "instances", or the bare array; NDJSON: an array or an object a line; CSV and TSV (header optional: a first line that names inputs; comments as in tables); svmlight: the model
+/* {"instances":[[…],…]} or [{…},…] under "instances", or the bare array, or {"columns":["x",…],"rows":[[…],…]}; NDJSON: an array or an object a line; CSV and TSV (header optional: a first line that names inputs; comments as in tables); svmlight: the model
  * must have one sparse input. An array, or a line of CSV without a header, has a number for each place of a sparse input; an object, a header and the query name them ("f17"). What is not
  * named of a sparse input is 0, as is what is missing; places that training had not count nothing. labelled: the target column is expected too (objects and CSV with header, the last value of an
  * array or line, the first of a line of svmlight, where it is otherwise passed over and may be left out). Every fault with its place: {"pointer":"/instances/3/petal_length"}, or line and

@@ -174,6 +174,19 @@ static void lines(const char *body, size_t size) {
     buf_done(&cut);
 }
 
+/* Where a row of "rows" has the column of this one letter; SIZE_MAX: nowhere. */
+static size_t listed_at(const json_t *columns, char name) {
+    for (size_t j = 0; j < json_array_size(columns); j++) {
+        const json_t *column = json_array_get(columns, j);
+        const char *own = json_string_value(json_is_object(column) ? json_object_get(column, "name") : column);
+        own += own != NULL ? strspn(own, " \t\r\n") : 0;
+        if (own != NULL && own[0] == name && own[1 + strspn(own + 1, " \t\r\n")] == '\0') {
+            return j;
+        }
+    }
+    return SIZE_MAX;
+}
+
 static void against_jansson(const struct wire_instances *in, const char *body, size_t size) {
     json_error_t error;
     if (size >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0) {
@@ -182,12 +195,14 @@ static void against_jansson(const struct wire_instances *in, const char *body, s
     }
     json_t *tree = json_loadb(body, size, JSON_DECODE_INT_AS_REAL, &error);
     CHECK(tree != NULL);
-    const json_t *rows = json_is_array(tree) ? tree : json_object_get(tree, "instances");
+    const json_t *columns = json_object_get(tree, "columns");
+    const json_t *rows = json_is_array(tree) ? tree : json_object_get(tree, columns != NULL ? "rows" : "instances");
     CHECK(json_array_size(rows) == in->n);
     for (size_t i = 0; i < in->n; i++) {
         const json_t *row = json_array_get(rows, i);
         for (size_t j = 0; j < 2; j++) { /* the two numeric inputs */
-            const json_t *value = json_is_array(row) ? json_array_get(row, j) : json_object_get(row, j == 0 ? "x" : "y");
+            const size_t at = columns != NULL ? listed_at(columns, j == 0 ? 'x' : 'y') : j;
+            const json_t *value = json_is_array(row) ? json_array_get(row, at) : json_object_get(row, j == 0 ? "x" : "y");
             const double x = in->raw[i * in->n_inputs + j];
             CHECK(json_is_number(value) ? x == json_number_value(value) : isnan(x) && (value == NULL || json_is_null(value)));
         }
@@ -226,7 +241,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const enum wire_instances_format formats[] = {WIRE_INSTANCES_JSON,   WIRE_INSTANCES_CSV,      WIRE_INSTANCES_SNIFF,   0,
                                                          WIRE_INSTANCES_NDJSON, WIRE_INSTANCES_SVMLIGHT, WIRE_INSTANCES_SVMLIGHT};
     const unsigned which = (data[0] >> 1 & 3) + (data[0] & 8 ? 4 : 0);
-    const struct wire_instances_options options = {.format = which < 7 ? formats[which] : 0,
+    const enum wire_instances_format format = which < 7 ? formats[which] : 0;
+    const struct wire_instances_options options = {.format = format == WIRE_INSTANCES_CSV && data[0] & 32 ? WIRE_INSTANCES_TSV : format,
                                                    .labelled = data[0] & 1,
                                                    .zero_based = which == 6};
     model = options.format == WIRE_INSTANCES_SVMLIGHT && data[0] & 16 ? sparse : data[0] & 16 ? wide : plain;

@@ -107,6 +107,10 @@ static void test_instances(void **state) {
     assert_true(well);
     ALLOC_FAIL_EACH(well = read_instances("[1,2,\"r\\u00e9d\",true]\n{\"old\":1}\n{\"length\":3,\"colour\":null,\"width\":2}\n", false));
     assert_true(well);
+    ALLOC_FAIL_EACH(well = read_instances("{\"columns\":[\"old\",{\"name\":\"length\"},\"width\",\"colour\"],\"rows\":[[1,2,3,"
+                                          "\"r\\u00e9d\"],[0,1,2,null],[1,1,1,\"red\"]]}",
+                                          false));
+    assert_true(well);
     dn_model *plain = model;
     model = model_wide();
     ALLOC_FAIL_EACH(

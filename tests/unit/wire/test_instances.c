@@ -123,6 +123,39 @@ static void test_json_objects(void **state) {
     check(numeric, "[[1,2],{\"y\":3}]", "[1 2]\n[- 3]\n");
 }
 
+static void test_json_tables(void **state) {
+    (void)state;
+    check(numeric, "{\"columns\":[\"y\",\"x\"],\"rows\":[[1,2],[null,3]]}", "[2 1]\n[3 -]\n");
+    check(mixed,
+          "{\"columns\":[{\"name\":\"old\",\"type\":\"boolean\",\"top\":[[true,3]]},\"length\",\"kind\",{\"name\":\"colour\"},\"width\"],\n"
+          "\"rows\":[[true,1,\"a\",\"red\",2],[0,null,\"z\",null,4]]}",
+          "[1 2 red 1]\n[- 4 - 0]\n");
+    check_read(numeric, true, WIRE_INSTANCES_JSON, "{\"columns\":[\"class\",\"x\",\"y\"],\"rows\":[[7.5,1,2]]}", "[1 2]=7.5\n");
+    refused(
+        numeric, "{\"columns\":[\"x\",\"z\",\"x\"],\"rows\":[[1,2]]}",
+        "{\"pointer\":\"/columns/1\",\"detail\":\"the model has no column \\\"z\\\"\"},{\"pointer\":\"/columns/2\",\"detail\":\"the column "
+        "\\\"x\\\" comes twice\"}");
+    refused(numeric, "{\"columns\":[\"x\"],\"rows\":[[1]]}",
+            "{\"pointer\":\"/rows\",\"detail\":\"no instance names the column \\\"y\\\"\"}");
+    refused(numeric, "{\"columns\":[\"x\",\"y\"],\"rows\":[[1,2],[1],{\"x\":1},[1,\"b\"]]}",
+            "{\"pointer\":\"/rows/1\",\"detail\":\"instance 1 has 1 value, expected 2 as \\\"columns\\\" has\"},"
+            "{\"pointer\":\"/rows/2\",\"detail\":\"instance 2 must be an array of the values of \\\"columns\\\"\"},"
+            "{\"pointer\":\"/rows/3/1\",\"detail\":\"instance 3, column \\\"y\\\": must be a finite number (got \\\"b\\\")\"}");
+    refused(numeric, "{\"rows\":[[1,2]],\"columns\":[\"x\",\"y\"]}", "\\\"columns\\\" must come before \\\"rows\\\"");
+    refused(numeric, "{\"columns\":[\"x\",\"y\"]}", "\\\"rows\\\" is missing");
+    refused(numeric, "{\"columns\":[\"x\",5],\"rows\":[[1,2]]}", "{\"pointer\":\"/columns/1\",\"detail\":\"a column must be a name");
+    refused(numeric, "{\"columns\":{},\"rows\":[]}", "\\\"columns\\\" must be an array");
+    refused(numeric, "{\"columns\":[\"x\",\"y\"],\"rows\":[[1,2]],\"instances\":[[1,2]]}", "there must be either");
+}
+
+/* One instance without anything around it. */
+static void test_lone_instance(void **state) {
+    (void)state;
+    refused(mixed, "{\"length\":1,\"width\":[2,{}],\"colour\":\"red\",\"other\":3}\n",
+            "\"errors\":[{\"pointer\":\"\",\"detail\":\"the body is an instance itself (\\\"length\\\" is a column of the model): send "
+            "{\\\"instances\\\":[{…}]}, or an instance a line as application/x-ndjson\"}]");
+}
+
 static void test_csv(void **state) {
     (void)state;
     check(numeric, "1,2\n0.5,-2e-3\n", "[1 2]\n[0.5 -0.002]\n");
@@ -182,11 +215,12 @@ static void test_json_faults(void **state) {
     refused(numeric, "[1,2]", "{\"pointer\":\"/0\",\"detail\":\"instance 0 must be an array or an object\"}");
     refused(numeric, "{\"instances\":[]}", "there are no instances");
     refused(numeric, "[]", "there are no instances");
-    refused(numeric, "{}", "{\"pointer\":\"/instances\",\"detail\":\"\\\"instances\\\" is missing\"}");
+    refused(numeric, "{}", "\\\"instances\\\" is missing: the body must be as");
     refused(numeric, "{\"instances\":5}", "\\\"instances\\\" must be an array");
     refused(numeric, "{\"instances\":{\"x\":[1]}}", "\\\"instances\\\" must be an array");
     refused(numeric, "{\"a\":[{}],\"instances\":[[1,2]]}",
-            "{\"pointer\":\"/a\",\"detail\":\"unknown member \\\"a\\\": there is only \\\"instances\\\"\"}");
+            "{\"pointer\":\"/a\",\"detail\":\"unknown member \\\"a\\\": there are only \\\"instances\\\", or \\\"columns\\\" and "
+            "\\\"rows\\\"\"}");
     refused(numeric, "{\"instances\":[[1,2]],\"instances\":[[1,2]]}", "member \\\"instances\\\" comes twice");
     const char *const both[] = {"\"pointer\":\"/0/0\"", "\"pointer\":\"/2\"", "\"pointer\":\"/3/1\"", NULL}; /* all are told */
     check_refused(numeric, false, "[[\"a\",1],[1,2],[1],[1,\"b\"]]", PROBLEM_INVALID_INSTANCES, both);
@@ -418,6 +452,8 @@ int main(void) {
                                        cmocka_unit_test(test_bad_json),
                                        cmocka_unit_test(test_csv_faults),
                                        cmocka_unit_test(test_pairs),
+                                       cmocka_unit_test(test_json_tables),
+                                       cmocka_unit_test(test_lone_instance),
                                        cmocka_unit_test(test_many_instances),
                                        cmocka_unit_test(test_blocks),
                                        cmocka_unit_test(test_faults_are_bounded),
