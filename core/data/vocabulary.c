@@ -77,7 +77,7 @@ static dn_status read_words(dni_reader *reader, dni_vocabulary *v, dn_error *err
             return status;
     }
     v->n_features = n;
-    return dni_word_index_make(&v->index, dni_string_set_view(&v->words), err);
+    return dni_word_index_make(&v->index, dni_string_set_view(&v->words), NULL, err);
 }
 
 static dn_status read_idf(dni_reader *reader, dni_vocabulary *v, dn_error *err) {

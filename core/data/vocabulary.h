@@ -23,11 +23,11 @@ typedef struct dni_vocabulary {
 /* The vocabulary of column `column` (of DN_TEXT) of rows->source by the selected rows. weight: by source row, NULL: all 1; each must be finite and >= 0, and a row of weight 0 counts as none; a
  * missing text is one without words. One pass through run's sum, by one thread if the source has fewer slots than the run.
  *
- * df of a word (bucket) is the Σv of the rows that have it, n that of all. Vocabulary: the words with df >= spec->min_rows (0 and 1: all that some row has), at most spec->vocabulary (at most DN_MAX_WORDS), those of greatest df, among
- * equals the first by bytes. Σv is exact to 2^-62 of the rows' number times their greatest weight (and altogether for whole numbers), so that neither threads nor chunks nor the order of rows show.
+ * df of a word (bucket) is the Σv of the rows that have it, n that of all. Vocabulary: the words that at least spec->min_rows rows have (0 and 1: all that some row has; rows are counted, whatever
+ * they weigh), at most spec->vocabulary (at most DN_MAX_WORDS), those of greatest df, among equals the first by bytes. Σv is exact to 2^-62 of the rows' number times their greatest weight (and altogether for whole numbers), so that neither threads nor chunks nor the order of rows show.
  *
  * *out_entries: the mean number of entries of a row, Σ df/n over the features. A vocabulary may be empty: n_features 0. Working memory comes from the run: all different words of the rows,
- * about 50 bytes and its text each, in every thread that meets it, 16 bytes a bucket and thread when hashed. DN_ERR_BUDGET and DN_ERR_MEMORY say so, name the column (field) and advise `hash`.
+ * about 50 bytes and its text each, in every thread that meets it, and 48 bytes for each word that is chosen; 16 bytes a bucket and thread when hashed. The run's stop is looked at every 2^16 words. DN_ERR_BUDGET and DN_ERR_MEMORY say so, name the column (field) and advise `hash`.
  * DN_ERR_ARGUMENT: a weight that is none (row), buckets or a vocabulary beyond DN_MAX_WORDS. */
 DN_MUST_USE dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const double *weight, const dn_text_spec *spec,
                                          const dn_run *run, dni_vocabulary *out, double *out_entries, dn_error *err);

@@ -1,10 +1,10 @@
-/* A vocabulary from the training rows: each thread tallies the words of its rows, the tallies are united, the words chosen.
+/* A vocabulary from the training rows: each thread tallies the words of its rows, the tallies are united, the words chosen (vocabulary_choice.h).
  *
  * What a row weighs is counted in whole units, so fine that rounding does not matter: sums of whole numbers are the same in any order, and so the choice and the idf do not depend on which
  * thread had which rows. */
 #include "data/run_memory.h"
 #include "data/vocabulary.h"
-#include "data/vocabulary_tally.h"
+#include "data/vocabulary_choice.h"
 #include "data/words.h"
 
 #include <math.h>
@@ -13,6 +13,7 @@
 
 #define UNIT_BITS 62                    /* all rows together weigh at most 2^62 units */
 #define BYTES_A_POLL ((size_t)10 << 20) /* of text */
+#define STEPS_A_POLL ((size_t)1 << 16)  /* words or buckets */
 
 /* One thread's own. */
 struct slot {
@@ -43,8 +44,10 @@ static dn_status blame(const struct fit *fit, dn_status status, dn_error *err) {
     return status;
 }
 
-/* Memory for words or buckets was refused. */
+/* Memory for words or buckets was refused; or else the run has stopped, which is said already. */
 static dn_status no_room(const struct fit *fit, dn_status status, dn_error *err) {
+    if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY)
+        return status;
     const char *name = fit->rows->source->columns[fit->column].name;
     const char *lack = status == DN_ERR_BUDGET ? "more memory than is left of the budget" : "memory which the system does not have";
     if (fit->spec->buckets > 0)
@@ -94,12 +97,13 @@ static uint64_t units_of(const struct fit *fit, double weight) {
 }
 
 /* ---- the pass ----------------------------------------------------------------------------------------------------------------------------- */
-static dn_status count_text(const struct fit *fit, struct slot *slot, const char *text, size_t length, size_t row, uint64_t units) {
+static dn_status count_text(const struct fit *fit, struct slot *slot, const char *text, size_t length, size_t row, uint64_t units,
+                            dn_error *err) {
     dn_words *words = &slot->words;
     dn_words_begin(words, text, length, fit->spec->keep_case);
     for (size_t n; (n = dn_words_next(words)) > 0;) {
         if (slot->bucket == NULL) {
-            dn_status status = dni_tally_add(&slot->tally, words->word, n, row, units);
+            dn_status status = dni_tally_add(&slot->tally, words->word, n, row, units, err);
             if (status != DN_OK)
                 return status;
             continue;
@@ -123,7 +127,7 @@ static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_
         if (!(weight > 0) || code == DN_CODE_MISSING)
             continue;
         uint32_t first = view->strings.start[code], length = view->strings.start[code + 1] - first;
-        dn_status status = count_text(fit, slot, view->strings.bytes + first, length, base + at, units);
+        dn_status status = count_text(fit, slot, view->strings.bytes + first, length, base + at, units, err);
         if (status != DN_OK)
             return no_room(fit, status, err);
         slot->bytes += length;
@@ -188,7 +192,7 @@ static dn_status unite(struct fit *fit, dn_error *err) {
         struct slot *more = &fit->slots[i];
         dn_status status = dni_tally_unite(&all->tally, &more->tally, err);
         if (status != DN_OK)
-            return status == DN_ERR_BUDGET || status == DN_ERR_MEMORY ? no_room(fit, status, err) : status;
+            return no_room(fit, status, err);
         for (size_t b = 0; b < fit->spec->buckets; b++)
             all->bucket[b] += more->bucket[b];
         all->units += more->units;
@@ -197,135 +201,53 @@ static dn_status unite(struct fit *fit, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- the choice --------------------------------------------------------------------------------------------------------------------------- */
-/* A word that may be chosen. */
-struct candidate {
-    uint64_t front; /* its first eight bytes, the first the most significant: what most comparisons need */
-    const dni_tally_word *word;
-};
-
-static uint64_t front_of(const dni_tally_word *word) {
-    uint64_t front = 0;
-    for (size_t i = 0; i < 8; i++)
-        front = front << 8 | (i < word->length ? (unsigned char)word->text[i] : 0);
-    return front;
-}
-
-static int by_bytes(const void *a, const void *b) {
-    const struct candidate *x = a, *y = b;
-    if (x->front != y->front)
-        return x->front < y->front ? -1 : 1;
-    size_t n = x->word->length < y->word->length ? x->word->length : y->word->length;
-    int order = memcmp(x->word->text, y->word->text, n);
-    return order != 0 ? order : (x->word->length > y->word->length) - (x->word->length < y->word->length);
-}
-
-/* The rank-th greatest (from 1) of the candidates' units, byte after byte from the most significant. */
-static uint64_t ranked_units(const struct candidate *from, size_t n, size_t rank) {
-    uint64_t found = 0;
-    for (unsigned shift = 64; shift > 0;) {
-        size_t with[256] = {0};
-        uint64_t above = shift == 64 ? 0 : UINT64_MAX << shift;
-        shift -= 8;
-        for (size_t i = 0; i < n; i++)
-            if ((from[i].word->units & above) == found)
-                with[from[i].word->units >> shift & 0xff]++;
-        unsigned byte = 255;
-        for (; byte > 0 && with[byte] < rank; byte--)
-            rank -= with[byte];
-        found |= (uint64_t)byte << shift;
-    }
-    return found;
-}
-
-/* Of candidates in the order of their bytes the `most` with the greatest units stay; returns how many do. */
-static size_t keep_most(struct candidate *list, size_t n, size_t most) {
-    if (n <= most)
-        return n;
-    uint64_t least = ranked_units(list, n, most);
-    size_t above = 0, kept = 0;
-    for (size_t i = 0; i < n; i++)
-        above += list[i].word->units > least;
-    for (size_t i = 0, equal = most - above; i < n; i++) {
-        bool equals = list[i].word->units == least;
-        if (list[i].word->units < least || (equals && equal == 0))
-            continue;
-        equal -= equals;
-        list[kept++] = list[i];
-    }
-    return kept;
-}
-
+/* ---- the features ------------------------------------------------------------------------------------------------------------------------- */
 static double weight_back(const struct fit *fit, uint64_t units) {
     return ldexp((double)units, -fit->exponent);
-}
-
-/* The words with enough rows, in the order of their bytes, at most as many as are wanted. */
-static dn_status choose_words(const struct fit *fit, struct candidate **out, size_t *out_n, dn_error *err) {
-    const dni_tally *tally = &fit->slots[0].tally;
-    void *memory = NULL;
-    dn_status status = dni_run_alloc_raw(fit->run, tally->n, sizeof **out, "", &memory, NULL);
-    if (status != DN_OK)
-        return no_room(fit, status, err);
-    struct candidate *list = memory;
-    size_t n = 0, most = fit->spec->vocabulary == 0 ? DN_DEFAULT_VOCABULARY : fit->spec->vocabulary;
-    double least = fit->spec->min_rows > 1 ? (double)fit->spec->min_rows : 0;
-    for (size_t i = 0; i < tally->n_slots; i++) {
-        const dni_tally_word *word = dni_tally_at(tally, i);
-        if (word != NULL && weight_back(fit, word->units) >= least)
-            list[n++] = (struct candidate){.front = front_of(word), .word = word};
-    }
-    if (n > 1)
-        qsort(list, n, sizeof *list, by_bytes);
-    *out_n = keep_most(list, n, most);
-    *out = list;
-    return DN_OK;
 }
 
 static double idf_of(double n, double df) {
     return 1 + log((1 + n) / (1 + df));
 }
 
+static dn_status make_idf(const struct fit *fit, dni_vocabulary *v, dn_error *err) {
+    if (v->weighting != DN_TEXT_TFIDF)
+        return DN_OK;
+    v->idf = malloc((v->n_features + 1) * sizeof *v->idf);
+    return v->idf == NULL ? no_room(fit, DN_ERR_MEMORY, err) : DN_OK;
+}
+
+/* What the rows of feature i weigh. */
+static dn_status take_units(const struct fit *fit, dni_vocabulary *v, size_t i, uint64_t units, double *weight, dn_error *err) {
+    double df = weight_back(fit, units);
+    *weight += df;
+    if (v->idf != NULL)
+        v->idf[i] = idf_of(weight_back(fit, fit->slots[0].units), df);
+    return i % STEPS_A_POLL == STEPS_A_POLL - 1 ? dn_run_stop(fit->run, err) : DN_OK;
+}
+
 static dn_status make_words(const struct fit *fit, dni_vocabulary *v, double *weight, dn_error *err) {
-    struct candidate *list = NULL;
-    size_t n = 0;
-    dn_status status = choose_words(fit, &list, &n, err);
-    if (status == DN_OK && v->weighting == DN_TEXT_TFIDF) {
-        v->idf = malloc((n + 1) * sizeof *v->idf);
-        if (v->idf == NULL)
-            status = no_room(fit, DN_ERR_MEMORY, err);
-    }
-    double rows = weight_back(fit, fit->slots[0].units);
-    for (size_t i = 0; status == DN_OK && i < n; i++) {
+    const dni_tally *tally = &fit->slots[0].tally;
+    dni_candidate *list = NULL;
+    dn_status status = dni_vocabulary_choose(tally, fit->spec->vocabulary == 0 ? DN_DEFAULT_VOCABULARY : fit->spec->vocabulary,
+                                             fit->spec->min_rows, &list, &v->n_features, err);
+    status = status == DN_OK ? make_idf(fit, v, err) : no_room(fit, status, err);
+    for (size_t i = 0; status == DN_OK && i < v->n_features; i++) {
         uint32_t index;
-        double df = weight_back(fit, list[i].word->units);
         status = dni_string_set_append(&v->words, list[i].word->text, list[i].word->length, &index, err);
-        *weight += df;
-        if (v->idf != NULL)
-            v->idf[i] = idf_of(rows, df);
+        if (status == DN_OK)
+            status = take_units(fit, v, i, list[i].units, weight, err);
     }
-    if (status == DN_OK)
-        status = dni_word_index_make(&v->index, dni_string_set_view(&v->words), err);
-    v->n_features = n;
     dn_run_free(fit->run, list);
-    return status;
+    return status == DN_OK ? dni_word_index_make(&v->index, dni_string_set_view(&v->words), fit->run, err) : status;
 }
 
 static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *weight, dn_error *err) {
     v->n_features = v->buckets;
-    if (v->weighting == DN_TEXT_TFIDF) {
-        v->idf = malloc(v->buckets * sizeof *v->idf);
-        if (v->idf == NULL)
-            return no_room(fit, DN_ERR_MEMORY, err);
-    }
-    double rows = weight_back(fit, fit->slots[0].units);
-    for (size_t b = 0; b < v->buckets; b++) {
-        double df = weight_back(fit, fit->slots[0].bucket[b]);
-        *weight += df;
-        if (v->idf != NULL)
-            v->idf[b] = idf_of(rows, df);
-    }
-    return DN_OK;
+    dn_status status = make_idf(fit, v, err);
+    for (size_t b = 0; status == DN_OK && b < v->buckets; b++)
+        status = take_units(fit, v, b, fit->slots[0].bucket[b], weight, err);
+    return status;
 }
 
 static dn_status check(const struct fit *fit, dn_error *err) {

@@ -27,13 +27,12 @@ static dni_tally_word *word_at(const dni_tally *tally, uint32_t place) {
     return (dni_tally_word *)(void *)(tally->pages[place / PLACES] + place % PLACES * ALIGNMENT);
 }
 
-const dni_tally_word *dni_tally_at(const dni_tally *tally, size_t slot) {
-    uint32_t place = tally->slots[slot].place;
-    return place == DNI_NO_WORD ? NULL : word_at(tally, place);
+static size_t size_of(size_t length) {
+    return (offsetof(dni_tally_word, text) + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 /* Twice as many slots, or the first. */
-static dn_status grow_slots(dni_tally *tally) {
+static dn_status grow_slots(dni_tally *tally, dn_error *err) {
     size_t n_slots = tally->n_slots == 0 ? FIRST_SLOTS : 2 * tally->n_slots;
     void *memory = NULL;
     dn_status status = dni_run_alloc_raw(tally->run, n_slots, sizeof *tally->slots, "", &memory, NULL);
@@ -43,6 +42,12 @@ static dn_status grow_slots(dni_tally *tally) {
     memset(slots, 0xff, n_slots * sizeof *slots);
     for (size_t i = 0; i < tally->n_slots; i++) {
         dni_tally_slot slot = tally->slots[i];
+        if (i % SLOTS_A_POLL == SLOTS_A_POLL - 1)
+            status = dn_run_stop(tally->run, err);
+        if (status != DN_OK) {
+            dn_run_free(tally->run, memory);
+            return status;
+        }
         if (slot.place == DNI_NO_WORD)
             continue;
         size_t at = slot.hash & (n_slots - 1);
@@ -70,9 +75,30 @@ static dn_status grow_list(dni_tally *tally) {
     return DN_OK;
 }
 
+/* A word without length ends a page that has room for one. */
+static void end_page(dni_tally *tally) {
+    if (PAGE - tally->used >= size_of(0))
+        word_at(tally, (uint32_t)((tally->n_pages - 1) * PLACES + tally->used / ALIGNMENT))->length = 0;
+}
+
+const dni_tally_word *dni_tally_next(dni_tally_walk *walk) {
+    const dni_tally *tally = walk->tally;
+    for (; walk->page < tally->n_pages; walk->page++, walk->at = 0) {
+        const size_t end = walk->page + 1 < tally->n_pages ? PAGE : tally->used;
+        if (end - walk->at < size_of(0))
+            continue;
+        const dni_tally_word *word = word_at(tally, (uint32_t)(walk->page * PLACES + walk->at / ALIGNMENT));
+        if (word->length == 0)
+            continue;
+        walk->at += size_of(word->length);
+        return word;
+    }
+    return NULL;
+}
+
 /* Room for a word, in the last page or a new one. */
 static dn_status make_word(dni_tally *tally, size_t length, uint32_t *out) {
-    size_t size = (offsetof(dni_tally_word, text) + length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t size = size_of(length);
     if (tally->n_pages == 0 || size > PAGE - tally->used) {
         void *page = NULL;
         dn_status status = tally->n_pages < tally->page_room ? DN_OK : grow_list(tally);
@@ -82,6 +108,8 @@ static dn_status make_word(dni_tally *tally, size_t length, uint32_t *out) {
             status = dni_run_alloc_raw(tally->run, PAGE, 1, "", &page, NULL);
         if (status != DN_OK)
             return status;
+        if (tally->n_pages > 0)
+            end_page(tally);
         tally->pages[tally->n_pages++] = page;
         tally->used = 0;
     }
@@ -90,10 +118,15 @@ static dn_status make_word(dni_tally *tally, size_t length, uint32_t *out) {
     return DN_OK;
 }
 
-/* As dni_tally_add, of a word whose hash is known. */
-static dn_status add(dni_tally *tally, uint32_t hash, const char *word, size_t length, uint64_t row, uint64_t units) {
+static uint32_t rows_sum(uint32_t a, uint32_t b) {
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+/* A word whose hash is known, as another tally has it or a row: `found`, without its text. Of the row that counted last it does not count again. */
+static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dni_tally_word *found, dn_error *err) {
+    const size_t length = found->length;
     if (2 * (tally->n + 1) > tally->n_slots) {
-        dn_status status = grow_slots(tally);
+        dn_status status = grow_slots(tally, err);
         if (status != DN_OK)
             return status;
     }
@@ -104,9 +137,11 @@ static dn_status add(dni_tally *tally, uint32_t hash, const char *word, size_t l
         dni_tally_word *known = word_at(tally, tally->slots[at].place);
         if (known->length != length || memcmp(known->text, word, length) != 0)
             continue;
-        if (known->row != row || row == UINT64_MAX)
-            known->units += units;
-        known->row = row;
+        if (known->row != found->row) {
+            known->units += found->units;
+            known->rows = rows_sum(known->rows, found->rows);
+            known->row = found->row;
+        }
         return DN_OK;
     }
     uint32_t place = 0;
@@ -114,25 +149,25 @@ static dn_status add(dni_tally *tally, uint32_t hash, const char *word, size_t l
     if (status != DN_OK)
         return status;
     dni_tally_word *fresh = word_at(tally, place);
-    fresh->units = units;
-    fresh->row = row;
-    fresh->length = (unsigned char)length;
+    *fresh = *found;
     memcpy(fresh->text, word, length);
     tally->slots[at] = (dni_tally_slot){.hash = hash, .place = place};
     tally->n++;
     return DN_OK;
 }
 
-dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row, uint64_t units) {
-    return add(tally, dni_string_hash(tally->seed, word, length), word, length, row, units);
+dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row, uint64_t units, dn_error *err) {
+    const dni_tally_word found = {.units = units, .row = row, .rows = 1, .length = (unsigned char)length};
+    return add(tally, dni_string_hash(tally->seed, word, length), word, &found, err);
 }
 
 dn_status dni_tally_unite(dni_tally *tally, const dni_tally *more, dn_error *err) {
     for (size_t i = 0; i < more->n_slots; i++) {
         dn_status status = i % SLOTS_A_POLL == 0 ? dn_run_stop(tally->run, err) : DN_OK;
-        const dni_tally_word *word = dni_tally_at(more, i);
-        if (status == DN_OK && word != NULL)
-            status = add(tally, more->slots[i].hash, word->text, word->length, UINT64_MAX, word->units);
+        if (status == DN_OK && more->slots[i].place != DNI_NO_WORD) {
+            const dni_tally_word *word = word_at(more, more->slots[i].place);
+            status = add(tally, more->slots[i].hash, word->text, word, err);
+        }
         if (status != DN_OK)
             return status;
     }

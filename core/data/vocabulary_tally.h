@@ -8,6 +8,7 @@
 typedef struct dni_tally_word {
     uint64_t units; /* what the rows that have it weigh, in whole units */
     uint64_t row;   /* the row that counted last */
+    uint32_t rows;  /* how many counted; no more than UINT32_MAX */
     unsigned char length;
     char text[]; /* [length] */
 } dni_tally_word;
@@ -34,13 +35,18 @@ typedef struct dni_tally {
 void dni_tally_init(dni_tally *tally, const dn_run *run, uint64_t seed);
 void dni_tally_done(dni_tally *tally); /* {0} is allowed */
 
-/* A word of length 1 … 255 in a row, which weighs `units`: counted once for every row, rows being told apart from the one before. Row UINT64_MAX is another one each time.
- * DN_ERR_BUDGET, DN_ERR_MEMORY without a message; the tally is as before. */
-DN_MUST_USE dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row, uint64_t units);
-/* Adds all that `more` has. The same errors; DN_ERR_STOPPED, DN_ERR_TIME. */
+/* A word of length 1 … 255 in a row, which weighs `units`: counted once for every row, rows being told apart from the one before.
+ * DN_ERR_BUDGET, DN_ERR_MEMORY without a message; DN_ERR_STOPPED, DN_ERR_TIME while it grows. The tally is as before then. */
+DN_MUST_USE dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row, uint64_t units, dn_error *err);
+/* Adds all that `more` has, of other rows. The same errors. */
 DN_MUST_USE dn_status dni_tally_unite(dni_tally *tally, const dni_tally *more, dn_error *err);
 
-/* Word i of slot i: NULL when the slot is empty. */
-const dni_tally_word *dni_tally_at(const dni_tally *tally, size_t slot);
+/* A walk over all words in the order of memory. {.tally = tally} is before the first. */
+typedef struct dni_tally_walk {
+    const dni_tally *tally;
+    size_t page, at; /* where the next word is, if there is one */
+} dni_tally_walk;
+/* NULL: there is no more. */
+const dni_tally_word *dni_tally_next(dni_tally_walk *walk);
 
 #endif

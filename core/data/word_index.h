@@ -3,6 +3,7 @@
 #define DNI_WORD_INDEX_H
 
 #include "data/string_hash.h"
+#include <discern/run.h>
 #include <discern/table.h>
 
 #define DNI_UNKNOWN_WORD UINT32_MAX
@@ -20,8 +21,8 @@ typedef struct dni_word_index {
     uint64_t seed;  /* of the hash: no client can know which words collide. Never shows in a result */
 } dni_word_index;
 
-/* Over words, all different, each of 1 … 255 bytes. DN_ERR_MEMORY. */
-DN_MUST_USE dn_status dni_word_index_make(dni_word_index *index, dn_strings words, dn_error *err);
+/* Over words, all different, each of 1 … 255 bytes. run: its stop is looked at; NULL: never stops. DN_ERR_MEMORY, DN_ERR_STOPPED, DN_ERR_TIME. */
+DN_MUST_USE dn_status dni_word_index_make(dni_word_index *index, dn_strings words, const dn_run *run, dn_error *err);
 void dni_word_index_done(dni_word_index *index);
 
 /* What a word is looked for by. */

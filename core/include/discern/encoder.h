@@ -55,7 +55,7 @@ typedef struct dn_text_spec {
     dn_text_weighting weighting;
     size_t
         vocabulary; /* most words of a column: those that most training rows have, among equals the first by bytes; 0: DN_DEFAULT_VOCABULARY */
-    size_t min_rows; /* words that fewer training rows have are left out; 0: 1 */
+    size_t min_rows; /* words that fewer training rows have are left out, whatever the rows weigh; 0: 1 */
     size_t buckets;  /* 0: a vocabulary; otherwise hashed, at most DN_MAX_WORDS */
     bool keep_case;  /* otherwise words are lower-cased */
 } dn_text_spec;

@@ -167,6 +167,7 @@ static double row_weight(const struct corpus *c, size_t row, bool weighted, bool
 struct expected {
     char word[12];
     double df;
+    size_t rows; /* that weigh anything */
     bool chosen;
 };
 
@@ -181,16 +182,20 @@ static double expect(const struct corpus *c, bool weighted, bool chosen, size_t 
         total += row_weight(c, row, weighted, chosen);
     for (size_t k = 0; k < KINDS; k++) {
         out[k].df = 0;
+        out[k].rows = 0;
         memcpy(out[k].word, c->word[k], sizeof out[k].word);
-        for (size_t row = 0; row < ROWS; row++)
-            out[k].df += c->has[row][k] > 0 ? row_weight(c, row, weighted, chosen) : 0;
+        for (size_t row = 0; row < ROWS; row++) {
+            double v = c->has[row][k] > 0 ? row_weight(c, row, weighted, chosen) : 0;
+            out[k].df += v;
+            out[k].rows += v > 0;
+        }
     }
     qsort(out, KINDS, sizeof *out, by_name);
     for (size_t k = 0; k < KINDS; k++) {
         size_t before = 0;
         for (size_t i = 0; i < KINDS; i++)
             before += out[i].df > out[k].df || (out[i].df == out[k].df && i < k);
-        out[k].chosen = out[k].df > 0 && (min_rows <= 1 || out[k].df >= (double)min_rows) && before < vocabulary;
+        out[k].chosen = out[k].df > 0 && (min_rows <= 1 || out[k].rows >= min_rows) && before < vocabulary;
     }
     return total;
 }
@@ -254,7 +259,7 @@ static void weights_are_repetitions(void **state) {
     dn_run run = dn_run_default();
     texts_init(&a, once, 4, 4, NULL);
     texts_init(&b, repeated, 6, 6, NULL);
-    dn_text_spec spec = {.weighting = DN_TEXT_TFIDF, .min_rows = 2};
+    dn_text_spec spec = {.weighting = DN_TEXT_TFIDF, .vocabulary = 2};
     OK(dni_vocabulary_fit(&a.rows, 0, weight, &spec, &run, &v, &mean, NULL));
     OK(dni_vocabulary_fit(&b.rows, 0, NULL, &spec, &run, &w, &other, NULL));
     assert_int_equal(v.n_features, 2); /* fox, red */
@@ -275,6 +280,28 @@ static void weights_are_repetitions(void **state) {
     assert_near(mean, 5.0 / 4, 1e-12);
     dni_vocabulary_done(&v);
     texts_done(&a);
+}
+
+/* Rows are counted, whatever they weigh: neither light rows take a word away nor heavy ones bring one in; a word twice in a row is in one row. */
+static void least_rows(void **state) {
+    (void)state;
+    static const char *const texts[] = {"red fox", "red", "blue blue", "fox", "gone red", "fox blue"};
+    static const double light[] = {0.25, 0.25, 0.25, 0.25, 0, 0.25}, heavy[] = {900, 900, 900, 900, 0, 900};
+    for (size_t way = 0; way < 4; way++) {
+        struct texts t;
+        dni_vocabulary v;
+        double mean;
+        dn_run run = way % 2 == 0 ? dn_run_default() : scattered_run();
+        texts_init(&t, texts, 6, 1 + way, NULL);
+        for (size_t least = 0; least <= 4; least++) {
+            OK(dni_vocabulary_fit(&t.rows, 0, way < 2 ? light : heavy, &(dn_text_spec){.min_rows = least}, &run, &v, &mean, NULL));
+            assert_int_equal(v.n_features, least <= 2 ? 3 : least == 3 ? 1 : 0); /* blue 2, fox 3, red 2 and one that weighs nothing */
+            if (least == 3)
+                assert_word(&v, 0, "fox");
+            dni_vocabulary_done(&v);
+        }
+        texts_done(&t);
+    }
 }
 
 /* ---- hashing ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -521,17 +548,60 @@ static void it_stops(void **state) {
     texts_done(&t);
 }
 
+/* Many different words in a row: while the table of them grows, and they are chosen, sorted and copied, stop is looked at. */
+static void it_stops_among_words(void **state) {
+    (void)state;
+    enum { WORDS = 300000, SLOTS = 1 << 20, A_POLL = 1 << 16 };
+    char *text = xcalloc(WORDS, 14);
+    const char *const only[] = {text};
+    struct texts t;
+    double mean;
+    for (size_t i = 0, at = 0; i < WORDS; i++)
+        at += (size_t)snprintf(text + at, 15, "word%08x ", (unsigned)(i * 7654321 % WORDS));
+    texts_init(&t, only, 1, 1, NULL);
+    for (size_t way = 0; way < 2; way++) {
+        const size_t most = way == 0 ? WORDS : 1000;
+        const dn_text_spec spec = {.weighting = DN_TEXT_TFIDF, .vocabulary = most};
+        const size_t grown = SLOTS / 2 / ((size_t)1 << 18), walked = WORDS / A_POLL, sorted = most * 12 / A_POLL, made = 2 * most / A_POLL;
+        struct polls polls = {0};
+        refusing memory;
+        refusing_init(&memory, 0);
+        dn_run run = polls_run(&polls);
+        run.allocator = &memory.allocator;
+        dni_vocabulary v;
+        OK(dni_vocabulary_fit(&t.rows, 0, NULL, &spec, &run, &v, &mean, NULL));
+        assert_int_equal(v.n_features, most);
+        assert_word(&v, most - 1, way == 0 ? "word000493df" : "word000003e7");
+        dni_vocabulary_done(&v);
+        const size_t all = polls.n;
+        assert_true(all >= grown + walked + sorted + made);
+        for (size_t part = 0; part <= 8; part++) {
+            const size_t at = 1 + (all - 1) * part / 8;
+            dn_error err = {0};
+            polls = (struct polls){.stop_at = at};
+            assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &spec, &run, &v, &mean, &err), DN_ERR_STOPPED);
+            assert_non_null(strstr(err.message, "stopped"));
+            assert_int_equal(polls.n, at);
+            assert_int_equal(memory.live, 0);
+        }
+    }
+    texts_done(&t);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_others),
         cmocka_unit_test(counted_by_hand),
         cmocka_unit_test(weights_are_repetitions),
+        cmocka_unit_test(least_rows),
         cmocka_unit_test(hashed),
         cmocka_unit_test(a_long_text),
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(bad_weights_and_sizes),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(it_stops),
+        cmocka_unit_test(it_stops_among_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
