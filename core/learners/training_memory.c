@@ -9,7 +9,10 @@
 enum {
     SLOT_BYTES = 16384, /* fixed parts of one slot's scan and encoding */
     COLUMN_BYTES = 400, /* of a column in one slot's scan and encoding */
-    LEVEL_BYTES = 64    /* of a level in one slot's scan, its text included */
+    LEVEL_BYTES = 64,   /* of a level in one slot's scan, its text included */
+    WORD_BYTES = 64,    /* of a word that a thread counts, in the mean: its text, and its part of the table */
+    CHOSEN_BYTES = 48,  /* of a word that is chosen */
+    PAGE_BYTES = 73728  /* the least that counting words takes in a slot */
 };
 
 /* What is known of the encoded rows before there are any. */
@@ -73,20 +76,34 @@ double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_
     return bytes;
 }
 
+/* What counting the words of a text takes beyond what dni_rows_memory reckons for words as levels. A thread meets no more different words than there are words in its rows; where they are united,
+ * those of one are there twice. */
+static double words_memory(const dn_train_request *request, const struct shape *shape, size_t n_slots) {
+    const double slots = (double)(n_slots == 0 ? 1 : n_slots), different = request->different_words;
+    if (!(different > 0) || request->features.text.buckets > 0)
+        return 0;
+    const double met = request->entries > 0 ? fmin(different, request->entries / slots) : different;
+    const double counted = n_slots < 2 ? different : fmin(different, 2 * met) + (slots - 1) * met,
+                 chosen = fmin(different, shape->features);
+    return fmax(0, WORD_BYTES * counted + CHOSEN_BYTES * chosen + PAGE_BYTES * slots - LEVEL_BYTES * slots * chosen);
+}
+
 double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
     const dn_algorithm *algorithm = request->params->algorithm;
     const struct shape shape = shape_of(request, n_features);
-    double rows = (double)n_rows, entries = request->entries / fmax(rows, 1), bytes = dni_labels_memory(request, n_rows);
+    double rows = (double)n_rows, entries = request->entries / fmax(rows, 1), bytes = dni_labels_memory(request, n_rows), later = 0;
     if (request->folds > 0) /* which row is in which, and the list from which they are dealt */
         bytes += 10 * rows;
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
-        bytes += rows * row_bytes(request, &shape, entries);
+        later += rows * row_bytes(request, &shape, entries);
     dn_decision decision = dn_params_decision(request->params);
     bool several = n_classes > 2 && decision != DN_DECISION_NATIVE;
     if (several) /* their weights, and the rows of a pair or other targets */
-        bytes += 16 * (double)dn_decision_n_machines(decision, n_classes) * ((double)n_features + 64) + 9 * rows +
+        later += 16 * (double)dn_decision_n_machines(decision, n_classes) * ((double)n_features + 64) + 9 * rows +
                  8 * (double)n_slots * DN_BLOCK_ROWS;
     double fit = algorithm->memory(request->params, n_rows, n_features, several ? 2 : n_classes, n_slots);
+    later += fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
+    /* words are counted, and forgotten, before there are rows */
     return bytes + dni_rows_memory(request, n_rows, n_features, entries, n_classes, n_slots) +
-           fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
+           fmax(later, words_memory(request, &shape, n_slots));
 }

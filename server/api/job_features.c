@@ -2,6 +2,7 @@
 #include "api/job_spec.h"
 #include "base/json_read.h"
 
+#include <math.h>
 #include <string.h>
 
 #define DISTINCT_ERROR 1.05 /* the summary's number of different words is an estimate */
@@ -51,6 +52,7 @@ static struct job_encoding encoding_of(const struct job_request *r, size_t input
         const int64_t entries = c->type == DN_SPARSE ? c->entries : c->words;
         e.n_features = c->type == DN_SPARSE ? c->width : most_words(r, c);
         e.n_entries = entries >= 0 ? (double)entries : (double)r->dataset.n_rows * UNKNOWN_WORDS;
+        e.n_words = c->type == DN_TEXT && c->distinct_words > 0 ? (double)c->distinct_words : 0;
         return e;
     }
     e.taken = is_taken(r, input);
@@ -64,10 +66,12 @@ static bool reckon(struct job_request *r) {
     if (!r->encodings)
         return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", r->spec.n_inputs);
     r->n_features = 0;
+    r->n_words = 0;
     for (size_t i = 0; i < r->spec.n_inputs; i++) {
         r->encodings[i] = encoding_of(r, i);
         r->n_features += r->encodings[i].n_features;
         r->n_entries += r->encodings[i].n_entries;
+        r->n_words = fmax(r->n_words, r->encodings[i].n_words);
     }
     for (size_t i = 0; i < r->spec.features.n_bases; i++)
         r->n_features += job_basis_features(r, i);

@@ -166,6 +166,7 @@ static void estimate_memory(struct job_request *r) {
         .class_weights = r->spec.class_weights.values,
         .n_class_weights = r->spec.class_weights.n,
         .entries = r->n_entries,
+        .different_words = r->n_words,
         .holdout = r->spec.holdout,
         .folds = r->spec.folds,
         .validation = r->has_validation ? &validation : NULL,

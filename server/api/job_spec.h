@@ -12,6 +12,7 @@
 struct job_encoding {
     size_t n_features;  /* bases apart; of text as many as there can be */
     double n_entries;   /* of all rows that can be other than 0: sparse and text; 0 otherwise */
+    double n_words;     /* of text: different ones, about; 0 otherwise, and where the summary does not tell */
     bool missing_level; /* categorical with missing values: a level of its own */
     bool indicator;     /* a number with missing values: a feature more that says so */
     bool taken;         /* a number that is no feature itself, because a basis has taken it */
@@ -35,6 +36,7 @@ struct job_request {
     struct job_encoding *encodings; /* [spec.n_inputs] */
     size_t n_features;
     double n_entries;    /* of all rows, of sparse and text inputs */
+    double n_words;      /* different ones, of the text input that has most */
     bool has_validation; /* another dataset to validate on */
     struct store_dataset validation;
     struct wire_schema validation_schema;

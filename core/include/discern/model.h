@@ -44,8 +44,10 @@ typedef struct dn_train_request {
     dn_encoder_spec features; /* columns: of the source, in feature order, without target and weight; target and n_classes are filled in */
     double
         entries; /* of the text and sparse inputs in all rows of the source, for dn_train_memory: words, and places that are not 0; dn_train counts them itself */
-    bool weighted; /* rows weigh what the numeric column `weight` says: 0 or in the range, not all 0; a missing weight is an error */
-    size_t weight; /* column of the source, no input and not the target */
+    double
+        different_words; /* of the text input that has most of them, for dn_train_memory: those that are counted before the vocabulary is chosen; 0: there is none, or it is not known */
+    bool weighted;       /* rows weigh what the numeric column `weight` says: 0 or in the range, not all 0; a missing weight is an error */
+    size_t weight;       /* column of the source, no input and not the target */
     dn_class_weight class_weight;
     const double *class_weights; /* given: [K] in the range, in the order of the classes */
     size_t n_class_weights;
@@ -81,7 +83,7 @@ typedef struct dn_train_result {
 DN_MUST_USE dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out, dn_error *err);
 void dn_train_result_done(dn_train_result *result);
 
-/* Memory that dn_train would need, from what is known before reading: columns' types and widths, row count, request->entries. What it only takes when there is enough is not counted: rows of
+/* Memory that dn_train would need, from what is known before reading: columns' types and widths, row count, request->entries, request->different_words (64 bytes each in every thread that meets it). What it only takes when there is enough is not counted: rows of
  * a learner that can stream, the ranking of scores (metrics.h). */
 double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
 

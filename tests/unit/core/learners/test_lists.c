@@ -353,6 +353,49 @@ static void within_a_budget(void **unused) {
     free(t);
 }
 
+/* Words are counted before most of them are left out: the estimate has them, whoever counts. */
+static void room_for_words(void **unused) {
+    (void)unused;
+    enum { ROWS = 6000, WORDS = 25 };
+    static const char *text[ROWS], *class[ROWS];
+    static const size_t borders[] = {0, 1500, 4500, ROWS}, note[] = {0};
+    char *room = xcalloc(ROWS, WORDS * 10), *at = room;
+    for (size_t i = 0; i < ROWS; i++) {
+        text[i] = at;
+        class[i] = i % 2 == 0 ? "a" : "b";
+        for (size_t w = 0; w < WORDS; w++)
+            at += sprintf(at, "%07zxq%s", (i * WORDS + w) * 7654321 % (ROWS * WORDS), w + 1 < WORDS ? " " : "");
+        at++;
+    }
+    chunked_column columns[] = {{.column = {.name = "note", .type = DN_TEXT}, .text = text},
+                                {.column = {.name = "class", .type = DN_CATEGORICAL}, .text = class}};
+    chunked source;
+    chunked_init(&source, columns, 2, ROWS, borders, 3);
+    dn_params *p = algorithm("naive_bayes");
+    dn_train_request request = {.source = &source.source,
+                                .params = p,
+                                .target = 1,
+                                .features = {.columns = note, .n_columns = 1, .text = {.vocabulary = 500}},
+                                .entries = ROWS * WORDS};
+    for (size_t slots = 1; slots <= CHUNKED_SLOTS; slots += CHUNKED_SLOTS - 1) {
+        request.different_words = 0;
+        const double without = dn_train_memory(&request, ROWS, 500, 2, slots);
+        request.different_words = ROWS * WORDS;
+        const double bytes = dn_train_memory(&request, ROWS, 500, 2, slots);
+        struct budget budget = {(size_t)bytes, SIZE_MAX};
+        const dn_allocator allocator = {budget_allocate, budget_release, &budget, true};
+        dn_run run = slots == 1 ? dn_run_default() : scattered_run();
+        run.allocator = &allocator;
+        dn_train_result r = train(&request, &run);
+        const double peak = bytes - (double)budget.least;
+        assert_true(without < peak && bytes < 2 * peak);
+        dn_train_result_done(&r);
+    }
+    dn_params_free(p);
+    chunked_done(&source);
+    free(room);
+}
+
 /* Columns that tell nothing are named, however many features they have. */
 static void idle(void **unused) {
     (void)unused;
@@ -381,7 +424,8 @@ static void idle(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(predictions), cmocka_unit_test(sparse_is_dense),
-                                       cmocka_unit_test(weights_of_nothing), cmocka_unit_test(within_a_budget), cmocka_unit_test(idle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(predictions),        cmocka_unit_test(sparse_is_dense),
+                                       cmocka_unit_test(weights_of_nothing), cmocka_unit_test(within_a_budget),
+                                       cmocka_unit_test(room_for_words),     cmocka_unit_test(idle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
