@@ -84,7 +84,7 @@ static dn_status take_text(const struct fit *fit, size_t i, dn_error *err) {
                                           &entries, err);
     if (status != DN_OK)
         return status;
-    fit->encoder->inputs[i].remark = entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
+    fit->encoder->inputs[i].remark = fit->encoder->texts[i].remark;
     fit->encoder->list_entries += entries;
     return DN_OK;
 }

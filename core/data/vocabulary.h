@@ -13,11 +13,12 @@
 typedef struct dni_vocabulary {
     dn_text_weighting weighting;
     bool keep_case;
-    size_t n_features;    /* words.n or buckets */
-    size_t buckets;       /* 0: words */
-    dni_string_set words; /* ascending by bytes: word i is feature i; empty when hashed. A list: they are found by `index` */
-    dni_word_index index; /* of the words */
-    double *idf;          /* [n_features] 1 + ln((1 + n)/(1 + df)); NULL unless weighting is DN_TEXT_TFIDF */
+    size_t n_features;      /* words.n or buckets */
+    size_t buckets;         /* 0: words */
+    dni_string_set words;   /* ascending by bytes: word i is feature i; empty when hashed. A list: they are found by `index` */
+    dni_word_index index;   /* of the words */
+    dn_input_remark remark; /* of the fit: whether rows have the text, words, a feature; when read DN_INPUT_VARIES */
+    double *idf;            /* [n_features] 1 + ln((1 + n)/(1 + df)); NULL unless weighting is DN_TEXT_TFIDF */
 } dni_vocabulary;
 
 /* The vocabulary of column `column` (of DN_TEXT) of rows->source by the selected rows. weight: by source row, NULL: all 1; each must be finite and >= 0, and a row of weight 0 counts as none; a

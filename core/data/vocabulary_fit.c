@@ -24,6 +24,7 @@ struct slot {
     uint64_t *bucket_row; /* [buckets] the row that counted last, from 1 */
     uint64_t units;       /* of all rows */
     size_t bytes;         /* of text since stop was polled */
+    bool has_text;        /* some row is not missing */
     dn_words words;       /* of the row's text */
 };
 
@@ -126,6 +127,7 @@ static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_
         slot->units += units;
         if (!(weight > 0) || code == DN_CODE_MISSING)
             continue;
+        slot->has_text = true;
         uint32_t first = view->strings.start[code], length = view->strings.start[code + 1] - first;
         dn_status status = count_text(fit, slot, view->strings.bytes + first, length, base + at, units, err);
         if (status != DN_OK)
@@ -196,6 +198,7 @@ static dn_status unite(struct fit *fit, dn_error *err) {
         for (size_t b = 0; b < fit->spec->buckets; b++)
             all->bucket[b] += more->bucket[b];
         all->units += more->units;
+        all->has_text = all->has_text || more->has_text;
         slot_done(fit, more);
     }
     return DN_OK;
@@ -250,6 +253,14 @@ static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *
     return status;
 }
 
+/* What is to be said of the column; its features sum up to `weight`. */
+static dn_input_remark remark_on(const struct fit *fit, const dni_vocabulary *v, double weight) {
+    const struct slot *all = &fit->slots[0];
+    if (weight > 0 || (v->buckets == 0 && v->n_features > 0))
+        return DN_INPUT_VARIES;
+    return all->tally.n > 0 ? DN_INPUT_RARE : all->has_text ? DN_INPUT_WORDLESS : DN_INPUT_EMPTY;
+}
+
 static dn_status check(const struct fit *fit, dn_error *err) {
     const dn_text_spec *spec = fit->spec;
     size_t most = spec->buckets > 0 ? spec->buckets : spec->vocabulary;
@@ -276,6 +287,7 @@ dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const dou
     if (status == DN_OK)
         status = v.buckets > 0 ? make_buckets(&fit, &v, &sum, err) : make_words(&fit, &v, &sum, err);
     double weighed = status == DN_OK ? weight_back(&fit, fit.slots[0].units) : 0;
+    v.remark = status == DN_OK ? remark_on(&fit, &v, sum) : DN_INPUT_VARIES;
     for (size_t i = 0; i < fit.n_slots; i++)
         slot_done(&fit, &fit.slots[i]);
     dn_run_free(run, fit.slots);

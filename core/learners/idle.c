@@ -16,15 +16,22 @@ static bool name_input(const void *ctx, size_t i, char out[DN_FIELD_SIZE]) {
     return input->remark == l->wanted;
 }
 
-void dni_warn_of_idle_inputs(const dn_encoder *encoder, dn_report *report) {
+/* The inputs of which that is to be said; none: "". */
+static const char *list(const dn_encoder *encoder, dn_input_remark wanted, char names[DNI_NAMES_SIZE]) {
+    const struct listing listing = {encoder, wanted};
+    dni_name_list(&listing, dn_encoder_n_inputs(encoder), name_input, 8, names);
+    return names;
+}
+
+void dni_warn_of_idle_inputs(const dn_encoder *encoder, size_t min_rows, dn_report *report) {
     char names[DNI_NAMES_SIZE];
-    struct listing listing = {encoder, DN_INPUT_EMPTY};
-    dni_name_list(&listing, dn_encoder_n_inputs(encoder), name_input, 8, names);
-    if (names[0] != '\0')
+    if (*list(encoder, DN_INPUT_EMPTY, names) != '\0')
         dn_report_warn(report, "no training row has a value of %s: nothing is learned of it", names);
-    listing.wanted = DN_INPUT_CONSTANT;
-    dni_name_list(&listing, dn_encoder_n_inputs(encoder), name_input, 8, names);
-    if (names[0] != '\0')
+    if (*list(encoder, DN_INPUT_WORDLESS, names) != '\0')
+        dn_report_warn(report, "no training row has a word in %s: nothing is learned of it", names);
+    if (*list(encoder, DN_INPUT_RARE, names) != '\0')
+        dn_report_warn(report, "no word of %s is in %zu training rows, as \"min_rows\" asks: nothing is learned of it", names, min_rows);
+    if (*list(encoder, DN_INPUT_CONSTANT, names) != '\0')
         dn_report_warn(report, "all training rows have the same value of %s: it tells the classes apart by nothing%s", names,
                        dn_encoder_standardizes(encoder) ? ", its weight is 0" : "");
     size_t first, n = dn_encoder_n_constant(encoder, &first);

@@ -124,6 +124,37 @@ void job_features_foresee(struct job_request *r) {
     }
 }
 
+/* Why a column makes no feature. */
+static const char *why_none(const struct wire_column *c) {
+    if (c->type == DN_TEXT)
+        return "has no words";
+    if (c->type == DN_SPARSE)
+        return "has no entries";
+    return c->distinct > 0 ? "is a category with one value, of which the first is left out" : "has no value";
+}
+
+/* No column makes a feature: said of all at once where it is the same. */
+static void refuse_none(struct job_request *r) {
+    enum { NAMED = 4 };
+    struct buf why = {0};
+    const char *first = NULL;
+    bool same = r->spec.n_inputs > 1;
+    for (size_t i = 0; i < r->spec.n_inputs; i++) {
+        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        first = i == 0 ? why_none(c) : first;
+        same = same && strcmp(first, why_none(c)) == 0;
+        if (i < NAMED)
+            buf_printf(&why, "%scolumn \"%s\" %s", i == 0 ? "" : ", ", c->name, why_none(c));
+    }
+    if (r->spec.n_inputs > NAMED)
+        buf_printf(&why, " and so on");
+    if (same)
+        json_fault(r->problem, "", "features", "no feature is left: every column %s", first);
+    else
+        json_fault(r->problem, "", "features", "no feature is left: %s", buf_cstr(&why) ? buf_cstr(&why) : "no column has a value");
+    buf_done(&why);
+}
+
 void job_features_read(struct job_request *r, const json_t *features) {
     struct jobs_features *f = &r->spec.features;
     const size_t before = job_request_faults(r);
@@ -140,6 +171,5 @@ void job_features_read(struct job_request *r, const json_t *features) {
     if (job_request_faults(r) != before || !reckon(r))
         return;
     if (r->n_features == 0)
-        json_fault(r->problem, "", "features",
-                   "no feature is left: every column is a category with one value, of which the first is left out");
+        refuse_none(r);
 }

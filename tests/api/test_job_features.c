@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* n: numbers, one missing; c: red, blue, green, one missing; b: boolean; e: complete. */
@@ -255,6 +256,58 @@ static void test_what_only_the_rows_show(void **state) {
     assert_non_null(strstr(string_at(r, "/error/detail"), "centres"));
 }
 
+/* What is said of texts without a word that counts: in which rows there is nothing, and why. */
+static void test_texts_without_words(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/notes?types=t:text,s:text,u:text",
+                             "t,s,u,y\none day,!!! ...,+,a\ntwo days,?,;,b\none day,!,:),a\n"),
+                 201);
+    const struct response *r = job_train("%s", JOB("notes", "y", "'text':{'min_rows':3}"));
+    static const char *const said[] = {"no training row has a word in \\\"s\\\", \\\"u\\\":",
+                                       "no word of \\\"t\\\" is in 3 training rows, as \\\"min_rows\\\" asks:"};
+    for (size_t i = 0; i < 2; i++)
+        if (strstr(r->body, said[i]) == NULL)
+            fail_msg("no \"%s\" in %s", said[i], r->body);
+    static const struct {
+        const char *include, *said;
+    } none[] = {{"['s']", "no feature is left: column \\\"s\\\" has no words"},
+                {"['s','u']", "no feature is left: every column has no words"}};
+    for (size_t i = 0; i < 2; i++) {
+        r = problem_check(call_post("/v1/jobs",
+                                    "{'model':'m','dataset':'notes','target':'y','algorithm':'logistic','features':{'include':%s}}",
+                                    none[i].include),
+                          422, "invalid");
+        if (strstr(r->body, none[i].said) == NULL)
+            fail_msg("no \"%s\" in %s", none[i].said, r->body);
+    }
+}
+
+/* All different words are counted before the vocabulary is chosen: the plan has the memory for them. */
+static void test_memory_of_words(void **state) {
+    (void)state;
+    enum { ROWS = 200, WORDS = 500 };
+    static const char *const names[] = {"same", "different"};
+    double told[2];
+    for (size_t k = 0; k < 2; k++) {
+        char *body = malloc((size_t)ROWS * (WORDS * 8 + 8) + 8), path[64], job[200];
+        assert_non_null(body);
+        size_t at = (size_t)sprintf(body, "t,y\n");
+        for (size_t i = 0; i < (size_t)ROWS * WORDS; i++)
+            at += (size_t)sprintf(body + at, "w%06zu%s", k == 0 ? 7 : i,
+                                  i % WORDS < WORDS - 1 ? " "
+                                  : i / WORDS % 2 == 0  ? ",a\n"
+                                                        : ",b\n");
+        (void)snprintf(path, sizeof path, "/v1/datasets/%s?types=t:text", names[k]);
+        (void)snprintf(job, sizeof job,
+                       "{'model':'m','dataset':'%s','target':'y','algorithm':'naive_bayes','features':{'text':{'vocabulary':100}}}",
+                       names[k]);
+        status_check(call_upload(path, body), 201);
+        free(body);
+        told[k] = real_at(plan(job), "/memory_bytes");
+    }
+    assert_true(told[1] > told[0] + 40.0 * ROWS * WORDS);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_what_stands_when_nothing_is_said),
@@ -268,6 +321,8 @@ int main(void) {
         TEST(test_every_level_where_it_is_needed),
         TEST(test_all_faults_of_features_at_once),
         TEST(test_what_only_the_rows_show),
+        TEST(test_texts_without_words),
+        TEST(test_memory_of_words),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -128,7 +128,9 @@ typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */
 typedef enum dn_input_remark {
     DN_INPUT_VARIES,
     DN_INPUT_CONSTANT, /* a number or boolean of one value, no indicator beside it: its feature tells nothing */
-    DN_INPUT_EMPTY     /* no row has a value, a word that counts, or an entry */
+    DN_INPUT_EMPTY,    /* no row has a value or an entry */
+    DN_INPUT_WORDLESS, /* a text that some rows have, but no word is in it */
+    DN_INPUT_RARE      /* a text, but no word is in min_rows rows */
 } dn_input_remark;
 
 /* One input column of a fitted encoder. Its features in their order: the number itself, then its indicator; or the levels, without the first when that is dropped; or the words, ascending by
