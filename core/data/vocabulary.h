@@ -46,7 +46,7 @@ size_t dni_vocabulary_bytes(const dni_vocabulary *vocabulary);
  *   u8 weighting, u8 keep_case, u64 buckets; without buckets u64 n, then each word, front-coded: u8 bytes shared with the word before, u8 bytes that follow, those bytes;
  *   with tf-idf f64 idf[n_features] */
 void dni_vocabulary_write(const dni_vocabulary *vocabulary, dni_writer *writer);
-/* DN_ERR_CORRUPT: cut short, words that do not ascend, are empty, longer than DN_MAX_WORD_BYTES or no UTF-8, more than DN_MAX_WORDS features, an idf below 1 or not finite; DN_ERR_MEMORY. */
+/* DN_ERR_CORRUPT: cut short, words that do not ascend, are empty, longer than DN_MAX_WORD_BYTES or no UTF-8, more than DN_MAX_WORDS features, an idf below 1 or not finite; DN_ERR_MEMORY. Memory: up to 450 bytes a word, and 8 an idf. */
 DN_MUST_USE dn_status dni_vocabulary_read(dni_reader *reader, dni_vocabulary *out, dn_error *err);
 
 #endif
