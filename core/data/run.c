@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGES_PER_THREAD 4 /* small enough to bound memory, large enough to even out */
-#define WIDE 65536          /* from so many numbers on a range a thread, for memory */
+#define RANGES_PER_THREAD 4      /* small enough to bound memory, large enough to even out */
+#define WIDE 65536               /* from so many numbers on a range a thread, for memory */
+#define LARGE ((size_t)32 << 20) /* bytes that take the system some 10 ms */
 
 dn_run dn_run_default(void) {
     return (dn_run){.seed = 1, .n_slots = 1};
@@ -39,6 +40,9 @@ static dn_status allocate(const dn_run *run, size_t count, size_t size, bool zer
     size_t bytes = count * size == 0 ? 1 : count * size;
     const dn_allocator *allocator = run == NULL ? NULL : run->allocator;
     void *memory = NULL;
+    dn_status stopped = bytes >= LARGE ? dn_run_stop(run, err) : DN_OK;
+    if (stopped != DN_OK)
+        return stopped;
     if (allocator == NULL) {
         memory = zeroed ? calloc(1, bytes) : malloc(bytes);
     } else {

@@ -45,10 +45,10 @@ static dn_status blame(const struct fit *fit, dn_status status, dn_error *err) {
     return status;
 }
 
-/* Memory for words or buckets was refused; or else the run has stopped, which is said already. */
+/* Memory for words or buckets was refused; or else the run has stopped. */
 static dn_status no_room(const struct fit *fit, dn_status status, dn_error *err) {
     if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY)
-        return status;
+        return dn_error_set(err, status, "counting words was stopped");
     const char *name = fit->rows->source->columns[fit->column].name;
     const char *lack = status == DN_ERR_BUDGET ? "more memory than is left of the budget" : "memory which the system does not have";
     if (fit->spec->buckets > 0)

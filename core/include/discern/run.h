@@ -74,7 +74,8 @@ double dn_run_elapsed(const dn_run *run);
 /* Whether the progress of this iteration is to come with weights. */
 bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);
 
-/* count × size bytes of working memory; overflow, refusal and exhaustion are errors that name `what` and the bytes. Zeroed. */
+/* count × size bytes of working memory; overflow, refusal and exhaustion are errors that name `what` and the bytes. Zeroed. From 32 MiB on the run's stop is looked at
+ * first: several such arrays one after the other take their time. */
 DN_MUST_USE dn_status dn_run_alloc(const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);
 void dn_run_free(const dn_run *run, void *memory);
 

@@ -152,6 +152,30 @@ static dn_status stop_at_once(const dn_run *run) {
     return *(const dn_status *)run->ctx;
 }
 
+static dn_status stop_second(const dn_run *run) {
+    return ++*(size_t *)run->ctx == 2 ? DN_ERR_STOPPED : DN_OK;
+}
+
+/* Large arrays take time: stop is looked at before each. */
+static void large_memory(void **unused) {
+    (void)unused;
+    size_t looks = 0;
+    void *memory = NULL, *other = NULL;
+    dn_error err = {0};
+    dn_run run = dn_run_default();
+    run.stop = stop_second;
+    run.ctx = &looks;
+    assert_int_equal(dn_run_alloc(&run, (size_t)1 << 20, 8, "things", &other, NULL), DN_OK);
+    dn_run_free(&run, other);
+    assert_int_equal(looks, 0);
+    assert_int_equal(dn_run_alloc(&run, (size_t)1 << 22, 8, "things", &other, NULL), DN_OK);
+    dn_run_free(&run, other);
+    assert_int_equal(dn_run_alloc(&run, (size_t)1 << 22, 8, "things", &memory, &err), DN_ERR_STOPPED);
+    assert_null(memory);
+    assert_int_equal(err.code, DN_ERR_STOPPED);
+    assert_int_equal(looks, 2);
+}
+
 static void serial_sum(void **unused) {
     (void)unused;
     size_t n = 3 * DN_BLOCK_ROWS + 17;
@@ -207,7 +231,8 @@ static void defaults(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_error_wins), cmocka_unit_test(cut_at_characters), cmocka_unit_test(names_of_statuses),
-        cmocka_unit_test(working_memory),   cmocka_unit_test(serial_sum),        cmocka_unit_test(defaults),
+        cmocka_unit_test(working_memory),   cmocka_unit_test(large_memory),      cmocka_unit_test(serial_sum),
+        cmocka_unit_test(defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
