@@ -16,6 +16,9 @@ static const unsigned char ascii[256] = {
     ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q',
     ['r'] = 'r', ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z'};
 
+#define BEGINS_WORD (UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_N)
+#define CONTINUES_WORD (BEGINS_WORD | UC_CATEGORY_MASK_M)
+
 /* A character of two bytes or more that stands at `at`. */
 struct character {
     size_t length; /* in the text; 1 for a byte that is no UTF-8 */
@@ -23,7 +26,8 @@ struct character {
     ucs4_t code;
 };
 
-static struct character character_at(const unsigned char *at, const unsigned char *end) {
+/* categories: those that are in a word there. */
+static struct character character_at(const unsigned char *at, const unsigned char *end, uint32_t categories) {
     ucs4_t code = 0;
     int length = 2;
     if (at[0] >= 0xc2 && at[0] < 0xe0 && end - at >= 2 && (at[1] & 0xc0) == 0x80)
@@ -32,7 +36,7 @@ static struct character character_at(const unsigned char *at, const unsigned cha
         length = u8_mbtoucr(&code, at, (size_t)(end - at));
     if (length <= 0)
         return (struct character){.length = 1};
-    bool in_word = uc_is_general_category_withtable(code, UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_M | UC_CATEGORY_MASK_N);
+    bool in_word = uc_is_general_category_withtable(code, categories);
     return (struct character){.length = (size_t)length, .in_word = in_word, .code = code};
 }
 
@@ -43,7 +47,7 @@ static const unsigned char *skip_to_word(const unsigned char *at, const unsigned
             at++;
             continue;
         }
-        struct character next = character_at(at, end);
+        struct character next = character_at(at, end, BEGINS_WORD);
         if (next.in_word)
             break;
         at += next.length;
@@ -53,7 +57,7 @@ static const unsigned char *skip_to_word(const unsigned char *at, const unsigned
 
 /* The word goes on with a character beyond ASCII: takes it into `word`, which has *n bytes, unless the word is full already. NULL: it does not go on. */
 static const unsigned char *take_character(dn_words *words, const unsigned char *at, const unsigned char *end, size_t *n, bool *full) {
-    struct character next = character_at(at, end);
+    struct character next = character_at(at, end, CONTINUES_WORD);
     if (!next.in_word)
         return NULL;
     ucs4_t code = words->keep_case ? next.code : uc_tolower(next.code);

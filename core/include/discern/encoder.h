@@ -49,7 +49,7 @@ typedef enum dn_text_weighting {
     DN_TEXT_TFIDF /* tf·(1 + ln((1 + n)/(1 + df))), the text's features scaled to Euclidean length 1: Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 6.2 */
 } dn_text_weighting;
 
-/* Text to features, the same for all text columns of an encoder. Words are maximal runs of letters, marks, digits and "_" of Unicode (data/words.h). Two ways: a vocabulary, the words of the
+/* Text to features, the same for all text columns of an encoder. Words are maximal runs of letters, marks, digits and "_" of Unicode (text.h). Two ways: a vocabulary, the words of the
  * training rows, each a feature named "column:word"; or hashing, `buckets` features named "column:#17" into which words fall by their hash, nothing learned of them but df. */
 typedef struct dn_text_spec {
     dn_text_weighting weighting;

@@ -1,7 +1,8 @@
 /* The words of a text, one after the other.
  *
- * A word is a maximal run of letters (L), marks (M), numbers (N) of Unicode and "_": the \w of regular expressions. Marks belong to it so that words of scripts that write vowels as marks
- * (and letters with combining accents) stay whole; Python's re, which leaves them out, divides there and agrees elsewhere. Words of one character count. Each character is lower-cased by
+ * A word is a maximal run of letters (L), marks (M), numbers (N) of Unicode and "_" that does not begin with a mark: the \w of regular expressions. Marks belong to it so that words of scripts
+ * that write vowels as marks (and letters with combining accents) stay whole; Python's re, which leaves them out, divides there and agrees elsewhere. A mark behind something else, as in an
+ * emoji that is to be shown in colour, belongs to that and to no word. Words of one character count. Each character is lower-cased by
  * itself (Unicode's simple mapping: "İ" becomes "i", "Σ" becomes "σ" at the end of a word too) unless case is kept. Bytes that are no UTF-8 stand between words.
  * A word of more than DN_MAX_WORD_BYTES bytes counts once, as the characters at its beginning that fit. */
 #ifndef DISCERN_TEXT_H
