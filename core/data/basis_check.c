@@ -160,16 +160,28 @@ static dn_status check_text(const dn_text_spec *text, dn_error *err) {
     return status;
 }
 
-static dn_status check_sparse(const dn_encoder_spec *spec, const dn_table_column *column, dn_error *err) {
+bool dn_places_are_well(const dn_places *places, size_t width) {
+    if (places->kind == DN_PLACES_ALL)
+        return true;
+    for (size_t k = 0; k < places->n; k++)
+        if (places->place[k] >= width || (k > 0 && places->place[k] <= places->place[k - 1]))
+            return false;
+    return dn_places_count(places, width) > 0;
+}
+
+static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_table_column *column, dn_error *err) {
     if (column->width > UINT32_MAX)
         return refuse_column(err, column->name, DN_ERR_DATA, "has more places than can be features");
-    if (!spec->standardize || !spec->standardize_sparse || column->width <= DN_MAX_DENSE_PLACES)
+    if (spec->places != NULL && !dn_places_are_well(&spec->places[i], column->width))
+        return refuse_column(err, column->name, DN_ERR_ARGUMENT, "has other places than those chosen, which must ascend and leave one");
+    const size_t n = spec->places == NULL ? column->width : dn_places_count(&spec->places[i], column->width);
+    if (!spec->standardize || !spec->standardize_sparse || n <= DN_MAX_DENSE_PLACES)
         return DN_OK;
     dn_status status =
         dn_error_set(err, DN_ERR_DATA,
                      "column \"%s\" has %zu places, and standardised no row of it is sparse any more: that is done for at most "
                      "%d; leave its features as they are",
-                     column->name, column->width, DN_MAX_DENSE_PLACES);
+                     column->name, n, DN_MAX_DENSE_PLACES);
     dn_error_set_field(err, column->name);
     return status;
 }
@@ -186,7 +198,7 @@ dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols, const 
         if (column->type == DN_TEXT)
             status = check_text(&spec->text, err);
         if (column->type == DN_SPARSE)
-            status = check_sparse(spec, column, err);
+            status = check_sparse(spec, i, column, err);
         check.n_numbers += is_number(column->type);
     }
     if (status != DN_OK)

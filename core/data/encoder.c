@@ -19,9 +19,11 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     encoder->inputs = calloc(n_inputs + 1, sizeof *encoder->inputs);
     encoder->levels = calloc(n_inputs + 1, sizeof *encoder->levels);
     encoder->texts = calloc(n_inputs + 1, sizeof *encoder->texts);
+    encoder->places = calloc(n_inputs + 1, sizeof *encoder->places);
     encoder->lists = calloc(n_inputs + 1, sizeof *encoder->lists);
     encoder->active = calloc(n_inputs + 1, sizeof *encoder->active);
-    if (encoder->inputs == NULL || encoder->levels == NULL || encoder->texts == NULL || encoder->lists == NULL || encoder->active == NULL) {
+    if (encoder->inputs == NULL || encoder->levels == NULL || encoder->texts == NULL || encoder->places == NULL || encoder->lists == NULL ||
+        encoder->active == NULL) {
         dn_encoder_unref(encoder);
         return no_memory(err);
     }
@@ -54,6 +56,8 @@ void dn_encoder_unref(dn_encoder *encoder) {
             dni_string_set_done(&encoder->levels[i]);
         if (encoder->texts != NULL)
             dni_vocabulary_done(&encoder->texts[i]);
+        if (encoder->places != NULL)
+            dni_place_set_done(&encoder->places[i]);
         if (encoder->active != NULL)
             free(encoder->active[i]);
     }
@@ -63,6 +67,7 @@ void dn_encoder_unref(dn_encoder *encoder) {
     free(encoder->basis_inputs);
     free(encoder->levels);
     free(encoder->texts);
+    free(encoder->places);
     free(encoder->lists);
     free((void *)encoder->active);
     free(encoder->inputs);
@@ -140,8 +145,8 @@ static void finish_input(dn_encoder *encoder, size_t i) {
         input->n_features = encoder->texts[i].n_features;
         break;
     case DN_SPARSE:
-        input->n_features = input->width;
-        encoder->n_entries += dni_input_is_scaled(encoder, input) ? input->width : 0;
+        input->n_features = encoder->places[i].n;
+        encoder->n_entries += dni_input_is_scaled(encoder, input) ? input->n_features : 0;
         break;
     }
     encoder->lists[encoder->n_lists++] = i;
@@ -292,7 +297,8 @@ size_t dni_encoder_memory(const dn_encoder *encoder) {
         const dn_input *input = &encoder->inputs[i];
         bytes += sizeof *input + sizeof *encoder->levels + sizeof *encoder->texts + strlen(input->name) + 1 +
                  input->levels.n * 6 * sizeof(uint32_t) + dni_string_set_size(&encoder->levels[i]) +
-                 dni_vocabulary_bytes(&encoder->texts[i]) + (encoder->active[i] == NULL ? 0 : input->width / 8 + 1);
+                 dni_vocabulary_bytes(&encoder->texts[i]) + sizeof *encoder->places + dni_place_set_bytes(&encoder->places[i]) +
+                 (encoder->active[i] == NULL ? 0 : input->n_features / 8 + 1);
     }
     for (size_t b = 0; b < encoder->n_bases; b++) {
         const dni_basis *basis = &encoder->bases[b];

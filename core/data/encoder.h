@@ -3,6 +3,7 @@
 #define DNI_ENCODER_H
 
 #include "data/basis.h"
+#include "data/place_set.h"
 #include "data/string_set.h"
 #include "data/vocabulary.h"
 #include <discern/encoder.h>
@@ -18,12 +19,13 @@ struct dn_encoder {
     dni_string_set *levels; /* [n_inputs] the levels of categorical inputs, ascending, hashed */
     double *mean, *scale;   /* [n_features]; NULL: nothing is standardised */
     dni_vocabulary *texts;  /* [n_inputs] of the text inputs */
+    dni_place_set *places;  /* [n_inputs] of the sparse inputs: their features */
     size_t *lists;          /* [n_lists] inputs of text or sparse type, ascending: what a raw row has entries of */
     size_t n_lists;
     double list_entries; /* the training rows' mean number of entries of these, but for standardised ones */
     bool sparse;         /* encoded rows are CSR */
     unsigned char **
-        active; /* [n_inputs] of sparse inputs: bit j % 8 of byte j / 8: place j's feature is not 0 in some training row; of the fit, NULL in an encoder read from bytes */
+        active; /* [n_inputs] of sparse inputs: bit k % 8 of byte k / 8: feature k of the input is not 0 in some training row; of the fit, NULL in an encoder read from bytes */
     dni_basis *bases; /* [n_bases] */
     size_t n_bases;
     size_t n_base;        /* features of the inputs; those of the bases follow */
@@ -39,7 +41,7 @@ DN_MUST_USE dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_erro
 DN_MUST_USE dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err);
 /* Copies the names, lengths[i] bytes each without NUL. */
 DN_MUST_USE dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names, const size_t *lengths, dn_error *err);
-/* When types, names, level sets, missing_level, indicator, fill, width and texts of all inputs are there, list_entries, what is standardised, drop_first, and the bases with their columns: counts
+/* When types, names, level sets, missing_level, indicator, fill, width, places and texts of all inputs are there, list_entries, what is standardised, drop_first, and the bases with their columns: counts
  * the features and makes mean 0, scale 1. missing_as is set to the missing level or to none, unseen_as to none. DN_ERR_DATA: more than UINT32_MAX features, or of bases more than DN_MAX_BASIS_FEATURES. */
 DN_MUST_USE dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err);
 

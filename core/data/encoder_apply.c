@@ -92,6 +92,11 @@ dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *t
 
 size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place) {
     assert(input < encoder->n_inputs && encoder->inputs[input].type == DN_SPARSE);
-    const dn_input *it = &encoder->inputs[input];
-    return place < it->width ? it->first_feature + place : SIZE_MAX;
+    const size_t k = dni_place_set_find(&encoder->places[input], place);
+    return k == SIZE_MAX ? k : encoder->inputs[input].first_feature + k;
+}
+
+uint32_t dn_encoder_nth_place(const dn_encoder *encoder, size_t input, size_t k) {
+    assert(input < encoder->n_inputs && k < encoder->places[input].n);
+    return (uint32_t)dni_place_set_at(&encoder->places[input], k);
 }

@@ -1,11 +1,11 @@
 /* An encoder as bytes and back.
  *
- *   u8 version, u8 flags (1 standardize, 2 drop_first, 4 refuse_unseen, 8 standardize_sparse), u64 n_inputs, then for each input
+ *   u8 version, u8 flags (1 standardize, 2 drop_first, 4 refuse_unseen, 8 standardize_sparse, 16 places), u64 n_inputs, then for each input
  *     text name, u8 type,
  *     numeric, boolean: u8 indicator, f64 fill
  *     categorical:      u8 missing_level, u32 missing_as, u32 unseen_as (UINT32_MAX: none), u64 n_levels, text level[n_levels] ascending by bytes
  *     text:             the vocabulary (vocabulary.h)
- *     sparse:           u32 first_place, u64 width
+ *     sparse:           u32 first_place, u64 width; with flag 16 which places are features (place_set.h)
  *   with text or sparse inputs f64 list_entries
  *   u32 n_bases, the bases (basis_bytes.c)
  *   f64 mean, f64 scale of every number that is a feature, and of every place that is standardised, in the inputs' order, then of every feature of the bases
@@ -23,7 +23,7 @@
 #define LEAST_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
 #define NO_LEVEL UINT32_MAX
 
-enum { STANDARDIZE = 1, DROP_FIRST = 2, REFUSE_UNSEEN = 4, STANDARDIZE_SPARSE = 8 };
+enum { STANDARDIZE = 1, DROP_FIRST = 2, REFUSE_UNSEEN = 4, STANDARDIZE_SPARSE = 8, PLACES = 16 };
 
 /* The features that have a mean and a scale, range after range. */
 struct scaled {
@@ -46,6 +46,14 @@ static bool next_scaled(const dn_encoder *encoder, struct scaled *at) {
 
 static uint32_t level_number(size_t level) {
     return level == DN_NO_LEVEL ? NO_LEVEL : (uint32_t)level;
+}
+
+/* Whether some place of a sparse input is no feature. */
+static bool chooses_places(const dn_encoder *encoder) {
+    for (size_t i = 0; i < encoder->n_inputs; i++)
+        if (encoder->inputs[i].type == DN_SPARSE && encoder->places[i].n < encoder->inputs[i].width)
+            return true;
+    return false;
 }
 
 /* What follows its type. */
@@ -71,6 +79,8 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
     case DN_SPARSE:
         dni_write_u32(writer, input->first_place);
         dni_write_u64(writer, input->width);
+        if (chooses_places(encoder))
+            dni_place_set_write(&encoder->places[i], writer);
         break;
     }
 }
@@ -78,7 +88,8 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
 void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
     dni_write_u8(writer, ENCODER_VERSION);
     dni_write_u8(writer, (uint8_t)((encoder->standardize ? STANDARDIZE : 0) | (encoder->drop_first ? DROP_FIRST : 0) |
-                                   (encoder->refuse_unseen ? REFUSE_UNSEEN : 0) | (encoder->standardize_sparse ? STANDARDIZE_SPARSE : 0)));
+                                   (encoder->refuse_unseen ? REFUSE_UNSEEN : 0) | (encoder->standardize_sparse ? STANDARDIZE_SPARSE : 0) |
+                                   (chooses_places(encoder) ? PLACES : 0)));
     dni_write_u64(writer, encoder->n_inputs);
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
@@ -109,6 +120,7 @@ struct draft {
     size_t *lengths;    /* [n_inputs] */
     uint32_t *as;       /* [n_inputs × 2] missing_as, unseen_as */
     unsigned version;
+    bool places; /* of sparse inputs it is told which are features */
 };
 
 /* Levels must ascend: found by hash and written out in this order. */
@@ -145,13 +157,14 @@ static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, 
     return DN_OK;
 }
 
-static dn_status read_places(dni_reader *reader, dn_input *input, dn_error *err) {
+static dn_status read_places(dni_reader *reader, dn_input *input, bool chosen, dni_place_set *set, dn_error *err) {
+    const dn_places all = {.kind = DN_PLACES_ALL};
     input->first_place = dni_read_u32(reader);
     const uint64_t width = dni_read_u64(reader);
     if (reader->failed || width > UINT32_MAX)
         return corrupt(err, "a sparse input has more places than can be");
     input->width = (size_t)width;
-    return DN_OK;
+    return chosen ? dni_place_set_read(reader, input->width, set, err) : dni_place_set_init(set, &all, input->width, err);
 }
 
 static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft, dn_error *err) {
@@ -168,7 +181,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
     if (type == DN_TEXT)
         return dni_vocabulary_read(reader, &encoder->texts[i], err);
     if (type == DN_SPARSE)
-        return read_places(reader, input, err);
+        return read_places(reader, input, draft->places, &encoder->places[i], err);
     unsigned indicator = dni_read_u8(reader);
     input->fill = dni_read_f64(reader);
     if (reader->failed || indicator > 1 || !isfinite(input->fill))
@@ -222,7 +235,9 @@ static dn_status read_lists(dni_reader *reader, dn_encoder *encoder, dn_error *e
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
         any = any || dni_input_is_list(input);
-        features += input->type == DN_SPARSE ? (double)input->width : input->type == DN_TEXT ? (double)encoder->texts[i].n_features : 0;
+        features += input->type == DN_SPARSE ? (double)encoder->places[i].n
+                    : input->type == DN_TEXT ? (double)encoder->texts[i].n_features
+                                             : 0;
     }
     if (!any)
         return DN_OK;
@@ -257,7 +272,7 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
     if (!reader->failed && version > ENCODER_VERSION)
         return dn_error_set(err, DN_ERR_VERSION, "an encoder has version %u, this program reads version %d", version, ENCODER_VERSION);
     size_t n = dni_read_count(reader, LEAST_INPUT_SIZE);
-    const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN | (version < ENCODER_VERSION ? 0 : STANDARDIZE_SPARSE);
+    const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN | (version < ENCODER_VERSION ? 0 : STANDARDIZE_SPARSE | PLACES);
     if (reader->failed || version == 0 || flags > known || ((flags & STANDARDIZE_SPARSE) != 0 && (flags & STANDARDIZE) == 0))
         return corrupt(err, "its header is none");
     dn_encoder *encoder = NULL;
@@ -271,7 +286,8 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
     struct draft draft = {.names = calloc(n + 1, sizeof *draft.names),
                           .lengths = calloc(n + 1, sizeof *draft.lengths),
                           .as = calloc(2 * n + 1, sizeof *draft.as),
-                          .version = version};
+                          .version = version,
+                          .places = (flags & PLACES) != 0};
     if (draft.names == NULL || draft.lengths == NULL || draft.as == NULL)
         status = dn_error_set(err, DN_ERR_MEMORY, "the encoder needs memory which the system does not have");
     else

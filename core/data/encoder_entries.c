@@ -95,7 +95,7 @@ static void scaled_places(const dni_encoding_slot *slot, const dn_encoder *encod
     size_t next = 0;
     for (size_t e = view->row_start[row]; e <= view->row_start[row + 1]; e++) {
         const bool last = e == view->row_start[row + 1];
-        const size_t place = last ? input->width : dni_slot_place(slot, input, i, view->place[e]);
+        const size_t place = last ? input->n_features : dni_slot_place(slot, encoder, i, view->place[e]);
         if (place == SIZE_MAX)
             continue;
         for (; next < place; next++)
@@ -117,7 +117,7 @@ static dn_status sparse_places(const dni_encoding_slot *slot, const dn_encoder *
     if (status != DN_OK)
         return status;
     for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
-        const size_t place = dni_slot_place(slot, input, i, view->place[e]);
+        const size_t place = dni_slot_place(slot, encoder, i, view->place[e]);
         if (place != SIZE_MAX)
             put_entry(out, input->first_feature + place, view->number[e]);
     }

@@ -94,12 +94,15 @@ static dn_status take_places(const struct fit *fit, size_t i, dn_error *err) {
     const dn_table_column *column = &fit->source->columns[fit->scan.columns[i]];
     dn_input *input = &fit->encoder->inputs[i];
     dni_places places = {0};
+    const dn_places all = {.kind = DN_PLACES_ALL};
+    dni_place_set *set = &fit->encoder->places[i];
     input->width = column->width;
     input->first_place = column->first_place;
-    if (dni_input_is_scaled(fit->encoder, input))
-        return DN_OK;
-    dn_status status =
-        dni_places_fit(&fit->scan.selection, fit->scan.columns[i], fit->weight, fit->scan.total_weight, fit->run, NULL, NULL, &places, err);
+    dn_status status = dni_place_set_init(set, fit->spec->places == NULL ? &all : &fit->spec->places[i], column->width, err);
+    if (status != DN_OK || dni_input_is_scaled(fit->encoder, input))
+        return status;
+    status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], set, fit->weight, fit->scan.total_weight, fit->run, NULL, NULL,
+                            &places, err);
     if (status != DN_OK)
         return status;
     fit->encoder->active[i] = places.active;
@@ -243,8 +246,8 @@ static dn_status standardize_places(const struct fit *fit, dn_error *err) {
         dni_places places = {0};
         if (!dni_input_is_scaled(encoder, input))
             continue;
-        status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], fit->weight, fit->scan.total_weight, fit->run,
-                                encoder->mean + input->first_feature, encoder->scale + input->first_feature, &places, err);
+        status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], &encoder->places[i], fit->weight, fit->scan.total_weight,
+                                fit->run, encoder->mean + input->first_feature, encoder->scale + input->first_feature, &places, err);
         encoder->active[i] = places.active;
         input->remark = places.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
     }

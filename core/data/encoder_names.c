@@ -154,7 +154,7 @@ size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, s
     else if (input->type == DN_TEXT)
         put_word(&name, &encoder->texts[input - encoder->inputs], j);
     else if (input->type == DN_SPARSE)
-        put_number(&name, "", input->first_place + j, "");
+        put_number(&name, "", input->first_place + dni_place_set_at(&encoder->places[input - encoder->inputs], j), "");
     else if (input->indicator && j + 1 == input->n_features) {
         put_byte(&name, '=');
         put_part(&name, missing, n_missing, false);

@@ -18,10 +18,11 @@ struct slot {
 struct places {
     const dni_selection *rows;
     const dn_table_column *column;
-    size_t index; /* the column's, in the source */
+    size_t index;             /* the column's, in the source */
+    const dni_place_set *set; /* which of its places take part; below, a place is its number in it */
     const double *weight;
     const dn_run *run;
-    size_t width;
+    size_t width; /* set->n */
     bool serial, moments;
     size_t n_slots;
     struct slot *slots;       /* [n_slots] */
@@ -99,10 +100,13 @@ static inline dn_status add_tile(const struct places *self, struct slot *slot, c
         const double v = self->weight == NULL ? 1 : self->weight[base + row];
         for (size_t e = view->row_start[row]; v > 0 && e < view->row_start[row + 1]; e++) {
             const double x = view->number[e];
+            const size_t place = dni_place_set_find(self->set, view->place[e]);
+            if (place == SIZE_MAX)
+                continue;
             if (!isfinite(x))
                 return not_finite(self, base + row, view->place[e], x, err);
-            if (x != 0 && view->place[e] < self->width)
-                add(self, slot, view->place[e], x, v, out);
+            if (x != 0)
+                add(self, slot, place, x, v, out);
         }
     }
     return DN_OK;
@@ -189,7 +193,7 @@ static void take_sums(const struct places *self, double total_weight) {
 static dn_status too_large(const struct places *self, size_t j, dn_error *err) {
     dn_status status =
         dn_error_set(err, DN_ERR_NUMERIC, "column \"%s%llu\" holds numbers too large to be standardised: divide it by a power of ten",
-                     self->column->name, (unsigned long long)self->column->first_place + j);
+                     self->column->name, (unsigned long long)self->column->first_place + dni_place_set_at(self->set, j));
     dn_error_set_field(err, self->column->name);
     return status;
 }
@@ -231,14 +235,15 @@ static dn_status unite_active(const struct places *self, unsigned char **out, dn
     return DN_OK;
 }
 
-dn_status dni_places_fit(const dni_selection *rows, size_t column, const double *weight, double total_weight, const dn_run *run,
-                         double *mean, double *scale, dni_places *out, dn_error *err) {
+dn_status dni_places_fit(const dni_selection *rows, size_t column, const dni_place_set *set, const double *weight, double total_weight,
+                         const dn_run *run, double *mean, double *scale, dni_places *out, dn_error *err) {
     struct places self = {.rows = rows,
                           .column = &rows->source->columns[column],
                           .index = column,
                           .weight = weight,
                           .run = run,
-                          .width = rows->source->columns[column].width,
+                          .set = set,
+                          .width = set->n,
                           .moments = mean != NULL};
     dn_status status = places_init(&self, err);
     if (status == DN_OK)

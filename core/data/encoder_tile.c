@@ -250,7 +250,7 @@ static dn_status dense_list(const dni_encoding_slot *slot, const dn_encoder *enc
             continue;
         }
         for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
-            const size_t place = dni_slot_place(slot, input, i, view->place[e]);
+            const size_t place = dni_slot_place(slot, encoder, i, view->place[e]);
             if (place != SIZE_MAX)
                 out[input->first_feature + place] = dni_encode_entry(encoder, input->first_feature + place, view->number[e]);
         }

@@ -37,10 +37,10 @@ static inline size_t dni_slot_category(const dni_encoding_slot *slot, const dn_i
     return dni_encode_level(input, code == DN_CODE_MISSING ? code : slot->level[i][code]);
 }
 
-/* Place `place` of the source's column as one of sparse input i; SIZE_MAX: it has none. */
-static inline size_t dni_slot_place(const dni_encoding_slot *slot, const dn_input *input, size_t i, uint32_t place) {
+/* Place `place` of the source's column as one of the features of sparse input i; SIZE_MAX: it is none. */
+static inline size_t dni_slot_place(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t i, uint32_t place) {
     const int64_t own = (int64_t)place + slot->shift[i];
-    return own >= 0 && (uint64_t)own < input->width ? (size_t)own : SIZE_MAX;
+    return own >= 0 ? dni_place_set_find(&encoder->places[i], (size_t)own) : SIZE_MAX;
 }
 
 /* The entries of text input i in row `row` of the open chunk; a missing text has none. */

@@ -55,9 +55,9 @@ void dni_clear_idle_weights(const dn_encoder *encoder, const dn_machine *machine
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
         const unsigned char *active = encoder->active[i];
-        for (size_t place = 0; active != NULL && place < input->width; place++)
-            if (((unsigned)active[place / 8] >> place % 8 & 1U) == 0)
-                clear(input->first_feature + place, machines, n_machines);
+        for (size_t k = 0; active != NULL && k < input->n_features; k++)
+            if (((unsigned)active[k / 8] >> k % 8 & 1U) == 0)
+                clear(input->first_feature + k, machines, n_machines);
         if (dn_encoder_standardizes(encoder) && input->remark != DN_INPUT_VARIES && input->type == DN_NUMERIC && !input->taken)
             clear(input->first_feature, machines, n_machines);
     }

@@ -30,8 +30,9 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &request->source->columns[spec->columns[i]];
         if (column->type == DN_SPARSE) {
-            shape.listed += (double)column->width;
-            shape.scaled += spec->standardize && spec->standardize_sparse ? (double)column->width : 0;
+            const size_t places = spec->places == NULL ? column->width : dn_places_count(&spec->places[i], column->width);
+            shape.listed += (double)places;
+            shape.scaled += spec->standardize && spec->standardize_sparse ? (double)places : 0;
         }
         shape.plain += column->type == DN_TEXT || column->type == DN_SPARSE ? 0 : 1;
         shape.has_lists = shape.has_lists || column->type == DN_TEXT || column->type == DN_SPARSE;

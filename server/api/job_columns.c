@@ -1,5 +1,5 @@
 /* Dataset, target and features of a job: which columns of which version take part, and how they will be encoded. */
-#include "api/job_spec.h"
+#include "api/job_places.h"
 #include "api/support.h"
 #include "base/json_read.h"
 
@@ -76,11 +76,6 @@ static const char *how_many(const struct wire_column *c, char out[COUNT_SIZE]) {
 
 /* ---- target ---- */
 
-bool job_unknown_column(struct job_request *r, const char *parent, const char *key, const char *name) {
-    return json_fault(r->problem, parent, key, "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->dataset.name,
-                      r->dataset.version, name);
-}
-
 /* Numbers of which hardly one comes twice are measurements, not names of classes; it is the client who knows. */
 static void warn_of_continuous(struct job_request *r, const struct wire_column *c) {
     if (c->type == DN_NUMERIC && c->distinct > MANY_CLASSES && c->distinct > (r->dataset.n_rows - c->missing) / 2)
@@ -102,7 +97,7 @@ static void read_target(struct job_request *r, const json_t *root) {
     }
     ptrdiff_t i = wire_schema_find(&r->schema, name);
     if (i < 0) {
-        job_unknown_column(r, "", "target", name);
+        job_refuse_column(r, "", "target", name, "target");
         return;
     }
     const struct wire_column *c = column_at(r, (size_t)i);
@@ -131,7 +126,16 @@ static void read_target(struct job_request *r, const json_t *root) {
 /* ---- features ---- */
 
 /* What a column is to the job. */
-enum part { PART_NONE, PART_INCLUDED, PART_EXCLUDED };
+enum part { PART_NONE, PART_INCLUDED, PART_EXCLUDED, PART_SOME /* a sparse one by single features that include names */ };
+
+/* What include and exclude say. Everything lives in the request's arena. */
+struct chosen {
+    enum part *parts; /* [schema.n] */
+    size_t *order;    /* [n] the columns of include */
+    size_t n;
+    struct job_places included, excluded; /* features of sparse columns */
+    dn_places *places;                    /* [schema.n] */
+};
 
 static bool is_target(const struct job_request *r, size_t i) {
     return r->has_target && r->spec.target.index == i;
@@ -164,35 +168,65 @@ static bool check_levels(struct job_request *r, const struct wire_column *c, con
     return true;
 }
 
-/* A list of column names: marks them, in order when `order` is given. */
-static void read_names(struct job_request *r, const json_t *features, const char *key, enum part part, enum part *parts, size_t *order,
-                       size_t *n_order) {
+/* Name `index` of a list is a column: marks it. */
+static void take_column(struct job_request *r, struct chosen *chosen, const char *parent, const char *index, enum part part, size_t i) {
+    const char *name = column_at(r, i)->name;
+    enum part *parts = chosen->parts;
+    if (parts[i] == part)
+        json_fault(r->problem, parent, index, "column \"%s\" is named twice", name);
+    else if (parts[i] == PART_SOME)
+        json_fault(r->problem, parent, index, "column \"%s\" is sparse, and include names single features of it", name);
+    else if (parts[i] != PART_NONE)
+        json_fault(r->problem, parent, index, "column \"%s\" is in include and in exclude", name);
+    else if (is_target(r, i) && part == PART_INCLUDED)
+        json_fault(r->problem, parent, index, "column \"%s\" is the target", name);
+    else if (is_weight(r, i) && part == PART_INCLUDED)
+        json_fault(r->problem, parent, index, "column \"%s\" holds the weights", name);
+    else if (part == PART_INCLUDED && unusable(r, i))
+        json_fault(r->problem, parent, index, "column \"%s\" %s", name, unusable(r, i));
+    else if (part == PART_EXCLUDED || check_levels(r, column_at(r, i), parent, index)) {
+        parts[i] = part;
+        if (part == PART_INCLUDED)
+            chosen->order[chosen->n++] = i;
+    }
+}
+
+/* … or one feature of a sparse column. */
+static void take_place(struct job_request *r, struct chosen *chosen, const char *parent, size_t index, const char *name, size_t n_names,
+                       enum part part, size_t column, uint32_t place) {
+    enum part *of = &chosen->parts[column];
+    char key[24];
+    (void)snprintf(key, sizeof key, "%zu", index);
+    if (*of == PART_EXCLUDED || (*of == PART_INCLUDED && part == PART_INCLUDED)) {
+        json_fault(r->problem, parent, key, "\"%s\" is a feature of the sparse column \"%s\", which is in %s as a whole", name,
+                   column_at(r, column)->name, *of == PART_EXCLUDED ? "exclude" : "include");
+        return;
+    }
+    if (part == PART_INCLUDED && *of == PART_NONE) {
+        *of = PART_SOME;
+        chosen->order[chosen->n++] = column;
+    }
+    job_places_add(r, part == PART_INCLUDED ? &chosen->included : &chosen->excluded, n_names, column, place, index);
+}
+
+/* A list of names of columns, and of features of sparse ones. */
+static void read_names(struct job_request *r, const json_t *features, const char *key, enum part part, struct chosen *chosen) {
     const char **names = NULL;
-    size_t n = 0;
+    size_t n = 0, column = 0;
+    uint32_t place = 0;
     char parent[32], index[24];
-    if (!json_read_strings(features, key, false, "/features", r->schema.n, r->arena, &names, &n, r->problem))
+    if (!json_read_strings(features, key, false, "/features", job_places_most(r), r->arena, &names, &n, r->problem))
         return;
     (void)snprintf(parent, sizeof parent, "/features/%s", key);
     for (size_t k = 0; k < n; k++) {
         ptrdiff_t i = wire_schema_find(&r->schema, names[k]);
         (void)snprintf(index, sizeof index, "%zu", k);
-        if (i < 0)
-            job_unknown_column(r, parent, index, names[k]);
-        else if (parts[i] == part)
-            json_fault(r->problem, parent, index, "column \"%s\" is named twice", names[k]);
-        else if (parts[i] != PART_NONE)
-            json_fault(r->problem, parent, index, "column \"%s\" is in include and in exclude", names[k]);
-        else if (is_target(r, (size_t)i) && part == PART_INCLUDED)
-            json_fault(r->problem, parent, index, "column \"%s\" is the target", names[k]);
-        else if (is_weight(r, (size_t)i) && part == PART_INCLUDED)
-            json_fault(r->problem, parent, index, "column \"%s\" holds the weights", names[k]);
-        else if (part == PART_INCLUDED && unusable(r, (size_t)i))
-            json_fault(r->problem, parent, index, "column \"%s\" %s", names[k], unusable(r, (size_t)i));
-        else if (part == PART_EXCLUDED || check_levels(r, column_at(r, (size_t)i), parent, index)) {
-            parts[i] = part;
-            if (order)
-                order[(*n_order)++] = (size_t)i;
-        }
+        if (i >= 0)
+            take_column(r, chosen, parent, index, part, (size_t)i);
+        else if (job_place_find(r, names[k], &column, &place))
+            take_place(r, chosen, parent, k, names[k], n, part, column, place);
+        else
+            job_refuse_column(r, parent, index, names[k], NULL);
     }
 }
 
@@ -209,23 +243,25 @@ static void check_all_levels(struct job_request *r) {
                    DN_MAX_LEVELS_BYTES);
 }
 
-static void take_inputs(struct job_request *r, const size_t *order, size_t n, bool by_name) {
-    size_t before = job_request_faults(r);
+static void take_inputs(struct job_request *r, const struct chosen *chosen, bool by_name) {
+    const size_t before = job_request_faults(r), n = chosen->n;
     struct jobs_column *inputs = arena_alloc(r->arena, (n + 1) * sizeof *inputs);
     if (!inputs) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
         return;
     }
     for (size_t k = 0; k < n; k++) {
-        const struct wire_column *c = column_at(r, order[k]);
-        const char *why = unusable(r, order[k]);
+        const size_t i = chosen->order[k];
+        const struct wire_column *c = column_at(r, i);
+        const char *why = unusable(r, i);
         if (why) { /* not asked for by name: read_names would have refused it */
             job_request_warn(r, "column \"%s\" %s: left out", c->name, why);
             continue;
         }
         if (!by_name && !check_levels(r, c, "", "features"))
             continue;
-        inputs[r->spec.n_inputs] = job_column(c, order[k]);
+        inputs[r->spec.n_inputs] = job_column(c, i);
+        inputs[r->spec.n_inputs].places = chosen->places[i];
         r->spec.n_inputs++;
     }
     r->spec.inputs = inputs;
@@ -236,27 +272,29 @@ static void take_inputs(struct job_request *r, const size_t *order, size_t n, bo
 }
 
 static void choose_inputs(struct job_request *r, const json_t *features) {
-    size_t n = 0, n_cols = r->schema.n;
-    enum part *parts = arena_alloc(r->arena, (n_cols + 1) * sizeof *parts);
-    size_t *order = arena_alloc(r->arena, (n_cols + 1) * sizeof *order);
-    if (!parts || !order) {
+    const size_t n_cols = r->schema.n;
+    struct chosen chosen = {.parts = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.parts),
+                            .order = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.order),
+                            .places = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.places)};
+    if (!chosen.parts || !chosen.order || !chosen.places) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n_cols);
         return;
     }
     for (size_t i = 0; i < n_cols; i++)
-        parts[i] = PART_NONE;
+        chosen.parts[i] = PART_NONE;
     const json_t *include = features ? json_read_any(features, "include", false, "/features", r->problem) : NULL;
     size_t before = job_request_faults(r);
     if (features) {
-        read_names(r, features, "include", PART_INCLUDED, parts, order, &n);
-        read_names(r, features, "exclude", PART_EXCLUDED, parts, NULL, NULL);
+        read_names(r, features, "include", PART_INCLUDED, &chosen);
+        read_names(r, features, "exclude", PART_EXCLUDED, &chosen);
     }
+    job_places_choose(r, &chosen.included, &chosen.excluded, chosen.places);
     for (size_t i = 0; i < n_cols && !include; i++)
-        if (parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i))
-            order[n++] = i;
+        if (chosen.parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i))
+            chosen.order[chosen.n++] = i;
     /* Without a good target and good names the rest would be judged on a guess. */
     if (r->has_target && job_request_faults(r) == before)
-        take_inputs(r, order, n, include != NULL);
+        take_inputs(r, &chosen, include != NULL);
 }
 
 void job_columns_read(struct job_request *r, const json_t *root) {

@@ -50,9 +50,10 @@ static struct job_encoding encoding_of(const struct job_request *r, size_t input
     }
     if (c->type == DN_SPARSE || c->type == DN_TEXT) {
         const int64_t entries = c->type == DN_SPARSE ? c->entries : c->words;
-        e.n_features = c->type == DN_SPARSE ? c->width : most_words(r, c);
+        e.n_features = c->type == DN_SPARSE ? dn_places_count(&r->spec.inputs[input].places, c->width) : most_words(r, c);
         e.n_entries = entries >= 0 ? (double)entries : (double)r->dataset.n_rows * UNKNOWN_WORDS;
         e.n_words = c->type == DN_TEXT && c->distinct_words > 0 ? (double)c->distinct_words : 0;
+        e.n_entries = fmin(e.n_entries, (double)r->dataset.n_rows * (double)e.n_features);
         return e;
     }
     e.taken = is_taken(r, input);
@@ -93,6 +94,8 @@ bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_
     if (!inputs)
         return false;
     *out = jobs_features_spec(&r->spec.features, inputs, n);
+    if (!jobs_columns_places(r->spec.inputs, n, r->arena, &out->places))
+        return false;
     out->n_classes = r->n_classes;
     return true;
 }

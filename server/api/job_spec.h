@@ -63,10 +63,10 @@ void job_columns_read(struct job_request *r, const json_t *root);
 /* Member "dataset" of an object: finds the version. *dataset and *schema are the caller's to free when true. */
 bool job_dataset_read(struct job_request *r, const json_t *object, bool required, const char *parent, struct store_dataset *dataset,
                       struct wire_schema *schema);
-/* The fault that the dataset has no such column; false. */
 /* A column as a job has it: borrows the name. */
 struct jobs_column job_column(const struct wire_column *c, size_t index);
-bool job_unknown_column(struct job_request *r, const char *parent, const char *key, const char *name);
+/* The fault that the dataset has no such column, or that it is one feature of a sparse column and cannot be the `role` ("target"; NULL: it could); false (job_places.c). */
+bool job_refuse_column(struct job_request *r, const char *parent, const char *key, const char *name, const char *role);
 /* The options of `features` (NULL: not given), when the inputs are chosen; the number of features (job_features.c). */
 void job_features_read(struct job_request *r, const json_t *features);
 /* For a dry run: warns of the columns that standardising will make 0 in every row, as the training itself would. */

@@ -34,7 +34,7 @@ void job_weight_read(struct job_request *r, const json_t *root) {
         return;
     ptrdiff_t i = wire_schema_find(&r->schema, name);
     if (i < 0) {
-        job_unknown_column(r, "", "weight", name);
+        job_refuse_column(r, "", "weight", name, "weight");
         return;
     }
     const struct wire_column *c = &r->schema.columns[i];

@@ -34,15 +34,9 @@ static size_t find_sparse(const struct wire_schema *schema) {
 
 /* "f17" → its place. */
 static bool find_feature(const struct wire_column *sparse, const char *name, uint32_t *place) {
-    const size_t prefix = strlen(sparse->name);
     uint64_t number = 0;
-    if (strncmp(name, sparse->name, prefix) != 0 || name[prefix] < '0' || name[prefix] > '9' || (name[prefix] == '0' && name[prefix + 1]))
+    if (!wire_place_parse(sparse->name, name, &number))
         return false;
-    for (const char *p = name + prefix; *p; p++) {
-        if (*p < '0' || *p > '9' || number > UINT32_MAX)
-            return false;
-        number = number * 10 + (uint64_t)(*p - '0');
-    }
     if (number < sparse->first_place || number - sparse->first_place >= sparse->width)
         return false;
     *place = (uint32_t)(number - sparse->first_place);

@@ -69,10 +69,48 @@ static size_t find_input(const struct reading *r, const char *name) {
     return SIZE_MAX;
 }
 
+/* The sparse input of which it could be a place; SIZE_MAX: none. */
+static size_t find_place(const struct reading *r, const char *name) {
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        const size_t n = strlen(r->inputs[i].name);
+        if (r->inputs[i].type == DN_SPARSE && strncmp(r->inputs[i].name, name, n) == 0 && name[n] != '\0' &&
+            strspn(name + n, "0123456789") == strlen(name + n))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* No input is a number. */
+static void refuse_all(struct reading *r) {
+    size_t i = 0;
+    while (i < r->n_inputs && r->inputs[i].type != DN_SPARSE)
+        i++;
+    if (i < r->n_inputs)
+        json_fault(
+            r->problem, r->place, NULL,
+            "has no column to take: \"%s\" is sparse, and a basis takes numeric and boolean columns, so upload the rows with columns "
+            "of their own, as CSV",
+            r->inputs[i].name);
+    else
+        json_fault(r->problem, r->place, NULL, "has no column to take: no feature is numeric or boolean");
+}
+
+static bool has_sparse(const struct reading *r) {
+    for (size_t i = 0; r->inputs && i < r->n_inputs; i++)
+        if (r->inputs[i].type == DN_SPARSE)
+            return true;
+    return false;
+}
+
 static bool take_column(struct reading *r, const char *parent, size_t k, const char *name, size_t *columns, size_t *n) {
     char index[24];
-    size_t input = find_input(r, name);
+    size_t input = find_input(r, name), sparse = find_place(r, name);
     (void)snprintf(index, sizeof index, "%zu", k);
+    if (input == SIZE_MAX && sparse != SIZE_MAX)
+        return json_fault(r->problem, parent, index,
+                          "\"%s\" is a feature of the sparse column \"%s\"; a basis takes numeric and boolean columns, so upload the rows "
+                          "with columns of their own, as CSV",
+                          name, r->inputs[sparse].name);
     if (input == SIZE_MAX)
         return json_fault(r->problem, parent, index, "\"%s\" is no column that is a feature of this job", name);
     if (!is_number(&r->inputs[input]))
@@ -89,14 +127,14 @@ static void read_columns(struct reading *r) {
     const char **names = NULL;
     size_t n = 0;
     char parent[PLACE_SIZE];
-    bool given =
-        json_read_strings(r->object, "columns", false, r->place, r->inputs ? r->n_inputs : SIZE_MAX, r->arena, &names, &n, r->problem);
+    const size_t most = r->inputs && !has_sparse(r) ? r->n_inputs : SIZE_MAX; /* names of places are refused one by one */
+    bool given = json_read_strings(r->object, "columns", false, r->place, most, r->arena, &names, &n, r->problem);
     if (!r->inputs)
         return;
     if (!given) {
         if (!json_read_any(r->object, "columns", false, r->place, r->problem) &&
             (r->width = jobs_basis_width(&r->basis, r->inputs, r->n_inputs)) == 0)
-            json_fault(r->problem, r->place, NULL, "has no column to take: no feature is numeric or boolean");
+            refuse_all(r);
         return;
     }
     size_t *columns = arena_alloc(r->arena, (n + 1) * sizeof *columns);

@@ -160,6 +160,18 @@ dn_table_column jobs_table_column(const struct jobs_column *column) {
     return (dn_table_column){.name = column->name, .type = column->type, .width = column->width, .first_place = column->first_place};
 }
 
+bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena, const dn_places **out) {
+    bool any = false;
+    *out = NULL;
+    for (size_t i = 0; i < n; i++)
+        any = any || columns[i].places.kind != DN_PLACES_ALL;
+    dn_places *places = any ? arena_alloc(arena, n * sizeof *places) : NULL;
+    for (size_t i = 0; places && i < n; i++)
+        places[i] = columns[i].places;
+    *out = places;
+    return places || !any;
+}
+
 dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const size_t *columns, size_t n) {
     return (dn_encoder_spec){
         .columns = columns,

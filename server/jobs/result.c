@@ -160,6 +160,8 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
             levels_write(encoder, i, w);
         } else if (input->type == DN_TEXT || input->type == DN_SPARSE) {
             json_kv_int(w, "n_features", (int64_t)input->n_features);
+            if (input->type == DN_SPARSE)
+                json_kv_int(w, "n_places", (int64_t)input->width);
         } else {
             json_kv_double(w, "missing_value", input->fill);
             json_kv_bool(w, "missing_indicator", input->indicator);

@@ -58,6 +58,31 @@ static void params_write(const dn_params *params, struct json_writer *w) {
     json_end_object(w);
 }
 
+/* Which places are features: kind and number for each column, and the places of all; nothing where no column chooses. */
+static void places_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
+    bool any = false;
+    for (size_t i = 0; i < n; i++)
+        any = any || columns[i].places.kind != DN_PLACES_ALL;
+    if (!any)
+        return;
+    json_put_key(w, "places_kinds");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        json_put_int(w, columns[i].places.kind);
+    json_end_array(w);
+    json_put_key(w, "places_counts");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        json_put_int(w, (int64_t)columns[i].places.n);
+    json_end_array(w);
+    json_put_key(w, "places");
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < columns[i].places.n; k++)
+            json_put_int(w, columns[i].places.place[k]);
+    json_end_array(w);
+}
+
 /* Columns as lists of one length: names, types, indexes, and what only sparse ones have. */
 static void columns_write(const struct jobs_column *columns, size_t n, struct json_writer *w) {
     json_put_key(w, "names");
@@ -85,6 +110,7 @@ static void columns_write(const struct jobs_column *columns, size_t n, struct js
     for (size_t i = 0; i < n; i++)
         json_put_int(w, (int64_t)columns[i].first_place);
     json_end_array(w);
+    places_write(columns, n, w);
 }
 
 static void class_weight_put(const struct jobs_class_weights *c, struct json_writer *w) {
@@ -186,6 +212,27 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     json_end_object(&w);
 }
 
+/* What places_write wrote; columns are {0} of it. */
+static bool places_read(const json_t *object, struct jobs_column *columns, size_t n, struct arena *arena, struct problem *problem) {
+    int64_t *kinds = NULL, *counts = NULL, *list = NULL;
+    size_t n_kinds = 0, n_counts = 0, n_list = 0, used = 0;
+    if (!json_read_ints(object, "places_kinds", false, "", DN_PLACES_ALL, DN_PLACES_DROPPED, SIZE_MAX, arena, &kinds, &n_kinds, problem))
+        return problem->type == PROBLEM_NONE;
+    if (!json_read_ints(object, "places_counts", true, "", 0, UINT32_MAX, SIZE_MAX, arena, &counts, &n_counts, problem) ||
+        !json_read_ints(object, "places", true, "", 0, UINT32_MAX, SIZE_MAX, arena, &list, &n_list, problem) || n_kinds != n ||
+        n_counts != n)
+        return false;
+    uint32_t *place = arena_alloc(arena, (n_list + 1) * sizeof *place);
+    for (size_t i = 0; place && i < n; i++) {
+        if ((size_t)counts[i] > n_list - used)
+            return false;
+        columns[i].places = (dn_places){.kind = (dn_places_kind)kinds[i], .place = place + used, .n = (size_t)counts[i]};
+        for (size_t k = 0; k < columns[i].places.n; k++, used++)
+            place[used] = (uint32_t)list[used];
+    }
+    return place != NULL && used == n_list;
+}
+
 static const struct jobs_column *columns_read(const json_t *root, const char *key, struct arena *arena, size_t *out_n,
                                               struct problem *problem) {
     const json_t *object = NULL;
@@ -207,9 +254,12 @@ static const struct jobs_column *columns_read(const json_t *root, const char *ke
         columns[i].index = (size_t)indexes[i];
         columns[i].width = (size_t)widths[i];
         columns[i].first_place = (uint32_t)firsts[i];
+        columns[i].places = (dn_places){.kind = DN_PLACES_ALL};
         if (!dn_column_type_parse(types[i], &columns[i].type))
             return NULL;
     }
+    if (!places_read(object, columns, n_names, arena, problem))
+        return NULL;
     *out_n = n_names;
     return columns;
 }

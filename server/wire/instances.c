@@ -64,7 +64,7 @@ bool instances_init(struct instances *in, const dn_model *model, bool labelled, 
         const dn_column_type type = dn_encoder_input(in->encoder, i)->type;
         in->type[i] = (uint8_t)type;
         in->run[i] = type == DN_NUMERIC ? in->run[i + 1] + 1 : 0;
-        in->n_cells += type == DN_SPARSE ? dn_encoder_input(in->encoder, i)->width : 1;
+        in->n_cells += type == DN_SPARSE ? dn_encoder_input(in->encoder, i)->n_features : 1;
         in->sparse |= type == DN_SPARSE;
         in->entries |= type == DN_SPARSE || type == DN_TEXT;
     }
@@ -143,9 +143,9 @@ struct slot instances_cell(const struct instances *in, size_t cell) {
     }
     size_t i = 0;
     for (;; i++) {
-        const size_t width = is_sparse(in, i) ? dn_encoder_input(in->encoder, i)->width : 1;
+        const size_t width = is_sparse(in, i) ? dn_encoder_input(in->encoder, i)->n_features : 1;
         if (cell < width) {
-            return (struct slot){i, cell};
+            return (struct slot){i, is_sparse(in, i) ? dn_encoder_nth_place(in->encoder, i, cell) : 0};
         }
         cell -= width;
     }

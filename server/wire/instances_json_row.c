@@ -116,14 +116,16 @@ static void put(struct json_reading *r, struct slot slot, bool keyed, size_t pos
 /* ---- arrays ------------------------------------------------------------------------------------------------------------------------- */
 enum { AT_ONCE = 256 };
 
-/* Numbers of consecutive places of a sparse input; returns how many were read. */
+/* Numbers of consecutive features of a sparse input, the first that of a place; returns how many were read. */
 static size_t sparse_numbers(struct json_reading *r, struct slot slot) {
     double number[AT_ONCE];
-    const size_t left = dn_encoder_input(r->in->encoder, slot.input)->width - slot.place;
+    const dn_input *input = dn_encoder_input(r->in->encoder, slot.input);
+    const size_t feature = dn_encoder_place(r->in->encoder, slot.input, (uint32_t)slot.place);
+    const size_t left = input->first_feature + input->n_features - feature;
     const size_t n = wire_json_numbers(&r->json, number, left < AT_ONCE ? left : AT_ONCE);
     for (size_t k = 0; k < n; k++) {
         if (number[k] != 0) {
-            instances_put_entry(r->in, slot.input, slot.place + k, number[k]);
+            instances_put_feature(r->in, feature + k, number[k]);
         }
     }
     return n;

@@ -90,3 +90,20 @@ ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name) {
     }
     return -1;
 }
+
+bool wire_place_parse(const char *column, const char *name, uint64_t *number) {
+    const size_t prefix = strlen(column);
+    uint64_t read = 0;
+    if (strncmp(name, column, prefix) != 0 || name[prefix] < '0' || name[prefix] > '9' ||
+        (name[prefix] == '0' && name[prefix + 1] != '\0')) {
+        return false;
+    }
+    for (const char *p = name + prefix; *p != '\0'; p++) {
+        if (*p < '0' || *p > '9' || read > UINT32_MAX) {
+            return false;
+        }
+        read = read * 10 + (uint64_t)(*p - '0');
+    }
+    *number = read;
+    return true;
+}

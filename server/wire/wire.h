@@ -126,6 +126,8 @@ struct json_writer;
 void wire_columns_write(const char *columns, int64_t n_rows, struct json_writer *w);
 void wire_schema_done(struct wire_schema *s);
 ptrdiff_t wire_schema_find(const struct wire_schema *s, const char *name); /* -1: none */
+/* "f17" of a sparse column "f": *number is 17, which the column may have or not. false: `name` is no name of a place of it. Digits have no leading zero. */
+bool wire_place_parse(const char *column, const char *name, uint64_t *number);
 
 /* ---- writing rows ------------------------------------------------------------------------------------------------------------------ */
 enum wire_row_format { WIRE_ROWS_JSON, WIRE_ROWS_CSV, WIRE_ROWS_NDJSON, WIRE_ROWS_SVMLIGHT, WIRE_ROWS_TSV };

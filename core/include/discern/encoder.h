@@ -7,7 +7,7 @@
  *   categorical, K levels: K features of which one is 1 (1-of-K), or K − 1 without the first, which is then all zeros. Missing is a level of its own
  *     ("(missing)", the last) when training rows had it, all zeros when they had not; or it is the most frequent level.
  *   text: the words of the training rows, or buckets of hashed words (dn_text_spec). A missing text has none.
- *   sparse: a feature for each place, 0 where a row has no entry. A table in which the column is narrower or begins at another place is read by the places' names: what training
+ *   sparse: a feature for each place (dn_places: or for some of them), 0 where a row has no entry. A table in which the column is narrower or begins at another place is read by the places' names: what training
  *     did not have counts nothing.
  * Behind the inputs' features come those of the bases, functions of several number columns: see dn_basis_spec.
  * `standardize` (x − m)/s with m, s of the training rows (divisor Σv; s = 1 for a constant column) is part of the encoder's description; whether x is
@@ -93,9 +93,24 @@ typedef struct dn_basis_spec {
 /* Features that a basis of so many columns makes: known before anything is read. n_classes matters for fisher alone (0: not known, then one direction is counted). SIZE_MAX: too many to count. */
 size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n_classes);
 
+/* Which places of a sparse column are features; what the others hold is not looked at. */
+typedef enum dn_places_kind { DN_PLACES_ALL, DN_PLACES_KEPT, DN_PLACES_DROPPED } dn_places_kind;
+typedef struct dn_places {
+    dn_places_kind kind;   /* all of them; those listed; or those not listed */
+    const uint32_t *place; /* [n] ascending, below the column's width */
+    size_t n;
+} dn_places;
+/* How many of a column's places that are. */
+static inline size_t dn_places_count(const dn_places *places, size_t width) {
+    return places->kind == DN_PLACES_ALL ? width : places->kind == DN_PLACES_KEPT ? places->n : width - places->n;
+}
+/* Whether they keep to the rules for a column of this width, and at least one is left. */
+bool dn_places_are_well(const dn_places *places, size_t width);
+
 typedef struct dn_encoder_spec {
     const size_t *columns; /* the source's columns that are inputs, in feature order */
     size_t n_columns;
+    const dn_places *places; /* [n_columns] of sparse columns, of others not looked at; NULL: all places of all */
     bool standardize;
     bool
         standardize_sparse; /* with standardize: the features of sparse columns too, whose rows are dense then; at most DN_MAX_DENSE_PLACES of them a column */
@@ -146,7 +161,7 @@ typedef struct dn_input {
     size_t missing_as;  /* categorical: the level that stands for missing (levels.n: its own), DN_NO_LEVEL: all zeros */
     size_t unseen_as;   /* categorical: the level that stands for a category never seen, DN_NO_LEVEL: all zeros */
     size_t first_feature, n_features;
-    size_t width;           /* sparse: places of the training table's column, those below it; 0 otherwise */
+    size_t width; /* sparse: places of the training table's column, those below it; 0 otherwise. Features may be fewer: dn_encoder_place */
     uint32_t first_place;   /* sparse: what place 0 is called, as in dn_table_column */
     dn_input_remark remark; /* of the fit; an encoder read from bytes says DN_INPUT_VARIES */
 } dn_input;
@@ -228,8 +243,10 @@ void dn_text_work_free(dn_text_work *work); /* NULL is allowed */
 /* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length), and sorting them. DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length, dn_text_work *work,
                                       const uint32_t **feature, const double **entry, size_t *n, dn_error *err);
-/* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, it counts nothing. */
+/* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, or it is no feature: it counts nothing. */
 size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place);
+/* The place that feature k (< n_features) of a sparse input is. */
+uint32_t dn_encoder_nth_place(const dn_encoder *encoder, size_t input, size_t k);
 
 /* x of raw rows → out [rows.n × n_features] dense, standardised when the encoder standardises. No allocation, cannot fail: a feature of a basis
  * may be infinite or NaN for numbers far beyond those of the training rows (1e300 squared). */

@@ -11,12 +11,14 @@ static dn_status set_lambda(dn_params *params, double value) {
 /* Everything that a specification may hold. */
 static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
     static const size_t both[] = {1, 0}, first[] = {0}, snapshots[] = {1, 10};
+    static const uint32_t dropped[] = {0, 7, 121};
     static const double centres[] = {0, 0, 1, 1e-300}, points[] = {-1.5, 2};
-    static const struct jobs_column others[] = {{.index = 7, .name = "y", .type = DN_CATEGORICAL},
-                                                {.index = 2, .name = "a", .type = DN_NUMERIC},
-                                                {.index = 1, .name = "b", .type = DN_NUMERIC},
-                                                {.name = "f", .type = DN_SPARSE, .width = 122, .first_place = 1},
-                                                {.index = 9, .name = "w", .type = DN_NUMERIC}};
+    static const struct jobs_column others[] = {
+        {.index = 7, .name = "y", .type = DN_CATEGORICAL},
+        {.index = 2, .name = "a", .type = DN_NUMERIC},
+        {.index = 1, .name = "b", .type = DN_NUMERIC},
+        {.name = "f", .type = DN_SPARSE, .width = 122, .first_place = 1, .places = {DN_PLACES_DROPPED, dropped, 3}},
+        {.index = 9, .name = "w", .type = DN_NUMERIC}};
     bases[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL, .columns = both, .n_columns = 2, .degree = 3, .interactions = false};
     bases[1] = (dn_basis_spec){
         .kind = DN_BASIS_GAUSSIAN, .columns = both, .n_columns = 2, .keep = true, .points = centres, .n_points = 2, .width = 0.5};
@@ -96,7 +98,10 @@ static void what_is_written_is_read(void **state) {
         assert_int_equal(back.validation.columns[i].type, spec.validation.columns[i].type);
         assert_int_equal(back.validation.columns[i].width, spec.validation.columns[i].width);
         assert_int_equal(back.validation.columns[i].first_place, spec.validation.columns[i].first_place);
+        assert_int_equal(back.validation.columns[i].places.kind, spec.validation.columns[i].places.kind);
+        assert_int_equal(back.validation.columns[i].places.n, i == 3 ? 3 : 0);
     }
+    assert_memory_equal(back.validation.columns[3].places.place, spec.validation.columns[3].places.place, 3 * sizeof(uint32_t));
     assert_int_equal(back.folds, 0);
     assert_true(back.features.standardize && back.features.missing_indicator && !back.features.automatic);
     assert_int_equal(back.features.missing_number, DN_MISSING_FREQUENT_NUMBER);
@@ -159,6 +164,10 @@ static void what_is_damaged_is_refused(void **state) {
         {"\"indexes\":[7,2,1", "\"indexes\":[7"},
         {"\"widths\":[0,0,0,122,0]", "\"widths\":[0,0,0,122]"},
         {"\"id\":17", "\"id\":0"},
+        {"\"places_counts\":[0,0,0,3,0]", "\"places_counts\":[0,0,0,4,0]"},
+        {"\"places_counts\":[0,0,0,3,0]", "\"places_counts\":[0,0,0,2,0]"},
+        {"\"places_kinds\":[0,0,0,2,0]", "\"places_kinds\":[0,0,0,3,0]"},
+        {"\"places_kinds\":[0,0,0,2,0]", "\"places_kinds\":[0,0,0,2]"},
         {"\"drop_first\"", "\"drop_last\""},
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0] + text.size; i++) {
