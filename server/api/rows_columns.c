@@ -1,6 +1,6 @@
 /* Which columns rows are written with, and reading them. */
 #include "api/rows_columns.h"
-#include "wire/list_item.h"
+#include "wire/syntax/list_item.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "wire/cell.h"
-#include "wire/cell_hint.h"
+#include "wire/syntax/cell.h"
+#include "wire/syntax/cell_hint.h"
 #include <discern/table.h>
 
 #include <stdio.h>

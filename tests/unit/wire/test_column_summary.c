@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "unit/base/alloc_fail.h"
-#include "wire/column_summary.h"
+#include "wire/summary/column_summary.h"
 
 #include <math.h>
 #include <stdio.h>

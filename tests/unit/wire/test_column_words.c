@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "wire/column_words.h"
+#include "wire/summary/column_words.h"
 
 #include <discern/text.h>
 #include <string.h>

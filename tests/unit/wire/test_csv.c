@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/json_write.h"
-#include "wire/csv.h"
+#include "wire/syntax/csv.h"
 #include <discern/table.h>
 
 #include <inttypes.h>

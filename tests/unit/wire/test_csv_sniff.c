@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "wire/csv_sniff.h"
+#include "wire/syntax/csv_sniff.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "wire/distinct_sketch.h"
+#include "wire/summary/distinct_sketch.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/json_write.h"
-#include "wire/json.h"
+#include "wire/syntax/json.h"
 #include <discern/table.h>
 
 #include <inttypes.h>

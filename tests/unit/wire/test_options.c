@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "wire/cell.h"
-#include "wire/table_options.h"
+#include "wire/syntax/cell.h"
+#include "wire/table/table_options.h"
 
 #include <stdlib.h>
 #include <string.h>

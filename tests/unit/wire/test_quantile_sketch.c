@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "wire/number_ranks.h"
-#include "wire/number_sort.h"
-#include "wire/quantile_sketch.h"
+#include "wire/summary/number_ranks.h"
+#include "wire/summary/number_sort.h"
+#include "wire/summary/quantile_sketch.h"
 
 #include <math.h>
 #include <stdlib.h>

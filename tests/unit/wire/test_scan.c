@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "wire/scan.h"
+#include "wire/syntax/scan.h"
 #include <discern/table.h>
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/json_write.h"
 #include "unit/base/alloc_fail.h"
-#include "wire/svmlight.h"
+#include "wire/syntax/svmlight.h"
 #include <jansson.h>
 #include <math.h>
 

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "wire/names.h"
-#include "wire/number_tally.h"
-#include "wire/tally.h"
+#include "wire/summary/number_tally.h"
+#include "wire/summary/tally.h"
+#include "wire/syntax/names.h"
 
 #include <math.h>
 #include <stdio.h>
