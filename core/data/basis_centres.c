@@ -77,8 +77,9 @@ static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, c
 }
 
 static dn_status copy_row(const dn_rows *rows, size_t row, double *out, dn_error *err) {
+    const size_t size = rows->piece_rows == 0 ? DN_BLOCK_ROWS : rows->piece_rows;
     dn_block block;
-    dn_status status = dn_rows_block(rows, row / DN_BLOCK_ROWS, 0, &block, err);
+    dn_status status = dn_rows_piece(rows, row / DN_BLOCK_ROWS, row % DN_BLOCK_ROWS / size, 0, &block, err);
     if (status == DN_OK)
         memcpy(out, block.x.values + (row - block.first_row) * block.x.stride, rows->n_cols * sizeof *out);
     return status;
@@ -186,29 +187,41 @@ static double median(const double *square, size_t n) {
     return low + (high - low) / 2;
 }
 
-/* Counts the rows with a weight; of `left` rows still to be drawn among `among` it copies each with the probability left/among, which draws every set of that size alike (Knuth, TAOCP 2, 3.4.2 S). */
+/* Rows being drawn: of `left` still to be drawn among `among` each is copied with the probability left/among, which draws every set of that size alike (Knuth, TAOCP 2, 3.4.2 S). */
+struct sample {
+    dni_random *random;
+    size_t among, left, seen;
+    double *out;
+};
+
+static void sample_piece(struct sample *s, const dn_block *block, size_t n_cols) {
+    for (size_t t = 0; t < block->x.n_rows; t++) {
+        if (weight_of(block, t) == 0)
+            continue;
+        if (s->left > 0 && dni_random_uniform(s->random, 0, 1) * (double)(s->among - s->seen) < (double)s->left) {
+            memcpy(s->out, block->x.values + t * block->x.stride, n_cols * sizeof *s->out);
+            s->out += n_cols;
+            s->left--;
+        }
+        s->seen++;
+    }
+}
+
+/* Counts the rows with a weight, and draws `left` of `among`. */
 static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *random, size_t *among, size_t left, double *out,
                         dn_error *err) {
-    size_t seen = 0;
-    for (size_t i = 0; i < rows->n_blocks; i++) {
-        dn_block block;
-        dn_status status = dn_run_stop(run, err);
-        if (status == DN_OK)
-            status = dn_rows_block(rows, i, 0, &block, err);
-        if (status != DN_OK)
-            return status;
-        for (size_t t = 0; t < block.x.n_rows; t++) {
-            if (weight_of(&block, t) == 0)
-                continue;
-            if (left > 0 && dni_random_uniform(random, 0, 1) * (double)(*among - seen) < (double)left) {
-                memcpy(out, block.x.values + t * block.x.stride, rows->n_cols * sizeof *out);
-                out += rows->n_cols;
-                left--;
-            }
-            seen++;
+    struct sample s = {.random = random, .among = *among, .left = left, .out = out};
+    for (size_t i = 0; i < rows->n_blocks; i++)
+        for (size_t k = 0; k < dn_rows_n_pieces(rows, i); k++) {
+            dn_block block;
+            dn_status status = dn_run_stop(run, err);
+            if (status == DN_OK)
+                status = dn_rows_piece(rows, i, k, 0, &block, err);
+            if (status != DN_OK)
+                return status;
+            sample_piece(&s, &block, rows->n_cols);
         }
-    }
-    *among = seen;
+    *among = s.seen;
     return DN_OK;
 }
 

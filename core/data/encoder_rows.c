@@ -113,29 +113,38 @@ size_t dni_block_rows(const dni_source_rows *self, size_t i) {
     return left < DN_BLOCK_ROWS ? left : DN_BLOCK_ROWS;
 }
 
-static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, dn_error *err) {
-    if (slot->ready)
+/* Room for n rows, of CSR for whole blocks. Who looks at blocks piece by piece never takes more than a piece's. */
+static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, size_t n, dn_error *err) {
+    dn_status status = DN_OK;
+    if (n <= slot->room)
         return DN_OK;
-    const size_t n = self->rows.n_rows < DN_BLOCK_ROWS ? self->rows.n_rows : DN_BLOCK_ROWS, expected = expected_entries(self->encoder, n);
-    dn_status status = dni_encoding_slot_init(&slot->encoding, self->encoder, &self->run, err);
+    if (slot->room == 0)
+        status = dni_encoding_slot_init(&slot->encoding, self->encoder, &self->run, err);
     if (status != DN_OK)
         return status;
+    const bool first = slot->room == 0;
+    dn_run_free(&self->run, slot->block.memory);
+    slot->block = (dni_encoded){0};
     slot->entries.run = &self->run;
     status = dni_encoded_init(&slot->block, self, n, 0, "a block of encoded rows", err);
-    if (status == DN_OK && self->encoder->sparse)
+    if (status == DN_OK && first && self->encoder->sparse) {
+        const size_t expected = expected_entries(self->encoder, n);
         status = dni_entries_reserve(&slot->entries, expected + expected / 8 + 1, err);
-    if (status != DN_OK) {
-        dn_run_free(&self->run, slot->block.memory);
-        dni_encoding_slot_done(&slot->encoding, self->encoder, &self->run);
-        return status;
     }
-    slot->ready = true;
-    return DN_OK;
+    if (status == DN_OK) {
+        slot->room = n;
+        return DN_OK;
+    }
+    dn_run_free(&self->run, slot->block.memory);
+    slot->block = (dni_encoded){0};
+    dni_encoding_slot_done(&slot->encoding, self->encoder, &self->run);
+    slot->room = 0;
+    return status;
 }
 
 void dni_slots_done(dni_source_rows *self) {
     for (size_t i = 0; self->slots != NULL && i < self->n_slots; i++) {
-        if (!self->slots[i].ready)
+        if (self->slots[i].room == 0)
             continue;
         dni_encoding_slot_done(&self->slots[i].encoding, self->encoder, &self->run);
         dn_run_free(&self->run, self->slots[i].block.memory);
@@ -145,9 +154,10 @@ void dni_slots_done(dni_source_rows *self) {
     self->slots = NULL;
 }
 
-dn_status dni_encode_block(const dni_source_rows *self, size_t i, size_t slot_index, dn_error *err) {
+/* n rows of block i from its row `first` on, to the slot's memory. */
+static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first, size_t n, size_t slot_index, dn_error *err) {
     dni_block_slot *slot = &self->slots[slot_index];
-    dn_status status = slot_ready(self, slot, err);
+    dn_status status = slot_ready(self, slot, n, err);
     if (status != DN_OK)
         return status;
     const bool sparse = self->encoder->sparse;
@@ -156,7 +166,7 @@ dn_status dni_encode_block(const dni_source_rows *self, size_t i, size_t slot_in
         slot->entries.row_start = slot->block.row_start;
         slot->entries.row_start[0] = 0;
     }
-    status = dni_encode_walk(self, &slot->encoding, slot_index, dni_walk_block(&self->selection, i), 0, &slot->block,
+    status = dni_encode_walk(self, &slot->encoding, slot_index, dni_walk_part(&self->selection, i, first, n), 0, &slot->block,
                              sparse ? &slot->entries : NULL, err);
     if (sparse) {
         slot->block.values = slot->entries.values;
@@ -165,11 +175,18 @@ dn_status dni_encode_block(const dni_source_rows *self, size_t i, size_t slot_in
     return status;
 }
 
+/* All blocks have the room of the first one, so that sparse ones lie in one memory. */
+dn_status dni_encode_block(const dni_source_rows *self, size_t i, size_t slot_index, dn_error *err) {
+    dn_status status = slot_ready(self, &self->slots[slot_index], dni_block_rows(self, 0), err);
+    return status == DN_OK ? encode_part(self, i, 0, dni_block_rows(self, i), slot_index, err) : status;
+}
+
+static dn_block part_view(const dni_source_rows *self, size_t first_row, size_t n, const dni_encoded *encoded) {
+    return (dn_block){.first_row = first_row, .x = encoded_view(self, encoded, n), .target = encoded->target, .weight = encoded->weight};
+}
+
 dn_block dni_block_view(const dni_source_rows *self, size_t i, const dni_encoded *encoded) {
-    return (dn_block){.first_row = i * DN_BLOCK_ROWS,
-                      .x = encoded_view(self, encoded, dni_block_rows(self, i)),
-                      .target = encoded->target,
-                      .weight = encoded->weight};
+    return part_view(self, i * DN_BLOCK_ROWS, dni_block_rows(self, i), encoded);
 }
 
 /* ---- streaming --------------------------------------------------------------------------------------------------------------------------- */
@@ -178,6 +195,14 @@ static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_blo
     dn_status status = dni_encode_block(self, i, slot, err);
     if (status == DN_OK)
         *out = dni_block_view(self, i, &self->slots[slot].block);
+    return status;
+}
+
+static dn_status stream_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot, dn_block *out, dn_error *err) {
+    const dni_source_rows *self = (const dni_source_rows *)rows;
+    dn_status status = encode_part(self, i, first, n, slot, err);
+    if (status == DN_OK)
+        *out = part_view(self, i * DN_BLOCK_ROWS + first, n, &self->slots[slot].block);
     return status;
 }
 
@@ -258,6 +283,8 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     self->rows.n_slots = in_memory ? SIZE_MAX : 1;
     self->rows.n_cols = encoder->n_features;
     self->rows.block = in_memory ? dni_memory_block : stream_block;
+    self->rows.piece = in_memory ? NULL : stream_piece;
+    self->rows.piece_rows = encoder->sparse ? 0 : dn_piece_rows(encoder->n_features);
     self->rows.free = source_rows_free;
     dn_status status = find_columns(self, err);
     if (status == DN_OK)

@@ -2,6 +2,7 @@
 #include <discern/rows.h>
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -40,6 +41,7 @@ dn_status dn_rows_from_matrix(dn_matrix x, const double *target, const double *w
                  .n_cols = x.n_cols,
                  .n_blocks = x.n_rows / DN_BLOCK_ROWS + (x.n_rows % DN_BLOCK_ROWS != 0),
                  .n_slots = SIZE_MAX,
+                 .piece_rows = x.kind == DN_DENSE ? dn_piece_rows(x.n_cols) : 0,
                  .block = matrix_block,
                  .free = matrix_free},
         .x = x,
@@ -53,6 +55,47 @@ dn_status dn_rows_from_matrix(dn_matrix x, const double *target, const double *w
 dn_status dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
     assert(i < rows->n_blocks && slot < rows->n_slots);
     return rows->block(rows, i, slot, out, err);
+}
+
+/* ---- pieces ----------------------------------------------------------------------------------------------------------------------------- */
+enum { LEAST_PIECE = 256 }; /* rows: the tiles that learners cut, whose borders pieces must keep */
+
+size_t dn_piece_rows(size_t n_cols) {
+    size_t n = DN_BLOCK_ROWS;
+    while (n > LEAST_PIECE && n_cols > DN_PIECE_BYTES / sizeof(double) / n)
+        n /= 2;
+    return n;
+}
+
+static size_t rows_of_block(const dn_rows *rows, size_t i) {
+    const size_t left = rows->n_rows - i * DN_BLOCK_ROWS;
+    return left < DN_BLOCK_ROWS ? left : DN_BLOCK_ROWS;
+}
+
+static bool is_cut(const dn_rows *rows) {
+    return rows->piece_rows > 0 && rows->piece_rows < DN_BLOCK_ROWS;
+}
+
+size_t dn_rows_n_pieces(const dn_rows *rows, size_t i) {
+    return is_cut(rows) ? (rows_of_block(rows, i) + rows->piece_rows - 1) / rows->piece_rows : 1;
+}
+
+dn_status dn_rows_piece(const dn_rows *rows, size_t i, size_t k, size_t slot, dn_block *out, dn_error *err) {
+    assert(i < rows->n_blocks && slot < rows->n_slots && k < dn_rows_n_pieces(rows, i));
+    if (!is_cut(rows))
+        return rows->block(rows, i, slot, out, err);
+    const size_t first = k * rows->piece_rows, left = rows_of_block(rows, i) - first;
+    const size_t n = left < rows->piece_rows ? left : rows->piece_rows;
+    if (rows->piece != NULL)
+        return rows->piece(rows, i, first, n, slot, out, err);
+    dn_status status = rows->block(rows, i, slot, out, err);
+    if (status != DN_OK)
+        return status;
+    out->first_row += first;
+    out->x = dn_matrix_rows(out->x, first, n);
+    out->target = out->target == NULL ? NULL : out->target + first;
+    out->weight = out->weight == NULL ? NULL : out->weight + first;
+    return DN_OK;
 }
 
 void dn_rows_free(dn_rows *rows) {

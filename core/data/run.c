@@ -93,6 +93,20 @@ double dn_run_sum_memory(size_t n_rows, size_t n_slots, double n_out) {
     return 8 * vectors * n_out;
 }
 
+dn_status dn_run_sum_block(const dn_run *run, const dn_rows *rows, size_t i, size_t slot, dn_block_fn fn, void *arg, double *out,
+                           dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t k = 0; status == DN_OK && k < dn_rows_n_pieces(rows, i); k++) {
+        dn_block block;
+        status = dn_run_stop(run, err);
+        if (status == DN_OK)
+            status = dn_rows_piece(rows, i, k, slot, &block, err);
+        if (status == DN_OK)
+            status = fn(arg, &block, slot, out, err);
+    }
+    return status;
+}
+
 static dn_status sum_serial(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
     void *partials = NULL;
     size_t room = dn_pairwise_room(rows->n_blocks, n_out);
@@ -102,12 +116,7 @@ static dn_status sum_serial(const dn_run *run, const dn_rows *rows, dn_block_fn 
     dn_pairwise sum;
     dn_pairwise_init(&sum, n_out, partials);
     for (size_t i = 0; i < rows->n_blocks; i++) {
-        dn_block block;
-        status = dn_run_stop(run, err);
-        if (status == DN_OK)
-            status = dn_rows_block(rows, i, 0, &block, err);
-        if (status == DN_OK)
-            status = fn(arg, &block, 0, dn_pairwise_next(&sum), err);
+        status = dn_run_sum_block(run, rows, i, 0, fn, arg, dn_pairwise_next(&sum), err);
         if (status != DN_OK)
             goto cleanup;
         dn_pairwise_push(&sum, 0);

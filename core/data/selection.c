@@ -76,6 +76,17 @@ dni_walk dni_walk_block(const dni_selection *selection, size_t block) {
     return (dni_walk){.selection = selection, .chunk = chunk_of(selection->source, row), .next = row, .left = n};
 }
 
+dni_walk dni_walk_part(const dni_selection *selection, size_t block, size_t first, size_t n) {
+    dni_walk walk = dni_walk_block(selection, block);
+    dni_tile tile;
+    walk.left = first;
+    while (dni_walk_next(&walk, &tile)) {
+    }
+    walk.position = 0;
+    walk.left = n;
+    return walk;
+}
+
 dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk) {
     size_t n = dni_selection_chunk_rank(selection, chunk + 1) - dni_selection_chunk_rank(selection, chunk);
     return (dni_walk){.selection = selection, .chunk = chunk, .next = selection->source->chunk_first_row[chunk], .left = n};

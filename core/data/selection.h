@@ -45,6 +45,8 @@ typedef struct dni_walk {
 } dni_walk;
 
 dni_walk dni_walk_block(const dni_selection *selection, size_t block);
+/* n rows of the block from its row `first` on, which are there. */
+dni_walk dni_walk_part(const dni_selection *selection, size_t block, size_t first, size_t n);
 dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk);
 bool dni_walk_next(dni_walk *walk, dni_tile *tile); /* false: the walk is over */
 

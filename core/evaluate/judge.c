@@ -173,27 +173,34 @@ static const double *next_weights(const struct judge *t, const dni_judging *j, s
     return t->weight;
 }
 
-static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_error *err) {
-    size_t at = 0;
-    for (size_t b = 0; b < j->rows->n_blocks; b++) {
-        dn_block block;
-        dn_status status = dn_rows_block(j->rows, b, 0, &block, err);
+static dn_status judge_piece(const struct judge *t, const dni_judging *j, const dn_block *block, size_t *at, dn_error *err) {
+    for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
+        size_t n = block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
+        dn_status status = dn_run_stop(t->run, err);
         if (status != DN_OK)
             return status;
-        for (size_t first = 0; first < block.x.n_rows; first += DNI_TILE_ROWS) {
-            size_t n = block.x.n_rows - first < DNI_TILE_ROWS ? block.x.n_rows - first : DNI_TILE_ROWS;
-            status = dn_run_stop(t->run, err);
+        score_tile(t, dn_matrix_rows(block->x, first, n));
+        for (size_t i = 0; i < n; i++)
+            if (!dni_model_scores_good(t->model, t->scores + i * t->n_scores))
+                return dn_error_set(err, DN_ERR_DATA, "a row has values so large that its scores leave the finite numbers");
+        for (size_t i = 0; i < n; i++)
+            t->truth[i] = (size_t)block->target[first + i];
+        add_tile(t, n, next_weights(t, j, n, at));
+    }
+    return DN_OK;
+}
+
+static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_error *err) {
+    size_t at = 0;
+    for (size_t b = 0; b < j->rows->n_blocks; b++)
+        for (size_t k = 0; k < dn_rows_n_pieces(j->rows, b); k++) {
+            dn_block block;
+            dn_status status = dn_rows_piece(j->rows, b, k, 0, &block, err);
+            if (status == DN_OK)
+                status = judge_piece(t, j, &block, &at, err);
             if (status != DN_OK)
                 return status;
-            score_tile(t, dn_matrix_rows(block.x, first, n));
-            for (size_t i = 0; i < n; i++)
-                if (!dni_model_scores_good(t->model, t->scores + i * t->n_scores))
-                    return dn_error_set(err, DN_ERR_DATA, "a row has values so large that its scores leave the finite numbers");
-            for (size_t i = 0; i < n; i++)
-                t->truth[i] = (size_t)block.target[first + i];
-            add_tile(t, n, next_weights(t, j, n, &at));
         }
-    }
     return DN_OK;
 }
 

@@ -136,19 +136,27 @@ static dn_status append_tile(struct closed *c, struct triangle *t, const dn_bloc
     return dni_qr_append(c->fit->run, t->r, d + S, t->columns, n, t->work, err);
 }
 
+static dn_status append_piece(struct closed *c, struct triangle *t, const dn_block *block, dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t first = 0, n; status == DN_OK && first < block->x.n_rows; first += n) {
+        size_t left = block->x.n_rows - first;
+        n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
+        status = append_tile(c, t, block, first, n, err);
+    }
+    return status;
+}
+
 /* The rows in their order, block after block: one thread, for a triangle is no sum. */
 static dn_status append_rows(struct closed *c, struct triangle *t, dn_error *err) {
     const dn_rows *rows = c->fit->input->rows;
     dn_status status = DN_OK;
-    for (size_t b = 0; status == DN_OK && b < rows->n_blocks; b++) {
-        dn_block block;
-        status = dn_rows_block(rows, b, 0, &block, err);
-        for (size_t first = 0, n; status == DN_OK && first < block.x.n_rows; first += n) {
-            size_t left = block.x.n_rows - first;
-            n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
-            status = append_tile(c, t, &block, first, n, err);
+    for (size_t b = 0; b < rows->n_blocks; b++)
+        for (size_t k = 0; status == DN_OK && k < dn_rows_n_pieces(rows, b); k++) {
+            dn_block block;
+            status = dn_rows_piece(rows, b, k, 0, &block, err);
+            if (status == DN_OK)
+                status = append_piece(c, t, &block, err);
         }
-    }
     return status;
 }
 

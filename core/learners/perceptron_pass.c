@@ -218,7 +218,21 @@ static dn_status visit_block(dni_perceptron *p, const dn_block *block, const siz
     return DN_OK;
 }
 
-/* Shuffled: the blocks in a random order and the rows of each likewise, so that a pass over streamed rows reads every block once. */
+static dn_status visit_piece(dni_perceptron *p, size_t i, size_t k, struct visit *visit, dn_error *err) {
+    dn_block block;
+    dn_status status = dn_run_stop(p->run, err);
+    if (status == DN_OK)
+        status = dn_rows_piece(p->input->rows, i, k, 0, &block, err);
+    if (status != DN_OK)
+        return status;
+    for (size_t t = 0; p->order != NULL && t < block.x.n_rows; t++)
+        p->order[t] = t;
+    if (p->order != NULL)
+        dni_random_shuffle(&p->random, p->order, block.x.n_rows);
+    return visit_block(p, &block, p->order, visit, err);
+}
+
+/* Shuffled: the blocks in a random order and the rows of each (of each of its pieces) likewise, so that a pass over streamed rows reads every block once. */
 static dn_status sequential(dni_perceptron *p, struct visit *visit, dn_error *err) {
     const dn_rows *rows = p->input->rows;
     for (size_t i = 0; p->blocks != NULL && i < rows->n_blocks; i++)
@@ -226,19 +240,12 @@ static dn_status sequential(dni_perceptron *p, struct visit *visit, dn_error *er
     if (p->blocks != NULL)
         dni_random_shuffle(&p->random, p->blocks, rows->n_blocks);
     for (size_t i = 0; i < rows->n_blocks; i++) {
-        dn_block block;
-        dn_status status = dn_run_stop(p->run, err);
-        if (status == DN_OK)
-            status = dn_rows_block(rows, p->blocks == NULL ? i : p->blocks[i], 0, &block, err);
-        if (status != DN_OK)
-            return status;
-        for (size_t t = 0; p->order != NULL && t < block.x.n_rows; t++)
-            p->order[t] = t;
-        if (p->order != NULL)
-            dni_random_shuffle(&p->random, p->order, block.x.n_rows);
-        status = visit_block(p, &block, p->order, visit, err);
-        if (status != DN_OK)
-            return status;
+        const size_t block = p->blocks == NULL ? i : p->blocks[i];
+        for (size_t k = 0; k < dn_rows_n_pieces(rows, block); k++) {
+            dn_status status = visit_piece(p, block, k, visit, err);
+            if (status != DN_OK)
+                return status;
+        }
     }
     return DN_OK;
 }

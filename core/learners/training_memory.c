@@ -41,16 +41,29 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     return shape;
 }
 
-/* Bytes of an encoded row with `entries` of text and sparse columns: sparse, or dense. Bases have no zeros; a sparse row is never larger than a dense one would be. */
-static double row_bytes(const dn_train_request *request, const struct shape *shape, double entries) {
-    const double few = shape->plain + shape->scaled + entries, sparse = 12 * few + 28, dense = 8 * shape->features + 16;
+/* How many rows are meant, should they be sparse or dense. */
+struct held {
+    double sparse, dense;
+};
+
+/* Bytes of encoded rows with `entries` of text and sparse columns each: sparse, or dense. Bases have no zeros; a sparse row is never larger than a dense one would be. */
+static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries, struct held n) {
+    const double few = shape->plain + shape->scaled + entries;
+    const double sparse = n.sparse * (12 * few + 28), dense = n.dense * (8 * shape->features + 16);
     if (request->features.n_bases > 0 && !shape->has_lists)
         return dense;
     if (!shape->has_lists)
         return 4 * few < shape->features ? sparse : dense;
     if (shape->features - shape->scaled > DN_MAX_DENSE_PLACES)
-        return sparse + (request->features.n_bases > 0 ? 12.0 * DN_MAX_BASIS_FEATURES : 0);
+        return sparse + n.sparse * (request->features.n_bases > 0 ? 12.0 * DN_MAX_BASIS_FEATURES : 0);
     return 5 * few < shape->features ? sparse : fmax(sparse, dense); /* the training rows may have some more than the mean */
+}
+
+/* A block of so many rows in one slot: of dense rows a piece. There may be fewer features than are reckoned with, and then more rows in a piece, but no more bytes. */
+static double block_bytes(const dn_train_request *request, const struct shape *shape, double entries, double n_rows) {
+    const double row = 8 * shape->features + 16, least = fmin(n_rows, (double)dn_piece_rows(SIZE_MAX));
+    const double most = fmax(least, ((double)DN_PIECE_BYTES + 16.0 * DN_BLOCK_ROWS) / row);
+    return rows_bytes(request, shape, entries, (struct held){n_rows, fmin(n_rows, most)});
 }
 
 /* What the passes over sparse columns take. */
@@ -65,15 +78,15 @@ double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_
     double inputs = (double)request->features.n_columns, slots = (double)n_slots, most = fmin((double)n_rows, DN_BLOCK_ROWS);
     bool judged = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
     size_t n_scores = dn_decision_n_scores(dn_params_decision(request->params), n_classes);
-    double bytes_a_row = row_bytes(request, &shape, 2 * entries); /* a block grows while its rows are encoded */
-    double blocks = (slots + (judged ? 1 : 0)) * (most * bytes_a_row + SLOT_BYTES);
+    double block = block_bytes(request, &shape, 2 * entries, most); /* it grows while its rows are encoded */
+    double blocks = (slots + (judged ? 1 : 0)) * (block + SLOT_BYTES);
     double columns =
         slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * (shape.features - shape.listed)) + places_memory(&shape, n_rows, n_slots);
     double bytes = blocks + columns + dni_judge_memory(n_scores, n_features, n_classes) + 16 * (double)request->source->n_chunks +
                    8 * (double)n_rows / DN_BLOCK_ROWS;
     if (request->validation != NULL)
-        bytes +=
-            17 * (double)request->validation->n_rows + 16 * (double)request->validation->n_chunks + (DN_BLOCK_ROWS - most) * bytes_a_row;
+        bytes += 17 * (double)request->validation->n_rows + 16 * (double)request->validation->n_chunks +
+                 block_bytes(request, &shape, 2 * entries, DN_BLOCK_ROWS) - block;
     return bytes;
 }
 
@@ -96,7 +109,7 @@ double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_
     if (request->folds > 0) /* which row is in which, and the list from which they are dealt */
         bytes += 10 * rows;
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
-        later += rows * row_bytes(request, &shape, entries);
+        later += rows_bytes(request, &shape, entries, (struct held){rows, rows});
     dn_decision decision = dn_params_decision(request->params);
     bool several = n_classes > 2 && decision != DN_DECISION_NATIVE;
     if (several) /* their weights, and the rows of a pair or other targets */

@@ -80,16 +80,25 @@ static dn_status other_new(const dn_run *run, size_t n_targets, struct other_row
     return DN_OK;
 }
 
-static dn_status rest_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
-    const struct other_rows *self = (const struct other_rows *)rows;
+static dn_status rest_targets(const struct other_rows *self, size_t slot, dn_status status, dn_block *out) {
     double *target = self->target + slot * DN_BLOCK_ROWS;
-    dn_status status = dn_rows_block(self->base, i, slot, out, err);
     if (status != DN_OK)
         return status;
     for (size_t t = 0; t < out->x.n_rows; t++)
         target[t] = out->target[t] == self->positive;
     out->target = target;
     return DN_OK;
+}
+
+static dn_status rest_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
+    const struct other_rows *self = (const struct other_rows *)rows;
+    return rest_targets(self, slot, dn_rows_block(self->base, i, slot, out, err), out);
+}
+
+static dn_status rest_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot, dn_block *out, dn_error *err) {
+    const struct other_rows *self = (const struct other_rows *)rows;
+    (void)n; /* both are cut alike */
+    return rest_targets(self, slot, dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err), out);
 }
 
 dn_status dni_training_rest(const dn_rows *base, size_t positive, const dn_run *run, dn_rows **out, dn_error *err) {
@@ -103,6 +112,7 @@ dn_status dni_training_rest(const dn_rows *base, size_t positive, const dn_run *
     self->rows = *base;
     self->rows.n_slots = n_slots;
     self->rows.block = rest_block;
+    self->rows.piece = rest_piece;
     self->rows.free = other_free;
     *out = &self->rows;
     return DN_OK;
@@ -111,6 +121,12 @@ dn_status dni_training_rest(const dn_rows *base, size_t positive, const dn_run *
 static dn_status pair_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
     const struct other_rows *self = (const struct other_rows *)rows;
     return dn_rows_block(self->base, i, slot, out, err);
+}
+
+static dn_status pair_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot, dn_block *out, dn_error *err) {
+    const struct other_rows *self = (const struct other_rows *)rows;
+    (void)n; /* both are cut alike */
+    return dn_rows_piece(self->base, i, first / rows->piece_rows, slot, out, err);
 }
 
 dn_status dni_training_pair(const dni_training_set *set, size_t negative, size_t positive, const dn_run *run, dn_rows **out,
@@ -139,6 +155,7 @@ dn_status dni_training_pair(const dni_training_set *set, size_t negative, size_t
     self->base = self->owned;
     self->rows = *self->owned;
     self->rows.block = pair_block;
+    self->rows.piece = pair_piece;
     self->rows.free = other_free;
     *out = &self->rows;
     return DN_OK;

@@ -1,6 +1,6 @@
 /* Stochastic gradient descent.
  *
- * A pass visits the blocks in a seeded random order and the rows of a block likewise, in batches. Rows of one block stay together, so that a pass
+ * A pass visits the blocks in a seeded random order and the rows of a block (of each of its pieces, where rows are wide) likewise, in batches. Rows of one block stay together, so that a pass
  * over streamed rows reads each block once. After a pass the objective is evaluated on all rows. The rate grows by a tenth after a pass that lowered
  * it (the "bold driver"); after one that did not it is halved and the iterate goes back to the best point: near the optimum the noise of the batches,
  * proportional to the rate, is all that is left, and halving whenever it shows ends at the minimum (Bottou, Curtis and Nocedal, SIAM Review 60, 2018,
@@ -70,22 +70,29 @@ static dn_status step(struct pass *p, struct sgd *t, const dn_block *block, cons
     return DN_OK;
 }
 
+static dn_status visit_piece(struct pass *p, struct sgd *t, const dn_block *block, dn_error *err) {
+    const size_t most = p->settings->batch_rows, n = block->x.n_rows;
+    dn_status status = DN_OK;
+    for (size_t r = 0; r < n; r++)
+        t->order[r] = r;
+    dni_random_shuffle(&t->random, t->order, n);
+    for (size_t first = 0; status == DN_OK && first < n; first += most)
+        status = step(p, t, block, t->order + first, n - first < most ? n - first : most, err);
+    return status;
+}
+
 static dn_status visit(struct pass *p, struct sgd *t, const dn_rows *rows, const dn_run *run, dn_error *err) {
-    size_t most = p->settings->batch_rows;
-    for (size_t i = 0; i < rows->n_blocks; i++) {
-        dn_block block;
-        dn_status status = dn_run_stop(run, err);
-        if (status == DN_OK)
-            status = dn_rows_block(rows, t->blocks[i], 0, &block, err);
-        size_t n = status == DN_OK ? block.x.n_rows : 0;
-        for (size_t r = 0; r < n; r++)
-            t->order[r] = r;
-        dni_random_shuffle(&t->random, t->order, n);
-        for (size_t first = 0; status == DN_OK && first < n; first += most)
-            status = step(p, t, &block, t->order + first, n - first < most ? n - first : most, err);
-        if (status != DN_OK)
-            return status;
-    }
+    for (size_t i = 0; i < rows->n_blocks; i++)
+        for (size_t k = 0; k < dn_rows_n_pieces(rows, t->blocks[i]); k++) {
+            dn_block block;
+            dn_status status = dn_run_stop(run, err);
+            if (status == DN_OK)
+                status = dn_rows_piece(rows, t->blocks[i], k, 0, &block, err);
+            if (status == DN_OK)
+                status = visit_piece(p, t, &block, err);
+            if (status != DN_OK)
+                return status;
+        }
     return DN_OK;
 }
 

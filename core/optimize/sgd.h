@@ -9,7 +9,7 @@
 /* How to go through the rows. */
 typedef struct dni_sgd_settings {
     size_t max_passes;
-    size_t batch_rows; /* 1 … DN_BLOCK_ROWS; batches do not cross blocks */
+    size_t batch_rows; /* 1 … DN_BLOCK_ROWS; batches do not cross blocks, nor pieces of them */
     double rate;       /* the first learning rate; multiplies a batch's sum */
     double decay;      /* a batch of weight v multiplies the variables that l1 holds by 1 − rate·decay·v: 2λ of an L2 penalty */
     uint64_t seed;

@@ -58,9 +58,10 @@ static void read_limits(struct job_request *r, const json_t *root) {
         else if (most_seconds > 0 && r->spec.seconds > most_seconds)
             json_fault(r->problem, "/limits", "seconds", "must be at most %g (--job-seconds), got %g", most_seconds, r->spec.seconds);
     }
-    if (json_read_int(limits, "memory_mib", false, "/limits", 1, most_mib > 0 ? most_mib : 1, &mib, r->problem))
+    r->memory_given = json_read_int(limits, "memory_mib", false, "/limits", 1, most_mib > 0 ? most_mib : 1, &mib, r->problem);
+    if (r->memory_given)
         r->spec.memory_bytes = mib << 20;
-    json_read_int(limits, "threads", false, "/limits", 1, most_threads, &r->spec.threads, r->problem);
+    r->threads_given = json_read_int(limits, "threads", false, "/limits", 1, most_threads, &r->spec.threads, r->problem);
 }
 
 static void read_seed(struct job_request *r, const json_t *root) {
@@ -147,9 +148,9 @@ static void check_shape(struct job_request *r) {
     dn_params_free(used);
 }
 
-/* What training would weigh, reckoned from the columns before anything is read. */
-static void estimate_memory(struct job_request *r) {
-    const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows, n_slots = (size_t)r->spec.threads;
+/* What training in so many threads would weigh, reckoned from the columns before anything is read. false: no memory, noted. */
+static bool reckon_memory(struct job_request *r, int64_t threads, double *out) {
+    const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows, n_slots = (size_t)threads;
     dn_table_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
     const dn_table_source source = {.n_rows = n_rows, .n_cols = n + 1 + r->spec.weighted, .columns = columns, .n_slots = n_slots};
     const dn_table_source validation = {.n_rows = r->has_validation ? (size_t)r->validation.n_rows : 0,
@@ -171,18 +172,62 @@ static void estimate_memory(struct job_request *r) {
         .folds = r->spec.folds,
         .validation = r->has_validation ? &validation : NULL,
     };
-    if (!columns || !job_encoder_spec(r, columns, &request.features)) {
-        problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
-        return;
-    }
+    if (!columns || !job_encoder_spec(r, columns, &request.features))
+        return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
     columns[n] = (dn_table_column){.name = r->spec.target.name, .type = r->spec.target.type};
     if (r->spec.weighted)
         columns[n + 1] = (dn_table_column){.name = r->spec.weight.name, .type = r->spec.weight.type};
-    r->memory = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots);
-    if (r->memory > (double)jobs_training_memory(r->spec.memory_bytes))
-        json_fault(r->problem, "/limits", "memory_mib", "the training would need about %.0f MiB, of a limit of %.0f MiB it may use %.0f",
-                   ceil(r->memory / MIB), (double)r->spec.memory_bytes / MIB,
-                   floor((double)jobs_training_memory(r->spec.memory_bytes) / MIB));
+    *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots);
+    return true;
+}
+
+/* What of it the method takes for the features, whatever the rows: matrices of all pairs of them, vectors. */
+static double method_memory(const struct job_request *r) {
+    const bool native = dn_params_decision(r->spec.params) == DN_DECISION_NATIVE;
+    return r->spec.algorithm->memory(r->spec.params, 1, r->n_features, native ? r->n_classes : 2, (size_t)r->spec.threads);
+}
+
+/* It does not fit: says whose limit it is, and when fewer threads or features would do. */
+static void refuse_memory(struct job_request *r, int64_t fitting, double fitting_memory) {
+    struct buf more = {0};
+    const double most = (double)jobs_training_memory(r->spec.memory_bytes), method = method_memory(r);
+    if (fitting > 0)
+        buf_printf(&more, "; in %" PRId64 " thread%s (limits.threads) it would need about %.0f", fitting, fitting == 1 ? "" : "s",
+                   ceil(fitting_memory / MIB));
+    else if (method > most / 2)
+        buf_printf(&more, "; about %.0f of it is the method's own for %zu features, however many rows there are", method / MIB,
+                   r->n_features);
+    const char *hint = more.size > 0 ? buf_cstr(&more) : "";
+    json_fault(r->problem, r->memory_given ? "/limits" : "", r->memory_given ? "memory_mib" : NULL,
+               "the training would need about %.0f MiB in %" PRId64 " thread%s; of %s limit of %.0f MiB%s it may use %.0f%s",
+               ceil(r->memory / MIB), r->spec.threads, r->spec.threads == 1 ? "" : "s", r->memory_given ? "a" : "the daemon's",
+               (double)r->spec.memory_bytes / MIB, r->memory_given ? "" : " (--job-memory)", floor(most / MIB), hint ? hint : "");
+    buf_done(&more);
+}
+
+/* A training that is too large for its threads gets fewer, unless the client wants so many: each has memory of its own, and the result is the same. */
+static void fit_memory(struct job_request *r) {
+    const double most = (double)jobs_training_memory(r->spec.memory_bytes);
+    int64_t threads = r->spec.threads;
+    if (!reckon_memory(r, threads, &r->memory) || r->memory <= most)
+        return;
+    double memory = r->memory;
+    while (memory > most && threads > 1)
+        if (!reckon_memory(r, --threads, &memory))
+            return;
+    const bool fits = memory <= most;
+    if (!fits && !r->threads_given) { /* the least that can be said of it */
+        r->spec.threads = threads;
+        r->memory = memory;
+    }
+    if (!fits || r->threads_given) {
+        refuse_memory(r, fits ? threads : 0, memory);
+        return;
+    }
+    job_request_warn(r, "the training runs in %" PRId64 " thread%s: in %" PRId64 " it would need about %.0f MiB, and may use %.0f", threads,
+                     threads == 1 ? "" : "s", r->spec.threads, ceil(r->memory / MIB), floor(most / MIB));
+    r->spec.threads = threads;
+    r->memory = memory;
 }
 
 bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena, struct job_request *out,
@@ -205,7 +250,7 @@ bool job_request_read(const json_t *root, const struct api_app *app, struct aren
     if (!problem->type)
         check_snapshots(out);
     if (!problem->type)
-        estimate_memory(out);
+        fit_memory(out);
     if (out->warnings.failed)
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
     return problem->type == PROBLEM_NONE;

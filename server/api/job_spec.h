@@ -40,7 +40,8 @@ struct job_request {
     bool has_validation; /* another dataset to validate on */
     struct store_dataset validation;
     struct wire_schema validation_schema;
-    double memory; /* bytes that training is reckoned to need */
+    bool threads_given, memory_given; /* the client said so itself; otherwise they are the daemon's */
+    double memory;                    /* bytes that training is reckoned to need */
 
     struct jobs_spec spec;
 };

@@ -55,12 +55,7 @@ static dn_status range_sum(struct task *t, size_t range, size_t slot, dn_error *
     dn_pairwise sum;
     dn_pairwise_init(&sum, t->n_out, t->partials + slot * t->room);
     for (size_t i = first; i < end; i++) {
-        dn_block block;
-        dn_status s = dn_run_stop(t->run, err);
-        if (s == DN_OK)
-            s = dn_rows_block(t->rows, i, slot, &block, err);
-        if (s == DN_OK)
-            s = t->fn(t->arg, &block, slot, dn_pairwise_next(&sum), err);
+        dn_status s = dn_run_sum_block(t->run, t->rows, i, slot, t->fn, t->arg, dn_pairwise_next(&sum), err);
         if (s != DN_OK)
             return s;
         dn_pairwise_push(&sum, 0);

@@ -32,7 +32,7 @@ typedef struct dn_progress {
     size_t n_scores, n_features;
 } dn_progress;
 
-/* A function from one block to a vector that is added up: adds its contribution to `out` (n_out doubles, zeroed by the caller).
+/* A function from one block, or a piece of one, to a vector that is added up: adds its contribution to `out` (n_out doubles, zeroed by the caller before a block's first piece).
  * `slot` tells threads apart (0 … n_slots - 1), so that arg can hold a workspace for each. Called from several threads at once. */
 typedef dn_status (*dn_block_fn)(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err);
 
@@ -42,7 +42,7 @@ struct dn_run {
     const dn_allocator *allocator; /* NULL: malloc and free, no budget */
     size_t n_slots;                /* how many threads `sum` may use at once; at least 1 */
 
-    /* Calls fn for every block of rows and writes to out[n_out] the sum over the blocks, added pairwise in the order of the block number as
+    /* Calls fn for every block of rows (dn_run_sum_block: its pieces in order, with one `out`) and writes to out[n_out] the sum over the blocks, added pairwise in the order of the block number as
      * dn_pairwise does: the same bytes whatever the number of threads. Polls `stop` between blocks. NULL: the library's serial one. */
     dn_status (*sum)(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err);
 
@@ -70,6 +70,9 @@ dn_run dn_run_default(void);
 DN_MUST_USE dn_status dn_run_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
                                  dn_error *err);
 DN_MUST_USE dn_status dn_run_stop(const dn_run *run, dn_error *err);
+/* One block's vector, for whoever implements `sum`: fn of its pieces. Polls stop before each. */
+DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run, const dn_rows *rows, size_t i, size_t slot, dn_block_fn fn, void *arg,
+                                       double *out, dn_error *err);
 double dn_run_elapsed(const dn_run *run);
 /* Whether the progress of this iteration is to come with weights. */
 bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);

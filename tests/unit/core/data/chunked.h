@@ -95,11 +95,7 @@ static inline dn_status scattered_sum(const dn_run *run, const dn_rows *rows, dn
     for (size_t r = n_ranges; status == DN_OK && r-- > 0;) {
         dn_pairwise_init(&sum, n_out, partials);
         for (size_t i = 2 * r; status == DN_OK && i < 2 * r + 2 && i < rows->n_blocks; i++) {
-            dn_block block;
-            size_t slot = (r * 7 + 3) % run->n_slots;
-            status = dn_rows_block(rows, i, slot, &block, err);
-            if (status == DN_OK)
-                status = fn(arg, &block, slot, dn_pairwise_next(&sum), err);
+            status = dn_run_sum_block(NULL, rows, i, (r * 7 + 3) % run->n_slots, fn, arg, dn_pairwise_next(&sum), err);
             if (status == DN_OK)
                 dn_pairwise_push(&sum, 0);
         }

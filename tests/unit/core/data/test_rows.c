@@ -310,6 +310,68 @@ static void refused_categories(void **unused) {
     free(t);
 }
 
+/* Wide dense rows come in pieces, which are the block cut at fixed rows: of a matrix, from memory and streamed, of all rows or some, in any order. */
+static void pieces(void **unused) {
+    (void)unused;
+    enum { ROWS = DN_BLOCK_ROWS + 700, COLUMNS = 300, PIECE = 1024 };
+    assert_int_equal(dn_piece_rows(0), DN_BLOCK_ROWS);
+    assert_int_equal(dn_piece_rows(128), DN_BLOCK_ROWS);
+    assert_int_equal(dn_piece_rows(129), DN_BLOCK_ROWS / 2);
+    assert_int_equal(dn_piece_rows(COLUMNS), PIECE);
+    assert_int_equal(dn_piece_rows(SIZE_MAX), 256);
+    static double numbers[ROWS], target[ROWS];
+    static uint8_t role[ROWS];
+    static dn_table_column columns[COLUMNS];
+    static dn_column_view views[COLUMNS];
+    static char names[COLUMNS][8];
+    size_t every[COLUMNS], n = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        numbers[i] = target[i] = (double)i;
+        role[i] = i % 50 == 7 ? DN_ROW_SKIP : DN_ROW_TRAIN;
+        n += role[i] == DN_ROW_TRAIN;
+    }
+    for (size_t j = 0; j < COLUMNS; j++) {
+        snprintf(names[j], sizeof names[j], "x%u", (unsigned)j % 1000);
+        columns[j] = (dn_table_column){.name = names[j], .type = DN_NUMERIC};
+        views[j] = (dn_column_view){.type = DN_NUMERIC, .n_rows = ROWS, .number = numbers};
+        every[j] = j;
+    }
+    dn_table_source *source = NULL;
+    assert_int_equal(dn_table_source_from_columns(columns, views, COLUMNS, ROWS, &source, NULL), DN_OK);
+    dn_encoder *encoder = NULL;
+    const dn_encoder_spec spec = {.columns = every, .n_columns = COLUMNS};
+    assert_int_equal(dn_encoder_fit(source, &spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
+    for (int way = 0; way < 4; way++) {
+        const uint8_t *roles = way % 2 == 0 ? NULL : role;
+        const size_t total = way % 2 == 0 ? ROWS : n;
+        dn_rows *rows = NULL;
+        assert_int_equal(dn_rows_from_source(source, encoder, roles, DN_ROW_TRAIN, target, NULL, way < 2, NULL, &rows, NULL), DN_OK);
+        assert_int_equal(dn_rows_n_pieces(rows, 0), 4);
+        assert_int_equal(dn_rows_n_pieces(rows, 1), 1);
+        size_t seen = 0;
+        static const size_t order[][2] = {{0, 2}, {0, 0}, {1, 0}, {0, 3}, {0, 1}};
+        for (size_t k = 0; k < 5; k++) {
+            dn_block piece;
+            assert_int_equal(dn_rows_piece(rows, order[k][0], order[k][1], 0, &piece, NULL), DN_OK);
+            assert_int_equal(piece.first_row, order[k][0] * DN_BLOCK_ROWS + order[k][1] * PIECE);
+            for (size_t t = 0; t < piece.x.n_rows; t++) {
+                const double row = piece.target[t];
+                const size_t before = roles == NULL ? 0 : (size_t)row / 50 + ((size_t)row % 50 > 7);
+                assert_true((double)(piece.first_row + t + before) == row);
+                assert_true(piece.x.values[t * piece.x.stride] == row && piece.x.values[t * piece.x.stride + COLUMNS - 1] == row);
+            }
+            seen += piece.x.n_rows;
+        }
+        assert_int_equal(seen, total);
+        dn_block block; /* a whole one is still to be had */
+        assert_int_equal(dn_rows_block(rows, 0, 0, &block, NULL), DN_OK);
+        assert_true(block.x.n_rows == DN_BLOCK_ROWS && block.x.values[COLUMNS] == 1);
+        dn_rows_free(rows);
+    }
+    dn_encoder_unref(encoder);
+    dn_table_source_free(source);
+}
+
 static void failures(void **unused) {
     (void)unused;
     table *t = table_new(200);
@@ -434,6 +496,7 @@ int main(void) {
         cmocka_unit_test(with_bases),
         cmocka_unit_test(refused_categories),
         cmocka_unit_test(order_of_the_source_does_not_matter),
+        cmocka_unit_test(pieces),
         cmocka_unit_test(failures),
         cmocka_unit_test(source_fails_and_recovers),
         cmocka_unit_test(sizes_and_slots),
