@@ -80,6 +80,20 @@ static void size_text(double bytes, char *out, size_t size) {
     (void)snprintf(out, size, i > 0 ? "%.0f%c" : "%.0f", bytes, units[i]);
 }
 
+/* Two sizes that the option would take; "": none of these. */
+static const char *size_examples(const struct option_row *row) {
+    static const struct {
+        double least, most;
+        const char *text;
+    } pairs[] = {{512.0 * 1024, 64.0 * 1024 * 1024, ", like 64M or 512K"}, {64.0 * 1024 * 1024, 1024.0 * 1024 * 1024, ", like 64M or 1G"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (pairs[i].least >= row->minimum && pairs[i].most <= row->maximum) {
+            return pairs[i].text;
+        }
+    }
+    return "";
+}
+
 static bool parse_size(const struct option_row *row, const char *shown, const char *text, int64_t *out, struct problem *problem) {
     int64_t v = 0;
     const char *suffix = "?";
@@ -91,7 +105,7 @@ static bool parse_size(const struct option_row *row, const char *shown, const ch
         if (has_range(row)) {
             size_text(row->minimum, low, sizeof low);
             size_text(row->maximum, high, sizeof high);
-            (void)snprintf(rule, sizeof rule, "a size from %s to %s, like 64M or 512K", low, high);
+            (void)snprintf(rule, sizeof rule, "a size from %s to %s%s", low, high, size_examples(row));
         }
         return refuse(shown, rule, text, problem);
     }
