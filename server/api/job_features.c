@@ -119,6 +119,32 @@ static void check(struct job_request *r) {
         json_fault(r->problem, "/features", strcmp(err.field, "basis") == 0 ? "basis" : NULL, "%s", err.message);
 }
 
+static bool has_text(const struct job_request *r) {
+    for (size_t i = 0; i < r->spec.n_inputs; i++)
+        if (r->spec.inputs[i].type == DN_TEXT)
+            return true;
+    return false;
+}
+
+/* What is said of texts and changes nothing. What stands where nothing is said is no fault: descriptions show it, and may be sent back. */
+static void check_text(struct job_request *r, const json_t *features) {
+    const dn_text_spec *text = &r->spec.features.text, usual = jobs_features_default(r->spec.algorithm).text;
+    const json_t *object = json_object_get(features, "text");
+    const bool sizes = text->vocabulary != usual.vocabulary || text->min_rows != usual.min_rows;
+    const bool any = sizes || text->weighting != usual.weighting || text->buckets != usual.buckets || text->keep_case != usual.keep_case;
+    if (json_object_size(object) == 0)
+        return;
+    if (!has_text(r) && any)
+        json_fault(r->problem, "/features", "text",
+                   "has nothing to act on: no feature is a text column (words taken for categories become text by types=NAME:text at the "
+                   "upload)");
+    else if (!has_text(r))
+        job_request_warn(r, "features.text has no effect: no feature is a text column");
+    else if (text->buckets > 0 && sizes)
+        json_fault(r->problem, "/features/text", text->vocabulary != usual.vocabulary ? "vocabulary" : "min_rows",
+                   "belongs to a vocabulary, and with hash there is none: leave one of them out");
+}
+
 void job_features_foresee(struct job_request *r) {
     for (size_t i = 0; r->spec.features.standardize && i < r->spec.n_inputs; i++) {
         const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
@@ -171,6 +197,7 @@ void job_features_read(struct job_request *r, const json_t *features) {
     if (!r->has_inputs || job_request_faults(r) != before)
         return;
     check(r);
+    check_text(r, features);
     if (job_request_faults(r) != before || !reckon(r))
         return;
     if (r->n_features == 0)

@@ -173,6 +173,8 @@ static void test_every_fault_of_features(void **state) {
         {"'categorical':{'encoding':true}", "/features/categorical/encoding", "one of"},
         {"'categorical':{'unseen':'ignore'}", "/features/categorical/unseen", "zeros"},
         {"'categorical':{'levels':3}", "/features/categorical/levels", "known"},
+        {"'text':{'weighting':'tfidf'}", "/features/text", "no feature is a text column"},
+        {"'text':{'min_rows':3}", "/features/text", "types=NAME:text"},
         {"'basis':{}", "/features/basis", "array"},
         {"'basis':[7]", "/features/basis/0", "object"},
         {"'basis':[{}]", "/features/basis/0/type", "missing"},
@@ -217,6 +219,25 @@ static void test_every_fault_of_features(void **state) {
             fail_msg("%s: no \"%s\" in %d %s", faults[i].features, faults[i].words, r->status, r->body);
         fault_check(problem_check(r, 422, "invalid"), faults[i].pointer);
     }
+}
+
+/* What belongs to a vocabulary has no place beside hashing; what a description shows of it may be sent back. */
+static void test_useless_text_options(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/notes?types=m:text", "m,y\nfree money,a\nhow are you,b\nmoney now,a\nsee you,b\n"), 201);
+    static const char *const beside[][2] = {{"'vocabulary':50", "/features/text/vocabulary"}, {"'min_rows':2", "/features/text/min_rows"}};
+    for (size_t i = 0; i < 2; i++) {
+        const struct response *r =
+            call_post("/v1/jobs", "%s",
+                      text("{'model':'m','dataset':'notes','target':'y','algorithm':'logistic','features':{'text':{'hash':8,%s}}}",
+                           beside[i][0]));
+        fault_check(problem_check(r, 422, "invalid"), beside[i][1]);
+    }
+#define ENCODED "'text':{'weighting':'counts','vocabulary':100000,'min_rows':1,'hash':0,'lowercase':true}"
+    plan(JOB("notes", "y", "'text':{'hash':8,'vocabulary':100000,'min_rows':1}"));
+    const struct response *r = plan(JOB("iris", "class", ENCODED));
+    assert_non_null(strstr(r->body, "features.text has no effect"));
+    assert_null(strstr(plan(JOB("notes", "y", ENCODED))->body, "no effect"));
 }
 
 /* naive_bayes multiplies the levels' own probabilities: none may be left out. Without a category there is nothing to leave out. */
@@ -318,6 +339,7 @@ int main(void) {
         TEST(test_a_polynomial_is_the_columns_it_says),
         TEST(test_a_constant_column_is_warned_of),
         TEST(test_every_fault_of_features),
+        TEST(test_useless_text_options),
         TEST(test_every_level_where_it_is_needed),
         TEST(test_all_faults_of_features_at_once),
         TEST(test_what_only_the_rows_show),
