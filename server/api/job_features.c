@@ -49,11 +49,12 @@ static struct job_encoding encoding_of(const struct job_request *r, size_t input
         return e;
     }
     if (c->type == DN_SPARSE || c->type == DN_TEXT) {
-        const int64_t entries = c->type == DN_SPARSE ? c->entries : c->words;
-        e.n_features = c->type == DN_SPARSE ? dn_places_count(&r->spec.inputs[input].places, c->width) : most_words(r, c);
-        e.n_entries = entries >= 0 ? (double)entries : (double)r->dataset.n_rows * UNKNOWN_WORDS;
-        e.n_words = c->type == DN_TEXT && c->distinct_words > 0 ? (double)c->distinct_words : 0;
-        e.n_entries = fmin(e.n_entries, (double)r->dataset.n_rows * (double)e.n_features);
+        const bool sparse = c->type == DN_SPARSE;
+        const int64_t entries = sparse ? c->entries : c->words;
+        const double rows = (double)r->dataset.n_rows;
+        e.n_features = sparse ? dn_places_count(&r->spec.inputs[input].places, c->width) : most_words(r, c);
+        e.n_entries = entries < 0 ? rows * UNKNOWN_WORDS : sparse ? fmin((double)entries, rows * (double)e.n_features) : (double)entries;
+        e.n_words = !sparse && c->distinct_words > 0 ? (double)c->distinct_words : 0;
         return e;
     }
     e.taken = is_taken(r, input);

@@ -35,13 +35,13 @@ struct job_request {
     bool has_inputs;                /* spec.inputs are chosen */
     struct job_encoding *encodings; /* [spec.n_inputs] */
     size_t n_features;
-    double n_entries;    /* of all rows, of sparse and text inputs */
-    double n_words;      /* different ones, of the text input that has most */
-    bool has_validation; /* another dataset to validate on */
+    double n_entries;                 /* of all rows, of sparse and text inputs */
+    double n_words;                   /* different ones, of the text input that has most */
+    bool has_validation;              /* another dataset to validate on */
+    bool threads_given, memory_given; /* the client said so itself; otherwise they are the daemon's */
     struct store_dataset validation;
     struct wire_schema validation_schema;
-    bool threads_given, memory_given; /* the client said so itself; otherwise they are the daemon's */
-    double memory;                    /* bytes that training is reckoned to need */
+    double memory; /* bytes that training is reckoned to need */
 
     struct jobs_spec spec;
 };
