@@ -323,9 +323,12 @@ static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, dn
         dn_pairwise_init(&sum, n_out, partials);
         for (size_t i = r * width; i < (r + 1) * width && status == DN_OK; i++) {
             size_t slot = run->n_slots - 1 - r % run->n_slots;
-            status = dn_rows_block(rows, i, slot % rows->n_slots, &block, err);
-            if (status == DN_OK)
-                status = fn(arg, &block, slot, dn_pairwise_next(&sum), err);
+            double *next = dn_pairwise_next(&sum);
+            for (size_t k = 0; status == DN_OK && k < dn_rows_n_pieces(rows, i); k++) {
+                status = dn_rows_piece(rows, i, k, slot % rows->n_slots, &block, err);
+                if (status == DN_OK)
+                    status = fn(arg, &block, slot, next, err);
+            }
             if (status == DN_OK)
                 dn_pairwise_push(&sum, 0);
         }
@@ -339,9 +342,7 @@ static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, dn
         dn_pairwise_push(&sum, level);
     }
     for (size_t i = full * width; i < full * width + rest && status == DN_OK; i++) {
-        status = dn_rows_block(rows, i, 0, &block, err);
-        if (status == DN_OK)
-            status = fn(arg, &block, 0, dn_pairwise_next(&sum), err);
+        status = dn_run_sum_block(NULL, rows, i, 0, fn, arg, dn_pairwise_next(&sum), err);
         if (status == DN_OK)
             dn_pairwise_push(&sum, 0);
     }
