@@ -280,10 +280,10 @@ static void test_what_only_the_rows_show(void **state) {
 /* What is said of texts without a word that counts: in which rows there is nothing, and why. */
 static void test_texts_without_words(void **state) {
     (void)state;
-    status_check(call_upload("/v1/datasets/notes?types=t:text,s:text,u:text",
+    status_check(call_upload("/v1/datasets/wordless?types=t:text,s:text,u:text",
                              "t,s,u,y\none day,!!! ...,+,a\ntwo days,?,;,b\none day,!,:),a\n"),
                  201);
-    const struct response *r = job_train("%s", JOB("notes", "y", "'text':{'min_rows':3}"));
+    const struct response *r = job_train("%s", JOB("wordless", "y", "'text':{'min_rows':3}"));
     static const char *const said[] = {"no training row has a word in \\\"s\\\", \\\"u\\\":",
                                        "no word of \\\"t\\\" is in 3 training rows, as \\\"min_rows\\\" asks:"};
     for (size_t i = 0; i < 2; i++)
@@ -295,7 +295,7 @@ static void test_texts_without_words(void **state) {
                 {"['s','u']", "no feature is left: every column has no words"}};
     for (size_t i = 0; i < 2; i++) {
         r = problem_check(call_post("/v1/jobs",
-                                    "{'model':'m','dataset':'notes','target':'y','algorithm':'logistic','features':{'include':%s}}",
+                                    "{'model':'m','dataset':'wordless','target':'y','algorithm':'logistic','features':{'include':%s}}",
                                     none[i].include),
                           422, "invalid");
         if (strstr(r->body, none[i].said) == NULL)
