@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "blas.h"
 #include "healthcheck.h"
@@ -280,6 +281,7 @@ static void open_log(const struct settings *s) {
 int main(int argc, char **argv) {
     static struct daemon d;
     struct problem problem = {0};
+    heap_share();
     if (!options_read(settings_rows, settings_n_rows, argc, argv, &d.settings, &problem))
         return refuse(&problem);
     if (d.settings.help) {

@@ -1,4 +1,4 @@
-/* glibc's malloc_trim; other libraries give memory back by themselves or not at all. */
+/* glibc's malloc; other libraries give memory back by themselves or not at all. */
 #include "base/heap.h"
 
 #include <stdlib.h> /* has __GLIBC__ */
@@ -6,6 +6,14 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+
+enum { ARENAS = 2 };
+
+void heap_share(void) {
+#ifdef __GLIBC__
+    (void)mallopt(M_ARENA_MAX, ARENAS);
+#endif
+}
 
 void heap_give_back(void) {
 #ifdef __GLIBC__

@@ -15,4 +15,4 @@ start() {
 }
 stop() { kill -TERM "$daemon" && wait "$daemon"; pids=(); }
 rss() { awk -v key="$1" '$1 == key ":" { print $2 }' "/proc/$daemon/status"; }
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", b > 0 ? a / b : 0 }'; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", (b > 0 ? a / b : 0) }'; }
