@@ -120,7 +120,8 @@ struct draft {
     size_t *lengths;    /* [n_inputs] */
     uint32_t *as;       /* [n_inputs × 2] missing_as, unseen_as */
     unsigned version;
-    bool places; /* of sparse inputs it is told which are features */
+    bool places;     /* of sparse inputs it is told which are features */
+    double n_chosen; /* such features so far */
 };
 
 /* Levels must ascend: found by hash and written out in this order. */
@@ -157,14 +158,15 @@ static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, 
     return DN_OK;
 }
 
-static dn_status read_places(dni_reader *reader, dn_input *input, bool chosen, dni_place_set *set, dn_error *err) {
+static dn_status read_places(dni_reader *reader, dn_input *input, struct draft *draft, dni_place_set *set, dn_error *err) {
     const dn_places all = {.kind = DN_PLACES_ALL};
     input->first_place = dni_read_u32(reader);
     const uint64_t width = dni_read_u64(reader);
     if (reader->failed || width > UINT32_MAX)
         return corrupt(err, "a sparse input has more places than can be");
     input->width = (size_t)width;
-    return chosen ? dni_place_set_read(reader, input->width, set, err) : dni_place_set_init(set, &all, input->width, err);
+    return draft->places ? dni_place_set_read(reader, input->width, &draft->n_chosen, set, err)
+                         : dni_place_set_init(set, &all, input->width, err);
 }
 
 static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft, dn_error *err) {
@@ -181,7 +183,7 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
     if (type == DN_TEXT)
         return dni_vocabulary_read(reader, &encoder->texts[i], err);
     if (type == DN_SPARSE)
-        return read_places(reader, input, draft->places, &encoder->places[i], err);
+        return read_places(reader, input, draft, &encoder->places[i], err);
     unsigned indicator = dni_read_u8(reader);
     input->fill = dni_read_f64(reader);
     if (reader->failed || indicator > 1 || !isfinite(input->fill))

@@ -78,7 +78,7 @@ static dn_status corrupt(dn_error *err) {
     return dn_error_set(err, DN_ERR_CORRUPT, "an encoder is damaged: the places of a sparse input are none of its column's");
 }
 
-dn_status dni_place_set_read(dni_reader *reader, size_t width, dni_place_set *set, dn_error *err) {
+dn_status dni_place_set_read(dni_reader *reader, size_t width, double *n_features, dni_place_set *set, dn_error *err) {
     dn_places places = {.kind = (dn_places_kind)dni_read_u8(reader)};
     if (reader->failed || places.kind > DN_PLACES_DROPPED)
         return corrupt(err);
@@ -90,9 +90,9 @@ dn_status dni_place_set_read(dni_reader *reader, size_t width, dni_place_set *se
         return no_memory(err);
     places.place = listed;
     const bool read = dni_read_u32s(reader, listed, places.n) && dn_places_are_well(&places, width);
-    /* Dropped ones stand for all the others, of which there must be no more than the machines that follow tell of. */
-    const size_t n = read ? dn_places_count(&places, width) : SIZE_MAX;
-    const bool well = read && (n <= DN_MAX_DENSE_PLACES || n <= places.n + reader->left);
+    /* Dropped ones stand for all the others, of which there must be no more than the machines that follow tell of: of all inputs together, before memory is taken for them. */
+    *n_features += read ? (double)dn_places_count(&places, width) : 0;
+    const bool well = read && (places.kind == DN_PLACES_KEPT || *n_features <= DN_MAX_DENSE_PLACES || *n_features <= (double)reader->left);
     dn_status status = well ? dni_place_set_init(set, &places, width, err) : corrupt(err);
     free(listed);
     return status;

@@ -22,8 +22,9 @@ size_t dni_place_set_bytes(const dni_place_set *set);
 
 /* As bytes: u8 dn_places_kind, and of kept or dropped places u64 n, u32 place[n], whichever are fewer. */
 void dni_place_set_write(const dni_place_set *set, dni_writer *writer);
-/* Of a column of so many places. DN_ERR_CORRUPT: cut short, places that do not ascend, are beyond the column, or leave none; DN_ERR_MEMORY. */
-DN_MUST_USE dn_status dni_place_set_read(dni_reader *reader, size_t width, dni_place_set *set, dn_error *err);
+/* Of a column of so many places. *n_features: of the sets read before, and this one's are added; where only dropped places are listed they must be no more than the bytes that follow tell of.
+ * DN_ERR_CORRUPT: cut short, places that do not ascend, are beyond the column, or leave none; DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_place_set_read(dni_reader *reader, size_t width, double *n_features, dni_place_set *set, dn_error *err);
 
 /* Which of the set's places it is; SIZE_MAX: none. */
 static inline size_t dni_place_set_find(const dni_place_set *set, size_t place) {

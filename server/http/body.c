@@ -255,15 +255,6 @@ static enum body_next wait_for_relay(struct http_call *call) {
     return relay_wait(call) ? BODY_WAIT : BODY_CLOSE;
 }
 
-/* Refuses the body for the reason that `fail` fills in; while its sink is taking a slice, that is for later. */
-static enum body_next refuse_for(struct http_call *call, void (*fail)(struct http_call *call)) {
-    if (call->sink_open && relay_stop(call, fail))
-        return wait_for_relay(call);
-    sink_abort(call);
-    fail(call);
-    return refused(call);
-}
-
 /* The body was refused on the pool, or while the pool had the sink: the answer is filled now. */
 static void settle_refusal(struct http_call *call) {
     if (call->reply.kind == REPLY_NONE) {
@@ -271,6 +262,28 @@ static void settle_refusal(struct http_call *call) {
         call->relay.stop(call);
     }
     call->sink_open = false;
+}
+
+/* … and perhaps the sweeper has given it already: then the rest is read for a while. */
+static enum body_next refused_before(struct http_call *call) {
+    settle_refusal(call);
+    if (connection_phase(call->connection) != PHASE_CUT)
+        return refused(call);
+    body_forget(call);
+    atomic_store(&call->stage, STAGE_DISCARD);
+    return BODY_CONTINUE;
+}
+
+/* Refuses the body for the reason that `fail` fills in; while its sink is taking a slice, that is for later. */
+static enum body_next refuse_for(struct http_call *call, void (*fail)(struct http_call *call)) {
+    const enum relay_state state = call->sink_open ? relay_stop(call, fail) : RELAY_STOPPED;
+    if (state == RELAY_STOPPING)
+        return wait_for_relay(call);
+    if (state == RELAY_REFUSED)
+        return refused_before(call);
+    sink_abort(call);
+    fail(call);
+    return refused(call);
 }
 
 static enum body_next sink_take(struct http_call *call, const char *bytes, size_t n) {
@@ -281,8 +294,7 @@ static enum body_next sink_take(struct http_call *call, const char *bytes, size_
         return wait_for_relay(call);
     case RELAY_STOPPED:
     case RELAY_REFUSED:
-        settle_refusal(call);
-        return refused(call);
+        return refused_before(call);
     }
     if (!memory_hold(&call->server->memory, &call->body_share, weight_of(call, (int64_t)call->body_read) + decoder_weight(call)))
         return refuse_for(call, fail_no_room);
@@ -349,18 +361,16 @@ static enum body_next take(struct http_call *call, const char *bytes, size_t n, 
 bool body_complete(struct http_call *call) {
     const bool whole = call->decoder == NULL || decoder_fault(call->decoder) == NULL;
     enum relay_state state = call->sink_open ? relay_state(call) : RELAY_OPEN;
-    if (state == RELAY_OPEN && !whole) {
-        if (call->sink_open && relay_stop(call, fail_coding))
-            return true; /* answered when the slice is taken */
+    if (state == RELAY_OPEN && !whole)
+        state = call->sink_open ? relay_stop(call, fail_coding) : RELAY_STOPPED;
+    if (state == RELAY_OPEN || state == RELAY_STOPPING) /* … and answered when the slice is taken */
+        return true;
+    if (state == RELAY_STOPPED && call->relay.stop == NULL) {
         sink_abort(call);
         fail_coding(call);
-        return false;
     }
-    if (state == RELAY_STOPPED || state == RELAY_REFUSED) {
-        settle_refusal(call);
-        return false;
-    }
-    return true;
+    settle_refusal(call);
+    return false;
 }
 
 static enum body_next discard(struct http_call *call, size_t n) {

@@ -51,8 +51,10 @@ void relay_resume_all(struct http_server *server) {
     for (;;) {
         (void)pthread_mutex_lock(&server->relay_lock);
         struct http_call *call = server->waiting;
-        if (call != NULL)
+        if (call != NULL) {
             wait_unlink(call);
+            call->relay.held = false; /* whoever ends the pause is too late */
+        }
         (void)pthread_mutex_unlock(&server->relay_lock);
         if (call == NULL)
             return;
@@ -88,7 +90,7 @@ static enum next next_of(struct http_call *call) {
         return r->end != NULL ? NEXT_ANSWER : NEXT_LEAVE;
     if (r->held)
         return NEXT_LEAVE;
-    if (r->arriving.size > 0 && (r->waits || r->end != NULL))
+    if ((r->waits || r->end != NULL) && r->arriving.size > 0) /* in this order: otherwise they are the I/O thread's */
         return NEXT_SLICE;
     return r->end != NULL ? NEXT_END : NEXT_LEAVE;
 }
@@ -143,27 +145,38 @@ static void leave_words(struct http_call *call) {
     size_t size = 0;
     reply_text(call, &text);
     char *words = buf_take(&text, &size);
-    if (words != NULL && !atomic_load(&call->relay.abandoned))
+    if (words != NULL && !atomic_load(&call->relay.abandoned)) {
         connection_last_words(call->connection, words, size);
-    else
+        (void)connection_enter(call->connection, PHASE_DISCARD); /* from now on, and not from where the body began */
+    } else {
         free(words);
+    }
     buf_done(&text);
+}
+
+static enum http_sink_state give(struct http_call *call, const char *bytes, size_t n) {
+    const struct http_sink *sink = call->sink;
+    const enum http_sink_state state = sink->data(call, bytes, n);
+    if (sink->held != NULL)
+        atomic_store(&call->relay.weight, sink->held(call));
+    if (state == HTTP_SINK_REFUSED && call->reply.kind == REPLY_NONE)
+        http_fail(call, PROBLEM_INTERNAL, "%s refused the body without a reason", call->match.route->operation);
+    return state;
 }
 
 static void take_slice(struct http_call *call) {
     struct relay *r = &call->relay;
-    const struct http_sink *sink = call->sink;
     enum http_sink_state state = HTTP_SINK_MORE;
-    if (r->slice.size > 0 && !atomic_load(&r->abandoned)) {
-        state = sink->data(call, r->slice.data, r->slice.size);
-        if (sink->held != NULL)
-            atomic_store(&r->weight, sink->held(call));
-    }
+    lock(call);
+    const bool wanted = r->slice.size > 0 && !r->refused && r->stop == NULL && !atomic_load(&r->abandoned);
+    unlock(call);
+    if (wanted)
+        state = give(call, r->slice.data, r->slice.size);
     buf_clear(&r->slice);
     lock(call);
     r->held = state == HTTP_SINK_PAUSE && !r->early;
     r->refused |= state == HTTP_SINK_REFUSED;
-    if (state == HTTP_SINK_REFUSED)
+    if (state == HTTP_SINK_REFUSED && !r->waits && r->end == NULL)
         leave_words(call);
     r->early = false;
     go_on(call);
@@ -240,15 +253,15 @@ bool relay_wait(struct http_call *call) {
     return true;
 }
 
-bool relay_stop(struct http_call *call, void (*fail)(struct http_call *call)) {
+enum relay_state relay_stop(struct http_call *call, void (*fail)(struct http_call *call)) {
     struct relay *r = &call->relay;
     lock(call);
-    const bool under_way = r->running;
-    if (under_way)
+    const enum relay_state state = r->running ? RELAY_STOPPING : r->refused ? RELAY_REFUSED : RELAY_STOPPED;
+    if (state == RELAY_STOPPING)
         r->stop = fail;
     r->held = false;
     unlock(call);
-    return under_way;
+    return state;
 }
 
 void relay_end(struct http_call *call, void (*end)(struct http_call *call)) {
@@ -268,12 +281,12 @@ void relay_end(struct http_call *call, void (*end)(struct http_call *call)) {
 bool relay_abandon(struct http_call *call) {
     struct relay *r = &call->relay;
     lock(call);
-    const bool under_way = r->running;
-    if (under_way)
+    const bool over = r->running || r->refused;
+    if (r->running)
         atomic_store(&r->abandoned, true);
     r->held = false;
     unlock(call);
-    return under_way;
+    return over;
 }
 
 size_t relay_weight(const struct http_call *call) {

@@ -44,11 +44,12 @@ bool relay_add(struct http_call *call, const char *bytes, size_t n);
 bool relay_is_full(struct http_call *call);
 /* Suspends the connection until there is room again, or nothing runs. false: it must be closed. */
 bool relay_wait(struct http_call *call);
-/* The body is refused for a reason that `fail` fills in. false: nothing runs, and the caller fills it in itself; true: a slice is under way, relay_wait is next. */
-bool relay_stop(struct http_call *call, void (*fail)(struct http_call *call));
+/* The body is refused for a reason that `fail` fills in. RELAY_STOPPED: nothing runs, and the caller fills it in itself; RELAY_STOPPING: a slice is under way, relay_wait is next;
+ * RELAY_REFUSED: the sink was faster. */
+enum relay_state relay_stop(struct http_call *call, void (*fail)(struct http_call *call));
 /* The body is complete: its last bytes are given and `end` called, on the pool; refused meanwhile, it is answered instead. The connection has been suspended. */
 void relay_end(struct http_call *call, void (*end)(struct http_call *call));
-/* The connection is over. true: a slice is under way, whose thread aborts the sink; false: the caller does. */
+/* The connection is over. true: a slice is under way, whose thread aborts the sink, or the sink has refused the body; false: the caller aborts it. */
 bool relay_abandon(struct http_call *call);
 /* Bytes of memory of what is on its way, and of what the sink says it holds. */
 size_t relay_weight(const struct http_call *call);

@@ -48,9 +48,8 @@ static void look(struct http_server *server, struct connection *c, const struct 
     tcp_progress_read(c->fd, &progress);
     if (!progress.counted)
         progress.sent += atomic_load(&c->handed);
-    const bool refused = phase == PHASE_BODY && c->last_words != NULL; /* on the pool, and the I/O thread has not heard of it (relay.h) */
     struct deadline_view view = {.epoch = state >> 8,
-                                 .phase = refused ? PHASE_DISCARD : phase,
+                                 .phase = phase,
                                  .received = progress.received,
                                  .taken = atomic_load(&c->body),
                                  .sent = progress.sent,

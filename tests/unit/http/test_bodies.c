@@ -147,6 +147,24 @@ static void refused(void **state) {
     assert_int_equal(atomic_load(&toy.ends), 0);
 }
 
+/* The last of a body comes while the sink refuses what came before: answered once, whichever is first. */
+static void refused_at_the_end(void **state) {
+    (void)state;
+    start(NULL);
+    for (unsigned i = 0; i < 300; i++) {
+        assert_true(raw_send(in.fd, "PUT /sink/a?refuse=10 HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n"));
+        assert_true(send_pattern(in.fd, 1990, 0));
+        usleep(i % 30 * 10);
+        assert_true(raw_send(in.fd, "0123456789"));
+        struct raw_reply r;
+        raw_read(&in, false, &r);
+        raw_is_problem(&r, 422, "invalid-dataset");
+        raw_done(&r);
+    }
+    stop(NULL);
+    assert_int_equal(atomic_load(&toy.aborts) + atomic_load(&toy.ends), 0);
+}
+
 static void limit_is_named(void **state) {
     (void)state;
     start(NULL);
@@ -496,21 +514,14 @@ static void through_curl(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(in_memory, stop),
-        cmocka_unit_test_teardown(streamed, stop),
-        cmocka_unit_test_teardown(refused, stop),
-        cmocka_unit_test_teardown(limit_is_named, stop),
-        cmocka_unit_test_teardown(encodings, stop),
-        cmocka_unit_test_teardown(expect_100, stop),
-        cmocka_unit_test_teardown(charsets_and_ranges, stop),
-        cmocka_unit_test_teardown(judged_first, stop),
-        cmocka_unit_test_teardown(expect_100_impatient, stop),
-        cmocka_unit_test_teardown(endless, stop),
-        cmocka_unit_test_teardown(nothing_discarded, stop),
-        cmocka_unit_test_teardown(discard_time, stop),
-        cmocka_unit_test_teardown(client_leaves, stop),
-        cmocka_unit_test_teardown(stop_while_paused, stop),
-        cmocka_unit_test_teardown(ends_at_work, stop),
+        cmocka_unit_test_teardown(in_memory, stop),         cmocka_unit_test_teardown(streamed, stop),
+        cmocka_unit_test_teardown(refused, stop),           cmocka_unit_test_teardown(refused_at_the_end, stop),
+        cmocka_unit_test_teardown(limit_is_named, stop),    cmocka_unit_test_teardown(encodings, stop),
+        cmocka_unit_test_teardown(expect_100, stop),        cmocka_unit_test_teardown(charsets_and_ranges, stop),
+        cmocka_unit_test_teardown(judged_first, stop),      cmocka_unit_test_teardown(expect_100_impatient, stop),
+        cmocka_unit_test_teardown(endless, stop),           cmocka_unit_test_teardown(nothing_discarded, stop),
+        cmocka_unit_test_teardown(discard_time, stop),      cmocka_unit_test_teardown(client_leaves, stop),
+        cmocka_unit_test_teardown(stop_while_paused, stop), cmocka_unit_test_teardown(ends_at_work, stop),
         cmocka_unit_test_teardown(through_curl, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

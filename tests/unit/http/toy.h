@@ -191,6 +191,7 @@ struct toy_sink {
     size_t n, seen; /* bytes */
     unsigned sum, seen_sum;
     atomic_bool busy; /* a slice is being taken */
+    bool refused;
 };
 static inline unsigned toy_sum(unsigned sum, const char *bytes, size_t n) {
     for (size_t i = 0; i < n; i++)
@@ -263,8 +264,9 @@ static inline enum http_sink_state toy_take(struct http_call *call, const char *
 static inline enum http_sink_state toy_data(struct http_call *call, const char *bytes, size_t n) {
     struct toy_sink *s = http_state(call);
     atomic_fetch_add(&s->toy->sunk, (long)n);
-    assert_true(n > 0 && !atomic_exchange(&s->busy, true)); /* never two at once */
+    assert_true(n > 0 && !s->refused && !atomic_exchange(&s->busy, true)); /* never two at once, and none after one that was refused */
     const enum http_sink_state state = toy_take(call, bytes, n);
+    s->refused = state == HTTP_SINK_REFUSED;
     atomic_store(&s->busy, false);
     return state;
 }
@@ -277,6 +279,8 @@ static inline void toy_end(struct http_call *call) {
     http_reply(call, 201, "text/plain", &out);
 }
 static inline void toy_abort(struct http_call *call) {
+    const struct toy_sink *s = http_state(call);
+    assert_false(s->refused);
     atomic_fetch_add(&toy_of(call)->aborts, 1);
 }
 static inline void *toy_helper(void *arg) {

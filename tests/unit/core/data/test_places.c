@@ -33,7 +33,7 @@ static void there_and_back(const dni_place_set *set, const bool *in) {
         unsigned char *exact = malloc(cut + 1);
         memcpy(exact, bytes, cut);
         dni_reader reader = dni_reader_of(exact, cut);
-        dn_status status = dni_place_set_read(&reader, set->width, &back, NULL);
+        dn_status status = dni_place_set_read(&reader, set->width, &(double){0}, &back, NULL);
         assert_int_equal(status, cut == size ? DN_OK : DN_ERR_CORRUPT);
         if (status == DN_OK)
             same_places(&back, in, set->width);
@@ -44,7 +44,7 @@ static void there_and_back(const dni_place_set *set, const bool *in) {
         dni_place_set other = {0};
         ((unsigned char *)bytes)[i] ^= 0x41;
         dni_reader reader = dni_reader_of(bytes, size);
-        dn_status status = dni_place_set_read(&reader, set->width, &other, NULL);
+        dn_status status = dni_place_set_read(&reader, set->width, &(double){0}, &other, NULL);
         assert_true(status == DN_OK || status == DN_ERR_CORRUPT);
         assert_true(status != DN_OK || (other.n > 0 && other.n <= set->width && dni_place_set_at(&other, other.n - 1) < set->width));
         dni_place_set_done(&other);
@@ -97,7 +97,7 @@ static void wide_columns(void **unused) {
     dni_place_set_done(&set);
     static const unsigned char dropped[] = {DN_PLACES_DROPPED, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0};
     dni_reader reader = dni_reader_of(dropped, sizeof dropped);
-    assert_int_equal(dni_place_set_read(&reader, UINT32_MAX, &set, NULL), DN_ERR_CORRUPT);
+    assert_int_equal(dni_place_set_read(&reader, UINT32_MAX, &(double){0}, &set, NULL), DN_ERR_CORRUPT);
 }
 
 static void rules(void **unused) {
