@@ -1,8 +1,8 @@
 /* discernd: options → start → wait for a signal → drain. Wiring only. */
 #include "api/api.h"
 #include "base/clock.h"
-#include "base/ids.h"
 #include "base/heap.h"
+#include "base/ids.h"
 #include "base/log.h"
 #include "blas.h"
 #include "healthcheck.h"
