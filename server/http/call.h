@@ -88,8 +88,8 @@ struct http_call {
     struct buf body;         /* HTTP_BODY_MEMORY */
     size_t body_share;       /* of server->memory: the body's, or its sink's */
     int64_t discarded;       /* bytes thrown away in STAGE_DISCARD */
-    bool sink_open;          /* begin succeeded, neither end nor abort was called; whose the sink is (relay.h) */
     struct relay relay;      /* a streamed body on its way to its sink */
+    bool sink_open;          /* begin succeeded, neither end nor abort was called; whose the sink is (relay.h) */
     atomic_bool let_go;      /* resumed after a pause: what is left of the body may be in the library's buffer (library_reads.c) */
 
     /* work */
