@@ -18,6 +18,15 @@
 #include <curl/curl.h>
 #include <jansson.h>
 
+/* Memory and time are not those of the product. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 /* ---- the daemon (service.c) -------------------------------------------------------------------------------------------------------- */
 extern struct daemon the_daemon;
 /* A new daemon on an empty database, after the end of the one before. flags: further ones, ending in NULL, that stay; NULL: none. */

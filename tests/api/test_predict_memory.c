@@ -7,14 +7,6 @@
 
 #define NDJSON "Content-Type: application/x-ndjson"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 enum { WIDE = 20000 }; /* features */
 
 /* A model of WIDE sparse features: each row of contributions has 40 KB and more, whatever it was asked with. */

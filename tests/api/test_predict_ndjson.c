@@ -12,14 +12,6 @@
 #define PREDICT "/v1/models/iris/predict"
 #define NDJSON "Content-Type: application/x-ndjson"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 /* ---- what the tests share ---- */
 
 static void start_with_model(const char *const *flags) {

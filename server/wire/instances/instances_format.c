@@ -12,6 +12,7 @@ bool wire_instances_format(const char *media_type, enum wire_instances_format *o
                  {"application/json", WIRE_INSTANCES_JSON},
                  {"application/x-ndjson", WIRE_INSTANCES_NDJSON},
                  {"application/ndjson", WIRE_INSTANCES_NDJSON},
+                 {"application/jsonl", WIRE_INSTANCES_NDJSON},
                  {"text/csv", WIRE_INSTANCES_CSV},
                  {"text/tab-separated-values", WIRE_INSTANCES_TSV},
                  {"text/x-svmlight", WIRE_INSTANCES_SVMLIGHT}};

@@ -222,6 +222,7 @@ bool wire_table_format(const char *media_type, enum wire_format *out) {
                  {"text/tab-separated-values", WIRE_TSV},
                  {"application/json", WIRE_JSON},
                  {"application/x-ndjson", WIRE_NDJSON},
+                 {"application/ndjson", WIRE_NDJSON},
                  {"application/jsonl", WIRE_NDJSON},
                  {"text/x-svmlight", WIRE_SVMLIGHT}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -440,6 +440,11 @@ static void test_media_types(void **state) {
     assert_int_equal(format, WIRE_INSTANCES_CSV);
     assert_true(wire_instances_format("text/tab-separated-values", &format));
     assert_int_equal(format, WIRE_INSTANCES_TSV);
+    static const char *const lines[] = {"application/x-ndjson", "application/ndjson", "application/jsonl"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(wire_instances_format(lines[i], &format));
+        assert_int_equal(format, WIRE_INSTANCES_NDJSON);
+    }
     assert_false(wire_instances_format("image/png", &format));
 }
 

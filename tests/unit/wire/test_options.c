@@ -107,6 +107,11 @@ static void test_media_types(void **state) {
     assert_int_equal(format, WIRE_TSV);
     assert_true(wire_table_format("application/json", &format));
     assert_int_equal(format, WIRE_JSON);
+    static const char *const lines[] = {"application/x-ndjson", "application/ndjson", "application/jsonl"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(wire_table_format(lines[i], &format));
+        assert_int_equal(format, WIRE_NDJSON);
+    }
     assert_false(wire_table_format("application/xml", &format));
 }
 
