@@ -232,6 +232,10 @@ dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_
     return status;
 }
 
+dn_status dn_params_encoding(const dn_params *params, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err) {
+    return params->algorithm->encoding ? params->algorithm->encoding(params, columns, n_rows, spec, err) : DN_OK;
+}
+
 dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
     return params->algorithm->settle ? params->algorithm->settle(params, n_rows, n_features, n_classes, err) : DN_OK;
 }
@@ -267,6 +271,10 @@ const dn_param *dn_algorithm_param(const dn_algorithm *algorithm, const char *na
 
 bool dn_params_has(const dn_params *params, const char *name) {
     return index_of(params->algorithm, name) != SIZE_MAX;
+}
+
+bool dn_params_applies(const dn_params *params, size_t i) {
+    return params->algorithm->applies == NULL || params->algorithm->applies(params, i);
 }
 
 bool dn_params_drops_first(const dn_params *params) {

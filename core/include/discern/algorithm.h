@@ -26,7 +26,8 @@ typedef struct dn_param {
     const char *word;                   /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
     dn_param_type type;
     bool open_minimum, open_maximum;
-    bool distribution; /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */
+    const char *null_word; /* the word that JSON's null stands for ("hard" of C); NULL: null is as if it were not given */
+    bool distribution;     /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */
 } dn_param;
 
 /* Values of an algorithm's parameters, in the order of its table. Always complete: defaults first, then what was set. */
@@ -57,6 +58,12 @@ DN_MUST_USE dn_status dn_params_set_list(dn_params *params, const char *name, co
 DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
 /* What only the number of classes can tell: lists that are distributions have a share for each class, and their sum is 1 within 1e-9. DN_ERR_ARGUMENT, field. */
 DN_MUST_USE dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_error *err);
+/* Whether the parameter at place i of the table matters for the values of the others ("kernel.degree" with kernel polynomial only). */
+bool dn_params_applies(const dn_params *params, size_t i);
+/* What the method asks of the encoder of its rows: changes spec (a kernel of words wants texts as sets of words), or refuses columns of a table of n_rows rows that it cannot take (DN_ERR_ARGUMENT, field: a
+ * column or a parameter). dn_train and dn_train_memory do so by themselves. */
+DN_MUST_USE dn_status dn_params_encoding(const dn_params *params, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec,
+                                         dn_error *err);
 /* Replaces every "auto" by what a fit to so many rows, features and classes uses, as far as that shape decides it; what depends on the data stays "auto". The params are checked.
  * DN_ERR_ARGUMENT, field: a list that does not fit the shape. */
 DN_MUST_USE dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
@@ -124,6 +131,8 @@ typedef struct dn_fit_input {
     const double *mean, *scale;     /* [n_cols] of the encoder: raw = mean + scale·x, for snapshots in the raw space; NULL: 0 and 1 */
     const dn_encoder *encoder;      /* names the features in warnings; NULL: they are numbered */
     const char *const *class_names; /* [n_classes] for messages; NULL: they are numbered */
+    const uint8_t *role;            /* [n_source_rows] dn_row_role: the rows are those with DN_ROW_TRAIN, in their order; NULL: not known */
+    size_t n_source_rows;
 } dn_fit_input;
 
 enum dn_algorithm_flags {
@@ -151,10 +160,19 @@ struct dn_algorithm {
     /* dn_params_settle's; NULL: nothing to settle. */
     dn_status (*settle)(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
     bool (*drops_first)(const dn_params *params); /* dn_params_drops_first's; NULL: never */
+    /* Whether parameter i matters for the values of the others; one that does not is neither taken nor shown. NULL: all do. */
+    bool (*applies)(const dn_params *params, size_t i);
+    /* dn_params_encoding's; NULL: nothing to ask. */
+    dn_status (*encoding)(const dn_params *params, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err);
     /* Working memory of a fit in bytes, beside the rows. */
     double (*memory)(const dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
     /* Leaves a machine for all n_classes (two of them when called for one of several machines): *out, taken by the caller, and *report untouched on failure. */
     dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err);
+    /* All machines of a decision at once, where they share work (rows of a kernel): machines [n] and reports [n], {0} at first, filled in on success. `input` has all classes. `together` says
+     * whether it is to be called for these parameters and more than two classes; NULL: `fit` is called for each machine. */
+    bool (*together)(const dn_params *params);
+    dn_status (*fit_together)(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines, dn_report *reports,
+                              dn_error *err);
 };
 
 /* The registry, in the catalogue's order. */

@@ -3,19 +3,23 @@
  *   two classes:  one score g, g > 0 chooses the second class
  *   K classes:    K scores, the greatest chooses
  *
- * A model has one machine, or, where K classes are told apart two at a time, many of two classes each (model.h: dn_decision). Three kinds:
+ * A model has one machine, or, where K classes are told apart two at a time, many of two classes each (model.h: dn_decision). Kinds:
  *   linear       g = W x + w0
  *   gaussian     class densities N(m_k, Σ_k): g_k = ln P(C_k) + ln N(x; m_k, Σ_k), quadratic in x; two classes: g_2 − g_1
  *   naive bayes  g_k = ln P(C_k) + Σ_j ln p(x_j | C_k), the factors of features of several kinds; two classes: g_2 − g_1
+ *   kernel       g = Σ_i c_i K(s_i, x) + w0 over support vectors s_i; of two classes only
  * A linear machine may hold class densities too (one covariance for all classes): they give ln P(x), the scores come from W. Only differences of the K scores mean
  * anything: those of such a machine are relative to the mean m of the training rows, w_k = Σ⁻¹(m_k − m), and what the textbook's have in common is left out. */
 #ifndef DISCERN_MACHINE_H
 #define DISCERN_MACHINE_H
 
+#include <discern/kernel.h>
+#include <discern/matrix.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-typedef enum dn_machine_kind { DN_MACHINE_LINEAR, DN_MACHINE_GAUSSIAN, DN_MACHINE_NAIVE_BAYES } dn_machine_kind;
+typedef enum dn_machine_kind { DN_MACHINE_LINEAR, DN_MACHINE_GAUSSIAN, DN_MACHINE_NAIVE_BAYES, DN_MACHINE_KERNEL } dn_machine_kind;
 
 typedef enum dn_covariance { DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL, DN_COVARIANCE_DIAGONAL } dn_covariance;
 
@@ -45,12 +49,32 @@ typedef struct dn_naive_bayes {
     double *at_zero;       /* [3 × K] of the library's own: what x = 0 says of each class (predict/bayes.h) */
 } dn_naive_bayes;
 
+/* The support vectors that the machines of a model share, and their kernel: rows of encoded x, standardised where the encoder standardises (a kernel of raw features would be another). */
+typedef struct dn_support {
+    size_t references; /* machines that have it; the library's own count, which one thread at a time changes */
+    dn_kernel kernel;  /* its factor is the support's */
+    dn_matrix x;       /* [n × d] dense or CSR; the arrays are the support's. precomputed: the entry 1 at the training table's row */
+    struct dni_points *points; /* the library's own: x as prediction walks through it */
+} dn_support;
+
+/* Schölkopf and Smola, Learning with Kernels, section 7.4. */
+typedef struct dn_kernel_machine {
+    dn_support *support;
+    size_t n;        /* support vectors of this machine */
+    uint32_t *index; /* [n] ascending: rows of support->x */
+    double *coef;    /* [n] c_i = α_i t_i, t_i = ±1; of one class α_i */
+    double w0;
+    double
+        norm; /* √(Σ_ij c_i c_j K(s_i, s_j)), the length of w in the kernel's space; NaN when the kernel is not positive semidefinite and the sum is below 0 */
+} dn_kernel_machine;
+
 typedef struct dn_machine {
     dn_machine_kind kind;
     size_t n_classes, n_features;
     double *w, *w0;              /* linear: [n_scores × d], [n_scores]; NULL otherwise */
     dn_gaussians *gaussians;     /* gaussian; linear: the densities behind it, or NULL */
     dn_naive_bayes *naive_bayes; /* naive bayes; NULL otherwise */
+    dn_kernel_machine *kernel;   /* kernel; NULL otherwise */
     double *projection;          /* [n_components × d] rows are directions to project x on (Fisher); NULL: none */
     size_t n_components;
 } dn_machine;

@@ -1,0 +1,130 @@
+/* Parameters of kernels: names, which of them belongs to which kernel, and the kernel they describe. */
+#include "learners/kernel_params.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const dni_kernel_types[] = {"linear",       "polynomial",   "rbf",         "sigmoid", "mahalanobis", "distance",
+                                        "shared_words", "shared_paths", "precomputed", NULL}; /* in the order of dn_kernel_type */
+const char *const dni_kernel_type_meanings[] = {
+    "x'z",
+    "(gamma x'z + coef0)^degree",
+    "exp(-|x - z|^2/(2 width^2))",
+    "tanh(scale x'z + coef0): not positive semidefinite",
+    "exp(-(x - z)'S^-1(x - z)/2)",
+    "exp(-D(x, z)/(2 width^2)) of a metric D",
+    "of two texts, how many different words they have in common, lower-cased",
+    "of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along simple paths of at most `length` labels",
+    "the columns are the kernel's values: row i has K(x_i, x_j) in column j",
+    NULL};
+const char *const dni_kernel_metrics[] = {"euclidean", "manhattan", "chebyshev", "cosine", "edit", NULL}; /* in the order of dn_metric */
+const char *const dni_kernel_metric_meanings[] = {
+    "|x - z|",
+    "the sum of |x_j - z_j|",
+    "the greatest |x_j - z_j|: the kernel is not positive semidefinite for more than two columns",
+    "1 - x'z/(|x| |z|)",
+    "of two texts, how many characters must be changed, added or left out (Levenshtein): not "
+    "positive semidefinite",
+    NULL};
+const char *const dni_kernel_covariances[] = {"estimated", NULL};
+const char *const dni_kernel_covariance_meanings[] = {"that of the training rows", NULL};
+
+static size_t choice_of(const char *const *choices, const char *word) {
+    size_t i = 0;
+    while (strcmp(choices[i], word) != 0)
+        i++;
+    return i;
+}
+
+static dn_kernel_type type_of(const dn_params *p) {
+    return (dn_kernel_type)choice_of(dni_kernel_types, dn_params_word(p, "kernel"));
+}
+
+static double or_else(const dn_params *p, const char *name, double otherwise) {
+    return dn_params_word(p, name) == NULL ? dn_params_number(p, name) : otherwise;
+}
+
+dn_kernel dni_kernel_of(const dn_params *p, size_t n_features) {
+    return (dn_kernel){.type = type_of(p),
+                       .metric = (dn_metric)choice_of(dni_kernel_metrics, dn_params_word(p, "kernel.metric")),
+                       .gamma = or_else(p, "kernel.gamma", 1),
+                       .coef0 = or_else(p, "kernel.coef0", 1),
+                       .scale = or_else(p, "kernel.scale", 2),
+                       .width = or_else(p, "kernel.width", 0),
+                       .degree = (unsigned)dn_params_number(p, "kernel.degree"),
+                       .length = (unsigned)dn_params_number(p, "kernel.length"),
+                       .normalize = dn_params_boolean(p, "kernel.normalize"),
+                       .n_features = n_features};
+}
+
+bool dni_kernel_param_applies(const dn_params *params, size_t i) {
+    static const struct {
+        const char *name;
+        dn_kernel_type of[2];
+    } members[] = {{"kernel.gamma", {DN_KERNEL_POLYNOMIAL, DN_KERNEL_POLYNOMIAL}},
+                   {"kernel.coef0", {DN_KERNEL_POLYNOMIAL, DN_KERNEL_SIGMOID}},
+                   {"kernel.degree", {DN_KERNEL_POLYNOMIAL, DN_KERNEL_POLYNOMIAL}},
+                   {"kernel.scale", {DN_KERNEL_SIGMOID, DN_KERNEL_SIGMOID}},
+                   {"kernel.width", {DN_KERNEL_RBF, DN_KERNEL_DISTANCE}},
+                   {"kernel.metric", {DN_KERNEL_DISTANCE, DN_KERNEL_DISTANCE}},
+                   {"kernel.length", {DN_KERNEL_SHARED_PATHS, DN_KERNEL_SHARED_PATHS}},
+                   {"kernel.covariance", {DN_KERNEL_MAHALANOBIS, DN_KERNEL_MAHALANOBIS}}};
+    const char *name = params->algorithm->params[i].name;
+    const dn_kernel_type type = type_of(params);
+    for (size_t k = 0; k < sizeof members / sizeof members[0]; k++)
+        if (strcmp(members[k].name, name) == 0)
+            return type == members[k].of[0] || type == members[k].of[1];
+    return strcmp(name, "kernel.normalize") != 0 || type != DN_KERNEL_PRECOMPUTED;
+}
+
+static dn_status refuse(const char *field, dn_status status, dn_error *err) {
+    dn_error_set_field(err, field);
+    return status;
+}
+
+dn_status dni_kernel_params_check(const dn_params *p, dn_error *err) {
+    const dn_kernel_type type = type_of(p);
+    const double scale = or_else(p, "kernel.scale", 2);
+    if (type == DN_KERNEL_PRECOMPUTED && dn_params_boolean(p, "kernel.normalize"))
+        return refuse(
+            "kernel.normalize",
+            dn_error_set(err, DN_ERR_ARGUMENT,
+                         "parameter \"kernel.normalize\" must be false for kernel precomputed: of a row to predict its K(x, x) is not "
+                         "known"),
+            err);
+    if (type == DN_KERNEL_SIGMOID && scale == 0)
+        return refuse("kernel.scale", dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"kernel.scale\" must not be 0"), err);
+    return DN_OK;
+}
+
+dn_status dni_kernel_params_settle(dn_params *p, dn_error *err) {
+    const dn_kernel kernel = dni_kernel_of(p, 0);
+    dn_status status = dn_params_set_number(p, "kernel.gamma", kernel.gamma, err);
+    if (status == DN_OK)
+        status = dn_params_set_number(p, "kernel.coef0", kernel.coef0, err);
+    return status == DN_OK ? dn_params_set_number(p, "kernel.scale", kernel.scale, err) : status;
+}
+
+dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
+    size_t n = 0;
+    const double *given = dn_params_list(p, "kernel.covariance", &n);
+    if (type_of(p) != DN_KERNEL_MAHALANOBIS || given == NULL)
+        return DN_OK;
+    if (d > DN_MAX_LIST || n != d * d)
+        return refuse("kernel.covariance",
+                      dn_error_set(err, DN_ERR_ARGUMENT,
+                                   "parameter \"kernel.covariance\" must have %zu x %zu numbers, a row for each feature (got %zu)", d, d,
+                                   n),
+                      err);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < i; j++)
+            if (!(fabs(given[i * d + j] - given[j * d + i]) <= 1e-9 * fmax(fabs(given[i * d + i]), fabs(given[j * d + j]))))
+                return refuse(
+                    "kernel.covariance",
+                    dn_error_set(err, DN_ERR_ARGUMENT,
+                                 "parameter \"kernel.covariance\" must be symmetric: row %zu column %zu is %g, row %zu column %zu is %g",
+                                 i + 1, j + 1, given[i * d + j], j + 1, i + 1, given[j * d + i]),
+                    err);
+    return DN_OK;
+}

@@ -1,0 +1,211 @@
+/* Support vector machine: its parameters, and which solver takes them. */
+#include "learners/kernel_params.h"
+#include "learners/multiclass.h"
+#include "learners/svm_fit.h"
+#include "learners/svm_kernel.h"
+
+#include <string.h>
+
+enum { DENSE_INTERIOR = 1000 }; /* features: a factorisation of d × d in every step pays up to here */
+
+static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo", NULL};
+static const char *const solver_meanings[] = {
+    "interior_point for a linear kernel with up to 1000 features, dual_coordinate_descent beyond or with squared hinge; smo for the others",
+    "linear kernel: primal-dual interior point from the logistic optimum, some 20 steps, each with a matrix of features x features",
+    "linear kernel: one dual variable at a time, for wide and sparse rows",
+    "any kernel: pairs of dual variables chosen by second-order information", NULL};
+static const char *const losses[] = {"hinge", "squared_hinge", NULL};
+static const char *const loss_meanings[] = {"max(0, 1 - t f)", "max(0, 1 - t f)^2; linear kernels with dual_coordinate_descent only", NULL};
+static const char *const intercepts[] = {"free", "penalised", "none", NULL};
+static const char *const intercept_meanings[] = {"not penalised", "penalised as a weight of a feature that is always 1", "w0 = 0", NULL};
+
+static const dn_param params[] = {
+    {.name = "C",
+     .type = DN_PARAM_NUMBER,
+     .meaning = "What a unit of slack costs beside half the squared length of w. null, or hard: slack is not allowed (hard margin).",
+     .default_number = 1,
+     .minimum = 0,
+     .maximum = (double)INFINITY,
+     .open_minimum = true,
+     .open_maximum = true,
+     .word = "hard",
+     .null_word = "hard"},
+    DNI_PARAMS_KERNEL("linear"),
+    {.name = "solver",
+     .type = DN_PARAM_CHOICE,
+     .meaning = "How the minimum is found.",
+     .default_choice = "auto",
+     .choices = solvers,
+     .choice_meanings = solver_meanings},
+    {.name = "loss",
+     .type = DN_PARAM_CHOICE,
+     .meaning = "What slack costs.",
+     .default_choice = "hinge",
+     .choices = losses,
+     .choice_meanings = loss_meanings},
+    {.name = "intercept",
+     .type = DN_PARAM_CHOICE,
+     .meaning = "How w0 is treated.",
+     .default_choice = "free",
+     .choices = intercepts,
+     .choice_meanings = intercept_meanings},
+    {.name = "tolerance",
+     .type = DN_PARAM_NUMBER,
+     .meaning = "Linear kernels: the relative duality gap at which the solution counts as found. Other kernels: the greatest violation of "
+                "the optimality "
+                "conditions, in units of t f. auto: 1e-6 for interior_point, 1e-4 for dual_coordinate_descent, 1e-3 for smo.",
+     .default_choice = "auto",
+     .minimum = 0,
+     .maximum = 1,
+     .open_minimum = true,
+     .word = "auto"},
+    {.name = "max_iterations",
+     .type = DN_PARAM_INTEGER,
+     .meaning = "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 2000), thousands of pairs of smo "
+                "(auto: what 10 "
+                "million or 100 for each row make, whatever is more).",
+     .default_choice = "auto",
+     .minimum = 1,
+     .maximum = 1e9,
+     .word = "auto"},
+    {.name = "cache_mib",
+     .type = DN_PARAM_NUMBER,
+     .meaning = "smo: most memory for rows of the kernel matrix, in MiB.",
+     .default_number = 256,
+     .minimum = 1,
+     .maximum = 1048576},
+    DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_one"),
+    DNI_PARAM_DISCRIMINANTS,
+};
+
+static bool is(const dn_params *p, const char *name, const char *word) {
+    const char *value = dn_params_word(p, name);
+    return value != NULL && strcmp(value, word) == 0;
+}
+
+static bool linear(const dn_params *p) {
+    return is(p, "kernel", "linear") && !dn_params_boolean(p, "kernel.normalize");
+}
+
+static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
+    if (is(p, "solver", "interior_point"))
+        return DNI_SVM_INTERIOR_POINT;
+    if (is(p, "solver", "dual_coordinate_descent"))
+        return DNI_SVM_DUAL_COORDINATE_DESCENT;
+    if (is(p, "solver", "smo") || !linear(p))
+        return DNI_SVM_SMO;
+    return is(p, "loss", "squared_hinge") || n_features > DENSE_INTERIOR ? DNI_SVM_DUAL_COORDINATE_DESCENT : DNI_SVM_INTERIOR_POINT;
+}
+
+static double tolerance_of(const dn_params *p, dni_svm_solver solver) {
+    if (dn_params_word(p, "tolerance") == NULL)
+        return dn_params_number(p, "tolerance");
+    return solver == DNI_SVM_INTERIOR_POINT ? 1e-6 : solver == DNI_SVM_SMO ? 1e-3 : 1e-4;
+}
+
+static double iterations_of(const dn_params *p, dni_svm_solver solver, size_t n_rows) {
+    if (dn_params_word(p, "max_iterations") == NULL)
+        return dn_params_number(p, "max_iterations");
+    return solver == DNI_SVM_INTERIOR_POINT ? 200 : solver == DNI_SVM_SMO ? fmax(10000, ceil((double)n_rows / 10)) : 2000;
+}
+
+static dni_svm_options options_of(const dn_params *p, size_t n_rows, size_t n_features) {
+    const dni_svm_solver solver = solver_of(p, n_features);
+    return (dni_svm_options){.solver = solver,
+                             .intercept = is(p, "intercept", "free")        ? DNI_SVM_FREE
+                                          : is(p, "intercept", "penalised") ? DNI_SVM_PENALISED
+                                                                            : DNI_SVM_NONE,
+                             .squared = is(p, "loss", "squared_hinge"),
+                             .C = dn_params_word(p, "C") != NULL ? (double)INFINITY : dn_params_number(p, "C"),
+                             .tolerance = tolerance_of(p, solver),
+                             .max_iterations = (size_t)iterations_of(p, solver, n_rows),
+                             .cache_bytes = dn_params_number(p, "cache_mib") * 1048576};
+}
+
+/* ---- rules -------------------------------------------------------------------------------------------------------------------------------- */
+static dn_status refuse(const char *field, const char *message, dn_error *err) {
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
+    dn_error_set_field(err, field);
+    return status;
+}
+
+static dn_status check(const dn_params *p, dn_error *err) {
+    const bool smo = is(p, "solver", "smo"), other = !is(p, "solver", "auto") && !smo;
+    if (!linear(p) && other)
+        return refuse("solver", "parameter \"solver\" must be smo or auto for a kernel that is not linear, or normalized", err);
+    if (is(p, "loss", "squared_hinge") && (!linear(p) || smo || is(p, "solver", "interior_point")))
+        return refuse("loss", "parameter \"loss\" = \"squared_hinge\" belongs to the linear kernel and solver dual_coordinate_descent",
+                      err);
+    if (is(p, "loss", "squared_hinge") && is(p, "C", "hard"))
+        return refuse("loss", "parameter \"loss\" = \"squared_hinge\" needs a C: without slack there is no loss", err);
+    if ((!linear(p) || smo) && is(p, "intercept", "penalised"))
+        return refuse("intercept", "parameter \"intercept\" must be free or none for smo: add 1 to the kernel for a penalised one", err);
+    dn_status status = dni_kernel_params_check(p, err);
+    return status == DN_OK ? dni_multiclass_check(p, err) : status;
+}
+
+static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+    static const char *const names[] = {"interior_point", "dual_coordinate_descent", "smo"};
+    (void)n_classes;
+    const dni_svm_options o = options_of(p, n_rows, n_features);
+    dn_status status = dni_kernel_params_shape(p, n_features, err);
+    if (status == DN_OK)
+        status = dn_params_set_word(p, "solver", names[o.solver], err);
+    if (status == DN_OK)
+        status = dn_params_set_number(p, "tolerance", o.tolerance, err);
+    if (status == DN_OK)
+        status = dn_params_set_number(p, "max_iterations", (double)o.max_iterations, err);
+    return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
+}
+
+static bool applies(const dn_params *p, size_t i) {
+    return dni_kernel_param_applies(p, i);
+}
+
+/* ---- fits --------------------------------------------------------------------------------------------------------------------------------- */
+static bool together(const dn_params *p) {
+    return solver_of(p, 0) == DNI_SVM_SMO;
+}
+
+static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+    const dni_svm_options o = options_of(p, n_rows, n_features);
+    const dn_kernel kernel = dni_kernel_of(p, n_features);
+    return o.solver == DNI_SVM_SMO ? dni_svm_kernel_memory(&o, &kernel, n_rows, n_classes, n_slots)
+                                   : dni_svm_linear_memory(&o, n_rows, n_features, n_slots);
+}
+
+static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+    const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
+    return o.solver == DNI_SVM_SMO ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, report, err)
+                                   : dni_svm_linear_fit(input, &o, run, out, report, err);
+}
+
+static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines, dn_report *reports,
+                              dn_error *err) {
+    const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
+    return dni_svm_kernel_fit(input, decision, &o, run, machines, reports, err);
+}
+
+const dn_algorithm dni_algorithm_svm = {
+    .id = "svm",
+    .title = "Support vector machine",
+    .summary = "The surface between two classes that is farthest from both, with a price for the rows that are on the wrong side of the "
+               "margin; with a kernel, "
+               "in a space of many more dimensions. Linear and nonlinear classification with a certificate of optimality; scores, and "
+               "probabilities when calibrated.",
+    .source =
+        "Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Fan, Chen and Lin, JMLR 6, 2005; Hsieh et al., ICML 2008",
+    .stopping_rule = "linear kernels: the relative duality gap (primal - dual)/primal is at most `tolerance`; other kernels: no pair of "
+                     "rows violates the "
+                     "optimality conditions by more than `tolerance`, judged with kernel values in double precision",
+    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STANDARDIZE,
+    .params = params,
+    .n_params = sizeof params / sizeof params[0],
+    .check = check,
+    .settle = settle,
+    .applies = applies,
+    .memory = memory,
+    .fit = fit,
+    .together = together,
+    .fit_together = fit_together,
+};
