@@ -1,0 +1,362 @@
+/* Kernel rows of the active variables: a Gram matrix, or points and a cache of the rows used last. */
+#include "learners/smo_rows.h"
+#include "data/tasks.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { BUFFERS = 2, NONE = UINT32_MAX };
+
+/* A kept row: single precision, of the active variables. */
+struct slot {
+    uint32_t variable;     /* whose; NONE: free */
+    uint32_t before, next; /* in the order of use; slot 0 is the ring's head and keeps nothing */
+};
+
+struct dni_smo_rows {
+    const dn_run *run;
+    dni_gram gram;
+    uint32_t *list;    /* [n] points of the variables */
+    uint32_t *active;  /* [n_active] variables */
+    uint32_t *point;   /* [n_active] their points */
+    uint32_t *place;   /* [n] of variables that are active: where; NONE for the others */
+    uint32_t *support; /* [n] room for a list of variables */
+    size_t n, n_active;
+    bool exact;
+    /* rows of points: */
+    const dni_points *all;
+    dni_points *own;    /* those of the variables, unless they are all points; then NULL */
+    dni_points *part;   /* those that are active, unless all are; then NULL */
+    double *work;       /* for the points */
+    float *kept;        /* [n_slots × n_active] */
+    size_t kept_room;   /* floats */
+    struct slot *slots; /* [n_slots + 1], most that can be: 1 … n_slots keep rows */
+    uint32_t *slot_of;  /* [n] variable's slot; 0: none */
+    size_t n_slots, max_slots;
+    double *buffer[BUFFERS]; /* [n] */
+    unsigned turn;           /* the buffer to fill next */
+};
+
+/* ---- life --------------------------------------------------------------------------------------------------------------------------------- */
+static double least_cache(size_t n) {
+    return 2 * sizeof(float) * (double)n;
+}
+
+/* More rows than variables are never kept. */
+static double cache_floats(size_t n, double bytes) {
+    return fmin(floor(fmax(bytes, least_cache(n)) / sizeof(float)), (double)n * (double)n);
+}
+
+double dni_smo_rows_memory(size_t n, double cache_bytes) {
+    return sizeof(float) * cache_floats(n, cache_bytes) +
+           (double)n * (6 * sizeof(uint32_t) + BUFFERS * sizeof(double) + sizeof(struct slot));
+}
+
+void dni_smo_rows_free(dni_smo_rows *rows) {
+    if (rows == NULL)
+        return;
+    const dn_run *run = rows->run;
+    dni_points_free(rows->own);
+    dni_points_free(rows->part);
+    dn_run_free(run, rows->list);
+    dn_run_free(run, rows->work);
+    dn_run_free(run, rows->kept);
+    dn_run_free(run, rows->slots);
+    dn_run_free(run, rows->buffer[0]);
+    dn_run_free(run, rows);
+}
+
+static void forget(dni_smo_rows *rows) {
+    rows->n_slots = rows->n_active == 0 ? 0 : rows->kept_room / rows->n_active;
+    rows->n_slots = rows->n_slots > rows->max_slots ? rows->max_slots : rows->n_slots;
+    memset(rows->slot_of, 0, rows->n * sizeof *rows->slot_of);
+    for (size_t s = 0; s <= rows->n_slots; s++) {
+        rows->slots[s].variable = NONE;
+        rows->slots[s].before = (uint32_t)(s == 0 ? rows->n_slots : s - 1);
+        rows->slots[s].next = (uint32_t)(s == rows->n_slots ? 0 : s + 1);
+    }
+}
+
+static dn_status get_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err) {
+    void *memory;
+    const size_t n = rows->n;
+    rows->kept_room = (size_t)cache_floats(n, cache_bytes);
+    rows->max_slots = n < 2 ? 2 : n;
+    dn_status status = dni_points_n(rows->all) == n ? DN_OK : dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
+    if (status == DN_OK)
+        status = dn_run_alloc(rows->run, dni_points_work(rows->all) + 1, sizeof(double), "the work of kernel rows", &memory, err);
+    if (status != DN_OK)
+        return status;
+    rows->work = memory;
+    status = dn_run_alloc(rows->run, rows->kept_room, sizeof(float), "the cache of kernel rows (cache_mib)", &memory, err);
+    if (status != DN_OK)
+        return status;
+    rows->kept = memory;
+    status = dn_run_alloc(rows->run, rows->max_slots + 1, sizeof *rows->slots, "the places of kernel rows", &memory, err);
+    if (status != DN_OK)
+        return status;
+    rows->slots = memory;
+    forget(rows);
+    return DN_OK;
+}
+
+static dn_status get_memory(dni_smo_rows *rows, const uint32_t *list, double cache_bytes, dn_error *err) {
+    void *memory;
+    const size_t n = rows->n;
+    dn_status status = dn_run_alloc(rows->run, 6 * n + 1, sizeof(uint32_t), "the variables of a kernel", &memory, err);
+    if (status != DN_OK)
+        return status;
+    rows->list = memory;
+    rows->active = rows->list + n;
+    rows->point = rows->active + n;
+    rows->slot_of = rows->point + n;
+    rows->place = rows->slot_of + n;
+    rows->support = rows->place + n;
+    for (size_t k = 0; k < n; k++) {
+        rows->list[k] = rows->point[k] = list[k];
+        rows->active[k] = rows->place[k] = (uint32_t)k;
+    }
+    rows->n_active = n;
+    status = dn_run_alloc(rows->run, BUFFERS * n + 1, sizeof(double), "the rows of a kernel", &memory, err);
+    if (status != DN_OK)
+        return status;
+    for (size_t b = 0; b < BUFFERS; b++)
+        rows->buffer[b] = (double *)memory + b * n;
+    return rows->gram.single != NULL || rows->gram.exact != NULL ? DN_OK : get_cache(rows, cache_bytes, err);
+}
+
+dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const uint32_t *list, size_t n, double cache_bytes,
+                           const dn_run *run, dni_smo_rows **out, dn_error *err) {
+    void *memory;
+    dn_status status = dn_run_alloc(run, 1, sizeof(dni_smo_rows), "the rows of a kernel", &memory, err);
+    if (status != DN_OK)
+        return status;
+    dni_smo_rows *rows = memory;
+    *rows = (dni_smo_rows){.run = run, .gram = *gram, .n = n, .all = points, .exact = gram->exact != NULL};
+    status = get_memory(rows, list, cache_bytes, err);
+    if (status == DN_OK)
+        *out = rows;
+    else
+        dni_smo_rows_free(rows);
+    return status;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------------------------- */
+static const dni_points *variables_of(const dni_smo_rows *rows) {
+    return rows->own != NULL ? rows->own : rows->all;
+}
+
+static const dni_points *active_points(const dni_smo_rows *rows) {
+    return rows->part != NULL ? rows->part : variables_of(rows);
+}
+
+double dni_smo_rows_self(const dni_smo_rows *rows, size_t i) {
+    const size_t p = rows->list[i];
+    return rows->gram.exact != NULL ? rows->gram.exact[p * rows->gram.n + p] : dni_points_self(rows->all, p);
+}
+
+bool dni_smo_rows_exact(const dni_smo_rows *rows) {
+    return rows->exact;
+}
+
+dn_status dni_smo_rows_make_exact(dni_smo_rows *rows, dn_error *err) {
+    rows->exact = true;
+    if (rows->gram.single == NULL || rows->work != NULL)
+        return DN_OK;
+    rows->gram.single = NULL; /* points are looked at again, row by row */
+    return get_cache(rows, 0, err);
+}
+
+static const double *gather(dni_smo_rows *rows, size_t i, double *to) {
+    const size_t p = rows->list[i], n = rows->gram.n;
+    if (rows->gram.exact != NULL) {
+        const double *row = rows->gram.exact + p * n;
+        if (rows->n_active == n)
+            return row;
+        for (size_t k = 0; k < rows->n_active; k++)
+            to[k] = row[rows->point[k]];
+        return to;
+    }
+    const float *row = rows->gram.single + p * n;
+    for (size_t k = 0; k < rows->n_active; k++)
+        to[k] = (double)row[rows->point[k]];
+    return to;
+}
+
+static void unlink_slot(dni_smo_rows *rows, uint32_t s) {
+    struct slot *slot = &rows->slots[s];
+    rows->slots[slot->before].next = slot->next;
+    rows->slots[slot->next].before = slot->before;
+}
+
+/* The last used stands before the head. */
+static void use_slot(dni_smo_rows *rows, uint32_t s) {
+    struct slot *slot = &rows->slots[s], *head = &rows->slots[0];
+    slot->before = head->before;
+    slot->next = 0;
+    rows->slots[head->before].next = s;
+    head->before = s;
+}
+
+/* The row of variable i in single precision: kept, or computed into the place of the one that was not used for longest. */
+static const float *kept_row(dni_smo_rows *rows, size_t i) {
+    uint32_t s = rows->slot_of[i];
+    const bool known = s != 0;
+    if (!known) {
+        s = rows->slots[0].next;
+        if (rows->slots[s].variable != NONE)
+            rows->slot_of[rows->slots[s].variable] = 0;
+        rows->slots[s].variable = (uint32_t)i;
+        rows->slot_of[i] = s;
+    }
+    float *row = rows->kept + (s - 1) * rows->n_active;
+    unlink_slot(rows, s);
+    use_slot(rows, s);
+    if (!known)
+        dni_points_row(active_points(rows), rows->place[i], 0, rows->n_active, row, rows->work);
+    return row;
+}
+
+dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_error *err) {
+    (void)err;
+    double *to = rows->buffer[rows->turn++ % BUFFERS];
+    if (rows->gram.exact != NULL || rows->gram.single != NULL) {
+        *out = gather(rows, i, to);
+        return DN_OK;
+    }
+    *out = to;
+    if (rows->exact) {
+        dni_points_row_exact(active_points(rows), rows->place[i], 0, rows->n_active, to, rows->work);
+        return DN_OK;
+    }
+    const float *row = kept_row(rows, i);
+    for (size_t k = 0; k < rows->n_active; k++)
+        to[k] = (double)row[k];
+    return DN_OK;
+}
+
+/* ---- which variables are active ----------------------------------------------------------------------------------------------------------- */
+/* Kept rows of variables that stay lose what does not; the others' places are free. New places are used first. */
+static void shrink_kept(dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
+    const size_t before = rows->n_active, n_slots = rows->n_slots;
+    for (size_t s = 1; s <= n_slots; s++) {
+        const uint32_t variable = rows->slots[s].variable;
+        if (variable == NONE)
+            continue;
+        const float *from = rows->kept + (s - 1) * before;
+        float *to = rows->kept + (s - 1) * n_active;
+        for (size_t k = 0; k < n_active; k++)
+            to[k] = from[rows->place[active[k]]];
+    }
+    size_t room = n_active == 0 ? 0 : rows->kept_room / n_active;
+    rows->n_slots = room > rows->max_slots ? rows->max_slots : room;
+    for (uint32_t s = (uint32_t)n_slots + 1; s <= rows->n_slots; s++) {
+        rows->slots[s].variable = NONE;
+        rows->slots[s].before = 0;
+        rows->slots[s].next = rows->slots[0].next;
+        rows->slots[rows->slots[0].next].before = s;
+        rows->slots[0].next = s;
+    }
+}
+
+/* Whether every variable of the list is active now. */
+static bool is_part(const dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
+    for (size_t k = 0; k < n_active; k++)
+        if (rows->place[active[k]] == NONE)
+            return false;
+    return true;
+}
+
+static void set_active(dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
+    for (size_t k = 0; k < rows->n; k++)
+        rows->place[k] = NONE;
+    for (size_t k = 0; k < n_active; k++) {
+        rows->active[k] = active[k];
+        rows->point[k] = rows->list[active[k]];
+        rows->place[active[k]] = (uint32_t)k;
+    }
+    rows->n_active = n_active;
+}
+
+/* Places of rows whose variable is not active any more are free, and first in line. */
+static void drop_inactive(dni_smo_rows *rows) {
+    for (uint32_t s = 1; s <= rows->n_slots; s++) {
+        struct slot *slot = &rows->slots[s];
+        if (slot->variable == NONE || rows->place[slot->variable] != NONE)
+            continue;
+        rows->slot_of[slot->variable] = 0;
+        slot->variable = NONE;
+        unlink_slot(rows, s);
+        slot->before = 0;
+        slot->next = rows->slots[0].next;
+        rows->slots[slot->next].before = s;
+        rows->slots[0].next = s;
+    }
+}
+
+dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size_t n_active, dn_error *err) {
+    const bool of_points = rows->work != NULL, part = is_part(rows, active, n_active);
+    dni_points *chosen = NULL;
+    if (of_points && n_active < rows->n) {
+        dn_status status = dni_points_select(variables_of(rows), active, n_active, rows->run, &chosen, err);
+        if (status != DN_OK)
+            return status;
+    }
+    if (of_points && part)
+        shrink_kept(rows, active, n_active);
+    set_active(rows, active, n_active);
+    if (!of_points)
+        return DN_OK;
+    if (part)
+        drop_inactive(rows);
+    else
+        forget(rows);
+    dni_points_free(rows->part);
+    rows->part = chosen;
+    return DN_OK;
+}
+
+/* ---- sums --------------------------------------------------------------------------------------------------------------------------------- */
+enum { SUM_ROWS = 64 }; /* of a task */
+
+struct exact_sums {
+    const dni_smo_rows *rows;
+    const double *a;
+    double *sums;
+};
+
+static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
+    const struct exact_sums *s = arg;
+    const dni_smo_rows *rows = s->rows;
+    (void)slot;
+    (void)err;
+    const size_t first = task * SUM_ROWS, end = first + SUM_ROWS < rows->n ? first + SUM_ROWS : rows->n;
+    for (size_t k = first; k < end; k++) {
+        const double *row = rows->gram.exact + (size_t)rows->list[k] * rows->gram.n;
+        double sum = 0;
+        for (size_t i = 0; i < rows->n; i++)
+            sum += row[rows->list[i]] * s->a[i];
+        s->sums[k] = sum;
+    }
+    return DN_OK;
+}
+
+dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, const dn_run *run, double *sums, dn_error *err) {
+    if (rows->gram.exact != NULL) {
+        struct exact_sums s = {rows, a, sums};
+        return dni_tasks_run(run, (rows->n + SUM_ROWS - 1) / SUM_ROWS, sum_rows, &s, err);
+    }
+    size_t n_list = 0;
+    for (size_t k = 0; k < rows->n; k++)
+        if (a[k] != 0)
+            rows->support[n_list++] = (uint32_t)k;
+    dni_points *chosen = NULL;
+    dn_status status = DN_OK;
+    if (rows->own == NULL && dni_points_n(rows->all) != rows->n) /* a Gram matrix stood for them so far */
+        status = dni_points_select(rows->all, rows->list, rows->n, rows->run, &chosen, err);
+    if (status == DN_OK)
+        status = dni_points_sums(chosen != NULL ? chosen : variables_of(rows), rows->support, n_list, a, 1, run, sums, err);
+    dni_points_free(chosen);
+    return status;
+}
