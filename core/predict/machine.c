@@ -2,6 +2,7 @@
 #include "predict/machine.h"
 #include "linalg/vector.h"
 #include "predict/linear.h"
+#include "predict/support.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@ void dn_machine_done(dn_machine *machine) {
         free(machine->gaussians);
     }
     dni_bayes_free(machine->naive_bayes);
+    dni_kernel_machine_free(machine->kernel);
     *machine = (dn_machine){0};
 }
 
@@ -332,6 +334,7 @@ dn_status dni_machine_to_raw(const dn_machine *from, const double *mean, const d
                                        densities ? from->gaussians->covariance : DN_COVARIANCE_SHARED, densities, &to, err);
     if (status != DN_OK)
         return status;
+    to.threshold = from->threshold;
     status = convert(from, mean, scale, &to, err);
     if (status == DN_OK)
         *out = to;

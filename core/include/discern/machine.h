@@ -77,6 +77,7 @@ typedef struct dn_machine {
     dn_kernel_machine *kernel;   /* kernel; NULL otherwise */
     double *projection;          /* [n_components × d] rows are directions to project x on (Fisher); NULL: none */
     size_t n_components;
+    double threshold; /* DN_DECISION_OUTLIER: >= 0, a score f < −threshold is an outlier's; 0 of other decisions */
 } dn_machine;
 
 /* 1 for two classes, K otherwise. */

@@ -1,0 +1,174 @@
+/* Support vectors and the machines over them. */
+#include "predict/support.h"
+#include "kernels/points.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A support with the arrays that its views show. */
+struct holder {
+    dn_support shown; /* first: a support is its holder */
+    double *values, *factor;
+    size_t *row_start;
+    uint32_t *cols;
+    size_t room, entry_room; /* rows and entries there is room for */
+};
+
+static struct holder *holder_of(dn_support *support) {
+    return (struct holder *)support;
+}
+
+static dn_status no_memory(size_t n, dn_error *err) {
+    return dn_error_set(err, DN_ERR_MEMORY, "%zu support vectors need memory which the system does not have", n);
+}
+
+/* calloc of a × b things, and one more. */
+static void *zeroes(size_t a, size_t b, size_t size) {
+    return b != 0 && a > SIZE_MAX / 32 / b ? NULL : calloc(a * b + 1, size);
+}
+
+/* ---- a support ---------------------------------------------------------------------------------------------------------------------------- */
+static bool make_arrays(struct holder *h, const dn_kernel *kernel, bool dense) {
+    const size_t d = kernel->n_features;
+    h->values = dense ? zeroes(h->room, d, sizeof *h->values) : zeroes(h->entry_room, 1, sizeof *h->values);
+    h->row_start = dense ? NULL : zeroes(h->room, 1, sizeof *h->row_start);
+    h->cols = dense ? NULL : zeroes(h->entry_room, 1, sizeof *h->cols);
+    h->factor = kernel->factor == NULL ? NULL : zeroes(d, d, sizeof *h->factor);
+    if (h->values == NULL || (!dense && (h->row_start == NULL || h->cols == NULL)) || (kernel->factor != NULL && h->factor == NULL))
+        return false;
+    if (kernel->factor != NULL)
+        memcpy(h->factor, kernel->factor, d * d * sizeof *h->factor);
+    return true;
+}
+
+dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, dn_support **out, dn_error *err) {
+    const bool dense = n_entries == SIZE_MAX;
+    struct holder *h = calloc(1, sizeof *h);
+    if (h == NULL)
+        return no_memory(n, err);
+    h->room = n;
+    h->entry_room = dense ? 0 : n_entries;
+    if (!make_arrays(h, kernel, dense)) {
+        dni_support_unref(&h->shown);
+        return no_memory(n, err);
+    }
+    h->shown.references = 1;
+    h->shown.kernel = *kernel;
+    h->shown.kernel.factor = h->factor;
+    h->shown.x =
+        dense ? dn_matrix_dense(h->values, 0, kernel->n_features) : dn_matrix_csr(h->row_start, h->cols, h->values, 0, kernel->n_features);
+    *out = &h->shown;
+    return DN_OK;
+}
+
+void dni_support_add(dn_support *support, dn_matrix x) {
+    struct holder *h = holder_of(support);
+    const size_t d = support->x.n_cols, first = support->x.n_rows;
+    assert(x.kind == support->x.kind && x.n_cols == d && x.n_rows <= h->room - first);
+    for (size_t i = 0; i < x.n_rows && x.kind == DN_DENSE; i++)
+        memcpy(h->values + (first + i) * d, x.values + i * x.stride, d * sizeof *h->values);
+    if (x.kind == DN_CSR && x.n_rows > 0) {
+        const size_t from = x.row_start[0], n = x.row_start[x.n_rows] - from, at = h->row_start[first];
+        assert(n <= h->entry_room - at);
+        if (n > 0) {
+            memcpy(h->values + at, x.values + from, n * sizeof *h->values);
+            memcpy(h->cols + at, x.cols + from, n * sizeof *h->cols);
+        }
+        for (size_t i = 1; i <= x.n_rows; i++)
+            h->row_start[first + i] = at + (x.row_start[i] - from);
+    }
+    support->x.n_rows += x.n_rows;
+}
+
+static size_t n_entries_of(dn_matrix x) {
+    return x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows];
+}
+
+dn_status dni_support_end(dn_support *support, dn_error *err) {
+    dni_points *points = NULL;
+    if (support->x.n_rows == 0)
+        return DN_OK;
+    dn_status status = dni_points_new(&support->kernel, support->x.n_rows, n_entries_of(support->x), NULL, &points, err);
+    if (status == DN_OK) {
+        dni_points_add(points, support->x);
+        status = dni_points_end(points, err);
+    }
+    if (status == DN_OK)
+        support->points = points;
+    else
+        dni_points_free(points);
+    return status;
+}
+
+dn_support *dni_support_ref(dn_support *support) {
+    support->references++;
+    return support;
+}
+
+void dni_support_unref(dn_support *support) {
+    if (support == NULL || (support->references > 0 && --support->references > 0))
+        return;
+    struct holder *h = holder_of(support);
+    dni_points_free(support->points);
+    free(h->values);
+    free(h->factor);
+    free(h->row_start);
+    free(h->cols);
+    free(h);
+}
+
+double dni_support_memory(const dn_support *support) {
+    const dn_matrix x = support->x;
+    const double n = (double)x.n_rows, d = (double)x.n_cols, entries = x.kind == DN_DENSE ? n * d : (double)n_entries_of(x);
+    const double each = x.kind == DN_DENSE ? sizeof(double) : sizeof(double) + sizeof(uint32_t);
+    return sizeof(struct holder) + entries * each + (x.kind == DN_CSR ? (n + 1) * sizeof(size_t) : 0) +
+           (support->kernel.factor == NULL ? 0 : d * d * sizeof(double)) +
+           (support->points == NULL ? 0 : dni_points_memory(&support->kernel, x.n_rows, x.n_cols, entries));
+}
+
+/* ---- a machine ---------------------------------------------------------------------------------------------------------------------------- */
+dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out, dn_error *err) {
+    dn_kernel_machine *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return no_memory(n, err);
+    m->n = n;
+    m->index = zeroes(n, 1, sizeof *m->index);
+    m->coef = zeroes(n, 1, sizeof *m->coef);
+    if (m->index == NULL || m->coef == NULL) {
+        dni_kernel_machine_free(m);
+        return no_memory(n, err);
+    }
+    m->support = dni_support_ref(support);
+    *out = (dn_machine){.kind = DN_MACHINE_KERNEL, .n_classes = 2, .n_features = support->kernel.n_features, .kernel = m};
+    return DN_OK;
+}
+
+void dni_kernel_machine_free(dn_kernel_machine *machine) {
+    if (machine == NULL)
+        return;
+    dni_support_unref(machine->support);
+    free(machine->index);
+    free(machine->coef);
+    free(machine);
+}
+
+/* Four sums, because a single one would wait for itself. */
+void dni_kernel_machine_scores(const dn_kernel_machine *machine, const double *k, size_t stride, size_t n_rows, double *score,
+                               size_t score_stride) {
+    const uint32_t *index = machine->index;
+    const double *coef = machine->coef;
+    const size_t n = machine->n, whole = n - n % 4;
+    for (size_t r = 0; r < n_rows; r++, k += stride) {
+        double sum[4] = {0};
+        for (size_t i = 0; i < whole; i += 4) {
+            sum[0] += coef[i] * k[index[i]];
+            sum[1] += coef[i + 1] * k[index[i + 1]];
+            sum[2] += coef[i + 2] * k[index[i + 2]];
+            sum[3] += coef[i + 3] * k[index[i + 3]];
+        }
+        for (size_t i = whole; i < n; i++)
+            sum[i - whole] += coef[i] * k[index[i]];
+        score[r * score_stride] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + machine->w0;
+    }
+}
