@@ -121,7 +121,7 @@ static void add_tile(const struct judge *t, size_t n, const double *weight) {
     dn_decision decision = t->model->decision;
     for (size_t i = 0; i < n; i++) {
         const double *g = t->scores + i * t->n_scores;
-        t->predicted[i] = dn_decision_label(decision, K, g);
+        t->predicted[i] = dni_model_label(t->model, g);
         if (t->class_scores != NULL)
             (void)dn_decision_class_scores(decision, K, g, t->class_scores + i * K);
         if (t->probabilities != NULL)

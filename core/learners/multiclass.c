@@ -26,6 +26,8 @@ const char *const dni_discriminants_meanings[] = {"every class: claimed by none 
                                                   "all but the last, which is what none claims; claimed by several is ambiguous", NULL};
 
 dn_decision dn_params_decision(const dn_params *params) {
+    if (!(params->algorithm->flags & DN_ALGORITHM_TARGET))
+        return DN_DECISION_OUTLIER;
     if (!dn_params_has(params, "multiclass"))
         return DN_DECISION_NATIVE;
     const char *word = dn_params_word(params, "multiclass");

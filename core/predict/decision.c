@@ -101,12 +101,15 @@ static bool wins_all(const double *scores, size_t K, size_t k) {
 }
 
 size_t dn_decision_label(dn_decision decision, size_t K, const double *scores) {
+    if (decision == DN_DECISION_OUTLIER)
+        return scores[0] < 0;
     if (K == 2)
         return scores[0] > 0;
     size_t claimed = 0, last = DN_AMBIGUOUS;
     switch (decision) {
     case DN_DECISION_NATIVE:
     case DN_DECISION_ONE_VS_REST:
+    case DN_DECISION_OUTLIER:
         return greatest(scores, K);
     case DN_DECISION_ONE_VS_ONE:
         return most_votes(scores, K);
@@ -151,7 +154,7 @@ size_t dn_decision_candidates(dn_decision decision, size_t K, const double *scor
 }
 
 bool dn_decision_has_probabilities(dn_decision decision, size_t K) {
-    return K == 2 || decision != DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT;
+    return decision != DN_DECISION_OUTLIER && (K == 2 || decision != DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
 }
 
 size_t dn_decision_work(dn_decision decision, size_t K) {
@@ -188,8 +191,9 @@ void dn_decision_probabilities(dn_decision decision, size_t K, const double *sco
 
 bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scores, double *m) {
     if (K == 2) {
-        m[0] = -0.5 * scores[0];
-        m[1] = 0.5 * scores[0];
+        const double second = decision == DN_DECISION_OUTLIER ? -scores[0] : scores[0];
+        m[0] = -0.5 * second;
+        m[1] = 0.5 * second;
         return true;
     }
     if (dn_decision_n_scores(decision, K) != K || pairwise(decision, K)) /* three pairs are three scores too */

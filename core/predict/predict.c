@@ -174,6 +174,12 @@ bool dni_model_scores_good(const dn_model *model, const double *scores) {
     return good;
 }
 
+size_t dni_model_label(const dn_model *model, const double *scores) {
+    if (model->decision == DN_DECISION_OUTLIER)
+        return scores[0] < -model->machines[0].threshold;
+    return dn_decision_label(model->decision, model->classes.shown.n, scores);
+}
+
 /* ---- what explains them ------------------------------------------------------------------------------------------------------------------------- */
 /* ‖w_c − w_j‖ for all j. */
 static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
@@ -245,14 +251,21 @@ static double log_density_of(const dn_model *m, const struct entries *entries, c
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------------------------------------------------- */
+static void mark(bool *candidates, size_t K, size_t label) {
+    for (size_t k = 0; k < K; k++)
+        candidates[k] = k == label;
+}
+
 /* Row i from its scores on. */
 static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i, struct room *room, const dn_prediction *out) {
     const size_t K = m->classes.shown.n;
     if (out->label != NULL)
-        out->label[i] = dn_decision_label(m->decision, K, scores);
+        out->label[i] = dni_model_label(m, scores);
     if (out->probabilities != NULL)
         dn_decision_probabilities(m->decision, K, scores, out->probabilities + i * K, room->coupling);
-    if (out->candidates != NULL)
+    if (out->candidates != NULL && m->decision == DN_DECISION_OUTLIER)
+        mark(out->candidates + i * K, K, dni_model_label(m, scores));
+    else if (out->candidates != NULL)
         dn_decision_candidates(m->decision, K, scores, out->candidates + i * K);
     if (out->distance != NULL)
         out->distance[i] = distance_of(m, scores, room);

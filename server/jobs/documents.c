@@ -25,6 +25,8 @@ const char *jobs_decision_name(dn_decision decision) {
         return "one_vs_one";
     case DN_DECISION_ONE_VS_ONE_STRICT:
         return "one_vs_one_strict";
+    case DN_DECISION_OUTLIER:
+        return "outlier";
     case DN_DECISION_NATIVE:
         break;
     }

@@ -136,7 +136,7 @@ typedef struct dn_fit_input {
 } dn_fit_input;
 
 enum dn_algorithm_flags {
-    DN_ALGORITHM_TARGET = 1,        /* needs a target column */
+    DN_ALGORITHM_TARGET = 1,        /* needs a target column; without it the method learns what rows are like, and tells outliers */
     DN_ALGORITHM_PROBABILITIES = 2, /* scores are log-odds: they become probabilities (decision.h) */
     DN_ALGORITHM_STANDARDIZE = 4,   /* features.standardize defaults to on */
     DN_ALGORITHM_STREAMS = 8,       /* works on dn_rows that are not in memory */
