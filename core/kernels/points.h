@@ -19,6 +19,9 @@ typedef struct dni_points dni_points;
 DN_MUST_USE dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows, size_t n_entries /* of sparse rows; SIZE_MAX: dense */,
                                      const dn_run *run, dni_points **out, dn_error *err);
 void dni_points_add(dni_points *points, dn_matrix x);
+/* precomputed: places [n_rows], copied, says that row i is the row places[i] of the kernel's matrix, whose columns the features are: K(x_i, x_j) is entry places[j] of row i, in the mean with entry places[i] of
+ * row j. Without it rows are what a model keeps, a single 1 at their place, and K is an inner product. Other kernels: nothing. Before dni_points_end. */
+DN_MUST_USE dn_status dni_points_places(dni_points *points, const uint32_t *places, dn_error *err);
 DN_MUST_USE dn_status dni_points_end(dni_points *points, dn_error *err);
 void dni_points_free(dni_points *points); /* NULL is allowed */
 /* Bytes that so many rows take at most. */

@@ -1,0 +1,27 @@
+/* A kernel as a function of what two rows have to do with each other: their inner product, or their distance. */
+#ifndef DNI_KERNELS_KERNEL_H
+#define DNI_KERNELS_KERNEL_H
+
+#include <discern/kernel.h>
+
+/* What K is a function of. */
+typedef enum dni_form {
+    DNI_FORM_PRODUCT,   /* x'z */
+    DNI_FORM_SQUARE,    /* ‖x − z‖² */
+    DNI_FORM_MANHATTAN, /* Σ|x_j − z_j| */
+    DNI_FORM_CHEBYSHEV, /* max|x_j − z_j| */
+    DNI_FORM_COSINE,    /* x'z, ‖x‖² and ‖z‖² */
+    DNI_FORM_EDIT       /* Levenshtein distance */
+} dni_form;
+dni_form dni_kernel_form(const dn_kernel *kernel);
+
+/* K of two rows with inner product `product`, before `normalize`; kernels of the form product. */
+double dni_kernel_of_product(const dn_kernel *kernel, double product);
+/* K of two rows at distance `distance`, of the form square its square; kernels of the other forms. Mahalanobis: of rows multiplied by the factor. */
+double dni_kernel_of_distance(const dn_kernel *kernel, double distance);
+/* The cosine's distance of two rows with these squared lengths. */
+double dni_cosine_distance(double product, double square_x, double square_z);
+/* K/√(K(x, x) K(z, z)); 0 where one of them is not above 0. At most 1 in size but for rounding, and 1 for equal rows. */
+double dni_kernel_normalized(double value, double self_x, double self_z);
+
+#endif
