@@ -129,28 +129,37 @@ static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
     return dn_params_new(algorithm, &p->params, err);
 }
 
+/* A list of numbers, set when the algorithm knows the name. */
+static dn_status read_list(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
+    const size_t n = dni_read_count(r, 8);
+    double *list = malloc((n + 1) * sizeof *list);
+    dn_status status = list == NULL ? DN_ERR_MEMORY : DN_OK;
+    if (status == DN_OK && (r->failed || n > DN_MAX_LIST || !dni_read_f64s(r, list, n)))
+        status = corrupt("a parameter has no value", err);
+    else if (status == DN_OK && dn_params_has(params, name))
+        status = dn_params_set_list(params, name, list, n, NULL);
+    free(list);
+    if (status == DN_ERR_MEMORY)
+        return dn_error_set(err, status, "no memory for a list of %zu numbers", n);
+    return status == DN_ERR_ARGUMENT ? corrupt("a parameter breaks its rule", err) : status;
+}
+
 /* A parameter's value; the algorithm may have forgotten its name. */
 static dn_status read_value(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
     uint8_t kind = dni_read_u8(r);
     char word[64];
-    double number = 0, list[DN_MAX_LIST];
-    size_t n = 0;
-    if (kind == VALUE_WORD ? !read_name(r, word, sizeof word) : kind > VALUE_LIST)
+    double number = 0;
+    if (kind == VALUE_LIST)
+        return read_list(r, params, name, err);
+    if (kind == VALUE_WORD ? !read_name(r, word, sizeof word) : kind != VALUE_NUMBER)
         return corrupt("a parameter has no value", err);
     if (kind == VALUE_NUMBER)
         number = dni_read_f64(r);
-    if (kind == VALUE_LIST) {
-        n = dni_read_count(r, 8);
-        if (n > DN_MAX_LIST || !dni_read_f64s(r, list, n))
-            return corrupt("a parameter has no value", err);
-    }
     if (r->failed || !dn_params_has(params, name))
         return DN_OK;
     bool set = false;
     if (kind == VALUE_WORD)
         set = dn_params_set_word(params, name, word, NULL) == DN_OK;
-    else if (kind == VALUE_LIST)
-        set = dn_params_set_list(params, name, list, n, NULL) == DN_OK;
     else
         set = dn_params_set_number(params, name, number, NULL) == DN_OK ||
               ((number == 0 || number == 1) && dn_params_set_boolean(params, name, number == 1, NULL) == DN_OK);

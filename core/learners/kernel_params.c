@@ -1,5 +1,6 @@
 /* Parameters of kernels: names, which of them belongs to which kernel, and the kernel they describe. */
 #include "learners/kernel_params.h"
+#include "linalg/cholesky.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,6 +107,25 @@ dn_status dni_kernel_params_settle(dn_params *p, dn_error *err) {
     return status == DN_OK ? dn_params_set_number(p, "kernel.scale", kernel.scale, err) : status;
 }
 
+/* Without an inverse there is no distance. At most DN_MAX_LIST numbers: a moment's work, which nobody needs to stop. */
+static dn_status check_definite(const double *given, size_t d, dn_error *err) {
+    const dn_run run = dn_run_default();
+    double *factor = malloc(d * d * sizeof *factor);
+    bool definite = false;
+    if (factor == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for a covariance of %zu features", d);
+    memcpy(factor, given, d * d * sizeof *factor);
+    dn_status status = dni_cholesky(&run, factor, d, &definite, err);
+    free(factor);
+    if (status != DN_OK || definite)
+        return status;
+    return refuse("kernel.covariance",
+                  dn_error_set(err, DN_ERR_ARGUMENT,
+                               "parameter \"kernel.covariance\" must be positive definite: some combination of the features has no "
+                               "variance, or a negative one"),
+                  err);
+}
+
 dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
     size_t n = 0;
     const double *given = dn_params_list(p, "kernel.covariance", &n);
@@ -126,5 +146,5 @@ dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
                                  "parameter \"kernel.covariance\" must be symmetric: row %zu column %zu is %g, row %zu column %zu is %g",
                                  i + 1, j + 1, given[i * d + j], j + 1, i + 1, given[j * d + i]),
                     err);
-    return DN_OK;
+    return check_definite(given, d, err);
 }

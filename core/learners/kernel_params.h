@@ -11,8 +11,8 @@ extern const char *const dni_kernel_metrics[], *const dni_kernel_metric_meanings
 extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_meanings[];
 #define DNI_KERNEL_NUMBER(id, text, low, open)                                                                                             \
     {                                                                                                                                      \
-        .name = id, .type = DN_PARAM_NUMBER, .meaning = text, .default_choice = "auto", .minimum = low, .maximum = (double)INFINITY,       \
-        .open_minimum = open, .open_maximum = true, .word = "auto"                                                                         \
+        .name = id, .type = DN_PARAM_NUMBER, .meaning = text, .default_number = 1, .default_choice = "auto", .minimum = low,               \
+        .maximum = (double)INFINITY, .open_minimum = open, .open_maximum = true, .word = "auto"                                            \
     }
 #define DNI_PARAMS_KERNEL(standard)                                                                                                        \
     {.name = "kernel",                                                                                                                     \

@@ -53,7 +53,7 @@ DN_MUST_USE dn_status dn_params_set_word(dn_params *params, const char *name, co
 DN_MUST_USE dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err);
 /* values [n] is copied; DN_ERR_MEMORY too. The error's row is the place of a number that breaks the rule. A list has 1 … DN_MAX_LIST numbers. */
 DN_MUST_USE dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n, dn_error *err);
-#define DN_MAX_LIST 1000
+#define DN_MAX_LIST 65536
 /* Rules between parameters (the algorithm's own check); called once after the last set. */
 DN_MUST_USE dn_status dn_params_check(const dn_params *params, dn_error *err);
 /* What only the number of classes can tell: lists that are distributions have a share for each class, and their sum is 1 within 1e-9. DN_ERR_ARGUMENT, field. */
