@@ -1,6 +1,7 @@
 /* The catalogue of algorithms: written from the descriptors of the library, so that one added there appears here. */
 #include "api/handlers.h"
 #include "api/support.h"
+#include "jobs/params.h"
 
 #include <discern/algorithm.h>
 #include <math.h>
@@ -54,14 +55,15 @@ static void put_range(struct json_writer *w, const dn_param *p) {
     json_kv_double(w, "maximum", p->maximum);
     json_kv_bool(w, "exclusive_minimum", p->open_minimum && isfinite(p->minimum));
     json_kv_bool(w, "exclusive_maximum", p->open_maximum && isfinite(p->maximum));
-    if (p->type != DN_PARAM_LIST)
-        json_kv_string(w, "word", p->word);
+    if (p->type == DN_PARAM_LIST)
+        return;
+    json_kv_string(w, "word", p->word);
+    if (p->null_word)
+        json_kv_string(w, "null_means", p->null_word);
 }
 
-static void put_param(struct json_writer *w, const dn_param *p) {
-    json_begin_object(w);
-    json_kv_string(w, "name", p->name);
-    json_kv_string(w, "type", type_name(p->type));
+/* What every parameter has, but its name and type. */
+static void put_rest(struct json_writer *w, const dn_param *p) {
     put_default(w, p);
     if (p->choices)
         put_choices(w, p);
@@ -70,6 +72,44 @@ static void put_param(struct json_writer *w, const dn_param *p) {
     if (p->type == DN_PARAM_LIST)
         json_kv_bool(w, "distribution", p->distribution);
     json_kv_string(w, "meaning", p->meaning);
+}
+
+/* For which types of the object the member at place i matters. */
+static void put_types(struct json_writer *w, const dn_algorithm *a, const dn_param *owner, size_t i) {
+    const uint64_t choices = jobs_param_choices(a, i);
+    json_put_key(w, "applies_to");
+    json_begin_array(w);
+    for (size_t k = 0; k < 64 && choices >> k; k++)
+        if (choices >> k & 1)
+            json_put_string(w, owner->choices[k]);
+    json_end_array(w);
+}
+
+static void put_members(struct json_writer *w, const dn_algorithm *a, const dn_param *owner) {
+    json_put_key(w, "members");
+    json_begin_array(w);
+    for (size_t i = 0; i < a->n_params; i++) {
+        const dn_param *p = &a->params[i];
+        if (!jobs_param_belongs(p, owner->name))
+            continue;
+        json_begin_object(w);
+        json_kv_string(w, "name", jobs_param_member(p));
+        json_kv_string(w, "type", type_name(p->type));
+        put_types(w, a, owner, i);
+        put_rest(w, p);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void put_param(struct json_writer *w, const dn_algorithm *a, const dn_param *p) {
+    const bool object = jobs_param_is_object(a, p->name);
+    json_begin_object(w);
+    json_kv_string(w, "name", p->name);
+    json_kv_string(w, "type", object ? "object" : type_name(p->type));
+    put_rest(w, p);
+    if (object)
+        put_members(w, a, p);
     json_end_object(w);
 }
 
@@ -111,7 +151,8 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
     json_put_key(w, "parameters");
     json_begin_array(w);
     for (size_t i = 0; i < a->n_params; i++)
-        put_param(w, &a->params[i]);
+        if (!jobs_param_member(&a->params[i]))
+            put_param(w, a, &a->params[i]);
     json_end_array(w);
     json_end_object(w);
 }

@@ -1,6 +1,7 @@
 /* The answer of POST /v1/jobs?dry_run=true: the job as it would run. */
 #include "api/job_spec.h"
 #include "base/json_write.h"
+#include "jobs/params.h"
 
 #include <math.h>
 

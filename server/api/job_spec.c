@@ -129,7 +129,7 @@ static void check_classes(struct job_request *r) {
     dn_error err;
     dn_error_clear(&err);
     if (r->has_target && r->spec.params && dn_params_check_classes(r->spec.params, r->n_classes, &err) != DN_OK)
-        json_fault(r->problem, "/params", err.field[0] ? err.field : NULL, "%s", err.message);
+        job_params_fault(r, &err);
 }
 
 /* Rules between parameters and the shape of what is trained on. */
@@ -141,10 +141,8 @@ static void check_shape(struct job_request *r) {
     dn_status status = dn_params_copy(r->spec.params, &used, &err);
     if (status == DN_OK)
         status = dn_params_settle(used, (size_t)r->dataset.n_rows, r->n_features, n_classes, &err);
-    if (status == DN_ERR_ARGUMENT)
-        json_fault(r->problem, "/params", err.field[0] ? err.field : NULL, "%s", err.message);
-    else if (status != DN_OK)
-        problem_set(r->problem, PROBLEM_UNAVAILABLE, "%s", err.message);
+    if (status != DN_OK)
+        job_params_fault(r, &err);
     dn_params_free(used);
 }
 

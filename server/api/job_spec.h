@@ -85,5 +85,7 @@ void job_validation_read(struct job_request *r, const json_t *root);
 void job_names_write(const struct job_request *r, struct json_writer *w);
 /* Algorithm and its parameters (job_params.c). */
 void job_params_read(struct job_request *r, const json_t *root);
+/* The fault that the core finds in the parameters: at the one that err->field names, and its item err->row. */
+void job_params_fault(struct job_request *r, const dn_error *err);
 
 #endif

@@ -1,9 +1,17 @@
 /* What training leaves, as JSON and as problems. */
 #include "jobs/documents.h"
+#include "jobs/params.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+void jobs_numbers_put(const double *numbers, size_t n, struct json_writer *w) {
+    json_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        json_put_double(w, numbers[i]);
+    json_end_array(w);
+}
 
 void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w) {
     if (classes->type == DN_NUMERIC)
@@ -278,7 +286,7 @@ static void place_of(const dn_error *err, const struct jobs_spec *spec, struct b
     else if (spec->weighted && strcmp(err->field, spec->weight.name) == 0)
         buf_puts(out, "/weight");
     else if (dn_params_has(spec->params, err->field))
-        json_pointer(out, "/params", err->field);
+        jobs_param_pointer(err->field, out);
     else
         buf_puts(out, "/features");
 }

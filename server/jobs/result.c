@@ -3,24 +3,18 @@
 
 #include "base/json_write.h"
 #include "jobs/documents.h"
+#include "jobs/params.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_NAMES 16384 /* of features in a model's description */
 
-static void numbers_write(const char *name, const double *numbers, size_t n, struct json_writer *w) {
-    json_put_key(w, name);
-    json_begin_array(w);
-    for (size_t i = 0; i < n; i++)
-        json_put_double(w, numbers[i]);
-    json_end_array(w);
-}
-
 static void list_write(const dn_detail *details, size_t n, struct json_writer *w) {
     for (size_t i = 0; i < n; i++) {
-        if (details[i].list)
-            numbers_write(details[i].name, details[i].list, details[i].n_list, w);
-        else if (details[i].text[0])
+        if (details[i].list) {
+            json_put_key(w, details[i].name);
+            jobs_numbers_put(details[i].list, details[i].n_list, w);
+        } else if (details[i].text[0])
             json_kv_string(w, details[i].name, details[i].text);
         else
             json_kv_double(w, details[i].name, details[i].number);

@@ -10,33 +10,6 @@
 
 #define MAX_INDEX ((int64_t)1 << 40)
 
-static void list_write(struct json_writer *w, const char *name, const dn_param_value *value) {
-    json_put_key(w, name);
-    json_begin_array(w);
-    for (size_t i = 0; i < value->n_list; i++)
-        json_put_double(w, value->list[i]);
-    json_end_array(w);
-}
-
-void jobs_params_write(const dn_params *params, struct buf *out) {
-    struct json_writer w;
-    json_writer_init(&w, out);
-    json_begin_object(&w);
-    for (size_t i = 0; i < params->algorithm->n_params; i++) {
-        const dn_param *p = &params->algorithm->params[i];
-        const dn_param_value *v = &params->values[i];
-        if (v->word)
-            json_kv_string(&w, p->name, v->word);
-        else if (v->list)
-            list_write(&w, p->name, v);
-        else if (p->type == DN_PARAM_BOOLEAN)
-            json_kv_bool(&w, p->name, v->number != 0);
-        else
-            json_kv_double(&w, p->name, v->number);
-    }
-    json_end_object(&w);
-}
-
 static void params_write(const dn_params *params, struct json_writer *w) {
     json_put_key(w, "numbers");
     json_begin_object(w);
@@ -53,8 +26,10 @@ static void params_write(const dn_params *params, struct json_writer *w) {
     json_put_key(w, "lists");
     json_begin_object(w);
     for (size_t i = 0; i < params->algorithm->n_params; i++)
-        if (params->values[i].list)
-            list_write(w, params->algorithm->params[i].name, &params->values[i]);
+        if (params->values[i].list) {
+            json_put_key(w, params->algorithm->params[i].name);
+            jobs_numbers_put(params->values[i].list, params->values[i].n_list, w);
+        }
     json_end_object(w);
 }
 

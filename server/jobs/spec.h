@@ -58,8 +58,6 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out);
 /* Back. Strings and arrays live in the arena, params are freed by jobs_spec_done. PROBLEM_INTERNAL: the stored text is damaged, or names what this binary does not know. */
 bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out, struct problem *problem);
 void jobs_spec_done(struct jobs_spec *spec);
-/* The parameters as a JSON object: numbers, words, booleans as they would be given. */
-void jobs_params_write(const dn_params *params, struct buf *out);
 /* Members "weight", "class_weight" and "validation" as they would be given, into the object that is open; null where there is none. */
 void jobs_spec_put_options(const struct jobs_spec *spec, struct json_writer *w);
 
