@@ -16,6 +16,7 @@ struct judge {
     double *table;  /* [n_scores × width] linear machines side by side, for sparse rows transposed; NULL for others and for raw rows */
     double *x;      /* [width] an encoded row of other machines, expanded */
     double *work;   /* of the machines, or of a prediction */
+    double *layers; /* [DNI_TILE_ROWS × units] what the layers of a network say of a tile; NULL for others and for raw rows */
     double *scores; /* [DNI_TILE_ROWS × n_scores] */
     double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
@@ -47,15 +48,28 @@ static bool has_class_scores(const dn_model *m, double *scores, double *class_sc
     return dn_decision_class_scores(m->decision, m->classes.shown.n, scores, class_scores);
 }
 
+/* Numbers of a tile in all layers of the model's networks; 0: there is none. */
+static size_t layers_size(const dn_model *m) {
+    size_t most = 0;
+    for (size_t k = 0; k < m->n_machines; k++) {
+        if (m->machines[k].kind != DN_MACHINE_NETWORK)
+            return 0;
+        const dni_layers layers = dni_network_layers(m->machines[k].network, m->n_features);
+        const size_t units = dni_layers_units(&layers);
+        most = units > most ? units : most;
+    }
+    return DNI_TILE_ROWS * most;
+}
+
 /* Everything but the metrics. `raw`: for raw rows. */
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct judge *t, dn_error *err) {
     size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS,
            coupling = dn_decision_work(m->decision, K);
     size_t linear = m->linear && !raw ? S * width : 0, other = m->linear || raw ? 0 : width;
-    size_t work = raw ? dn_model_workspace(m) : m->work;
+    size_t work = raw ? dn_model_workspace(m) : m->work, layers = raw ? 0 : layers_size(m);
     *t = (struct judge){.model = m, .run = run, .n_classes = K, .n_scores = S, .width = width};
-    dn_status status =
-        dn_run_alloc(run, linear + other + work + tile * (S + 2 * K + 1) + coupling, sizeof(double), "the scores", &t->numbers, err);
+    dn_status status = dn_run_alloc(run, linear + other + work + tile * (S + 2 * K + 1) + coupling + layers, sizeof(double), "the scores",
+                                    &t->numbers, err);
     if (status == DN_OK)
         status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", &t->labels, err);
     if (status != DN_OK)
@@ -69,6 +83,7 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     t->probabilities = t->class_scores + tile * K;
     t->weight = t->probabilities + tile * K;
     t->coupling = t->weight + tile;
+    t->layers = layers > 0 ? t->coupling + coupling : NULL;
     t->truth = t->labels;
     t->predicted = t->truth + tile;
     if (!has_class_scores(m, t->scores, t->class_scores))
@@ -154,13 +169,33 @@ static void score_row(const struct judge *t, dn_matrix x, double *scores) {
     }
 }
 
-static void score_tile(const struct judge *t, dn_matrix x) {
+/* Networks go through matrix products: thousands of weights for each row. */
+static dn_status score_layers(const struct judge *t, dn_matrix x, dn_error *err) {
+    for (size_t k = 0, first = 0; k < t->model->n_machines; k++) {
+        const dn_machine *machine = &t->model->machines[k];
+        const dni_layers layers = dni_network_layers(machine->network, machine->n_features);
+        const size_t own = dn_machine_n_scores(machine);
+        dn_status status = dni_layers_forward(&layers, machine->network->w, x, t->run, t->layers, err);
+        if (status != DN_OK)
+            return status;
+        const double *last = t->layers + x.n_rows * (dni_layers_units(&layers) - own);
+        for (size_t i = 0; i < x.n_rows; i++)
+            memcpy(t->scores + i * t->n_scores + first, last + i * own, own * sizeof *last);
+        first += own;
+    }
+    return DN_OK;
+}
+
+static dn_status score_tile(const struct judge *t, dn_matrix x, dn_error *err) {
+    if (t->layers != NULL)
+        return score_layers(t, x, err);
     if (t->table != NULL) {
         dni_tile_scores(x, t->table, t->n_scores, t->scores);
-        return;
+        return DN_OK;
     }
     for (size_t i = 0; i < x.n_rows; i++)
         score_row(t, dn_matrix_rows(x, i, 1), t->scores + i * t->n_scores);
+    return DN_OK;
 }
 
 /* Weights of the next n rows of the source that take part; *at: where the search goes on. */
@@ -177,9 +212,10 @@ static dn_status judge_piece(const struct judge *t, const dni_judging *j, const 
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         size_t n = block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
         dn_status status = dn_run_stop(t->run, err);
+        if (status == DN_OK)
+            status = score_tile(t, dn_matrix_rows(block->x, first, n), err);
         if (status != DN_OK)
             return status;
-        score_tile(t, dn_matrix_rows(block->x, first, n));
         for (size_t i = 0; i < n; i++)
             if (!dni_model_scores_good(t->model, t->scores + i * t->n_scores))
                 return dn_error_set(err, DN_ERR_DATA, "a row has values so large that its scores leave the finite numbers");

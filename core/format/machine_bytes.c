@@ -23,6 +23,15 @@ static void write_gaussians(const dn_gaussians *g, size_t K, size_t d, dni_write
     dni_write_f64s(writer, g->log_det, log_dets(g, K));
 }
 
+static void write_network(const dn_network *network, size_t d, dni_writer *writer) {
+    const dni_layers layers = dni_network_layers(network, d);
+    dni_write_u8(writer, (uint8_t)network->activation);
+    dni_write_u64(writer, network->n_layers);
+    for (size_t l = 0; l < network->n_layers; l++)
+        dni_write_u64(writer, network->units[l]);
+    dni_write_f64s(writer, network->w, dni_layers_numbers(&layers));
+}
+
 void dni_machine_write(const dn_machine *m, dni_writer *writer) {
     size_t K = m->n_classes, d = m->n_features, S = dn_machine_n_scores(m);
     dni_write_u8(writer, (uint8_t)m->kind);
@@ -40,6 +49,8 @@ void dni_machine_write(const dn_machine *m, dni_writer *writer) {
         dni_write_f64s(writer, m->naive_bayes->a, d * K);
         dni_write_f64s(writer, m->naive_bayes->b, d * K);
     }
+    if (m->network != NULL)
+        write_network(m->network, d, writer);
     dni_write_u64(writer, m->n_components);
     dni_write_f64s(writer, m->projection, m->n_components * d);
 }
@@ -115,12 +126,41 @@ static dn_status read_linear(dni_reader *r, const dn_machine *m, dn_error *err) 
     return dni_all_finite(m->w, S * d) && dni_all_finite(m->w0, S) ? DN_OK : corrupt("its weights are not finite", err);
 }
 
+/* Shape and numbers. What is allocated has been seen to follow. */
+static dn_status read_network(dni_reader *r, size_t K, size_t d, dn_machine *out, dn_error *err) {
+    size_t units[DN_MAX_LAYERS] = {0};
+    dni_layers layers = {.n_inputs = d, .units = units};
+    const uint8_t activation = dni_read_u8(r);
+    const uint64_t n_layers = dni_read_u64(r);
+    if (r->failed || activation > DN_ACTIVATION_RELU || n_layers < 2 || n_layers > DN_MAX_LAYERS)
+        return corrupt("its layers are none", err);
+    layers.activation = (dn_activation)activation;
+    layers.n_layers = (size_t)n_layers;
+    for (size_t l = 0; l < layers.n_layers; l++) {
+        const uint64_t n = dni_read_u64(r);
+        if (r->failed || n == 0 || n > r->left)
+            return corrupt("the units of a layer are none", err);
+        units[l] = (size_t)n;
+    }
+    const size_t n = dni_layers_numbers(&layers);
+    if (units[layers.n_layers - 1] != (K == 2 ? 1 : K) || n == SIZE_MAX || !room_for(r, n, 1))
+        return corrupt("its layers are cut short", err);
+    dn_status status = dni_machine_new_network(K, &layers, out, err);
+    if (status != DN_OK)
+        return status;
+    if (!dni_read_f64s(r, out->network->w, n) || !dni_all_finite(out->network->w, n))
+        return corrupt("its weights are cut short or not finite", err);
+    return DN_OK;
+}
+
 /* The kind's own numbers, into a machine made for them. Densities of a linear machine are announced behind its weights, but its memory is made before: `densities`
  * peeks at that byte. */
 static dn_status read_kind(dni_reader *r, dn_machine_kind kind, size_t K, size_t d, dn_machine *out, dn_error *err) {
     size_t S = K == 2 ? 1 : K;
     dn_covariance covariance = DN_COVARIANCE_SHARED;
     bool densities = false;
+    if (kind == DN_MACHINE_NETWORK)
+        return read_network(r, K, d, out, err);
     if (!room_for(r, S, d + 1))
         return corrupt("its numbers are cut short", err);
     if (kind == DN_MACHINE_LINEAR) {
@@ -155,7 +195,7 @@ static dn_status read_kind(dni_reader *r, dn_machine_kind kind, size_t K, size_t
 dn_status dni_machine_read(dni_reader *r, size_t n_classes, size_t n_features, dn_machine *out, dn_error *err) {
     uint8_t kind = dni_read_u8(r);
     uint64_t K = dni_read_u64(r);
-    if (r->failed || kind > DN_MACHINE_NAIVE_BAYES)
+    if (r->failed || (kind > DN_MACHINE_NAIVE_BAYES && kind != DN_MACHINE_NETWORK))
         return corrupt("the kind of a machine is unknown", err);
     if (K != n_classes)
         return corrupt("the number of its scores does not fit its classes", err);

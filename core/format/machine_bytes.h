@@ -5,6 +5,7 @@
  *   linear:       f64 w [n_scores × n_features], w0 [n_scores]; u8 1 when class densities follow as below (one covariance for all), else 0
  *   gaussian:     u8 dn_covariance; f64 prior [K], mean [K × d], whiten, log_det as in machine.h
  *   naive bayes:  f64 prior [K]; d bytes dn_factor; f64 a [d × K], b [d × K]
+ *   network:      u8 dn_activation; u64 number of layers, and so many u64 units; f64 w
  *   u64   number of components; f64 projection [n_components × d] */
 #ifndef DNI_FORMAT_MACHINE_BYTES_H
 #define DNI_FORMAT_MACHINE_BYTES_H

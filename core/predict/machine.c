@@ -1,4 +1,4 @@
-/* The three kinds of machine: memory, scores, contributions, and the change to raw features. */
+/* The kinds of machine: memory, scores, contributions, and the change to raw features. */
 #include "predict/machine.h"
 #include "linalg/vector.h"
 #include "predict/linear.h"
@@ -25,6 +25,7 @@ void dn_machine_done(dn_machine *machine) {
     }
     dni_bayes_free(machine->naive_bayes);
     dni_kernel_machine_free(machine->kernel);
+    dni_network_free(machine->network);
     *machine = (dn_machine){0};
 }
 
@@ -77,6 +78,15 @@ dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_featu
     return DN_OK;
 }
 
+dn_status dni_machine_new_network(size_t n_classes, const dni_layers *layers, dn_machine *out, dn_error *err) {
+    dn_machine m = {.kind = DN_MACHINE_NETWORK, .n_classes = n_classes, .n_features = layers->n_inputs, .network = dni_network_new(layers)};
+    *out = m.network == NULL ? (dn_machine){0} : m;
+    if (m.network == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "a network of %zu layers over %zu features needs memory which the system does not have",
+                            layers->n_layers, layers->n_inputs);
+    return DN_OK;
+}
+
 size_t dni_machine_numbers(const dn_machine *m) {
     size_t K = m->n_classes, d = m->n_features, n = m->n_components * d;
     if (m->w != NULL)
@@ -85,6 +95,10 @@ size_t dni_machine_numbers(const dn_machine *m) {
         n += K * (d + 2) + whiten_numbers(m->gaussians->covariance, K, d);
     if (m->naive_bayes != NULL)
         n += K * (2 * d + 1) + d;
+    if (m->network != NULL) {
+        const dni_layers layers = dni_network_layers(m->network, d);
+        n += dni_layers_numbers(&layers);
+    }
     return n;
 }
 
@@ -95,7 +109,7 @@ static size_t density_work(const dn_machine *machine) {
 }
 
 size_t dni_machine_work(const dn_machine *machine) {
-    return density_work(machine) + machine->n_classes;
+    return machine->network != NULL ? dni_network_work(machine->network) : density_work(machine) + machine->n_classes;
 }
 
 static const double *whiten_of(const dn_gaussians *g, size_t k, size_t d) {
@@ -171,6 +185,10 @@ bool dni_machine_scores(const dn_machine *m, const double *x, double *scores, do
             scores[k] = m->w0[k] + dni_dot(m->w + k * d, x, d);
         return true;
     }
+    if (m->kind == DN_MACHINE_NETWORK) {
+        dni_network_scores(m->network, d, x, scores, work);
+        return true;
+    }
     double *joint = S == 1 ? work + density_work(m) : scores;
     bool possible = dni_machine_joint(m, x, joint, work);
     if (S == 1)
@@ -179,6 +197,10 @@ bool dni_machine_scores(const dn_machine *m, const double *x, double *scores, do
 }
 
 bool dni_machine_scores_entries(const dn_machine *m, const dni_entry_part *parts, size_t n_parts, double *scores, double *work) {
+    if (m->kind == DN_MACHINE_NETWORK) {
+        dni_network_scores_entries(m->network, m->n_features, parts, n_parts, scores, work);
+        return true;
+    }
     bool difference = dn_machine_n_scores(m) == 1;
     double *joint = difference ? work : scores;
     bool possible = dni_machine_joint_entries(m, parts, n_parts, joint);
@@ -243,6 +265,9 @@ void dni_machine_contributions(const dn_machine *m, const double *x, double *out
         if (m->kind == DN_MACHINE_LINEAR) {
             for (size_t j = 0; j < d; j++)
                 to[j] = m->w[k * d + j] * x[j];
+        } else if (m->kind == DN_MACHINE_NETWORK) {
+            for (size_t j = 0; j < d; j++)
+                to[j] = (double)NAN;
         } else if (m->kind == DN_MACHINE_NAIVE_BAYES) {
             bayes_parts(m, S == 1 ? 1 : k, S == 1 ? 0 : SIZE_MAX, x, to);
         } else {
@@ -269,6 +294,8 @@ void dni_machine_intercept(const dn_machine *m, double *intercept, double *work)
     for (size_t k = 0; k < S; k++) {
         if (m->kind == DN_MACHINE_LINEAR)
             intercept[k] = m->w0[k];
+        else if (m->kind == DN_MACHINE_NETWORK)
+            intercept[k] = (double)NAN;
         else
             intercept[k] = S == 1 ? dni_class_intercept(m, 1, work) - dni_class_intercept(m, 0, work) : dni_class_intercept(m, k, work);
     }
@@ -315,6 +342,8 @@ static dn_status convert(const dn_machine *from, const double *mean, const doubl
         return dn_error_set(err, DN_ERR_NUMERIC,
                             "a variance in the scale of the raw columns is not a number above 0: the columns are too large or too "
                             "small; multiply them by powers of ten");
+    if (from->network != NULL && to->network != NULL && !dni_network_to_raw(from->network, d, mean, scale, to->network))
+        return not_finite(err);
     if (from->n_components == 0)
         return DN_OK;
     to->projection = numbers(product(from->n_components, d));
@@ -330,8 +359,11 @@ static dn_status convert(const dn_machine *from, const double *mean, const doubl
 dn_status dni_machine_to_raw(const dn_machine *from, const double *mean, const double *scale, dn_machine *out, dn_error *err) {
     dn_machine to = {0};
     bool densities = from->gaussians != NULL;
-    dn_status status = dni_machine_new(from->kind, from->n_classes, from->n_features,
-                                       densities ? from->gaussians->covariance : DN_COVARIANCE_SHARED, densities, &to, err);
+    const dni_layers layers = from->network == NULL ? (dni_layers){0} : dni_network_layers(from->network, from->n_features);
+    dn_status status = from->network != NULL
+                           ? dni_machine_new_network(from->n_classes, &layers, &to, err)
+                           : dni_machine_new(from->kind, from->n_classes, from->n_features,
+                                             densities ? from->gaussians->covariance : DN_COVARIANCE_SHARED, densities, &to, err);
     if (status != DN_OK)
         return status;
     to.threshold = from->threshold;

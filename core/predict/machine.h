@@ -3,6 +3,7 @@
 #define DNI_PREDICT_MACHINE_H
 
 #include "predict/bayes.h"
+#include "predict/network.h"
 #include <discern/machine.h>
 #include <discern/status.h>
 
@@ -10,6 +11,8 @@
  * DN_ERR_MEMORY; *out is then {0}. */
 DN_MUST_USE dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_features, dn_covariance covariance, bool densities,
                                       dn_machine *out, dn_error *err);
+/* A network of that shape, likewise. */
+DN_MUST_USE dn_status dni_machine_new_network(size_t n_classes, const dni_layers *layers, dn_machine *out, dn_error *err);
 /* Numbers in its arrays; 0 when the shape overflows. */
 size_t dni_machine_numbers(const dn_machine *machine);
 
@@ -27,14 +30,15 @@ bool dni_machine_joint(const dn_machine *machine, const double *x, double *joint
 /* scores [n_scores] of x [n_features]. false as above. */
 bool dni_machine_scores(const dn_machine *machine, const double *x, double *scores, double *work);
 /* joint and scores of a naive Bayes machine with what dni_bayes_settle makes, for an x that is 0 but for its entries, in one part or several. O(n·K) for n of them: what x = 0 says is summed
- * before. The same up to the last bits. */
+ * before. The same up to the last bits. Scores of a network too. */
 bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts, double *joint);
 bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts, double *scores, double *work);
 /* ln p(x) of joint[K]: −∞ allowed. */
 double dni_log_sum(const double *joint, size_t n);
 
 /* x may be the first d numbers of `out`, but of a Gaussian machine. out [n_scores × d] ← the part of each score that is feature j's; with `intercept` [n_scores] it adds up to the score.
- * linear: w_kj·x_j; gaussian: x_j (W_k x)_j + w_kj·x_j, W_k = −½Σ_k⁻¹; naive bayes: ln p(x_j | C_k). Two classes: the difference. */
+ * linear: w_kj·x_j; gaussian: x_j (W_k x)_j + w_kj·x_j, W_k = −½Σ_k⁻¹; naive bayes: ln p(x_j | C_k). Two classes: the difference. A network has no
+ * such parts: NaN, and so its intercept. */
 void dni_machine_contributions(const dn_machine *machine, const double *x, double *out, double *work);
 void dni_machine_intercept(const dn_machine *machine, double *intercept, double *work);
 

@@ -273,6 +273,10 @@ bool dn_model_has_density(const dn_model *model) {
     return model->n_machines == 1 && (model->raw[0].gaussians != NULL || model->raw[0].naive_bayes != NULL);
 }
 
+bool dn_model_has_contributions(const dn_model *model) {
+    return model->raw[0].kind != DN_MACHINE_NETWORK;
+}
+
 const double *dn_model_intercept(const dn_model *model) {
     return model->intercept;
 }

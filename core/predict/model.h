@@ -68,7 +68,7 @@ void dni_machines_free(dn_machine *machines, size_t n);
 /* The class that the scores [n_scores] of a row choose, or DN_AMBIGUOUS. */
 size_t dni_model_label(const dn_model *model, const double *scores);
 
-/* Whether scores [n_scores] of a row are an answer: finite when linear, numbers or an infinity of densities. */
+/* Whether scores [n_scores] of a row are an answer: finite when linear or of a network, numbers or an infinity of densities. */
 bool dni_model_scores_good(const dn_model *model, const double *scores);
 
 #endif

@@ -168,9 +168,10 @@ static bool score_machines(const dn_model *m, const struct entries *entries, con
 
 /* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
 bool dni_model_scores_good(const dn_model *model, const double *scores) {
+    const bool finite = model->linear || model->raw[0].kind == DN_MACHINE_NETWORK;
     bool good = true;
     for (size_t k = 0; k < model->n_scores; k++)
-        good = good && (model->linear ? isfinite(scores[k]) : !isnan(scores[k]));
+        good = good && (finite ? isfinite(scores[k]) : !isnan(scores[k]));
     return good;
 }
 

@@ -123,7 +123,7 @@ static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
         {"probabilities", a->flags & DN_ALGORITHM_PROBABILITIES},
         {"scores", true},
         {"distance", !(a->flags & DN_ALGORITHM_CURVED)},
-        {"contributions", true},
+        {"contributions", !(a->flags & DN_ALGORITHM_WHOLE)},
         {"ambiguous", dn_algorithm_param(a, "multiclass") != NULL},
         {"log_density", a->flags & DN_ALGORITHM_DENSITY},
     };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 bool api_machine_has_more(const dn_machine *machine) {
-    return machine->gaussians || machine->naive_bayes || machine->n_components > 0;
+    return machine->gaussians || machine->naive_bayes || machine->network || machine->n_components > 0;
 }
 
 void api_put_vector(struct json_writer *w, const char *key, const double *v, size_t n) {
@@ -36,7 +36,19 @@ static size_t covariance_size(const dn_machine *m) {
     return m->gaussians->covariance == DN_COVARIANCE_DIAGONAL ? m->n_features : m->n_features * m->n_features;
 }
 
+static double network_numbers(const dn_machine *machine) {
+    double inputs = (double)machine->n_features, numbers = 0;
+    for (size_t l = 0; l < machine->network->n_layers; l++) {
+        const double units = (double)machine->network->units[l];
+        numbers += (inputs + 1) * units;
+        inputs = units;
+    }
+    return numbers;
+}
+
 double api_machine_matrix_numbers(const dn_machine *machine) {
+    if (machine->network)
+        return network_numbers(machine);
     if (!machine->gaussians || machine->gaussians->covariance == DN_COVARIANCE_DIAGONAL)
         return 0;
     const double d = (double)machine->n_features, once = (double)n_covariances(machine) * d * d;
@@ -198,11 +210,49 @@ static void put_bayes(struct json_writer *w, const dn_machine *m, const dn_encod
     json_end_array(w);
 }
 
+/* ---- networks ------------------------------------------------------------------------------------------------------------------------- */
+/* The weights of one layer, a row for each unit as those of a discriminant are, and its biases. */
+static void put_layer(struct json_writer *w, const double *table, size_t inputs, size_t units, bool matrices) {
+    json_begin_object(w);
+    json_kv_int(w, "units", (int64_t)units);
+    if (matrices) {
+        json_put_key(w, "w");
+        json_begin_array(w);
+        for (size_t k = 0; k < units && !w->out->failed; k++) {
+            json_begin_array(w);
+            for (size_t j = 0; j < inputs; j++)
+                json_put_double(w, table[j * units + k]);
+            json_end_array(w);
+        }
+        json_end_array(w);
+        api_put_vector(w, "w0", table + inputs * units, units);
+    }
+    json_end_object(w);
+}
+
+static void put_network(struct json_writer *w, const dn_machine *machine, bool matrices) {
+    static const char *const names[] = {[DN_ACTIVATION_SIGMOID] = "sigmoid", [DN_ACTIVATION_TANH] = "tanh", [DN_ACTIVATION_RELU] = "relu"};
+    const dn_network *network = machine->network;
+    const double *table = network->w;
+    size_t inputs = machine->n_features;
+    json_kv_string(w, "activation", names[network->activation]);
+    json_put_key(w, "layers");
+    json_begin_array(w);
+    for (size_t l = 0; l < network->n_layers; l++) {
+        put_layer(w, table, inputs, network->units[l], matrices);
+        table += (inputs + 1) * network->units[l];
+        inputs = network->units[l];
+    }
+    json_end_array(w);
+}
+
 void api_machine_write(const dn_machine *machine, const dn_encoder *encoder, bool matrices, struct json_writer *w) {
     if (machine->gaussians)
         put_gaussians(w, machine, matrices);
     if (machine->naive_bayes)
         put_bayes(w, machine, encoder);
+    if (machine->network)
+        put_network(w, machine, matrices);
     if (machine->n_components > 0)
         api_put_matrix(w, "directions", machine->projection, machine->n_components, machine->n_features);
 }

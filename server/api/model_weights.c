@@ -94,8 +94,10 @@ static void put_machines(struct json_writer *w, const dn_model *model, bool matr
 }
 
 static void put_weights(struct json_writer *w, const struct serving_model *m, bool matrices) {
-    static const char *const kinds[] = {
-        [DN_MACHINE_LINEAR] = "linear", [DN_MACHINE_GAUSSIAN] = "gaussian", [DN_MACHINE_NAIVE_BAYES] = "naive_bayes"};
+    static const char *const kinds[] = {[DN_MACHINE_LINEAR] = "linear",
+                                        [DN_MACHINE_GAUSSIAN] = "gaussian",
+                                        [DN_MACHINE_NAIVE_BAYES] = "naive_bayes",
+                                        [DN_MACHINE_NETWORK] = "network"};
     const dn_classes *classes = dn_model_classes(m->model);
     const dn_decision decision = dn_model_decision(m->model);
     struct buf names = {0};
@@ -130,11 +132,12 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
         numbers += api_machine_matrix_numbers(dn_model_machine(model, i));
     if (numbers + bases <= OUTPUTS_MAX_NUMBERS)
         return true;
+    const char *what = dn_model_machine(model, 0)->kind == DN_MACHINE_NETWORK ? "layers" : "covariances";
     http_fail(call, PROBLEM_ANSWER_TOO_LONG,
               "the %s of %zu features have %.0f numbers, more than the %d that one answer may hold: ?matrices=false leaves them out",
-              bases == 0     ? "covariances"
+              bases == 0     ? what
               : numbers == 0 ? "bases"
-                             : "covariances and bases",
+                             : "matrices",
               dn_encoder_n_features(dn_model_encoder(model)), numbers + bases, OUTPUTS_MAX_NUMBERS);
     return false;
 }

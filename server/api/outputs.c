@@ -60,13 +60,23 @@ unsigned api_outputs_of(const dn_model *model, unsigned asked) {
 }
 
 /* ---- cost ----------------------------------------------------------------------------------------------------------------------------- */
+static double network_cost(const dn_machine *m) {
+    double inputs = (double)m->n_features, cost = 0;
+    for (size_t l = 0; l < m->network->n_layers; l++) {
+        const double units = (double)m->network->units[l];
+        cost += inputs * units + 16 * units; /* an activation is an exponential */
+        inputs = units;
+    }
+    return cost;
+}
+
 static double machine_cost(const dn_machine *m) {
     double d = (double)m->n_features, K = (double)m->n_classes;
     if (m->kind == DN_MACHINE_NAIVE_BAYES)
         return 8 * K * d; /* logarithms */
     if (m->kind == DN_MACHINE_GAUSSIAN && m->gaussians->covariance != DN_COVARIANCE_DIAGONAL)
         return K * d * d;
-    return K * d;
+    return m->kind == DN_MACHINE_NETWORK ? network_cost(m) : K * d;
 }
 
 /* A feature that is a function of inputs takes about one multiplication for each of them. */
@@ -87,7 +97,7 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
     for (size_t i = 0; !dn_model_linear(model, &linear) && i < dn_model_n_machines(model); i++)
         machines += machine_cost(dn_model_machine(model, i));
     cost += machines;
-    if (outputs & WIRE_CONTRIBUTIONS)
+    if ((outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model))
         cost += 2 * machines + S * d;
     if ((outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model))
         cost += 2 * K * d * d;
@@ -114,15 +124,15 @@ struct widths {
 
 static struct widths widths_of(const dn_model *model, unsigned outputs) {
     const size_t n_scores = dn_model_n_scores(model), n_features = dn_encoder_n_features(dn_model_encoder(model));
-    dn_linear linear;
+    const dn_machine_kind kind = dn_model_machine(model, 0)->kind;
     return (struct widths){.probabilities = outputs & WIRE_PROBABILITIES ? dn_model_classes(model)->n : 0,
                            .scores = outputs & WIRE_SCORES ? n_scores : 0,
                            .distance = (outputs & WIRE_DISTANCE) != 0,
-                           .contributions = outputs & WIRE_CONTRIBUTIONS ? n_scores * n_features : 0,
+                           .contributions = (outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model) ? n_scores * n_features : 0,
                            .log_density = (outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model),
                            .label = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0,
                            .candidates = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) && can_be_ambiguous(model),
-                           .support = !dn_model_linear(model, &linear)};
+                           .support = kind == DN_MACHINE_GAUSSIAN || kind == DN_MACHINE_NAIVE_BAYES};
 }
 
 /* The next n_rows × width numbers, NULL for none. */

@@ -72,7 +72,7 @@ static void check_predicts(const dn_model *model) {
                                 .scores = scores,
                                 .candidates = candidates,
                                 .distance = &distance,
-                                .contributions = parts,
+                                .contributions = dn_model_has_contributions(model) ? parts : NULL,
                                 .log_density = dn_model_has_density(model) ? &density : NULL,
                                 .out_of_support = &outside};
     struct entries entries;

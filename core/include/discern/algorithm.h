@@ -143,7 +143,8 @@ enum dn_algorithm_flags {
     DN_ALGORITHM_DENSITY = 16,      /* one machine of all classes has their densities: ln p(x) */
     DN_ALGORITHM_TRANSFORM = 32,    /* … and directions to project on */
     DN_ALGORITHM_CURVED = 64,       /* no discriminant is ever linear in x: no distance */
-    DN_ALGORITHM_LEVELS = 128       /* a category must have a feature for every level: not DN_DROP_FIRST */
+    DN_ALGORITHM_LEVELS = 128,      /* a category must have a feature for every level: not DN_DROP_FIRST */
+    DN_ALGORITHM_WHOLE = 256        /* no score is a sum of parts that are a feature's each: no contributions */
 };
 
 struct dn_algorithm {

@@ -8,6 +8,7 @@
  *   gaussian     class densities N(m_k, Σ_k): g_k = ln P(C_k) + ln N(x; m_k, Σ_k), quadratic in x; two classes: g_2 − g_1
  *   naive bayes  g_k = ln P(C_k) + Σ_j ln p(x_j | C_k), the factors of features of several kinds; two classes: g_2 − g_1
  *   kernel       g = Σ_i c_i K(s_i, x) + w0 over support vectors s_i; of two classes only
+ *   network      g = W_Lᵀ z_{L−1} + b_L behind layers of units z_l = h(W_lᵀ z_{l−1} + b_l), z_0 = x
  * A linear machine may hold class densities too (one covariance for all classes): they give ln P(x), the scores come from W. Only differences of the K scores mean
  * anything: those of such a machine are relative to the mean m of the training rows, w_k = Σ⁻¹(m_k − m), and what the textbook's have in common is left out. */
 #ifndef DISCERN_MACHINE_H
@@ -19,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum dn_machine_kind { DN_MACHINE_LINEAR, DN_MACHINE_GAUSSIAN, DN_MACHINE_NAIVE_BAYES, DN_MACHINE_KERNEL } dn_machine_kind;
+typedef enum dn_machine_kind { DN_MACHINE_LINEAR, DN_MACHINE_GAUSSIAN, DN_MACHINE_NAIVE_BAYES, DN_MACHINE_KERNEL, DN_MACHINE_NETWORK } dn_machine_kind;
 
 typedef enum dn_covariance { DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL, DN_COVARIANCE_DIAGONAL } dn_covariance;
 
@@ -68,6 +69,18 @@ typedef struct dn_kernel_machine {
         norm; /* √(Σ_ij c_i c_j K(s_i, s_j)), the length of w in the kernel's space; NaN when the kernel is not positive semidefinite and the sum is below 0 */
 } dn_kernel_machine;
 
+typedef enum dn_activation { DN_ACTIVATION_SIGMOID, DN_ACTIVATION_TANH, DN_ACTIVATION_RELU } dn_activation;
+
+#define DN_MAX_LAYERS 17 /* 16 of units and that of the scores */
+
+/* Units in cascade. Bishop, PRML, section 5.1; Alpaydın, Introduction to Machine Learning, section 11.5. */
+typedef struct dn_network {
+    dn_activation activation;    /* h of every layer but the last, which gives the scores as they are */
+    size_t n_layers;             /* 2 … DN_MAX_LAYERS, with that of the scores */
+    size_t units[DN_MAX_LAYERS]; /* [n_layers] >= 1; the last n_scores */
+    double *w; /* layer after layer: the weights [inputs × units], input after input, and the biases [units]; inputs: n_features, then the units of the layer before */
+} dn_network;
+
 typedef struct dn_machine {
     dn_machine_kind kind;
     size_t n_classes, n_features;
@@ -75,6 +88,7 @@ typedef struct dn_machine {
     dn_gaussians *gaussians;     /* gaussian; linear: the densities behind it, or NULL */
     dn_naive_bayes *naive_bayes; /* naive bayes; NULL otherwise */
     dn_kernel_machine *kernel;   /* kernel; NULL otherwise */
+    dn_network *network;         /* network; NULL otherwise */
     double *projection;          /* [n_components × d] rows are directions to project x on (Fisher); NULL: none */
     size_t n_components;
     double threshold; /* DN_DECISION_OUTLIER: >= 0, a score f < −threshold is an outlier's; 0 of other decisions */

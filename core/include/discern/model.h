@@ -125,12 +125,13 @@ typedef struct dn_prediction {
         distance; /* [n] from the decision surface in raw features (O(K·features) once for a run of rows of one class): two classes g/‖w‖; K linear discriminants min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen i;
                             * NaN where it is not defined (not linear, votes, ambiguous, all weights 0) */
     double *
-        contributions; /* [n × n_scores × n_features] the part of each score that is a feature's; with dn_model_intercept they sum to the score */
+        contributions; /* [n × n_scores × n_features] the part of each score that is a feature's; with dn_model_intercept they sum to the score; NaN, as the intercept, of a model without */
     double *log_density;  /* [n] ln p(x) in raw features; must be NULL for a model without densities */
     bool *out_of_support; /* [n] no class gives x a likelihood: the priors decide */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
 bool dn_model_has_density(const dn_model *model); /* one machine with class densities */
+bool dn_model_has_contributions(const dn_model *model); /* its scores are sums of parts that are a feature's each */
 size_t dn_model_n_scores(const dn_model *model);
 /* The part of each score [n_scores] that is no feature's. */
 const double *dn_model_intercept(const dn_model *model);

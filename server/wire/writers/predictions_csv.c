@@ -65,6 +65,10 @@ static void put_scores(struct wire_predictions *p, struct buf *name) {
 }
 
 static void put_contributions(struct wire_predictions *p, struct buf *name) {
+    if (!dn_model_has_contributions(p->model)) { /* one cell, empty */
+        put_word(p, "contributions");
+        return;
+    }
     const dn_encoder *encoder = dn_model_encoder(p->model);
     const size_t n_scores = dn_model_n_scores(p->model), n_features = dn_encoder_n_features(encoder);
     struct buf feature = {0};
@@ -193,7 +197,11 @@ void predictions_csv_row(struct wire_predictions *p, const dn_prediction *rows, 
         put_numbers(p, rows->scores + i * n_scores, n_scores);
     }
     if (p->outputs & WIRE_CONTRIBUTIONS) {
-        put_numbers(p, rows->contributions + i * n_scores * n_features, n_scores * n_features);
+        if (rows->contributions != NULL) {
+            put_numbers(p, rows->contributions + i * n_scores * n_features, n_scores * n_features);
+        } else {
+            buf_putc(out, p->delimiter);
+        }
     }
     if (p->outputs & WIRE_DISTANCE) {
         put_numbers(p, rows->distance + i, 1);

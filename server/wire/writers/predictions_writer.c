@@ -117,6 +117,10 @@ static void put_number(struct wire_predictions *p, const char *key, const double
 
 static void put_contributions(struct wire_predictions *p, const double *x) {
     const size_t n_scores = dn_model_n_scores(p->model), n_features = dn_encoder_n_features(dn_model_encoder(p->model));
+    if (x == NULL) {
+        put_key(p, "\"contributions\":null");
+        return;
+    }
     put_key(p, "\"contributions\":[");
     for (size_t k = 0; k < n_scores; k++) {
         if (k > 0) {
@@ -180,7 +184,8 @@ static void put_row(struct wire_predictions *p, const dn_prediction *rows, size_
         put_number(p, "\"distance\":", rows->distance + i);
     }
     if (p->outputs & WIRE_CONTRIBUTIONS) {
-        put_contributions(p, rows->contributions + i * n_scores * dn_encoder_n_features(dn_model_encoder(p->model)));
+        const size_t each = n_scores * dn_encoder_n_features(dn_model_encoder(p->model));
+        put_contributions(p, rows->contributions == NULL ? NULL : rows->contributions + i * each);
     }
     if (p->outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) {
         put_ambiguity(p, rows, i);
@@ -210,7 +215,11 @@ static void put_head(struct wire_predictions *p, const struct wire_answer_head *
         buf_puts(out, ",\"features\":");
         wire_feature_names_write(dn_model_encoder(p->model), out);
         buf_puts(out, ",\"intercept\":");
-        wire_numbers_write(dn_model_intercept(p->model), dn_model_n_scores(p->model), out);
+        if (dn_model_has_contributions(p->model)) {
+            wire_numbers_write(dn_model_intercept(p->model), dn_model_n_scores(p->model), out);
+        } else {
+            buf_puts(out, "null");
+        }
     }
     buf_puts(out, ",\"predictions\":[");
 }
