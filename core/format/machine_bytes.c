@@ -1,7 +1,9 @@
 /* Machines as bytes. Reading checks counts against the bytes left before it allocates, and the rules of machine.h afterwards. */
 #include "format/machine_bytes.h"
+#include "format/support_bytes.h"
 #include "linalg/vector.h"
 #include "predict/machine.h"
+#include "predict/support.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +34,17 @@ static void write_network(const dn_network *network, size_t d, dni_writer *write
     dni_write_f64s(writer, network->w, dni_layers_numbers(&layers));
 }
 
-void dni_machine_write(const dn_machine *m, dni_writer *writer) {
+static void write_kernel(const dn_kernel_machine *k, bool first, dni_writer *writer) {
+    if (first)
+        dni_support_write(k->support, writer);
+    dni_write_u64(writer, k->n);
+    dni_write_u32s(writer, k->index, k->n);
+    dni_write_f64s(writer, k->coef, k->n);
+    dni_write_f64(writer, k->w0);
+    dni_write_f64(writer, k->norm);
+}
+
+void dni_machine_write(const dn_machine *m, const dn_machine *first, dni_writer *writer) {
     size_t K = m->n_classes, d = m->n_features, S = dn_machine_n_scores(m);
     dni_write_u8(writer, (uint8_t)m->kind);
     dni_write_u64(writer, K);
@@ -51,6 +63,8 @@ void dni_machine_write(const dn_machine *m, dni_writer *writer) {
     }
     if (m->network != NULL)
         write_network(m->network, d, writer);
+    if (m->kernel != NULL)
+        write_kernel(m->kernel, first == NULL, writer);
     dni_write_u64(writer, m->n_components);
     dni_write_f64s(writer, m->projection, m->n_components * d);
 }
@@ -153,6 +167,35 @@ static dn_status read_network(dni_reader *r, size_t K, size_t d, dn_machine *out
     return DN_OK;
 }
 
+static bool kernel_good(const dn_kernel_machine *k) {
+    for (size_t i = 0; i < k->n; i++)
+        if (k->index[i] >= k->support->x.n_rows || (i > 0 && k->index[i] <= k->index[i - 1]))
+            return false;
+    return dni_all_finite(k->coef, k->n) && isfinite(k->w0) && (isnan(k->norm) || (isfinite(k->norm) && k->norm >= 0));
+}
+
+/* A machine over the support vectors of the first, or those that come here. */
+static dn_status read_kernel(dni_reader *r, size_t d, const dn_machine *first, dn_machine *out, dn_error *err) {
+    dn_support *support = NULL;
+    dn_status status = DN_OK;
+    if (first == NULL)
+        status = dni_support_read(r, d, &support, err);
+    else
+        support = dni_support_ref(first->kernel->support);
+    if (status != DN_OK)
+        return status;
+    const size_t n = dni_read_count(r, sizeof(uint32_t) + sizeof(double));
+    status = r->failed ? corrupt("a machine has no support vectors", err) : dni_kernel_machine_new(support, n, out, err);
+    dni_support_unref(support); /* the machine has its own */
+    if (status != DN_OK)
+        return status;
+    dn_kernel_machine *k = out->kernel;
+    const bool whole = dni_read_u32s(r, k->index, n) && dni_read_f64s(r, k->coef, n);
+    k->w0 = dni_read_f64(r);
+    k->norm = dni_read_f64(r);
+    return whole && !r->failed && kernel_good(k) ? DN_OK : corrupt("a machine of support vectors breaks its rule", err);
+}
+
 /* The kind's own numbers, into a machine made for them. Densities of a linear machine are announced behind its weights, but its memory is made before: `densities`
  * peeks at that byte. */
 static dn_status read_kind(dni_reader *r, dn_machine_kind kind, size_t K, size_t d, dn_machine *out, dn_error *err) {
@@ -192,15 +235,19 @@ static dn_status read_kind(dni_reader *r, dn_machine_kind kind, size_t K, size_t
     return status;
 }
 
-dn_status dni_machine_read(dni_reader *r, size_t n_classes, size_t n_features, dn_machine *out, dn_error *err) {
+dn_status dni_machine_read(dni_reader *r, size_t n_classes, size_t n_features, const dn_machine *first, dn_machine *out, dn_error *err) {
     uint8_t kind = dni_read_u8(r);
     uint64_t K = dni_read_u64(r);
-    if (r->failed || (kind > DN_MACHINE_NAIVE_BAYES && kind != DN_MACHINE_NETWORK))
+    if (r->failed || kind > DN_MACHINE_NETWORK)
         return corrupt("the kind of a machine is unknown", err);
+    const bool kernel = kind == DN_MACHINE_KERNEL;
+    if ((kernel && n_classes != 2) || (first != NULL && kernel != (first->kernel != NULL)))
+        return corrupt("the kind of a machine does not fit the others", err);
     if (K != n_classes)
         return corrupt("the number of its scores does not fit its classes", err);
     dn_machine m = {0};
-    dn_status status = read_kind(r, (dn_machine_kind)kind, n_classes, n_features, &m, err);
+    dn_status status =
+        kernel ? read_kernel(r, n_features, first, &m, err) : read_kind(r, (dn_machine_kind)kind, n_classes, n_features, &m, err);
     if (status == DN_OK)
         status = read_projection(r, n_features, &m, err);
     if (status == DN_OK)

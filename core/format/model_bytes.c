@@ -7,6 +7,7 @@
 #include "learners/multiclass.h"
 #include "predict/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +62,10 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     write_classes(&w, &model->classes.shown);
     dni_encoder_write(model->encoder, &w);
     dni_write_u8(&w, (uint8_t)model->decision);
+    if (model->decision == DN_DECISION_OUTLIER)
+        dni_write_f64(&w, model->machines[0].threshold);
     for (size_t i = 0; i < model->n_machines; i++)
-        dni_machine_write(&model->machines[i], &w);
+        dni_machine_write(&model->machines[i], i == 0 ? NULL : &model->machines[0], &w);
     dni_write_u32(&w, 0); /* the checksum likewise */
     dn_status status = dni_writer_take(&w, &bytes, &size, err);
     dni_writer_done(&w);
@@ -222,9 +225,14 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
 static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     size_t d = dn_encoder_n_features(p->encoder), K = p->classes.shown.n;
     uint8_t decision = dni_read_u8(r);
-    if (r->failed || decision > DN_DECISION_ONE_VS_ONE_STRICT || (dn_decision)decision != dn_params_decision(p->params))
+    if (r->failed || decision > DN_DECISION_OUTLIER || (dn_decision)decision != dn_params_decision(p->params))
         return corrupt("it decides in an unknown way", err);
     p->decision = (dn_decision)decision;
+    double threshold = 0;
+    if (p->decision == DN_DECISION_OUTLIER)
+        threshold = dni_read_f64(r);
+    if (r->failed || !isfinite(threshold) || threshold < 0 || (p->decision == DN_DECISION_OUTLIER && K != 2))
+        return corrupt("what it takes for an outlier is unknown", err);
     size_t n = dn_decision_n_machines(p->decision, K);
     if (n > r->left / 17) /* the least a machine takes */
         return corrupt("its machines are cut short", err);
@@ -235,7 +243,8 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     bool native = K == 2 || p->decision == DN_DECISION_NATIVE;
     dn_status status = DN_OK;
     for (size_t i = 0; i < n && status == DN_OK; i++)
-        status = dni_machine_read(r, native ? K : 2, d, &p->machines[i], err);
+        status = dni_machine_read(r, native ? K : 2, d, i == 0 ? NULL : &p->machines[0], &p->machines[i], err);
+    p->machines[0].threshold = threshold;
     return status;
 }
 

@@ -11,7 +11,7 @@
  *   text      name of the target column
  *   u8        its dn_column_type; u64 number of classes; then an f64 each (numeric, boolean) or a text each
  *   …         the encoder (data/encoder_bytes.h)
- *   u8        dn_decision
+ *   u8        dn_decision; outlier: f64 threshold
  *   …         the machines it needs, one after the other (format/machine_bytes.h)
  *   u32       CRC-32 of everything before
  *
@@ -20,6 +20,6 @@
 #define DNI_FORMAT_MODEL_BYTES_H
 
 #define DNI_MODEL_MAGIC "DNMODEL\n"
-#define DNI_MODEL_VERSION 3 /* 1 was never released */
+#define DNI_MODEL_VERSION 4 /* 1 was never released; 3 and 2 have no kernel machines and no outliers, and are read as they are */
 
 #endif

@@ -99,6 +99,8 @@ size_t dni_machine_numbers(const dn_machine *m) {
         const dni_layers layers = dni_network_layers(m->network, d);
         n += dni_layers_numbers(&layers);
     }
+    if (m->kernel != NULL)
+        n += m->kernel->n + m->kernel->n / 2 + 1; /* indexes are half as long as numbers */
     return n;
 }
 
@@ -296,6 +298,8 @@ void dni_machine_intercept(const dn_machine *m, double *intercept, double *work)
             intercept[k] = m->w0[k];
         else if (m->kind == DN_MACHINE_NETWORK)
             intercept[k] = (double)NAN;
+        else if (m->kind == DN_MACHINE_KERNEL)
+            intercept[k] = m->kernel->w0;
         else
             intercept[k] = S == 1 ? dni_class_intercept(m, 1, work) - dni_class_intercept(m, 0, work) : dni_class_intercept(m, k, work);
     }

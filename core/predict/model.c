@@ -5,6 +5,7 @@
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 #include "predict/machine.h"
+#include "predict/support.h"
 
 #include <assert.h>
 #include <math.h>
@@ -22,8 +23,10 @@ void dni_machines_free(dn_machine *machines, size_t n) {
     free(machines);
 }
 
-/* Machines of weights alone, on features that are the raw ones: nothing to convert. */
+/* Machines of weights alone, on features that are the raw ones: nothing to convert. Nor are kernel machines: a kernel of other features is another one. */
 static bool are_raw(const dn_model *m, const dn_machine *machines) {
+    if (machines[0].kernel != NULL)
+        return true;
     bool raw = dn_encoder_mean(m->encoder) == NULL;
     for (size_t i = 0; i < m->n_machines; i++)
         raw = raw && machines[i].kind == DN_MACHINE_LINEAR && machines[i].gaussians == NULL &&
@@ -40,6 +43,7 @@ static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err
         return no_memory(err);
     m->raw_shares = are_raw(m, machines);
     m->linear = true;
+    m->support = machines[0].kernel == NULL ? NULL : machines[0].kernel->support;
     for (size_t i = 0; i < m->n_machines; i++) {
         if (m->raw_shares)
             m->raw[i] = machines[i];
@@ -54,7 +58,7 @@ static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err
         m->linear = m->linear && m->raw[i].kind == DN_MACHINE_LINEAR;
         m->expands = m->expands || m->raw[i].gaussians != NULL || m->raw[i].n_components > 0;
     }
-    m->expands = m->expands || (!m->linear && m->encoder->n_lists == 0); /* most of a table's features are not 0 */
+    m->expands = m->expands || (!m->linear && m->support == NULL && m->encoder->n_lists == 0); /* most of a table's features are not 0 */
     return DN_OK;
 }
 
@@ -208,6 +212,7 @@ size_t dn_model_memory(const dn_model *model) {
     bytes += model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
     for (size_t i = 0; i < model->n_machines; i++)
         bytes += 2 * sizeof(dn_machine) + (model->raw_shares ? 1 : 2) * dni_machine_numbers(&model->machines[i]) * sizeof(double);
+    bytes += model->support == NULL ? 0 : (size_t)dni_support_memory(model->support);
     bytes += model->classes.names.capacity + classes->n * (sizeof(double) + 5 * sizeof(uint32_t));
     bytes += dni_encoder_memory(model->encoder);
     return bytes;
@@ -274,7 +279,7 @@ bool dn_model_has_density(const dn_model *model) {
 }
 
 bool dn_model_has_contributions(const dn_model *model) {
-    return model->raw[0].kind != DN_MACHINE_NETWORK;
+    return model->support == NULL && model->raw[0].kind != DN_MACHINE_NETWORK;
 }
 
 const double *dn_model_intercept(const dn_model *model) {

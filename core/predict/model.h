@@ -44,6 +44,8 @@ struct dn_model {
     double *own_by_feature;   /* by_feature, unless it is w */
     double length;            /* one score: ‖w‖ */
     bool plain;               /* feature i is input i, a number */
+    /* every machine a kernel machine: */
+    const dn_support *support; /* theirs; NULL otherwise */
 };
 
 /* What a model is made of. */

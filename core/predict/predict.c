@@ -2,10 +2,12 @@
  *
  * A row is scored by itself, feature after feature in their order (those of text and sparse columns after all others), so that its answer cannot depend on its neighbours, the batch or the
  * thread. What is 0 in x costs nothing: a category its level's weights, a text its words', however many there are. Up to a few thousand weights this takes less time than packing a tile for a
- * matrix product, and unlike that it needs no padding to give one row the same last bits as a hundred. x itself is made only where densities want all of it. */
+ * matrix product, and unlike that it needs no padding to give one row the same last bits as a hundred. x itself is made only where densities want all of it.
+ * Kernel machines see rows in tiles (kernel_scores.h). */
 #include "data/encoder.h"
 #include "data/encoder_bytes.h"
 #include "linalg/vector.h"
+#include "predict/kernel_scores.h"
 #include "predict/machine.h"
 #include "predict/model.h"
 
@@ -15,7 +17,7 @@
 
 /* What a call carves from its workspace. */
 struct room {
-    double *scores;    /* [n_scores] of a row whose scores nobody wants */
+    double *scores;    /* [score_rows × n_scores] of rows whose scores nobody wants */
     double *value;     /* [n_plain] features of a row that are not 0 … */
     uint32_t *feature; /* [n_plain] … and which */
     double *basis;     /* [n_basis] */
@@ -24,30 +26,36 @@ struct room {
     double *coupling;  /* [dn_decision_work] */
     double *length;    /* [K] ‖w_c − w_j‖ of class `length_of`, c, which SIZE_MAX is none */
     size_t length_of;
-    double *x; /* [n_features] raw features; NULL: not made */
+    double *x;     /* [n_features] raw features; NULL: not made */
+    double *tiles; /* [dni_kernel_scores_raw_work] of kernel machines */
 };
 
 static size_t feature_doubles(const dn_model *m) {
     return (m->n_plain + 1) * sizeof(uint32_t) / sizeof(double) + 1;
 }
 
+static size_t score_rows(const dn_model *m) {
+    return m->support != NULL ? DNI_POINTS_QUERIES : 1;
+}
+
 size_t dn_model_workspace(const dn_model *m) {
     const size_t K = m->classes.shown.n;
-    return m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work + 2 * K + dn_decision_work(m->decision, K) +
-           (m->expands ? m->n_features : 0);
+    return score_rows(m) * m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work + 2 * K + dn_decision_work(m->decision, K) +
+           (m->expands ? m->n_features : 0) + (m->support != NULL ? dni_kernel_scores_raw_work(m) : 0);
 }
 
 static struct room room_of(const dn_model *m, double *workspace) {
     const size_t K = m->classes.shown.n;
     struct room room = {.scores = workspace, .length_of = SIZE_MAX};
-    room.value = room.scores + m->n_scores;
+    room.value = room.scores + score_rows(m) * m->n_scores;
     room.feature = (uint32_t *)(void *)(room.value + m->n_plain);
     room.basis = room.value + m->n_plain + feature_doubles(m);
     room.work = room.basis + m->n_basis;
     room.joint = room.work + m->work;
     room.length = room.joint + K;
     room.coupling = room.length + K;
-    room.x = m->expands ? room.coupling + dn_decision_work(m->decision, K) : NULL;
+    room.tiles = room.coupling + dn_decision_work(m->decision, K); /* no densities: no x */
+    room.x = m->expands ? room.tiles : NULL;
     return room;
 }
 
@@ -168,7 +176,7 @@ static bool score_machines(const dn_model *m, const struct entries *entries, con
 
 /* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
 bool dni_model_scores_good(const dn_model *model, const double *scores) {
-    const bool finite = model->linear || model->raw[0].kind == DN_MACHINE_NETWORK;
+    const bool finite = model->linear || model->support != NULL || model->raw[0].kind == DN_MACHINE_NETWORK;
     bool good = true;
     for (size_t k = 0; k < model->n_scores; k++)
         good = good && (finite ? isfinite(scores[k]) : !isnan(scores[k]));
@@ -200,6 +208,8 @@ static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
 static double distance_of(const dn_model *m, const double *scores, struct room *room) {
     const size_t K = m->classes.shown.n;
     double least = (double)NAN;
+    if (m->support != NULL)
+        return K == 2 && m->machines[0].kernel->norm > 0 ? scores[0] / m->machines[0].kernel->norm : least;
     if (!m->linear)
         return least;
     if (K == 2)
@@ -274,6 +284,21 @@ static void answer_row(const dn_model *m, const double *scores, bool possible, s
         out->out_of_support[i] = !possible;
 }
 
+/* Of kernel machines, tile by tile. */
+static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *room, const dn_prediction *out) {
+    const size_t S = m->n_scores;
+    for (size_t i = 0, n; i < rows.n; i += n) {
+        double *scores = out->scores == NULL ? room->scores : out->scores + i * S;
+        n = dni_kernel_scores_raw(m, rows, i, scores, room->tiles);
+        for (size_t r = 0; r < n; r++) {
+            if (!dni_model_scores_good(m, scores + r * S))
+                return i + r;
+            answer_row(m, scores + r * S, true, i + r, room, out);
+        }
+    }
+    return rows.n;
+}
+
 size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace, const dn_prediction *out) {
     const size_t S = m->n_scores;
     struct room room = room_of(m, workspace);
@@ -282,6 +307,9 @@ size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace, 
     const bool expanded = m->expands && (!m->linear || explained);
     assert(out->probabilities == NULL || dn_model_has_probabilities(m));
     assert(out->log_density == NULL || dn_model_has_density(m));
+    assert(out->contributions == NULL || dn_model_has_contributions(m));
+    if (m->support != NULL)
+        return predict_tiles(m, rows, &room, out);
     for (size_t i = 0; i < rows.n; i++) {
         double *scores = out->scores == NULL ? room.scores : out->scores + i * S;
         bool possible = true;

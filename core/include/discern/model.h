@@ -102,7 +102,7 @@ const dn_encoder *dn_model_encoder(const dn_model *model);
 size_t dn_model_class_of_number(const dn_model *model, double number);
 size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t length);
 
-/* How the model decides, and its machines in the raw feature space (the encoded but not standardised x); dn_decision_machine tells whom machine i sets against whom. */
+/* How the model decides, and its machines in the raw feature space (the encoded but not standardised x), but for kernel machines, which stay in the space they were trained in; dn_decision_machine tells whom machine i sets against whom. */
 dn_decision dn_model_decision(const dn_model *model);
 size_t dn_model_n_machines(const dn_model *model);
 const dn_machine *dn_model_machine(const dn_model *model, size_t i); /* the model's */
@@ -122,24 +122,25 @@ typedef struct dn_prediction {
     double *scores;        /* [n × n_scores] machine after machine */
     bool *candidates;      /* [n × K] the classes that come into question: the label alone unless it is ambiguous */
     double *
-        distance; /* [n] from the decision surface in raw features (O(K·features) once for a run of rows of one class): two classes g/‖w‖; K linear discriminants min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen i;
+        distance; /* [n] from the decision surface in raw features (O(K·features) once for a run of rows of one class): two classes g/‖w‖, of a kernel machine in the kernel's space; K linear discriminants min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen i;
                             * NaN where it is not defined (not linear, votes, ambiguous, all weights 0) */
     double *
-        contributions; /* [n × n_scores × n_features] the part of each score that is a feature's; with dn_model_intercept they sum to the score; NaN, as the intercept, of a model without */
+        contributions; /* [n × n_scores × n_features] the part of each score that is a feature's; with dn_model_intercept they sum to the score; must be NULL for a model without */
     double *log_density;  /* [n] ln p(x) in raw features; must be NULL for a model without densities */
     bool *out_of_support; /* [n] no class gives x a likelihood: the priors decide */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
-bool dn_model_has_density(const dn_model *model); /* one machine with class densities */
-bool dn_model_has_contributions(const dn_model *model); /* its scores are sums of parts that are a feature's each */
+bool dn_model_has_density(const dn_model *model);       /* one machine with class densities */
+bool dn_model_has_contributions(const dn_model *model); /* its scores are sums over features: not those of kernel machines and networks */
 size_t dn_model_n_scores(const dn_model *model);
 /* The part of each score [n_scores] that is no feature's. */
 const double *dn_model_intercept(const dn_model *model);
-/* Doubles of workspace that dn_model_predict and dn_model_transform need, independent of n, and of the number of words and places unless densities with covariances want all of x. Allocated
+/* Doubles of workspace that dn_model_predict and dn_model_transform need, independent of n, and of the number of words and places unless densities with covariances want all of x, or kernels. Allocated
  * memory: something else than doubles is kept in it too. */
 size_t dn_model_workspace(const dn_model *model);
-/* Raw rows (see encoder.h) → out. A row is scored by itself, so the answer for it does not depend on its neighbours, the batch or the thread.
- * Its cost is that of its inputs and its entries, whatever the number of features; O(features) only for contributions, and where densities with covariances want all of x.
+/* Raw rows (see encoder.h) → out. The answer for a row does not depend on its neighbours, the batch or the thread.
+ * Its cost is that of its inputs and its entries, whatever the number of features; O(features) only for contributions, and where densities with covariances want all of x. Kernel machines see
+ * every support vector, which many rows at a time share: hand over as many as there are.
  * No allocation; inputs that are infinite are the caller's to refuse. Returns n, or the first row whose values are so large that a score is no finite number (of
  * densities: is none at all); what is written of it and of those after it means nothing. Thread safe with one workspace a thread. */
 size_t dn_model_predict(const dn_model *model, dn_raw_rows rows, double *workspace, const dn_prediction *out);

@@ -363,10 +363,10 @@ static void there_and_back(void **state) {
     OK(sparse_fit(s, true, p, &fit, NULL));
     dni_writer writer;
     dni_writer_init(&writer);
-    dni_machine_write(&fit.out, &writer);
+    dni_machine_write(&fit.out, NULL, &writer);
     dni_reader reader = dni_reader_of(writer.bytes, writer.size);
     dn_machine back;
-    OK(dni_machine_read(&reader, CLASSES, WIDTH, &back, NULL));
+    OK(dni_machine_read(&reader, CLASSES, WIDTH, NULL, &back, NULL));
     assert_same_machine(&fit.out, &back, 0);
     assert_int_equal(back.naive_bayes->factor[0], DN_FACTOR_PRESENCE);
     dn_machine_done(&back);
