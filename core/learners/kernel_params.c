@@ -99,6 +99,28 @@ dn_status dni_kernel_params_check(const dn_params *p, dn_error *err) {
     return DN_OK;
 }
 
+/* Values of a kernel are no coordinates: nothing is standardised, filled in or made of them. */
+dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err) {
+    for (size_t i = 0; i < spec->n_columns; i++) {
+        const dn_table_column *column = &columns[spec->columns[i]];
+        if (column->type != DN_NUMERIC)
+            return refuse(column->name,
+                          dn_error_set(err, DN_ERR_ARGUMENT, "column \"%.128s\" is %s: a precomputed kernel has numeric columns alone",
+                                       column->name, dn_column_type_name(column->type)),
+                          err);
+    }
+    if (spec->n_columns != n_rows)
+        return refuse("kernel",
+                      dn_error_set(err, DN_ERR_ARGUMENT, "a precomputed kernel needs as many columns as rows: %zu rows, %zu columns",
+                                   n_rows, spec->n_columns),
+                      err);
+    if (spec->n_bases > 0)
+        return refuse("basis", dn_error_set(err, DN_ERR_ARGUMENT, "a precomputed kernel has no basis: its columns are no coordinates"),
+                      err);
+    spec->standardize = spec->standardize_sparse = spec->missing_indicator = false;
+    return DN_OK;
+}
+
 dn_status dni_kernel_params_settle(dn_params *p, dn_error *err) {
     const dn_kernel kernel = dni_kernel_of(p, 0);
     dn_status status = dn_params_set_number(p, "kernel.gamma", kernel.gamma, err);

@@ -11,7 +11,7 @@
 enum { FEW_CLASSES = 10 }; /* with more, most of them of one row, a warning */
 
 struct whole {
-    const dn_train_request *request;
+    const dn_train_request *request; /* its features as the method asks for them */
     const dn_run *run;
     dni_labels labels;
     dni_split split;
@@ -173,8 +173,11 @@ static dn_status timed(struct whole *t, dn_status (*step)(struct whole *, dn_err
 }
 
 dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out, dn_error *err) {
-    struct whole t = {.request = request, .run = run};
+    dn_train_request own = *request;
+    struct whole t = {.request = &own, .run = run};
     dn_status status = check_request(request, err);
+    if (status == DN_OK)
+        status = dn_params_encoding(request->params, request->source->columns, request->source->n_rows, &own.features, err);
     if (status != DN_OK)
         return status;
     status = timed(&t, load, &t.result.seconds_load, err);

@@ -102,7 +102,11 @@ static double words_memory(const dn_train_request *request, const struct shape *
     return fmax(0, WORD_BYTES * counted + CHOSEN_BYTES * chosen + PAGE_BYTES * slots - LEVEL_BYTES * slots * chosen);
 }
 
-double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+    dn_train_request own = *asked;
+    const dn_train_request *request = &own;
+    if (dn_params_encoding(asked->params, asked->source->columns, n_rows, &own.features, NULL) != DN_OK)
+        own.features = asked->features; /* dn_train will refuse it, whatever it weighs */
     const dn_algorithm *algorithm = request->params->algorithm;
     const struct shape shape = shape_of(request, n_features);
     double rows = (double)n_rows, entries = request->entries / fmax(rows, 1), bytes = dni_labels_memory(request, n_rows), later = 0;
