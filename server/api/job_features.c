@@ -3,6 +3,7 @@
 #include "base/json_read.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DISTINCT_ERROR 1.05 /* the summary's number of different words is an estimate */
@@ -101,8 +102,61 @@ bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_
     return true;
 }
 
-/* What the encoder would refuse. */
-static void check(struct job_request *r) {
+/* The fault that the method cannot take the columns: at the basis, at features.text, at a parameter, or at the column, which include may name. */
+static void refuse_encoding(struct job_request *r, const json_t *features, const dn_error *err) {
+    const json_t *include = json_object_get(features, "include");
+    if (strcmp(err->field, "basis") == 0 || strcmp(err->field, "text") == 0) {
+        json_fault(r->problem, "/features", err->field, "%s", err->message);
+        return;
+    }
+    if (dn_params_has(r->spec.params, err->field)) {
+        job_params_fault(r, err);
+        return;
+    }
+    for (size_t k = 0; k < json_array_size(include); k++) {
+        const char *name = json_string_value(json_array_get(include, k));
+        char key[24];
+        (void)snprintf(key, sizeof key, "%zu", k);
+        if (name && strcmp(name, err->field) == 0) {
+            json_fault(r->problem, "/features/include", key, "%s", err->message);
+            return;
+        }
+    }
+    json_fault(r->problem, "", "features", "%s", err->message);
+}
+
+/* An option that the client gives and that the method sets otherwise. */
+static void refuse_option(struct job_request *r, const json_t *object, const char *parent, const char *key) {
+    if (json_is_true(json_object_get(object, key)))
+        json_fault(r->problem, parent, key, "must be false for %s with these parameters, which take the columns as they are",
+                   r->spec.algorithm->id);
+}
+
+/* What the method asks of the encoder becomes the job's own; columns that it cannot take, and options that it does not, are refused. */
+static bool settle_encoding(struct job_request *r, const json_t *features, const dn_table_column *columns, dn_encoder_spec *spec) {
+    struct jobs_features *f = &r->spec.features;
+    const size_t before = job_request_faults(r);
+    dn_error err;
+    dn_error_clear(&err);
+    if (!r->spec.params)
+        return true;
+    if (dn_params_encoding(r->spec.params, columns, (size_t)r->dataset.n_rows, spec, &err) != DN_OK)
+        refuse_encoding(r, features, &err);
+    if (f->standardize && !spec->standardize)
+        refuse_option(r, features, "/features", "standardize");
+    if (f->standardize_sparse && !spec->standardize_sparse)
+        refuse_option(r, features, "/features", "standardize_sparse");
+    if (f->missing_indicator && !spec->missing_indicator)
+        refuse_option(r, json_object_get(features, "missing"), "/features/missing", "indicator");
+    f->standardize = spec->standardize;
+    f->standardize_sparse = spec->standardize_sparse;
+    f->missing_indicator = spec->missing_indicator;
+    f->text = spec->text;
+    return job_request_faults(r) == before;
+}
+
+/* What the encoder, or the method, would refuse. */
+static void check(struct job_request *r, const json_t *features) {
     dn_table_column *columns = arena_alloc(r->arena, (r->spec.n_inputs + 1) * sizeof *columns);
     dn_encoder_spec spec;
     dn_error err;
@@ -116,7 +170,7 @@ static void check(struct job_request *r) {
                    r->spec.algorithm->id);
     if (!columns || !job_encoder_spec(r, columns, &spec))
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", r->spec.n_inputs);
-    else if (dn_encoder_check(columns, r->spec.n_inputs, &spec, &err) != DN_OK)
+    else if (settle_encoding(r, features, columns, &spec) && dn_encoder_check(columns, r->spec.n_inputs, &spec, &err) != DN_OK)
         json_fault(r->problem, "/features", strcmp(err.field, "basis") == 0 ? "basis" : NULL, "%s", err.message);
 }
 
@@ -197,8 +251,8 @@ void job_features_read(struct job_request *r, const json_t *features) {
     }
     if (!r->has_inputs || job_request_faults(r) != before)
         return;
-    check(r);
     check_text(r, features);
+    check(r, features);
     if (job_request_faults(r) != before || !reckon(r))
         return;
     if (r->n_features == 0)
