@@ -187,6 +187,17 @@ static double raw(const dni_points *p, struct row x, struct row z, double *work)
     return dni_kernel_of_distance(&p->kernel, distance);
 }
 
+void dni_points_distances(const dni_points *p, size_t i, size_t first, size_t n, double *out, double *work) {
+    for (size_t k = 0; k < n; k++) {
+        struct row x = point(p, i), z = point(p, first + k);
+        out[k] = p->form == DNI_FORM_COSINE
+                     ? dni_cosine_distance(over_columns(p->form, x, z), over_columns(p->form, x, x), over_columns(p->form, z, z))
+                 : p->form == DNI_FORM_EDIT ? edits(x, z, work)
+                                            : over_columns(p->form, x, z);
+        out[k] = p->form == DNI_FORM_SQUARE && p->kernel.type == DN_KERNEL_DISTANCE ? sqrt(out[k]) : out[k];
+    }
+}
+
 static double value(const dni_points *p, struct row x, double self, size_t j, double *work) {
     double k = raw(p, x, point(p, j), work);
     return p->kernel.normalize ? dni_kernel_normalized(k, self, p->self[j]) : k;

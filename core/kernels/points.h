@@ -36,6 +36,9 @@ double dni_points_pair(const dni_points *points, size_t i, size_t j);
 size_t dni_points_work(const dni_points *points);
 void dni_points_row(const dni_points *points, size_t i, size_t first, size_t n, float *out, double *work);
 void dni_points_row_exact(const dni_points *points, size_t i, size_t first, size_t n, double *out, double *work);
+/* What the kernel is a function of (kernels/kernel.h), of kernels of distances: out[k] ← D(x_i, x_(first + k)), of rbf and mahalanobis its square. With rbf the rows are scaled by the width, so that of width 1 it is the
+ * square distance of the rows. */
+void dni_points_distances(const dni_points *points, size_t i, size_t first, size_t n, double *out, double *work);
 
 /* A set of some of the points, in the order of the list [n], as points of their own. */
 DN_MUST_USE dn_status dni_points_select(const dni_points *points, const uint32_t *list, size_t n, const dn_run *run, dni_points **out,

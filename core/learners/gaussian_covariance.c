@@ -27,7 +27,7 @@ static const double *matrix_of(const dni_covariance_task *task) {
 static void whose(const dni_covariance_task *task, char out[DN_FIELD_SIZE + 16]) {
     char name[DN_FIELD_SIZE];
     if (task->k == SIZE_MAX) {
-        snprintf(out, DN_FIELD_SIZE + 16, "within the classes");
+        snprintf(out, DN_FIELD_SIZE + 16, "%s", task->whose == NULL ? "within the classes" : task->whose);
         return;
     }
     dni_class_name(task->input, task->k, name);
@@ -61,6 +61,12 @@ static dn_status refuse_constants(const dni_covariance_task *task, const double 
                         task->k == SIZE_MAX ? "" : ", or choose covariance shared");
 }
 
+static const char *remedy(const dni_covariance_task *task) {
+    if (task->remedy != NULL)
+        return task->remedy;
+    return task->shrinkage > 0 ? "raise shrinkage" : "set shrinkage above 0";
+}
+
 static dn_status refuse_singular(const dni_covariance_task *task, const double *null, size_t n_null, bool *marked, dn_error *err) {
     size_t d = task->scatter->n_cols, dependent = 0;
     char columns[DNI_NAMES_SIZE], rows[DN_FIELD_SIZE + 16];
@@ -75,7 +81,7 @@ static dn_status refuse_singular(const dni_covariance_task *task, const double *
     return dn_error_set(err, DN_ERR_DATA,
                         "the covariance %s is singular, of rank %zu instead of %zu: %zu columns are linear combinations of others (%s): "
                         "exclude some, or %s",
-                        rows, d - n_null, d, dependent, columns, task->shrinkage > 0 ? "raise shrinkage" : "set shrinkage above 0");
+                        rows, d - n_null, d, dependent, columns, remedy(task));
 }
 
 /* ---- one matrix ----------------------------------------------------------------------------------------------------------------------- */
@@ -119,7 +125,7 @@ static dn_status factor(const dni_covariance_task *task, double *a, bool *marked
     correlations(task, a);
     status = dni_cholesky(task->run, a, d, &definite, err);
     if (status == DN_OK && !definite)
-        status = dn_error_set(err, DN_ERR_NUMERIC, "the covariance is not positive definite to working precision: set shrinkage above 0");
+        status = dn_error_set(err, DN_ERR_NUMERIC, "the covariance is not positive definite to working precision: %s", remedy(task));
     return status;
 }
 

@@ -13,6 +13,8 @@ typedef struct dni_covariance_task {
     const bool *constant;       /* [d] columns left out of the densities, of dni_scatter_constants */
     double divisor;             /* Σ = S / divisor, > 0 */
     double shrinkage;           /* 0 … 1 (shrinkage.h) */
+    const char *whose;          /* for messages: the covariance "of the training rows"; NULL: within the classes, or of class k */
+    const char *remedy;         /* for messages: what else to do where it is singular; NULL: that of a Gaussian density */
 } dni_covariance_task;
 
 /* whiten [d × d] ← A, lower triangular with AᵀA = Σ⁻¹, zeros above; *log_det ← ln|Σ|, both of the columns not left out: the others have zeros in A. The scatter is

@@ -138,15 +138,25 @@ static dn_status eigenvectors(const dn_run *run, struct stages *s, size_t m, dou
     return DN_OK;
 }
 
+static bool lower_is_finite(const double *a, size_t n) {
+    bool finite = true;
+    for (size_t i = 0; finite && i < n; i++)
+        finite = dni_all_finite(a + i * n, i + 1);
+    return finite;
+}
+
+static dn_status not_finite(size_t n, dn_error *err) {
+    return dn_error_set(err, DN_ERR_NUMERIC, "a matrix of order %zu whose eigenvalues are needed is not finite", n);
+}
+
 dn_status dni_symmetric_null(const dn_run *run, double *a, size_t n, double share, size_t *out_n, double **out_vectors, dn_error *err) {
     assert(n <= DNI_MAX_ORDER);
     *out_n = 0;
     *out_vectors = NULL;
     if (n == 0)
         return DN_OK;
-    for (size_t i = 0; i < n; i++)
-        if (!dni_all_finite(a + i * n, i + 1))
-            return dn_error_set(err, DN_ERR_NUMERIC, "a matrix of order %zu whose eigenvalues are needed is not finite", n);
+    if (!lower_is_finite(a, n))
+        return not_finite(n, err);
     struct stages s = {.n = (lapack_int)n, .a = a};
     void *vectors = NULL;
     bool found = false;
@@ -175,4 +185,21 @@ dn_status dni_symmetric_null(const dn_run *run, double *a, size_t n, double shar
     *out_n = m;
     *out_vectors = vectors;
     return DN_OK;
+}
+
+dn_status dni_symmetric_extremes(const dn_run *run, double *a, size_t n, double *least, double *greatest, dn_error *err) {
+    assert(n > 0 && n <= DNI_MAX_ORDER);
+    if (!lower_is_finite(a, n))
+        return not_finite(n, err);
+    struct stages s = {.n = (lapack_int)n, .a = a};
+    dn_status status = stages_alloc(run, &s, err);
+    if (status == DN_OK)
+        status = eigenvalues(run, &s, err);
+    if (status == DN_OK) {
+        *least = s.values[0];
+        *greatest = s.values[n - 1];
+    }
+    dn_run_free(run, s.vectors);
+    dn_run_free(run, s.integers);
+    return status;
 }

@@ -14,4 +14,7 @@
 DN_MUST_USE dn_status dni_symmetric_null(const dn_run *run, double *a, size_t n, double share, size_t *out_n, double **out_vectors,
                                          dn_error *err);
 
+/* *least and *greatest ← the extreme eigenvalues of a [n × n] (row-major, lower triangle, 0 < n <= DNI_MAX_ORDER; spoilt). Memory, polls and errors as above, without vectors. */
+DN_MUST_USE dn_status dni_symmetric_extremes(const dn_run *run, double *a, size_t n, double *least, double *greatest, dn_error *err);
+
 #endif

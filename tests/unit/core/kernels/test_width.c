@@ -1,0 +1,199 @@
+/* The width for `auto`, and whether kernels are positive semidefinite. */
+#include "unit/core/kernels/plain.h"
+
+#include "kernels/definite.h"
+#include "kernels/width.h"
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median over all pairs by the plain formula. */
+static double median_of(const dn_kernel *kernel, const struct rows *r) {
+    size_t pairs = 0;
+    double *distance = xcalloc(r->n * r->n, sizeof *distance);
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const double *x = r->x + i * r->d, *z = r->x + j * r->d;
+            distance[pairs++] = kernel->type == DN_KERNEL_RBF ? sqrt(plain_square(x, z, r->d, NULL)) : plain_metric(kernel, x, z, r->d);
+        }
+    qsort(distance, pairs, sizeof *distance, ascending);
+    double result = (distance[(pairs - 1) / 2] + distance[pairs / 2]) / 2;
+    free(distance);
+    return result;
+}
+
+static double width_of(const dn_kernel *kernel, dn_matrix x, const double *weight, const dn_run *run) {
+    dn_rows *rows;
+    double width;
+    OK(dn_rows_from_matrix(x, NULL, weight, &rows, NULL));
+    OK(dni_kernel_width(kernel, rows, run, &width, NULL));
+    dn_rows_free(rows);
+    return width;
+}
+
+static void medians(void **state) {
+    (void)state;
+    struct rows r = rows_make(ROWS_SPARSE, 80, 12, 3);
+    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 12};
+    assert_value(width_of(&kernel, rows_dense(&r), NULL, NULL), median_of(&kernel, &r), 1, 1e-12);
+    assert_value(width_of(&kernel, rows_csr(&r), NULL, NULL), median_of(&kernel, &r), 1, 1e-12);
+    kernel.type = DN_KERNEL_DISTANCE;
+    for (int metric = DN_METRIC_EUCLIDEAN; metric <= DN_METRIC_COSINE; metric++) {
+        kernel.metric = (dn_metric)metric;
+        assert_value(width_of(&kernel, rows_csr(&r), NULL, NULL), sqrt(median_of(&kernel, &r)), 1, 1e-12);
+    }
+    rows_free(&r);
+}
+
+/* Rows without weight count as none; where all are one, the width is 1. */
+static void limits(void **state) {
+    (void)state;
+    double x[] = {0, 3, 100, 5}, weight[] = {1, 1, 0, 1}, same[] = {7, 7, 7}, far[] = {1e300, -1e300};
+    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 1};
+    assert_true(width_of(&kernel, dn_matrix_dense(x, 4, 1), weight, NULL) == 3);
+    assert_true(width_of(&kernel, dn_matrix_dense(same, 3, 1), NULL, NULL) == 1);
+    assert_true(width_of(&kernel, dn_matrix_dense(same, 1, 1), NULL, NULL) == 1);
+    dn_rows *rows;
+    double width = -1;
+    OK(dn_rows_from_matrix(dn_matrix_dense(far, 2, 1), NULL, NULL, &rows, NULL));
+    assert_int_equal(dni_kernel_width(&kernel, rows, NULL, &width, NULL), DN_ERR_NUMERIC);
+    assert_true(width == -1);
+    dn_rows_free(rows);
+}
+
+/* Of many rows a sample, drawn with the seed: near the median of all. */
+static void sampled(void **state) {
+    (void)state;
+    struct rows r = rows_make(ROWS_DENSE, 5000, 2, 3);
+    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 2};
+    dn_run run = dn_run_default(), other = dn_run_default();
+    other.seed = 2;
+    struct rows part = r;
+    part.n = 1200;
+    double width = width_of(&kernel, rows_dense(&r), NULL, &run), again = width_of(&kernel, rows_dense(&r), NULL, &other);
+    assert_true(width == width_of(&kernel, rows_csr(&r), NULL, &run) && width != again);
+    assert_true(fabs(width / median_of(&kernel, &part) - 1) < 0.1 && fabs(again / width - 1) < 0.1);
+    rows_free(&r);
+}
+
+static void width_stops(void **state) {
+    (void)state;
+    struct rows r = rows_make(ROWS_SPARSE, 60, 5, 3);
+    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 5};
+    dn_rows *rows;
+    double width = -1;
+    size_t k = 0;
+    dn_status status = DN_ERR_STOPPED;
+    OK(dn_rows_from_matrix(rows_csr(&r), NULL, NULL, &rows, NULL));
+    for (; status != DN_OK; k++) {
+        struct polls polls = {.stop_at = k + 1};
+        struct memory memory = {.fail_at = k / 2 + 1, .left = SIZE_MAX};
+        dn_allocator allocator = memory_allocator(&memory, true);
+        dn_run run = polls_run(&polls);
+        run.allocator = &allocator;
+        if (k % 2 == 0)
+            memory.fail_at = 0;
+        else
+            polls.stop_at = 0;
+        status = dni_kernel_width(&kernel, rows, &run, &width, NULL);
+        assert_true(status == DN_OK ? width > 0 : width == -1 && status == (k % 2 == 0 ? DN_ERR_STOPPED : DN_ERR_BUDGET));
+        assert_int_equal(memory.live, 0);
+    }
+    assert_true(k > 5);
+    dn_rows_free(rows);
+    rows_free(&r);
+}
+
+/* ---- eigenvalues ---------------------------------------------------------------------------------------------------------------------- */
+static void by_construction(void **state) {
+    (void)state;
+    dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_CHEBYSHEV};
+    assert_true(dni_kernel_is_definite(&kernel, 2) && !dni_kernel_is_definite(&kernel, 3));
+    kernel.metric = DN_METRIC_EDIT;
+    assert_false(dni_kernel_is_definite(&kernel, 1));
+    kernel.metric = DN_METRIC_MANHATTAN;
+    assert_true(dni_kernel_is_definite(&kernel, 9));
+    kernel = (dn_kernel){.type = DN_KERNEL_POLYNOMIAL, .coef0 = -1};
+    assert_false(dni_kernel_is_definite(&kernel, 1));
+    kernel.coef0 = 0;
+    assert_true(dni_kernel_is_definite(&kernel, 1));
+    kernel.type = DN_KERNEL_SIGMOID;
+    assert_false(dni_kernel_is_definite(&kernel, 1));
+    kernel.type = DN_KERNEL_RBF;
+    assert_true(dni_kernel_is_definite(&kernel, 1));
+}
+
+/* Linear in two columns that are orthogonal: the eigenvalues are the squared lengths and 0. */
+static void known(void **state) {
+    (void)state;
+    double x[] = {3, 0, 0, 2, 0, 0}, least, greatest;
+    size_t rows;
+    dn_kernel kernel = {.type = DN_KERNEL_LINEAR, .n_features = 2};
+    dni_points *points = points_of(&kernel, dn_matrix_dense(x, 3, 2), NULL);
+    OK(dni_kernel_least_eigenvalue(points, NULL, &least, &greatest, &rows, NULL));
+    assert_value(least, 0, 1, 1e-14);
+    assert_value(greatest, 9, 9, 1e-14);
+    assert_int_equal(rows, 3);
+    dni_points_free(points);
+    kernel = (dn_kernel){.type = DN_KERNEL_SIGMOID, .scale = 1, .coef0 = -3, .n_features = 2};
+    points = points_of(&kernel, dn_matrix_dense(x + 4, 1, 2), NULL);
+    OK(dni_kernel_least_eigenvalue(points, NULL, &least, &greatest, &rows, NULL));
+    assert_true(least == greatest && fabs(least - tanh(-3)) < 1e-15);
+    dni_points_free(points);
+}
+
+/* Those that are so by construction have none below rounding, also in a sample of many; sigmoid and chebyshev have. */
+static void signs(void **state) {
+    (void)state;
+    struct rows r = rows_make(ROWS_DENSE, 520, 6, 3);
+    double factor[36], least, greatest;
+    for (size_t k = 0; k < PLAIN_KERNELS; k++) {
+        dn_kernel kernel = plain_kernel(k, 6, factor);
+        size_t rows;
+        kernel.scale = 2;
+        dni_points *points = points_of(&kernel, dn_matrix_dense(r.x, k == 4 ? 520 : 60, 6), NULL);
+        OK(dni_kernel_least_eigenvalue(points, NULL, &least, &greatest, &rows, NULL));
+        assert_int_equal(rows, k == 4 ? DNI_DEFINITE_ROWS : 60);
+        if (dni_kernel_is_definite(&kernel, 6))
+            assert_true(least > -1e-12 * greatest);
+        else
+            assert_true(least < -1e-6 * greatest);
+        dni_points_free(points);
+    }
+    rows_free(&r);
+}
+
+static void eigenvalues_fail(void **state) {
+    (void)state;
+    struct rows r = rows_make(ROWS_DENSE, 510, 3, 3);
+    dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 1, .n_features = 3};
+    dni_points *points = points_of(&kernel, rows_dense(&r), NULL);
+    double least = 5, greatest = 5;
+    size_t rows = 5, k = 0;
+    dn_status status = DN_ERR_BUDGET;
+    for (; status != DN_OK; k++) {
+        struct memory memory = {.fail_at = k + 1, .left = SIZE_MAX};
+        dn_allocator allocator = memory_allocator(&memory, true);
+        dn_run run = dn_run_default();
+        run.allocator = &allocator;
+        status = dni_kernel_least_eigenvalue(points, &run, &least, &greatest, &rows, NULL);
+        assert_true(status == DN_OK || (status == DN_ERR_BUDGET && least == 5 && greatest == 5 && rows == 5));
+        assert_int_equal(memory.live, 0);
+    }
+    assert_true(k > 4);
+    struct polls polls = {.stop_at = 40};
+    dn_run run = polls_run(&polls);
+    assert_int_equal(dni_kernel_least_eigenvalue(points, &run, &least, &greatest, &rows, NULL), DN_ERR_STOPPED);
+    dni_points_free(points);
+    rows_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(medians),         cmocka_unit_test(limits), cmocka_unit_test(sampled), cmocka_unit_test(width_stops),
+        cmocka_unit_test(by_construction), cmocka_unit_test(known),  cmocka_unit_test(signs),   cmocka_unit_test(eigenvalues_fail),
+    };
+    return cmocka_run_group_tests_name("width", tests, NULL, NULL);
+}
