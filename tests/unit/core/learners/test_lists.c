@@ -1,5 +1,5 @@
 /* Models of tables with text and sparse columns: what they say of raw rows against all of x, sparse columns against numbers, from memory and streamed, within a budget. */
-#include "unit/core/data/lists.h"
+#include "unit/core/data/raw_lists.h"
 
 #include "data/encoder_bytes.h"
 #include "predict/machine.h"
@@ -26,52 +26,6 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     if (dn_train(request, run == NULL ? &plain : run, &r, &err) != DN_OK)
         fail_msg("%s: %s", request->params->algorithm->id, err.message);
     return r;
-}
-
-/* ---- raw rows of the table --------------------------------------------------------------------------------------------------------------------- */
-struct raw {
-    double *value, *entry;
-    uint32_t *feature;
-    size_t *start, *truth;
-    dn_raw_rows rows;
-};
-
-static struct raw raw_of(const lists *t, const dn_encoder *encoder, size_t n) {
-    struct raw raw = {.value = xcalloc(4 * n, sizeof(double)),
-                      .entry = xcalloc(2 * LISTS_MOST * n, sizeof(double)),
-                      .feature = xcalloc(2 * LISTS_MOST * n, sizeof(uint32_t)),
-                      .start = xcalloc(n + 1, sizeof(size_t)),
-                      .truth = xcalloc(n, sizeof(size_t))};
-    dn_text_work *work;
-    OK(dn_text_work_new(&work, NULL));
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        raw.value[4 * i] = t->age[i];
-        raw.value[4 * i + 2] = t->kind[i] == NULL ? (double)NAN : dn_encoder_level(encoder, 2, t->kind[i], strlen(t->kind[i]));
-        raw.truth[i] = (size_t)t->target[i];
-        for (size_t e = t->row_start[i]; e < t->row_start[i + 1]; e++, at++) {
-            raw.feature[at] = (uint32_t)dn_encoder_place(encoder, 1, t->place[e]);
-            raw.entry[at] = t->entry[e];
-        }
-        const uint32_t *feature;
-        const double *entry;
-        size_t words;
-        OK(dn_encoder_text(encoder, 3, t->note[i], t->note[i] == NULL ? 0 : strlen(t->note[i]), work, &feature, &entry, &words, NULL));
-        memcpy(raw.feature + at, feature, words * sizeof *feature);
-        memcpy(raw.entry + at, entry, words * sizeof *entry);
-        raw.start[i + 1] = at += words;
-    }
-    dn_text_work_free(work);
-    raw.rows = (dn_raw_rows){n, raw.value, raw.start, raw.feature, raw.entry};
-    return raw;
-}
-
-static void raw_done(struct raw *raw) {
-    free(raw->value);
-    free(raw->entry);
-    free(raw->feature);
-    free(raw->start);
-    free(raw->truth);
 }
 
 /* ---- predictions ---------------------------------------------------------------------------------------------------------------------------------- */
