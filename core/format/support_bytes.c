@@ -160,7 +160,7 @@ static dn_status add_sparse(const struct sparse *s, const dn_kernel *kernel, dn_
 static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dn_support **out, dn_error *err) {
     struct sparse s = {.n = n};
     dn_status status = DN_OK;
-    if (n > r->left / sizeof(uint32_t))
+    if (n > r->left / sizeof(uint32_t) || kernel->type == DN_KERNEL_MAHALANOBIS) /* its rows are dense */
         return corrupt("its support vectors are cut short", err);
     s.length = malloc((n + 1) * sizeof *s.length);
     const bool counted = s.length != NULL && dni_read_u32s(r, s.length, n);

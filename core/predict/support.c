@@ -43,7 +43,7 @@ static bool make_arrays(struct holder *h, const dn_kernel *kernel, bool dense) {
 }
 
 dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, dn_support **out, dn_error *err) {
-    const bool dense = n_entries == SIZE_MAX;
+    const bool dense = n_entries == SIZE_MAX || kernel->type == DN_KERNEL_MAHALANOBIS; /* which multiplies rows by a matrix */
     struct holder *h = calloc(1, sizeof *h);
     if (h == NULL)
         return no_memory(n, err);
@@ -62,21 +62,32 @@ dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, d
     return DN_OK;
 }
 
+/* Sparse rows behind the `first` that are there. */
+static void add_entries(const struct holder *h, dn_matrix x, size_t first) {
+    const size_t from = x.n_rows == 0 ? 0 : x.row_start[0], n = x.n_rows == 0 ? 0 : x.row_start[x.n_rows] - from;
+    const size_t at = h->row_start[first];
+    assert(n <= h->entry_room - at);
+    if (n > 0) {
+        memcpy(h->values + at, x.values + from, n * sizeof *h->values);
+        memcpy(h->cols + at, x.cols + from, n * sizeof *h->cols);
+    }
+    for (size_t i = 1; i <= x.n_rows; i++)
+        h->row_start[first + i] = at + (x.row_start[i] - from);
+}
+
 void dni_support_add(dn_support *support, dn_matrix x) {
     struct holder *h = holder_of(support);
     const size_t d = support->x.n_cols, first = support->x.n_rows;
-    assert(x.kind == support->x.kind && x.n_cols == d && x.n_rows <= h->room - first);
-    for (size_t i = 0; i < x.n_rows && x.kind == DN_DENSE; i++)
-        memcpy(h->values + (first + i) * d, x.values + i * x.stride, d * sizeof *h->values);
-    if (x.kind == DN_CSR && x.n_rows > 0) {
-        const size_t from = x.row_start[0], n = x.row_start[x.n_rows] - from, at = h->row_start[first];
-        assert(n <= h->entry_room - at);
-        if (n > 0) {
-            memcpy(h->values + at, x.values + from, n * sizeof *h->values);
-            memcpy(h->cols + at, x.cols + from, n * sizeof *h->cols);
-        }
-        for (size_t i = 1; i <= x.n_rows; i++)
-            h->row_start[first + i] = at + (x.row_start[i] - from);
+    assert(x.n_cols == d && x.n_rows <= h->room - first && (support->x.kind == DN_DENSE || x.kind == DN_CSR));
+    if (support->x.kind == DN_CSR) {
+        add_entries(h, x, first);
+    } else if (x.kind == DN_DENSE) {
+        for (size_t i = 0; i < x.n_rows; i++)
+            memcpy(h->values + (first + i) * d, x.values + i * x.stride, d * sizeof *h->values);
+    } else {
+        for (size_t i = 0; i < x.n_rows; i++)
+            for (size_t e = x.row_start[i]; e < x.row_start[i + 1]; e++)
+                h->values[(first + i) * d + x.cols[e]] = x.values[e];
     }
     support->x.n_rows += x.n_rows;
 }

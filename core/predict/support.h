@@ -9,10 +9,11 @@
 #include <discern/machine.h>
 #include <discern/status.h>
 
-/* Room for n rows (0: a machine that is w0 alone) of kernel->n_features columns, dense, or sparse with n_entries entries in all (SIZE_MAX: dense). The kernel is copied, with its factor. One
+/* Room for n rows (0: a machine that is w0 alone) of kernel->n_features columns, dense, or sparse with n_entries entries in all (SIZE_MAX: dense, as a mahalanobis kernel's always are). The kernel is copied, with its factor. One
  * reference, the caller's. DN_ERR_MEMORY. */
 DN_MUST_USE dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, dn_support **out, dn_error *err);
-/* Copies the rows of x, encoded and standardised where the encoder standardises, behind those that are there; of the support's kind, and no more of them than there is room for (asserted). */
+/* Copies the rows of x, encoded and standardised where the encoder standardises, behind those that are there, and no more of them than there is room for (asserted); sparse rows
+ * may become dense ones, not the other way round. */
 void dni_support_add(dn_support *support, dn_matrix x);
 /* When all rows are there: prepares what prediction walks through. DN_ERR_MEMORY, DN_ERR_NUMERIC: a row has no finite K(x, x). */
 DN_MUST_USE dn_status dni_support_end(dn_support *support, dn_error *err);
