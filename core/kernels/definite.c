@@ -60,6 +60,23 @@ static dn_status extremes(const dni_points *points, const dn_run *run, double *l
     return status;
 }
 
+dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_run *run, double *least, double *greatest, dn_error *err) {
+    uint32_t list[DNI_DEFINITE_ROWS];
+    void *memory = NULL;
+    const size_t m = n < DNI_DEFINITE_ROWS ? n : DNI_DEFINITE_ROWS;
+    dn_status status = dni_run_alloc_raw(run, m * m, sizeof(double), "the kernel's matrix", &memory, err);
+    if (status != DN_OK)
+        return status;
+    draw(run == NULL ? 1 : run->seed, n, m, list);
+    double *part = memory;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j <= i; j++)
+            part[i * m + j] = matrix[list[i] * n + list[j]];
+    status = dni_symmetric_extremes(run, part, m, least, greatest, err);
+    dn_run_free(run, memory);
+    return status;
+}
+
 dn_status dni_kernel_least_eigenvalue(const dni_points *points, const dn_run *run, double *least, double *greatest, size_t *rows,
                                       dn_error *err) {
     size_t n = dni_points_n(points);

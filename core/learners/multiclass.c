@@ -162,8 +162,43 @@ static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, co
                           .mean = dn_encoder_mean(set->encoder),
                           .scale = dn_encoder_scale(set->encoder),
                           .encoder = set->encoder,
-                          .class_names = set->class_names};
+                          .class_names = set->class_names,
+                          .role = set->role,
+                          .n_source_rows = set->source->n_rows};
     return set->params->algorithm->fit(&input, run, out, report, err);
+}
+
+/* All machines by one call of the algorithm's. */
+static dn_status fit_together(const dni_training_set *set, const dn_rows *rows, dn_decision decision, size_t n, const dn_run *run,
+                              dn_machine *machines, dn_report *report, dn_error *err) {
+    const dn_fit_input input = {.rows = rows,
+                                .n_classes = set->n_classes,
+                                .params = set->params,
+                                .mean = dn_encoder_mean(set->encoder),
+                                .scale = dn_encoder_scale(set->encoder),
+                                .encoder = set->encoder,
+                                .class_names = set->class_names,
+                                .role = set->role,
+                                .n_source_rows = set->source->n_rows};
+    dn_report *reports = calloc(n, sizeof *reports);
+    report->parts = calloc(n, sizeof *report->parts);
+    dn_status status = reports == NULL || report->parts == NULL
+                           ? dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of %zu machines", n)
+                           : set->params->algorithm->fit_together(&input, decision, run, machines, reports, err);
+    for (size_t i = 0; reports != NULL && i < n; i++) {
+        size_t negative, positive;
+        dn_decision_machine(decision, set->n_classes, i, &negative, &positive);
+        if (status == DN_OK) {
+            add_totals(&reports[i], report);
+            add_warnings(set, &reports[i], negative, positive, report);
+            status = add_part(&reports[i], negative, positive, report, err);
+        }
+        dn_report_done(&reports[i]);
+    }
+    free(reports);
+    if (status == DN_OK)
+        dn_report_number(report, "n_machines", (double)n);
+    return status;
 }
 
 dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {
@@ -189,6 +224,8 @@ dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows, con
     dn_status status;
     if (n == 1 && (set->n_classes == 2 || decision == DN_DECISION_NATIVE))
         status = fit_native(set, rows, run, machines, &fresh, err);
+    else if (set->params->algorithm->together != NULL && set->params->algorithm->together(set->params))
+        status = fit_together(set, rows, decision, n, run, machines, &fresh, err);
     else
         status = fit_many(set, rows, decision, n, run, machines, &fresh, err);
     if (status != DN_OK) {

@@ -107,7 +107,11 @@ static double violation_of(const struct state *s, size_t *out_group) {
             *out_group = group;
         }
     }
-    return worst;
+    return s->p->relative ? worst * s->p->unit / fmax(2 * s->p->objective, 1e-300) : worst;
+}
+
+static bool vanished(const struct state *s) {
+    return s->p->relative && s->p->objective <= s->p->vanishes;
 }
 
 /* ---- steps -------------------------------------------------------------------------------------------------------------------------------- */
@@ -265,7 +269,7 @@ static dn_status descend(struct state *s, dn_error *err) {
     for (;;) {
         size_t group;
         const double violation = violation_of(s, &group);
-        if (violation <= s->aim || s->p->iterations >= s->limit)
+        if (violation <= s->aim || s->p->iterations >= s->limit || vanished(s))
             return DN_OK;
         dn_status status = poll(s, err);
         if (status == DN_OK && s->left-- == 0) { /* the active variables may be others afterwards */
@@ -292,7 +296,7 @@ static dn_status reach(struct state *s, double aim, double limit, dn_error *err)
     for (size_t round = 0; round < ROUNDS; round++) {
         dn_status status = DN_OK;
         s->p->violation = violation_of(s, &group);
-        if (s->p->violation <= aim || s->p->iterations >= limit)
+        if (s->p->violation <= aim || s->p->iterations >= limit || vanished(s))
             return DN_OK;
         if (round == INEXACT && !dni_smo_rows_exact(s->rows))
             status = dni_smo_rows_make_exact(s->rows, err);
@@ -337,7 +341,7 @@ dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const
         status = reach(&s, p->tolerance, p->max_iterations, err);
     if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows))
         status = reach(&s, p->fine, fmin(p->max_iterations, 4 * p->iterations + 20 * (double)p->n), err);
-    p->converged = status == DN_OK && p->violation <= p->tolerance;
+    p->converged = status == DN_OK && p->violation <= p->tolerance && !vanished(&s);
     dn_run_free(run, doubles);
     dn_run_free(run, list);
     return status;

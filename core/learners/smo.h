@@ -21,6 +21,8 @@ typedef struct dni_smo {
     const double *linear;                 /* [n] l */
     size_t n_groups;                      /* 0: no constraint */
     size_t group_end[DNI_SMO_MAX_GROUPS]; /* group k is from the end of the one before to group_end[k]; the last is n */
+    bool relative;                        /* violations count in units of twice the objective: hulls, whose squared distance that is */
+    double vanishes;                      /* an objective at or below which there is nothing left to find: hulls that touch */
     double tolerance;                     /* > 0: greatest violation max_up g − min_low g at which it is solved */
     double
         fine; /* a smaller one that is aimed at as long as it costs little, in iterations beside those that `tolerance` took; tolerance: none */
@@ -28,7 +30,7 @@ typedef struct dni_smo {
     /* start and solution */
     double *alpha;     /* [n] feasible at the start */
     double *g;         /* [n] out: the gradient, in double from K in double */
-    double violation;  /* out */
+    double violation;  /* out: the greatest; relative: in those units */
     double iterations; /* out: steps */
     double objective;  /* out: the minimum found */
     bool converged;    /* out: violation <= tolerance */

@@ -71,7 +71,7 @@ static const dn_param params[] = {
     {.name = "cache_mib",
      .type = DN_PARAM_NUMBER,
      .meaning = "smo: most memory for rows of the kernel matrix, in MiB.",
-     .default_number = 256,
+     .default_number = 512,
      .minimum = 1,
      .maximum = 1048576},
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_one"),

@@ -1,0 +1,320 @@
+/* One-class support vector machine: the part of the space where most rows are.
+ *
+ *   min ½ α'Kα,  Σα_i = 1,  0 <= α_i <= v_i/(ν Σv);   f(x) = Σ α_i K(x_i, x) − ρ
+ *
+ * solved with α scaled by νΣv, so that the box is [0, v_i]: by sequential minimal optimisation. Schölkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001. */
+#include "learners/kernel_fit.h"
+#include "learners/kernel_params.h"
+#include "learners/smo.h"
+#include "predict/support.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FINE 1e-9 /* what is aimed at when kernel values are held in double */
+
+static const dn_param params[] = {
+    {.name = "nu",
+     .type = DN_PARAM_NUMBER,
+     .meaning = "Most outliers among the training rows, and fewest support vectors, as a share of them.",
+     .default_number = 0.1,
+     .minimum = 0,
+     .maximum = 1,
+     .open_minimum = true},
+    DNI_PARAMS_KERNEL("rbf"),
+    {.name = "tolerance",
+     .type = DN_PARAM_NUMBER,
+     .meaning = "The greatest violation of the optimality conditions, beside rho, at which the solution counts as found; and how far below "
+                "0, beside rho, a "
+                "score is an outlier's: rows on the boundary are none.",
+     .default_number = 1e-4,
+     .minimum = 0,
+     .maximum = 1,
+     .open_minimum = true},
+    {.name = "max_iterations",
+     .type = DN_PARAM_INTEGER,
+     .meaning = "Most steps, in thousands. auto: what 10 million or 100 for each row make, whatever is more.",
+     .default_choice = "auto",
+     .minimum = 1,
+     .maximum = 1e9,
+     .word = "auto"},
+    {.name = "cache_mib",
+     .type = DN_PARAM_NUMBER,
+     .meaning = "Most memory for rows of the kernel matrix, in MiB.",
+     .default_number = 512,
+     .minimum = 1,
+     .maximum = 1048576},
+};
+
+struct fit {
+    const dn_fit_input *input;
+    const dn_run *run;
+    double nu, tolerance, max_iterations, cache_bytes;
+    dn_kernel kernel;
+    dni_kernel_fit prepared;
+    dni_svm_points points;
+    dni_gram gram;
+    double *alpha, *g; /* [n] α in units of 1/(νΣv); −f without ρ, likewise */
+    double total;      /* νΣv */
+    double rho;        /* of α as it is stated */
+    double iterations, violation, greatest;
+    bool definite, converged;
+    double least;
+};
+
+/* ---- rules -------------------------------------------------------------------------------------------------------------------------------- */
+static double iterations_of(const dn_params *p, size_t n_rows) {
+    return dn_params_word(p, "max_iterations") == NULL ? dn_params_number(p, "max_iterations") : fmax(10000, ceil((double)n_rows / 10));
+}
+
+static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+    (void)n_classes;
+    dn_status status = dni_kernel_params_shape(p, n_features, err);
+    if (status == DN_OK)
+        status = dn_params_set_number(p, "max_iterations", iterations_of(p, n_rows), err);
+    return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
+}
+
+static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+    const double cache = dn_params_number(p, "cache_mib") * 1048576, n = (double)n_rows;
+    const dn_kernel kernel = dni_kernel_of(p, n_features);
+    (void)n_classes;
+    (void)n_slots;
+    return dni_kernel_fit_memory(&kernel, n_rows, cache) + dni_smo_memory(n_rows) + dni_smo_rows_memory(n_rows, fmin(cache, 4 * n * n)) +
+           40 * n;
+}
+
+/* ---- the dual ----------------------------------------------------------------------------------------------------------------------------- */
+static void report_progress(void *ctx, double iterations, double violation, double objective) {
+    struct fit *f = ctx;
+    const double scale = fmax(f->total * f->total, 1e-300);
+    f->greatest = fmax(f->greatest, violation);
+    const double aim = f->tolerance, done = log(f->greatest / fmax(violation, aim)) / log(fmax(2, f->greatest / aim));
+    const dn_progress progress = {.iteration = (size_t)(iterations / 1000) + 1,
+                                  .max_iterations = (size_t)f->max_iterations,
+                                  .fraction = fmin(0.99, fmax(0, done)),
+                                  .loss = objective / scale,
+                                  .gradient_norm = violation,
+                                  .train_error = (double)NAN};
+    if (f->run->progress != NULL)
+        f->run->progress(f->run, &progress);
+}
+
+/* The first rows full, until they make νΣv. */
+static void begin(const struct fit *f) {
+    double left = f->total;
+    for (size_t i = 0; i < f->points.n; i++) {
+        f->alpha[i] = fmin(left, f->points.weight[i]);
+        left -= f->alpha[i];
+    }
+}
+
+static dn_status get_memory(struct fit *f, dn_error *err) {
+    void *numbers;
+    dn_status status = dn_run_alloc(f->run, 4 * f->points.n + 1, sizeof(double), "the dual variables", &numbers, err);
+    if (status != DN_OK)
+        return status;
+    f->alpha = numbers;
+    f->g = f->alpha + f->points.n;
+    for (size_t i = 0; i < f->points.n; i++)
+        f->total += f->points.weight[i];
+    f->total *= f->nu;
+    return DN_OK;
+}
+
+/* K x between 0 and about νΣv: violations count beside ρ, which f is about as large as. */
+static dn_status solve(struct fit *f, dni_smo_rows *rows, dn_error *err) {
+    const size_t n = f->points.n;
+    void *list = NULL;
+    dn_status status = dn_run_alloc(f->run, n + 1, 1, "the signs of the dual", &list, err);
+    if (status != DN_OK)
+        return status;
+    signed char *t = list;
+    double *linear = f->g + n;
+    memset(t, 1, n);
+    begin(f);
+    dni_smo smo = {.n = n,
+                   .t = t,
+                   .upper = f->points.weight,
+                   .linear = linear,
+                   .n_groups = 1,
+                   .group_end = {n, n},
+                   .relative = true,
+                   .unit = f->total,
+                   .vanishes = -(double)INFINITY,
+                   .tolerance = f->tolerance,
+                   .fine = fmin(FINE, f->tolerance),
+                   .max_iterations = 1000 * f->max_iterations,
+                   .alpha = f->alpha,
+                   .g = f->g};
+    const dni_smo_listener listener = {report_progress, f};
+    status = dni_smo_solve(&smo, rows, f->run, &listener, err);
+    f->iterations = smo.iterations;
+    f->violation = smo.violation;
+    f->converged = smo.converged;
+    dn_run_free(f->run, list);
+    return status;
+}
+
+/* ρ of the free support vectors; without any the middle of what the others allow. */
+static void find_rho(struct fit *f) {
+    double sum = 0, n = 0, low = -(double)INFINITY, high = (double)INFINITY;
+    for (size_t i = 0; i < f->points.n; i++) {
+        if (f->alpha[i] > 0 && f->alpha[i] < f->points.weight[i]) {
+            sum += -f->g[i];
+            n++;
+        } else if (f->alpha[i] > 0) {
+            low = fmax(low, -f->g[i]);
+        } else {
+            high = fmin(high, -f->g[i]);
+        }
+    }
+    high = isfinite(high) ? high : low;
+    low = isfinite(low) ? low : high;
+    f->rho = (n > 0 ? sum / n : 0.5 * (low + high)) / f->total;
+}
+
+/* ---- the machine -------------------------------------------------------------------------------------------------------------------------- */
+static double objective_of(const struct fit *f) {
+    double square = 0;
+    for (size_t i = 0; i < f->points.n; i++)
+        square -= f->alpha[i] * f->g[i];
+    return 0.5 * square / (f->total * f->total);
+}
+
+static double threshold_of(const struct fit *f) {
+    return f->tolerance * fabs(f->rho);
+}
+
+static dn_status make_machine(const struct fit *f, dn_machine *out, dn_error *err) {
+    void *memory;
+    size_t n = 0;
+    dn_support *support = NULL;
+    dn_status status = dn_run_alloc(f->run, f->points.n + 1, sizeof(uint32_t), "the numbers of the support vectors", &memory, err);
+    if (status != DN_OK)
+        return status;
+    uint32_t *number = memory;
+    for (size_t i = 0; i < f->points.n; i++)
+        number[i] = f->alpha[i] > 0 ? (uint32_t)n++ : UINT32_MAX;
+    status = dni_kernel_fit_support(&f->kernel, &f->points, number, n, &support, err);
+    if (status == DN_OK)
+        status = dni_kernel_machine_new(support, n, out, err);
+    for (size_t i = 0; status == DN_OK && i < f->points.n; i++)
+        if (number[i] < UINT32_MAX) {
+            out->kernel->index[number[i]] = number[i];
+            out->kernel->coef[number[i]] = f->alpha[i] / f->total;
+        }
+    if (status == DN_OK) {
+        const double square = 2 * objective_of(f);
+        out->kernel->w0 = -f->rho;
+        out->kernel->norm = square >= 0 ? sqrt(square) : (double)NAN;
+        out->threshold = threshold_of(f);
+    }
+    dni_support_unref(support);
+    dn_run_free(f->run, memory);
+    return status;
+}
+
+static void write_report(const struct fit *f, dn_report *report) {
+    double n_support = 0, n_bounded = 0, outliers = 0, rows = 0;
+    for (size_t i = 0; i < f->points.n; i++) {
+        const double score = -f->g[i] / f->total - f->rho;
+        rows += f->points.count[i];
+        n_support += f->alpha[i] > 0 ? f->points.count[i] : 0;
+        n_bounded += f->alpha[i] >= f->points.weight[i] ? f->points.count[i] : 0;
+        outliers += score < -threshold_of(f) ? f->points.count[i] : 0;
+    }
+    dn_report fresh = {.converged = f->converged,
+                       .stop_reason = f->converged                                ? "tolerance"
+                                      : f->iterations >= 1000 * f->max_iterations ? "max_iterations"
+                                                                                  : "no_progress",
+                       .iterations = (size_t)f->iterations,
+                       .objective = objective_of(f),
+                       .gradient_norm = (double)NAN};
+    dn_report_number(&fresh, "rho", f->rho);
+    dn_report_number(&fresh, "support_vectors", n_support);
+    dn_report_number(&fresh, "bounded_support_vectors", n_bounded);
+    dn_report_number(&fresh, "outliers", outliers);
+    dn_report_number(&fresh, "outlier_share", outliers / rows);
+    dn_report_number(&fresh, "kkt_violation", f->violation);
+    dni_kernel_fit_report(&f->kernel, &fresh);
+    dn_report_number(&fresh, "distinct_rows", (double)f->points.n);
+    if (!f->definite) {
+        dn_report_number(&fresh, "least_eigenvalue", f->least);
+        dn_report_warn(
+            &fresh,
+            "the kernel is not positive semidefinite on these rows (least eigenvalue about %.3g): the solution satisfies the optimality "
+            "conditions, but nothing certifies that it is the best",
+            f->least);
+    }
+    if (!f->converged)
+        dn_report_warn(&fresh,
+                       "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g): try more max_iterations",
+                       f->iterations, f->violation, f->tolerance);
+    *report = fresh;
+}
+
+static dn_status solve_on_points(struct fit *f, dn_error *err) {
+    void *memory;
+    dni_smo_rows *rows = NULL;
+    dn_status status = dn_run_alloc(f->run, f->points.n + 1, sizeof(uint32_t), "the variables of the dual", &memory, err);
+    if (status != DN_OK)
+        return status;
+    uint32_t *list = memory;
+    for (size_t i = 0; i < f->points.n; i++)
+        list[i] = (uint32_t)i;
+    status = get_memory(f, err);
+    if (status == DN_OK)
+        status = dni_smo_rows_new(f->points.points, &f->gram, list, f->points.n, f->cache_bytes, f->run, &rows, err);
+    if (status == DN_OK)
+        status = solve(f, rows, err);
+    dni_smo_rows_free(rows);
+    dn_run_free(f->run, memory);
+    return status;
+}
+
+static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+    const dn_params *p = input->params;
+    struct fit f = {.input = input,
+                    .run = run,
+                    .nu = dn_params_number(p, "nu"),
+                    .tolerance = dn_params_number(p, "tolerance"),
+                    .max_iterations = iterations_of(p, input->rows->n_rows),
+                    .cache_bytes = dn_params_number(p, "cache_mib") * 1048576};
+    dn_status status = dni_kernel_fit_prepare(input, f.cache_bytes, run, &f.prepared, &f.kernel, &f.points, &f.gram, err);
+    if (status != DN_OK)
+        return status;
+    status = dni_kernel_fit_definite(&f.points, &f.kernel, run, &f.definite, &f.least, err);
+    if (status == DN_OK)
+        status = solve_on_points(&f, err);
+    if (status == DN_OK) {
+        find_rho(&f);
+        status = make_machine(&f, out, err);
+    }
+    if (status == DN_OK)
+        write_report(&f, report);
+    dn_run_free(run, f.alpha);
+    dni_kernel_fit_done(&f.prepared);
+    dni_svm_points_done(&f.points);
+    return status;
+}
+
+const dn_algorithm dni_algorithm_one_class_svm = {
+    .id = "one_class_svm",
+    .title = "One-class support vector machine",
+    .summary = "What most rows are like, learned without a target: a row that is unlike them is an outlier. The score is positive among "
+               "the rows of the "
+               "training, negative outside.",
+    .source = "Scholkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001; Bishop, PRML, section 7.1",
+    .stopping_rule = "no pair of rows violates the optimality conditions by more than `tolerance` times the size of f before rho is taken "
+                     "off, judged with "
+                     "kernel values in double precision",
+    .flags = DN_ALGORITHM_STANDARDIZE,
+    .params = params,
+    .n_params = sizeof params / sizeof params[0],
+    .check = dni_kernel_params_check,
+    .settle = settle,
+    .applies = dni_kernel_param_applies,
+    .memory = memory,
+    .fit = fit_one_class,
+};
