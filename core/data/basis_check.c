@@ -152,10 +152,14 @@ static dn_status check_bases(struct check *check, dn_error *err) {
 static dn_status check_text(const dn_text_spec *text, dn_error *err) {
     const bool hashed = text->buckets > 0;
     const size_t n = hashed ? text->buckets : text->vocabulary;
-    if (n <= DN_MAX_WORDS)
+    const bool has_length = text->length >= 1 && text->length <= DN_MAX_PATH_LABELS;
+    if (text->weighting > DN_TEXT_TFIDF ? text->weighting != DN_TEXT_PATHS || has_length : n <= DN_MAX_WORDS)
         return DN_OK;
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "the %s of text columns %s at most %zu (got %zu)",
-                                    hashed ? "buckets" : "vocabulary", hashed ? "are" : "is", DN_MAX_WORDS, n);
+    dn_status status =
+        text->weighting == DN_TEXT_PATHS
+            ? dn_error_set(err, DN_ERR_ARGUMENT, "paths have at least 1 and at most %d labels (got %u)", DN_MAX_PATH_LABELS, text->length)
+            : dn_error_set(err, DN_ERR_ARGUMENT, "the %s of text columns %s at most %zu (got %zu)", hashed ? "buckets" : "vocabulary",
+                           hashed ? "are" : "is", DN_MAX_WORDS, n);
     dn_error_set_field(err, "text");
     return status;
 }

@@ -174,6 +174,8 @@ static bool choose_sparse(const dn_encoder *encoder) {
     for (size_t u = 0; u < encoder->n_lists; u++) {
         const dn_input *input = &encoder->inputs[encoder->lists[u]];
         listed += dni_input_is_scaled(encoder, input) ? 0 : input->n_features;
+        if (input->type == DN_TEXT && encoder->texts[encoder->lists[u]].weighting == DN_TEXT_CHARACTERS)
+            return true;
     }
     return listed > DN_MAX_DENSE_PLACES || 4 * ((double)encoder->n_entries + encoder->list_entries) < (double)encoder->n_features;
 }

@@ -87,7 +87,11 @@ void dni_encode_nothing(const dn_encoder *encoder, const dn_input *input, bool s
 dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length, dn_text_work *work,
                           const uint32_t **feature, const double **entry, size_t *n, dn_error *err) {
     assert(input < encoder->n_inputs && encoder->inputs[input].type == DN_TEXT);
-    return dni_vocabulary_entries(&encoder->texts[input], encoder->inputs[input].first_feature, text, length, work, feature, entry, n, err);
+    dn_status status =
+        dni_vocabulary_entries(&encoder->texts[input], encoder->inputs[input].first_feature, text, length, work, feature, entry, n, err);
+    if (status == DN_ERR_DATA)
+        dn_error_set_field(err, encoder->inputs[input].name);
+    return status;
 }
 
 size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place) {

@@ -10,7 +10,7 @@
  *   u32 n_bases, the bases (basis_bytes.c)
  *   f64 mean, f64 scale of every number that is a feature, and of every place that is standardised, in the inputs' order, then of every feature of the bases
  *
- * Version 2 is the same without text and sparse inputs. */
+ * Version 3 is the same without DN_TEXT_SET and what follows it, version 2 without text and sparse inputs. */
 #include "data/encoder_bytes.h"
 
 #include "data/basis_bytes.h"
@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENCODER_VERSION 3
+#define ENCODER_VERSION 4
+#define LISTS_VERSION 3                  /* the first with text and sparse inputs */
 #define LEAST_INPUT_SIZE (8 + 1 + 1 + 8) /* an input without name, levels or numbers */
 #define LEAST_BASIS_SIZE (3 + 8 + 8 + 4 + 8)
 #define NO_LEVEL UINT32_MAX
@@ -175,13 +176,16 @@ static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, s
     unsigned type = dni_read_u8(reader);
     if (draft->names[i] == NULL || reader->failed || memchr(draft->names[i], '\0', draft->lengths[i]) != NULL)
         return corrupt(err, "the name of an input is none");
-    if (type > (draft->version < ENCODER_VERSION ? DN_CATEGORICAL : DN_SPARSE))
+    if (type > (draft->version < LISTS_VERSION ? DN_CATEGORICAL : DN_SPARSE))
         return corrupt(err, "an input is of no type that can be one");
     input->type = (dn_column_type)type;
     if (type == DN_CATEGORICAL)
         return read_levels(reader, encoder, i, draft->as + 2 * i, err);
-    if (type == DN_TEXT)
-        return dni_vocabulary_read(reader, &encoder->texts[i], err);
+    if (type == DN_TEXT) {
+        dn_status status = dni_vocabulary_read(reader, &encoder->texts[i], err);
+        const bool known = draft->version == ENCODER_VERSION || encoder->texts[i].weighting <= DN_TEXT_TFIDF;
+        return status == DN_OK && !known ? corrupt(err, "a text has a weighting that its version does not know") : status;
+    }
     if (type == DN_SPARSE)
         return read_places(reader, input, draft, &encoder->places[i], err);
     unsigned indicator = dni_read_u8(reader);
@@ -230,7 +234,7 @@ static dn_status read_scales(dni_reader *reader, dn_encoder *encoder, dn_error *
     return DN_OK;
 }
 
-/* How many entries rows have; and features of which the bytes hold nothing (places, buckets) must be no more than the machines that follow tell of, before memory is taken for them. */
+/* How many entries rows have; and features of which the bytes hold nothing (places, buckets, not words) must be no more than the machines that follow tell of, before memory is taken for them. */
 static dn_status read_lists(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     double features = 0;
     bool any = false;
@@ -238,7 +242,7 @@ static dn_status read_lists(dni_reader *reader, dn_encoder *encoder, dn_error *e
         const dn_input *input = &encoder->inputs[i];
         any = any || dni_input_is_list(input);
         features += input->type == DN_SPARSE ? (double)encoder->places[i].n
-                    : input->type == DN_TEXT ? (double)encoder->texts[i].n_features
+                    : input->type == DN_TEXT ? (double)(encoder->texts[i].n_features - encoder->texts[i].words.n)
                                              : 0;
     }
     if (!any)
@@ -274,7 +278,7 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
     if (!reader->failed && version > ENCODER_VERSION)
         return dn_error_set(err, DN_ERR_VERSION, "an encoder has version %u, this program reads version %d", version, ENCODER_VERSION);
     size_t n = dni_read_count(reader, LEAST_INPUT_SIZE);
-    const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN | (version < ENCODER_VERSION ? 0 : STANDARDIZE_SPARSE | PLACES);
+    const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN | (version < LISTS_VERSION ? 0 : STANDARDIZE_SPARSE | PLACES);
     if (reader->failed || version == 0 || flags > known || ((flags & STANDARDIZE_SPARSE) != 0 && (flags & STANDARDIZE) == 0))
         return corrupt(err, "its header is none");
     dn_encoder *encoder = NULL;

@@ -9,7 +9,7 @@
 void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer);
 
 /* Reads one back; the reader stands behind it afterwards. DN_ERR_CORRUPT, DN_ERR_MEMORY. Never allocates more than a small multiple of the bytes left: with more than DN_MAX_DENSE_PLACES features
- * of text and sparse inputs, a byte of each must follow (the machines' numbers). */
+ * of sparse inputs and hashed texts, a byte of each must follow (the machines' numbers). */
 DN_MUST_USE dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err);
 
 /* The features of raw rows in the raw space: encoded (fill for missing, 1-of-K, bases) but never standardised.

@@ -87,21 +87,29 @@ static void put_level(struct name_out *out, const dn_input *input, size_t level)
     put_part(out, text, n, (n > 0 && text[0] == '"') || (n == n_missing && memcmp(text, missing, n) == 0));
 }
 
-static void put_word(struct name_out *out, const dni_vocabulary *words, size_t word) {
-    if (words->buckets > 0) {
-        char bucket[32];
-        put_part(out, bucket, (size_t)snprintf(bucket, sizeof bucket, ":#%zu", word), false);
-        return;
-    }
-    const uint32_t *start = words->words.start + word;
-    put_byte(out, ':');
-    put_part(out, words->words.bytes + start[0], start[1] - start[0], false);
-}
-
 static void put_number(struct name_out *out, const char *before, size_t number, const char *after) {
     char text[64];
     int n = snprintf(text, sizeof text, "%s%zu%s", before, number, after);
     put_part(out, text, (size_t)n, false);
+}
+
+/* No word begins with '"' or '(', but a label sequence may. */
+static void put_word(struct name_out *out, const dni_vocabulary *words, size_t word) {
+    static const char unseen[] = "(unseen)";
+    const size_t n_unseen = sizeof unseen - 1;
+    if (words->buckets > 0 || words->weighting == DN_TEXT_CHARACTERS) {
+        put_number(out, words->buckets > 0 ? ":#" : ":[", words->buckets > 0 ? word : word + 1, words->buckets > 0 ? "" : "]");
+        return;
+    }
+    put_byte(out, ':');
+    if (word == words->words.n) {
+        put_part(out, unseen, n_unseen, false);
+        return;
+    }
+    const uint32_t *start = words->words.start + word;
+    const char *text = words->words.bytes + start[0];
+    const size_t n = start[1] - start[0];
+    put_part(out, text, n, text[0] == '"' || (n == n_unseen && memcmp(text, unseen, n) == 0));
 }
 
 /* a^2*b */

@@ -104,6 +104,7 @@ dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *sour
                             size_t chunk, size_t slot_index, const dn_run *run, dn_error *err) {
     bool changed = false;
     dn_status status = dni_chunk_open(&slot->open, source, columns, encoder->n_inputs, chunk, slot_index, &changed, err);
+    slot->first_row = source->chunk_first_row[chunk];
     for (size_t i = 0; status == DN_OK && changed && i < encoder->n_inputs; i++)
         if (columns[i] != DNI_NO_COLUMN)
             status = learn_chunk(slot, source, encoder, columns, i, run, err);
@@ -118,6 +119,7 @@ dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source 
     dni_open_chunk part = {.chunk = SIZE_MAX, .views = slot->open.views + first};
     slot->open.chunk = SIZE_MAX;
     dn_status status = dni_chunk_open(&part, source, columns + first, n, chunk, slot_index, &changed, err);
+    slot->first_row = source->chunk_first_row[chunk];
     for (size_t i = first; status == DN_OK && i < first + n; i++)
         status = learn_chunk(slot, source, encoder, columns, i, run, err);
     return status;

@@ -4,11 +4,13 @@
 
 #include "data/encoder.h"
 #include "data/selection.h"
+#include "data/tokens.h"
 #include "linalg/step.h"
 
 /* What one slot needs to encode: the open chunk and, for each categorical input, the level of each of the chunk's strings. */
 typedef struct dni_encoding_slot {
     dni_open_chunk open;
+    size_t first_row;   /* of the open chunk in the source */
     uint32_t **level;   /* [n_inputs] by code: index of the level, levels.n for one unseen */
     size_t *level_room; /* [n_inputs] */
     int64_t *shift;     /* [n_inputs] of sparse inputs: from a place of the source's column to one of the input's */
@@ -43,7 +45,7 @@ static inline size_t dni_slot_place(const dni_encoding_slot *slot, const dn_enco
     return own >= 0 ? dni_place_set_find(&encoder->places[i], (size_t)own) : SIZE_MAX;
 }
 
-/* The entries of text input i in row `row` of the open chunk; a missing text has none. */
+/* The entries of text input i in row `row` of the open chunk; a missing text has none. DN_ERR_MEMORY; DN_ERR_DATA (field) for a text that its weighting cannot take. */
 static inline dn_status dni_slot_text(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t i, size_t row,
                                       const uint32_t **feature, const double **value, size_t *n, dn_error *err) {
     const dn_column_view *view = &slot->open.views[i];
@@ -52,8 +54,9 @@ static inline dn_status dni_slot_text(const dni_encoding_slot *slot, const dn_en
     if (code == DN_CODE_MISSING)
         return DN_OK;
     const uint32_t start = view->strings.start[code];
-    return dn_encoder_text(encoder, i, view->strings.bytes + start, view->strings.start[code + 1] - start, slot->work, feature, value, n,
-                           err);
+    dn_status status =
+        dn_encoder_text(encoder, i, view->strings.bytes + start, view->strings.start[code + 1] - start, slot->work, feature, value, n, err);
+    return status == DN_OK ? DN_OK : dni_text_blame(status, encoder->inputs[i].name, (int64_t)(slot->first_row + row), err);
 }
 
 /* DN_ERR_DATA (field, row) when a category of inputs first … first + n - 1 of the tile's rows was never seen in training; weight: by source row, or NULL; rows of weight 0 may have any. */

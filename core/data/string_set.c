@@ -19,6 +19,13 @@ void dni_string_set_clear(dni_string_set *set) {
         memset(set->slots, 0xff, set->n_slots * sizeof *set->slots);
 }
 
+void dni_string_set_restart(dni_string_set *set, size_t n) {
+    if (set->n_slots / 16 > n + 16)
+        dni_string_set_done(set);
+    else
+        dni_string_set_clear(set);
+}
+
 dn_strings dni_string_set_view(const dni_string_set *set) {
     static const uint32_t none[1] = {0};
     if (set->n == 0)

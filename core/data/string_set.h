@@ -25,6 +25,8 @@ typedef struct dni_string_set {
 
 void dni_string_set_done(dni_string_set *set);
 void dni_string_set_clear(dni_string_set *set); /* empty, memory kept */
+/* Empty, for at most so many strings: a table that is far too large for them is given back, so that after one large text the small ones do not pay for it. */
+void dni_string_set_restart(dni_string_set *set, size_t n);
 
 /* The index of a string, DNI_NO_STRING when it is not in the set. Thread safe while nobody adds. */
 uint32_t dni_string_set_find(const dni_string_set *set, const char *text, size_t length);

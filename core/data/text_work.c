@@ -1,4 +1,5 @@
-/* A text's words as entries: the feature of each word, sorted, and how often it occurs. */
+/* A text's words or label sequences as entries: the feature of each, sorted, and how often it occurs. Its characters as they come. */
+#include "data/tokens.h"
 #include "data/vocabulary.h"
 #include "data/words.h"
 
@@ -7,11 +8,13 @@
 #include <string.h>
 
 struct dn_text_work {
-    dn_words words;
-    size_t room;       /* of each array */
-    uint32_t *feature; /* [room] one for each word of the text; then the different ones */
-    uint32_t *other;   /* [room] for sorting */
-    double *value;     /* [room] */
+    dni_tokens tokens;
+    dni_string_set unseen; /* DN_TEXT_SET: the text's words that training rows have not */
+    size_t n_unseen;       /* how many words or label sequences those are */
+    size_t room;           /* of each array */
+    uint32_t *feature;     /* [room] one for each word of the text; then the different ones */
+    uint32_t *other;       /* [room] for sorting */
+    double *value;         /* [room] */
 };
 
 dn_status dn_text_work_new(dn_text_work **out, dn_error *err) {
@@ -25,14 +28,17 @@ dn_status dn_text_work_new(dn_text_work **out, dn_error *err) {
 void dn_text_work_free(dn_text_work *work) {
     if (work == NULL)
         return;
+    dni_tokens_done(&work->tokens);
+    dni_string_set_done(&work->unseen);
     free(work->feature);
     free(work->other);
     free(work->value);
     free(work);
 }
 
-static dn_status grow(dn_text_work *work, dn_error *err) {
-    size_t room = work->room + work->room / 2 + 256;
+/* Room for at least n features. */
+static dn_status grow(dn_text_work *work, size_t n, dn_error *err) {
+    size_t room = n + n / 2 + 256;
     uint32_t *feature = realloc(work->feature, room * sizeof *feature);
     work->feature = feature == NULL ? work->feature : feature;
     uint32_t *other = realloc(work->other, room * sizeof *other);
@@ -46,24 +52,37 @@ static dn_status grow(dn_text_work *work, dn_error *err) {
     return DN_OK;
 }
 
+/* A word that no training row has: counted once in a text. Label sequences come once anyhow. */
+static dn_status count_unseen(const dni_vocabulary *v, const char *word, size_t size, dn_text_work *work, dn_error *err) {
+    uint32_t index;
+    work->n_unseen++;
+    if (v->weighting != DN_TEXT_SET)
+        return DN_OK;
+    dn_status status = dni_string_set_add(&work->unseen, word, size, &index, err);
+    work->n_unseen = work->unseen.n;
+    return status;
+}
+
 /* The words' features in the order of the text; *n of them. */
 static dn_status find_words(const dni_vocabulary *v, const char *text, size_t length, dn_text_work *work, size_t *n, dn_error *err) {
     dn_strings words = dni_string_set_view(&v->words);
-    *n = 0;
-    dn_words_begin(&work->words, text, length, v->keep_case);
-    for (size_t size; (size = dn_words_next(&work->words)) > 0;) {
-        uint32_t feature = v->buckets > 0 ? (uint32_t)(dni_word_hash(work->words.word, size) % v->buckets)
-                                          : dni_word_index_find(&v->index, words, work->words.word, size);
-        if (feature == DNI_UNKNOWN_WORD)
+    const char *word;
+    dn_status status = dni_tokens_begin(&work->tokens, v->weighting, v->keep_case, v->length, text, length, err);
+    *n = work->n_unseen = 0;
+    dni_string_set_restart(&work->unseen, length / 2);
+    for (size_t size; status == DN_OK && (size = dni_tokens_next(&work->tokens, &word)) > 0;) {
+        uint32_t feature =
+            v->buckets > 0 ? (uint32_t)(dni_word_hash(word, size) % v->buckets) : dni_word_index_find(&v->index, words, word, size);
+        if (feature == DNI_UNKNOWN_WORD) {
+            status = dni_text_is_complete(v->weighting) ? count_unseen(v, word, size, work, err) : DN_OK;
             continue;
-        if (*n == work->room) {
-            dn_status status = grow(work, err);
-            if (status != DN_OK)
-                return status;
         }
-        work->feature[(*n)++] = feature;
+        if (*n == work->room)
+            status = grow(work, *n, err);
+        if (status == DN_OK)
+            work->feature[(*n)++] = feature;
     }
-    return DN_OK;
+    return status;
 }
 
 /* Up to so many are sorted by insertion. */
@@ -116,7 +135,7 @@ static size_t count_features(dn_text_work *work, size_t n) {
 
 static void weigh(const dni_vocabulary *v, dn_text_work *work, size_t n) {
     double square = 0;
-    for (size_t i = 0; i < n && v->weighting == DN_TEXT_BINARY; i++)
+    for (size_t i = 0; i < n && (v->weighting == DN_TEXT_BINARY || v->weighting == DN_TEXT_SET); i++)
         work->value[i] = 1;
     if (v->weighting != DN_TEXT_TFIDF)
         return;
@@ -129,15 +148,43 @@ static void weigh(const dni_vocabulary *v, dn_text_work *work, size_t n) {
         work->value[i] /= length;
 }
 
-dn_status dni_vocabulary_entries(const dni_vocabulary *vocabulary, size_t first_feature, const char *text, size_t length,
-                                 dn_text_work *work, const uint32_t **feature, const double **value, size_t *n, dn_error *err) {
+/* Character j is feature j. */
+static dn_status find_characters(const char *text, size_t length, dn_text_work *work, size_t *n, dn_error *err) {
+    dn_status status = work->room < DN_MAX_CHARACTERS ? grow(work, DN_MAX_CHARACTERS, err) : DN_OK;
+    if (status == DN_OK)
+        status = dni_characters(text, length, work->other, n, err);
+    for (size_t j = 0; status == DN_OK && j < *n; j++) {
+        work->feature[j] = (uint32_t)j;
+        work->value[j] = work->other[j];
+    }
+    return status;
+}
+
+/* Words or label sequences, each once. */
+static dn_status count_words(const dni_vocabulary *v, const char *text, size_t length, dn_text_work *work, size_t *n, dn_error *err) {
     size_t n_words = 0;
-    dn_status status = find_words(vocabulary, text, length, work, &n_words, err);
+    dn_status status = find_words(v, text, length, work, &n_words, err);
+    if (status == DN_OK && work->n_unseen > 0 && n_words == work->room)
+        status = grow(work, n_words, err);
     if (status != DN_OK)
         return status;
-    sort_features(work, n_words, vocabulary->n_features);
-    size_t different = count_features(work, n_words);
-    weigh(vocabulary, work, different);
+    sort_features(work, n_words, v->n_features);
+    *n = count_features(work, n_words);
+    weigh(v, work, *n);
+    if (work->n_unseen > 0) {
+        work->feature[*n] = (uint32_t)(v->n_features - 1);
+        work->value[(*n)++] = sqrt((double)work->n_unseen);
+    }
+    return DN_OK;
+}
+
+dn_status dni_vocabulary_entries(const dni_vocabulary *vocabulary, size_t first_feature, const char *text, size_t length,
+                                 dn_text_work *work, const uint32_t **feature, const double **value, size_t *n, dn_error *err) {
+    size_t different = 0;
+    dn_status status = vocabulary->weighting == DN_TEXT_CHARACTERS ? find_characters(text, length, work, &different, err)
+                                                                   : count_words(vocabulary, text, length, work, &different, err);
+    if (status != DN_OK)
+        return status;
     for (size_t i = 0; i < different; i++)
         work->feature[i] += (uint32_t)first_feature;
     *feature = work->feature;

@@ -26,7 +26,9 @@ void dni_vocabulary_write(const dni_vocabulary *vocabulary, dni_writer *writer) 
     dni_write_u8(writer, (uint8_t)vocabulary->weighting);
     dni_write_u8(writer, vocabulary->keep_case);
     dni_write_u64(writer, vocabulary->buckets);
-    if (vocabulary->buckets == 0)
+    if (vocabulary->weighting == DN_TEXT_PATHS)
+        dni_write_u8(writer, (uint8_t)vocabulary->length);
+    if (vocabulary->buckets == 0 && vocabulary->weighting != DN_TEXT_CHARACTERS)
         dni_write_u64(writer, words.n);
     const char *before = words.bytes;
     size_t before_length = 0;
@@ -76,7 +78,7 @@ static dn_status read_words(dni_reader *reader, dni_vocabulary *v, dn_error *err
         if (status != DN_OK)
             return status;
     }
-    v->n_features = n;
+    v->n_features = n + dni_text_is_complete(v->weighting);
     return dni_word_index_make(&v->index, dni_string_set_view(&v->words), NULL, err);
 }
 
@@ -97,11 +99,18 @@ static dn_status read_idf(dni_reader *reader, dni_vocabulary *v, dn_error *err) 
 static dn_status read_parts(dni_reader *reader, dni_vocabulary *v, dn_error *err) {
     uint8_t weighting = dni_read_u8(reader), keep_case = dni_read_u8(reader);
     uint64_t buckets = dni_read_u64(reader);
-    if (reader->failed || weighting > DN_TEXT_TFIDF || keep_case > 1 || buckets > DN_MAX_WORDS)
+    if (reader->failed || weighting > DN_TEXT_CHARACTERS || keep_case > 1 || buckets > (weighting > DN_TEXT_TFIDF ? 0 : DN_MAX_WORDS))
         return corrupt("its kind is unknown", err);
     v->weighting = (dn_text_weighting)weighting;
+    v->length = weighting == DN_TEXT_PATHS ? dni_read_u8(reader) : 0;
+    if (reader->failed || v->length > DN_MAX_PATH_LABELS || (weighting == DN_TEXT_PATHS && v->length == 0))
+        return corrupt("its paths have no length", err);
     v->keep_case = keep_case == 1;
     v->buckets = v->n_features = (size_t)buckets;
+    if (weighting == DN_TEXT_CHARACTERS) {
+        v->n_features = DN_MAX_CHARACTERS;
+        return DN_OK;
+    }
     dn_status status = buckets == 0 ? read_words(reader, v, err) : DN_OK;
     return status == DN_OK && weighting == DN_TEXT_TFIDF ? read_idf(reader, v, err) : status;
 }

@@ -3,6 +3,7 @@
  * What a row weighs is counted in whole units, so fine that rounding does not matter: sums of whole numbers are the same in any order, and so the choice and the idf do not depend on which
  * thread had which rows. */
 #include "data/run_memory.h"
+#include "data/tokens.h"
 #include "data/vocabulary.h"
 #include "data/vocabulary_choice.h"
 #include "data/words.h"
@@ -19,13 +20,13 @@
 struct slot {
     dni_open_chunk open;
     dn_column_view view;  /* of the open chunk */
-    dni_tally tally;      /* of words */
-    uint64_t *bucket;     /* [buckets] units of the rows that have a word in it; NULL: words */
-    uint64_t *bucket_row; /* [buckets] the row that counted last, from 1 */
+    dni_tally tally;      /* of words or label sequences */
+    uint64_t *bucket;     /* [fit's buckets] units of the rows that have a word in it; NULL: words */
+    uint64_t *bucket_row; /* [fit's buckets] the row that counted last, from 1 */
     uint64_t units;       /* of all rows */
     size_t bytes;         /* of text since stop was polled */
     bool has_text;        /* some row is not missing */
-    dn_words words;       /* of the row's text */
+    dni_tokens tokens;    /* of the row's text */
 };
 
 struct fit {
@@ -34,6 +35,7 @@ struct fit {
     const double *weight; /* by source row, or NULL */
     const dn_text_spec *spec;
     const dn_run *run;
+    size_t buckets;     /* that are counted: the spec's, or the places of characters; 0: words */
     int exponent;       /* a weight v has v·2^exponent units */
     bool serial;        /* the source has fewer slots than the run */
     size_t n_slots;     /* slots that are ready */
@@ -51,7 +53,9 @@ static dn_status no_room(const struct fit *fit, dn_status status, dn_error *err)
         return dn_error_set(err, status, "counting words was stopped");
     const char *name = fit->rows->source->columns[fit->column].name;
     const char *lack = status == DN_ERR_BUDGET ? "more memory than is left of the budget" : "memory which the system does not have";
-    if (fit->spec->buckets > 0)
+    if (fit->spec->weighting > DN_TEXT_TFIDF)
+        dn_error_set(err, status, "what the texts of column \"%s\" are made of needs %s: use fewer rows", name, lack);
+    else if (fit->spec->buckets > 0)
         dn_error_set(err, status, "counting the words of column \"%s\" in %zu buckets needs %s: choose fewer for \"hash\"", name,
                      fit->spec->buckets, lack);
     else
@@ -98,22 +102,39 @@ static uint64_t units_of(const struct fit *fit, double weight) {
 }
 
 /* ---- the pass ----------------------------------------------------------------------------------------------------------------------------- */
-static dn_status count_text(const struct fit *fit, struct slot *slot, const char *text, size_t length, size_t row, uint64_t units,
-                            dn_error *err) {
-    dn_words *words = &slot->words;
-    dn_words_begin(words, text, length, fit->spec->keep_case);
-    for (size_t n; (n = dn_words_next(words)) > 0;) {
+static dn_status count_characters(struct slot *slot, const char *text, size_t length, uint64_t units, dn_error *err) {
+    size_t n = 0;
+    dn_status status = dni_characters(text, length, NULL, &n, err);
+    for (size_t j = 0; status == DN_OK && j < n; j++)
+        slot->bucket[j] += units;
+    return status;
+}
+
+static dn_status count_words(const struct fit *fit, struct slot *slot, size_t row, uint64_t units, dn_error *err) {
+    const char *word = NULL;
+    for (size_t n; (n = dni_tokens_next(&slot->tokens, &word)) > 0;) {
         if (slot->bucket == NULL) {
-            dn_status status = dni_tally_add(&slot->tally, words->word, n, row, units, err);
+            dn_status status = dni_tally_add(&slot->tally, word, n, row, units, err);
             if (status != DN_OK)
-                return status;
+                return no_room(fit, status, err);
             continue;
         }
-        size_t bucket = dni_word_hash(words->word, n) % fit->spec->buckets;
+        size_t bucket = dni_word_hash(word, n) % fit->buckets;
         slot->bucket[bucket] += slot->bucket_row[bucket] == row + 1 ? 0 : units;
         slot->bucket_row[bucket] = row + 1;
     }
     return DN_OK;
+}
+
+static dn_status count_text(const struct fit *fit, struct slot *slot, const char *text, size_t length, size_t row, uint64_t units,
+                            dn_error *err) {
+    const dn_text_spec *spec = fit->spec;
+    const bool characters = spec->weighting == DN_TEXT_CHARACTERS;
+    dn_status status = characters ? count_characters(slot, text, length, units, err)
+                                  : dni_tokens_begin(&slot->tokens, spec->weighting, spec->keep_case, spec->length, text, length, err);
+    if (status != DN_OK)
+        return dni_text_blame(status, fit->rows->source->columns[fit->column].name, (int64_t)row, err);
+    return characters ? DN_OK : count_words(fit, slot, row, units, err);
 }
 
 static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_tile *tile, dn_error *err) {
@@ -131,7 +152,7 @@ static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_
         uint32_t first = view->strings.start[code], length = view->strings.start[code + 1] - first;
         dn_status status = count_text(fit, slot, view->strings.bytes + first, length, base + at, units, err);
         if (status != DN_OK)
-            return no_room(fit, status, err);
+            return status;
         slot->bytes += length;
         if (slot->bytes > BYTES_A_POLL) {
             slot->bytes = 0;
@@ -161,7 +182,7 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
 }
 
 static dn_status slots_init(struct fit *fit, dn_error *err) {
-    size_t n_slots = dni_source_slots(fit->rows->source, fit->run, &fit->serial), buckets = fit->spec->buckets;
+    size_t n_slots = dni_source_slots(fit->rows->source, fit->run, &fit->serial), buckets = fit->buckets;
     void *memory = NULL;
     dn_status status = dn_run_alloc(fit->run, n_slots, sizeof *fit->slots, "", &memory, NULL);
     fit->slots = memory;
@@ -182,6 +203,7 @@ static dn_status slots_init(struct fit *fit, dn_error *err) {
 }
 
 static void slot_done(const struct fit *fit, struct slot *slot) {
+    dni_tokens_done(&slot->tokens);
     dni_tally_done(&slot->tally);
     dn_run_free(fit->run, slot->bucket);
     *slot = (struct slot){0};
@@ -195,7 +217,7 @@ static dn_status unite(struct fit *fit, dn_error *err) {
         dn_status status = dni_tally_unite(&all->tally, &more->tally, err);
         if (status != DN_OK)
             return no_room(fit, status, err);
-        for (size_t b = 0; b < fit->spec->buckets; b++)
+        for (size_t b = 0; b < fit->buckets; b++)
             all->bucket[b] += more->bucket[b];
         all->units += more->units;
         all->has_text = all->has_text || more->has_text;
@@ -229,13 +251,27 @@ static dn_status take_units(const struct fit *fit, dni_vocabulary *v, size_t i, 
     return i % STEPS_A_POLL == STEPS_A_POLL - 1 ? dn_run_stop(fit->run, err) : DN_OK;
 }
 
+static dn_status refuse_words(const struct fit *fit, size_t n, dn_error *err) {
+    return blame(fit,
+                 dn_error_set(err, DN_ERR_DATA, "column \"%s\" has %zu different %s, more than the %zu that can be features",
+                              fit->rows->source->columns[fit->column].name, n,
+                              fit->spec->weighting == DN_TEXT_PATHS ? "label sequences" : "words", DN_MAX_WORDS),
+                 err);
+}
+
 static dn_status make_words(const struct fit *fit, dni_vocabulary *v, double *weight, dn_error *err) {
     const dni_tally *tally = &fit->slots[0].tally;
+    const dn_text_spec *spec = fit->spec;
+    const bool complete = dni_text_is_complete(spec->weighting);
+    const size_t most = complete ? DN_MAX_WORDS : spec->vocabulary == 0 ? DN_DEFAULT_VOCABULARY : spec->vocabulary;
     dni_candidate *list = NULL;
-    dn_status status = dni_vocabulary_choose(tally, fit->spec->vocabulary == 0 ? DN_DEFAULT_VOCABULARY : fit->spec->vocabulary,
-                                             fit->spec->min_rows, &list, &v->n_features, err);
+    size_t n = 0;
+    if (complete && tally->n > DN_MAX_WORDS)
+        return refuse_words(fit, tally->n, err);
+    dn_status status = dni_vocabulary_choose(tally, most, complete ? 1 : spec->min_rows, &list, &n, err);
+    v->n_features = n + complete;
     status = status == DN_OK ? make_idf(fit, v, err) : no_room(fit, status, err);
-    for (size_t i = 0; status == DN_OK && i < v->n_features; i++) {
+    for (size_t i = 0; status == DN_OK && i < n; i++) {
         uint32_t index;
         status = dni_string_set_append(&v->words, list[i].word->text, list[i].word->length, &index, err);
         if (status == DN_OK)
@@ -246,9 +282,9 @@ static dn_status make_words(const struct fit *fit, dni_vocabulary *v, double *we
 }
 
 static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *weight, dn_error *err) {
-    v->n_features = v->buckets;
+    v->n_features = fit->buckets;
     dn_status status = make_idf(fit, v, err);
-    for (size_t b = 0; status == DN_OK && b < v->buckets; b++)
+    for (size_t b = 0; status == DN_OK && b < fit->buckets; b++)
         status = take_units(fit, v, b, fit->slots[0].bucket[b], weight, err);
     return status;
 }
@@ -256,7 +292,7 @@ static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *
 /* What is to be said of the column; its features sum up to `weight`. */
 static dn_input_remark remark_on(const struct fit *fit, const dni_vocabulary *v, double weight) {
     const struct slot *all = &fit->slots[0];
-    if (weight > 0 || (v->buckets == 0 && v->n_features > 0))
+    if (weight > 0 || v->words.n > 0)
         return DN_INPUT_VARIES;
     return all->tally.n > 0 ? DN_INPUT_RARE : all->has_text ? DN_INPUT_WORDLESS : DN_INPUT_EMPTY;
 }
@@ -264,7 +300,7 @@ static dn_input_remark remark_on(const struct fit *fit, const dni_vocabulary *v,
 static dn_status check(const struct fit *fit, dn_error *err) {
     const dn_text_spec *spec = fit->spec;
     size_t most = spec->buckets > 0 ? spec->buckets : spec->vocabulary;
-    if (most <= DN_MAX_WORDS)
+    if (most <= DN_MAX_WORDS || spec->weighting > DN_TEXT_TFIDF)
         return DN_OK;
     return blame(fit, dn_error_set(err, DN_ERR_ARGUMENT, "the features of a text column must be at most %zu (got %zu)", DN_MAX_WORDS, most),
                  err);
@@ -273,7 +309,10 @@ static dn_status check(const struct fit *fit, dn_error *err) {
 dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const double *weight, const dn_text_spec *spec, const dn_run *run,
                              dni_vocabulary *out, double *out_entries, dn_error *err) {
     struct fit fit = {.rows = rows, .column = column, .weight = weight, .spec = spec, .run = run};
-    dni_vocabulary v = {.weighting = spec->weighting, .keep_case = spec->keep_case, .buckets = spec->buckets};
+    dni_vocabulary v = {.weighting = spec->weighting, .keep_case = spec->keep_case};
+    fit.buckets = spec->weighting == DN_TEXT_CHARACTERS ? DN_MAX_CHARACTERS : spec->weighting > DN_TEXT_TFIDF ? 0 : spec->buckets;
+    v.buckets = spec->weighting > DN_TEXT_TFIDF ? 0 : spec->buckets;
+    v.length = spec->weighting == DN_TEXT_PATHS ? spec->length : 0;
     double sum = 0, none = 0; /* Σ df */
     dn_status status = check(&fit, err);
     if (status == DN_OK)
@@ -285,7 +324,7 @@ dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const dou
     if (status == DN_OK)
         status = unite(&fit, err);
     if (status == DN_OK)
-        status = v.buckets > 0 ? make_buckets(&fit, &v, &sum, err) : make_words(&fit, &v, &sum, err);
+        status = fit.buckets > 0 ? make_buckets(&fit, &v, &sum, err) : make_words(&fit, &v, &sum, err);
     double weighed = status == DN_OK ? weight_back(&fit, fit.slots[0].units) : 0;
     v.remark = status == DN_OK ? remark_on(&fit, &v, sum) : DN_INPUT_VARIES;
     for (size_t i = 0; i < fit.n_slots; i++)

@@ -170,3 +170,83 @@ dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
                     err);
     return check_definite(given, d, err);
 }
+
+/* ---- what the encoder is asked for ------------------------------------------------------------------------------------------------------------ */
+/* How messages call the kernel. */
+static const char *shown(const dn_kernel *kernel) {
+    return kernel->type == DN_KERNEL_DISTANCE ? "distance with metric edit" : dni_kernel_types[kernel->type];
+}
+
+static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *column, dn_error *err) {
+    const char *hint = column->type == DN_CATEGORICAL ? ": words taken for categories become text by types=NAME:text at the upload"
+                                                      : "; name it in features.include";
+    return refuse("kernel",
+                  dn_error_set(err, DN_ERR_ARGUMENT, "kernel %s needs one text column and nothing else: \"%.128s\" is %s%s", shown(kernel),
+                               column->name, dn_column_type_name(column->type), hint),
+                  err);
+}
+
+/* Whether nothing is said of texts, or what the kernel says itself. */
+static bool is_silent(const dn_text_spec *text, const dn_text_spec *own) {
+    const bool usual = text->weighting == DN_TEXT_COUNTS && (text->vocabulary == 0 || text->vocabulary == DN_DEFAULT_VOCABULARY) &&
+                       text->min_rows <= 1 && text->buckets == 0 && !text->keep_case;
+    return usual || (text->weighting == own->weighting && text->length == own->length);
+}
+
+/* One text, seen as `own` says. */
+static dn_status take_text(const dn_kernel *kernel, const dn_table_column *columns, dn_text_spec own, dn_encoder_spec *spec,
+                           dn_error *err) {
+    for (size_t i = 0; i < spec->n_columns; i++)
+        if (columns[spec->columns[i]].type != DN_TEXT)
+            return refuse_type(kernel, &columns[spec->columns[i]], err);
+    if (spec->n_columns != 1)
+        return refuse("kernel",
+                      dn_error_set(err, DN_ERR_ARGUMENT,
+                                   "kernel %s needs one text column and nothing else (got %zu): name it in features.include", shown(kernel),
+                                   spec->n_columns),
+                      err);
+    if (!is_silent(&spec->text, &own))
+        return refuse("text",
+                      dn_error_set(err, DN_ERR_ARGUMENT, "kernel %s says itself how its text is encoded: leave \"text\" out",
+                                   shown(kernel)),
+                      err);
+    spec->text = own;
+    return DN_OK;
+}
+
+/* A covariance of numbers, and of the places of categories. */
+static dn_status refuse_lists(const dn_kernel *kernel, const dn_table_column *columns, const dn_encoder_spec *spec, dn_error *err) {
+    for (size_t i = 0; i < spec->n_columns; i++) {
+        const dn_table_column *column = &columns[spec->columns[i]];
+        if (column->type == DN_TEXT || column->type == DN_SPARSE)
+            return refuse("kernel",
+                          dn_error_set(err, DN_ERR_ARGUMENT, "kernel %s takes no text and no sparse column: \"%.128s\" is %s",
+                                       shown(kernel), column->name, dn_column_type_name(column->type)),
+                          err);
+    }
+    return DN_OK;
+}
+
+dn_status dni_kernel_encoding(const dn_params *p, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err) {
+    const dn_kernel kernel = dni_kernel_of(p, 0);
+    (void)n_rows;
+    switch (kernel.type) {
+    case DN_KERNEL_SHARED_WORDS:
+        return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_SET}, spec, err);
+    case DN_KERNEL_SHARED_PATHS:
+        return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_PATHS, .length = kernel.length}, spec, err);
+    case DN_KERNEL_DISTANCE:
+        if (kernel.metric == DN_METRIC_EDIT)
+            return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_CHARACTERS}, spec, err);
+        break;
+    case DN_KERNEL_MAHALANOBIS:
+        return refuse_lists(&kernel, columns, spec, err);
+    case DN_KERNEL_LINEAR:
+    case DN_KERNEL_POLYNOMIAL:
+    case DN_KERNEL_RBF:
+    case DN_KERNEL_SIGMOID:
+    case DN_KERNEL_PRECOMPUTED:
+        break;
+    }
+    return DN_OK;
+}

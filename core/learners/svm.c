@@ -204,6 +204,7 @@ const dn_algorithm dni_algorithm_svm = {
     .check = check,
     .settle = settle,
     .applies = applies,
+    .encoding = dni_kernel_encoding,
     .memory = memory,
     .fit = fit,
     .together = together,

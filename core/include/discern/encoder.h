@@ -46,8 +46,25 @@ typedef enum dn_unseen_rule { DN_UNSEEN_ZEROS, DN_UNSEEN_FREQUENT, DN_UNSEEN_REF
 typedef enum dn_text_weighting {
     DN_TEXT_COUNTS, /* tf */
     DN_TEXT_BINARY, /* 1 when it occurs */
-    DN_TEXT_TFIDF /* tf·(1 + ln((1 + n)/(1 + df))), the text's features scaled to Euclidean length 1: Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 6.2 */
+    DN_TEXT_TFIDF, /* tf·(1 + ln((1 + n)/(1 + df))), the text's features scaled to Euclidean length 1: Manning, Raghavan, Schütze, Introduction to Information Retrieval, section 6.2 */
+    /* What kernels of texts see (kernel.h). Nothing of a text gets lost, and `vocabulary`, `min_rows`, `buckets` are not looked at: */
+    DN_TEXT_SET,       /* 1 for each different word */
+    DN_TEXT_PATHS,     /* a text is a graph: how many of its paths have a label sequence */
+    DN_TEXT_CHARACTERS /* a text is a sequence: feature j is the code point of character j (> 0; U+FFFD for a byte that is no UTF-8 and for U+0000), 0 behind its end */
 } dn_text_weighting;
+
+/* DN_TEXT_SET and DN_TEXT_PATHS have a feature for every word or label sequence of the training rows, and one more, the last, "column:(unseen)", which is 0 in all of them: of another text it is
+ * √Σ n² over the words or sequences that training rows have not, each n times, so that the sum of the squares of a text's features is all of K(z, z).
+ *
+ * A graph is a text of edges, "a-b b-c", in any order and direction, separated by white space of ASCII; "a-b b-a" is one edge; an empty or missing text is the graph without nodes. A label is any UTF-8 without
+ * white space and "-", as it is written (case matters), and names a node: equal labels of a text are the same node. A path is a sequence of 1 … `length` different nodes, each joined with the next. It has
+ * a label sequence in each direction, and both count: "a-b b-c" has with length 2 the sequences a, b, c, a-b, b-a, b-c, c-b, with length 3 a-b-c and c-b-a too. Since labels name nodes every n is 1,
+ * and Σ n_A n_B of two graphs is how many sequences they have in common: of "a-b b-c" and "b-a a-d" 4 with length 2 (a, b, a-b, b-a).
+ * Refused (DN_ERR_DATA, with row and column): an edge that is not two labels with one "-" between, or joins a node with itself; a label of more than 256/length − 1 bytes; more than DN_MAX_PATHS edges
+ * or paths; of characters more than DN_MAX_CHARACTERS. And more than DN_MAX_WORDS different words or sequences. */
+#define DN_MAX_PATH_LABELS 8
+#define DN_MAX_PATHS 100000     /* of one graph */
+#define DN_MAX_CHARACTERS 10000 /* of one text: that many features */
 
 /* Text to features, the same for all text columns of an encoder. Words are maximal runs of letters, marks, digits and "_" of Unicode (text.h). Two ways: a vocabulary, the words of the
  * training rows, each a feature named "column:word"; or hashing, `buckets` features named "column:#17" into which words fall by their hash, nothing learned of them but df. */
@@ -58,6 +75,7 @@ typedef struct dn_text_spec {
     size_t min_rows; /* words that fewer training rows have are left out, whatever the rows weigh; 0: 1 */
     size_t buckets;  /* 0: a vocabulary; otherwise hashed, at most DN_MAX_WORDS */
     bool keep_case;  /* otherwise words are lower-cased */
+    unsigned length; /* DN_TEXT_PATHS: most labels of a path, 1 … DN_MAX_PATH_LABELS */
 } dn_text_spec;
 #define DN_DEFAULT_VOCABULARY 100000
 #define DN_MAX_WORDS ((size_t)1 << 22) /* features of one text column */
@@ -149,7 +167,7 @@ typedef enum dn_input_remark {
 } dn_input_remark;
 
 /* One input column of a fitted encoder. Its features in their order: the number itself, then its indicator; or the levels, without the first when that is dropped; or the words, ascending by
- * bytes, or the buckets; or the places. */
+ * bytes, or label sequences, and behind them those never seen; or the buckets; or the characters; or the places. */
 typedef struct dn_input {
     const char *name;
     dn_column_type type;
@@ -204,11 +222,11 @@ size_t dn_encoder_n_bases(const dn_encoder *encoder);
 dn_basis dn_encoder_basis(const dn_encoder *encoder, size_t b);
 bool dn_encoder_refuses_unseen(
     const dn_encoder *encoder); /* whoever makes raw rows must refuse a category of which dn_encoder_level says DN_UNSEEN */
-/* The words of a text input, ascending by bytes (none when they are hashed), and their idf or NULL: [n] of the words, or of the buckets. The encoder's. */
+/* The words of a text input, ascending by bytes (none when they are hashed, or characters), or its label sequences, and their idf or NULL: [n] of the words, or of the buckets. The encoder's. */
 dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf);
-/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)", "message:free", "message:#17", "f17"; of bases "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
+/* Name of feature j: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)", "message:free", "message:#17", "message:(unseen)", "message:[3]" (its third character), "f17"; of bases "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
  * through all bases of a kind. No two features have the same: a column's name that contains '=' (with bases '^', '*' or '(' too, with text or sparse columns ':') or begins with '"', or could be a place of a sparse
- * column, a sparse column's that ends in a digit, and a level that begins with '"' or reads "(missing)", is put in double quotes, those within it doubled. Writes at most size bytes with NUL, returns the length it would need. */
+ * column, a sparse column's that ends in a digit, a level that begins with '"' or reads "(missing)", a word or label sequence that begins with '"' or reads "(unseen)", is put in double quotes, those within it doubled. Writes at most size bytes with NUL, returns the length it would need. */
 size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, size_t size);
 /* The feature of an input's first level that is left out ("sex=female"), written in the same way; 0: none is. */
 size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *out, size_t size);
@@ -240,7 +258,8 @@ static inline dn_raw_rows dn_raw_part(dn_raw_rows rows, size_t n_inputs, size_t 
 typedef struct dn_text_work dn_text_work;
 DN_MUST_USE dn_status dn_text_work_new(dn_text_work **out, dn_error *err);
 void dn_text_work_free(dn_text_work *work); /* NULL is allowed */
-/* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length), and sorting them. DN_ERR_MEMORY. */
+/* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length), and sorting them. DN_ERR_MEMORY; DN_ERR_DATA
+ * (field: the input; its name is not in the message) for a text that is no graph, or too long to be characters. */
 DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length, dn_text_work *work,
                                       const uint32_t **feature, const double **entry, size_t *n, dn_error *err);
 /* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, or it is no feature: it counts nothing. */
@@ -263,7 +282,8 @@ DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const d
                                           enum dn_row_role wanted, const double *target, const double *weight, bool in_memory,
                                           const dn_run *run, dn_rows **out, dn_error *err);
 /* Whether encoded rows are CSR: when fewer than a quarter of the features are expected to be other than 0 (each number, one of a category's, of text and sparse columns as many as the
- * training rows had in the mean, of standardised ones all), and with more than DN_MAX_DENSE_PLACES features of text and sparse columns that are not standardised. Stored with the encoder. */
+ * training rows had in the mean, of standardised ones all), and with more than DN_MAX_DENSE_PLACES features of text and sparse columns that are not standardised; characters
+ * always. Stored with the encoder. */
 bool dn_encoder_is_sparse(const dn_encoder *encoder);
 /* Mean number of entries of its text and sparse inputs that a training row has, those of standardised ones apart. */
 double dn_encoder_entries(const dn_encoder *encoder);

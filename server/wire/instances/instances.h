@@ -4,7 +4,7 @@
  *   numeric      a JSON number, or text (CSV, query) that is a number; finite
  *   boolean      true, false, 0, 1, in JSON also as strings
  *   categorical  any text; JSON numbers and booleans as they are written; one that training never saw is DN_UNSEEN, or refused if the encoder says so
- *   text         as categorical; it becomes the entries of its words
+ *   text         as categorical; it becomes the entries of its words, of its paths if it is a graph, or of its characters
  *   sparse       as numeric, for one place of it; it becomes an entry
  * Missing: null, an absent key, and for text and strings (a numeric or sparse input takes no strings) the tokens empty, NA, null, ?; NaN too where no number is expected. A text that is
  * missing has no words, a place of a sparse input that is missing is 0. */

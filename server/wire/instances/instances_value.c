@@ -113,19 +113,29 @@ static bool put_label(struct instances *in, const struct value *value, struct bu
     return true;
 }
 
-/* The entries of a text's words. */
-static void put_words(struct instances *in, size_t i, struct text text) {
+/* The entries of a text. */
+static bool put_words(struct instances *in, size_t i, struct text text, struct buf *why) {
     const uint32_t *feature = NULL;
     const double *entry = NULL;
     size_t n = 0;
-    if ((in->words == NULL && dn_text_work_new(&in->words, NULL) != DN_OK) ||
-        dn_encoder_text(in->encoder, i, text.bytes, text.n, in->words, &feature, &entry, &n, NULL) != DN_OK) {
+    dn_error err;
+    dn_error_clear(&err);
+    dn_status status = in->words == NULL ? dn_text_work_new(&in->words, &err) : DN_OK;
+    if (status == DN_OK) {
+        status = dn_encoder_text(in->encoder, i, text.bytes, text.n, in->words, &feature, &entry, &n, &err);
+    }
+    if (status == DN_ERR_DATA) {
+        buf_puts(why, err.message);
+        return false;
+    }
+    if (status != DN_OK) {
         instances_no_memory(in);
-        return;
+        return true;
     }
     for (size_t k = 0; k < n; k++) {
         instances_put_feature(in, feature[k], entry[k]);
     }
+    return true;
 }
 
 static bool put_place(struct instances *in, struct slot slot, const struct value *value, struct buf *why) {
@@ -160,8 +170,7 @@ bool instances_put(struct instances *in, struct slot slot, const struct value *v
         return refuse(value, "must be a string", why);
     }
     if (type == DN_TEXT) {
-        put_words(in, i, value->text);
-        return true;
+        return put_words(in, i, value->text, why);
     }
     *out = dn_encoder_level(in->encoder, i, value->text.bytes, value->text.n);
     if (*out == DN_UNSEEN && dn_encoder_refuses_unseen(in->encoder)) {

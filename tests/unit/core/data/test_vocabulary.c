@@ -405,7 +405,9 @@ static bool same(const dni_vocabulary *a, const dni_vocabulary *b) {
 /* What can be read is a vocabulary: words that ascend and are found again. */
 static void check_read(const dni_vocabulary *v) {
     dn_strings words = dni_string_set_view(&v->words);
-    assert_true(v->n_features == (v->buckets > 0 ? v->buckets : words.n));
+    assert_true(v->n_features == (v->buckets > 0                       ? v->buckets
+                                  : v->weighting == DN_TEXT_CHARACTERS ? DN_MAX_CHARACTERS
+                                                                       : words.n + dni_text_is_complete(v->weighting)));
     for (size_t i = 0; i < words.n; i++) {
         size_t length = words.start[i + 1] - words.start[i];
         assert_true(length > 0 && length <= DN_MAX_WORD_BYTES);
