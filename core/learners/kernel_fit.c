@@ -128,7 +128,7 @@ dn_status dni_kernel_fit_definite(const dni_svm_points *points, const dn_kernel 
     *least = (double)NAN;
     if (dni_kernel_is_definite(kernel, kernel->n_features))
         return DN_OK;
-    dn_status status = points->given != NULL ? dni_matrix_least_eigenvalue(points->given, points->n, run, least, &greatest, &rows, err)
+    dn_status status = points->given != NULL ? dni_matrix_least_eigenvalue(points->given, points->n, run, least, &greatest, err)
                                              : dni_kernel_least_eigenvalue(points->points, run, least, &greatest, &rows, err);
     if (status == DN_OK)
         *out = *least >= -1e-8 * greatest;

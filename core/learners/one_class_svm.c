@@ -315,6 +315,7 @@ const dn_algorithm dni_algorithm_one_class_svm = {
     .check = dni_kernel_params_check,
     .settle = settle,
     .applies = dni_kernel_param_applies,
+    .encoding = dni_kernel_encoding,
     .memory = memory,
     .fit = fit_one_class,
 };

@@ -21,9 +21,11 @@ typedef struct dni_smo {
     const double *linear;                 /* [n] l */
     size_t n_groups;                      /* 0: no constraint */
     size_t group_end[DNI_SMO_MAX_GROUPS]; /* group k is from the end of the one before to group_end[k]; the last is n */
-    bool relative;                        /* violations count in units of twice the objective: hulls, whose squared distance that is */
-    double vanishes;                      /* an objective at or below which there is nothing left to find: hulls that touch */
-    double tolerance;                     /* > 0: greatest violation max_up g − min_low g at which it is solved */
+    bool
+        relative; /* violations count in units of twice the objective by `unit`: hulls, whose squared distance that is; one class, where it is about what f is like */
+    double unit;  /* Σα of a group */
+    double vanishes;  /* an objective at or below which there is nothing left to find: hulls that touch */
+    double tolerance; /* > 0: greatest violation max_up g − min_low g at which it is solved */
     double
         fine; /* a smaller one that is aimed at as long as it costs little, in iterations beside those that `tolerance` took; tolerance: none */
     double max_iterations; /* steps */
