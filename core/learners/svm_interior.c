@@ -1,0 +1,315 @@
+/* Primal-dual interior point of the linear support vector machine with a hinge: Mehrotra's predictor and corrector, normal equations in [w, w0].
+ *
+ *   rows:  m − 1 + s − z = 0,   α z = μ,   (U − α) s = μ,   w = Σ α t x,   Σ α t = 0 (free) or w0 (penalised)
+ *   step:  (R + Σ ω x̃ x̃ᵀ) Δv = Σ α t x̃ − R v + Σ ω t ρ x̃,   x̃ = [x, 1],   R = diag(1, …, 1, 0 or 1)
+ * svm_interior_pass.c has ω, ρ and what becomes of the rows. It starts beside the logistic optimum at the same C, two Newton steps from v = 0: there α = U σ(−m) is well
+ * inside the box. When the gap is small the solution is made exact (svm_polish.c), which also says which rows support it.
+ *
+ * Mehrotra, SIAM J. Optimization 2, 1992; Ferris and Munson, Interior-point methods for massive support vector machines, SIAM J. Optimization 13, 2002;
+ * Nocedal and Wright, section 16.6. Some 20 iterations of O(n d²), d³ beside; of sparse rows their squared numbers of entries. */
+#include "learners/svm_interior.h"
+#include "linalg/cholesky.h"
+#include "linalg/vector.h"
+#include "optimize/definite.h"
+
+#include <string.h>
+
+enum { START_STEPS = 2, HALVINGS = 10, ROW_ARRAYS = 8 };
+static const double START_SLACK = 0.3, START_MARGIN = 20;
+
+double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots) {
+    const double n = (double)n_rows, width = (double)n_features + 1, sums = width * width + 2 * width + DNI_IP_SUMS;
+    return 8 * (ROW_ARRAYS * n + 8 * width + 2 * width * width + sums) + dn_run_sum_memory(n_rows, n_slots, sums) +
+           n * (double)(sizeof(size_t) + 1);
+}
+
+static dn_status get_memory(dni_interior *ip, dn_error *err) {
+    const size_t n = ip->svm->n, width = ip->svm->width;
+    void *memory;
+    if (width > SIZE_MAX / 64 / width || n > SIZE_MAX / 128 - 4 * width * width)
+        return dn_error_set(err, DN_ERR_BUDGET, "interior_point for %zu features cannot be addressed; try dual_coordinate_descent", ip->svm->d);
+    dn_status status = dn_run_alloc(ip->svm->run, n, sizeof *ip->index + 1, "the groups of rows", &memory, err);
+    if (status != DN_OK)
+        return status;
+    ip->index = memory;
+    ip->group = (unsigned char *)(ip->index + n);
+    status =
+        dn_run_alloc(ip->svm->run, ROW_ARRAYS * n + 8 * width + 2 * width * width + (width * width + 2 * width + DNI_IP_SUMS),
+                     sizeof(double), "the interior point", &memory, err);
+    if (status != DN_OK)
+        return status;
+    double *next = memory;
+    double **const rows[] = {&ip->room, &ip->z, &ip->s, &ip->margin, &ip->d_alpha, &ip->d_z, &ip->d_s, &ip->d_margin};
+    ip->memory = memory;
+    for (size_t i = 0; i < ROW_ARRAYS; i++, next += n)
+        *rows[i] = next;
+    ip->v = next;
+    ip->d_v = ip->v + width;
+    ip->first = ip->d_v + width;
+    ip->scale = ip->first + 2 * width;
+    ip->shift = ip->scale + width;
+    ip->residual = ip->shift + 2 * width;
+    ip->gram = ip->residual + width;
+    ip->factor = ip->gram + width * width;
+    ip->sums = ip->factor + width * width;
+    return DN_OK;
+}
+
+/* Dense columns far from 0 are centred before they are multiplied: the difference of large numbers afterwards would have lost its digits. Only a free intercept takes the
+ * shift back. */
+static void choose_shift(dni_interior *ip) {
+    const dni_moments *m = &ip->svm->moments;
+    const size_t d = ip->svm->d, width = ip->svm->width;
+    bool far = false;
+    for (size_t j = 0; j < d; j++)
+        far = far || fabs(m->mean[j]) > 4 * m->deviation[j];
+    if (!far || m->sparse || ip->svm->options->intercept != DNI_SVM_FREE) {
+        ip->shift = NULL;
+        return;
+    }
+    memcpy(ip->shift, m->mean, d * sizeof *ip->shift);
+    for (size_t j = 0; j < width; j++)
+        ip->shift[width + j] = 1;
+}
+
+/* ---- the normal equations ------------------------------------------------------------------------------------------------------------------ */
+/* In centred columns the intercept is c = w0 + ⟨w, m⟩. */
+dn_status dni_interior_solve(dni_interior *ip, double *b, double *x, bool again, dn_error *err) {
+    const dni_svm_linear *svm = ip->svm;
+    const size_t d = svm->d;
+    bool solved = true;
+    for (size_t j = 0; ip->shift != NULL && j < d; j++)
+        b[j] -= ip->shift[j] * b[d];
+    if (svm->options->intercept == DNI_SVM_NONE)
+        b[d] = 0;
+    const dni_definite system = {.matrix = ip->gram, .order = svm->width, .n = svm->width, .factor = ip->factor, .scale = ip->scale};
+    dn_status status = DN_OK;
+    if (again) {
+        for (size_t j = 0; j < svm->width; j++)
+            x[j] = b[j] * ip->scale[j];
+        dni_cholesky_solve(ip->factor, svm->width, x, 1);
+        for (size_t j = 0; j < svm->width; j++)
+            x[j] *= ip->scale[j];
+    } else {
+        status = dni_definite_solve(&system, svm->run, b, x, &solved, err);
+    }
+    if (status != DN_OK)
+        return status;
+    for (size_t j = 0; ip->shift != NULL && j < d; j++)
+        x[d] -= ip->shift[j] * x[j];
+    return solved ? DN_OK : dni_svm_not_finite(svm, svm->iterations + 1, err);
+}
+
+void dni_interior_penalise(dni_interior *ip) {
+    const size_t d = ip->svm->d, width = ip->svm->width;
+    double *last = ip->gram + d * width;
+    for (size_t j = 0; j < d; j++)
+        ip->gram[j * width + j] += 1;
+    last[d] += ip->penalty;
+    if (ip->svm->options->intercept != DNI_SVM_NONE)
+        return;
+    memset(last, 0, width * sizeof *last);
+    last[d] = 1;
+}
+
+void dni_interior_residual(const dni_interior *ip, const double *p, const double *v, double *b) {
+    const size_t d = ip->svm->d;
+    for (size_t j = 0; j < d; j++)
+        b[j] = p[j] - v[j];
+    b[d] = ip->svm->options->intercept == DNI_SVM_NONE ? 0 : p[d] - ip->penalty * v[d];
+}
+
+/* ---- the start ----------------------------------------------------------------------------------------------------------------------------- */
+static double penalty_of(const dni_interior *ip, const double *v) {
+    const size_t d = ip->svm->d;
+    return (dni_dot(v, v, d) + ip->penalty * v[d] * v[d]) / 2;
+}
+
+/* ½vᵀRv + Σ U ln(1 + e^−m) at m + a Δm. */
+static double logistic_value(const dni_interior *ip, double a) {
+    const dni_svm_linear *svm = ip->svm;
+    double sum = 0;
+    for (size_t j = 0; j < svm->width; j++) {
+        const double v = ip->v[j] + a * ip->d_v[j];
+        sum += (j < svm->d ? 1 : ip->penalty) * v * v / 2;
+    }
+    for (size_t i = 0; i < svm->n; i++) {
+        const double m = ip->margin[i] + a * ip->d_margin[i];
+        if (svm->upper[i] > 0)
+            sum += svm->upper[i] * ((m < 0 ? -m : 0) + log1p(exp(-fabs(m))));
+    }
+    return sum;
+}
+
+/* α = U σ(−m), r = U σ(m), kept off the borders. */
+static void logistic_alpha(dni_interior *ip) {
+    for (size_t i = 0; i < ip->svm->n; i++) {
+        const double m = fmax(-START_MARGIN, fmin(START_MARGIN, ip->margin[i])), u = ip->svm->upper[i];
+        ip->svm->alpha[i] = u / (1 + exp(m));
+        ip->room[i] = u / (1 + exp(-m));
+    }
+}
+
+static dn_status logistic_step(dni_interior *ip, double *value, dn_error *err) {
+    logistic_alpha(ip);
+    dn_status status = dni_interior_form(ip, err);
+    if (status != DN_OK)
+        return status;
+    dni_interior_penalise(ip);
+    dni_interior_residual(ip, ip->first + ip->svm->width, ip->v, ip->residual);
+    status = dni_interior_solve(ip, ip->residual, ip->d_v, false, err);
+    if (status == DN_OK)
+        status = dni_interior_direct(ip, err);
+    if (status != DN_OK)
+        return status;
+    double a = 1, next = logistic_value(ip, a);
+    for (size_t k = 0; !(next < *value) && k < HALVINGS; k++)
+        next = logistic_value(ip, a /= 2);
+    if (!(next < *value))
+        return DN_OK;
+    *value = next;
+    dni_axpy(a, ip->d_v, ip->v, ip->svm->width);
+    dni_axpy(a, ip->d_margin, ip->margin, ip->svm->n);
+    return DN_OK;
+}
+
+static dn_status start(dni_interior *ip, dn_error *err) {
+    dn_status status = DN_OK;
+    double value = logistic_value(ip, 0);
+    ip->kind = DNI_IP_LOGISTIC;
+    for (size_t k = 0; k < START_STEPS && status == DN_OK; k++)
+        status = logistic_step(ip, &value, err);
+    if (status != DN_OK)
+        return status;
+    logistic_alpha(ip);
+    for (size_t i = 0; i < ip->svm->n; i++) {
+        const double slack = 1 - ip->margin[i];
+        ip->z[i] = fmax(0, -slack) + START_SLACK;
+        ip->s[i] = fmax(0, slack) + START_SLACK;
+    }
+    ip->kind = DNI_IP_PLAIN;
+    return DN_OK;
+}
+
+/* ---- iterations ---------------------------------------------------------------------------------------------------------------------------- */
+/* The relative gap that v and α suggest, before anything is recomputed: what is left of w = Σ α t x̃ counts as a part of it. */
+static double gap_of(const dni_interior *ip, double *out_primal) {
+    const dni_svm_linear *svm = ip->svm;
+    const double *p = ip->first + svm->width, primal = penalty_of(ip, ip->v) + ip->loss;
+    const double free_part = svm->options->intercept == DNI_SVM_FREE ? fabs(p[svm->d]) * (1 + fabs(ip->v[svm->d])) : 0;
+    const double dual = ip->alpha - penalty_of(ip, p);
+    *out_primal = primal;
+    return (fabs(primal - dual) + free_part) / fmax(primal, 1e-300);
+}
+
+/* One step from where dni_interior_form has been. */
+static dn_status advance(dni_interior *ip, double gap, dn_error *err) {
+    const dni_svm_linear *svm = ip->svm;
+    const size_t width = svm->width;
+    double *b = svm->table, longest, second;
+    for (size_t j = 0; j < width; j++)
+        svm->w[j] = ip->residual[j] + ip->first[j]; /* of the prediction; the corrector adds to it */
+    memcpy(b, svm->w, width * sizeof *b);
+    dn_status status = dni_interior_solve(ip, b, ip->d_v, false, err);
+    if (status == DN_OK)
+        status = dni_interior_predict(ip, &longest, &second, err);
+    if (status != DN_OK)
+        return status;
+    const double a = fmin(1, longest), mu = ip->products / (2 * (double)svm->n_rows);
+    const double left = fmax(0, ((1 - a) * ip->products + a * a * second) / ip->products);
+    ip->target = left * left * left * mu;
+    for (size_t j = 0; j < width; j++)
+        b[j] = svm->w[j] + ip->target * ip->first[j] + ip->first[width + j];
+    status = dni_interior_solve(ip, b, ip->d_v, true, err);
+    if (status == DN_OK)
+        status = dni_interior_correct(ip, &longest, err);
+    if (status != DN_OK)
+        return status;
+    ip->step = fmin(1, (1 - fmin(0.01, gap)) * longest);
+    dni_axpy(ip->step, ip->d_v, ip->v, width);
+    return DN_OK;
+}
+
+/* α that are as good as at a border are put there: enough for the counts where polishing has not come to an end. */
+static void snap(dni_interior *ip) {
+    for (size_t i = 0; i < ip->svm->n; i++) {
+        const double u = ip->svm->upper[i];
+        if (ip->svm->alpha[i] <= 1e-7 * u)
+            ip->svm->alpha[i] = 0;
+        else if (ip->room[i] <= 1e-7 * u)
+            ip->svm->alpha[i] = u;
+    }
+    dni_svm_balance(ip->svm, ip->svm->alpha);
+}
+
+/* The solution that the iterate stands for. Unpolished it is the one with α at the borders, unless that costs the certificate. */
+static dn_status conclude(dni_interior *ip, dni_svm_solution *out, dn_error *err) {
+    dni_svm_linear *svm = ip->svm;
+    double *kept = ip->d_alpha, *work = ip->d_z; /* two arrays, one behind the other */
+    if (svm->polished)
+        return dni_svm_judge(svm, work, out, err);
+    memcpy(kept, svm->alpha, svm->n * sizeof *kept);
+    snap(ip);
+    dn_status status = dni_svm_judge(svm, work, out, err);
+    if (status != DN_OK || out->certified)
+        return status;
+    memcpy(svm->alpha, kept, svm->n * sizeof *kept);
+    dni_svm_balance(svm, svm->alpha);
+    return dni_svm_judge(svm, work, out, err);
+}
+
+/* Goes on beyond the tolerance until polishing succeeds, or there are no more digits. */
+static dn_status iterate(dni_interior *ip, dn_error *err) {
+    static const double enough[] = {1, 1e-3, 1e-6};
+    dni_svm_linear *svm = ip->svm;
+    const size_t most = svm->options->max_iterations;
+    const double tolerance = svm->options->tolerance;
+    double best = (double)INFINITY;
+    size_t tries = 0, idle = 0;
+    for (size_t k = 0;; k++) {
+        double primal;
+        dn_status status = dni_interior_form(ip, err);
+        if (status != DN_OK)
+            return status;
+        svm->iterations = k;
+        const double gap = gap_of(ip, &primal);
+        status = dni_svm_tell(svm, k, most, gap, primal, err);
+        if (status != DN_OK)
+            return status;
+        if (!isfinite(gap))
+            return dni_svm_not_finite(svm, k, err);
+        if (gap <= tolerance * enough[tries] / 2) {
+            svm->reason = "tolerance";
+            status = dni_svm_polish(ip, &svm->polished, err);
+            if (status != DN_OK || svm->polished || ++tries == sizeof enough / sizeof *enough)
+                return status;
+        }
+        idle = gap < 0.9 * best ? 0 : idle + 1;
+        best = fmin(best, gap);
+        if (idle == 15 && tries == 0)
+            svm->reason = "no_progress";
+        if (idle == 15 || k == most)
+            return DN_OK;
+        dni_interior_penalise(ip);
+        dni_interior_residual(ip, ip->first + ip->svm->width, ip->v, ip->residual);
+        status = advance(ip, gap, err);
+        if (status != DN_OK)
+            return status;
+    }
+}
+
+dn_status dni_svm_interior(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
+    dni_interior ip = {.svm = svm, .penalty = svm->options->intercept == DNI_SVM_PENALISED ? 1 : 0};
+    dn_status status = get_memory(&ip, err);
+    if (status == DN_OK) {
+        choose_shift(&ip);
+        status = start(&ip, err);
+    }
+    if (status == DN_OK)
+        status = iterate(&ip, err);
+    if (status == DN_OK)
+        status = conclude(&ip, out, err);
+    dn_run_free(svm->run, ip.memory);
+    dn_run_free(svm->run, ip.index);
+    return status;
+}

@@ -1,0 +1,105 @@
+/* From dual variables to a solution: the weights they stand for, the best intercept, both objectives from the data, and the counts.
+ *
+ *   primal  ½‖w‖² [+ ½w0²] + Σ U s   (squared hinge Σ U s²)
+ *   dual    Σα − ½‖w‖² [− ½w0²]      (squared hinge − Σ α²/4U)   with w = Σ α t x [and w0 = Σ α t], α feasible
+ * The difference is at least 0, and 0 at the optimum alone: it proves whatever it is, wherever α came from. */
+#include "learners/svm_linear.h"
+#include "linalg/vector.h"
+
+void dni_svm_balance(const dni_svm_linear *svm, double *alpha) {
+    double sum[2] = {0, 0};
+    if (svm->options->intercept != DNI_SVM_FREE)
+        return;
+    for (size_t i = 0; i < svm->n; i++)
+        sum[svm->sign[i] > 0] += alpha[i];
+    const size_t more = sum[1] > sum[0];
+    const double factor = sum[more] > 0 ? sum[!more] / sum[more] : 1;
+    if (sum[more] - sum[!more] <= 1e-14 * sum[more])
+        return;
+    for (size_t i = 0; i < svm->n; i++)
+        if ((svm->sign[i] > 0) == (more == 1))
+            alpha[i] *= factor;
+}
+
+static void choose_intercept(dni_svm_linear *svm, double *work, dni_svm_solution *out) {
+    double *w0 = &svm->w[svm->d];
+    if (svm->options->intercept == DNI_SVM_NONE)
+        *w0 = 0;
+    out->w0_low = out->w0_high = *w0;
+    if (svm->options->intercept == DNI_SVM_FREE && svm->options->squared)
+        out->w0_low = out->w0_high = dni_svm_squared_intercept(svm, svm->score, 0);
+    else if (svm->options->intercept == DNI_SVM_FREE)
+        dni_svm_hinge_intercept(svm, svm->score, work, &out->w0_low, &out->w0_high);
+    *w0 = out->w0_low + (out->w0_high - out->w0_low) / 2;
+}
+
+/* Slack and counts; returns the loss Σ U s or Σ U s². */
+static double count_rows(const dni_svm_linear *svm, dni_svm_solution *out) {
+    const bool squared = svm->options->squared;
+    const double w0 = svm->w[svm->d], near = 1e-9;
+    double loss = 0;
+    out->n_support = out->n_bounded = out->n_slack_positive = out->n_slack_over_one = out->slack_sum = 0;
+    for (size_t i = 0; i < svm->n; i++) {
+        const double u = svm->upper[i], a = svm->alpha[i], m = svm->sign[i] * (svm->score[i] + w0), s = m < 1 ? 1 - m : 0;
+        if (!(u > 0))
+            continue;
+        const bool bounded = !squared && a >= u * (1 - near);
+        loss += u * (squared ? s * s : s);
+        out->n_support += a > 0;
+        out->n_bounded += bounded;
+        out->n_slack_positive += (squared || bounded) && s > svm->options->tolerance;
+        out->n_slack_over_one += m < 0;
+        out->slack_sum += u / svm->options->C * s;
+    }
+    return loss;
+}
+
+static double dual_sum(const dni_svm_linear *svm) {
+    double sum = 0;
+    for (size_t i = 0; i < svm->n; i++) {
+        const double a = svm->alpha[i];
+        if (a > 0)
+            sum += a - (svm->options->squared ? a * a / (4 * svm->upper[i]) : 0);
+    }
+    return sum;
+}
+
+/* 1/‖w‖ in the raw features. */
+static double raw_margin(const dni_svm_linear *svm) {
+    const double *scale = svm->input->scale;
+    double sum = 0;
+    for (size_t j = 0; j < svm->d; j++) {
+        const double w = scale == NULL ? svm->w[j] : svm->w[j] / scale[j];
+        sum += w * w;
+    }
+    return sum > 0 ? 1 / sqrt(sum) : (double)NAN;
+}
+
+dn_status dni_svm_judge(dni_svm_linear *svm, double *work, dni_svm_solution *out, dn_error *err) {
+    const bool penalised = svm->options->intercept == DNI_SVM_PENALISED;
+    dni_svm_solution s = {.kkt_violation = (double)NAN};
+    dn_status status = dni_svm_combine(svm, svm->alpha, svm->w, err);
+    if (status != DN_OK)
+        return status;
+    /* Σαt = 0 leaves nothing but rounding of a constant column's weight */
+    for (size_t j = 0; j < svm->d; j++)
+        if (svm->options->intercept == DNI_SVM_FREE && svm->moments.deviation[j] == 0)
+            svm->w[j] = 0;
+    const double own = svm->w[svm->d];
+    svm->w[svm->d] = 0;
+    status = dni_svm_scores(svm, svm->w, svm->score, err);
+    if (status != DN_OK)
+        return status;
+    svm->w[svm->d] = own;
+    choose_intercept(svm, work, &s);
+    const double w0 = s.w0 = svm->w[svm->d], square = dni_dot(svm->w, svm->w, svm->d) + (penalised ? w0 * w0 : 0);
+    s.primal = square / 2 + count_rows(svm, &s);
+    s.dual = dual_sum(svm) - square / 2;
+    s.gap = (s.primal - s.dual) / fmax(fabs(s.primal), 1e-300);
+    s.certified = s.gap <= svm->options->tolerance;
+    s.norm = dni_norm(svm->w, svm->d);
+    s.margin = s.norm > 0 ? 1 / s.norm : (double)NAN;
+    s.margin_raw = raw_margin(svm);
+    *out = s;
+    return DN_OK;
+}
