@@ -10,5 +10,7 @@ extern const dn_algorithm dni_algorithm_fisher;
 extern const dn_algorithm dni_algorithm_perceptron;
 extern const dn_algorithm dni_algorithm_gaussian;
 extern const dn_algorithm dni_algorithm_naive_bayes;
+extern const dn_algorithm dni_algorithm_svm;
+extern const dn_algorithm dni_algorithm_one_class_svm;
 
 #endif
