@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { START_STEPS = 2, HALVINGS = 10, ROW_ARRAYS = 8 };
+enum { START_STEPS = 2, HALVINGS = 10, ROW_ARRAYS = 9 };
 static const double START_SLACK = 0.3, START_MARGIN = 20;
 
 double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots) {
@@ -39,7 +39,7 @@ static dn_status get_memory(dni_interior *ip, dn_error *err) {
     if (status != DN_OK)
         return status;
     double *next = memory;
-    double **const rows[] = {&ip->room, &ip->z, &ip->s, &ip->margin, &ip->d_alpha, &ip->d_z, &ip->d_s, &ip->d_margin};
+    double **const rows[] = {&ip->room, &ip->z, &ip->s, &ip->margin, &ip->omega, &ip->d_alpha, &ip->d_z, &ip->d_s, &ip->d_margin};
     ip->memory = memory;
     for (size_t i = 0; i < ROW_ARRAYS; i++, next += n)
         *rows[i] = next;
@@ -156,7 +156,7 @@ static dn_status logistic_step(dni_interior *ip, double *value, dn_error *err) {
     if (status != DN_OK)
         return status;
     dni_interior_penalise(ip);
-    dni_interior_residual(ip, ip->first + ip->svm->width, ip->v, ip->residual);
+    dni_interior_residual(ip, ip->first, ip->v, ip->residual);
     status = dni_interior_solve(ip, ip->residual, ip->d_v, false, err);
     if (status == DN_OK)
         status = dni_interior_direct(ip, err);
@@ -182,6 +182,10 @@ static dn_status start(dni_interior *ip, dn_error *err) {
     if (status != DN_OK)
         return status;
     logistic_alpha(ip);
+    status = dni_svm_combine(ip->svm, ip->svm->alpha, ip->first, err);
+    if (status != DN_OK)
+        return status;
+    dni_interior_residual(ip, ip->first, ip->v, ip->residual);
     for (size_t i = 0; i < ip->svm->n; i++) {
         const double slack = 1 - ip->margin[i];
         ip->z[i] = fmax(0, -slack) + START_SLACK;
@@ -195,9 +199,14 @@ static dn_status start(dni_interior *ip, dn_error *err) {
 /* The relative gap that v and α suggest, before anything is recomputed: what is left of w = Σ α t x̃ counts as a part of it. */
 static double gap_of(const dni_interior *ip, double *out_primal) {
     const dni_svm_linear *svm = ip->svm;
-    const double *p = ip->first + svm->width, primal = penalty_of(ip, ip->v) + ip->loss;
-    const double free_part = svm->options->intercept == DNI_SVM_FREE ? fabs(p[svm->d]) * (1 + fabs(ip->v[svm->d])) : 0;
-    const double dual = ip->alpha - penalty_of(ip, p);
+    const double primal = penalty_of(ip, ip->v) + ip->loss, *residual = ip->residual;
+    const double free_part = svm->options->intercept == DNI_SVM_FREE ? fabs(residual[svm->d]) * (1 + fabs(ip->v[svm->d])) : 0;
+    double square = 0;
+    for (size_t j = 0; j < svm->width; j++) { /* Σ α t x̃ = R v + residual */
+        const double p = ip->v[j] + residual[j];
+        square += (j < svm->d ? 1 : ip->penalty) * p * p;
+    }
+    const double dual = ip->alpha - square / 2;
     *out_primal = primal;
     return (fabs(primal - dual) + free_part) / fmax(primal, 1e-300);
 }
@@ -227,6 +236,8 @@ static dn_status advance(dni_interior *ip, double gap, dn_error *err) {
         return status;
     ip->step = fmin(1, (1 - fmin(0.01, gap)) * longest);
     dni_axpy(ip->step, ip->d_v, ip->v, width);
+    for (size_t j = 0; j < width; j++)
+        ip->residual[j] *= 1 - ip->step;
     return DN_OK;
 }
 
@@ -283,6 +294,9 @@ static dn_status iterate(dni_interior *ip, dn_error *err) {
             status = dni_svm_polish(ip, &svm->polished, err);
             if (status != DN_OK || svm->polished || ++tries == sizeof enough / sizeof *enough)
                 return status;
+            status = dni_interior_form(ip, err); /* polishing needs its room */
+            if (status != DN_OK)
+                return status;
         }
         idle = gap < 0.9 * best ? 0 : idle + 1;
         best = fmin(best, gap);
@@ -291,7 +305,6 @@ static dn_status iterate(dni_interior *ip, dn_error *err) {
         if (idle == 15 || k == most)
             return DN_OK;
         dni_interior_penalise(ip);
-        dni_interior_residual(ip, ip->first + ip->svm->width, ip->v, ip->residual);
         status = advance(ip, gap, err);
         if (status != DN_OK)
             return status;

@@ -15,14 +15,15 @@ typedef struct dni_interior {
     dni_svm_linear *svm;
     void *memory;
     double *room, *z, *s, *margin;       /* [n] r, z, s, m; α is the svm's */
+    double *omega;                       /* [n] ω */
     double *d_alpha, *d_z, *d_s, *d_margin; /* [n] the step; after prediction d_z and d_s hold the products Δα Δz and Δα Δs */
     double *v, *d_v;                     /* [width] */
-    double *first;                       /* [2 × width] vectors of a pass, [column][width] */
+    double *first;                       /* [2 × width] vectors of a pass, one behind the other */
     double *gram, *factor;               /* [width × width] */
     double *scale;                       /* [width] */
     double *shift;                       /* [width] the means of dense columns that are far from 0, for a free intercept; ones are [width] behind; NULL: none */
-    double *residual;                    /* [width] Σ α t [x, 1] − R v, R the penalty's diagonal */
-    double *sums;                        /* [width² + 2 width + DNI_IP_SUMS] */
+    double *residual;                    /* [width] Σ α t x̃ − R v, R the penalty's diagonal; a step of length a leaves 1 − a of it */
+    double *sums;                        /* [width² + width + DNI_IP_SUMS], or [2 width + DNI_IP_SUMS] */
     double penalty;                      /* of w0: 0 or 1 */
     unsigned char *group;                /* [n] polishing: dni_group */
     size_t *index;                       /* [n] rows between the borders */
@@ -33,7 +34,7 @@ typedef struct dni_interior {
 } dni_interior;
 
 /* ---- svm_interior_pass.c: what rows contribute ---- */
-/* Takes the step that is due; gram ← R + Σ ω z zᵀ, first ← [Σ ω t (1 − m) x̃, Σ α t x̃] (logistic: [Σ α t x̃, same]), sums. x̃ = [x, 1]. */
+/* Takes the step that is due; gram ← Σ ω x̃ x̃ᵀ, first ← Σ ω t (1 − m) x̃ (logistic: Σ α t x̃), sums. x̃ = [x, 1]. */
 DN_MUST_USE dn_status dni_interior_form(dni_interior *ip, dn_error *err);
 /* The affine step along d_v: its products in d_z, d_s; first ← what the corrector adds to the right hand side, of σμ = 1 and of the products. *out_step: the longest
  * step that keeps all positive; *out_second: Σ of the products. */

@@ -18,10 +18,6 @@ static bool counts(const dni_interior *ip, size_t i) {
     return ip->svm->upper[i] > 0;
 }
 
-static double omega_of(const dni_interior *ip, size_t i) {
-    return 1 / (ip->z[i] / ip->svm->alpha[i] + ip->s[i] / ip->room[i]);
-}
-
 static void step_row(dni_interior *ip, size_t i) {
     const double a = ip->step;
     ip->svm->alpha[i] += a * ip->d_alpha[i];
@@ -31,40 +27,39 @@ static void step_row(dni_interior *ip, size_t i) {
     ip->margin[i] += a * ip->d_margin[i];
 }
 
-/* Row i of a tile: its weight, and its coefficients in the two sums. */
-static void weigh(dni_interior *ip, size_t i, double *omega, double *coef, double *sums) {
+/* Takes row i's step; its weight ω, and its coefficient in the right hand side. */
+static double weigh(dni_interior *ip, size_t i, double *coef, double *sums) {
     const dni_svm_linear *svm = ip->svm;
     const double u = svm->upper[i], t = svm->sign[i];
-    *omega = coef[0] = coef[1] = 0;
+    *coef = 0;
     if (!counts(ip, i))
-        return;
+        return 0;
     if (ip->kind == DNI_IP_LOGISTIC) { /* α = U σ(−m): ∂/∂m of its loss is −α, its curvature α r/U */
-        *omega = svm->alpha[i] * ip->room[i] / u;
-        coef[0] = coef[1] = t * svm->alpha[i];
-        return;
+        *coef = t * svm->alpha[i];
+        return svm->alpha[i] * ip->room[i] / u;
     }
     if (ip->step > 0)
         step_row(ip, i);
-    const double m = ip->margin[i];
-    *omega = omega_of(ip, i);
-    coef[0] = t * *omega * (1 - m);
-    coef[1] = t * svm->alpha[i];
-    sums[DNI_IP_PRODUCTS] += svm->alpha[i] * ip->z[i] + ip->room[i] * ip->s[i];
+    const double m = ip->margin[i], a = svm->alpha[i], r = ip->room[i];
+    ip->omega[i] = a * r / (ip->z[i] * r + ip->s[i] * a);
+    *coef = t * ip->omega[i] * (1 - m);
+    sums[DNI_IP_PRODUCTS] += a * ip->z[i] + r * ip->s[i];
     sums[DNI_IP_LOSS] += m < 1 ? u * (1 - m) : 0;
-    sums[DNI_IP_ALPHA] += svm->alpha[i];
+    sums[DNI_IP_ALPHA] += a;
+    return ip->omega[i];
 }
 
 static dn_status form_block(void *arg, const dn_block *block, size_t slot_number, double *out, dn_error *err) {
     dni_interior *ip = arg;
     const size_t width = ip->svm->width;
     const dni_svm_slot *slot = &ip->svm->slots[slot_number];
-    double *vectors = out + width * width, *sums = vectors + 2 * width;
+    double *vector = out + width * width, *sums = vector + width;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         const size_t n = tile_rows(block, first), base = block->first_row + first;
         const dn_matrix x = dn_matrix_rows(block->x, first, n);
         for (size_t i = 0; i < n; i++)
-            weigh(ip, base + i, &slot->omega[i], slot->coef + 2 * i, sums);
-        dni_tile_gradient(x, slot->coef, 2, vectors);
+            slot->omega[i] = weigh(ip, base + i, &slot->coef[i], sums);
+        dni_tile_gradient(x, slot->coef, 1, vector);
         dn_status status;
         if (x.kind == DN_CSR && dni_tile_gram_sparse_pays(x)) {
             status = dni_tile_gram_sparse(ip->svm->run, x, slot->omega, 1, out, err);
@@ -78,40 +73,33 @@ static dn_status form_block(void *arg, const dn_block *block, size_t slot_number
     return DN_OK;
 }
 
-/* The two vectors of a pass, [column][width] whatever the rows are. */
-static void take_vectors(dni_interior *ip, const double *from) {
-    if (ip->svm->moments.sparse)
-        dni_transpose(from, ip->svm->width, 2, ip->first);
-    else
-        memcpy(ip->first, from, 2 * ip->svm->width * sizeof *from);
-}
-
 dn_status dni_interior_form(dni_interior *ip, dn_error *err) {
     const size_t width = ip->svm->width;
-    dn_status status = dn_run_sum(ip->svm->run, ip->svm->input->rows, form_block, ip, width * width + 2 * width + DNI_IP_SUMS, ip->sums, err);
+    dn_status status = dn_run_sum(ip->svm->run, ip->svm->input->rows, form_block, ip, width * width + width + DNI_IP_SUMS, ip->sums, err);
     if (status != DN_OK)
         return status;
     ip->step = 0;
-    const double *sums = ip->sums + width * width + 2 * width;
+    const double *sums = ip->sums + width * width + width;
     memcpy(ip->gram, ip->sums, width * width * sizeof *ip->gram);
-    take_vectors(ip, ip->sums + width * width);
+    memcpy(ip->first, ip->sums + width * width, width * sizeof *ip->first);
     ip->products = sums[DNI_IP_PRODUCTS];
     ip->loss = sums[DNI_IP_LOSS];
     ip->alpha = sums[DNI_IP_ALPHA];
     return DN_OK;
 }
 
-/* How far the step leads into the border, as 1/step: the greatest over the rows. */
-static double reach(const dni_interior *ip, size_t i, double d_alpha, double d_z, double d_s) {
-    const double low = fmax(-d_alpha / ip->svm->alpha[i], d_alpha / ip->room[i]), high = fmax(-d_z / ip->z[i], -d_s / ip->s[i]);
-    return fmax(low, high);
+/* How far the step leads into the border, as 1/step: the greatest so far and of this row. */
+static inline double reach(double so_far, double a, double r, double z, double s, double d_alpha, double d_z, double d_s) {
+    const double alpha = d_alpha < 0 ? -d_alpha / a : d_alpha / r, up = -d_z / z, down = -d_s / s, most = up > down ? up : down;
+    const double row = alpha > most ? alpha : most;
+    return row > so_far ? row : so_far;
 }
 
 static dn_status predict_block(void *arg, const dn_block *block, size_t slot_number, double *out, dn_error *err) {
     dni_interior *ip = arg;
     const dni_svm_linear *svm = ip->svm;
     dni_svm_slot *slot = &svm->slots[slot_number];
-    double *sums = out + 2 * svm->width;
+    double *sums = out + 2 * svm->width, *coef = slot->coef, *second = slot->coef + DNI_TILE_ROWS;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         const size_t n = tile_rows(block, first), base = block->first_row + first;
         const dn_matrix x = dn_matrix_rows(block->x, first, n);
@@ -121,21 +109,21 @@ static dn_status predict_block(void *arg, const dn_block *block, size_t slot_num
         dni_tile_scores(x, ip->d_v, 1, slot->scores);
         for (size_t k = 0; k < n; k++) {
             const size_t i = base + k;
-            double *coef = slot->coef + 2 * k;
-            coef[0] = coef[1] = 0;
+            coef[k] = second[k] = 0;
             if (!counts(ip, i))
                 continue;
-            const double t = svm->sign[i], a = svm->alpha[i], r = ip->room[i], z = ip->z[i], s = ip->s[i], omega = omega_of(ip, i);
+            const double t = svm->sign[i], a = svm->alpha[i], r = ip->room[i], z = ip->z[i], s = ip->s[i], omega = ip->omega[i];
             const double d_alpha = omega * (1 - ip->margin[i] - t * slot->scores[k]);
             const double d_z = -z - z * d_alpha / a, d_s = -s + s * d_alpha / r;
-            slot->greatest = fmax(slot->greatest, reach(ip, i, d_alpha, d_z, d_s));
+            slot->greatest = reach(slot->greatest, a, r, z, s, d_alpha, d_z, d_s);
             ip->d_z[i] = d_alpha * d_z;
             ip->d_s[i] = d_alpha * d_s;
             sums[DNI_IP_SECOND] += ip->d_z[i] - ip->d_s[i];
-            coef[0] = t * omega * (1 / a - 1 / r);
-            coef[1] = -t * omega * (ip->d_z[i] / a + ip->d_s[i] / r);
+            coef[k] = t * omega * (1 / a - 1 / r);
+            second[k] = -t * omega * (ip->d_z[i] / a + ip->d_s[i] / r);
         }
-        dni_tile_gradient(x, slot->coef, 2, out);
+        dni_tile_gradient(x, coef, 1, out);
+        dni_tile_gradient(x, second, 1, out + svm->width);
     }
     return DN_OK;
 }
@@ -158,7 +146,7 @@ dn_status dni_interior_predict(dni_interior *ip, double *out_step, double *out_s
     dn_status status = dn_run_sum(ip->svm->run, ip->svm->input->rows, predict_block, ip, n_out, ip->sums, err);
     if (status != DN_OK)
         return status;
-    take_vectors(ip, ip->sums);
+    memcpy(ip->first, ip->sums, 2 * ip->svm->width * sizeof *ip->first);
     *out_step = longest_step(ip);
     *out_second = ip->sums[2 * ip->svm->width + DNI_IP_SECOND];
     return DN_OK;
@@ -181,12 +169,12 @@ static dn_status correct_block(void *arg, const dn_block *block, size_t slot_num
                 continue;
             const double a = svm->alpha[i], r = ip->room[i], z = ip->z[i], s = ip->s[i], d_margin = svm->sign[i] * slot->scores[k];
             const double up = ip->target - ip->d_z[i], down = ip->target + ip->d_s[i];
-            const double d_alpha = omega_of(ip, i) * (1 - ip->margin[i] + up / a - down / r - d_margin);
+            const double d_alpha = ip->omega[i] * (1 - ip->margin[i] + up / a - down / r - d_margin);
             ip->d_margin[i] = d_margin;
             ip->d_alpha[i] = d_alpha;
             ip->d_z[i] = (up - z * d_alpha) / a - z;
             ip->d_s[i] = (down + s * d_alpha) / r - s;
-            slot->greatest = fmax(slot->greatest, reach(ip, i, d_alpha, ip->d_z[i], ip->d_s[i]));
+            slot->greatest = reach(slot->greatest, a, r, z, s, d_alpha, ip->d_z[i], ip->d_s[i]);
         }
     }
     return DN_OK;

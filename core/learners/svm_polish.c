@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { ROUNDS = 20, BOLD_ROUNDS = 8, SWEEPS = 40 };
+enum { ROUNDS = 12, BOLD_ROUNDS = 5, SWEEPS = 40 };
 #define STIFFNESS 1e8  /* τ times the mean ‖x̃‖² */
 #define EXACT 1e-9     /* margins, and α in units of a typical one, that count as met */
 
