@@ -61,7 +61,7 @@ static const dn_param params[] = {
      .word = "auto"},
     {.name = "max_iterations",
      .type = DN_PARAM_INTEGER,
-     .meaning = "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 2000), thousands of pairs of smo "
+     .meaning = "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), thousands of pairs of smo "
                 "(auto: what 10 "
                 "million or 100 for each row make, whatever is more).",
      .default_choice = "auto",
@@ -106,7 +106,7 @@ static double tolerance_of(const dn_params *p, dni_svm_solver solver) {
 static double iterations_of(const dn_params *p, dni_svm_solver solver, size_t n_rows) {
     if (dn_params_word(p, "max_iterations") == NULL)
         return dn_params_number(p, "max_iterations");
-    return solver == DNI_SVM_INTERIOR_POINT ? 200 : solver == DNI_SVM_SMO ? fmax(10000, ceil((double)n_rows / 10)) : 2000;
+    return solver == DNI_SVM_INTERIOR_POINT ? 200 : solver == DNI_SVM_SMO ? fmax(10000, ceil((double)n_rows / 10)) : 5000;
 }
 
 static dni_svm_options options_of(const dn_params *p, size_t n_rows, size_t n_features) {

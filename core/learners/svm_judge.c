@@ -21,6 +21,14 @@ void dni_svm_balance(const dni_svm_linear *svm, double *alpha) {
             alpha[i] *= factor;
 }
 
+/* Whether some α is well inside its box: then its row's t f is 1, which leaves w0 no choice. */
+static bool some_free(const dni_svm_linear *svm) {
+    for (size_t i = 0; i < svm->n; i++)
+        if (svm->alpha[i] > 1e-6 * svm->upper[i] && svm->alpha[i] < (1 - 1e-6) * svm->upper[i])
+            return true;
+    return false;
+}
+
 static void choose_intercept(dni_svm_linear *svm, double *work, dni_svm_solution *out) {
     double *w0 = &svm->w[svm->d];
     if (svm->options->intercept == DNI_SVM_NONE)
@@ -31,6 +39,8 @@ static void choose_intercept(dni_svm_linear *svm, double *work, dni_svm_solution
     else if (svm->options->intercept == DNI_SVM_FREE)
         dni_svm_hinge_intercept(svm, svm->score, work, &out->w0_low, &out->w0_high);
     *w0 = out->w0_low + (out->w0_high - out->w0_low) / 2;
+    if (some_free(svm))
+        out->w0_low = out->w0_high = *w0;
 }
 
 /* Slack and counts; returns the loss Σ U s or Σ U s². */
