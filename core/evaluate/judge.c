@@ -1,6 +1,8 @@
 /* Scores of rows, tile by tile, into metrics. */
 #include "evaluate/judge.h"
+#include "data/tasks.h"
 #include "linalg/tile.h"
+#include "predict/kernel_scores.h"
 #include "predict/machine.h"
 #include "predict/model.h"
 
@@ -13,11 +15,13 @@ struct judge {
     const dn_run *run;
     dn_metrics *metrics;
     size_t n_classes, n_scores, width;
-    double *table;  /* [n_scores × width] linear machines side by side, for sparse rows transposed; NULL for others and for raw rows */
-    double *x;      /* [width] an encoded row of other machines, expanded */
-    double *work;   /* of the machines, or of a prediction */
-    double *layers; /* [DNI_TILE_ROWS × units] what the layers of a network say of a tile; NULL for others and for raw rows */
-    double *scores; /* [DNI_TILE_ROWS × n_scores] */
+    double *table;      /* [n_scores × width] linear machines side by side, for sparse rows transposed; NULL for others and for raw rows */
+    double *x;          /* [width] an encoded row of other machines, expanded */
+    double *work;       /* of the machines, or of a prediction */
+    double *layers;     /* [DNI_TILE_ROWS × units] what the layers of a network say of a tile; NULL for others and for raw rows */
+    double *kernels;    /* [slots × kernel_work] of kernel machines; NULL for others and for raw rows */
+    size_t kernel_work; /* dni_kernel_scores_work */
+    double *scores;     /* [DNI_TILE_ROWS × n_scores] */
     double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *coupling;
@@ -65,11 +69,12 @@ static size_t layers_size(const dn_model *m) {
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct judge *t, dn_error *err) {
     size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS,
            coupling = dn_decision_work(m->decision, K);
-    size_t linear = m->linear && !raw ? S * width : 0, other = m->linear || raw ? 0 : width;
+    size_t linear = m->linear && !raw ? S * width : 0, other = m->linear || m->support != NULL || raw ? 0 : width;
     size_t work = raw ? dn_model_workspace(m) : m->work, layers = raw ? 0 : layers_size(m);
-    *t = (struct judge){.model = m, .run = run, .n_classes = K, .n_scores = S, .width = width};
-    dn_status status = dn_run_alloc(run, linear + other + work + tile * (S + 2 * K + 1) + coupling + layers, sizeof(double), "the scores",
-                                    &t->numbers, err);
+    size_t each = m->support == NULL || raw ? 0 : dni_kernel_scores_work(m), kernels = (run == NULL ? 1 : run->n_slots) * each;
+    *t = (struct judge){.model = m, .run = run, .n_classes = K, .n_scores = S, .width = width, .kernel_work = each};
+    dn_status status = dn_run_alloc(run, linear + other + work + tile * (S + 2 * K + 1) + coupling + layers + kernels, sizeof(double),
+                                    "the scores", &t->numbers, err);
     if (status == DN_OK)
         status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", &t->labels, err);
     if (status != DN_OK)
@@ -84,6 +89,7 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     t->weight = t->probabilities + tile * K;
     t->coupling = t->weight + tile;
     t->layers = layers > 0 ? t->coupling + coupling : NULL;
+    t->kernels = m->support == NULL || raw ? NULL : t->coupling + coupling + layers;
     t->truth = t->labels;
     t->predicted = t->truth + tile;
     if (!has_class_scores(m, t->scores, t->class_scores))
@@ -186,7 +192,30 @@ static dn_status score_layers(const struct judge *t, dn_matrix x, dn_error *err)
     return DN_OK;
 }
 
+struct queries {
+    const struct judge *judge;
+    dn_matrix x;
+};
+
+static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) {
+    const struct queries *q = arg;
+    const struct judge *t = q->judge;
+    const size_t first = i * DNI_POINTS_QUERIES, left = q->x.n_rows - first;
+    const dn_matrix x = dn_matrix_rows(q->x, first, left < DNI_POINTS_QUERIES ? left : DNI_POINTS_QUERIES);
+    (void)err;
+    dni_kernel_scores(t->model, x, t->scores + first * t->n_scores, t->kernels + slot * t->kernel_work);
+    return DN_OK;
+}
+
+/* Every row meets every support vector: the run's threads share them. */
+static dn_status score_kernels(const struct judge *t, dn_matrix x, dn_error *err) {
+    struct queries queries = {t, x};
+    return dni_tasks_run(t->run, (x.n_rows + DNI_POINTS_QUERIES - 1) / DNI_POINTS_QUERIES, score_queries, &queries, err);
+}
+
 static dn_status score_tile(const struct judge *t, dn_matrix x, dn_error *err) {
+    if (t->kernels != NULL)
+        return score_kernels(t, x, err);
     if (t->layers != NULL)
         return score_layers(t, x, err);
     if (t->table != NULL) {

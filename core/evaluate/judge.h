@@ -16,7 +16,7 @@ typedef struct dni_judging {
     bool curves;
 } dni_judging;
 
-/* One pass, in order, on this thread. */
+/* One pass, in order, on this thread; kernel machines score in all of the run's. */
 DN_MUST_USE dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err);
 
 /* Bytes that judging takes beside the rows, as far as it needs them; the ranking, which can be left out; both without a model. */

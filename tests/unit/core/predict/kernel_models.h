@@ -39,7 +39,7 @@ static inline struct km_rows km_rows_new(enum km_way way) {
     memset(r.role, DN_ROW_TRAIN, r.n);
     lists_source(r.t, r.t->columns, L_COLUMNS, 1, &source);
     OK(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &r.encoder, NULL));
-    OK(dn_rows_from_source(&source.source, r.encoder, r.role, DN_ROW_TRAIN, NULL, NULL, true, NULL, &r.rows, NULL));
+    OK(dn_rows_from_source(&source.source, r.encoder, r.role, DN_ROW_TRAIN, r.t->target, NULL, true, NULL, &r.rows, NULL));
     chunked_done(&source);
     OK(dn_rows_block(r.rows, 0, 0, &block, NULL));
     r.encoded = block.x;

@@ -1,0 +1,120 @@
+/* Metrics of kernel machines: encoded rows in several threads against raw rows in one, stops, memory; outliers are the positive class. */
+#include "unit/core/predict/kernel_models.h"
+
+#include "evaluate/judge.h"
+
+static const dn_kernel rbf = {.type = DN_KERNEL_RBF, .width = 4};
+
+static dn_model *rbf_model(const struct km_rows *r, size_t n, dn_decision decision) {
+    dn_kernel kernel = rbf;
+    kernel.n_features = r->d;
+    return km_model(r, &kernel, n, decision, 0.1);
+}
+
+static void assert_same_metrics(const dn_metrics *a, const dn_metrics *b) {
+    for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
+        const double x = dn_metric_value(a, i), y = dn_metric_value(b, i);
+        assert_true((isnan(x) && isnan(y)) || x == y);
+    }
+    assert_memory_equal(a->confusion, b->confusion, 9 * sizeof *a->confusion);
+}
+
+static void threads_raw_or_encoded(void **state) {
+    (void)state;
+    for (size_t way = 0; way < KM_WAYS; way++) {
+        struct km_rows r = km_rows_new((enum km_way)way);
+        dn_model *model = rbf_model(&r, 3, DN_DECISION_ONE_VS_ONE);
+        const dni_judging judging = {.rows = r.rows};
+        const dn_labelled_rows raw = {.raw = r.raw.rows, .truth = r.raw.truth};
+        dn_run one = dn_run_default(), three = dn_run_default();
+        dn_metrics *a, *b, *c;
+        three.n_slots = 3;
+        three.sum = sum_in_ranges;
+        OK(dni_judge_rows(&judging, model, &one, &a, NULL));
+        OK(dni_judge_rows(&judging, model, &three, &b, NULL));
+        OK(dn_model_evaluate_raw(model, &raw, false, &one, &c, NULL));
+        assert_same_metrics(a, b);
+        assert_same_metrics(a, c);
+        assert_true(a->rows == KM_ROWS && a->error > 0 && a->error < 1);
+        dn_metrics_free(a);
+        dn_metrics_free(b);
+        dn_metrics_free(c);
+        dn_model_unref(model);
+        km_rows_done(&r);
+    }
+}
+
+static void stops_and_lacks_memory(void **state) {
+    (void)state;
+    struct km_rows r = km_rows_new(KM_SPARSE);
+    dn_model *model = rbf_model(&r, 3, DN_DECISION_ONE_VS_ONE);
+    const dni_judging judging = {.rows = r.rows};
+    dn_metrics *metrics;
+    dn_status status = DN_ERR_STOPPED;
+    size_t n_stopped = 0;
+    for (size_t at = 1; status == DN_ERR_STOPPED; at++) {
+        struct polls polls = {.stop_at = at};
+        const dn_run run = polls_run(&polls);
+        status = dni_judge_rows(&judging, model, &run, &metrics, NULL);
+        n_stopped += status == DN_ERR_STOPPED;
+    }
+    OK(status);
+    dn_metrics_free(metrics);
+    assert_true(n_stopped >= KM_ROWS / 16); /* a look for each tile of rows */
+    struct memory memory = {.left = SIZE_MAX};
+    for (memory.fail_at = 1; memory.fail_at <= memory.count + 1; memory.fail_at++) {
+        const dn_allocator allocator = memory_allocator(&memory, true);
+        dn_run run = dn_run_default();
+        run.allocator = &allocator;
+        memory.count = 0;
+        status = dni_judge_rows(&judging, model, &run, &metrics, NULL);
+        assert_true(status == DN_OK || status == DN_ERR_BUDGET);
+        if (status == DN_OK)
+            dn_metrics_free(metrics);
+        assert_int_equal(memory.live, 0);
+    }
+    dn_model_unref(model);
+    km_rows_done(&r);
+}
+
+/* The least scores are the outliers': ranks and margins are of −f, labels of the threshold. */
+static void outliers_are_positive(void **state) {
+    (void)state;
+    struct km_rows r = km_rows_new(KM_DENSE);
+    dn_model *model = rbf_model(&r, 1, DN_DECISION_OUTLIER);
+    double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), f[KM_ROWS], area = 0, wrong = 0, pairs = 0;
+    size_t truth[KM_ROWS], label[KM_ROWS];
+    const dn_run run = dn_run_default();
+    dn_metrics *metrics;
+    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = f, .label = label}), r.n);
+    for (size_t i = 0; i < r.n; i++)
+        truth[i] = f[i] + 0.4 * sin(5 * (double)i) < 0.05;
+    for (size_t i = 0; i < r.n; i++) {
+        wrong += truth[i] != (f[i] < -0.1);
+        for (size_t j = 0; truth[i] == 1 && j < r.n; j++)
+            if (truth[j] == 0) {
+                pairs++;
+                area += -f[i] > -f[j] ? 1 : f[i] == f[j] ? 0.5 : 0;
+            }
+    }
+    const dn_labelled_rows rows = {.raw = r.raw.rows, .truth = truth};
+    OK(dn_model_evaluate_raw(model, &rows, false, &run, &metrics, NULL));
+    assert_true(pairs > 0 && wrong > 0);
+    assert_near(metrics->error, wrong / (double)r.n, 1e-12);
+    for (size_t i = 0; dn_metric_name(i) != NULL; i++)
+        if (strcmp(dn_metric_name(i), "roc_auc") == 0)
+            assert_near(dn_metric_value(metrics, i), area / pairs, 1e-12);
+    dn_metrics_free(metrics);
+    free(workspace);
+    dn_model_unref(model);
+    km_rows_done(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_raw_or_encoded),
+        cmocka_unit_test(stops_and_lacks_memory),
+        cmocka_unit_test(outliers_are_positive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
