@@ -19,14 +19,8 @@ static void mirror(double *s, size_t d) {
             s[j * d + i] = s[i * d + j];
 }
 
-void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, double *work) {
-    const size_t d = machine->n_features;
-    const double *a = whiten_of(machine->gaussians, d, k);
-    if (machine->gaussians->covariance == DN_COVARIANCE_DIAGONAL) {
-        for (size_t j = 0; j < d; j++)
-            out[j] = a[j] == 0 ? 0 : 1 / (a[j] * a[j]);
-        return;
-    }
+/* Σ [d × d] of A; L is made in work [d × d]. */
+static void covariance_of(const double *a, size_t d, double *out, double *work) {
     memset(work, 0, d * d * sizeof *work);
     for (size_t i = 0; i < d; i++) {
         double *row = work + i * d;
@@ -42,6 +36,21 @@ void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, dou
         for (size_t j = 0; j <= i; j++)
             out[i * d + j] = dni_dot(work + i * d, work + j * d, j + 1);
     mirror(out, d);
+}
+
+void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, double *work) {
+    const size_t d = machine->n_features;
+    const double *a = whiten_of(machine->gaussians, d, k);
+    if (machine->gaussians->covariance != DN_COVARIANCE_DIAGONAL) {
+        covariance_of(a, d, out, work);
+        return;
+    }
+    for (size_t j = 0; j < d; j++)
+        out[j] = a[j] == 0 ? 0 : 1 / (a[j] * a[j]);
+}
+
+void dn_kernel_covariance(const dn_kernel *kernel, double *out, double *work) {
+    covariance_of(kernel->factor, kernel->n_features, out, work);
 }
 
 void dn_machine_quadratic(const dn_machine *machine, size_t k, double *W, double *w, double *w0, double *work) {

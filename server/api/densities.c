@@ -1,11 +1,12 @@
 /* What a machine holds beside linear weights, as JSON. */
 #include "api/densities.h"
+#include "api/kernel_weights.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 bool api_machine_has_more(const dn_machine *machine) {
-    return machine->gaussians || machine->naive_bayes || machine->network || machine->n_components > 0;
+    return machine->gaussians || machine->naive_bayes || machine->network || machine->kernel || machine->n_components > 0;
 }
 
 void api_put_vector(struct json_writer *w, const char *key, const double *v, size_t n) {
@@ -49,6 +50,8 @@ static double network_numbers(const dn_machine *machine) {
 double api_machine_matrix_numbers(const dn_machine *machine) {
     if (machine->network)
         return network_numbers(machine);
+    if (machine->kernel)
+        return 2 * (double)machine->kernel->n;
     if (!machine->gaussians || machine->gaussians->covariance == DN_COVARIANCE_DIAGONAL)
         return 0;
     const double d = (double)machine->n_features, once = (double)n_covariances(machine) * d * d;
@@ -253,6 +256,8 @@ void api_machine_write(const dn_machine *machine, const dn_encoder *encoder, boo
         put_bayes(w, machine, encoder);
     if (machine->network)
         put_network(w, machine, matrices);
+    if (machine->kernel)
+        api_kernel_machine_write(machine->kernel, matrices, w);
     if (machine->n_components > 0)
         api_put_matrix(w, "directions", machine->projection, machine->n_components, machine->n_features);
 }

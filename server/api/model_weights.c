@@ -1,6 +1,7 @@
 /* GET /v1/models/{model}/weights: what a model has learned, in the raw feature space. Linear scores side by side; what a machine holds beside them under it. */
 #include "api/densities.h"
 #include "api/handlers.h"
+#include "api/kernel_weights.h"
 #include "api/model_bases.h"
 #include "api/outputs.h"
 #include "api/support.h"
@@ -30,8 +31,8 @@ static void put_about(struct json_writer *w, const dn_model *model, size_t machi
     const dn_classes *classes = dn_model_classes(model);
     size_t negative, positive;
     dn_decision_machine(dn_model_decision(model), classes->n, machine, &negative, &positive);
-    if (classes->n == 2) {
-        put_class(w, "positive", classes, 1);
+    if (classes->n == 2) { /* of inliers and outliers f > 0 is the inliers' */
+        put_class(w, "positive", classes, dn_model_decision(model) != DN_DECISION_OUTLIER);
     } else if (positive == SIZE_MAX) {
         put_class(w, "class", classes, k);
     } else if (negative == SIZE_MAX) {
@@ -97,7 +98,8 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     static const char *const kinds[] = {[DN_MACHINE_LINEAR] = "linear",
                                         [DN_MACHINE_GAUSSIAN] = "gaussian",
                                         [DN_MACHINE_NAIVE_BAYES] = "naive_bayes",
-                                        [DN_MACHINE_NETWORK] = "network"};
+                                        [DN_MACHINE_NETWORK] = "network",
+                                        [DN_MACHINE_KERNEL] = "kernel"};
     const dn_classes *classes = dn_model_classes(m->model);
     const dn_decision decision = dn_model_decision(m->model);
     struct buf names = {0};
@@ -114,12 +116,16 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     json_end_array(w);
     if (decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT && classes->n > 2)
         put_class(w, "unclaimed", classes, classes->n - 1);
+    if (decision == DN_DECISION_OUTLIER)
+        json_kv_double(w, "threshold", dn_model_machine(m->model, 0)->threshold);
     wire_feature_names_write(dn_model_encoder(m->model), &names);
     json_kv_raw(w, "features", buf_cstr(&names));
     buf_done(&names);
     api_bases_write(dn_model_encoder(m->model), matrices, w);
     if (dn_model_linear(m->model, &linear))
         put_linear(w, m->model, &linear);
+    if (api_kernel_support(m->model))
+        api_kernel_write(m->model, matrices, w);
     put_machines(w, m->model, matrices);
     json_end_object(w);
 }
@@ -127,12 +133,13 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
 /* Whether covariances and the like fit into one answer. */
 static bool matrices_fit(struct http_call *call, const dn_model *model) {
     const double bases = api_bases_matrix_numbers(dn_model_encoder(model));
-    double numbers = 0;
+    double numbers = api_kernel_numbers(model);
     for (size_t i = 0; i < dn_model_n_machines(model); i++)
         numbers += api_machine_matrix_numbers(dn_model_machine(model, i));
     if (numbers + bases <= OUTPUTS_MAX_NUMBERS)
         return true;
-    const char *what = dn_model_machine(model, 0)->kind == DN_MACHINE_NETWORK ? "layers" : "covariances";
+    const dn_machine_kind kind = dn_model_machine(model, 0)->kind;
+    const char *what = kind == DN_MACHINE_NETWORK ? "layers" : kind == DN_MACHINE_KERNEL ? "support vectors" : "covariances";
     http_fail(call, PROBLEM_ANSWER_TOO_LONG,
               "the %s of %zu features have %.0f numbers, more than the %d that one answer may hold: ?matrices=false leaves them out",
               bases == 0     ? what

@@ -1,5 +1,6 @@
 /* What a prediction call wants to know of each row, what that costs, and the room where it is computed. */
 #include "api/outputs.h"
+#include "api/kernel_weights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,8 @@ static double machine_cost(const dn_machine *m) {
         return 8 * K * d; /* logarithms */
     if (m->kind == DN_MACHINE_GAUSSIAN && m->gaussians->covariance != DN_COVARIANCE_DIAGONAL)
         return K * d * d;
+    if (m->kind == DN_MACHINE_KERNEL)
+        return 0; /* of all together: kernel_cost */
     return m->kind == DN_MACHINE_NETWORK ? network_cost(m) : K * d;
 }
 
@@ -87,6 +90,24 @@ static double expansion_cost(const dn_encoder *encoder) {
     return n_features > own ? (double)(n_features - own) * (double)n_inputs : 0;
 }
 
+/* About what a value of the kernel takes beside the products: an exponential, or the like. */
+enum { KERNEL_VALUE = 8 };
+
+/* Every support vector once, and what each machine adds up. */
+static double kernel_cost(const dn_model *model) {
+    const dn_support *s = api_kernel_support(model);
+    const double n = s ? (double)s->x.n_rows : 0;
+    if (!s || n == 0)
+        return 0;
+    const double each = s->x.kind == DN_DENSE ? (double)s->x.n_cols : (double)s->x.row_start[s->x.n_rows] / n;
+    double cost = s->kernel.factor ? (double)s->x.n_cols * (double)s->x.n_cols : 0;
+    if (s->kernel.type == DN_KERNEL_DISTANCE && s->kernel.metric == DN_METRIC_EDIT)
+        cost += n * each * each;
+    for (size_t i = 0; i < dn_model_n_machines(model); i++)
+        cost += (double)dn_model_machine(model, i)->kernel->n;
+    return cost + n * (each + KERNEL_VALUE);
+}
+
 double api_outputs_cost(const dn_model *model, unsigned outputs) {
     const dn_decision decision = dn_model_decision(model);
     double K = (double)dn_model_classes(model)->n, d = (double)dn_encoder_n_features(dn_model_encoder(model));
@@ -96,7 +117,7 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
         machines = S * d;
     for (size_t i = 0; !dn_model_linear(model, &linear) && i < dn_model_n_machines(model); i++)
         machines += machine_cost(dn_model_machine(model, i));
-    cost += machines;
+    cost += machines + kernel_cost(model);
     if ((outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model))
         cost += 2 * machines + S * d;
     if ((outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model))

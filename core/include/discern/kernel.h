@@ -43,4 +43,7 @@ typedef struct dn_kernel {
     size_t n_features;   /* columns of a row */
 } dn_kernel;
 
+/* S of a mahalanobis kernel: out [n_features × n_features], work likewise. A column that the factor leaves out has zeros. O(n_features³). */
+void dn_kernel_covariance(const dn_kernel *kernel, double *out, double *work);
+
 #endif
