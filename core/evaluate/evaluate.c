@@ -33,11 +33,11 @@ static void labels_done(struct labels *l, const dn_run *run) {
     dn_run_free(run, l->index);
 }
 
-static dn_status read_labels(const dn_model *model, const dn_table_source *source, const char *weight, const dn_run *run, struct labels *l,
-                             dn_error *err) {
-    size_t target = find_column(source, model->target), column = weight == NULL ? SIZE_MAX : find_column(source, weight);
-    if (target == SIZE_MAX)
-        return no_column(model->target, "the model's target", err);
+static dn_status read_labels(const dn_model *model, const dn_table_source *source, const char *truth, const char *weight, const dn_run *run,
+                             struct labels *l, dn_error *err) {
+    size_t target = truth == NULL ? SIZE_MAX : find_column(source, truth), column = weight == NULL ? SIZE_MAX : find_column(source, weight);
+    if (truth != NULL && target == SIZE_MAX)
+        return no_column(truth, truth == dn_model_target(model) ? "the model's target" : "which has the true classes", err);
     if (weight != NULL && column == SIZE_MAX)
         return no_column(weight, "which has the rows' weights", err);
     void *index = NULL, *role = NULL, *weights = NULL;
@@ -49,7 +49,9 @@ static dn_status read_labels(const dn_model *model, const dn_table_source *sourc
     if (status == DN_OK && weight != NULL)
         status = dn_run_alloc(run, source->n_rows, sizeof(double), "the weights", &weights, err);
     l->weight = weights;
-    if (status == DN_OK)
+    for (size_t i = 0; status == DN_OK && truth == NULL && i < source->n_rows; i++)
+        l->index[i] = 0;
+    if (status == DN_OK && truth != NULL)
         status = dni_target_match(source, target, &model->classes, run, l->index, err);
     if (status == DN_OK && weight != NULL)
         status = dni_weights_read(source, column, run, l->index, l->weight, err);
@@ -58,13 +60,12 @@ static dn_status read_labels(const dn_model *model, const dn_table_source *sourc
     return status;
 }
 
-dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options, const dn_run *run,
-                            dn_metrics **out, dn_error *err) {
-    const dn_evaluate_options plain = {0};
+dn_status dni_judge_table(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options, const dn_run *run,
+                          dn_metrics **out, dn_error *err) {
     struct labels l = {0};
     dn_rows *rows = NULL;
-    options = options == NULL ? &plain : options;
-    dn_status status = read_labels(model, source, options->weight, run, &l, err);
+    const char *truth = options->target == NULL ? dn_model_target(model) : options->target;
+    dn_status status = read_labels(model, source, truth, options->weight, run, &l, err);
     if (status == DN_OK)
         status = dn_rows_from_source(source, model->encoder, l.role, DN_ROW_VALIDATE, l.index, NULL, false, run, &rows, err);
     if (status == DN_OK) {
@@ -74,4 +75,13 @@ dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source
     dn_rows_free(rows);
     labels_done(&l, run);
     return status;
+}
+
+dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options, const dn_run *run,
+                            dn_metrics **out, dn_error *err) {
+    const dn_evaluate_options plain = {0};
+    options = options == NULL ? &plain : options;
+    if (options->target == NULL && dn_model_target(model) == NULL)
+        return dn_error_set(err, DN_ERR_ARGUMENT, "the model has no target: say which column has the true classes");
+    return dni_judge_table(model, source, options, run, out, err);
 }

@@ -249,7 +249,7 @@ static dn_status judge_piece(const struct judge *t, const dni_judging *j, const 
             if (!dni_model_scores_good(t->model, t->scores + i * t->n_scores))
                 return dn_error_set(err, DN_ERR_DATA, "a row has values so large that its scores leave the finite numbers");
         for (size_t i = 0; i < n; i++)
-            t->truth[i] = (size_t)block->target[first + i];
+            t->truth[i] = block->target == NULL ? 0 : (size_t)block->target[first + i];
         add_tile(t, n, next_weights(t, j, n, at));
     }
     return DN_OK;

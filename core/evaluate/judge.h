@@ -7,7 +7,7 @@
 #include <discern/rows.h>
 #include <discern/run.h>
 
-/* Rows encoded by the model's encoder, with class indexes as targets. */
+/* Rows encoded by the model's encoder, with class indexes as targets; without targets each is taken for one of class 0. */
 typedef struct dni_judging {
     const dn_rows *rows;
     const double *weight; /* of the source's rows, what the metrics weigh them by (the rows' own weights are the learner's); NULL: all 1 */
@@ -18,6 +18,10 @@ typedef struct dni_judging {
 
 /* One pass, in order, on this thread; kernel machines score in all of the run's. */
 DN_MUST_USE dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err);
+
+/* dn_model_evaluate's work. Without a target in the options or the model every row is taken for one of class 0. */
+DN_MUST_USE dn_status dni_judge_table(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options,
+                                      const dn_run *run, dn_metrics **out, dn_error *err);
 
 /* Bytes that judging takes beside the rows, as far as it needs them; the ranking, which can be left out; both without a model. */
 double dni_judge_memory(size_t n_scores, size_t n_features, size_t n_classes);

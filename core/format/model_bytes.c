@@ -216,7 +216,8 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
     size_t n = dni_read_count(r, 8);
     if (r->failed || p->target == NULL || memchr(p->target, '\0', p->target_length) != NULL)
         return corrupt("its target has no name", err);
-    if (type > DN_TEXT || n < 2)
+    const bool has_target = (p->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
+    if (type > DN_TEXT || n < 2 || (!has_target && n != 2))
         return corrupt("its target has no classes", err);
     return dni_classes_numeric((dn_column_type)type) ? read_number_classes(r, (dn_column_type)type, n, &p->classes, err)
                                                      : read_string_classes(r, (dn_column_type)type, n, &p->classes, err);

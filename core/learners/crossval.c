@@ -11,12 +11,15 @@
 
 dn_status dni_folds_check(const dn_train_request *request, const dni_labels *labels, dn_error *err) {
     size_t least = 0;
-    for (size_t k = 1; k < labels->classes.shown.n; k++)
+    for (size_t k = 1; k < labels->classes.shown.n && request->target != DN_NO_TARGET; k++)
         if (labels->count[k] < labels->count[least])
             least = k;
     size_t n = labels->count[least];
     if (request->folds <= n)
         return DN_OK;
+    if (request->target == DN_NO_TARGET)
+        return dn_error_set(err, DN_ERR_DATA, "there are only %zu rows, %zu folds need as many: take at most %zu folds", n, request->folds,
+                            n);
     const char *name = labels->class_name[least];
     if (n == 1)
         return dn_error_set(err, DN_ERR_DATA,

@@ -1,5 +1,6 @@
 /* Reading target and weights of the training table. */
 #include "learners/labels.h"
+#include "learners/outliers.h"
 #include "learners/target.h"
 #include "learners/weights.h"
 
@@ -55,6 +56,15 @@ static dn_status take_memory(const dn_train_request *r, dni_labels *l, dn_error 
     return status;
 }
 
+/* Without a target every row counts, as an inlier. */
+static dn_status take_all(const dn_train_request *r, dni_labels *l, dn_error *err) {
+    for (size_t i = 0; i < r->source->n_rows; i++)
+        l->index[i] = 0;
+    if (r->source->n_rows == 0)
+        return dn_error_set(err, DN_ERR_DATA, "the table has no rows");
+    return dni_outlier_classes(&l->classes, err);
+}
+
 /* Rows that count of a class: none is no class. */
 static dn_status count_rows(const dn_train_request *r, dni_labels *l, dn_error *err) {
     for (size_t i = 0; i < r->source->n_rows; i++)
@@ -62,7 +72,7 @@ static dn_status count_rows(const dn_train_request *r, dni_labels *l, dn_error *
             l->count[(size_t)l->index[i]]++;
             l->n_rows++;
         }
-    for (size_t k = 0; k < l->classes.shown.n; k++)
+    for (size_t k = 0; r->target != DN_NO_TARGET && k < l->classes.shown.n; k++)
         if (l->count[k] == 0) {
             const char *weight = r->source->columns[r->weight].name;
             dn_status status =
@@ -101,7 +111,9 @@ static dn_status check_class_weights(const dn_train_request *r, const dni_labels
 dn_status dni_labels_read(const dn_train_request *r, const dn_run *run, dni_labels *l, dn_error *err) {
     *l = (dni_labels){.run = run};
     dn_status status = take_memory(r, l, err);
-    if (status == DN_OK)
+    if (status == DN_OK && r->target == DN_NO_TARGET)
+        status = take_all(r, l, err);
+    else if (status == DN_OK)
         status = dni_target_read(r->source, r->target, r->max_classes == 0 ? DEFAULT_MAX_CLASSES : r->max_classes, run, l->index,
                                  &l->classes, err);
     if (status == DN_OK)

@@ -1,7 +1,9 @@
 /* Training from a table: target and weights, split, one fit, metrics, and the fits of a cross-validation. */
+#include "evaluate/judge.h"
 #include "evaluate/split.h"
 #include "learners/crossval.h"
 #include "learners/idle.h"
+#include "learners/outliers.h"
 #include "learners/share.h"
 #include "learners/training.h"
 
@@ -27,12 +29,28 @@ static dn_status refuse(const char *field, const char *message, dn_error *err) {
     return status;
 }
 
-static dn_status check_columns(const dn_train_request *r, dn_error *err) {
-    if (r->target >= r->source->n_cols)
+static bool has_target(const dn_train_request *r) {
+    return r->target != DN_NO_TARGET;
+}
+
+static dn_status check_target(const dn_train_request *r, dn_error *err) {
+    const bool wanted = (r->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
+    if (has_target(r) && !wanted)
+        return refuse("target", "the algorithm has no target", err);
+    if (wanted && r->target >= r->source->n_cols)
         return refuse("target", "the target is no column of the table", err);
+    if (!has_target(r) && r->class_weight != DN_CLASS_WEIGHT_NONE)
+        return refuse("class_weight", "without a target there are no classes to be weighed", err);
+    if (!has_target(r) && r->curves)
+        return refuse("curves", "without a target there is no truth, and no curves", err);
+    return DN_OK;
+}
+
+static dn_status check_columns(const dn_train_request *r, dn_error *err) {
     if (r->weighted && r->weight >= r->source->n_cols)
         return refuse("weight", "the weight is no column of the table", err);
-    const char *target = r->source->columns[r->target].name, *weight = r->weighted ? r->source->columns[r->weight].name : "";
+    const char *target = has_target(r) ? r->source->columns[r->target].name : "";
+    const char *weight = r->weighted ? r->source->columns[r->weight].name : "";
     if (r->weighted && r->weight == r->target)
         return refuse(weight, "the target cannot be the weight too", err);
     if (r->features.n_columns == 0)
@@ -65,7 +83,9 @@ static dn_status check_request(const dn_train_request *r, dn_error *err) {
         return dn_error_set(err, DN_ERR_ARGUMENT, "folds must be 2 … %d, or 0 for none (got %zu)", DN_MAX_FOLDS, r->folds);
     if ((r->holdout > 0) + (r->folds > 0) + (r->validation != NULL) > 1)
         return dn_error_set(err, DN_ERR_ARGUMENT, "validation is by a holdout, by folds or by another table, only one of them");
-    dn_status status = check_columns(r, err);
+    dn_status status = check_target(r, err);
+    if (status == DN_OK)
+        status = check_columns(r, err);
     if (status == DN_OK)
         status = check_class_weights(r, err);
     return status == DN_OK ? dn_params_check(r->params, err) : status;
@@ -121,11 +141,12 @@ static dn_status judge_table(struct whole *t, dn_error *err) {
     const dn_evaluate_options options = {.curves = r->curves, .weight = found ? weight : NULL};
     dn_error why;
     dn_error_clear(&why);
-    dn_status status = dn_model_evaluate(t->training.model, r->validation, &options, t->run, &t->result.validation, &why);
+    dn_status status = dni_judge_table(t->training.model, r->validation, &options, t->run, &t->result.validation, &why);
     if (status == DN_OK) {
         t->split.n_validation = (size_t)t->result.validation->rows;
         if (t->split.n_validation == 0)
-            dn_report_warn(&t->training.report, "no row of the validation data has a class: there is nothing to validate with");
+            dn_report_warn(&t->training.report, "no row of the validation data has a %s: there is nothing to validate with",
+                           has_target(r) ? "class" : "weight above 0");
         return DN_OK;
     }
     bool ours = status == DN_ERR_STOPPED || status == DN_ERR_TIME;
@@ -143,7 +164,8 @@ static dn_status validate(struct whole *t, dn_error *err) {
     if (r->holdout == 0)
         return DN_OK;
     if (t->split.n_validation == 0) {
-        dn_report_warn(&t->training.report, "no row was held out: the classes have too few rows for a holdout of %g", r->holdout);
+        dn_report_warn(&t->training.report, "no row was held out: %s too few rows for a holdout of %g",
+                       has_target(r) ? "the classes have" : "there are", r->holdout);
         return DN_OK;
     }
     return dni_training_judge(&t->training, DN_ROW_VALIDATE, r->curves, &t->result.validation, err);
@@ -155,12 +177,16 @@ static dn_status evaluate(struct whole *t, dn_error *err) {
     dni_training_forget(&t->training);
     if (status == DN_OK)
         status = validate(t, err);
-    warn_of(t, "training", t->result.train);
-    warn_of(t, "validation", t->result.validation);
+    if (has_target(r)) {
+        warn_of(t, "training", t->result.train);
+        warn_of(t, "validation", t->result.validation);
+    }
     if (status == DN_OK && r->folds > 0)
         status = dni_folds_run(r, &t->labels, t->run, &t->training.report, &t->result.folds, err);
     if (status == DN_OK)
         t->result.n_folds = r->folds;
+    if (status == DN_OK && !has_target(r))
+        dni_outliers_tell(&t->result, &t->training.report);
     return status;
 }
 

@@ -60,8 +60,9 @@ dn_status dni_training_encode(dni_training *t, dn_error *err) {
     if (status != DN_OK)
         return status;
     dn_encoder_spec spec = r->features;
-    spec.target = l->index;
-    spec.n_classes = n_classes;
+    const bool has_target = r->target != DN_NO_TARGET;
+    spec.target = has_target ? l->index : NULL;
+    spec.n_classes = has_target ? n_classes : 1;
     status = dn_encoder_fit(r->source, &spec, l->role, weight, t->run, &t->encoder, err);
     if (status != DN_OK)
         return status;
@@ -69,7 +70,7 @@ dn_status dni_training_encode(dni_training *t, dn_error *err) {
     t->set = (dni_training_set){.source = r->source,
                                 .encoder = t->encoder,
                                 .role = l->role,
-                                .index = l->index,
+                                .index = spec.target,
                                 .weight = weight,
                                 .n_rows = t->n_train,
                                 .n_classes = n_classes,
@@ -83,7 +84,7 @@ dn_status dni_training_encode(dni_training *t, dn_error *err) {
 /* The machines become a model that says with what it was trained: "auto" is no answer. */
 static dn_status make_model(dni_training *t, dn_machine *machines, size_t n_machines, dn_error *err) {
     const dn_train_request *r = t->request;
-    const char *target = r->source->columns[r->target].name;
+    const char *target = r->target == DN_NO_TARGET ? "" : r->source->columns[r->target].name;
     dni_classes classes = {0};
     dn_params *used;
     dn_status status = dn_params_copy(r->params, &used, err);

@@ -10,7 +10,7 @@ typedef struct dni_training_set {
     const dn_table_source *source;
     const dn_encoder *encoder;
     const uint8_t *role;  /* [source->n_rows] dn_row_role */
-    const double *index;  /* [source->n_rows] class index */
+    const double *index;  /* [source->n_rows] class index; NULL without a target */
     const double *weight; /* [source->n_rows] or NULL */
     size_t n_rows;        /* with role DN_ROW_TRAIN */
     size_t n_classes;

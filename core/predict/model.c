@@ -231,7 +231,7 @@ uint64_t dn_model_seed(const dn_model *model) {
 }
 
 const char *dn_model_target(const dn_model *model) {
-    return model->target;
+    return (model->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0 ? model->target : NULL;
 }
 
 const dn_classes *dn_model_classes(const dn_model *model) {

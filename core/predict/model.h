@@ -20,7 +20,7 @@ struct dn_model {
     atomic_size_t references;
     dn_params *params; /* the values used */
     uint64_t seed;
-    char *target; /* name of the target column */
+    char *target; /* name of the target column; empty without */
     dni_classes classes;
     dn_encoder *encoder;
     dn_decision decision;

@@ -122,7 +122,8 @@ void dn_report_number(dn_report *report, const char *name, double value);
 void dn_report_list(dn_report *report, const char *name, const double *values, size_t n); /* copied; without memory for it: null */
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) DN_PRINTF(3, 4);
 
-/* What a learner gets. Rows are encoded (standardised when the encoder says so); targets are class indexes; every class occurs with a positive weight.
+/* What a learner gets. Rows are encoded (standardised when the encoder says so); targets are class indexes; every class occurs with a positive weight. Without a target blocks have none (NULL), and
+ * the classes are inlier and outlier.
  * Rows of weight 0 count as none. */
 typedef struct dn_fit_input {
     const dn_rows *rows;

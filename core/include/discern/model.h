@@ -37,10 +37,11 @@ typedef enum dn_class_weight {
     DN_CLASS_WEIGHT_GIVEN
 } dn_class_weight;
 
+#define DN_NO_TARGET SIZE_MAX
 typedef struct dn_train_request {
     const dn_table_source *source;
     const dn_params *params;  /* the algorithm with its parameters, checked */
-    size_t target;            /* column of the source */
+    size_t target;            /* column of the source; DN_NO_TARGET for an algorithm without DN_ALGORITHM_TARGET */
     dn_encoder_spec features; /* columns: of the source, in feature order, without target and weight; target and n_classes are filled in */
     double
         entries; /* of the text and sparse inputs in all rows of the source, for dn_train_memory: words, and places that are not 0; dn_train counts them itself */
@@ -65,8 +66,8 @@ typedef struct dn_train_request {
 typedef struct dn_train_result {
     dn_model *model; /* the caller's reference */
     dn_report report;
-    dn_metrics *train;      /* on the training rows */
-    dn_metrics *validation; /* on the held out rows or the other table; NULL without */
+    dn_metrics *train;      /* on the training rows; NULL without a target */
+    dn_metrics *validation; /* on the held out rows or the other table; NULL without, and without a target */
     dn_metrics **folds;     /* [n_folds] each fold's on its own rows; NULL without */
     size_t n_folds;
     size_t n_train, n_validation,
@@ -75,6 +76,9 @@ typedef struct dn_train_result {
 } dn_train_result;
 /* Rows whose target is missing are skipped, and rows of weight 0 count as none. A row counts v = weight · class weight for encoder and learner; metrics are weighted by the
  * row's own weight alone. A balanced class weight is Σ weights/(K · Σ weights of the class) over the training rows (of each fold anew).
+ * Without a target the classes are "inlier" and "outlier" (DN_DECISION_OUTLIER), all rows take part, and there are no class weights, no metrics and no curves: the report's details tell
+ * how many rows the model calls outliers (outliers, weights added up, and outlier_share), likewise of the rows held out at random, of all folds' rows or of the other table's
+ * (validation_outliers, validation_outlier_share; fold_outlier_shares): how many false alarms rows like those of the training would give.
  * With folds, every fold's rows are judged by a model with encoder and machines of the other folds' rows, after the model itself; its warnings are marked "fold 3: " and
  * left out when the model itself has the same.
  * DN_ERR_DATA: fewer than two classes, no usable row, too many classes, a weight or an input that cannot be used, a class without a row that weighs anything, more folds than rows of a class,
@@ -95,7 +99,7 @@ size_t dn_model_memory(const dn_model *model); /* bytes it holds, about */
 const dn_algorithm *dn_model_algorithm(const dn_model *model);
 const dn_params *dn_model_params(const dn_model *model);
 uint64_t dn_model_seed(const dn_model *model);
-const char *dn_model_target(const dn_model *model);
+const char *dn_model_target(const dn_model *model); /* NULL: it was trained without */
 const dn_classes *dn_model_classes(const dn_model *model);
 const dn_encoder *dn_model_encoder(const dn_model *model);
 /* The class index of a target value, or SIZE_MAX if it is none of the classes. For numeric and boolean targets by number, for strings by text. */
@@ -153,6 +157,8 @@ size_t dn_model_transform(const dn_model *model, dn_raw_rows rows, double *works
 typedef struct dn_evaluate_options {
     bool curves;
     const char *weight; /* name of the numeric column with the rows' weights; NULL: each counts 1 */
+    const char *
+        target; /* name of the column with the true classes; NULL: the model's target, which a model without one does not have (DN_ERR_ARGUMENT) */
 } dn_evaluate_options;
 /* Metrics of the model on a labelled source: its columns are found by name. DN_ERR_DATA names the column that is missing or of the wrong type, or the row of a weight that is missing or
  * outside the range (or that all are 0); rows whose target is missing are skipped; a class the model does not know is DN_ERR_DATA. */
