@@ -190,7 +190,7 @@ static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *col
 static bool is_silent(const dn_text_spec *text, const dn_text_spec *own) {
     const bool usual = text->weighting == DN_TEXT_COUNTS && (text->vocabulary == 0 || text->vocabulary == DN_DEFAULT_VOCABULARY) &&
                        text->min_rows <= 1 && text->buckets == 0 && !text->keep_case;
-    return usual || (text->weighting == own->weighting && text->length == own->length);
+    return usual || (text->weighting == own->weighting && text->length == own->length && text->keep_case == own->keep_case);
 }
 
 /* One text, seen as `own` says. */
@@ -229,7 +229,6 @@ static dn_status refuse_lists(const dn_kernel *kernel, const dn_table_column *co
 
 dn_status dni_kernel_encoding(const dn_params *p, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err) {
     const dn_kernel kernel = dni_kernel_of(p, 0);
-    (void)n_rows;
     switch (kernel.type) {
     case DN_KERNEL_SHARED_WORDS:
         return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_SET}, spec, err);
@@ -245,8 +244,9 @@ dn_status dni_kernel_encoding(const dn_params *p, const dn_table_column *columns
     case DN_KERNEL_POLYNOMIAL:
     case DN_KERNEL_RBF:
     case DN_KERNEL_SIGMOID:
-    case DN_KERNEL_PRECOMPUTED:
         break;
+    case DN_KERNEL_PRECOMPUTED:
+        return dni_precomputed_encoding(columns, n_rows, spec, err);
     }
     return DN_OK;
 }

@@ -72,7 +72,7 @@ DN_MUST_USE dn_status dni_precomputed_encoding(const dn_table_column *columns, s
 DN_MUST_USE dn_status dni_kernel_params_settle(dn_params *params, dn_error *err);
 /* What the number of features tells: a covariance has n × n numbers, symmetric, positive definite. */
 DN_MUST_USE dn_status dni_kernel_params_shape(const dn_params *params, size_t n_features, dn_error *err);
-/* An algorithm's `encoding`. shared_words, shared_paths and the metric edit need one text column and nothing else, and set how it is encoded; a spec that asks for another encoding of texts is refused.
+/* An algorithm's `encoding`. precomputed: see above. shared_words, shared_paths and the metric edit need one text column and nothing else, and set how it is encoded; a spec that asks for another encoding of texts is refused.
  * mahalanobis takes no text and no sparse column. Other kernels take texts as spec has it. DN_ERR_ARGUMENT, field: "kernel", or "text" for features.text. */
 DN_MUST_USE dn_status dni_kernel_encoding(const dn_params *params, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec,
                                           dn_error *err);

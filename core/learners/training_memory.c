@@ -21,6 +21,7 @@ struct shape {
     double listed;   /* features of sparse columns */
     double scaled;   /* … that are standardised: entries of every row */
     bool has_lists;  /* some column is text or sparse */
+    bool sparse;     /* rows are never dense: characters */
     double features; /* all */
 };
 
@@ -34,6 +35,7 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
             shape.listed += (double)places;
             shape.scaled += spec->standardize && spec->standardize_sparse ? (double)places : 0;
         }
+        shape.sparse = shape.sparse || (column->type == DN_TEXT && spec->text.weighting == DN_TEXT_CHARACTERS);
         shape.plain += column->type == DN_TEXT || column->type == DN_SPARSE ? 0 : 1;
         shape.has_lists = shape.has_lists || column->type == DN_TEXT || column->type == DN_SPARSE;
     }
@@ -54,7 +56,7 @@ static double rows_bytes(const dn_train_request *request, const struct shape *sh
         return dense;
     if (!shape->has_lists)
         return 4 * few < shape->features ? sparse : dense;
-    if (shape->features - shape->scaled > DN_MAX_DENSE_PLACES)
+    if (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_PLACES)
         return sparse + n.sparse * (request->features.n_bases > 0 ? 12.0 * DN_MAX_BASIS_FEATURES : 0);
     return 5 * few < shape->features ? sparse : fmax(sparse, dense); /* the training rows may have some more than the mean */
 }

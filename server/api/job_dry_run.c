@@ -5,12 +5,28 @@
 
 #include <math.h>
 
+static const char *text_name(const dn_text_spec *text) {
+    switch (text->weighting) {
+    case DN_TEXT_COUNTS:
+    case DN_TEXT_BINARY:
+    case DN_TEXT_TFIDF:
+        break;
+    case DN_TEXT_SET:
+        return "set_of_words";
+    case DN_TEXT_PATHS:
+        return "paths";
+    case DN_TEXT_CHARACTERS:
+        return "characters";
+    }
+    return text->buckets > 0 ? "hashed_words" : "words";
+}
+
 static const char *encoding_name(const struct job_request *r, size_t i) {
     switch (r->spec.inputs[i].type) {
     case DN_CATEGORICAL:
         return r->spec.features.categorical == DN_DROP_FIRST ? "drop_first" : "one_hot";
     case DN_TEXT:
-        return r->spec.features.text.buckets > 0 ? "hashed_words" : "words";
+        return text_name(&r->spec.features.text);
     case DN_SPARSE:
         return "sparse";
     case DN_NUMERIC:

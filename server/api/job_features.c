@@ -32,6 +32,42 @@ static size_t most_words(const struct job_request *r, const struct wire_column *
     return c->distinct_words >= 0 && known < (double)text->vocabulary ? (size_t)known : text->vocabulary;
 }
 
+/* Label sequences of a graph, as many as a chain of edges has: each edge is two words of the summary. Graphs with more branches have more, up to all sequences of the labels. */
+static double sequences(const dn_text_spec *text, double words) {
+    return words * text->length;
+}
+
+/* A text by its weighting. */
+static struct job_encoding text_encoding(const struct job_request *r, const struct wire_column *c) {
+    const dn_text_spec *text = &r->spec.features.text;
+    const double rows = (double)r->dataset.n_rows, words = c->words < 0 ? rows * UNKNOWN_WORDS : (double)c->words;
+    const double different = c->distinct_words < 0 ? words : fmin(words, (double)c->distinct_words * DISTINCT_ERROR);
+    struct job_encoding e = {.n_entries = words, .n_words = c->distinct_words > 0 ? (double)c->distinct_words : 0};
+    double all = different, power = different;
+    switch (text->weighting) {
+    case DN_TEXT_COUNTS:
+    case DN_TEXT_BINARY:
+    case DN_TEXT_TFIDF:
+        e.n_features = most_words(r, c);
+        return e;
+    case DN_TEXT_CHARACTERS:
+        e.n_features = DN_MAX_CHARACTERS;
+        e.n_entries = rows * fmin(c->longest < 0 ? DN_MAX_CHARACTERS : (double)c->longest, DN_MAX_CHARACTERS);
+        e.n_words = 0;
+        return e;
+    case DN_TEXT_PATHS:
+        e.n_entries = sequences(text, words);
+        for (unsigned k = 1; k < text->length; k++)
+            all += power *= different;
+        break;
+    case DN_TEXT_SET:
+        break;
+    }
+    e.n_words = ceil(fmin(all, e.n_entries));
+    e.n_features = (size_t)fmin(e.n_words, (double)DN_MAX_WORDS) + 1;
+    return e;
+}
+
 /* The levels of a category, at least about: as many as an encoder takes where nothing is known. */
 static size_t levels_of(const struct wire_column *c) {
     const int64_t levels = c->distinct_about >= 0 ? c->distinct_about : DN_MAX_LEVELS;
@@ -49,13 +85,12 @@ static struct job_encoding encoding_of(const struct job_request *r, size_t input
         e.n_features = levels + e.missing_level - (f->categorical == DN_DROP_FIRST && levels > 0 ? 1 : 0);
         return e;
     }
-    if (c->type == DN_SPARSE || c->type == DN_TEXT) {
-        const bool sparse = c->type == DN_SPARSE;
-        const int64_t entries = sparse ? c->entries : c->words;
+    if (c->type == DN_TEXT)
+        return text_encoding(r, c);
+    if (c->type == DN_SPARSE) {
         const double rows = (double)r->dataset.n_rows;
-        e.n_features = sparse ? dn_places_count(&r->spec.inputs[input].places, c->width) : most_words(r, c);
-        e.n_entries = entries < 0 ? rows * UNKNOWN_WORDS : sparse ? fmin((double)entries, rows * (double)e.n_features) : (double)entries;
-        e.n_words = !sparse && c->distinct_words > 0 ? (double)c->distinct_words : 0;
+        e.n_features = dn_places_count(&r->spec.inputs[input].places, c->width);
+        e.n_entries = c->entries < 0 ? rows * UNKNOWN_WORDS : fmin((double)c->entries, rows * (double)e.n_features);
         return e;
     }
     e.taken = is_taken(r, input);
@@ -198,6 +233,12 @@ static void check_text(struct job_request *r, const json_t *features) {
     else if (text->buckets > 0 && sizes)
         json_fault(r->problem, "/features/text", text->vocabulary != usual.vocabulary ? "vocabulary" : "min_rows",
                    "belongs to a vocabulary, and with hash there is none: leave one of them out");
+    else if (text->weighting > DN_TEXT_TFIDF && (sizes || text->buckets > 0))
+        json_fault(r->problem, "/features/text",
+                   text->buckets > 0                      ? "hash"
+                   : text->vocabulary != usual.vocabulary ? "vocabulary"
+                                                          : "min_rows",
+                   "belongs to weighting counts, binary or tfidf: sets, paths and characters have all that is in a text");
 }
 
 void job_features_foresee(struct job_request *r) {

@@ -7,7 +7,9 @@ static const char *const numbers[] = {"mean", "most_frequent", NULL};           
 static const char *const categories[] = {"own_category", "most_frequent", NULL}; /* dn_missing_category */
 static const char *const encodings[] = {"one_hot", "drop_first", "auto", NULL};  /* dn_categorical, and the algorithm's choice */
 static const char *const unseens[] = {"zeros", "most_frequent", "error", NULL};  /* dn_unseen_rule */
-static const char *const weightings[] = {"counts", "binary", "tfidf", NULL};     /* dn_text_weighting */
+static const char *const weightings[] = {"counts", "binary", "tfidf", "set", "paths", "characters", NULL}; /* dn_text_weighting */
+
+enum { USUAL_LENGTH = 3 }; /* of paths */
 
 struct jobs_features jobs_features_default(const dn_algorithm *algorithm) {
     return (struct jobs_features){.standardize = algorithm && (algorithm->flags & DN_ALGORITHM_STANDARDIZE),
@@ -88,10 +90,10 @@ static void read_count(const json_t *object, const char *key, const char *parent
 }
 
 static void read_text(const json_t *object, const char *parent, struct jobs_features *out, struct problem *problem) {
-    static const char *const known[] = {"weighting", "vocabulary", "min_rows", "hash", "lowercase", NULL};
+    static const char *const known[] = {"weighting", "vocabulary", "min_rows", "hash", "lowercase", "length", NULL};
     const json_t *text = NULL;
     struct buf pointer = {0};
-    size_t choice = 0;
+    size_t choice = 0, length = USUAL_LENGTH;
     bool lowercase = true;
     if (!json_read_object(object, "text", false, parent, &text, problem))
         return;
@@ -108,6 +110,12 @@ static void read_text(const json_t *object, const char *parent, struct jobs_feat
     read_count(text, "hash", place, 0, (int64_t)DN_MAX_WORDS, &out->text.buckets, problem);
     if (json_read_bool(text, "lowercase", false, place, &lowercase, problem))
         out->text.keep_case = !lowercase;
+    if (out->text.weighting == DN_TEXT_PATHS) {
+        read_count(text, "length", place, 1, DN_MAX_PATH_LABELS, &length, problem);
+        out->text.length = (unsigned)length;
+    } else if (!json_is_null(json_object_get(text, "length")) && json_object_get(text, "length")) {
+        json_fault(problem, place, "length", "belongs to weighting paths");
+    }
     json_refuse_unknown(text, known, place, problem);
     buf_done(&pointer);
 }
@@ -116,6 +124,14 @@ static void write_text(const dn_text_spec *text, struct json_writer *w) {
     json_put_key(w, "text");
     json_begin_object(w);
     json_kv_string(w, "weighting", weightings[text->weighting]);
+    if (text->weighting == DN_TEXT_PATHS)
+        json_kv_int(w, "length", text->length);
+    if (text->weighting > DN_TEXT_TFIDF) { /* the others are not looked at, but how a set's words are written */
+        if (text->weighting == DN_TEXT_SET)
+            json_kv_bool(w, "lowercase", !text->keep_case);
+        json_end_object(w);
+        return;
+    }
     json_kv_int(w, "vocabulary", (int64_t)(text->vocabulary > 0 ? text->vocabulary : DN_DEFAULT_VOCABULARY));
     json_kv_int(w, "min_rows", (int64_t)(text->min_rows > 0 ? text->min_rows : 1));
     json_kv_int(w, "hash", (int64_t)text->buckets);

@@ -43,6 +43,7 @@ static bool column_parse(const json_t *object, struct wire_column *out, struct p
     out->entries = count_of(object, "entries");
     out->words = count_of(object, "words");
     out->distinct_words = count_of(object, "distinct_words");
+    out->longest = count_of(object, "longest");
     out->name = strdup(name);
     return out->name != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
 }

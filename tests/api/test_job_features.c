@@ -303,6 +303,39 @@ static void test_texts_without_words(void **state) {
     }
 }
 
+/* Graphs as texts: their paths are features, and what is no graph is refused where it stands. */
+static void test_graphs(void **state) {
+    (void)state;
+    static const char *const job =
+        "{'model':'graphs','dataset':'graphs','target':'y','algorithm':'logistic','features':{'text':{'weighting':'paths'%s}}}";
+    status_check(call_upload("/v1/datasets/graphs?types=g:text", "g,y\na-b b-c,ring\na-b,chain\nc-b,ring\nd-a,chain\n"), 201);
+    const struct response *r = status_check(call_post("/v1/jobs?dry_run=true", job, ",'length':2"), 200);
+    assert_json(r, "/features/text", "{'weighting':'paths','length':2}");
+    assert_json(r, "/features/columns/0/encoding", "'paths'");
+    job_train(job, "");
+    r = status_check(call_get("/v1/models/graphs"), 200);
+    assert_json(r, "/encoding/text", "{'weighting':'paths','length':3}");
+    status_check(call_post("/v1/jobs?dry_run=true", job, ",'length':3"), 200);
+    r = status_check(call_get("/v1/models/graphs/weights"), 200);
+    assert_json(r, "/features/0", "'g:a'");
+    assert_json(r, "/features/12", "'g:(unseen)'");
+    status_check(call_post("/v1/models/graphs/predict", "{'instances':[{'g':'b-a x-y'},{'g':null},{'g':''}]}"), 200);
+    r = problem_check(call_post("/v1/models/graphs/predict", "{'instances':[{'g':'a-b'},{'g':'a-b c--d'}]}"), 422, "invalid-instances");
+    fault_check(r, "/instances/1/g");
+    assert_non_null(strstr(r->body, "column \\\"g\\\": edge 2, \\\"c--d\\\", must be two labels joined by one"));
+    static const char *const beside[][2] = {{",'length':9", "/features/text/length"},
+                                            {",'hash':7", "/features/text/hash"},
+                                            {",'vocabulary':7", "/features/text/vocabulary"}};
+    for (size_t i = 0; i < 3; i++)
+        fault_check(problem_check(call_post("/v1/jobs", job, beside[i][0]), 422, "invalid"), beside[i][1]);
+    fault_check(problem_check(call_post("/v1/jobs", JOB("graphs", "y", "'text':{'weighting':'set','length':2}")), 422, "invalid"),
+                "/features/text/length");
+    status_check(call_upload("/v1/datasets/broken?types=g:text", "g,y\na-b b-c,ring\na-b,chain\nc-,ring\nd-a,chain\n"), 201);
+    r = job_wait(job_post(JOB("broken", "y", "'text':{'weighting':'paths'}")));
+    assert_string_equal(string_at(r, "/state"), "failed");
+    assert_non_null(strstr(r->body, "edge 1, \\\"c-\\\", must be two labels"));
+}
+
 /* All different words are counted before the vocabulary is chosen: the plan has the memory for them. */
 static void test_memory_of_words(void **state) {
     (void)state;
@@ -344,6 +377,7 @@ int main(void) {
         TEST(test_all_faults_of_features_at_once),
         TEST(test_what_only_the_rows_show),
         TEST(test_texts_without_words),
+        TEST(test_graphs),
         TEST(test_memory_of_words),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
