@@ -24,6 +24,7 @@ struct dni_smo_rows {
     uint32_t *support; /* [n] room for a list of variables */
     size_t n, n_active;
     bool exact;
+    bool identity; /* variable k is point k, and there are no others */
     /* rows of points: */
     const dni_points *all;
     dni_points *own;    /* those of the variables, unless they are all points; then NULL */
@@ -83,7 +84,7 @@ static dn_status get_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err
     const size_t n = rows->n;
     rows->kept_room = (size_t)cache_floats(n, cache_bytes);
     rows->max_slots = n < 2 ? 2 : n;
-    dn_status status = dni_points_n(rows->all) == n ? DN_OK : dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
+    dn_status status = rows->identity ? DN_OK : dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
     if (status == DN_OK)
         status = dn_run_alloc(rows->run, dni_points_work(rows->all) + 1, sizeof(double), "the work of kernel rows", &memory, err);
     if (status != DN_OK)
@@ -114,6 +115,7 @@ static dn_status get_memory(dni_smo_rows *rows, const uint32_t *list, double cac
     rows->place = rows->slot_of + n;
     rows->support = rows->place + n;
     for (size_t k = 0; k < n; k++) {
+        rows->identity = rows->identity && list[k] == k;
         rows->list[k] = rows->point[k] = list[k];
         rows->active[k] = rows->place[k] = (uint32_t)k;
     }
@@ -133,7 +135,12 @@ dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const
     if (status != DN_OK)
         return status;
     dni_smo_rows *rows = memory;
-    *rows = (dni_smo_rows){.run = run, .gram = *gram, .n = n, .all = points, .exact = gram->exact != NULL};
+    *rows = (dni_smo_rows){.run = run,
+                           .gram = *gram,
+                           .n = n,
+                           .all = points,
+                           .exact = gram->exact != NULL,
+                           .identity = n == (points == NULL ? gram->n : dni_points_n(points))};
     status = get_memory(rows, list, cache_bytes, err);
     if (status == DN_OK)
         *out = rows;
@@ -172,7 +179,7 @@ static const double *gather(dni_smo_rows *rows, size_t i, double *to) {
     const size_t p = rows->list[i], n = rows->gram.n;
     if (rows->gram.exact != NULL) {
         const double *row = rows->gram.exact + p * n;
-        if (rows->n_active == n)
+        if (rows->identity && rows->n_active == n)
             return row;
         for (size_t k = 0; k < rows->n_active; k++)
             to[k] = row[rows->point[k]];
@@ -353,7 +360,7 @@ dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, const dn_run *r
             rows->support[n_list++] = (uint32_t)k;
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
-    if (rows->own == NULL && dni_points_n(rows->all) != rows->n) /* a Gram matrix stood for them so far */
+    if (rows->own == NULL && !rows->identity) /* a Gram matrix stood for them so far */
         status = dni_points_select(rows->all, rows->list, rows->n, rows->run, &chosen, err);
     if (status == DN_OK)
         status = dni_points_sums(chosen != NULL ? chosen : variables_of(rows), rows->support, n_list, a, 1, run, sums, err);

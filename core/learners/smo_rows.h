@@ -15,7 +15,7 @@ typedef struct dni_gram {
 
 typedef struct dni_smo_rows dni_smo_rows;
 
-/* Variables 0 … n − 1 are the points list[0 …] (ascending). points may be NULL when gram->exact is there. cache_bytes: most for kept rows, at least two rows are. Copies list. */
+/* Variables 0 … n − 1 are the points list[0 …], in any order. points may be NULL when gram->exact is there. cache_bytes: most for kept rows, at least two rows are. Copies list. */
 DN_MUST_USE dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const uint32_t *list, size_t n, double cache_bytes,
                                        const dn_run *run, dni_smo_rows **out, dn_error *err);
 void dni_smo_rows_free(dni_smo_rows *rows); /* NULL is allowed */
