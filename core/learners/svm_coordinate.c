@@ -23,14 +23,14 @@ static const double FIRST_EPSILON = 0.1, LAST_EPSILON = 1e-12;
 
 struct coordinate {
     dni_svm_linear *svm;
-    size_t *index; /* [n_rows] rows with a weight, the active ones first */
-    double *q;     /* [n] diagonal of Q + D */
-    double *alpha; /* [n] at the present b */
-    double *w;     /* [width] of them */
+    size_t *index;        /* [n_rows] rows with a weight, the active ones first */
+    double *q;            /* [n] diagonal of Q + D */
+    double *alpha;        /* [n] at the present b */
+    double *w;            /* [width] of them */
     double *left, *right; /* [n] α where h > 0, and where h < 0 */
     double *work;         /* [2n] */
     double b;
-    double epsilon; /* range of the projected gradient at which a descent ends */
+    double epsilon;     /* range of the projected gradient at which a descent ends */
     double gap, primal; /* last computed; NaN before */
     dni_random random;
     dni_pace pace;
@@ -85,8 +85,8 @@ static void prepare(struct coordinate *c) {
 /* Of a descent: which rows take part, and the borders of the last pass beyond which a row is left out. */
 struct active {
     size_t n;
-    double high, low;         /* of the last pass */
-    double greatest, least;   /* projected gradients of this pass */
+    double high, low;       /* of the last pass */
+    double greatest, least; /* projected gradients of this pass */
 };
 
 /* Visits one row. true: it is left out from now on. */
@@ -213,8 +213,8 @@ static double imbalance(const struct coordinate *c) {
 
 /* Where h changes its sign. */
 struct bracket {
-    double low, high;     /* b with h > 0, and with h < 0; infinite: not found */
-    double at_low, at_high; /* h there */
+    double low, high;           /* b with h > 0, and with h < 0; infinite: not found */
+    double at_low, at_high;     /* h there */
     double held_low, held_high; /* the same, halved by Illinois where an end does not move */
 };
 
@@ -298,7 +298,8 @@ static dn_status find_start(struct coordinate *c, dni_svm_options *options, dn_e
 static dn_status solve_free(struct coordinate *c, dn_error *err) {
     dni_svm_options options;
     dn_status status = find_start(c, &options, err);
-    for (double step = 0.1; status == DN_OK && !c->out->certified && !spent(c) && c->epsilon > LAST_EPSILON; step = fmin(step, c->epsilon)) {
+    for (double step = 0.1; status == DN_OK && !c->out->certified && !spent(c) && c->epsilon > LAST_EPSILON;
+         step = fmin(step, c->epsilon)) {
         status = close_in(c, step, err);
         c->b = c->out->w0;
         lower_epsilon(c);

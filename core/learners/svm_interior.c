@@ -27,15 +27,15 @@ static dn_status get_memory(dni_interior *ip, dn_error *err) {
     const size_t n = ip->svm->n, width = ip->svm->width;
     void *memory;
     if (width > SIZE_MAX / 64 / width || n > SIZE_MAX / 128 - 4 * width * width)
-        return dn_error_set(err, DN_ERR_BUDGET, "interior_point for %zu features cannot be addressed; try dual_coordinate_descent", ip->svm->d);
+        return dn_error_set(err, DN_ERR_BUDGET, "interior_point for %zu features cannot be addressed; try dual_coordinate_descent",
+                            ip->svm->d);
     dn_status status = dn_run_alloc(ip->svm->run, n, sizeof *ip->index + 1, "the groups of rows", &memory, err);
     if (status != DN_OK)
         return status;
     ip->index = memory;
     ip->group = (unsigned char *)(ip->index + n);
-    status =
-        dn_run_alloc(ip->svm->run, ROW_ARRAYS * n + 8 * width + 2 * width * width + (width * width + 2 * width + DNI_IP_SUMS),
-                     sizeof(double), "the interior point", &memory, err);
+    status = dn_run_alloc(ip->svm->run, ROW_ARRAYS * n + 8 * width + 2 * width * width + (width * width + 2 * width + DNI_IP_SUMS),
+                          sizeof(double), "the interior point", &memory, err);
     if (status != DN_OK)
         return status;
     double *next = memory;

@@ -14,23 +14,23 @@ typedef enum dni_ip_kind { DNI_IP_LOGISTIC, DNI_IP_PLAIN } dni_ip_kind;
 typedef struct dni_interior {
     dni_svm_linear *svm;
     void *memory;
-    double *room, *z, *s, *margin;       /* [n] r, z, s, m; α is the svm's */
-    double *omega;                       /* [n] ω */
+    double *room, *z, *s, *margin;          /* [n] r, z, s, m; α is the svm's */
+    double *omega;                          /* [n] ω */
     double *d_alpha, *d_z, *d_s, *d_margin; /* [n] the step; after prediction d_z and d_s hold the products Δα Δz and Δα Δs */
-    double *v, *d_v;                     /* [width] */
-    double *first;                       /* [2 × width] vectors of a pass, one behind the other */
-    double *gram, *factor;               /* [width × width] */
-    double *scale;                       /* [width] */
-    double *shift;                       /* [width] the means of dense columns that are far from 0, for a free intercept; ones are [width] behind; NULL: none */
-    double *residual;                    /* [width] Σ α t x̃ − R v, R the penalty's diagonal; a step of length a leaves 1 − a of it */
-    double *sums;                        /* [width² + width + DNI_IP_SUMS], or [2 width + DNI_IP_SUMS] */
-    double penalty;                      /* of w0: 0 or 1 */
-    unsigned char *group;                /* [n] polishing: dni_group */
-    size_t *index;                       /* [n] rows between the borders */
-    dni_ip_kind kind;                    /* what `form` weighs rows by */
-    double step;                         /* taken by the rows at the next pass */
-    double target;                       /* σμ of the corrector */
-    double products, loss, alpha;        /* Σ αz + rs, Σ U max(0, 1 − m), Σα at the last pass */
+    double *v, *d_v;                        /* [width] */
+    double *first;                          /* [2 × width] vectors of a pass, one behind the other */
+    double *gram, *factor;                  /* [width × width] */
+    double *scale;                          /* [width] */
+    double *shift; /* [width] the means of dense columns that are far from 0, for a free intercept; ones are [width] behind; NULL: none */
+    double *residual;             /* [width] Σ α t x̃ − R v, R the penalty's diagonal; a step of length a leaves 1 − a of it */
+    double *sums;                 /* [width² + width + DNI_IP_SUMS], or [2 width + DNI_IP_SUMS] */
+    double penalty;               /* of w0: 0 or 1 */
+    unsigned char *group;         /* [n] polishing: dni_group */
+    size_t *index;                /* [n] rows between the borders */
+    dni_ip_kind kind;             /* what `form` weighs rows by */
+    double step;                  /* taken by the rows at the next pass */
+    double target;                /* σμ of the corrector */
+    double products, loss, alpha; /* Σ αz + rs, Σ U max(0, 1 − m), Σα at the last pass */
 } dni_interior;
 
 /* ---- svm_interior_pass.c: what rows contribute ---- */

@@ -10,11 +10,11 @@
 
 /* Working memory of one thread. */
 typedef struct dni_svm_slot {
-    double *scores; /* [DNI_TILE_ROWS] */
-    double *omega;  /* [DNI_TILE_ROWS] weights of a Gram matrix */
-    double *coef;   /* [DNI_TILE_ROWS × 2] coefficients of sums of rows */
-    double *z;      /* [DNI_TILE_ROWS × width] expanded rows; NULL but for the interior point */
-    double *work;   /* [DNI_TILE_ROWS × width] likewise */
+    double *scores;  /* [DNI_TILE_ROWS] */
+    double *omega;   /* [DNI_TILE_ROWS] weights of a Gram matrix */
+    double *coef;    /* [DNI_TILE_ROWS × 2] coefficients of sums of rows */
+    double *z;       /* [DNI_TILE_ROWS × width] expanded rows; NULL but for the interior point */
+    double *work;    /* [DNI_TILE_ROWS × width] likewise */
     double greatest; /* of whatever a pass looks for: a maximum depends on no order */
 } dni_svm_slot;
 
@@ -25,17 +25,17 @@ typedef struct dni_svm_linear {
     dn_report *report;
     size_t n, d, width; /* width = d + 1, the intercept behind */
     dni_moments moments;
-    size_t n_rows;    /* with a weight */
-    double weight[2]; /* Σv of each class */
-    void *memory;     /* what the vectors point into */
-    dn_matrix *block; /* [n_blocks] */
-    double *sign;     /* [n] t */
-    double *upper;    /* [n] U; squared hinge: C v too; hard margin: 1. 0: the row has no weight, it is no row */
-    double *alpha;    /* [n] */
-    double *score;    /* [n] ⟨w, x⟩, without the intercept */
-    double *w;        /* [width] */
-    double *sums;     /* [2 width + 8] what a pass gives */
-    double *table;    /* [2 width] */
+    size_t n_rows;       /* with a weight */
+    double weight[2];    /* Σv of each class */
+    void *memory;        /* what the vectors point into */
+    dn_matrix *block;    /* [n_blocks] */
+    double *sign;        /* [n] t */
+    double *upper;       /* [n] U; squared hinge: C v too; hard margin: 1. 0: the row has no weight, it is no row */
+    double *alpha;       /* [n] */
+    double *score;       /* [n] ⟨w, x⟩, without the intercept */
+    double *w;           /* [width] */
+    double *sums;        /* [2 width + 8] what a pass gives */
+    double *table;       /* [2 width] */
     dni_svm_slot *slots; /* [run->n_slots] */
     void *slot_memory;
     /* how it went */
@@ -44,9 +44,6 @@ typedef struct dni_svm_linear {
     bool polished;      /* α solve the optimality conditions to the last digits */
     double fraction;    /* of progress, never decreasing */
 } dni_svm_linear;
-
-/* A pass of `run` over the blocks of rows; `arg` is the caller's. */
-#define DNI_SVM_TABLE_ROWS 2
 
 /* ---- svm_rows.c ---- */
 DN_MUST_USE dn_status dni_svm_init(dni_svm_linear *svm, const dn_fit_input *input, const dni_svm_options *options, const dn_run *run,

@@ -13,16 +13,16 @@
 #include <string.h>
 
 enum { ROUNDS = 12, BOLD_ROUNDS = 5, SWEEPS = 40 };
-#define STIFFNESS 1e8  /* τ times the mean ‖x̃‖² */
-#define EXACT 1e-9     /* margins, and α in units of a typical one, that count as met */
+#define STIFFNESS 1e8 /* τ times the mean ‖x̃‖² */
+#define EXACT 1e-9    /* margins, and α in units of a typical one, that count as met */
 
 struct polish {
     dni_interior *ip;
     double *v, *p, *b; /* [width] weights; Σ α t x̃; right hand side */
     double typical;    /* size of an α that is not small */
     double tau;
-    double off;   /* greatest |1 − t f| of the rows between */
-    size_t n;     /* rows between */
+    double off; /* greatest |1 − t f| of the rows between */
+    size_t n;   /* rows between */
 };
 
 /* A row's α in the size that α have here: C may be far from it. */

@@ -102,8 +102,8 @@ static dn_status read_rows(dni_svm_linear *svm, dn_error *err) {
     return DN_OK;
 }
 
-dn_status dni_svm_init(dni_svm_linear *svm, const dn_fit_input *input, const dni_svm_options *options, const dn_run *run,
-                       dn_report *report, dn_error *err) {
+dn_status dni_svm_init(dni_svm_linear *svm, const dn_fit_input *input, const dni_svm_options *options, const dn_run *run, dn_report *report,
+                       dn_error *err) {
     *svm = (dni_svm_linear){.input = input,
                             .options = options,
                             .run = run,
