@@ -149,9 +149,7 @@ static void put_support_vectors(struct json_writer *w, dn_matrix x, const dn_enc
     free(s.with_mean);
 }
 
-void api_kernel_write(const dn_model *model, bool matrices, struct json_writer *w) {
-    const dn_encoder *encoder = dn_model_encoder(model);
-    const dn_support *s = api_kernel_support(model);
+void api_kernel_write(const dn_support *s, const dn_encoder *encoder, bool matrices, struct json_writer *w) {
     const double *mean = dn_encoder_mean(encoder), *scale = dn_encoder_scale(encoder);
     put_kernel(w, &s->kernel, scale, matrices);
     json_kv_int(w, "n_support_vectors", (int64_t)s->x.n_rows);

@@ -102,6 +102,7 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
                                         [DN_MACHINE_KERNEL] = "kernel"};
     const dn_classes *classes = dn_model_classes(m->model);
     const dn_decision decision = dn_model_decision(m->model);
+    const dn_support *support = api_kernel_support(m->model);
     struct buf names = {0};
     dn_linear linear;
     json_begin_object(w);
@@ -124,8 +125,8 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     api_bases_write(dn_model_encoder(m->model), matrices, w);
     if (dn_model_linear(m->model, &linear))
         put_linear(w, m->model, &linear);
-    if (api_kernel_support(m->model))
-        api_kernel_write(m->model, matrices, w);
+    if (support)
+        api_kernel_write(support, dn_model_encoder(m->model), matrices, w);
     put_machines(w, m->model, matrices);
     json_end_object(w);
 }
