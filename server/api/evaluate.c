@@ -36,7 +36,9 @@ static void reply_metrics(struct http_call *call, const struct serving_model *m,
 struct evaluation {
     struct http_call *call;
     const dn_model *model;
-    bool curves; /* wanted */
+    const char *target;  /* the column with the truth; NULL until it is known, or when nobody says which */
+    bool target_in_body; /* the body names it */
+    bool curves;         /* wanted */
     struct budget budget;
     dn_run run;
     dn_metrics *metrics; /* what came of it; NULL: a problem */
@@ -61,7 +63,8 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
     if (err->code == DN_ERR_STOPPED)
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
     if (err->code == DN_ERR_DATA && dataset)
-        return json_fault(e->problem, "", "dataset", "%s", err->message);
+        return json_fault(e->problem, "", e->target_in_body && strcmp(err->field, e->target) == 0 ? "target" : "dataset", "%s",
+                          err->message);
     jobs_problem_from_core(err, NULL, e->problem);
     return false;
 }
@@ -91,13 +94,14 @@ static bool hold_rows(void *arg, size_t bytes, struct problem *problem) {
 
 static bool evaluate_body(struct evaluation *e, struct wire_instances_options *options) {
     struct wire_instances in = {0};
+    options->target = e->target;
     options->hold = hold_rows;
     options->arg = e->call;
     bool good = api_instances_read(e->call, options, e->model, &in, e->problem);
     if (good)
         wire_instances_keep_labelled(&in);
     if (good && in.n == 0)
-        good = problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "", "no row has a value of the target \"%s\"", dn_model_target(e->model));
+        good = problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "", "no row has a value of the target \"%s\"", e->target);
     good = good && evaluate_rows(e, &in);
     wire_instances_done(&in);
     return good;
@@ -105,11 +109,11 @@ static bool evaluate_body(struct evaluation *e, struct wire_instances_options *o
 
 /* ---- a stored dataset ---- */
 
-/* {"dataset":"iris-test"} → its text. NULL: the body is something else (or a fault is noted). */
-static const char *read_reference(struct http_call *call, struct problem *problem) {
-    static const char *const known[] = {"dataset", NULL};
+/* {"dataset":"iris-test","target":"class"} → its text, and that of the target where it is given. NULL: the body is something else (or a fault is noted). */
+static const char *read_reference(struct http_call *call, struct evaluation *e, struct problem *problem) {
+    static const char *const known[] = {"dataset", "target", NULL};
     struct problem ignored = {0};
-    const char *text = NULL, *copy = NULL;
+    const char *text = NULL, *target = NULL, *copy = NULL;
     size_t size;
     const char *body = http_body_bytes(call, &size), *type = http_content_type(call);
     if (size > REFERENCE_BYTES || (type[0] != '\0' && strcmp(type, API_JSON) != 0) || body[strspn(body, " \t\r\n")] != '{')
@@ -120,7 +124,10 @@ static const char *read_reference(struct http_call *call, struct problem *proble
         json_refuse_unknown(root, known, "", problem);
         if (json_read_string(root, "dataset", true, "", &text, problem)) {
             copy = arena_strdup(http_arena(call), text);
-            if (!copy)
+            e->target_in_body = json_read_string(root, "target", false, "", &target, problem);
+            if (e->target_in_body)
+                e->target = arena_strdup(http_arena(call), target);
+            if (!copy || (target && !e->target))
                 problem_set(problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
         }
     }
@@ -129,11 +136,11 @@ static const char *read_reference(struct http_call *call, struct problem *proble
 }
 
 /* The columns of the dataset that the model asks for, target first; those that are not there the core will name. */
-static size_t choose_columns(const struct wire_schema *schema, const dn_model *model, struct jobs_column *out) {
+static size_t choose_columns(const struct wire_schema *schema, const dn_model *model, const char *target, struct jobs_column *out) {
     const dn_encoder *encoder = dn_model_encoder(model);
     size_t n = 0;
     for (size_t i = 0; i <= dn_encoder_n_inputs(encoder); i++) {
-        const char *name = i == 0 ? dn_model_target(model) : dn_encoder_input(encoder, i - 1)->name;
+        const char *name = i == 0 ? target : dn_encoder_input(encoder, i - 1)->name;
         ptrdiff_t at = wire_schema_find(schema, name);
         if (at < 0)
             continue;
@@ -146,7 +153,7 @@ static size_t choose_columns(const struct wire_schema *schema, const dn_model *m
 }
 
 static bool evaluate_source(struct evaluation *e, const struct jobs_source *source) {
-    const dn_evaluate_options options = {.curves = e->curves};
+    const dn_evaluate_options options = {.curves = e->curves, .target = e->target};
     dn_error err;
     dn_error_clear(&err);
     return dn_model_evaluate(e->model, jobs_source_table(source), &options, &e->run, &e->metrics, &err) == DN_OK || refuse(e, true, &err);
@@ -157,7 +164,7 @@ static bool evaluate_columns(struct evaluation *e, const struct store_dataset *d
     struct jobs_source *source = NULL;
     if (!columns)
         return problem_set(e->problem, PROBLEM_UNAVAILABLE, "no memory to evaluate");
-    size_t n = choose_columns(schema, e->model, columns);
+    size_t n = choose_columns(schema, e->model, e->target, columns);
     bool good =
         jobs_source_open(api_app_of(e->call)->store, d->id, columns, n, 1, KEEP_BYTES, &source, e->problem) && evaluate_source(e, source);
     jobs_source_close(source);
@@ -188,8 +195,23 @@ static bool evaluate_dataset(struct evaluation *e, const char *reference) {
     return good;
 }
 
+/* The column with the truth: as the body or the query says, else the model's target. false: noted. */
+static bool choose_target(struct evaluation *e) {
+    const dn_encoder *encoder = dn_model_encoder(e->model);
+    const char *const given = e->target ? e->target : http_query(e->call, "target");
+    e->target = given ? given : dn_model_target(e->model);
+    if (!e->target)
+        return json_fault(e->problem, "", "target",
+                          "the model was trained without a target: name the column that has the truth, inlier or outlier, as ?target= or "
+                          "beside \"dataset\"");
+    for (size_t i = 0; given && i < dn_encoder_n_inputs(encoder); i++)
+        if (strcmp(dn_encoder_input(encoder, i)->name, given) == 0)
+            return json_fault(e->problem, "", "target", "column \"%s\" is an input of the model and cannot tell the truth", given);
+    return true;
+}
+
 void api_model_evaluate(struct http_call *call) {
-    static const char *const known[] = {"curves", "zero_based", NULL};
+    static const char *const known[] = {"curves", "target", "zero_based", NULL};
     struct api_app *app = api_app_of(call);
     struct problem problem = {0};
     struct wire_instances_options options;
@@ -206,12 +228,13 @@ void api_model_evaluate(struct http_call *call) {
         return;
     }
     evaluation_init(&e, call, m->model, curves, &problem);
-    const char *reference = read_reference(call, &problem);
-    if (reference)
+    const char *reference = read_reference(call, &e, &problem);
+    const bool good = !problem.type && choose_target(&e);
+    if (good && reference)
         (void)evaluate_dataset(&e, reference);
-    else if (!problem.type && !api_instances_options(call, true, &options))
+    else if (good && !api_instances_options(call, true, &options))
         goto cleanup; /* answered */
-    else if (!problem.type)
+    else if (good)
         (void)evaluate_body(&e, &options);
     if (e.metrics)
         reply_metrics(call, m, e.metrics);

@@ -89,6 +89,8 @@ static void read_target(struct job_request *r, const json_t *root) {
     const char *name = NULL;
     char count[COUNT_SIZE];
     bool needed = !r->spec.algorithm || (r->spec.algorithm->flags & DN_ALGORITHM_TARGET);
+    r->targetless = !needed;
+    r->n_classes = r->targetless ? 2 : 0;
     if (!json_read_string(root, "target", needed, "", &name, r->problem) || !r->has_dataset)
         return;
     if (!needed) {
@@ -293,7 +295,7 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
         if (chosen.parts[i] == PART_NONE && !is_target(r, i) && !is_weight(r, i))
             chosen.order[chosen.n++] = i;
     /* Without a good target and good names the rest would be judged on a guess. */
-    if (r->has_target && job_request_faults(r) == before)
+    if (job_request_has_classes(r) && job_request_faults(r) == before)
         take_inputs(r, &chosen, include != NULL);
 }
 

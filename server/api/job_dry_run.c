@@ -93,6 +93,10 @@ static void write_data(const struct job_request *r, struct json_writer *w) {
     json_kv_int(w, "rows", r->dataset.n_rows);
     json_end_object(w);
     json_put_key(w, "target");
+    if (r->targetless) {
+        json_put_null(w);
+        return;
+    }
     json_begin_object(w);
     json_kv_string(w, "name", r->spec.target.name);
     json_kv_string(w, "type", dn_column_type_name(r->spec.target.type));

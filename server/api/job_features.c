@@ -133,7 +133,7 @@ bool job_encoder_spec(const struct job_request *r, dn_table_column *columns, dn_
     *out = jobs_features_spec(&r->spec.features, inputs, n);
     if (!jobs_columns_places(r->spec.inputs, n, r->arena, &out->places))
         return false;
-    out->n_classes = r->n_classes;
+    out->n_classes = r->targetless ? 1 : r->n_classes;
     return true;
 }
 

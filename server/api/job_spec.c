@@ -128,7 +128,7 @@ static void check_snapshots(struct job_request *r) {
 static void check_classes(struct job_request *r) {
     dn_error err;
     dn_error_clear(&err);
-    if (r->has_target && r->spec.params && dn_params_check_classes(r->spec.params, r->n_classes, &err) != DN_OK)
+    if (job_request_has_classes(r) && r->spec.params && dn_params_check_classes(r->spec.params, r->n_classes, &err) != DN_OK)
         job_params_fault(r, &err);
 }
 
@@ -158,7 +158,7 @@ static bool reckon_memory(struct job_request *r, int64_t threads, double *out) {
     dn_train_request request = {
         .source = &source,
         .params = r->spec.params,
-        .target = n,
+        .target = r->targetless ? DN_NO_TARGET : n,
         .weighted = r->spec.weighted,
         .weight = n + 1,
         .class_weight = r->spec.class_weights.kind,

@@ -28,8 +28,9 @@ struct job_request {
     bool has_dataset;
     struct store_dataset dataset;
     struct wire_schema schema;
-    bool has_target;
-    size_t n_classes;       /* of the target */
+    bool has_target;        /* … and it is a good one */
+    bool targetless;        /* the algorithm has none */
+    size_t n_classes;       /* of the target; without one 2 */
     int64_t target_missing; /* rows without a target, which training leaves out */
 
     bool has_inputs;                /* spec.inputs are chosen */
@@ -52,6 +53,10 @@ void job_request_done(struct job_request *r);
 /* How many faults have been found so far. */
 static inline size_t job_request_faults(const struct job_request *r) {
     return r->problem->n_errors + r->problem->n_dropped;
+}
+/* Whether it is known what the classes are. */
+static inline bool job_request_has_classes(const struct job_request *r) {
+    return r->has_target || r->targetless;
 }
 /* Notes a warning that the job will carry. */
 void job_request_warn(struct job_request *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

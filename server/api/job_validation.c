@@ -27,6 +27,9 @@ static void read_folds(struct job_request *r, const json_t *validation) {
     if (!json_read_int(validation, "folds", false, "/validation", 2, DN_MAX_FOLDS, &folds, r->problem))
         return;
     r->spec.folds = (size_t)folds;
+    if (r->targetless && folds > r->dataset.n_rows)
+        json_fault(r->problem, "/validation", "folds", "must be at most the rows, %" PRId64 ", so that every fold has one; got %" PRId64,
+                   r->dataset.n_rows, folds);
     if (!r->has_target)
         return;
     const int64_t least = smallest_class(r), rows = r->dataset.n_rows - r->target_missing;
@@ -66,20 +69,20 @@ static bool find_column(struct job_request *r, const struct jobs_column *c, cons
 
 static void find_columns(struct job_request *r) {
     struct jobs_validation *v = &r->spec.validation;
-    const size_t n = r->spec.n_inputs;
+    const size_t n = r->spec.n_inputs, first = jobs_spec_first_input(&r->spec);
     struct jobs_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
     if (!columns) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
         return;
     }
-    if (find_column(r, &r->spec.target, "the target", &columns[0]) &&
+    if (first > 0 && find_column(r, &r->spec.target, "the target", &columns[0]) &&
         r->validation_schema.columns[columns[0].index].missing >= r->validation.n_rows && r->validation.n_rows > 0)
         json_fault(r->problem, "/validation", "dataset", "column \"%s\", the target, is missing in every row of dataset \"%s\"",
                    r->spec.target.name, r->validation.name);
     for (size_t i = 0; r->has_inputs && i < n; i++)
-        find_column(r, &r->spec.inputs[i], "an input", &columns[i + 1]);
+        find_column(r, &r->spec.inputs[i], "an input", &columns[first + i]);
     if (r->spec.weighted && wire_schema_find(&r->validation_schema, r->spec.weight.name) >= 0)
-        v->weighted = find_column(r, &r->spec.weight, "the weight", &columns[n + 1]);
+        v->weighted = find_column(r, &r->spec.weight, "the weight", &columns[first + n]);
     v->columns = columns;
 }
 
@@ -90,7 +93,7 @@ static void read_other(struct job_request *r, const json_t *validation) {
     r->spec.validation.dataset = r->validation.name;
     r->spec.validation.version = r->validation.version;
     r->spec.validation.id = r->validation.id;
-    if (r->has_target)
+    if (job_request_has_classes(r))
         find_columns(r);
 }
 
@@ -117,6 +120,9 @@ void job_validation_read(struct job_request *r, const json_t *root) {
     read_folds(r, validation);
     read_other(r, validation);
     json_read_bool(validation, "curves", false, "/validation", &r->spec.curves, r->problem);
+    if (r->spec.curves && r->targetless)
+        json_fault(r->problem, "/validation", "curves", "needs a target, and algorithm %s has none: without one there is no truth",
+                   r->spec.algorithm->id);
     if (r->spec.curves && r->spec.folds > 0)
         json_fault(r->problem, "/validation", "curves", "belongs to holdout or dataset: metrics of folds are means, which have no curves");
 }

@@ -12,7 +12,7 @@
 
 /* Values that no weight can have, where it is sure that a row with a target has one. */
 static bool check_values(struct job_request *r, const struct wire_column *c) {
-    const bool all_rows = r->has_target && r->target_missing == 0;
+    const bool all_rows = job_request_has_classes(r) && r->target_missing == 0;
     if (c->missing >= r->dataset.n_rows || c->missing > (all_rows ? 0 : r->target_missing))
         return json_fault(r->problem, "", "weight", "column \"%s\" is missing in %" PRId64 " of %" PRId64 " rows; every row needs a weight",
                           c->name, c->missing, r->dataset.n_rows);
@@ -149,6 +149,11 @@ void job_class_weight_read(struct job_request *r, const json_t *root) {
     const json_t *value = json_read_any(root, "class_weight", false, "", r->problem);
     if (!value)
         return;
+    if (r->targetless) {
+        json_fault(r->problem, "", "class_weight", "needs a target, and algorithm %s has none: leave it out, or weigh single rows (weight)",
+                   r->spec.algorithm->id);
+        return;
+    }
     if (json_is_string(value) && strcmp(json_string_value(value), "balanced") == 0) {
         r->spec.class_weights.kind = DN_CLASS_WEIGHT_BALANCED;
     } else if (json_is_object(value)) {

@@ -281,7 +281,7 @@ static enum problem_type problem_type_of(dn_status code) {
 static void place_of(const dn_error *err, const struct jobs_spec *spec, struct buf *out) {
     if (!err->field[0])
         return;
-    if (strcmp(err->field, spec->target.name) == 0)
+    if (spec->target.name && strcmp(err->field, spec->target.name) == 0)
         buf_puts(out, "/target");
     else if (spec->weighted && strcmp(err->field, spec->weight.name) == 0)
         buf_puts(out, "/weight");

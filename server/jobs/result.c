@@ -78,7 +78,10 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
     const dn_classes *classes = dn_model_classes(r->model);
     json_begin_object(w);
     json_put_key(w, "train");
-    jobs_metrics_write(r->train, classes, w);
+    if (r->train)
+        jobs_metrics_write(r->train, classes, w);
+    else
+        json_put_null(w); /* without a target there is no truth */
     json_put_key(w, "validation");
     if (r->validation)
         jobs_metrics_write(r->validation, classes, w);

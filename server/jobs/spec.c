@@ -143,7 +143,7 @@ static void validation_source_write(const struct jobs_spec *spec, struct json_wr
     json_kv_int(w, "id", v->id);
     json_put_key(w, "columns");
     json_begin_object(w);
-    columns_write(v->columns, spec->n_inputs + 1 + (v->weighted ? 1 : 0), w);
+    columns_write(v->columns, jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0), w);
     json_end_object(w);
     json_end_object(w);
 }
@@ -159,7 +159,7 @@ void jobs_spec_write(const struct jobs_spec *spec, struct buf *out) {
     params_write(spec->params, &w);
     json_put_key(&w, "target");
     json_begin_object(&w);
-    columns_write(&spec->target, 1, &w);
+    columns_write(&spec->target, jobs_spec_first_input(spec), &w);
     json_end_object(&w);
     json_put_key(&w, "inputs");
     json_begin_object(&w);
@@ -299,6 +299,7 @@ static bool validation_read(const json_t *root, struct arena *arena, struct jobs
     const char *name = NULL;
     int64_t folds = 0;
     size_t n = 0;
+    const size_t least = jobs_spec_first_input(spec) + spec->n_inputs;
     struct jobs_validation *v = &spec->validation;
     if (json_read_object(root, "validation", false, "", &validation, problem)) {
         json_read_number(validation, "holdout", false, "", &spec->holdout, problem);
@@ -318,8 +319,8 @@ static bool validation_read(const json_t *root, struct arena *arena, struct jobs
     v->dataset = arena_strdup(arena, name);
     if (!v->dataset)
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-    v->weighted = n == spec->n_inputs + 2;
-    return n == spec->n_inputs + 1 || v->weighted || problem_set(problem, PROBLEM_INTERNAL, "%zu columns of the validation dataset", n);
+    v->weighted = n == least + 1;
+    return n == least || v->weighted || problem_set(problem, PROBLEM_INTERNAL, "%zu columns of the validation dataset", n);
 }
 
 /* What depends on the columns. */
@@ -365,18 +366,26 @@ static bool scalars_read(const json_t *root, struct arena *arena, struct jobs_sp
     return true;
 }
 
+/* The target, of an algorithm that has one. */
+static bool target_read(const json_t *root, struct arena *arena, struct jobs_spec *spec, struct problem *problem) {
+    size_t n = 0;
+    const struct jobs_column *target = columns_read(root, "target", arena, &n, problem);
+    if (!target || n != (spec->algorithm->flags & DN_ALGORITHM_TARGET ? 1 : 0))
+        return false;
+    if (n == 1)
+        spec->target = target[0];
+    return true;
+}
+
 bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out, struct problem *problem) {
     struct problem why = {0};
     struct jobs_spec spec = {0};
     json_t *root = json_parse(json, strlen(json), &why);
-    size_t n = 0;
-    const struct jobs_column *target = NULL;
     bool good = root && scalars_read(root, arena, &spec, &why) && params_read(root, spec.algorithm, arena, &spec.params, &why) &&
-                (target = columns_read(root, "target", arena, &n, &why)) != NULL && n == 1 &&
+                target_read(root, arena, &spec, &why) &&
                 (spec.inputs = columns_read(root, "inputs", arena, &spec.n_inputs, &why)) != NULL &&
                 options_read(root, arena, &spec, &why) && !why.type;
     if (good) {
-        spec.target = *target;
         *out = spec;
     } else {
         dn_params_free(spec.params);

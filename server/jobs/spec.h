@@ -25,14 +25,14 @@ struct jobs_validation {
     const char *dataset; /* NULL: none */
     int64_t version, id;
     bool weighted; /* its rows have weights too: a column of the same name */
-    const struct jobs_column
-        *columns; /* [1 + n_inputs, and 1 when weighted] target, inputs and weight as they are in it, each read as the job's column is */
+    const struct jobs_column *
+        columns; /* [n_inputs, and 1 with a target, and 1 when weighted] target, inputs and weight as they are in it, each read as the job's column is */
 };
 
 struct jobs_spec {
     const char *model, *dataset; /* names */
     int64_t dataset_version;
-    struct jobs_column target;
+    struct jobs_column target;        /* name NULL: the algorithm has none */
     const struct jobs_column *inputs; /* in feature order */
     size_t n_inputs;
     bool weighted;
@@ -53,6 +53,10 @@ struct jobs_spec {
     size_t n_snapshots;
 };
 
+/* How many columns of the training's table there are before the inputs: the target, or nothing. */
+static inline size_t jobs_spec_first_input(const struct jobs_spec *spec) {
+    return spec->target.name ? 1 : 0;
+}
 /* As JSON text: what a client may write of it as a client writes it, columns as parallel lists. Seeds up to 2^53. */
 void jobs_spec_write(const struct jobs_spec *spec, struct buf *out);
 /* Back. Strings and arrays live in the arena, params are freed by jobs_spec_done. PROBLEM_INTERNAL: the stored text is damaged, or names what this binary does not know. */

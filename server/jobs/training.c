@@ -193,15 +193,16 @@ static dn_run run_of(struct training *t) {
     return run;
 }
 
-/* What the core is asked for: the source's column 0 is the target, then come the inputs, then the weight. */
+/* What the core is asked for: the source's column 0 is the target, if there is one, then come the inputs, then the weight. */
 static bool request_of(struct training *t, const struct tables *tables, const dn_run *run, dn_train_request *out, struct problem *problem) {
     const struct jobs_spec *spec = &t->spec;
+    const size_t first = jobs_spec_first_input(spec);
     dn_train_request request = {
         .source = jobs_source_table(tables->source),
         .params = spec->params,
-        .target = 0,
+        .target = first == 0 ? DN_NO_TARGET : 0,
         .weighted = spec->weighted,
-        .weight = spec->n_inputs + 1,
+        .weight = first + spec->n_inputs,
         .class_weight = spec->class_weights.kind,
         .n_class_weights = spec->class_weights.n,
         .holdout = spec->holdout,
@@ -211,7 +212,7 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
     };
     size_t *inputs = arena_alloc(&t->arena, (spec->n_inputs + 1) * sizeof *inputs);
     for (size_t i = 0; inputs && i < spec->n_inputs; i++)
-        inputs[i] = i + 1;
+        inputs[i] = first + i;
     if (!inputs)
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     request.features = jobs_features_spec(&spec->features, inputs, spec->n_inputs);
@@ -245,19 +246,20 @@ static bool train(struct training *t, const struct store_dataset *dataset, const
     return good;
 }
 
-/* The columns that training reads: the target first, then the inputs, then the weight. */
+/* The columns that training reads: the target first, if there is one, then the inputs, then the weight. */
 static bool open_source(struct training *t, int64_t kept, struct jobs_source **out, struct problem *problem) {
     const struct jobs_spec *spec = &t->spec;
-    struct jobs_column *columns = arena_alloc(&t->arena, (spec->n_inputs + 2) * sizeof *columns);
+    const size_t first = jobs_spec_first_input(spec), n = first + spec->n_inputs;
+    struct jobs_column *columns = arena_alloc(&t->arena, (n + 1) * sizeof *columns);
     if (!columns)
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-    columns[0] = spec->target;
+    if (first > 0)
+        columns[0] = spec->target;
     if (spec->n_inputs > 0)
-        memcpy(columns + 1, spec->inputs, spec->n_inputs * sizeof *columns);
+        memcpy(columns + first, spec->inputs, spec->n_inputs * sizeof *columns);
     if (spec->weighted)
-        columns[spec->n_inputs + 1] = spec->weight;
-    return jobs_source_open(t->store, t->job->dataset_id, columns, spec->n_inputs + 1 + (spec->weighted ? 1 : 0), team_size(t->team), kept,
-                            out, problem);
+        columns[n] = spec->weight;
+    return jobs_source_open(t->store, t->job->dataset_id, columns, n + (spec->weighted ? 1 : 0), team_size(t->team), kept, out, problem);
 }
 
 /* The same columns of the rows to validate on; the weight where that table has it. */
@@ -266,8 +268,8 @@ static bool open_validation(struct training *t, int64_t kept, struct jobs_source
     const struct jobs_validation *v = &spec->validation;
     if (!v->dataset)
         return true;
-    return jobs_source_open(t->store, v->id, v->columns, spec->n_inputs + 1 + (v->weighted ? 1 : 0), team_size(t->team), kept, out,
-                            problem);
+    return jobs_source_open(t->store, v->id, v->columns, jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0),
+                            team_size(t->team), kept, out, problem);
 }
 
 static bool prepare_and_train(struct training *t, struct problem *problem) {

@@ -202,8 +202,9 @@ enum wire_instances_format wire_instances_sniff(const char *body, size_t size);
 /* How a body is read. */
 struct wire_instances_options {
     enum wire_instances_format format;
-    bool labelled;   /* the target is wanted too */
-    bool zero_based; /* svmlight: features are counted from 0; must be as the model's are */
+    bool labelled;      /* the target is wanted too */
+    const char *target; /* labelled: the name of its column; NULL: the model's, which must have one then */
+    bool zero_based;    /* svmlight: features are counted from 0; must be as the model's are */
     /* NULL: all rows are given at the end, in *out. Otherwise a block of at most WIRE_BLOCK_ROWS rows at a time, as they are read, as long as nothing is wrong; `first` is the number of its first
      * row. false: reading stops, with the problem it has set; it may also set one (a fault of a row) and return true: the faults of the rest are found then. */
     bool (*block)(void *arg, const struct wire_instances *rows, size_t first, struct problem *problem);

@@ -50,6 +50,7 @@ bool instances_init(struct instances *in, const dn_model *model, bool labelled, 
                              .encoder = dn_model_encoder(model),
                              .classes = dn_model_classes(model),
                              .labelled = labelled,
+                             .target = dn_model_target(model),
                              .problem = problem,
                              .max_bytes = INSTANCES_MAX_BYTES};
     in->n_inputs = dn_encoder_n_inputs(in->encoder);
@@ -83,7 +84,7 @@ void instances_done(struct instances *in) {
 }
 
 const char *instances_name(const struct instances *in, size_t i) {
-    return i < in->n_inputs ? dn_encoder_input(in->encoder, i)->name : dn_model_target(in->model);
+    return i < in->n_inputs ? dn_encoder_input(in->encoder, i)->name : in->target;
 }
 
 static bool is_sparse(const struct instances *in, size_t i) {
@@ -92,7 +93,7 @@ static bool is_sparse(const struct instances *in, size_t i) {
 
 static bool is_named(const struct instances *in, size_t i, const char *name, size_t n) {
     const char *own = instances_name(in, i);
-    return strncmp(own, name, n) == 0 && own[n] == '\0';
+    return own != NULL && strncmp(own, name, n) == 0 && own[n] == '\0';
 }
 
 /* "f17" of a sparse input "f": digits without a leading zero, from first_place on. */
@@ -123,7 +124,7 @@ struct slot instances_find(struct instances *in, const char *name, size_t n, siz
     if (expected <= in->n_inputs && !is_sparse(in, expected) && is_named(in, expected, name, n)) {
         return (struct slot){expected, 0};
     }
-    for (size_t i = in->names.n; i <= in->n_inputs; i++) {
+    for (size_t i = in->names.n; i < in->n_inputs + (in->target != NULL); i++) {
         const char *own = instances_name(in, i);
         if (!names_add(&in->names, own, strlen(own))) {
             instances_no_memory(in);

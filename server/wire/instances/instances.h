@@ -37,10 +37,11 @@ struct instances {
     const dn_encoder *encoder;
     const dn_classes *classes;
     size_t n_inputs;
-    size_t n_cells; /* values of a row that names nothing: one an input, the width of a sparse one; without the target */
-    bool sparse;    /* the model has a sparse input */
-    bool entries;   /* … or one of text */
-    bool labelled;  /* the target column is wanted */
+    size_t n_cells;     /* values of a row that names nothing: one an input, the width of a sparse one; without the target */
+    bool sparse;        /* the model has a sparse input */
+    bool entries;       /* … or one of text */
+    bool labelled;      /* the target column is wanted */
+    const char *target; /* its name; NULL: the model has none, and none is wanted */
     struct wire_instances rows;
     size_t n_entries;                             /* of all rows, the one at hand too */
     size_t max_bytes;                             /* the most that matrix and entries may take */
@@ -53,7 +54,7 @@ struct instances {
     int64_t *named;      /* [n_inputs + 1] the last row (from 1) that names the input; the last element is the target's */
     int64_t n_begun;     /* rows begun in all, those dropped again too */
     bool all_named;      /* a row came in input order: it names all */
-    struct names names;  /* of the inputs, then the target; made when first needed */
+    struct names names;  /* of the inputs, then the target if there is one; made when first needed */
     dn_text_work *words; /* NULL: not needed yet */
     bool stopped;        /* too many faults, or no memory */
 };

@@ -75,6 +75,9 @@ bool wire_instances_read(const char *body, size_t size, const struct wire_instan
     enum wire_instances_format format = options->format;
     bool well = instances_init(&in, model, options->labelled, problem);
     in.options = options;
+    if (options->target != NULL) {
+        in.target = options->target;
+    }
     if (size >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */
         body += 3;
         size -= 3;

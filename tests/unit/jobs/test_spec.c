@@ -149,6 +149,49 @@ static void what_is_left_out_stays_out(void **state) {
     }
 }
 
+/* An algorithm without a target: the inputs come first, in the validation's columns too; and with members of an object and a word for null, all of them flat. */
+static void what_has_no_target(void **state) {
+    (void)state;
+    static const struct jobs_column others[] = {{.index = 4, .name = "x2", .type = DN_NUMERIC},
+                                                {.index = 2, .name = "x1", .type = DN_NUMERIC},
+                                                {.index = 1, .name = "color", .type = DN_CATEGORICAL},
+                                                {.index = 9, .name = "w", .type = DN_NUMERIC}};
+    for (int weighted = 0; weighted < 2; weighted++) {
+        struct jobs_spec spec = fixture_spec("m", "newton"), back;
+        struct arena arena;
+        struct buf text = {0}, bad = {0};
+        struct problem problem = {0};
+        arena_init(&arena, 0);
+        dn_params_free(spec.params);
+        spec.algorithm = dn_algorithm_find("one_class_svm");
+        spec.target = (struct jobs_column){0};
+        spec.validation = (struct jobs_validation){.dataset = "other", .version = 1, .id = 2, .weighted = weighted, .columns = others};
+        assert_int_equal(dn_params_new(spec.algorithm, &spec.params, NULL), DN_OK);
+        assert_int_equal(dn_params_set_number(spec.params, "kernel.width", 0.5, NULL), DN_OK);
+        jobs_spec_write(&spec, &text);
+        if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem))
+            fail_msg("%s", problem.detail);
+        assert_null(back.target.name);
+        assert_int_equal(jobs_spec_first_input(&back), 0);
+        assert_int_equal(back.validation.weighted, weighted);
+        for (size_t i = 0; i < 3 + (size_t)weighted; i++)
+            assert_string_equal(back.validation.columns[i].name, others[i].name);
+        assert_true(dn_params_number(back.params, "kernel.width") == 0.5);
+        jobs_spec_done(&back);
+
+        const char *whole = buf_cstr(&text), *at = strstr(whole, "\"one_class_svm\""); /* of an algorithm that has one */
+        buf_append(&bad, whole, (size_t)(at - whole));
+        buf_puts(&bad, "\"svm\"");
+        buf_puts(&bad, at + strlen("\"one_class_svm\""));
+        assert_false(jobs_spec_read(buf_cstr(&bad), &arena, &back, &problem));
+        problem_done(&problem);
+        buf_done(&bad);
+        buf_done(&text);
+        dn_params_free(spec.params);
+        arena_done(&arena);
+    }
+}
+
 /* Every text that is cut short, and some that were changed. */
 static void what_is_damaged_is_refused(void **state) {
     (void)state;
@@ -200,6 +243,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(what_is_left_out_stays_out),
+        cmocka_unit_test(what_has_no_target),
         cmocka_unit_test(what_is_damaged_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
