@@ -24,6 +24,7 @@ struct dn_model {
     dni_classes classes;
     dn_encoder *encoder;
     dn_decision decision;
+    dn_calibration *calibration; /* NULL: none */
     size_t n_machines;
     dn_machine *machines; /* [n_machines] of the encoded x */
     dn_machine *raw;      /* [n_machines] the same of the raw features */
@@ -59,6 +60,7 @@ typedef struct dni_model_parts {
     dn_decision decision;
     dn_machine *machines; /* [n_machines] malloc'ed, taken on success */
     size_t n_machines;
+    dn_calibration *calibration; /* taken on success; NULL: none */
 } dni_model_parts;
 
 /* DN_ERR_MEMORY, or DN_ERR_NUMERIC when weights of the raw features are not finite. */

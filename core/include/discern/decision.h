@@ -46,6 +46,10 @@ size_t dn_decision_work(dn_decision decision, size_t n_classes);
 /* p[K] of scores that are log-odds. Native: sigmoid or softmax; one versus rest σ(g_i)/Σσ(g_j); one versus one: pairwise coupling
  * (Wu, Lin and Weng, JMLR 5, 2004, second method: section 4.2 and algorithm 2). O(K) and O(K²) a round. */
 void dn_decision_probabilities(dn_decision decision, size_t n_classes, const double *scores, double *p, double *work);
+/* How calibrated log-odds become probabilities: one machine's K scores, each of them then a class against the rest, as one versus rest. */
+static inline dn_decision dn_calibrated_decision(dn_decision decision) {
+    return decision == DN_DECISION_NATIVE ? DN_DECISION_ONE_VS_REST : decision;
+}
 /* m[K] ← a value for each class by which rows can be ranked and margins taken (g_true − max other): scores of native and one versus rest;
  * false, m untouched, for the others. Two classes: −g/2 and g/2, so that their difference is g; outlier: the other way round. */
 bool dn_decision_class_scores(dn_decision decision, size_t n_classes, const double *scores, double *m);

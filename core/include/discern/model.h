@@ -79,9 +79,11 @@ typedef struct dn_train_result {
  * Without a target the classes are "inlier" and "outlier" (DN_DECISION_OUTLIER), all rows take part, and there are no class weights, no metrics and no curves: the report's details tell
  * how many rows the model calls outliers (outliers, weights added up, and outlier_share), likewise of the rows held out at random, of all folds' rows or of the other table's
  * (validation_outliers, validation_outlier_share; fold_outlier_shares): how many false alarms rows like those of the training would give.
+ * With `calibrate` (platt, isotonic) every class has its training rows dealt to calibration_folds folds, or to as many as the smallest class has rows, with a warning; encoder and machines of the other
+ * folds' rows score each fold's, and all these scores, by the rows' own weights, make the calibration. In a cross-validation that happens anew within each fold's training rows.
  * With folds, every fold's rows are judged by a model with encoder and machines of the other folds' rows, after the model itself; its warnings are marked "fold 3: " and
  * left out when the model itself has the same.
- * DN_ERR_DATA: fewer than two classes, no usable row, too many classes, a weight or an input that cannot be used, a class without a row that weighs anything, more folds than rows of a class,
+ * DN_ERR_DATA: fewer than two classes, no usable row, too many classes, a weight or an input that cannot be used, a class without a row that weighs anything, more folds than rows of a class, a class of one row with `calibrate`,
  * validation rows that the model cannot judge (dn_model_evaluate).
  * The result depends on the sources' contents, the parameters and run->seed only. */
 DN_MUST_USE dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out, dn_error *err);
@@ -110,6 +112,23 @@ size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t le
 dn_decision dn_model_decision(const dn_model *model);
 size_t dn_model_n_machines(const dn_model *model);
 const dn_machine *dn_model_machine(const dn_model *model, size_t i); /* the model's */
+
+/* Probabilities for machines that have scores only, learned from rows held out: for each score a function to the log-odds of its positive class (of K scores of one machine: of its class against all others), from which
+ * dn_decision_probabilities makes p of dn_calibrated_decision. Labels stay those of the scores: near the boundary the label may be another class than the most probable one. */
+typedef enum dn_calibration_method { DN_CALIBRATION_NONE, DN_CALIBRATION_PLATT, DN_CALIBRATION_ISOTONIC } dn_calibration_method;
+typedef struct dn_calibrator {
+    double slope, intercept; /* platt: log-odds = slope·g + intercept */
+    size_t n;                /* isotonic: steps, at least 1 */
+    double *score;           /* [n] ascending, with … */
+    double *probability;     /* [n] … the probabilities there, ascending, within [1e-15, 1 − 1e-15]; straight lines between, constant beyond */
+} dn_calibrator;
+typedef struct dn_calibration {
+    dn_calibration_method method;
+    size_t folds;          /* that the training rows were held out in */
+    size_t n_scores;       /* the model's */
+    dn_calibrator *scores; /* [n_scores] machine after machine */
+} dn_calibration;
+const dn_calibration *dn_model_calibration(const dn_model *model); /* NULL: none. The model's */
 
 /* All scores together, when every machine is linear: g = W x_raw + w0. [n_scores × n_features], [n_scores]. The model's. */
 typedef struct dn_linear {
