@@ -12,5 +12,6 @@ extern const dn_algorithm dni_algorithm_gaussian;
 extern const dn_algorithm dni_algorithm_naive_bayes;
 extern const dn_algorithm dni_algorithm_svm;
 extern const dn_algorithm dni_algorithm_one_class_svm;
+extern const dn_algorithm dni_algorithm_mlp;
 
 #endif

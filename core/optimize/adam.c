@@ -1,0 +1,125 @@
+/* Adam.
+ *
+ *   g ← the batch's gradient;  m ← β₁m + (1 − β₁)g;  v ← β₂v + (1 − β₂)g²;  x ← x − η·(m/(1 − β₁ᵗ))/(√(v/(1 − β₂ᵗ)) + ε)
+ *   β₁ = 0.9, β₂ = 0.999, ε = 1e-8
+ *
+ * Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015, algorithm 1. Each pass visits all rows in an order of its own, seeded. Where η falls to 0 the noise of the batches does,
+ * too (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section 4.2). Steps of different variables have nothing to do with each other: ranges of them are tasks. O(n) a batch beside its gradient; no
+ * allocation in the loop. */
+#include "optimize/adam.h"
+#include "data/tasks.h"
+#include "linalg/vector.h"
+#include "optimize/random.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { RANGE = 16384 }; /* variables of a task: some 0.1 ms */
+
+static const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+
+struct adam {
+    size_t n;
+    double *x, *gradient, *m, *v; /* [n] */
+    double rate;                  /* of this step, over 1 − β₁ᵗ */
+    double root;                  /* 1/√(1 − β₂ᵗ) */
+    double power1, power2;        /* β₁ᵗ, β₂ᵗ */
+    size_t *order;                /* [n_rows] */
+};
+
+double dni_adam_memory(size_t n, size_t n_rows) {
+    return 8 * (3 * (double)n + (double)n_rows);
+}
+
+static dn_status move_range(void *arg, size_t i, size_t slot, dn_error *err) {
+    const struct adam *t = arg;
+    const size_t first = i * RANGE, end = t->n - first < RANGE ? t->n : first + RANGE;
+    (void)slot;
+    (void)err;
+    for (size_t k = first; k < end; k++) {
+        const double g = t->gradient[k];
+        t->m[k] = beta1 * t->m[k] + (1 - beta1) * g;
+        t->v[k] = beta2 * t->v[k] + (1 - beta2) * g * g;
+        t->x[k] -= t->rate * t->m[k] / (t->root * sqrt(t->v[k]) + epsilon);
+    }
+    return DN_OK;
+}
+
+static dn_status step(struct adam *t, const dn_run *run, double rate, dn_error *err) {
+    t->power1 *= beta1;
+    t->power2 *= beta2;
+    t->rate = rate / (1 - t->power1);
+    t->root = 1 / sqrt(1 - t->power2);
+    const size_t n_ranges = (t->n + RANGE - 1) / RANGE;
+    return n_ranges > 1 ? dni_tasks_run(run, n_ranges, move_range, t, err) : move_range(t, 0, 0, err);
+}
+
+/* Pass `pass`, counted from 0. */
+static dn_status visit(struct adam *t, const dni_objective *o, const dn_run *run, const dni_adam_settings *s, size_t pass, dn_error *err) {
+    const size_t n_batches = (s->n_rows + s->batch_rows - 1) / s->batch_rows;
+    const double steps = (double)n_batches * (double)s->max_passes;
+    for (size_t b = 0; b < n_batches; b++) {
+        const size_t first = b * s->batch_rows, n = s->n_rows - first < s->batch_rows ? s->n_rows - first : s->batch_rows;
+        const double left = 1 - ((double)pass * (double)n_batches + (double)b) / steps;
+        dn_status status = dn_run_stop(run, err);
+        if (status == DN_OK)
+            status = s->batch(o->ctx, run, t->order + first, n, t->x, t->gradient, err);
+        if (status == DN_OK)
+            status = step(t, run, s->fades ? s->rate * left : s->rate, err);
+        if (status != DN_OK)
+            return status;
+    }
+    return DN_OK;
+}
+
+static dn_status iterate(struct adam *t, const dni_objective *o, const dn_run *run, const dni_adam_settings *s, dni_outcome *out,
+                         dn_error *err) {
+    dni_random random;
+    dni_random_init(&random, s->seed, s->stream);
+    for (size_t i = 0; i < s->n_rows; i++)
+        t->order[i] = i;
+    for (;;) {
+        dn_status status = o->evaluate(o->ctx, run, t->x, &out->value, t->gradient, err);
+        if (status != DN_OK)
+            return status;
+        out->evaluations++;
+        if (!isfinite(out->value) || !dni_all_finite(t->gradient, t->n))
+            return dni_objective_not_finite(
+                out->iterations, "a learning_rate too large, or inputs too large: try a smaller learning_rate, or standardise the columns",
+                err);
+        const dni_iterate point = {out->iterations, t->x, NULL, out->value, t->gradient};
+        status = o->accepted(o->ctx, run, &point, &out->reason, err);
+        if (status != DN_OK || out->reason != NULL)
+            return status;
+        if (out->iterations == s->max_passes) {
+            out->reason = "max_iterations";
+            return DN_OK;
+        }
+        dni_random_shuffle(&random, t->order, s->n_rows);
+        status = visit(t, o, run, s, out->iterations, err);
+        if (status != DN_OK)
+            return status;
+        out->iterations++;
+    }
+}
+
+dn_status dni_adam(const dni_objective *objective, const dn_run *run, const dni_adam_settings *settings, double *x, dni_outcome *out,
+                   dn_error *err) {
+    const size_t n = objective->n;
+    assert(settings->n_rows > 0 && settings->batch_rows > 0 && objective->l1 == NULL);
+    void *vectors = NULL, *order = NULL;
+    dni_outcome outcome = {0};
+    dn_status status = dn_run_alloc(run, 3 * n, sizeof(double), "the moments of the gradient", &vectors, err);
+    if (status == DN_OK)
+        status = dn_run_alloc(run, settings->n_rows, sizeof(size_t), "the order of the rows", &order, err);
+    if (status == DN_OK) {
+        double *v = vectors;
+        struct adam t = {.n = n, .x = x, .gradient = v, .m = v + n, .v = v + 2 * n, .power1 = 1, .power2 = 1, .order = order};
+        status = iterate(&t, objective, run, settings, &outcome, err);
+    }
+    dn_run_free(run, order);
+    dn_run_free(run, vectors);
+    if (status == DN_OK)
+        *out = outcome;
+    return status;
+}
