@@ -50,6 +50,14 @@ void dn_report_number(dn_report *report, const char *name, double value) {
         detail->number = value;
 }
 
+void dn_report_boolean(dn_report *report, const char *name, bool value) {
+    dn_detail *detail = add_detail(report, name);
+    if (detail == NULL)
+        return;
+    detail->number = value;
+    detail->boolean = true;
+}
+
 void dn_report_list(dn_report *report, const char *name, const double *values, size_t n) {
     dn_detail *detail = add_detail(report, name);
     if (detail == NULL)

@@ -42,7 +42,7 @@ typedef struct dni_svm_solution {
     double margin, margin_raw; /* 1/‖w‖ there and in the raw features; raw NaN: there is none (kernels) */
 } dni_svm_solution;
 
-/* primal_objective, dual_objective, gap, certified (as text "true"/"false"), w0, w0_interval (a list of two), support_vectors, bounded_support_vectors, slack_positive, slack_over_one, slack_sum, norm, margin,
+/* primal_objective, dual_objective, gap, certified, w0, w0_interval (a list of two), support_vectors, bounded_support_vectors, slack_positive, slack_over_one, slack_sum, norm, margin,
  * margin_raw: the names of the service's details. */
 void dni_svm_report(const dni_svm_solution *solution, dn_report *report);
 

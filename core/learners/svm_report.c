@@ -6,7 +6,7 @@ void dni_svm_report(const dni_svm_solution *s, dn_report *report) {
     dn_report_number(report, "primal_objective", s->primal);
     dn_report_number(report, "dual_objective", s->dual);
     dn_report_number(report, "gap", s->gap);
-    dn_report_text(report, "certified", "%s", s->certified ? "true" : "false");
+    dn_report_boolean(report, "certified", s->certified);
     if (!isnan(s->kkt_violation))
         dn_report_number(report, "kkt_violation", s->kkt_violation);
     dn_report_number(report, "w0", s->w0);

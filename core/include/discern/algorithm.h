@@ -84,6 +84,7 @@ bool dn_params_has(const dn_params *params, const char *name);
 typedef struct dn_detail {
     char name[48];
     double number; /* used when text is empty and there is no list; NaN is null */
+    bool boolean;  /* the number is a truth, 0 or 1 */
     char text[160];
     double *list; /* [n_list] malloc'ed, the report's; NULL: none */
     size_t n_list;
@@ -119,6 +120,7 @@ typedef struct dn_report {
 void dn_report_done(dn_report *report);                                          /* frees the parts */
 void dn_report_warn(dn_report *report, const char *format, ...) DN_PRINTF(2, 3); /* beyond the maximum: dropped */
 void dn_report_number(dn_report *report, const char *name, double value);
+void dn_report_boolean(dn_report *report, const char *name, bool value);
 void dn_report_list(dn_report *report, const char *name, const double *values, size_t n); /* copied; without memory for it: null */
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) DN_PRINTF(3, 4);
 
