@@ -2,6 +2,7 @@
 #include "evaluate/judge.h"
 #include "data/tasks.h"
 #include "linalg/tile.h"
+#include "predict/calibration.h"
 #include "predict/kernel_scores.h"
 #include "predict/machine.h"
 #include "predict/model.h"
@@ -25,7 +26,9 @@ struct judge {
     double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *coupling;
-    double *weight; /* [DNI_TILE_ROWS] */
+    double *weight;      /* [DNI_TILE_ROWS] */
+    dni_scores_fn *keep; /* what is done with scores instead of judging them; NULL: they are judged */
+    void *keep_arg;
     size_t *truth, *predicted;
     void *numbers, *labels; /* the memory of all this */
 };
@@ -67,8 +70,7 @@ static size_t layers_size(const dn_model *m) {
 
 /* Everything but the metrics. `raw`: for raw rows. */
 static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct judge *t, dn_error *err) {
-    size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS,
-           coupling = dn_decision_work(m->decision, K);
+    size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS, coupling = dni_probabilities_work(m);
     size_t linear = m->linear && !raw ? S * width : 0, other = m->linear || m->support != NULL || raw ? 0 : width;
     size_t work = raw ? dn_model_workspace(m) : m->work, layers = raw ? 0 : layers_size(m);
     size_t each = m->support == NULL || raw ? 0 : dni_kernel_scores_work(m), kernels = (run == NULL ? 1 : run->n_slots) * each;
@@ -146,7 +148,7 @@ static void add_tile(const struct judge *t, size_t n, const double *weight) {
         if (t->class_scores != NULL)
             (void)dn_decision_class_scores(decision, K, g, t->class_scores + i * K);
         if (t->probabilities != NULL)
-            dn_decision_probabilities(decision, K, g, t->probabilities + i * K, t->coupling);
+            dni_model_probabilities(t->model, g, t->probabilities + i * K, t->coupling);
     }
     dn_metrics_rows rows = {n, t->truth, t->predicted, t->probabilities, t->class_scores, weight};
     dn_metrics_add(t->metrics, &rows);
@@ -250,7 +252,10 @@ static dn_status judge_piece(const struct judge *t, const dni_judging *j, const 
                 return dn_error_set(err, DN_ERR_DATA, "a row has values so large that its scores leave the finite numbers");
         for (size_t i = 0; i < n; i++)
             t->truth[i] = block->target == NULL ? 0 : (size_t)block->target[first + i];
-        add_tile(t, n, next_weights(t, j, n, at));
+        if (t->keep != NULL)
+            t->keep(t->keep_arg, t->scores, t->truth, n);
+        else
+            add_tile(t, n, next_weights(t, j, n, at));
     }
     return DN_OK;
 }
@@ -310,6 +315,19 @@ static dn_status judge(const dn_model *model, const struct subject *s, const dn_
     }
     if (status != DN_OK && err != NULL && err->code == DN_OK)
         *err = why;
+    return status;
+}
+
+dn_status dni_score_rows(const dn_rows *rows, const dn_model *model, const dn_run *run, dni_scores_fn *fn, void *arg, dn_error *err) {
+    const dni_judging judging = {.rows = rows};
+    struct judge t;
+    dn_status status = prepare(model, false, run, &t, err);
+    t.keep = fn;
+    t.keep_arg = arg;
+    if (status == DN_OK)
+        status = judge_blocks(&t, &judging, err);
+    dn_run_free(run, t.labels);
+    dn_run_free(run, t.numbers);
     return status;
 }
 

@@ -19,6 +19,11 @@ typedef struct dni_judging {
 /* One pass, in order, on this thread; kernel machines score in all of the run's. */
 DN_MUST_USE dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err);
 
+/* The scores of rows encoded by the model's encoder, tile after tile in their order: scores [n × n_scores], truth [n] class indexes. Fails as dni_judge_rows. */
+typedef void dni_scores_fn(void *arg, const double *scores, const size_t *truth, size_t n);
+DN_MUST_USE dn_status dni_score_rows(const dn_rows *rows, const dn_model *model, const dn_run *run, dni_scores_fn *fn, void *arg,
+                                     dn_error *err);
+
 /* dn_model_evaluate's work. Without a target in the options or the model every row is taken for one of class 0. */
 DN_MUST_USE dn_status dni_judge_table(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options,
                                       const dn_run *run, dn_metrics **out, dn_error *err);

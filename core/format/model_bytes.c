@@ -4,7 +4,9 @@
 #include "data/encoder_bytes.h"
 #include "format/crc32.h"
 #include "format/machine_bytes.h"
+#include "learners/calibrate.h"
 #include "learners/multiclass.h"
+#include "predict/calibration.h"
 #include "predict/model.h"
 
 #include <math.h>
@@ -66,6 +68,8 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
         dni_write_f64(&w, model->machines[0].threshold);
     for (size_t i = 0; i < model->n_machines; i++)
         dni_machine_write(&model->machines[i], i == 0 ? NULL : &model->machines[0], &w);
+    if (dni_calibration_method(model->params) != DN_CALIBRATION_NONE)
+        dni_calibration_write(model->calibration, &w);
     dni_write_u32(&w, 0); /* the checksum likewise */
     dn_status status = dni_writer_take(&w, &bytes, &size, err);
     dni_writer_done(&w);
@@ -94,6 +98,7 @@ struct parts {
     dn_decision decision;
     dn_machine *machines; /* [n_machines] */
     size_t n_machines;
+    dn_calibration *calibration;
 };
 
 static void parts_done(struct parts *p) {
@@ -101,6 +106,7 @@ static void parts_done(struct parts *p) {
     dni_classes_done(&p->classes);
     dn_encoder_unref(p->encoder);
     dni_machines_free(p->machines, p->n_machines);
+    dni_calibration_free(p->calibration);
 }
 
 static dn_status corrupt(const char *what, dn_error *err) {
@@ -249,6 +255,12 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     return status;
 }
 
+static dn_status read_calibration(dni_reader *r, struct parts *p, dn_error *err) {
+    return dni_calibration_method(p->params) == DN_CALIBRATION_NONE
+               ? DN_OK
+               : dni_calibration_read(r, dn_decision_n_scores(p->decision, p->classes.shown.n), &p->calibration, err);
+}
+
 /* Magic, version, size and checksum; the reader is left behind the header, before the checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
     if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0)
@@ -286,9 +298,12 @@ dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error
     if (status == DN_OK)
         status = read_machines(&r, &p, err);
     if (status == DN_OK)
+        status = read_calibration(&r, &p, err);
+    if (status == DN_OK)
         status = dni_reader_end(&r, "model", err);
     if (status == DN_OK) {
-        dni_model_parts parts = {p.params, p.seed, p.target, p.target_length, &p.classes, p.encoder, p.decision, p.machines, p.n_machines};
+        dni_model_parts parts = {p.params,  p.seed,     p.target,   p.target_length, &p.classes,
+                                 p.encoder, p.decision, p.machines, p.n_machines,    p.calibration};
         dn_error own = {0};
         status = dni_model_new(&parts, out, &own);
         if (status == DN_ERR_NUMERIC)
@@ -298,6 +313,7 @@ dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error
         if (status == DN_OK) {
             p.encoder = NULL;
             p.machines = NULL;
+            p.calibration = NULL;
         }
     }
     parts_done(&p);

@@ -13,6 +13,7 @@
  *   …         the encoder (data/encoder_bytes.h)
  *   u8        dn_decision; outlier: f64 threshold
  *   …         the machines it needs, one after the other (format/machine_bytes.h)
+ *   …         if the parameters have a `calibrate` that is not none: the calibration (predict/calibration.h)
  *   u32       CRC-32 of everything before
  *
  * Parameters are matched by name: one that the algorithm has no more is left out, one that it has got since has its default. */

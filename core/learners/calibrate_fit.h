@@ -21,6 +21,7 @@ DN_MUST_USE dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run
 
 /* Isotonic regression: the non-decreasing function of the score that is nearest to 0 and 1 in weighted squares, by pooling adjacent violators (Ayer et al., Annals of Mathematical Statistics 26, 1955); rows of one
  * score are one point. Its blocks' ends are the calibrator's steps. `room` [n] is scratch; sorts scored->rows. O(n log n), 32 bytes a row of the run's memory. */
-DN_MUST_USE dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room, const dn_run *run, dn_calibrator *out, dn_error *err);
+DN_MUST_USE dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room, const dn_run *run, dn_calibrator *out,
+                                             dn_error *err);
 
 #endif

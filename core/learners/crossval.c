@@ -43,12 +43,11 @@ static void add_warnings(const dn_report *own, size_t fold, size_t n_model, dn_r
     }
 }
 
-/* An error says in which fold. */
-static dn_status mark_error(const dn_error *own, dn_status status, size_t fold, dn_error *err) {
+dn_status dni_fold_error(const dn_error *own, dn_status status, const char *what, size_t fold, dn_error *err) {
     if (status == DN_ERR_STOPPED || status == DN_ERR_TIME)
         dn_error_set(err, status, "%s", own->message);
     else
-        dn_error_set(err, status, "fold %zu: %s", fold + 1, own->message);
+        dn_error_set(err, status, "%s %zu: %s", what, fold + 1, own->message);
     dn_error_set_field(err, own->field);
     if (own->row >= 0)
         dn_error_set_row(err, own->row);
@@ -58,7 +57,9 @@ static dn_status mark_error(const dn_error *own, dn_status status, size_t fold, 
 static dn_status run_fold(const dn_train_request *request, dni_labels *labels, const dn_run *run, dn_report *report, dn_metrics **out,
                           dn_error *err) {
     dni_training t = {.request = request, .run = run, .labels = labels};
-    dn_status status = dni_training_encode(&t, err);
+    dn_status status = dni_training_calibrate(&t, err);
+    if (status == DN_OK)
+        status = dni_training_encode(&t, err);
     if (status == DN_OK)
         status = dni_training_fit(&t, err);
     dni_training_forget(&t);
@@ -92,7 +93,7 @@ static dn_status run_folds(const dn_train_request *request, dni_labels *labels, 
         dni_share_fold(&share, f + 1);
         status = run_fold(request, labels, &share.run, own, &folds[f], &why);
         if (status != DN_OK)
-            mark_error(&why, status, f, err);
+            dni_fold_error(&why, status, "fold", f, err);
         else
             add_warnings(own, f, n_model, report);
         dn_report_done(own);

@@ -11,6 +11,8 @@ DN_MUST_USE dn_status dni_folds_check(const dn_train_request *request, const dni
  * What the folds warn of is added to `report` unless it is there already. */
 DN_MUST_USE dn_status dni_folds_run(const dn_train_request *request, dni_labels *labels, const dn_run *run, dn_report *report,
                                     dn_metrics ***out, dn_error *err);
+/* An error that says in which fold ("fold 3: …", "calibration fold 3: …") it came up; a stop does not. */
+dn_status dni_fold_error(const dn_error *own, dn_status status, const char *what, size_t fold, dn_error *err);
 void dni_folds_free(dn_metrics **folds, size_t n);
 
 #endif

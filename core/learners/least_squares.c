@@ -4,6 +4,7 @@
  *
  * Two classes have the outputs y_2 = (1 + g)/2 and y_1 = (1 − g)/2 of one discriminant g = y_2 − y_1, which fits the targets −1 and 1.
  * Bishop, PRML, section 4.1.3; Hastie, Tibshirani and Friedman, ESL, section 4.2. */
+#include "learners/calibrate.h"
 #include "learners/least_squares_fit.h"
 #include "learners/multiclass.h"
 #include "learners/registry.h"
@@ -83,6 +84,7 @@ static const dn_param params[] = {
      .choice_meanings = init_meanings},
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),
     DNI_PARAM_DISCRIMINANTS,
+    DNI_PARAMS_CALIBRATE,
 };
 
 static dn_status check(const dn_params *p, dn_error *err) {
@@ -215,6 +217,7 @@ const dn_algorithm dni_algorithm_least_squares = {
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
+    .applies = dni_calibrate_applies,
     .settle = settle,
     .drops_first = drops_first,
     .memory = memory,

@@ -4,6 +4,7 @@
  * Which weights are kept is told in perceptron_pocket.c.
  *
  * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6. */
+#include "learners/calibrate.h"
 #include "learners/moments.h"
 #include "learners/multiclass.h"
 #include "learners/perceptron_fit.h"
@@ -104,6 +105,7 @@ static const dn_param params[] = {
      .choice_meanings = init_meanings},
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_rest"),
     DNI_PARAM_DISCRIMINANTS,
+    DNI_PARAMS_CALIBRATE,
 };
 
 static bool is(const dn_params *p, const char *name, const char *word) {
@@ -344,6 +346,7 @@ const dn_algorithm dni_algorithm_perceptron = {
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
+    .applies = dni_calibrate_applies,
     .settle = settle,
     .memory = memory,
     .fit = fit_perceptron,

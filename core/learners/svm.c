@@ -1,4 +1,5 @@
 /* Support vector machine: its parameters, and which solver takes them. */
+#include "learners/calibrate.h"
 #include "learners/kernel_params.h"
 #include "learners/multiclass.h"
 #include "learners/svm_fit.h"
@@ -76,6 +77,7 @@ static const dn_param params[] = {
      .maximum = 1048576},
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_one"),
     DNI_PARAM_DISCRIMINANTS,
+    DNI_PARAMS_CALIBRATE,
 };
 
 static bool is(const dn_params *p, const char *name, const char *word) {
@@ -159,7 +161,7 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 }
 
 static bool applies(const dn_params *p, size_t i) {
-    return dni_kernel_param_applies(p, i);
+    return dni_kernel_param_applies(p, i) && dni_calibrate_applies(p, i);
 }
 
 /* ---- fits --------------------------------------------------------------------------------------------------------------------------------- */

@@ -48,6 +48,16 @@ static dn_status weigh(const dni_training *t, dn_error *err) {
     return status;
 }
 
+dn_status dni_training_calibrate(dni_training *t, dn_error *err) {
+    size_t fits = 0, of = 1;
+    dn_status status = dni_calibrate(t->request, t->labels, t->run, &t->calibrated, &fits, &of, err);
+    if (status != DN_OK || of == 1)
+        return status;
+    dni_share_init(&t->share, t->run, fits, of);
+    t->run = &t->share.run;
+    return DN_OK;
+}
+
 dn_status dni_training_encode(dni_training *t, dn_error *err) {
     const dn_train_request *r = t->request;
     const dni_labels *l = t->labels;
@@ -102,7 +112,8 @@ static dn_status make_model(dni_training *t, dn_machine *machines, size_t n_mach
                              .encoder = t->encoder,
                              .decision = decision,
                              .machines = machines,
-                             .n_machines = n_machines};
+                             .n_machines = n_machines,
+                             .calibration = t->calibrated.calibration};
     if (status == DN_OK)
         status = dni_model_new(&parts, &t->model, err);
     dn_params_free(used);
@@ -121,8 +132,11 @@ dn_status dni_training_fit(dni_training *t, dn_error *err) {
         return status;
     dni_clear_idle_weights(t->encoder, machines, n_machines);
     dn_report_text(&t->report, "rows", t->streamed ? "streamed" : "in memory");
+    dni_calibrated_tell(&t->calibrated, &t->report);
     status = make_model(t, machines, n_machines, err);
-    if (status != DN_OK)
+    if (status == DN_OK)
+        t->calibrated.calibration = NULL; /* the model's now */
+    else
         dni_machines_free(machines, n_machines);
     return status;
 }
@@ -151,6 +165,7 @@ void dni_training_done(dni_training *t) {
     dni_training_forget(t);
     dn_encoder_unref(t->encoder);
     dn_model_unref(t->model);
+    dni_calibrated_done(&t->calibrated);
     dn_report_done(&t->report);
     *t = (dni_training){0};
 }

@@ -1,6 +1,7 @@
 /* The estimate of dn_train_memory, rounded up. */
 #include "learners/training_memory.h"
 #include "evaluate/judge.h"
+#include "learners/calibrate.h"
 #include "learners/labels.h"
 #include "learners/multiclass.h"
 
@@ -114,6 +115,7 @@ double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_fe
     double rows = (double)n_rows, entries = request->entries / fmax(rows, 1), bytes = dni_labels_memory(request, n_rows), later = 0;
     if (request->folds > 0) /* which row is in which, and the list from which they are dealt */
         bytes += 10 * rows;
+    bytes += dni_calibration_memory(request->params, n_rows, n_classes);
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
         later += rows_bytes(request, &shape, entries, (struct held){rows, rows});
     dn_decision decision = dn_params_decision(request->params);

@@ -4,6 +4,7 @@
 #include "data/encoder_bytes.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
+#include "predict/calibration.h"
 #include "predict/machine.h"
 #include "predict/support.h"
 
@@ -180,6 +181,7 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
     m->classes = *parts->classes;
     *parts->classes = (dni_classes){0};
     m->machines = parts->machines;
+    m->calibration = parts->calibration;
     *out = m;
     return DN_OK;
 }
@@ -198,6 +200,7 @@ void dn_model_unref(dn_model *model) {
     dn_encoder_unref(model->encoder);
     dni_machines_free(model->machines, model->n_machines);
     dni_machines_free(model->raw, model->raw_shares ? 0 : model->n_machines);
+    dni_calibration_free(model->calibration);
     free(model->intercept);
     free(model->own_w);
     free(model->own_by_feature);
@@ -207,7 +210,8 @@ void dn_model_unref(dn_model *model) {
 
 size_t dn_model_memory(const dn_model *model) {
     const dn_classes *classes = &model->classes.shown;
-    size_t bytes = sizeof *model + strlen(model->target) + model->params->algorithm->n_params * sizeof(dn_param_value);
+    size_t bytes = sizeof *model + dni_calibration_bytes(model->calibration) + strlen(model->target) +
+                   model->params->algorithm->n_params * sizeof(dn_param_value);
     bytes += ((size_t)(model->own_w != NULL) + (model->own_by_feature != NULL)) * model->n_features * model->n_scores * sizeof(double);
     bytes += model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
     for (size_t i = 0; i < model->n_machines; i++)
@@ -270,8 +274,12 @@ bool dn_model_linear(const dn_model *model, dn_linear *out) {
 }
 
 bool dn_model_has_probabilities(const dn_model *model) {
-    return (model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 &&
+    return ((model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 || model->calibration != NULL) &&
            dn_decision_has_probabilities(model->decision, model->classes.shown.n);
+}
+
+const dn_calibration *dn_model_calibration(const dn_model *model) {
+    return model->calibration;
 }
 
 bool dn_model_has_density(const dn_model *model) {

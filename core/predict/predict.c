@@ -7,6 +7,7 @@
 #include "data/encoder.h"
 #include "data/encoder_bytes.h"
 #include "linalg/vector.h"
+#include "predict/calibration.h"
 #include "predict/kernel_scores.h"
 #include "predict/machine.h"
 #include "predict/model.h"
@@ -23,7 +24,7 @@ struct room {
     double *basis;     /* [n_basis] */
     double *work;      /* [model->work] */
     double *joint;     /* [K] */
-    double *coupling;  /* [dn_decision_work] */
+    double *coupling;  /* [dni_probabilities_work] */
     double *length;    /* [K] ‖w_c − w_j‖ of class `length_of`, c, which SIZE_MAX is none */
     size_t length_of;
     double *x;     /* [n_features] raw features; NULL: not made */
@@ -40,7 +41,7 @@ static size_t score_rows(const dn_model *m) {
 
 size_t dn_model_workspace(const dn_model *m) {
     const size_t K = m->classes.shown.n;
-    return score_rows(m) * m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work + 2 * K + dn_decision_work(m->decision, K) +
+    return score_rows(m) * m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work + 2 * K + dni_probabilities_work(m) +
            (m->expands ? m->n_features : 0) + (m->support != NULL ? dni_kernel_scores_raw_work(m) : 0);
 }
 
@@ -54,7 +55,7 @@ static struct room room_of(const dn_model *m, double *workspace) {
     room.joint = room.work + m->work;
     room.length = room.joint + K;
     room.coupling = room.length + K;
-    room.tiles = room.coupling + dn_decision_work(m->decision, K); /* no densities: no x */
+    room.tiles = room.coupling + dni_probabilities_work(m); /* no densities: no x */
     room.x = m->expands ? room.tiles : NULL;
     return room;
 }
@@ -273,7 +274,7 @@ static void answer_row(const dn_model *m, const double *scores, bool possible, s
     if (out->label != NULL)
         out->label[i] = dni_model_label(m, scores);
     if (out->probabilities != NULL)
-        dn_decision_probabilities(m->decision, K, scores, out->probabilities + i * K, room->coupling);
+        dni_model_probabilities(m, scores, out->probabilities + i * K, room->coupling);
     if (out->candidates != NULL && m->decision == DN_DECISION_OUTLIER)
         mark(out->candidates + i * K, K, dni_model_label(m, scores));
     else if (out->candidates != NULL)

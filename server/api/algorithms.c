@@ -120,7 +120,7 @@ static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
         bool offered;
     } outputs[] = {
         {"label", true},
-        {"probabilities", a->flags & DN_ALGORITHM_PROBABILITIES},
+        {"probabilities", (a->flags & DN_ALGORITHM_PROBABILITIES) || dn_algorithm_param(a, "calibrate") != NULL},
         {"scores", true},
         {"distance", !(a->flags & DN_ALGORITHM_CURVED)},
         {"contributions", !(a->flags & DN_ALGORITHM_WHOLE)},

@@ -3,6 +3,7 @@
 #include "base/json_read.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- folds ---- */
@@ -41,6 +42,33 @@ static void read_folds(struct job_request *r, const json_t *validation) {
         json_fault(r->problem, "/validation", "folds",
                    "must be at most the rows of the smallest class; %" PRId64 " rows of %zu classes cannot have %" PRId64 " each", rows,
                    r->n_classes, folds);
+}
+
+/* ---- calibration ---- */
+
+/* Rows of the smallest class that a fit has at least, of those that the dataset has. */
+static int64_t rows_of_a_fit(const struct job_request *r, int64_t rows) {
+    const int64_t folds = (int64_t)r->spec.folds;
+    if (folds > 0)
+        return rows - (rows + folds - 1) / folds;
+    const int64_t left = rows - (int64_t)floor((double)rows * r->spec.holdout + 0.5);
+    return left < 1 ? 1 : left;
+}
+
+/* Every class must have rows that are held out and rows that are not. */
+static void check_calibration(struct job_request *r) {
+    const dn_params *params = r->spec.params;
+    if (!r->has_target || !params || !dn_params_has(params, "calibrate") || strcmp(dn_params_word(params, "calibrate"), "none") == 0)
+        return;
+    const int64_t all = smallest_class(r), least = all > 0 ? rows_of_a_fit(r, all) : 0,
+                  folds = (int64_t)dn_params_number(params, "calibration_folds");
+    if (all > 0 && least < 2)
+        json_fault(r->problem, "/params", "calibrate",
+                   "needs at least 2 training rows of every class, and the smallest class of \"%s\" has %" PRId64, r->spec.target.name,
+                   least);
+    else if (all > 0 && least < folds)
+        job_request_warn(r, "the calibration will have %" PRId64 " folds, not %" PRId64 ": so many training rows has the smallest class",
+                         least, folds);
 }
 
 /* ---- another dataset ---- */
@@ -97,7 +125,7 @@ static void read_other(struct job_request *r, const json_t *validation) {
         find_columns(r);
 }
 
-void job_validation_read(struct job_request *r, const json_t *root) {
+static void read_validation(struct job_request *r, const json_t *root) {
     static const char *const known[] = {"holdout", "folds", "dataset", "curves", NULL};
     enum { WAYS = 3 };
     const json_t *validation = NULL;
@@ -125,4 +153,9 @@ void job_validation_read(struct job_request *r, const json_t *root) {
                    r->spec.algorithm->id);
     if (r->spec.curves && r->spec.folds > 0)
         json_fault(r->problem, "/validation", "curves", "belongs to holdout or dataset: metrics of folds are means, which have no curves");
+}
+
+void job_validation_read(struct job_request *r, const json_t *root) {
+    read_validation(r, root);
+    check_calibration(r);
 }

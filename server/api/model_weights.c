@@ -94,6 +94,36 @@ static void put_machines(struct json_writer *w, const dn_model *model, bool matr
     json_end_array(w);
 }
 
+/* What makes probabilities of the scores, where they are no log-odds. */
+static void put_calibration(struct json_writer *w, const dn_model *model, bool matrices) {
+    static const char *const methods[] = {
+        [DN_CALIBRATION_NONE] = "none", [DN_CALIBRATION_PLATT] = "platt", [DN_CALIBRATION_ISOTONIC] = "isotonic"};
+    const dn_calibration *c = dn_model_calibration(model);
+    json_put_key(w, "calibration");
+    json_begin_object(w);
+    json_kv_string(w, "method", methods[c->method]);
+    json_kv_int(w, "folds", (int64_t)c->folds);
+    json_put_key(w, "scores");
+    json_begin_array(w);
+    for (size_t s = 0; s < c->n_scores && !w->out->failed; s++) {
+        json_begin_object(w);
+        if (dn_model_n_machines(model) > 1)
+            put_about(w, model, s, 0);
+        else
+            put_about(w, model, 0, s);
+        if (c->method == DN_CALIBRATION_PLATT) {
+            json_kv_double(w, "slope", c->scores[s].slope);
+            json_kv_double(w, "intercept", c->scores[s].intercept);
+        } else if (matrices) {
+            api_put_vector(w, "score", c->scores[s].score, c->scores[s].n);
+            api_put_vector(w, "probability", c->scores[s].probability, c->scores[s].n);
+        }
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_end_object(w);
+}
+
 static void put_weights(struct json_writer *w, const struct serving_model *m, bool matrices) {
     static const char *const kinds[] = {[DN_MACHINE_LINEAR] = "linear",
                                         [DN_MACHINE_GAUSSIAN] = "gaussian",
@@ -128,6 +158,8 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     if (support)
         api_kernel_write(support, dn_model_encoder(m->model), matrices, w);
     put_machines(w, m->model, matrices);
+    if (dn_model_calibration(m->model))
+        put_calibration(w, m->model, matrices);
     json_end_object(w);
 }
 
@@ -137,6 +169,9 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
     double numbers = api_kernel_numbers(model);
     for (size_t i = 0; i < dn_model_n_machines(model); i++)
         numbers += api_machine_matrix_numbers(dn_model_machine(model, i));
+    const dn_calibration *calibration = dn_model_calibration(model);
+    for (size_t s = 0; calibration && s < calibration->n_scores; s++)
+        numbers += 2 * (double)calibration->scores[s].n;
     if (numbers + bases <= OUTPUTS_MAX_NUMBERS)
         return true;
     const dn_machine_kind kind = dn_model_machine(model, 0)->kind;

@@ -120,7 +120,7 @@ typedef struct dn_calibrator {
     double slope, intercept; /* platt: log-odds = slope·g + intercept */
     size_t n;                /* isotonic: steps, at least 1 */
     double *score;           /* [n] ascending, with … */
-    double *probability;     /* [n] … the probabilities there, ascending, within [1e-15, 1 − 1e-15]; straight lines between, constant beyond */
+    double *probability; /* [n] … the probabilities there, ascending, within [1e-15, 1 − 1e-15]; straight lines between, constant beyond */
 } dn_calibrator;
 typedef struct dn_calibration {
     dn_calibration_method method;
