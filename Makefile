@@ -92,6 +92,9 @@ $(BUILD)/obj/core/%.o: core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CORE_CFLAGS) -c -o $@ $<
 
+# loops over lanes as vectors of the processor they are compiled for (core/kernels/lanes.c)
+$(BUILD)/obj/core/kernels/lanes.o: CORE_CFLAGS += -O3 -ffp-contract=fast
+
 $(BUILD)/obj/server/%.o: server/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SERVER_CFLAGS) -c -o $@ $<

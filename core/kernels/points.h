@@ -19,9 +19,6 @@ typedef struct dni_points dni_points;
 DN_MUST_USE dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows, size_t n_entries /* of sparse rows; SIZE_MAX: dense */,
                                      const dn_run *run, dni_points **out, dn_error *err);
 void dni_points_add(dni_points *points, dn_matrix x);
-/* precomputed: places [n_rows], copied, says that row i is the row places[i] of the kernel's matrix, whose columns the features are: K(x_i, x_j) is entry places[j] of row i, in the mean with entry places[i] of
- * row j. Without it rows are what a model keeps, a single 1 at their place, and K is an inner product. Other kernels: nothing. Before dni_points_end. */
-DN_MUST_USE dn_status dni_points_places(dni_points *points, const uint32_t *places, dn_error *err);
 DN_MUST_USE dn_status dni_points_end(dni_points *points, dn_error *err);
 void dni_points_free(dni_points *points); /* NULL is allowed */
 /* Bytes that so many rows take at most. */
@@ -30,7 +27,6 @@ double dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_featur
 size_t dni_points_n(const dni_points *points);
 /* K(x_i, x_i) in double. */
 double dni_points_self(const dni_points *points, size_t i);
-double dni_points_pair(const dni_points *points, size_t i, size_t j);
 
 /* out[k] ← K(x_i, x_(first + k)), k < n; in float, and in double. Thread safe: each caller has a work of dni_points_work doubles. */
 size_t dni_points_work(const dni_points *points);
@@ -52,7 +48,7 @@ DN_MUST_USE dn_status dni_points_sums(const dni_points *points, const uint32_t *
 
 /* ---- other rows against the points: predictions --------------------------------------------------------------------------------------- */
 /* K of rows that are no points: queries are dealt with in tiles of at most DNI_POINTS_QUERIES. */
-#define DNI_POINTS_QUERIES 16
+#define DNI_POINTS_QUERIES 32
 /* Doubles of work that dni_points_query needs, whatever the number of queries. */
 size_t dni_points_query_work(const dni_points *points);
 /* k [q.n_rows × dni_points_n] ← K(q, x_j) for at most DNI_POINTS_QUERIES queries, dense or CSR [n_rows × n_features]; a row's values do not depend on the others in the tile. No allocation. */

@@ -1,0 +1,138 @@
+/* Values of many pairs of points: a matrix of them, and sums over them; both in tiles of rows. */
+#include "data/tasks.h"
+#include "kernels/layout.h"
+
+#include <string.h>
+
+enum { TILE = DNI_QUERIES, CHUNK = 2048 }; /* rows, and points at once of a sum */
+
+static size_t n_tiles(size_t n) {
+    return (n + TILE - 1) / TILE;
+}
+
+/* Rows of tile i become queries of `points`. */
+static void take_tile(const dni_points *points, const dni_points *from, size_t i, bool single, dni_queries *queries, double *work) {
+    queries->n = 0;
+    queries->work = work;
+    for (size_t k = i * TILE; k < from->n && k < (i + 1) * TILE; k++)
+        points->layout->take(points, from, k, single, queries);
+}
+
+/* Work of every slot. */
+static dn_status work_for(const dni_points *points, const dn_run *run, size_t more, size_t *room, double **out, dn_error *err) {
+    void *memory;
+    *room = points->layout->work(points, TILE) + more;
+    dn_status status = dn_run_alloc(run, *room * (run == NULL ? 1 : run->n_slots), sizeof(double), "the work of kernel rows", &memory, err);
+    if (status == DN_OK)
+        *out = memory;
+    return status;
+}
+
+/* ---- a matrix ------------------------------------------------------------------------------------------------------------------------------- */
+struct gram {
+    const dni_points *points;
+    float *gram;
+    double *work; /* [slots × room] */
+    size_t room;
+};
+
+/* Tile i up to its diagonal. */
+static void lower(const struct gram *g, size_t i, double *work) {
+    const size_t n = g->points->n, first = i * TILE, end = n - first < TILE ? n : first + TILE;
+    dni_queries queries;
+    take_tile(g->points, g->points, i, true, &queries, work);
+    g->points->layout->values(g->points, &queries, 0, end, (dni_wanted){.single = g->gram + first * n, .stride = n});
+}
+
+/* A tile from the beginning and one from the end: all tasks have the same to do. */
+static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
+    const struct gram *g = arg;
+    const size_t other = n_tiles(g->points->n) - 1 - i;
+    (void)err;
+    lower(g, i, g->work + slot * g->room);
+    if (other != i)
+        lower(g, other, g->work + slot * g->room);
+    return DN_OK;
+}
+
+/* Rows of tile i right of the diagonal from the columns below it, square by square. */
+static dn_status upper_task(void *arg, size_t tile, size_t slot, dn_error *err) {
+    const struct gram *g = arg;
+    const size_t n = g->points->n, first = tile * TILE, end = n - first < TILE ? n : first + TILE;
+    (void)slot;
+    (void)err;
+    for (size_t start = first; start < n; start += TILE)
+        for (size_t i = first; i < end; i++)
+            for (size_t j = start > i ? start : i + 1; j < n && j < start + TILE; j++)
+                g->gram[i * n + j] = g->gram[j * n + i];
+    return DN_OK;
+}
+
+dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gram, dn_error *err) {
+    struct gram g = {.points = points, .gram = gram};
+    dn_status status = work_for(points, run, 0, &g.room, &g.work, err);
+    if (status != DN_OK)
+        return status;
+    status = dni_tasks_run(run, (n_tiles(points->n) + 1) / 2, lower_task, &g, err);
+    if (status == DN_OK)
+        status = dni_tasks_run(run, n_tiles(points->n), upper_task, &g, err);
+    dn_run_free(run, g.work);
+    return status;
+}
+
+/* ---- sums ----------------------------------------------------------------------------------------------------------------------------------- */
+struct sums {
+    const dni_points *points, *listed; /* rows, columns */
+    const uint32_t *list;              /* of the columns among the points; NULL: all */
+    const double *coef;
+    size_t n_sums, room;
+    double *sums, *work; /* work [slots × room]: of values, then TILE × CHUNK of them */
+    const dn_run *run;
+};
+
+static void add_chunk(const struct sums *s, const double *k, size_t first, size_t n, double *sums) {
+    if (s->n_sums == 1) {
+        for (size_t j = 0; j < n; j++)
+            sums[0] += k[j] * s->coef[s->list == NULL ? first + j : s->list[first + j]];
+        return;
+    }
+    for (size_t j = 0; j < n; j++) {
+        const double *coef = s->coef + (s->list == NULL ? first + j : s->list[first + j]) * s->n_sums;
+        for (size_t m = 0; m < s->n_sums; m++)
+            sums[m] += k[j] * coef[m];
+    }
+}
+
+static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
+    const struct sums *s = arg;
+    double *work = s->work + slot * s->room, *values = work + s->room - (size_t)TILE * CHUNK, *sums = s->sums + tile * TILE * s->n_sums;
+    dni_queries queries;
+    take_tile(s->listed, s->points, tile, false, &queries, work);
+    memset(sums, 0, queries.n * s->n_sums * sizeof *sums);
+    for (size_t first = 0, n; first < s->listed->n; first += n) {
+        n = s->listed->n - first < CHUNK ? s->listed->n - first : CHUNK;
+        dn_status status = dn_run_stop(s->run, err);
+        if (status != DN_OK)
+            return status;
+        s->listed->layout->values(s->listed, &queries, first, n, (dni_wanted){.exact = values, .stride = CHUNK});
+        for (size_t q = 0; q < queries.n; q++)
+            add_chunk(s, values + q * CHUNK, first, n, sums + q * s->n_sums);
+    }
+    return DN_OK;
+}
+
+dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t n_list, const double *coef, size_t n_sums,
+                          const dn_run *run, double *sums, dn_error *err) {
+    struct sums s = {.points = points, .listed = points, .list = list, .coef = coef, .n_sums = n_sums, .sums = sums, .run = run};
+    dni_points *listed = NULL;
+    dn_status status = list == NULL ? DN_OK : dni_points_select(points, list, n_list, run, &listed, err);
+    if (status == DN_OK && listed != NULL)
+        s.listed = listed;
+    if (status == DN_OK)
+        status = work_for(points, run, (size_t)TILE * CHUNK, &s.room, &s.work, err);
+    if (status == DN_OK)
+        status = dni_tasks_run(run, n_tiles(points->n), sums_task, &s, err);
+    dn_run_free(run, s.work);
+    dni_points_free(listed);
+    return status;
+}

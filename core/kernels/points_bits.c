@@ -1,0 +1,210 @@
+/* Rows of 0 and 1 as bits: x'z is the number of bits in both, ‖x − z‖² and Σ|x − z| that of bits in one of them, and the kernel's value comes from a table of all such numbers. */
+#include "kernels/layout.h"
+#include "linalg/cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WORD = 64, AT_ONCE = 512, FEW_WORDS = 4 };
+
+struct bits {
+    uint64_t *words; /* [n × n_words] */
+    size_t n_words;
+    double *numbers;     /* [d + 1] 0, 1, 2 … */
+    double *table;       /* [d + 1] the kernel's value of a number; NULL: it takes more than a number */
+    float *table_single; /* [d + 1] */
+};
+
+static size_t words_of(size_t d) {
+    return d / WORD + (d % WORD != 0);
+}
+
+/* A pair of sparse rows costs two of a word's operations for each column they have in common. */
+bool dni_bits_pay(const dni_points *p, double hits) {
+    const size_t words = words_of(p->d);
+    return p->kernel.type != DN_KERNEL_MAHALANOBIS && p->kernel.type != DN_KERNEL_PRECOMPUTED && p->n > 0 && p->d > 0 &&
+           (words <= FEW_WORDS || (double)words <= 2 * hits);
+}
+
+dn_status dni_bits_new(const dni_points *p, uint64_t **out, dn_error *err) {
+    void *words;
+    dn_status status = dn_run_alloc(p->run, p->n * words_of(p->d), sizeof(uint64_t), "the points of a kernel", &words, err);
+    if (status == DN_OK)
+        *out = words;
+    return status;
+}
+
+void dni_bits_set(uint64_t *bits, size_t d, size_t i, size_t j) {
+    bits[i * words_of(d) + j / WORD] |= (uint64_t)1 << j % WORD;
+}
+
+/* Whether bits in one row alone are counted; otherwise those in both. */
+static bool differences(const dni_points *p) {
+    return p->form == DNI_FORM_SQUARE || p->form == DNI_FORM_MANHATTAN || p->form == DNI_FORM_CHEBYSHEV;
+}
+
+static size_t count(const uint64_t *x, size_t n_words) {
+    size_t n = 0;
+    for (size_t w = 0; w < n_words; w++)
+        n += dni_count_bits(x[w]);
+    return n;
+}
+
+static double value_of(const dni_points *p, double number) {
+    if (p->form == DNI_FORM_PRODUCT)
+        return dni_kernel_of_product(&p->kernel, number);
+    if (p->form == DNI_FORM_CHEBYSHEV)
+        number = number > 0 ? 1 : 0;
+    return dni_kernel_of_distance(&p->kernel, number);
+}
+
+static dn_status make_tables(dni_points *p, struct bits *own, dn_error *err) {
+    void *numbers = NULL, *table = NULL, *single = NULL;
+    const bool direct = p->form != DNI_FORM_COSINE && !(p->form == DNI_FORM_PRODUCT && p->kernel.normalize);
+    dn_status status = dn_run_alloc(p->run, p->d + 1, sizeof(double), "the points of a kernel", &numbers, err);
+    own->numbers = numbers;
+    if (status == DN_OK && direct)
+        status = dn_run_alloc(p->run, p->d + 1, sizeof(double), "the points of a kernel", &table, err);
+    own->table = table;
+    if (status == DN_OK && direct)
+        status = dn_run_alloc(p->run, p->d + 1, sizeof(float), "the points of a kernel", &single, err);
+    own->table_single = single;
+    for (size_t i = 0; status == DN_OK && i <= p->d; i++) {
+        own->numbers[i] = p->form == DNI_FORM_CHEBYSHEV && i > 1 ? 1 : (double)i;
+        if (direct) {
+            own->table[i] = value_of(p, (double)i);
+            own->table_single[i] = (float)own->table[i];
+        }
+    }
+    return status;
+}
+
+static void free_bits(dni_points *p) {
+    struct bits *own = p->own;
+    if (own == NULL)
+        return;
+    dn_run_free(p->run, own->words);
+    dn_run_free(p->run, own->numbers);
+    dn_run_free(p->run, own->table);
+    dn_run_free(p->run, own->table_single);
+    dn_run_free(p->run, own);
+    p->own = NULL;
+}
+
+/* Takes the words, also when it fails. */
+static dn_status make(dni_points *p, uint64_t *words, dn_error *err) {
+    void *memory;
+    dn_status status = dn_run_alloc(p->run, 1, sizeof(struct bits), "the points of a kernel", &memory, err);
+    p->layout = &dni_layout_bits;
+    if (status != DN_OK) {
+        dn_run_free(p->run, words);
+        return status;
+    }
+    struct bits *own = p->own = memory;
+    *own = (struct bits){.words = words, .n_words = words_of(p->d)};
+    return make_tables(p, own, err);
+}
+
+dn_status dni_bits_become(dni_points *p, uint64_t *bits, dn_error *err) {
+    dn_status status = make(p, bits, err);
+    p->expanded = false;
+    if (status == DN_OK)
+        status = dni_points_room(p, false, err);
+    for (size_t i = 0; status == DN_OK && i < p->n; i++)
+        status = dni_points_judge(p, i, (double)count(bits + i * words_of(p->d), words_of(p->d)), err);
+    return status;
+}
+
+/* ---- queries -------------------------------------------------------------------------------------------------------------------------------- */
+/* Work is the queries' words, then the columns and the ones of a point. */
+static size_t work(const dni_points *p, size_t n) {
+    return n * words_of(p->d) + p->d + (p->d + 1) / 2;
+}
+
+static uint64_t *words_of_query(const dni_points *p, const dni_queries *queries, size_t q) {
+    return (uint64_t *)(void *)queries->work + q * words_of(p->d);
+}
+
+static void take(const dni_points *p, const dni_points *from, size_t i, bool single, dni_queries *queries) {
+    const struct bits *source = from->own;
+    (void)p;
+    (void)single;
+    queries->of[queries->n++] = (dni_query){.bits = source->words + i * source->n_words,
+                                            .square = from->square == NULL ? 0 : from->square[i],
+                                            .self = from->self == NULL ? 1 : from->self[i]};
+}
+
+static void read_row(const dni_points *p, dni_row row, bool single, dni_queries *queries) {
+    uint64_t *bits = words_of_query(p, queries, queries->n);
+    dni_query *query = &queries->of[queries->n++];
+    bool binary = true;
+    (void)single;
+    memset(bits, 0, words_of(p->d) * sizeof *bits);
+    for (size_t e = 0; e < row.n; e++) {
+        binary = binary && (row.values[e] == 0 || row.values[e] == 1);
+        if (row.values[e] == 1)
+            dni_bits_set(bits, p->d, 0, row.cols == NULL ? e : row.cols[e]);
+    }
+    *query = (dni_query){.row = row, .bits = binary ? bits : NULL, .square = dni_pair_measure(DNI_FORM_PRODUCT, row, row)};
+    query->self = p->form == DNI_FORM_PRODUCT ? dni_self_of(&p->kernel, query->square) : 1;
+}
+
+/* A row that is not of 0 and 1 with points: their columns, written out. */
+static void measure_any(const dni_points *p, const dni_query *query, double *room, size_t first, size_t n, double *measure) {
+    const struct bits *own = p->own;
+    uint32_t *cols = (uint32_t *)(void *)(room + p->d);
+    for (size_t i = 0; i < p->d; i++)
+        room[i] = 1;
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t *words = own->words + (first + j) * own->n_words;
+        dni_row z = {room, cols, 0};
+        for (size_t w = 0; w < own->n_words; w++)
+            for (uint64_t left = words[w]; left != 0; left &= left - 1)
+                cols[z.n++] = (uint32_t)(w * WORD + dni_lowest_bit(left));
+        measure[j] = dni_pair_measure(p->form, query->row, z);
+    }
+}
+
+static void values_of_query(const dni_points *p, const dni_queries *queries, size_t q, size_t first, size_t n, dni_wanted wanted) {
+    const struct bits *own = p->own;
+    const dni_query *query = &queries->of[q];
+    double measure[AT_ONCE], *room = queries->work + queries->n * own->n_words;
+    for (size_t done = 0; done < n;) {
+        const size_t some = n - done < AT_ONCE ? n - done : AT_ONCE;
+        if (query->bits == NULL)
+            measure_any(p, query, room, first + done, some, measure);
+        else
+            p->lanes->counts(differences(p), query->bits, own->words + (first + done) * own->n_words, own->n_words, some, own->numbers,
+                             measure);
+        dni_values_of(p, query, first + done, some, measure, wanted, q * wanted.stride + done);
+        done += some;
+    }
+}
+
+static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n, dni_wanted wanted) {
+    const struct bits *own = p->own;
+    for (size_t q = 0; q < queries->n; q++) {
+        const uint64_t *bits = queries->of[q].bits, *words = own->words + first * own->n_words;
+        if (own->table == NULL || bits == NULL || wanted.distances)
+            values_of_query(p, queries, q, first, n, wanted);
+        else if (wanted.single != NULL)
+            p->lanes->counts_single(differences(p), bits, words, own->n_words, n, own->table_single, wanted.single + q * wanted.stride);
+        else
+            p->lanes->counts(differences(p), bits, words, own->n_words, n, own->table, wanted.exact + q * wanted.stride);
+    }
+}
+
+static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list, dn_error *err) {
+    const struct bits *source = from->own;
+    uint64_t *words;
+    dn_status status = dni_bits_new(p, &words, err);
+    if (status != DN_OK)
+        return status;
+    for (size_t k = 0; k < p->n; k++)
+        memcpy(words + k * source->n_words, source->words + list[k] * source->n_words, source->n_words * sizeof *words);
+    return make(p, words, err);
+}
+
+/* begin, add and end belong to the layouts that rows come in. */
+const dni_layout dni_layout_bits = {
+    .free = free_bits, .select = select_points, .work = work, .take = take, .read = read_row, .values = values};

@@ -1,0 +1,107 @@
+/* From products and distances to the kernel's values. */
+#include "kernels/layout.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define GREATEST_SELF 1e37    /* values of points are stored in float, too */
+#define GREATEST_SQUARE 1e300 /* of lengths */
+
+/* Not a number: of an infinity on both sides of a sum, from numbers no row should have. */
+static double cut(double value) {
+    if (!(value <= DNI_GREATEST))
+        return isnan(value) ? 0 : DNI_GREATEST;
+    return value < -DNI_GREATEST ? -DNI_GREATEST : value;
+}
+
+double dni_self_of(const dn_kernel *kernel, double square) {
+    return cut(dni_kernel_of_product(kernel, square));
+}
+
+/* ---- points --------------------------------------------------------------------------------------------------------------------------------- */
+dn_status dni_points_room(dni_points *p, bool squares, dn_error *err) {
+    const size_t n = (p->n + DNI_PANEL - 1) / DNI_PANEL * DNI_PANEL;
+    void *self = NULL, *square = NULL;
+    dn_status status = DN_OK;
+    if (p->form == DNI_FORM_PRODUCT)
+        status = dn_run_alloc(p->run, n, sizeof(double), "the points of a kernel", &self, err);
+    if (status == DN_OK && (squares || p->expanded || p->form == DNI_FORM_COSINE))
+        status = dn_run_alloc(p->run, n, sizeof(double), "the points of a kernel", &square, err);
+    if (status != DN_OK) {
+        dn_run_free(p->run, self);
+        return status;
+    }
+    p->self = self;
+    p->square = square;
+    return DN_OK;
+}
+
+static dn_status refuse(size_t i, const char *what, dn_error *err) {
+    dn_status status =
+        dn_error_set(err, DN_ERR_NUMERIC,
+                     "%s of row %zu is beyond the range of numbers: standardize the columns, or leave out those of extreme values", what,
+                     i + 1);
+    dn_error_set_row(err, (int64_t)i);
+    return status;
+}
+
+dn_status dni_points_judge(dni_points *p, size_t i, double square, dn_error *err) {
+    if (!(square <= GREATEST_SQUARE))
+        return refuse(i, "the length", err);
+    if (p->square != NULL)
+        p->square[i] = square;
+    if (p->form != DNI_FORM_PRODUCT)
+        return DN_OK;
+    /* no K(x, z) of two points is greater than the greater of these */
+    dn_kernel sizes = p->kernel;
+    sizes.coef0 = fabs(sizes.coef0);
+    if (!(fabs(dni_kernel_of_product(&sizes, square)) <= GREATEST_SELF))
+        return refuse(i, "the kernel's K(x, x)", err);
+    p->self[i] = dni_kernel_of_product(&p->kernel, square);
+    return DN_OK;
+}
+
+/* ---- values --------------------------------------------------------------------------------------------------------------------------------- */
+static void of_products(const dni_points *p, const dni_query *query, size_t first, size_t n, double *t) {
+    if (p->kernel.type == DN_KERNEL_POLYNOMIAL || p->kernel.type == DN_KERNEL_SIGMOID)
+        for (size_t k = 0; k < n; k++)
+            t[k] = dni_kernel_of_product(&p->kernel, t[k]);
+    for (size_t k = 0; k < n; k++)
+        t[k] = cut(t[k]);
+    if (p->kernel.normalize)
+        for (size_t k = 0; k < n; k++)
+            t[k] = dni_kernel_normalized(t[k], query->self, p->self[first + k]);
+}
+
+static void to_distances(const dni_points *p, const dni_query *query, size_t first, size_t n, double *t) {
+    if (p->expanded)
+        p->lanes->expand(t, (query->single ? p->square_single : p->square) + first, query->square, n);
+    if (p->form == DNI_FORM_COSINE)
+        for (size_t k = 0; k < n; k++)
+            t[k] = dni_cosine_distance(t[k], query->square, p->square[first + k]);
+    if (p->form == DNI_FORM_SQUARE && p->kernel.type == DN_KERNEL_DISTANCE)
+        for (size_t k = 0; k < n; k++)
+            t[k] = sqrt(t[k]);
+}
+
+void dni_values_of(const dni_points *p, const dni_query *query, size_t first, size_t n, double *measure, dni_wanted wanted, size_t to) {
+    if (p->form == DNI_FORM_PRODUCT) {
+        of_products(p, query, first, n, measure);
+    } else {
+        to_distances(p, query, first, n, measure);
+        if (!wanted.distances) {
+            for (size_t k = 0; k < n; k++)
+                measure[k] *= p->factor;
+            if (wanted.single != NULL) {
+                p->lanes->exponentials_single(measure, n, wanted.single + to);
+                return;
+            }
+            p->lanes->exponentials(measure, n);
+        }
+    }
+    for (size_t k = 0; wanted.single != NULL && k < n; k++)
+        wanted.single[to + k] = (float)measure[k];
+    if (wanted.exact != NULL)
+        memcpy(wanted.exact + to, measure, n * sizeof *measure);
+}
