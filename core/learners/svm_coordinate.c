@@ -171,13 +171,11 @@ static dn_status descend(struct coordinate *c, dn_error *err) {
 
 /* The gap of svm->alpha on all rows. */
 static dn_status judge(struct coordinate *c, dn_error *err) {
-    dn_status status = dni_svm_judge(c->svm, c->work, c->out, err);
+    dn_status status = dni_svm_judge(c->svm, NULL, c->work, c->out, err);
     if (status != DN_OK)
         return status;
     c->gap = c->out->gap;
     c->primal = c->out->primal;
-    if (c->out->certified)
-        c->svm->reason = "tolerance";
     return DN_OK;
 }
 

@@ -295,7 +295,7 @@ static dn_status iterate(struct hard *h, dn_error *err) {
         if (status != DN_OK)
             return status;
         if (!going) {
-            svm->reason = "no_progress"; /* unless the gap says otherwise */
+            svm->reason = "no_progress"; /* unless the certificate says otherwise */
             h->length = dni_norm(h->p, svm->width);
             return h->length > 0 ? project(h, h->p, err) : DN_OK;
         }
@@ -336,8 +336,6 @@ static void conclude(struct hard *h, dni_svm_solution *out) {
         out->n_support += h->corral.beta[k] > 0;
     out->margin = norm > 0 ? 1 / norm : (double)NAN;
     out->margin_raw = raw > 0 ? 1 / sqrt(raw) : (double)NAN;
-    if (out->certified)
-        svm->reason = "tolerance";
 }
 
 dn_status dni_svm_hard(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { START_STEPS = 2, HALVINGS = 10, ROW_ARRAYS = 9 };
+enum { START_STEPS = 2, HALVINGS = 10, ROW_ARRAYS = 9, IDLE = 8 };
 static const double START_SLACK = 0.3, START_MARGIN = 20;
 
 double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots) {
@@ -253,30 +253,42 @@ static void snap(dni_interior *ip) {
     dni_svm_balance(ip->svm, ip->svm->alpha);
 }
 
-/* The solution that the iterate stands for. Unpolished it is the one with α at the borders, unless that costs the certificate. */
+/* The solution that the iterate stands for, with α at the borders unless that costs the certificate. */
 static dn_status conclude(dni_interior *ip, dni_svm_solution *out, dn_error *err) {
     dni_svm_linear *svm = ip->svm;
     double *kept = ip->d_alpha, *work = ip->d_z; /* two arrays, one behind the other */
-    if (svm->polished)
-        return dni_svm_judge(svm, work, out, err);
     memcpy(kept, svm->alpha, svm->n * sizeof *kept);
     snap(ip);
-    dn_status status = dni_svm_judge(svm, work, out, err);
+    dn_status status = dni_svm_judge(svm, ip->v, work, out, err);
     if (status != DN_OK || out->certified)
         return status;
     memcpy(svm->alpha, kept, svm->n * sizeof *kept);
     dni_svm_balance(svm, svm->alpha);
-    return dni_svm_judge(svm, work, out, err);
+    return dni_svm_judge(svm, ip->v, work, out, err);
+}
+
+/* Polishes. Not *out_done: everything is as it was, but for what dni_interior_form computes. */
+static dn_status finish(dni_interior *ip, dni_svm_solution *out, bool *out_done, dn_error *err) {
+    dni_svm_linear *svm = ip->svm;
+    dn_status status = dni_svm_polish(ip, out_done, err);
+    if (status == DN_OK && *out_done) {
+        status = dni_svm_judge(svm, svm->w, ip->d_z, out, err);
+        *out_done = out->certified;
+        if (status == DN_OK && !*out_done)
+            memcpy(svm->alpha, ip->d_alpha, svm->n * sizeof *svm->alpha);
+    }
+    return status == DN_OK && !*out_done ? dni_interior_form(ip, err) : status;
 }
 
 /* Goes on beyond the tolerance until polishing succeeds, or there are no more digits. */
-static dn_status iterate(dni_interior *ip, dn_error *err) {
+static dn_status iterate(dni_interior *ip, dni_svm_solution *out, dn_error *err) {
     static const double enough[] = {1, 1e-3, 1e-6};
     dni_svm_linear *svm = ip->svm;
     const size_t most = svm->options->max_iterations;
     const double tolerance = svm->options->tolerance;
-    double best = (double)INFINITY;
+    double best = (double)INFINITY, least = (double)INFINITY;
     size_t tries = 0, idle = 0;
+    bool done = false;
     for (size_t k = 0;; k++) {
         double primal;
         dn_status status = dni_interior_form(ip, err);
@@ -290,20 +302,20 @@ static dn_status iterate(dni_interior *ip, dn_error *err) {
         if (!isfinite(gap))
             return dni_svm_not_finite(svm, k, err);
         if (gap <= tolerance * enough[tries] / 2) {
-            svm->reason = "tolerance";
-            status = dni_svm_polish(ip, &svm->polished, err);
-            if (status != DN_OK || svm->polished || ++tries == sizeof enough / sizeof *enough)
+            status = finish(ip, out, &done, err);
+            if (status != DN_OK || done)
                 return status;
-            status = dni_interior_form(ip, err); /* polishing needs its room */
-            if (status != DN_OK)
-                return status;
+            if (++tries == sizeof enough / sizeof *enough)
+                return conclude(ip, out, err);
         }
-        idle = gap < 0.9 * best ? 0 : idle + 1;
+        idle = gap < 0.9 * best || ip->products < 0.9 * least ? 0 : idle + 1;
         best = fmin(best, gap);
-        if (idle == 15 && tries == 0)
-            svm->reason = "no_progress";
-        if (idle == 15 || k == most)
-            return DN_OK;
+        least = fmin(least, ip->products);
+        const bool spent = ip->products <= 1e-4 * tolerance * enough[tries] * primal; /* what is left of the gap is rounding */
+        if (idle == IDLE || spent || k == most) {
+            svm->reason = k < most ? "no_progress" : "max_iterations"; /* unless the certificate says otherwise */
+            return conclude(ip, out, err);
+        }
         dni_interior_penalise(ip);
         status = advance(ip, gap, err);
         if (status != DN_OK)
@@ -319,9 +331,7 @@ dn_status dni_svm_interior(dni_svm_linear *svm, dni_svm_solution *out, dn_error 
         status = start(&ip, err);
     }
     if (status == DN_OK)
-        status = iterate(&ip, err);
-    if (status == DN_OK)
-        status = conclude(&ip, out, err);
+        status = iterate(&ip, out, err);
     dn_run_free(svm->run, ip.memory);
     dn_run_free(svm->run, ip.index);
     return status;

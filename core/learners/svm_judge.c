@@ -2,9 +2,11 @@
  *
  *   primal  ½‖w‖² [+ ½w0²] + Σ U s   (squared hinge Σ U s²)
  *   dual    Σα − ½‖w‖² [− ½w0²]      (squared hinge − Σ α²/4U)   with w = Σ α t x [and w0 = Σ α t], α feasible
- * The difference is at least 0, and 0 at the optimum alone: it proves whatever it is, wherever α came from. */
+ * The difference is at least 0, and 0 at the optimum alone: it proves whatever it is, wherever α and the primal's w came from. */
 #include "learners/svm_linear.h"
 #include "linalg/vector.h"
+
+#include <string.h>
 
 void dni_svm_balance(const dni_svm_linear *svm, double *alpha) {
     double sum[2] = {0, 0};
@@ -85,16 +87,30 @@ static double raw_margin(const dni_svm_linear *svm) {
     return sum > 0 ? 1 / sqrt(sum) : (double)NAN;
 }
 
-dn_status dni_svm_judge(dni_svm_linear *svm, double *work, dni_svm_solution *out, dn_error *err) {
-    const bool penalised = svm->options->intercept == DNI_SVM_PENALISED;
-    dni_svm_solution s = {.kkt_violation = (double)NAN};
-    dn_status status = dni_svm_combine(svm, svm->alpha, svm->w, err);
-    if (status != DN_OK)
-        return status;
-    /* Σαt = 0 leaves nothing but rounding of a constant column's weight */
+/* ½‖w‖² [+ ½w0²] */
+static double half_square(const dni_svm_linear *svm, const double *v) {
+    const double w0 = svm->options->intercept == DNI_SVM_PENALISED ? v[svm->d] : 0;
+    return (dni_dot(v, v, svm->d) + w0 * w0) / 2;
+}
+
+/* Beside a free intercept a constant column's weight is nothing but rounding. */
+static void clear_constants(const dni_svm_linear *svm, double *v) {
     for (size_t j = 0; j < svm->d; j++)
         if (svm->options->intercept == DNI_SVM_FREE && svm->moments.deviation[j] == 0)
-            svm->w[j] = 0;
+            v[j] = 0;
+}
+
+dn_status dni_svm_judge(dni_svm_linear *svm, const double *v, double *work, dni_svm_solution *out, dn_error *err) {
+    dni_svm_solution s = {.kkt_violation = (double)NAN};
+    double *p = svm->sums;
+    dn_status status = dni_svm_combine(svm, svm->alpha, p, err);
+    if (status != DN_OK)
+        return status;
+    clear_constants(svm, p);
+    s.dual = dual_sum(svm) - half_square(svm, p);
+    if (v == NULL || v != svm->w)
+        memcpy(svm->w, v == NULL ? p : v, svm->width * sizeof *p);
+    clear_constants(svm, svm->w);
     const double own = svm->w[svm->d];
     svm->w[svm->d] = 0;
     status = dni_svm_scores(svm, svm->w, svm->score, err);
@@ -102,9 +118,8 @@ dn_status dni_svm_judge(dni_svm_linear *svm, double *work, dni_svm_solution *out
         return status;
     svm->w[svm->d] = own;
     choose_intercept(svm, work, &s);
-    const double w0 = s.w0 = svm->w[svm->d], square = dni_dot(svm->w, svm->w, svm->d) + (penalised ? w0 * w0 : 0);
-    s.primal = square / 2 + count_rows(svm, &s);
-    s.dual = dual_sum(svm) - square / 2;
+    s.w0 = svm->w[svm->d];
+    s.primal = half_square(svm, svm->w) + count_rows(svm, &s);
     s.gap = (s.primal - s.dual) / fmax(fabs(s.primal), 1e-300);
     s.certified = s.gap <= svm->options->tolerance;
     s.norm = dni_norm(svm->w, svm->d);

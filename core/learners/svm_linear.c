@@ -42,8 +42,6 @@ static void describe(const dni_svm_linear *svm, const dni_svm_solution *s, dn_re
     report->gradient_norm = (double)NAN;
     report->converged = s->certified;
     report->stop_reason = s->certified ? "tolerance" : svm->reason;
-    if (!s->certified && strcmp(svm->reason, "tolerance") == 0)
-        report->stop_reason = "no_progress";
     dn_report_text(report, "solver", "%s", isfinite(svm->options->C) ? names[svm->options->solver] : "nearest_points");
     dn_report_number(report, "tolerance", svm->options->tolerance);
     dni_svm_report(s, report);

@@ -40,8 +40,7 @@ typedef struct dni_svm_linear {
     void *slot_memory;
     /* how it went */
     size_t iterations;
-    const char *reason; /* "tolerance", "max_iterations", "no_progress" */
-    bool polished;      /* α solve the optimality conditions to the last digits */
+    const char *reason; /* why it ended without a certificate: "max_iterations", "no_progress" */
     double fraction;    /* of progress, never decreasing */
 } dni_svm_linear;
 
@@ -73,8 +72,8 @@ double dni_svm_squared_intercept(const dni_svm_linear *svm, const double *score,
 /* ---- svm_judge.c ---- */
 /* Makes Σαt = 0 for a free intercept: α of the class that has more are made smaller, all by the same factor. */
 void dni_svm_balance(const dni_svm_linear *svm, double *alpha);
-/* w and intercept of svm->alpha, and all that is said of them. work [2n]. Three passes. */
-DN_MUST_USE dn_status dni_svm_judge(dni_svm_linear *svm, double *work, dni_svm_solution *out, dn_error *err);
+/* svm->w ← v with the best intercept (v NULL: w of svm->alpha; it may be svm->w), and all that is said of it and of svm->alpha. work [2n]. Two passes. */
+DN_MUST_USE dn_status dni_svm_judge(dni_svm_linear *svm, const double *v, double *work, dni_svm_solution *out, dn_error *err);
 
 /* ---- the solvers: leave svm->alpha, w, *out ---- */
 DN_MUST_USE dn_status dni_svm_interior(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err);

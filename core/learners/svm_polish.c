@@ -21,8 +21,9 @@ struct polish {
     double *v, *p, *b; /* [width] weights; Σ α t x̃; right hand side */
     double typical;    /* size of an α that is not small */
     double tau;
-    double off; /* greatest |1 − t f| of the rows between */
-    size_t n;   /* rows between */
+    double off;   /* greatest |1 − t f| of the rows between */
+    double apart; /* greatest number of Σ α t x̃ − R v */
+    size_t n;     /* rows between */
 };
 
 /* A row's α in the size that α have here: C may be far from it. */
@@ -113,6 +114,7 @@ static dn_status sweep(struct polish *p, bool again, dn_error *err) {
     dni_svm_linear *svm = ip->svm;
     dni_interior_residual(ip, p->p, p->v, p->b);
     p->off = 0;
+    p->apart = dni_max_abs(p->b, svm->width);
     for (size_t k = 0; k < p->n; k++) {
         const size_t i = ip->index[k];
         const double t = svm->sign[i], rho = 1 - t * score(svm, i, p->v);
@@ -157,9 +159,10 @@ static dn_status equalise(struct polish *p, dn_error *err) {
         status = form(p, err);
     for (size_t k = 0; k < SWEEPS && status == DN_OK; k++) {
         status = sweep(p, k > 0, err);
-        if (p->off <= 1e-14 || (k > 3 && p->off <= 1e-11 && !(p->off < last / 2)))
+        const double left = p->off + p->apart / fmax(dni_max_abs(p->v, svm->width), 1e-300);
+        if (left <= 1e-14 || (k > 3 && p->off <= EXACT && !(left < last / 2)))
             break;
-        last = p->off;
+        last = left;
     }
     return status;
 }

@@ -113,7 +113,7 @@ static inline dni_svm_options options_of(dni_svm_solver solver, dni_svm_intercep
                              .intercept = intercept,
                              .C = C,
                              .tolerance = solver == DNI_SVM_INTERIOR_POINT ? 1e-6 : 1e-4,
-                             .max_iterations = solver == DNI_SVM_INTERIOR_POINT ? 200 : 2000};
+                             .max_iterations = solver == DNI_SVM_INTERIOR_POINT ? 200 : 20000};
 }
 
 static inline dn_status try_svm(const struct problem *t, const dni_svm_options *options, const dn_run *run, struct fit *fit,

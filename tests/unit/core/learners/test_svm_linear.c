@@ -54,10 +54,138 @@ static void optimum(void **state) {
             }
 }
 
+/* A row of weight 2 is two rows, one of weight 0 none; the order of rows does not matter. */
+static void weights_and_order(void **state) {
+    (void)state;
+    for (size_t sparse = 0; sparse < 2; sparse++) {
+        struct problem heavy = problem_cloud(200, 5, 0.3, 2, false, sparse), many = {.d = 5},
+                       turned = problem_cloud(200, 5, 0.3, 2, false, sparse);
+        const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 0.7);
+        heavy.weight = xcalloc(200, sizeof(double));
+        many.x = xcalloc(400 * 5, sizeof(double));
+        many.target = xcalloc(400, sizeof(double));
+        turned.weight = xcalloc(200, sizeof(double));
+        for (size_t i = 0; i < 200; i++) {
+            heavy.weight[i] = (double)(i % 3);
+            for (size_t k = 0; k < i % 3; k++) {
+                memcpy(many.x + many.n * 5, heavy.x + i * 5, 5 * sizeof(double));
+                many.target[many.n++] = heavy.target[i];
+            }
+        }
+        for (size_t i = 0; i < 200; i++) {
+            memcpy(turned.x + i * 5, heavy.x + (199 - i) * 5, 5 * sizeof(double));
+            turned.target[i] = heavy.target[199 - i];
+            turned.weight[i] = heavy.weight[199 - i];
+        }
+        dn_rows_free(heavy.rows);
+        dn_rows_free(turned.rows);
+        OK(dn_rows_from_matrix(dn_matrix_dense(heavy.x, 200, 5), heavy.target, heavy.weight, &heavy.rows, NULL));
+        OK(dn_rows_from_matrix(dn_matrix_dense(turned.x, 200, 5), turned.target, turned.weight, &turned.rows, NULL));
+        problem_rows(&many, sparse);
+        struct fit a = fit_svm(&heavy, o), b = fit_svm(&many, o), c = fit_svm(&turned, o);
+        assert_solved(&heavy, &a, &o);
+        assert_solved(&many, &b, &o);
+        assert_close(a.out.w, b.out.w, 5, 1e-9);
+        assert_close(a.out.w, c.out.w, 5, 1e-9);
+        assert_near(a.out.w0[0], b.out.w0[0], 1e-9);
+        assert_near(a.out.w0[0], c.out.w0[0], 1e-9);
+        assert_near(a.report.objective, b.report.objective, 1e-12);
+        assert_true(detail(&a.report, "support_vectors") == detail(&c.report, "support_vectors"));
+        fit_done(&a);
+        fit_done(&b);
+        fit_done(&c);
+        problem_done(&heavy);
+        problem_done(&many);
+        problem_done(&turned);
+    }
+}
+
+/* No support vector between the borders: the intercept has room, and is in its middle. x = ±1, C = 0.1: α = C, w = 0.2, 1 − w to either side. */
+static void room_of_the_intercept(void **state) {
+    static const double x[] = {-1, 1}, target[] = {0, 1};
+    (void)state;
+    for (size_t sparse = 0; sparse < 2; sparse++) {
+        struct problem t = problem_of(x, target, NULL, 2, 1, sparse);
+        const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 0.1);
+        struct fit fit = fit_svm(&t, o);
+        const double *interval = find_detail(&fit.report, "w0_interval")->list;
+        assert_solved(&t, &fit, &o);
+        assert_near(fit.out.w[0], 0.2, 1e-12);
+        assert_near(1 + fit.out.w0[0], 1, 1e-12);
+        assert_near(interval[0], -0.8, 1e-12);
+        assert_near(interval[1], 0.8, 1e-12);
+        assert_true(detail(&fit.report, "support_vectors") == 2 && detail(&fit.report, "bounded_support_vectors") == 2);
+        fit_done(&fit);
+        struct fit hard = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 10)); /* one row each: w = 1, both on the margin */
+        interval = find_detail(&hard.report, "w0_interval")->list;
+        assert_near(hard.out.w[0], 1, 1e-9);
+        assert_true(interval[0] == interval[1] && fabs(interval[0]) < 1e-9 && detail(&hard.report, "bounded_support_vectors") == 0);
+        fit_done(&hard);
+        problem_done(&t);
+    }
+}
+
+/* A constant column has no weight beside a free intercept; columns far from 0 cost few digits; margin_raw is that of the raw features. */
+static void columns(void **state) {
+    (void)state;
+    struct problem t = problem_cloud(250, 4, 0, 1, false, false), far = problem_cloud(250, 4, 0, 1, false, false);
+    const double mean[] = {0, 0, 0, 0}, scale[] = {2, 0.5, 1, 4};
+    const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 3);
+    for (size_t i = 0; i < 250; i++) {
+        t.x[i * 4 + 2] = far.x[i * 4 + 2] = 7;
+        for (size_t j = 0; j < 4; j++)
+            far.x[i * 4 + j] += 1048576; /* a power of two: few digits are lost */
+    }
+    struct fit a = fit_svm(&t, o), b = fit_svm(&far, o), c = {0};
+    assert_solved(&t, &a, &o);
+    assert_true(a.out.w[2] == 0 && b.out.w[2] == 0);
+    assert_true(b.report.converged);
+    assert_close(b.out.w, a.out.w, 4, 1e-5);
+    const dn_fit_input input = {.rows = t.rows, .n_classes = 2, .mean = mean, .scale = scale};
+    dn_run run = dn_run_default();
+    OK(dni_svm_linear_fit(&input, &o, &run, &c.out, &c.report, NULL));
+    double sum = 0;
+    for (size_t j = 0; j < 4; j++)
+        sum += c.out.w[j] * c.out.w[j] / (scale[j] * scale[j]);
+    assert_near(detail(&c.report, "margin_raw"), 1 / sqrt(sum), 1e-12);
+    assert_near(detail(&a.report, "margin_raw"), detail(&a.report, "margin"), 1e-12);
+    fit_done(&a);
+    fit_done(&b);
+    fit_done(&c);
+    problem_done(&t);
+    problem_done(&far);
+}
+
+static void too_few_iterations(void **state) {
+    (void)state;
+    struct problem t = problem_cloud(300, 6, 0, 2, false, false);
+    dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1);
+    o.max_iterations = 2;
+    struct fit fit = fit_svm(&t, o);
+    assert_false(fit.report.converged);
+    assert_string_equal(fit.report.stop_reason, "max_iterations");
+    assert_string_equal(find_detail(&fit.report, "certified")->text, "false");
+    assert_true(warned(&fit.report, "max_iterations") && fit.report.iterations == 2);
+    /* what it says of itself is true all the same */
+    const double primal = primal_of(&t, &fit, &o);
+    assert_near(fit.report.objective, primal, 1e-9);
+    o.max_iterations = 200;
+    struct fit best = fit_svm(&t, o);
+    assert_true(detail(&fit.report, "dual_objective") <= best.report.objective && best.report.objective <= primal);
+    assert_true(detail(&fit.report, "gap") > o.tolerance);
+    fit_done(&fit);
+    fit_done(&best);
+    problem_done(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden),
         cmocka_unit_test(optimum),
+        cmocka_unit_test(weights_and_order),
+        cmocka_unit_test(room_of_the_intercept),
+        cmocka_unit_test(columns),
+        cmocka_unit_test(too_few_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
