@@ -273,8 +273,10 @@ static dn_status finish(dni_interior *ip, dni_svm_solution *out, bool *out_done,
     dn_status status = dni_svm_polish(ip, out_done, err);
     if (status == DN_OK && *out_done) {
         status = dni_svm_judge(svm, svm->w, ip->d_z, out, err);
+        if (status != DN_OK)
+            return status;
         *out_done = out->certified;
-        if (status == DN_OK && !*out_done)
+        if (!*out_done)
             memcpy(svm->alpha, ip->d_alpha, svm->n * sizeof *svm->alpha);
     }
     return status == DN_OK && !*out_done ? dni_interior_form(ip, err) : status;
