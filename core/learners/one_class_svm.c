@@ -216,13 +216,10 @@ static dn_status make_machine(const struct fit *f, dn_machine *out, dn_error *er
 }
 
 static void write_report(const struct fit *f, dn_report *report) {
-    double n_support = 0, n_bounded = 0, outliers = 0, rows = 0;
+    double n_support = 0, n_bounded = 0;
     for (size_t i = 0; i < f->points.n; i++) {
-        const double score = -f->g[i] / f->total - f->rho;
-        rows += f->points.count[i];
         n_support += f->alpha[i] > 0 ? f->points.count[i] : 0;
         n_bounded += f->alpha[i] >= f->points.weight[i] ? f->points.count[i] : 0;
-        outliers += score < -threshold_of(f) ? f->points.count[i] : 0;
     }
     dn_report fresh = {.converged = f->converged,
                        .stop_reason = f->converged                                ? "tolerance"
@@ -234,8 +231,6 @@ static void write_report(const struct fit *f, dn_report *report) {
     dn_report_number(&fresh, "rho", f->rho);
     dn_report_number(&fresh, "support_vectors", n_support);
     dn_report_number(&fresh, "bounded_support_vectors", n_bounded);
-    dn_report_number(&fresh, "outliers", outliers);
-    dn_report_number(&fresh, "outlier_share", outliers / rows);
     dn_report_number(&fresh, "kkt_violation", f->violation);
     dni_kernel_fit_report(&f->kernel, &fresh);
     dn_report_number(&fresh, "distinct_rows", (double)f->points.n);
