@@ -222,10 +222,33 @@ static void test_sparse(void **state) {
     expect_model("sparse", rows, "text/x-svmlight", words_body, 1);
 }
 
+static void test_outliers(void **state) {
+    (void)state;
+    const struct rows rows = {iris, IRIS, IRIS_COLUMNS};
+    train_as("one", "iris", "one_class_svm",
+             "\"features\":{\"exclude\":[\"class\"]},"
+             "\"params\":{\"kernel\":{\"type\":\"rbf\",\"width\":2},\"nu\":0.2}");
+    struct answer w = ask_of("one", "weights", NULL, NULL), p = ask_of("one", "predict?output=scores,label", "application/json", iris_body);
+    size_t n_out = 0;
+    const double threshold = number_at(w.json, "threshold");
+    assert_string_equal(text_at(w.json, "decision"), "outlier");
+    for (size_t i = 0; i < IRIS; i++) {
+        const json_t *row = json_array_get(at(p.json, "predictions"), i);
+        const bool out = item(at(row, "scores"), 0) < -threshold;
+        assert_string_equal(text_at(row, "label"), out ? "outlier" : "inlier");
+        n_out += out;
+    }
+    assert_true(n_out > 0 && n_out <= IRIS / 5);
+    answer_done(&w);
+    answer_done(&p);
+    expect_model("one", rows, "application/json", iris_body, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dense),
         cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_outliers),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }
