@@ -44,6 +44,7 @@ void api_model_weights(struct http_call *call);
 void api_model_predict(struct http_call *call);
 void api_model_predict_query(struct http_call *call);
 void api_model_evaluate(struct http_call *call);
+void api_model_evaluate_grid(struct http_call *call);
 void api_model_transform(struct http_call *call);
 /* The {model} and {version} (0 when the path has none) of the path. NULL: answered. */
 const char *api_model_path(struct http_call *call, int64_t *version);

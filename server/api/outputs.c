@@ -28,23 +28,13 @@ static unsigned find(const char *at, size_t n) {
     return 0;
 }
 
-bool api_outputs_read(struct http_call *call, unsigned *out) {
-    const char *text = http_query(call, "output");
+bool api_outputs_parse(const char *text, unsigned *out) {
     unsigned bits = 0;
-    if (!text) {
-        *out = WIRE_LABEL | WIRE_PROBABILITIES;
-        return true;
-    }
     for (const char *at = text;; at++) {
         size_t n = strcspn(at, ",");
         unsigned bit = find(at, n);
-        if (!bit) {
-            http_fail(call, PROBLEM_BAD_REQUEST,
-                      "query parameter \"output\" must be a list of label, probabilities, scores, distance, contributions, ambiguous, "
-                      "log_density, got \"%.100s\"",
-                      text);
+        if (!bit)
             return false;
-        }
         bits |= bit;
         at += n;
         if (!*at)
@@ -52,6 +42,18 @@ bool api_outputs_read(struct http_call *call, unsigned *out) {
     }
     *out = bits;
     return true;
+}
+
+bool api_outputs_read(struct http_call *call, unsigned *out) {
+    const char *text = http_query(call, "output");
+    *out = WIRE_LABEL | WIRE_PROBABILITIES;
+    if (!text || api_outputs_parse(text, out))
+        return true;
+    http_fail(call, PROBLEM_BAD_REQUEST,
+              "query parameter \"output\" must be a list of label, probabilities, scores, distance, contributions, ambiguous, "
+              "log_density, got \"%.100s\"",
+              text);
+    return false;
 }
 
 unsigned api_outputs_of(const dn_model *model, unsigned asked) {

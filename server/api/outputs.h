@@ -7,6 +7,8 @@
 
 /* ?output=label,scores → wire_output bits; without it label and probabilities. false: answered with 400. */
 bool api_outputs_read(struct http_call *call, unsigned *out);
+/* "label,scores" → bits, the same way. false: something in it is none of ours. */
+bool api_outputs_parse(const char *text, unsigned *out);
 /* The same for this model: one without probabilities gives its scores in their place. */
 unsigned api_outputs_of(const dn_model *model, unsigned asked);
 /* Multiplications that a row takes, about. */

@@ -18,6 +18,11 @@ static int64_t max_body(void *app) {
     { .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = handle_, .quiet = quiet_ }
 #define CHANGE(method_, path_, operation_, body_, handle_)                                                                                 \
     { .method = method_, .path = path_, .operation = operation_, .body = body_, .where = HTTP_ON_POOL, .handle = handle_, .changes = true }
+#define GRID(path_, operation_)                                                                                                            \
+    {                                                                                                                                      \
+        .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = HTTP_ON_POOL,                         \
+        .handle = api_model_evaluate_grid                                                                                                  \
+    }
 #define ROWS_IN(path_, operation_, where_, handle_, sink_)                                                                                 \
     {                                                                                                                                      \
         .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = where_, .handle = handle_,            \
@@ -87,6 +92,8 @@ const struct http_route api_routes[] = {
     READ_FAST("/v1/models/{model}/versions/{version}/predict", "predictOneVersion", api_model_predict_query, false),
     ROWS_IN("/v1/models/{model}/evaluate", "evaluate", HTTP_ON_POOL, api_model_evaluate, NULL),
     ROWS_IN("/v1/models/{model}/versions/{version}/evaluate", "evaluateVersion", HTTP_ON_POOL, api_model_evaluate, NULL),
+    GRID("/v1/models/{model}/evaluate_grid", "evaluateGrid"),
+    GRID("/v1/models/{model}/versions/{version}/evaluate_grid", "evaluateGridVersion"),
     ROWS_IN("/v1/models/{model}/transform", "transform", HTTP_ON_POOL, api_model_transform, &api_transform_lines),
     ROWS_IN("/v1/models/{model}/versions/{version}/transform", "transformVersion", HTTP_ON_POOL, api_model_transform, &api_transform_lines),
 
