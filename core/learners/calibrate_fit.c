@@ -50,8 +50,8 @@ static void standardize(struct platt *p) {
     p->low = 1 / (p->total - positive + 2);
 }
 
-/* F, and gradient and Hessian when `derive`. */
-static dn_status measure(struct platt *p, const double at[2], bool derive, double *out, dn_error *err) {
+/* F with its gradient and Hessian. */
+static dn_status measure(struct platt *p, const double at[2], double *out, dn_error *err) {
     const dni_scored *s = p->scored;
     double sum = 0, g[2] = {0}, h[3] = {0};
     for (size_t i = 0; i < s->n; i++) {
@@ -61,8 +61,6 @@ static dn_status measure(struct platt *p, const double at[2], bool derive, doubl
         const double v = weight_of(s, i) / p->total, t = is_positive(s, i) ? p->high : p->low;
         const double z = (s->rows.key[i] / p->size - p->mean) / p->deviation, u = at[0] * z + at[1], e = exp(-fabs(u));
         sum += v * (log1p(e) + (u > 0 ? (1 - t) * u : -t * u));
-        if (!derive)
-            continue;
         const double q = u > 0 ? 1 / (1 + e) : e / (1 + e), curve = v * e / ((1 + e) * (1 + e)), r = v * (q - t);
         g[0] += r * z;
         g[1] += r;
@@ -70,15 +68,13 @@ static dn_status measure(struct platt *p, const double at[2], bool derive, doubl
         h[1] += curve * z;
         h[2] += curve;
     }
-    if (derive) {
-        memcpy(p->gradient, g, sizeof g);
-        memcpy(p->hessian, h, sizeof h);
-    }
+    memcpy(p->gradient, g, sizeof g);
+    memcpy(p->hessian, h, sizeof h);
     *out = sum;
     return DN_OK;
 }
 
-/* Newton's step from `at`, halved until F falls; *done: there is no lower point to be seen. */
+/* Newton's step from `at`, halved until F falls. Where it can fall by next to nothing rounding would be the judge, and the whole step is taken. *done: it was no step any more. */
 static dn_status step(struct platt *p, double at[2], double *value, bool *done, dn_error *err) {
     const double *g = p->gradient, a = p->hessian[0] + RIDGE, b = p->hessian[1], c = p->hessian[2] + RIDGE, det = a * c - b * b;
     const double d[2] = {-(c * g[0] - b * g[1]) / det, -(a * g[1] - b * g[0]) / det};
@@ -87,12 +83,12 @@ static dn_status step(struct platt *p, double at[2], double *value, bool *done, 
     for (int k = 0; k < MAX_HALVINGS; k++, rate /= 2) {
         const double next[2] = {at[0] + rate * d[0], at[1] + rate * d[1]};
         double lower = 0;
-        dn_status status = measure(p, next, true, &lower, err);
+        dn_status status = measure(p, next, &lower, err);
         if (status != DN_OK)
             return status;
-        if (!(lower <= *value + 1e-4 * rate * slope) && !(k == 0 && fabs(lower - *value) <= 1e-15 * *value))
+        if (!(lower <= *value + 1e-4 * rate * slope) && !(-slope <= 1e-10 * *value))
             continue;
-        *done = fabs(rate * d[0]) <= 1e-12 * (1 + fabs(at[0])) && fabs(rate * d[1]) <= 1e-12 * (1 + fabs(at[1]));
+        *done = fabs(rate * d[0]) <= 1e-13 * (1 + fabs(at[0])) && fabs(rate * d[1]) <= 1e-13 * (1 + fabs(at[1]));
         at[0] = next[0];
         at[1] = next[1];
         *value = lower;
@@ -113,7 +109,7 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
     double at[2] = {0, log(share) - log1p(-share)};
     bool done = !(p.deviation > 1e-14 * fabs(p.mean));
     p.deviation = done ? 1 : p.deviation;
-    dn_status status = done ? DN_OK : measure(&p, at, true, &value, err);
+    dn_status status = done ? DN_OK : measure(&p, at, &value, err);
     for (int k = 0; status == DN_OK && !done && k < MAX_STEPS; k++)
         status = step(&p, at, &value, &done, err);
     if (status != DN_OK)

@@ -148,12 +148,14 @@ static dn_status read_calibrator(dni_reader *reader, dn_calibration_method metho
 dn_status dni_calibration_read(dni_reader *reader, size_t n_scores, dn_calibration **out, dn_error *err) {
     const uint8_t method = dni_read_u8(reader);
     const size_t folds = method == DN_CALIBRATION_NONE ? 2 : dni_read_u32(reader);
-    if (reader->failed || method > DN_CALIBRATION_ISOTONIC || folds < 2 || n_scores > (reader->left + 16) / 16)
+    if (reader->failed || method > DN_CALIBRATION_ISOTONIC || folds < 2)
         return corrupt(err);
     if (method == DN_CALIBRATION_NONE) {
         *out = NULL;
         return DN_OK;
     }
+    if (n_scores > reader->left / (2 * sizeof(double)))
+        return corrupt(err);
     dn_calibration *c = NULL;
     dn_status status = dni_calibration_new((dn_calibration_method)method, folds, n_scores, &c, err);
     for (size_t s = 0; status == DN_OK && s < n_scores; s++)

@@ -78,8 +78,10 @@ static void platt_is_optimal(void **state) {
         double gradient[2];
         OK(calibrated(&s, DN_CALIBRATION_PLATT, weight, &run, &c, NULL));
         platt_gradient(&s, weight, c.slope, c.intercept, gradient);
-        assert_true(fabs(gradient[0]) <= 1e-9 * (fabs(of[k].size) + fabs(of[k].shift)));
-        assert_true(fabs(gradient[1]) <= 1e-9);
+        /* what a g + b loses where both are large is this test's own */
+        const double lost = 1e-9 + 1e-16 * fabs(c.slope) * (fabs(of[k].size) + fabs(of[k].shift));
+        assert_true(fabs(gradient[0]) <= lost * (fabs(of[k].size) + fabs(of[k].shift)));
+        assert_true(fabs(gradient[1]) <= lost);
         assert_true(c.slope * of[k].size > 1 && c.slope * of[k].size < 4); /* 2 it is */
     }
 }
@@ -110,7 +112,7 @@ static void platt_stays_finite(void **state) {
     dn_error err = {0};
     for (size_t i = 0; i < s.n; i++) {
         s.score[i] = (double)i * 5e-324;
-        s.classes[i] = i % 3 == 0;
+        s.classes[i] = i > 30 || i % 3 == 0;
     }
     assert_int_equal(calibrated(&s, DN_CALIBRATION_PLATT, NULL, &run, &c, &err), DN_ERR_NUMERIC);
 }
@@ -365,10 +367,11 @@ static void many_classes(void **state) {
 }
 
 static const double *detail_of(const dn_report *report, const char *name) {
+    static const double none[] = {(double)NAN, (double)NAN, (double)NAN};
     for (size_t i = 0; i < report->n_details; i++)
         if (strcmp(report->details[i].name, name) == 0)
             return report->details[i].list != NULL ? report->details[i].list : &report->details[i].number;
-    return NULL;
+    return none;
 }
 
 static bool warns(const dn_report *report, const char *words) {
@@ -389,12 +392,12 @@ static void what_is_told(void **state) {
     assert_true(r.validation->log_loss < log(3));
     dn_train_result_done(&r);
     /* folds of a validation hold out on their own */
-    r = trained(t, asked("least_squares", "isotonic", NULL), (dn_train_request){.folds = 3}, &run);
+    r = trained(t, asked("least_squares", "platt", NULL), (dn_train_request){.folds = 3}, &run);
     for (size_t f = 0; f < 3; f++)
         assert_true(r.folds[f]->log_loss < log(3) && r.folds[f]->log_loss > 0);
     dn_train_result_done(&r);
     /* three rows of a class: three folds; one: none */
-    for (size_t left = 3; left >= 1; left -= 2) {
+    for (size_t left = 3; left != 2; left = left == 3 ? 1 : 2) {
         size_t n = 0, rare = 0;
         struct csv part = *t;
         part.x = xcalloc(t->n * t->d, sizeof *part.x);
