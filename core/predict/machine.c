@@ -267,9 +267,6 @@ void dni_machine_contributions(const dn_machine *m, const double *x, double *out
         if (m->kind == DN_MACHINE_LINEAR) {
             for (size_t j = 0; j < d; j++)
                 to[j] = m->w[k * d + j] * x[j];
-        } else if (m->kind == DN_MACHINE_NETWORK) {
-            for (size_t j = 0; j < d; j++)
-                to[j] = (double)NAN;
         } else if (m->kind == DN_MACHINE_NAIVE_BAYES) {
             bayes_parts(m, S == 1 ? 1 : k, S == 1 ? 0 : SIZE_MAX, x, to);
         } else {

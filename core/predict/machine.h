@@ -37,8 +37,8 @@ bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part 
 double dni_log_sum(const double *joint, size_t n);
 
 /* x may be the first d numbers of `out`, but of a Gaussian machine. out [n_scores × d] ← the part of each score that is feature j's; with `intercept` [n_scores] it adds up to the score.
- * linear: w_kj·x_j; gaussian: x_j (W_k x)_j + w_kj·x_j, W_k = −½Σ_k⁻¹; naive bayes: ln p(x_j | C_k). Two classes: the difference. A network has no
- * such parts: NaN, and so its intercept. */
+ * linear: w_kj·x_j; gaussian: x_j (W_k x)_j + w_kj·x_j, W_k = −½Σ_k⁻¹; naive bayes: ln p(x_j | C_k). Two classes: the difference. Not of networks
+ * nor kernel machines, which have no such parts; a network's intercept is NaN. */
 void dni_machine_contributions(const dn_machine *machine, const double *x, double *out, double *work);
 void dni_machine_intercept(const dn_machine *machine, double *intercept, double *work);
 
