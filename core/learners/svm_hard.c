@@ -3,7 +3,7 @@
  *   free intercept:  min ‖p‖, p = Σ β_i t_i x_i, β >= 0, of each class Σ β = 1;  w = 2p/‖p‖², the boundary halfway
  *   penalised, none: the point of the convex hull of t_i [x_i, 1], t_i x_i that is nearest to the origin;  w = p/‖p‖²
  * It exists for any data. Its length is an upper bound of the distance, and the least projections of the rows on p give a lower one: the classes are separated when that is positive, and the
- * two together are the duality gap. Rows enter the working set one at a time, the one that is farthest beyond the plane through p; those whose share would become
+ * two together are the duality gap. Rows farthest beyond the plane through p enter the working set, those whose share would become
  * negative leave.
  *
  * Wolfe, Mathematical Programming 11, 1976; Bennett and Bredensteiner, Duality and geometry in SVM classifiers, ICML 2000. A pass over the rows a step. */
@@ -21,13 +21,15 @@ enum { STEPS_PER_ITERATION = 50 };
 struct hard {
     dni_svm_linear *svm;
     dni_corral corral;
-    bool two;        /* two hulls: a free intercept */
-    double *p;       /* [width] the point; its last number is the feature that is always 1, or 0 */
-    double *z;       /* [width] a point that joins */
-    double *shift;   /* [width] the columns' means for two hulls, which do not change; else 0 */
-    double *share;   /* [capacity + 1] */
-    double *slope;   /* [capacity + 1] */
-    double largest;  /* max ‖x‖ */
+    bool two;       /* two hulls: a free intercept */
+    double *p;      /* [width] the point; its last number is the feature that is always 1, or 0 */
+    double *z;      /* [width] a point that joins */
+    double *shift;  /* [width] the columns' means for two hulls, which do not change; else 0 */
+    double *share;  /* [capacity + 1] */
+    double *slope;  /* [capacity + 1] */
+    double largest; /* max ‖x‖ */
+    size_t *batch;  /* [capacity] rows that are to join */
+    size_t n_batch;
     double least[2]; /* of each group the least t (x − shift)ᵀp over all rows */
     size_t at[2];    /* where */
     double length;   /* ‖p‖ */
@@ -40,7 +42,8 @@ static size_t capacity_of(size_t n_rows, size_t n_features) {
 
 double dni_svm_hard_memory(size_t n_rows, size_t n_features) {
     const size_t capacity = capacity_of(n_rows, n_features);
-    return dni_corral_memory(capacity) + 8 * (3 * ((double)n_features + 1) + 2 * ((double)capacity + 1));
+    return dni_corral_memory(capacity) + 8 * (3 * ((double)n_features + 1) + 2 * ((double)capacity + 1)) +
+           (double)sizeof(size_t) * (double)capacity;
 }
 
 static unsigned group_of(const struct hard *h, size_t i) {
@@ -140,13 +143,16 @@ static void measure(struct hard *h) {
     }
 }
 
-static dn_status set_up(struct hard *h, void **out_memory, dn_error *err) {
+static dn_status set_up(struct hard *h, void **out_memory, void **out_batch, dn_error *err) {
     dni_svm_linear *svm = h->svm;
     const size_t capacity = capacity_of(svm->n_rows, svm->d), width = svm->width;
     double spread = 0;
     dn_status status = dn_run_alloc(svm->run, 3 * width + 2 * (capacity + 1), sizeof(double), "the nearest points", out_memory, err);
+    if (status == DN_OK)
+        status = dn_run_alloc(svm->run, capacity, sizeof *h->batch, "the rows of a step", out_batch, err);
     if (status != DN_OK)
         return status;
+    h->batch = *out_batch;
     h->p = *out_memory;
     h->z = h->p + width;
     h->shift = h->z + width;
@@ -202,34 +208,41 @@ static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
     return status;
 }
 
-/* The working set's shares go towards `share` until one would become negative; that one leaves. true: all the way. */
+/* The working set's shares go towards `share` until one would become negative; that one leaves, and all that have nothing and would become so. true: all the way. */
 static bool advance(struct hard *h) {
     dni_corral *c = &h->corral;
     double step = 1;
     size_t first = c->n;
     for (size_t k = 0; k < c->n; k++) {
         const double b = c->beta[k], s = h->share[k];
-        if (!(s > 0) && b / (b - s) <= step) {
+        if (!(s > 0) && (b > 0 ? b / (b - s) : 0) <= step) {
             step = b > 0 ? b / (b - s) : 0;
             first = k;
         }
     }
     for (size_t k = 0; k < c->n; k++)
-        c->beta[k] += step * (h->share[k] - c->beta[k]);
+        c->beta[k] = k == first ? 0 : c->beta[k] + step * (h->share[k] - c->beta[k]);
     if (first == c->n)
         return true;
-    dni_corral_leave(c, first);
+    for (size_t k = c->n; k-- > 0;)
+        if (!(c->beta[k] > 0) && !(h->share[k] > 0))
+            dni_corral_leave(c, k);
     return false;
 }
 
-/* Row i joins, and the working set becomes one whose nearest point has positive shares. *out_ok false: arithmetic allows no more. */
-static dn_status step(struct hard *h, size_t i, bool *out_ok, dn_error *err) {
-    for (size_t k = 0; k < h->corral.n; k++)
-        if (h->corral.index[k] == i) {
-            *out_ok = false;
-            return DN_OK;
-        }
-    dn_status status = join(h, i, 0, out_ok, err);
+/* The rows of the batch join, and the working set becomes one whose nearest point has positive shares. *out_ok false: arithmetic allows no more. */
+static dn_status step(struct hard *h, bool *out_ok, dn_error *err) {
+    dn_status status = DN_OK;
+    size_t n_joined = 0;
+    for (size_t i = 0; i < h->n_batch && status == DN_OK; i++) {
+        bool joined = true;
+        for (size_t k = 0; k < h->corral.n; k++)
+            joined = joined && h->corral.index[k] != h->batch[i];
+        if (joined)
+            status = join(h, h->batch[i], 0, &joined, err);
+        n_joined += joined;
+    }
+    *out_ok = n_joined > 0;
     for (bool arrived = false; status == DN_OK && *out_ok && !arrived;) {
         status = nearest(h, out_ok, err);
         if (status == DN_OK && *out_ok)
@@ -249,20 +262,25 @@ static double proven(const struct hard *h) {
     return (h->least[0] + (h->two ? h->least[1] : 0)) / h->length;
 }
 
-/* The row farthest beyond the plane through its group's nearest point; false: none by more than rounding. */
-static bool find_row(const struct hard *h, size_t *out) {
-    double most = ROUNDING * h->length * fmax(h->length, h->largest), own[2] = {0, 0};
+/* The batch: the row farthest beyond the plane through its group's nearest point, and, of a working set that has grown large, others that are at least half as far; none by no more than rounding. */
+static void find_rows(struct hard *h, size_t most) {
+    const dni_svm_linear *svm = h->svm;
     const double along = shift_dot(h, h->p);
-    bool found = false;
+    double worst = ROUNDING * h->length * fmax(h->length, h->largest), own[2] = {0, 0};
+    h->n_batch = 0;
     for (size_t k = 0; k < h->corral.n; k++)
         own[h->corral.group[k]] += h->corral.beta[k] * point_dot(h, h->corral.index[k], h->p, along);
     for (size_t g = 0; g < h->corral.n_groups; g++)
-        if (own[g] - h->least[g] > most) {
-            most = own[g] - h->least[g];
-            *out = h->at[g];
-            found = true;
+        if (own[g] - h->least[g] > worst) {
+            worst = own[g] - h->least[g];
+            h->batch[0] = h->at[g];
+            h->n_batch = 1;
         }
-    return found;
+    if (h->n_batch == 0 || most == 1)
+        return;
+    for (size_t i = 0; i < svm->n && h->n_batch < most; i++)
+        if (svm->upper[i] > 0 && i != h->batch[0] && own[group_of(h, i)] - svm->sign[i] * svm->score[i] > worst / 2)
+            h->batch[h->n_batch++] = i;
 }
 
 static double gap_of(const struct hard *h) {
@@ -274,6 +292,7 @@ static dn_status iterate(struct hard *h, dn_error *err) {
     dni_svm_linear *svm = h->svm;
     const size_t iterations = svm->options->max_iterations;
     const size_t most = iterations < SIZE_MAX / STEPS_PER_ITERATION ? iterations * STEPS_PER_ITERATION : iterations;
+    bool single = false;
     for (size_t k = 0;; k++) {
         h->length = dni_norm(h->p, svm->width);
         svm->iterations = k;
@@ -286,19 +305,24 @@ static dn_status iterate(struct hard *h, dn_error *err) {
             status = dni_svm_tell(svm, k, most, gap_of(h), (h->two ? 2 : 0.5) / (h->length * h->length), err);
         if (status != DN_OK)
             return status;
-        size_t row = 0;
-        bool going = find_row(h, &row);
-        if (going && k < most)
-            status = step(h, row, &going, err);
-        else if (k == most)
+        if (k == most)
             return DN_OK;
+        find_rows(h, single ? 1 : 1 + h->corral.n / 8);
+        bool going = h->n_batch > 0;
+        if (going)
+            status = step(h, &going, err);
         if (status != DN_OK)
             return status;
+        if (!going && !single && h->n_batch > 1) { /* several at once got in each other's way */
+            single = true;
+            continue;
+        }
         if (!going) {
             svm->reason = "no_progress"; /* unless the certificate says otherwise */
             h->length = dni_norm(h->p, svm->width);
             return h->length > 0 ? project(h, h->p, err) : DN_OK;
         }
+        single = false;
     }
 }
 
@@ -340,8 +364,8 @@ static void conclude(struct hard *h, dni_svm_solution *out) {
 
 dn_status dni_svm_hard(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
     struct hard h = {.svm = svm, .two = svm->options->intercept == DNI_SVM_FREE, .pace = {.run = svm->run}};
-    void *memory = NULL;
-    dn_status status = set_up(&h, &memory, err);
+    void *memory = NULL, *batch = NULL;
+    dn_status status = set_up(&h, &memory, &batch, err);
     if (status == DN_OK)
         status = start(&h, err);
     if (status == DN_OK)
@@ -352,5 +376,6 @@ dn_status dni_svm_hard(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err
         conclude(&h, out);
     dni_corral_done(&h.corral, svm->run);
     dn_run_free(svm->run, memory);
+    dn_run_free(svm->run, batch);
     return status;
 }
