@@ -16,6 +16,8 @@ static void list_write(const dn_detail *details, size_t n, struct json_writer *w
             jobs_numbers_put(details[i].list, details[i].n_list, w);
         } else if (details[i].text[0])
             json_kv_string(w, details[i].name, details[i].text);
+        else if (details[i].boolean)
+            json_kv_bool(w, details[i].name, details[i].number != 0);
         else
             json_kv_double(w, details[i].name, details[i].number);
     }
