@@ -31,7 +31,7 @@ typedef struct dni_svm_options {
 typedef struct dni_svm_solution {
     double primal, dual;  /* objectives; dual NaN: the kernel is not positive semidefinite */
     double gap;           /* (primal − dual)/max(|primal|, 1e-300); NaN as dual */
-    bool certified;       /* gap <= tolerance */
+    bool certified;       /* gap <= tolerance; smo, whose tolerance is of the conditions: ten times it */
     double kkt_violation; /* greatest violation of the optimality conditions of the dual, in units of t f; NaN: not computed */
     double w0, w0_low,
         w0_high; /* w0_low < w0_high: every value between is optimal, w0 is the middle; equal: there are free support vectors */
