@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#define SAFE 0.97             /* of what is aimed at with values in single precision, lest the last look, in double, finds a little more */
 #define LEAST_CURVATURE 1e-12 /* of a pair; kernels that are not positive semidefinite have less than none */
 enum {
     PERIOD = 1000,      /* steps between looks at what can be left out, and reports */
@@ -208,8 +209,8 @@ static dn_status shrink(struct state *s, dn_error *err) {
     return dni_smo_rows_activate(s->rows, s->active, kept, err);
 }
 
-/* All variables with their gradient from the kernel in double. */
-static dn_status look_at_all(struct state *s, dn_error *err) {
+/* All variables with their gradient, from the kernel in double or from what is at hand. */
+static dn_status look_at_all(struct state *s, bool exact, dn_error *err) {
     dni_smo *p = s->p;
     double objective = 0;
     for (size_t i = 0; i < p->n; i++) {
@@ -225,7 +226,7 @@ static dn_status look_at_all(struct state *s, dn_error *err) {
     memcpy(s->group_end, p->group_end, sizeof s->group_end);
     if (p->n_groups == 0)
         s->group_end[0] = p->n;
-    dn_status status = dni_smo_rows_sums(s->rows, s->a, s->run, p->g, err);
+    dn_status status = dni_smo_rows_sums(s->rows, s->a, exact, s->run, p->g, err);
     if (status != DN_OK)
         return status;
     for (size_t k = 0; k < p->n; k++) {
@@ -257,7 +258,7 @@ static dn_status look_around(struct state *s, double violation, dn_error *err) {
         s->listener->report(s->listener->ctx, s->p->iterations, violation, s->p->objective);
     if (!s->shrunk_late && violation <= 10 * s->aim && s->n_active < s->p->n) {
         s->shrunk_late = true;
-        dn_status status = look_at_all(s, err);
+        dn_status status = look_at_all(s, false, err);
         if (status != DN_OK)
             return status;
     }
@@ -290,7 +291,7 @@ static dn_status descend(struct state *s, dn_error *err) {
 /* Until all variables are within the aim by the kernel in double. */
 static dn_status reach(struct state *s, double aim, double limit, dn_error *err) {
     size_t group;
-    s->aim = aim;
+    s->aim = dni_smo_rows_exact(s->rows) ? aim : SAFE * aim;
     s->limit = limit;
     s->shrunk_late = false;
     for (size_t round = 0; round < ROUNDS; round++) {
@@ -305,7 +306,7 @@ static dn_status reach(struct state *s, double aim, double limit, dn_error *err)
         if (status == DN_OK)
             status = descend(s, err);
         if (status == DN_OK)
-            status = look_at_all(s, err);
+            status = look_at_all(s, true, err);
         if (status != DN_OK)
             return status;
         if (s->p->iterations == before)
@@ -336,7 +337,7 @@ dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const
     p->iterations = 0;
     dn_status status = get_memory(&s, &doubles, &list, err);
     if (status == DN_OK)
-        status = look_at_all(&s, err);
+        status = look_at_all(&s, true, err);
     if (status == DN_OK)
         status = reach(&s, p->tolerance, p->max_iterations, err);
     if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows))

@@ -327,37 +327,49 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
 /* ---- sums --------------------------------------------------------------------------------------------------------------------------------- */
 enum { SUM_ROWS = 64 }; /* of a task */
 
-struct exact_sums {
+struct gram_sums {
     const dni_smo_rows *rows;
+    size_t n_list; /* of rows->support, the variables that are not 0 */
     const double *a;
     double *sums;
 };
 
-static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
-    const struct exact_sums *s = arg;
+static double sum_of(const struct gram_sums *s, size_t k) {
     const dni_smo_rows *rows = s->rows;
+    const size_t at = (size_t)rows->list[k] * rows->gram.n;
+    const double *exact = rows->gram.exact == NULL ? NULL : rows->gram.exact + at;
+    const float *single = exact != NULL ? NULL : rows->gram.single + at;
+    double sum = 0;
+    for (size_t e = 0; e < s->n_list; e++) {
+        const uint32_t i = rows->support[e], point = rows->list[i];
+        sum += (exact != NULL ? exact[point] : (double)single[point]) * s->a[i];
+    }
+    return sum;
+}
+
+static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
+    const struct gram_sums *s = arg;
     (void)slot;
     (void)err;
-    const size_t first = task * SUM_ROWS, end = first + SUM_ROWS < rows->n ? first + SUM_ROWS : rows->n;
-    for (size_t k = first; k < end; k++) {
-        const double *row = rows->gram.exact + (size_t)rows->list[k] * rows->gram.n;
-        double sum = 0;
-        for (size_t i = 0; i < rows->n; i++)
-            sum += row[rows->list[i]] * s->a[i];
-        s->sums[k] = sum;
-    }
+    const size_t first = task * SUM_ROWS, end = first + SUM_ROWS < s->rows->n ? first + SUM_ROWS : s->rows->n;
+    for (size_t k = first; k < end; k++)
+        s->sums[k] = sum_of(s, k);
     return DN_OK;
 }
 
-dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, const dn_run *run, double *sums, dn_error *err) {
-    if (rows->gram.exact != NULL) {
-        struct exact_sums s = {rows, a, sums};
-        return dni_tasks_run(run, (rows->n + SUM_ROWS - 1) / SUM_ROWS, sum_rows, &s, err);
-    }
+dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, const dn_run *run, double *sums, dn_error *err) {
     size_t n_list = 0;
-    for (size_t k = 0; k < rows->n; k++)
+    for (size_t k = 0; k < rows->n; k++) {
+        sums[k] = 0;
         if (a[k] != 0)
             rows->support[n_list++] = (uint32_t)k;
+    }
+    if (n_list == 0)
+        return DN_OK;
+    if (rows->gram.exact != NULL || (!exact && rows->gram.single != NULL)) {
+        struct gram_sums s = {rows, n_list, a, sums};
+        return dni_tasks_run(run, (rows->n + SUM_ROWS - 1) / SUM_ROWS, sum_rows, &s, err);
+    }
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
     if (rows->own == NULL && !rows->identity) /* a Gram matrix stood for them so far */

@@ -30,7 +30,7 @@ DN_MUST_USE dn_status dni_smo_rows_make_exact(dni_smo_rows *rows, dn_error *err)
 DN_MUST_USE dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_error *err);
 /* Makes active [n_active] (ascending places among the variables) the active ones; at first all are. */
 DN_MUST_USE dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size_t n_active, dn_error *err);
-/* sums[k] ← Σ_i K_ki a_i over all variables k, in double. */
-DN_MUST_USE dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, const dn_run *run, double *sums, dn_error *err);
+/* sums[k] ← Σ_i K_ki a_i over all variables k, added up in double; `exact`: of K in double too, otherwise of what is at hand. */
+DN_MUST_USE dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, const dn_run *run, double *sums, dn_error *err);
 
 #endif
