@@ -62,10 +62,11 @@ static void check_predicts(const dn_model *model) {
     const size_t n_inputs = dn_encoder_n_inputs(encoder), n_scores = dn_model_n_scores(model), n_features = dn_encoder_n_features(encoder);
     double *raw = malloc((n_inputs + 1) * sizeof *raw), *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
     double *scores = malloc((n_scores + 1) * sizeof *scores), *parts = malloc((n_scores * n_features + 1) * sizeof *parts);
+    double *chances = malloc((classes->n + 1) * sizeof *chances), sum = 0;
     bool *candidates = malloc(classes->n * sizeof *candidates), outside = false;
     size_t label = SIZE_MAX;
     double distance = 0, density = 0;
-    CHECK(raw != NULL && workspace != NULL && scores != NULL && parts != NULL && candidates != NULL && classes->n >= 2);
+    CHECK(chances != NULL && raw != NULL && workspace != NULL && scores != NULL && parts != NULL && candidates != NULL && classes->n >= 2);
     for (size_t i = 0; i < n_inputs; i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
         raw[i] = i % 3 == 0                      ? (double)NAN
@@ -73,6 +74,7 @@ static void check_predicts(const dn_model *model) {
                                                  : 1;
     }
     const dn_prediction rows = {.label = &label,
+                                .probabilities = dn_model_has_probabilities(model) ? chances : NULL,
                                 .scores = scores,
                                 .candidates = candidates,
                                 .distance = &distance,
@@ -91,12 +93,18 @@ static void check_predicts(const dn_model *model) {
     if (dn_model_predict(model, (dn_raw_rows){1, raw, entries.start, entries.feature, entries.entry}, workspace, &rows) ==
         1) { /* 0: beyond what is finite */
         CHECK(label < classes->n || (label == DN_AMBIGUOUS && classes->n > 2));
+        for (size_t k = 0; dn_model_calibration(model) != NULL && rows.probabilities != NULL && k < classes->n; k++) {
+            CHECK(chances[k] >= 0 && chances[k] <= 1);
+            sum += chances[k];
+        }
+        CHECK(sum == 0 || fabs(sum - 1) < 1e-6);
         wire_predictions_rows(&answer, 1, &rows);
     }
     wire_predictions_end(&answer);
     wire_predictions_done(&answer);
     CHECK(!out.failed);
     buf_done(&out);
+    free(chances);
     free(raw);
     free(workspace);
     free(scores);
