@@ -177,7 +177,7 @@ static dn_status start(struct hard *h, dn_error *err) {
     dn_status status = dni_svm_combine(svm, svm->alpha, h->z, err);
     if (status == DN_OK)
         status = project(h, h->z, err);
-    for (size_t g = 0; g < h->corral.n_groups && status == DN_OK && joined; g++)
+    for (size_t g = 0; g < (h->two ? 2 : 1) && status == DN_OK && joined; g++)
         status = join(h, h->at[g], 1, &joined, err);
     if (status == DN_OK)
         status = locate(h, h->corral.beta, err);
@@ -270,7 +270,7 @@ static void find_rows(struct hard *h, size_t most) {
     h->n_batch = 0;
     for (size_t k = 0; k < h->corral.n; k++)
         own[h->corral.group[k]] += h->corral.beta[k] * point_dot(h, h->corral.index[k], h->p, along);
-    for (size_t g = 0; g < h->corral.n_groups; g++)
+    for (size_t g = 0; g < (h->two ? 2 : 1); g++)
         if (own[g] - h->least[g] > worst) {
             worst = own[g] - h->least[g];
             h->batch[0] = h->at[g];

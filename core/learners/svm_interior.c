@@ -26,9 +26,10 @@ double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots)
 static dn_status get_memory(dni_interior *ip, dn_error *err) {
     const size_t n = ip->svm->n, width = ip->svm->width;
     void *memory;
-    if (width > SIZE_MAX / 64 / width || n > SIZE_MAX / 128 - 4 * width * width)
-        return dn_error_set(err, DN_ERR_BUDGET, "interior_point for %zu features cannot be addressed; try dual_coordinate_descent",
-                            ip->svm->d);
+    if (width > SIZE_MAX / 64 / width || n > SIZE_MAX / 128 - 4 * width * width) {
+        dn_error_set(err, DN_ERR_BUDGET, "interior_point for %zu features cannot be addressed; try dual_coordinate_descent", ip->svm->d);
+        return DN_ERR_BUDGET;
+    }
     dn_status status = dn_run_alloc(ip->svm->run, n, sizeof *ip->index + 1, "the groups of rows", &memory, err);
     if (status != DN_OK)
         return status;
@@ -38,12 +39,17 @@ static dn_status get_memory(dni_interior *ip, dn_error *err) {
                           sizeof(double), "the interior point", &memory, err);
     if (status != DN_OK)
         return status;
-    double *next = memory;
-    double **const rows[] = {&ip->room, &ip->z, &ip->s, &ip->margin, &ip->omega, &ip->d_alpha, &ip->d_z, &ip->d_s, &ip->d_margin};
     ip->memory = memory;
-    for (size_t i = 0; i < ROW_ARRAYS; i++, next += n)
-        *rows[i] = next;
-    ip->v = next;
+    ip->room = memory;
+    ip->z = ip->room + n;
+    ip->s = ip->z + n;
+    ip->margin = ip->s + n;
+    ip->omega = ip->margin + n;
+    ip->d_alpha = ip->omega + n;
+    ip->d_z = ip->d_alpha + n;
+    ip->d_s = ip->d_z + n;
+    ip->d_margin = ip->d_s + n;
+    ip->v = ip->d_margin + n;
     ip->d_v = ip->v + width;
     ip->first = ip->d_v + width;
     ip->scale = ip->first + 2 * width;
@@ -67,9 +73,10 @@ static void choose_shift(dni_interior *ip) {
         ip->shift = NULL;
         return;
     }
-    memcpy(ip->shift, m->mean, d * sizeof *ip->shift);
-    for (size_t j = 0; j < width; j++)
+    for (size_t j = 0; j < width; j++) {
+        ip->shift[j] = j < d ? m->mean[j] : 0;
         ip->shift[width + j] = 1;
+    }
 }
 
 /* ---- the normal equations ------------------------------------------------------------------------------------------------------------------ */
