@@ -83,25 +83,11 @@ dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gr
 /* ---- sums ----------------------------------------------------------------------------------------------------------------------------------- */
 struct sums {
     const dni_points *points, *listed; /* rows, columns */
-    const uint32_t *list;              /* of the columns among the points; NULL: all */
-    const double *coef;
+    const double *coef;                /* [n_sums × listed] */
     size_t n_sums, room;
     double *sums, *work; /* work [slots × room]: of values, then TILE × CHUNK of them */
     const dn_run *run;
 };
-
-static void add_chunk(const struct sums *s, const double *k, size_t first, size_t n, double *sums) {
-    if (s->n_sums == 1) {
-        for (size_t j = 0; j < n; j++)
-            sums[0] += k[j] * s->coef[s->list == NULL ? first + j : s->list[first + j]];
-        return;
-    }
-    for (size_t j = 0; j < n; j++) {
-        const double *coef = s->coef + (s->list == NULL ? first + j : s->list[first + j]) * s->n_sums;
-        for (size_t m = 0; m < s->n_sums; m++)
-            sums[m] += k[j] * coef[m];
-    }
-}
 
 static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     const struct sums *s = arg;
@@ -116,23 +102,38 @@ static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
             return status;
         s->listed->layout->values(s->listed, &queries, first, n, (dni_wanted){.exact = values, .stride = CHUNK});
         for (size_t q = 0; q < queries.n; q++)
-            add_chunk(s, values + q * CHUNK, first, n, sums + q * s->n_sums);
+            for (size_t m = 0; m < s->n_sums; m++)
+                sums[q * s->n_sums + m] += s->points->lanes->dot(values + q * CHUNK, s->coef + m * s->listed->n + first, n);
     }
     return DN_OK;
 }
 
+/* out [n_sums × n] ← the coefficients of the points listed */
+static const double *gather(const uint32_t *list, size_t n, const double *coef, size_t n_sums, double *out) {
+    for (size_t k = 0; k < n; k++)
+        for (size_t m = 0; m < n_sums; m++)
+            out[m * n + k] = coef[(list == NULL ? k : list[k]) * n_sums + m];
+    return out;
+}
+
 dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t n_list, const double *coef, size_t n_sums,
                           const dn_run *run, double *sums, dn_error *err) {
-    struct sums s = {.points = points, .listed = points, .list = list, .coef = coef, .n_sums = n_sums, .sums = sums, .run = run};
+    struct sums s = {.points = points, .listed = points, .n_sums = n_sums, .sums = sums, .run = run};
     dni_points *listed = NULL;
+    void *memory = NULL;
     dn_status status = list == NULL ? DN_OK : dni_points_select(points, list, n_list, run, &listed, err);
     if (status == DN_OK && listed != NULL)
         s.listed = listed;
+    if (status == DN_OK)
+        status = dn_run_alloc(run, s.listed->n * n_sums, sizeof(double), "the coefficients of a kernel's sums", &memory, err);
+    if (status == DN_OK)
+        s.coef = gather(list, s.listed->n, coef, n_sums, memory);
     if (status == DN_OK)
         status = work_for(points, run, (size_t)TILE * CHUNK, &s.room, &s.work, err);
     if (status == DN_OK)
         status = dni_tasks_run(run, n_tiles(points->n), sums_task, &s, err);
     dn_run_free(run, s.work);
+    dn_run_free(run, memory);
     dni_points_free(listed);
     return status;
 }

@@ -2,6 +2,7 @@
  *   LANES_NAME(f)  its name for function f;   LANES_FOR  what makes the compiler build it for its processors
  *   LANES_SUM(s, x, y)  s + x·y as its vectors have it, LANES_SUM_SINGLE in float: written out, for compilers may take a single sum apart
  *   LANES_BYTES    of a vector;   LANES_AT_ONCE  queries of a group dealt with at once, so that their sums fit the registers; or neither: plain loops
+ *   LANES_TALLY    there is a tally and what belongs to it
  * No guard: it is made to be included more than once. */
 
 #ifdef LANES_BYTES
@@ -93,6 +94,20 @@ LANES_FOR static void LANES_NAME(distances)(dni_form form, const double *panel, 
                     out[l] = fabs(x[l] - z) > out[l] ? fabs(x[l] - z) : out[l];
         }
     }
+}
+
+LANES_FOR static double LANES_NAME(dot)(const double *x, const double *y, size_t n) {
+    double sum[DNI_PANEL] = {0}, total = 0;
+    size_t i = 0;
+    for (; i + DNI_PANEL <= n; i += DNI_PANEL)
+        for (size_t l = 0; l < DNI_PANEL; l++)
+            sum[l] += x[i + l] * y[i + l];
+    for (; i < n; i++)
+        total = LANES_SUM(total, x[i], y[i]);
+    for (size_t half = DNI_PANEL / 2; half > 0; half /= 2)
+        for (size_t l = 0; l < half; l++)
+            sum[l] += sum[l + half];
+    return sum[0] + total;
 }
 
 LANES_FOR static double LANES_NAME(square)(const double *x, size_t d, size_t stride) {
@@ -215,6 +230,7 @@ static const dni_lanes LANES_NAME(lanes) = {
     .products = LANES_NAME(block_all),
     .products_single = LANES_NAME(products_single),
     .distances = LANES_NAME(distances),
+    .dot = LANES_NAME(dot),
     .square = LANES_NAME(square),
     .square_single = LANES_NAME(square_single),
     .expand = LANES_NAME(expand),
@@ -222,4 +238,9 @@ static const dni_lanes LANES_NAME(lanes) = {
     .exponentials_single = LANES_NAME(exponentials_single),
     .counts = LANES_NAME(counts),
     .counts_single = LANES_NAME(counts_single),
+#ifdef LANES_TALLY
+    .tally = LANES_NAME(tally),
+    .look_up = LANES_NAME(look_up),
+    .look_up_single = LANES_NAME(look_up_single),
+#endif
 };

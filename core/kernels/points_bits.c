@@ -5,11 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORD = 64, AT_ONCE = 512, FEW_WORDS = 4 };
+enum { WORD = 64, AT_ONCE = 1024, FEW_WORDS = 4, MOST_BYTES = 255 };
 
 struct bits {
     uint64_t *words; /* [n × n_words] */
     size_t n_words;
+    uint64_t *planes; /* [d × n_blocks] the same by columns, 64 points a word; NULL: not used */
+    size_t n_blocks;
+    uint8_t *ones;       /* [64 × n_blocks] bits of each point, with planes */
+    size_t most;         /* of them */
     double *numbers;     /* [d + 1] 0, 1, 2 … */
     double *table;       /* [d + 1] the kernel's value of a number; NULL: it takes more than a number */
     float *table_single; /* [d + 1] */
@@ -84,11 +88,32 @@ static void free_bits(dni_points *p) {
     if (own == NULL)
         return;
     dn_run_free(p->run, own->words);
+    dn_run_free(p->run, own->planes);
+    dn_run_free(p->run, own->ones);
     dn_run_free(p->run, own->numbers);
     dn_run_free(p->run, own->table);
     dn_run_free(p->run, own->table_single);
     dn_run_free(p->run, own);
     p->own = NULL;
+}
+
+static dn_status make_planes(dni_points *p, struct bits *own, dn_error *err) {
+    void *planes = NULL, *ones = NULL;
+    own->n_blocks = p->n / WORD + (p->n % WORD != 0);
+    dn_status status = dn_run_alloc(p->run, own->n_blocks * p->d, sizeof(uint64_t), "the points of a kernel", &planes, err);
+    own->planes = planes;
+    if (status == DN_OK)
+        status = dn_run_alloc(p->run, own->n_blocks * WORD, 1, "the points of a kernel", &ones, err);
+    own->ones = ones;
+    for (size_t i = 0; status == DN_OK && i < p->n; i++) {
+        size_t n = 0;
+        for (size_t w = 0; w < own->n_words; w++)
+            for (uint64_t left = own->words[i * own->n_words + w]; left != 0; left &= left - 1, n++)
+                own->planes[(w * WORD + dni_lowest_bit(left)) * own->n_blocks + i / WORD] |= (uint64_t)1 << i % WORD;
+        own->ones[i] = (uint8_t)n;
+        own->most = n > own->most ? n : own->most;
+    }
+    return status;
 }
 
 /* Takes the words, also when it fails. */
@@ -102,7 +127,8 @@ static dn_status make(dni_points *p, uint64_t *words, dn_error *err) {
     }
     struct bits *own = p->own = memory;
     *own = (struct bits){.words = words, .n_words = words_of(p->d)};
-    return make_tables(p, own, err);
+    status = make_tables(p, own, err);
+    return status == DN_OK && p->d <= MOST_BYTES && p->lanes->tally != NULL ? make_planes(p, own, err) : status;
 }
 
 dn_status dni_bits_become(dni_points *p, uint64_t *bits, dn_error *err) {
@@ -165,6 +191,53 @@ static void measure_any(const dni_points *p, const dni_query *query, double *roo
     }
 }
 
+/* A query of 0 and 1: what the numbers of a table have at its counts. One of the tables is NULL. */
+struct counting {
+    const double *table;
+    const float *single;
+};
+
+static uint8_t columns_of(const uint64_t *bits, size_t n_words, uint8_t set[MOST_BYTES]) {
+    uint8_t n = 0;
+    for (size_t w = 0; w < n_words; w++)
+        for (uint64_t left = bits[w]; left != 0; left &= left - 1)
+            set[n++] = (uint8_t)(w * WORD + dni_lowest_bit(left));
+    return n;
+}
+
+static void count_by_columns(const dni_points *p, const uint64_t *bits, size_t first, size_t n, struct counting counting, double *out,
+                             float *single) {
+    const struct bits *own = p->own;
+    uint8_t set[MOST_BYTES], counts[AT_ONCE];
+    const size_t n_set = columns_of(bits, own->n_words, set), most = differences(p)      ? own->most + n_set
+                                                                     : own->most < n_set ? own->most
+                                                                                         : n_set;
+    const size_t n_table = (most < p->d ? most : p->d) + 1;
+    for (size_t done = 0; done < n;) {
+        const size_t at = first + done, word = at / WORD, low = at % WORD;
+        const size_t some = n - done < AT_ONCE - low ? n - done : AT_ONCE - low;
+        const uint8_t *ones = differences(p) ? own->ones + at : NULL;
+        p->lanes->tally(own->planes + word, own->n_blocks, set, n_set, (low + some + WORD - 1) / WORD, counts);
+        if (single != NULL)
+            p->lanes->look_up_single(counts + low, ones, n_set, counting.single, n_table, some, single + done);
+        else
+            p->lanes->look_up(counts + low, ones, n_set, counting.table, n_table, some, out + done);
+        done += some;
+    }
+}
+
+static void count_bits(const dni_points *p, const uint64_t *bits, size_t first, size_t n, struct counting counting, double *out,
+                       float *single) {
+    const struct bits *own = p->own;
+    const uint64_t *words = own->words + first * own->n_words;
+    if (own->planes != NULL)
+        count_by_columns(p, bits, first, n, counting, out, single);
+    else if (single != NULL)
+        p->lanes->counts_single(differences(p), bits, words, own->n_words, n, counting.single, single);
+    else
+        p->lanes->counts(differences(p), bits, words, own->n_words, n, counting.table, out);
+}
+
 static void values_of_query(const dni_points *p, const dni_queries *queries, size_t q, size_t first, size_t n, dni_wanted wanted) {
     const struct bits *own = p->own;
     const dni_query *query = &queries->of[q];
@@ -174,8 +247,7 @@ static void values_of_query(const dni_points *p, const dni_queries *queries, siz
         if (query->bits == NULL)
             measure_any(p, query, room, first + done, some, measure);
         else
-            p->lanes->counts(differences(p), query->bits, own->words + (first + done) * own->n_words, own->n_words, some, own->numbers,
-                             measure);
+            count_bits(p, query->bits, first + done, some, (struct counting){.table = own->numbers}, measure, NULL);
         dni_values_of(p, query, first + done, some, measure, wanted, q * wanted.stride + done);
         done += some;
     }
@@ -184,13 +256,13 @@ static void values_of_query(const dni_points *p, const dni_queries *queries, siz
 static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n, dni_wanted wanted) {
     const struct bits *own = p->own;
     for (size_t q = 0; q < queries->n; q++) {
-        const uint64_t *bits = queries->of[q].bits, *words = own->words + first * own->n_words;
+        const uint64_t *bits = queries->of[q].bits;
+        const struct counting counting = {own->table, own->table_single};
         if (own->table == NULL || bits == NULL || wanted.distances)
             values_of_query(p, queries, q, first, n, wanted);
-        else if (wanted.single != NULL)
-            p->lanes->counts_single(differences(p), bits, words, own->n_words, n, own->table_single, wanted.single + q * wanted.stride);
         else
-            p->lanes->counts(differences(p), bits, words, own->n_words, n, own->table, wanted.exact + q * wanted.stride);
+            count_bits(p, bits, first, n, counting, wanted.exact == NULL ? NULL : wanted.exact + q * wanted.stride,
+                       wanted.single == NULL ? NULL : wanted.single + q * wanted.stride);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
 #define DNI_HAVE_X86 1
 /* Before a function: compiled for processors since 2013, since 2017; to be called only where dni_cpu_is_… says so. */
 #define DNI_FOR_AVX2 __attribute__((target("avx2,fma,popcnt")))
