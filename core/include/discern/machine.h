@@ -20,7 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum dn_machine_kind { DN_MACHINE_LINEAR, DN_MACHINE_GAUSSIAN, DN_MACHINE_NAIVE_BAYES, DN_MACHINE_KERNEL, DN_MACHINE_NETWORK } dn_machine_kind;
+typedef enum dn_machine_kind {
+    DN_MACHINE_LINEAR,
+    DN_MACHINE_GAUSSIAN,
+    DN_MACHINE_NAIVE_BAYES,
+    DN_MACHINE_KERNEL,
+    DN_MACHINE_NETWORK
+} dn_machine_kind;
 
 typedef enum dn_covariance { DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL, DN_COVARIANCE_DIAGONAL } dn_covariance;
 
@@ -78,7 +84,8 @@ typedef struct dn_network {
     dn_activation activation;    /* h of every layer but the last, which gives the scores as they are */
     size_t n_layers;             /* 2 … DN_MAX_LAYERS, with that of the scores */
     size_t units[DN_MAX_LAYERS]; /* [n_layers] >= 1; the last n_scores */
-    double *w; /* layer after layer: the weights [inputs × units], input after input, and the biases [units]; inputs: n_features, then the units of the layer before */
+    double *
+        w; /* layer after layer: the weights [inputs × units], input after input, and the biases [units]; inputs: n_features, then the units of the layer before */
 } dn_network;
 
 typedef struct dn_machine {
