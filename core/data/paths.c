@@ -118,7 +118,7 @@ static dn_status grow_nodes(dni_paths *p, dn_error *err) {
 /* Each node's neighbours side by side, then each of them once. first[i + 1] counts, then points to the next free place of node i, then is where i ends. */
 static dn_status join(dni_paths *p, dn_error *err) {
     const size_t n = p->labels.n;
-    if (n > p->node_room || p->first == NULL) {
+    if (n > p->node_room || p->first == NULL || p->seen == NULL) {
         dn_status status = grow_nodes(p, err);
         if (status != DN_OK)
             return status;

@@ -8,6 +8,7 @@
 #include "learners/training.h"
 #include "predict/calibration.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +20,9 @@ const char *const dni_calibration_meanings[] = {
     "a rising step function of the score (isotonic regression): for a thousand rows and more", NULL};
 
 dn_calibration_method dni_calibration_method(const dn_params *params) {
-    size_t method = 0;
-    while (dn_params_has(params, "calibrate") && strcmp(dni_calibrations[method], dn_params_word(params, "calibrate")) != 0)
+    const char *word = dn_params_has(params, "calibrate") ? dn_params_word(params, "calibrate") : NULL;
+    size_t method = DN_CALIBRATION_NONE;
+    while (word != NULL && strcmp(dni_calibrations[method], word) != 0)
         method++;
     return (dn_calibration_method)method;
 }
@@ -109,6 +111,7 @@ static dn_status run_fold(struct calibrating *c, const dn_run *run, dn_error *er
 static dn_status run_folds(struct calibrating *c, dn_error *err) {
     const size_t n = c->request->source->n_rows;
     dn_status status = DN_OK;
+    assert(c->role != NULL);
     for (size_t f = 0; f < c->n_folds && status == DN_OK; f++) {
         dn_error why;
         dni_share share;

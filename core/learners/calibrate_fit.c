@@ -105,8 +105,8 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
     for (size_t i = 0; i < scored->n; i++)
         positive += is_positive(scored, i) ? weight_of(scored, i) : 0;
     /* without a slope the best intercept is the log-odds of the mean target */
-    const double share = (positive * p.high + (p.total - positive) * p.low) / p.total;
-    double at[2] = {0, log(share) - log1p(-share)};
+    const double share = (positive * p.high + (p.total - positive) * p.low) / p.total, flat = log(share) - log1p(-share);
+    double at[2] = {0, flat};
     bool done = !(p.deviation > 1e-14 * fabs(p.mean));
     p.deviation = done ? 1 : p.deviation;
     dn_status status = done ? DN_OK : measure(&p, at, &value, err);
@@ -114,6 +114,10 @@ dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_ca
         status = step(&p, at, &value, &done, err);
     if (status != DN_OK)
         return status;
+    if (!(at[0] > 0)) { /* F is convex: with a >= 0 its minimum is then the one of b alone */
+        at[0] = 0;
+        at[1] = flat;
+    }
     const double slope = at[0] / p.deviation / p.size, intercept = at[1] - at[0] * p.mean / p.deviation;
     if (!isfinite(slope) || !isfinite(intercept))
         return dn_error_set(err, DN_ERR_NUMERIC, "the scores are too small to be calibrated");

@@ -16,7 +16,8 @@ typedef struct dni_scored {
 
 /* Platt's sigmoid σ(slope·g + intercept): cross-entropy with targets (N₊ + 1)/(N₊ + 2) of positive and 1/(N₋ + 2) of negative rows, N their weights' sums, which keep it finite where the scores separate the
  * classes. Platt, in: Advances in Large Margin Classifiers, MIT Press 1999; by Newton's method with backtracking: Lin, Lin and Weng, Machine Learning 68, 2007. The loss is convex: the minimum is found to
- * rounding. Equal scores: slope 0. O(n) a step, some ten steps; polls. DN_ERR_NUMERIC: scores so small that the slope is beyond the numbers. */
+ * rounding. The slope is >= 0, as an isotonic calibrator does not fall: scores that are equal, or fall with their
+ * class, get slope 0. O(n) a step, some ten steps; polls. DN_ERR_NUMERIC: scores so small that the slope is beyond the numbers. */
 DN_MUST_USE dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_calibrator *out, dn_error *err);
 
 /* Isotonic regression: the non-decreasing function of the score that is nearest to 0 and 1 in weighted squares, by pooling adjacent violators (Ayer et al., Annals of Mathematical Statistics 26, 1955); rows of one

@@ -67,8 +67,8 @@ static void check_calibration(struct job_request *r) {
                    "needs at least 2 training rows of every class, and the smallest class of \"%s\" has %" PRId64, r->spec.target.name,
                    least);
     else if (all > 0 && least < folds)
-        job_request_warn(r, "the calibration will have %" PRId64 " folds, not %" PRId64 ": so many training rows has the smallest class",
-                         least, folds);
+        job_request_warn(r, "the calibration has %" PRId64 " folds, not %" PRId64 ": the smallest class has %" PRId64 " training rows",
+                         least, folds, least); /* as the training says it */
 }
 
 /* ---- another dataset ---- */

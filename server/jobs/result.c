@@ -232,6 +232,8 @@ void result_warnings_write(const dn_train_result *r, const char *before, struct 
     else
         buf_putc(out, '[');
     for (size_t i = 0; i < r->report.n_warnings; i++) {
+        if (before && strstr(before, r->report.warnings[i])) /* it was foreseen in the same words */
+            continue;
         if (out->size > 1)
             buf_putc(out, ',');
         json_escape(out, r->report.warnings[i], strlen(r->report.warnings[i]));

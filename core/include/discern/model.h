@@ -117,7 +117,7 @@ const dn_machine *dn_model_machine(const dn_model *model, size_t i); /* the mode
  * dn_decision_probabilities makes p of dn_calibrated_decision. Labels stay those of the scores: near the boundary the label may be another class than the most probable one. */
 typedef enum dn_calibration_method { DN_CALIBRATION_NONE, DN_CALIBRATION_PLATT, DN_CALIBRATION_ISOTONIC } dn_calibration_method;
 typedef struct dn_calibrator {
-    double slope, intercept; /* platt: log-odds = slope·g + intercept */
+    double slope, intercept; /* platt: log-odds = slope·g + intercept, slope >= 0 */
     size_t n;                /* isotonic: steps, at least 1 */
     double *score;           /* [n] ascending, with … */
     double *probability; /* [n] … the probabilities there, ascending, within [1e-15, 1 − 1e-15]; straight lines between, constant beyond */
