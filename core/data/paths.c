@@ -103,26 +103,23 @@ static dn_status read_edges(dni_paths *p, const char *text, size_t n, dn_error *
 }
 
 /* ---- neighbours -------------------------------------------------------------------------------------------------------------------------- */
-static dn_status grow_nodes(dni_paths *p, dn_error *err) {
+static bool grow_nodes(dni_paths *p) {
     const size_t room = p->labels.n + p->labels.n / 2 + 64, bytes = (room + 2) * sizeof *p->first;
     uint32_t *first = realloc(p->first, bytes);
     p->first = first == NULL ? p->first : first;
     uint32_t *seen = realloc(p->seen, bytes);
     p->seen = seen == NULL ? p->seen : seen;
     if (first == NULL || seen == NULL)
-        return no_memory(2 * bytes, err);
+        return false;
     p->node_room = room;
-    return DN_OK;
+    return true;
 }
 
 /* Each node's neighbours side by side, then each of them once. first[i + 1] counts, then points to the next free place of node i, then is where i ends. */
 static dn_status join(dni_paths *p, dn_error *err) {
     const size_t n = p->labels.n;
-    if (n > p->node_room || p->first == NULL || p->seen == NULL) {
-        dn_status status = grow_nodes(p, err);
-        if (status != DN_OK)
-            return status;
-    }
+    if (((p->node_room == 0 || n > p->node_room) && !grow_nodes(p)) || p->first == NULL || p->seen == NULL)
+        return no_memory(3 * n * sizeof *p->first, err);
     memset(p->first, 0, (n + 2) * sizeof *p->first);
     memset(p->seen, 0, (n + 1) * sizeof *p->seen);
     for (size_t e = 0; e < 2 * p->n_edges; e++)

@@ -21,9 +21,9 @@ const char *const dni_calibration_meanings[] = {
 
 dn_calibration_method dni_calibration_method(const dn_params *params) {
     const char *word = dn_params_has(params, "calibrate") ? dn_params_word(params, "calibrate") : NULL;
-    size_t method = DN_CALIBRATION_NONE;
-    while (word != NULL && strcmp(dni_calibrations[method], word) != 0)
-        method++;
+    size_t method = word == NULL ? DN_CALIBRATION_NONE : DN_CALIBRATION_ISOTONIC;
+    while (method > DN_CALIBRATION_NONE && strcmp(dni_calibrations[method], word) != 0)
+        method--;
     return (dn_calibration_method)method;
 }
 

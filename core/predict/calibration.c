@@ -6,7 +6,8 @@
 
 /* ---- life -------------------------------------------------------------------------------------------------------------------------------- */
 static dn_status no_memory(dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY, "a calibration needs memory which the system does not have");
+    dn_error_set(err, DN_ERR_MEMORY, "a calibration needs memory which the system does not have");
+    return DN_ERR_MEMORY;
 }
 
 dn_status dni_calibration_new(dn_calibration_method method, size_t folds, size_t n_scores, dn_calibration **out, dn_error *err) {
