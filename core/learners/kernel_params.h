@@ -54,7 +54,8 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
          .minimum = -(double)INFINITY,                                                                                                     \
          .maximum = (double)INFINITY,                                                                                                      \
          .choices = dni_kernel_covariances,                                                                                                \
-         .choice_meanings = dni_kernel_covariance_meanings},                                                                               \
+         .choice_meanings = dni_kernel_covariance_meanings,                                                                                \
+         .matrix = true},                                                                                                                  \
     {                                                                                                                                      \
         .name = "kernel.normalize", .type = DN_PARAM_BOOLEAN,                                                                              \
         .meaning = "Divide K(x, z) by the root of K(x, x) K(z, z): every row has length 1 in the kernel's space.", .default_number = 0     \

@@ -88,7 +88,7 @@ static const json_t *item_of(const struct setting *s, const json_t *value, size_
 static dn_status set_list(struct job_request *r, dn_params *params, struct setting *s, const json_t *value, dn_error *err) {
     const dn_param *param = dn_algorithm_param(params->algorithm, s->name);
     const size_t before = job_request_faults(r);
-    if (param->type == DN_PARAM_LIST && !param->distribution && !measure(r, s, value))
+    if (param->type == DN_PARAM_LIST && param->matrix && !measure(r, s, value))
         return DN_OK;
     const size_t n = json_array_size(value) * (s->width > 0 ? s->width : 1);
     const bool taken = param->type == DN_PARAM_LIST && n <= DN_MAX_LIST;
