@@ -19,3 +19,10 @@ train xor-basis xor logistic '{"lambda":1e-4}' '{"features":{"basis":[{"type":"d
 same "features it was trained on" "$(weights xor-basis .features)" '["distance(1)","distance(2)"]'
 same "classes of (0,0), (0,1), (1,0), (1,1)" "$(ask xor-basis "$points" '[.predictions[].label]')" '[0,1,1,0]'
 holds "points of 4 that it gets right" "$(result '.metrics.train.accuracy * 4')" == 4
+
+say "Or the method finds such features by itself: two logistic units between the points and the decision, learned together with it. Each draws a line, and a third line is drawn in the plane of what the two say. Where learning ends depends on its start; ten are made, and the best is kept."
+train xor-cascade xor mlp '{"layers":[2],"activation":"sigmoid"}'
+same "units of its two layers" "$(weights xor-cascade '[.layers[].units]')" '[2,1]'
+holds "random starts" "$(result .details.starts)" == 10
+same "classes of (0,0), (0,1), (1,0), (1,1)" "$(ask xor-cascade "$points" '[.predictions[].label]')" '[0,1,1,0]'
+holds "points of 4 that it gets right" "$(result '.metrics.train.accuracy * 4')" == 4
