@@ -56,7 +56,7 @@ static inline dn_status dni_slot_text(const dni_encoding_slot *slot, const dn_en
     const uint32_t start = view->strings.start[code];
     dn_status status =
         dn_encoder_text(encoder, i, view->strings.bytes + start, view->strings.start[code + 1] - start, slot->work, feature, value, n, err);
-    return status == DN_OK ? DN_OK : dni_text_blame(status, encoder->inputs[i].name, (int64_t)(slot->first_row + row), err);
+    return status == DN_OK ? DN_OK : dni_text_blame(status, encoder->inputs[i].name, slot->first_row + row, err);
 }
 
 /* DN_ERR_DATA (field, row) when a category of inputs first … first + n - 1 of the tile's rows was never seen in training; weight: by source row, or NULL; rows of weight 0 may have any. */

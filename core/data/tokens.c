@@ -23,14 +23,13 @@ dn_status dni_characters(const char *text, size_t length, uint32_t *out, size_t 
     return DN_OK;
 }
 
-dn_status dni_text_blame(dn_status status, const char *column, int64_t row, dn_error *err) {
+dn_status dni_text_blame(dn_status status, const char *column, size_t row, dn_error *err) {
     if (status != DN_ERR_DATA || err == NULL)
         return status;
     const dn_error own = *err;
     dn_error_clear(err);
-    dn_error_set(err, status, "column \"%s\": %s", column, own.message);
+    dn_error_set(err, status, "column \"%.128s\", row %zu: %s", column, row, own.message);
     dn_error_set_field(err, column);
-    if (row >= 0)
-        dn_error_set_row(err, row);
+    dn_error_set_row(err, (int64_t)row);
     return status;
 }

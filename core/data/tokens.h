@@ -43,7 +43,7 @@ static inline size_t dni_tokens_next(dni_tokens *tokens, const char **token) {
  * DN_ERR_DATA: there are more; the message names no column. */
 DN_MUST_USE dn_status dni_characters(const char *text, size_t length, uint32_t *out, size_t *n, dn_error *err);
 
-/* Adds the column and the row (-1: unknown) to an error that a text has caused. */
-dn_status dni_text_blame(dn_status status, const char *column, int64_t row, dn_error *err);
+/* Adds the column and the row to an error that a text has caused. */
+dn_status dni_text_blame(dn_status status, const char *column, size_t row, dn_error *err);
 
 #endif

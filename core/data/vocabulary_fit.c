@@ -133,7 +133,7 @@ static dn_status count_text(const struct fit *fit, struct slot *slot, const char
     dn_status status = characters ? count_characters(slot, text, length, units, err)
                                   : dni_tokens_begin(&slot->tokens, spec->weighting, spec->keep_case, spec->length, text, length, err);
     if (status != DN_OK)
-        return dni_text_blame(status, fit->rows->source->columns[fit->column].name, (int64_t)row, err);
+        return dni_text_blame(status, fit->rows->source->columns[fit->column].name, row, err);
     return characters ? DN_OK : count_words(fit, slot, row, units, err);
 }
 

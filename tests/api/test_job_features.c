@@ -333,7 +333,7 @@ static void test_graphs(void **state) {
     status_check(call_upload("/v1/datasets/broken?types=g:text", "g,y\na-b b-c,ring\na-b,chain\nc-,ring\nd-a,chain\n"), 201);
     r = job_wait(job_post(JOB("broken", "y", "'text':{'weighting':'paths'}")));
     assert_string_equal(string_at(r, "/state"), "failed");
-    assert_non_null(strstr(r->body, "edge 1, \\\"c-\\\", must be two labels"));
+    assert_non_null(strstr(r->body, "column \\\"g\\\", row 2: edge 1, \\\"c-\\\", must be two labels"));
 }
 
 /* All different words are counted before the vocabulary is chosen: the plan has the memory for them. */

@@ -344,7 +344,7 @@ static void malformed_edges(void **state) {
             assert_string_equal(err.field, COLUMN);
             assert_int_equal(err.row, way == 1 ? -1 : 3);
             assert_non_null(strstr(err.message, bad[k].why));
-            assert_true((strstr(err.message, "column \"" COLUMN "\": ") == err.message) == (way != 1));
+            assert_true((strstr(err.message, "column \"" COLUMN "\", row 3: ") == err.message) == (way != 1));
             if (rows != NULL)
                 dn_rows_free(rows);
             dn_text_work_free(work);
