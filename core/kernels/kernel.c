@@ -67,5 +67,7 @@ double dni_cosine_distance(double product, double square_x, double square_z) {
 }
 
 double dni_kernel_normalized(double value, double self_x, double self_z) {
+    if (!isfinite(self_x)) /* a row far beyond the points */
+        return (double)NAN;
     return self_x > 0 && self_z > 0 ? value / sqrt(self_x * self_z) : 0;
 }

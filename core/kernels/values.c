@@ -16,7 +16,7 @@ static double cut(double value) {
 }
 
 double dni_self_of(const dn_kernel *kernel, double square) {
-    return cut(dni_kernel_of_product(kernel, square));
+    return dni_kernel_of_product(kernel, square);
 }
 
 /* ---- points --------------------------------------------------------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static void of_products(const dni_points *p, const dni_query *query, size_t firs
     if (p->kernel.type == DN_KERNEL_POLYNOMIAL || p->kernel.type == DN_KERNEL_SIGMOID)
         for (size_t k = 0; k < n; k++)
             t[k] = dni_kernel_of_product(&p->kernel, t[k]);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; !query->outside && k < n; k++)
         t[k] = cut(t[k]);
     if (p->kernel.normalize)
         for (size_t k = 0; k < n; k++)

@@ -189,20 +189,32 @@ static void outliers(void **state) {
     km_rows_done(&r);
 }
 
-/* A row whose score is no number is told, and nothing of those before it is lost. */
+/* A row whose score is no number is told, and nothing of those before it is lost; far from all support vectors a kernel of distances is 0. */
 static void rows_beyond_the_numbers(void **state) {
     (void)state;
-    struct km_rows r = km_rows_new(KM_DENSE);
-    const dn_kernel kernel = {.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 4, .n_features = r.d};
-    dn_model *model = km_model(&r, &kernel, 1, DN_DECISION_ONE_VS_ONE, 0);
-    double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), g[KM_ROWS], again[KM_ROWS];
-    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}), r.n);
-    r.raw.value[4 * 21] = 1e300; /* the row's age */
-    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = again}), 21);
-    assert_memory_equal(g, again, 21 * sizeof *g);
-    free(workspace);
-    dn_model_unref(model);
-    km_rows_done(&r);
+    const dn_kernel kernels[] = {{.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 4},
+                                 {.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 2, .normalize = true},
+                                 {.type = DN_KERNEL_LINEAR, .normalize = true},
+                                 {.type = DN_KERNEL_RBF, .width = 3},
+                                 {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_MANHATTAN, .width = 3}};
+    for (size_t way = KM_SPARSE; way <= KM_DENSE; way++)
+        for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+            struct km_rows r = km_rows_new((enum km_way)way);
+            dn_kernel kernel = kernels[k];
+            kernel.n_features = r.d;
+            dn_model *model = km_model(&r, &kernel, 1, DN_DECISION_ONE_VS_ONE, 0);
+            double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), g[KM_ROWS], again[KM_ROWS];
+            assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}), r.n);
+            r.raw.value[4 * 21] = 1e300; /* the row's age */
+            const size_t n = dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = again});
+            assert_int_equal(n, k < 3 ? 21 : r.n);
+            assert_true(k < 3 || again[21] == dn_model_intercept(model)[0]);
+            assert_memory_equal(g, again, 21 * sizeof *g);
+            assert_true(n == 21 || memcmp(g + 22, again + 22, (r.n - 22) * sizeof *g) == 0);
+            free(workspace);
+            dn_model_unref(model);
+            km_rows_done(&r);
+        }
 }
 
 /* No support vector at all: the score is w0. */
