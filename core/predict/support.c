@@ -1,6 +1,7 @@
 /* Support vectors and the machines over them. */
 #include "predict/support.h"
 #include "kernels/points.h"
+#include "linalg/vector.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -164,22 +165,26 @@ void dni_kernel_machine_free(dn_kernel_machine *machine) {
     free(machine);
 }
 
-/* Four sums, because a single one would wait for itself. */
-void dni_kernel_machine_scores(const dn_kernel_machine *machine, const double *k, size_t stride, size_t n_rows, double *score,
-                               size_t score_stride) {
+/* Σ c_i k[index_i]: four sums, because a single one would wait for itself. */
+static double gathered(const dn_kernel_machine *machine, const double *k) {
     const uint32_t *index = machine->index;
     const double *coef = machine->coef;
     const size_t n = machine->n, whole = n - n % 4;
-    for (size_t r = 0; r < n_rows; r++, k += stride) {
-        double sum[4] = {0};
-        for (size_t i = 0; i < whole; i += 4) {
-            sum[0] += coef[i] * k[index[i]];
-            sum[1] += coef[i + 1] * k[index[i + 1]];
-            sum[2] += coef[i + 2] * k[index[i + 2]];
-            sum[3] += coef[i + 3] * k[index[i + 3]];
-        }
-        for (size_t i = whole; i < n; i++)
-            sum[i - whole] += coef[i] * k[index[i]];
-        score[r * score_stride] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + machine->w0;
+    double sum[4] = {0};
+    for (size_t i = 0; i < whole; i += 4) {
+        sum[0] += coef[i] * k[index[i]];
+        sum[1] += coef[i + 1] * k[index[i + 1]];
+        sum[2] += coef[i + 2] * k[index[i + 2]];
+        sum[3] += coef[i + 3] * k[index[i + 3]];
     }
+    for (size_t i = whole; i < n; i++)
+        sum[i - whole] += coef[i] * k[index[i]];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+void dni_kernel_machine_scores(const dn_kernel_machine *machine, const double *k, size_t stride, size_t n_rows, double *score,
+                               size_t score_stride) {
+    const bool all = machine->n == machine->support->x.n_rows; /* then index_i is i */
+    for (size_t r = 0; r < n_rows; r++, k += stride)
+        score[r * score_stride] = (all ? dni_dot(machine->coef, k, machine->n) : gathered(machine, k)) + machine->w0;
 }
