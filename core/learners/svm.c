@@ -62,7 +62,8 @@ static const dn_param params[] = {
      .word = "auto"},
     {.name = "max_iterations",
      .type = DN_PARAM_INTEGER,
-     .meaning = "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), thousands of pairs of smo "
+     .meaning = "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), a fiftieth of the steps to a "
+                "hard margin, thousands of pairs of smo "
                 "(auto: what 10 "
                 "million or 100 for each row make, whatever is more).",
      .default_choice = "auto",

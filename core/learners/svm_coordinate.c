@@ -273,20 +273,19 @@ static dn_status close_in(struct coordinate *c, double step, dn_error *err) {
     }
 }
 
-/* The first b is that of a penalised intercept, roughly. */
-static dn_status find_start(struct coordinate *c, dni_svm_options *options, dn_error *err) {
+/* The first b, α and epsilon are those of a penalised intercept, which is found without a search and is seldom far. */
+static dn_status find_start(struct coordinate *c, dn_error *err) {
     dni_svm_linear *svm = c->svm;
     const dni_svm_options *own = svm->options;
-    *options = *own;
-    options->intercept = DNI_SVM_PENALISED;
-    svm->options = options;
+    dni_svm_options penalised = *own;
+    penalised.intercept = DNI_SVM_PENALISED;
+    svm->options = &penalised;
     prepare(c);
-    dn_status status = descend(c, err);
+    dn_status status = solve_fixed(c, err);
     svm->options = own;
     prepare(c);
     if (status != DN_OK)
         return status;
-    memcpy(svm->alpha, c->alpha, svm->n * sizeof *svm->alpha);
     dni_svm_balance(svm, svm->alpha);
     status = judge(c, err);
     c->b = c->out->w0;
@@ -294,11 +293,9 @@ static dn_status find_start(struct coordinate *c, dni_svm_options *options, dn_e
 }
 
 static dn_status solve_free(struct coordinate *c, dn_error *err) {
-    dni_svm_options options;
-    dn_status status = find_start(c, &options, err);
-    for (double step = 0.1; status == DN_OK && !c->out->certified && !spent(c) && c->epsilon > LAST_EPSILON;
-         step = fmin(step, c->epsilon)) {
-        status = close_in(c, step, err);
+    dn_status status = find_start(c, err);
+    while (status == DN_OK && !c->out->certified && !spent(c) && c->epsilon > LAST_EPSILON) {
+        status = close_in(c, c->epsilon, err);
         c->b = c->out->w0;
         lower_epsilon(c);
     }
@@ -309,9 +306,11 @@ dn_status dni_svm_coordinate(dni_svm_linear *svm, dni_svm_solution *out, dn_erro
     struct coordinate c = {.svm = svm, .epsilon = FIRST_EPSILON, .out = out};
     void *memory = NULL, *index = NULL;
     dn_status status = get_memory(&c, &memory, &index, err);
-    if (status == DN_OK) {
+    if (status == DN_OK && svm->options->intercept == DNI_SVM_FREE) {
+        status = solve_free(&c, err);
+    } else if (status == DN_OK) {
         prepare(&c);
-        status = svm->options->intercept == DNI_SVM_FREE ? solve_free(&c, err) : solve_fixed(&c, err);
+        status = solve_fixed(&c, err);
     }
     dn_run_free(svm->run, memory);
     dn_run_free(svm->run, index);

@@ -8,18 +8,28 @@
 
 #include <string.h>
 
+/* An α at its upper border, which the sums of rounding may have missed. */
+static bool at_border(const dni_svm_linear *svm, size_t i, double a) {
+    return !svm->options->squared && a >= svm->upper[i] * (1 - 1e-9);
+}
+
 void dni_svm_balance(const dni_svm_linear *svm, double *alpha) {
-    double sum[2] = {0, 0};
+    double sum[2] = {0, 0}, inside[2] = {0, 0};
     if (svm->options->intercept != DNI_SVM_FREE)
         return;
-    for (size_t i = 0; i < svm->n; i++)
-        sum[svm->sign[i] > 0] += alpha[i];
+    for (size_t i = 0; i < svm->n; i++) {
+        const bool positive = svm->sign[i] > 0;
+        sum[positive] += alpha[i];
+        inside[positive] += at_border(svm, i, alpha[i]) ? 0 : alpha[i];
+    }
     const size_t more = sum[1] > sum[0];
-    const double factor = sum[more] > 0 ? sum[!more] / sum[more] : 1;
-    if (sum[more] - sum[!more] <= 1e-14 * sum[more])
+    const double excess = sum[more] - sum[!more];
+    if (excess <= 1e-14 * sum[more])
         return;
+    const bool enough = inside[more] > excess; /* then α at the border stay there */
+    const double factor = enough ? 1 - excess / inside[more] : sum[!more] / sum[more];
     for (size_t i = 0; i < svm->n; i++)
-        if ((svm->sign[i] > 0) == (more == 1))
+        if ((svm->sign[i] > 0) == (more == 1) && !(enough && at_border(svm, i, alpha[i])))
             alpha[i] *= factor;
 }
 
@@ -48,14 +58,14 @@ static void choose_intercept(dni_svm_linear *svm, double *work, dni_svm_solution
 /* Slack and counts; returns the loss Σ U s or Σ U s². */
 static double count_rows(const dni_svm_linear *svm, dni_svm_solution *out) {
     const bool squared = svm->options->squared;
-    const double w0 = svm->w[svm->d], near = 1e-9;
+    const double w0 = svm->w[svm->d];
     double loss = 0;
     out->n_support = out->n_bounded = out->n_slack_positive = out->n_slack_over_one = out->slack_sum = 0;
     for (size_t i = 0; i < svm->n; i++) {
         const double u = svm->upper[i], a = svm->alpha[i], m = svm->sign[i] * (svm->score[i] + w0), s = m < 1 ? 1 - m : 0;
         if (!(u > 0))
             continue;
-        const bool bounded = !squared && a >= u * (1 - near);
+        const bool bounded = at_border(svm, i, a);
         loss += u * (squared ? s * s : s);
         out->n_support += a > 0;
         out->n_bounded += bounded;

@@ -70,7 +70,7 @@ void dni_svm_hinge_intercept(const dni_svm_linear *svm, const double *score, dou
 double dni_svm_squared_intercept(const dni_svm_linear *svm, const double *score, double start);
 
 /* ---- svm_judge.c ---- */
-/* Makes Σαt = 0 for a free intercept: α of the class that has more are made smaller, all by the same factor. */
+/* Makes Σαt = 0 for a free intercept: α of the class that has more are made smaller by one factor, those below their border alone if that is enough. */
 void dni_svm_balance(const dni_svm_linear *svm, double *alpha);
 /* svm->w ← v with the best intercept (v NULL: w of svm->alpha; it may be svm->w), and all that is said of it and of svm->alpha. work [2n]. Two passes. */
 DN_MUST_USE dn_status dni_svm_judge(dni_svm_linear *svm, const double *v, double *work, dni_svm_solution *out, dn_error *err);

@@ -156,6 +156,23 @@ static void columns(void **state) {
     problem_done(&far);
 }
 
+/* Rows that are all alike: the larger class has it, w = 0, and nobody knows a margin. */
+static void nothing_to_tell(void **state) {
+    static const double x[] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2}, target[] = {0, 1, 0, 0, 1};
+    (void)state;
+    for (dni_svm_solver solver = DNI_SVM_INTERIOR_POINT; solver <= DNI_SVM_DUAL_COORDINATE_DESCENT; solver++) {
+        struct problem t = problem_of(x, target, NULL, 5, 2, false);
+        const dni_svm_options o = options_of(solver, DNI_SVM_FREE, 1);
+        struct fit fit = fit_svm(&t, o);
+        assert_solved(&t, &fit, &o);
+        assert_true(fit.out.w[0] == 0 && fit.out.w[1] == 0 && isnan(detail(&fit.report, "margin")));
+        assert_near(fit.report.objective, 4, 1e-6);
+        assert_near(fit.out.w0[0], -1, 1e-6);
+        fit_done(&fit);
+        problem_done(&t);
+    }
+}
+
 static void too_few_iterations(void **state) {
     (void)state;
     struct problem t = problem_cloud(300, 6, 0, 2, false, false);
@@ -186,6 +203,7 @@ int main(void) {
         cmocka_unit_test(room_of_the_intercept),
         cmocka_unit_test(columns),
         cmocka_unit_test(too_few_iterations),
+        cmocka_unit_test(nothing_to_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
