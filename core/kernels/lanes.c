@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SINGLE_COLUMNS = 64 }; /* of a partial sum in float */
+enum { SINGLE_COLUMNS = 64, COLUMNS = 32 }; /* of a partial sum in float; of a panel at once */
 
 #define LANES_NAME(f) plain_##f
 #define LANES_FOR

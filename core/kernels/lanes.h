@@ -14,12 +14,12 @@
 #define DNI_GROUP 8  /* queries: number k of query q is at [k · DNI_GROUP + q] */
 
 typedef struct dni_lanes {
-    /* out [n × DNI_PANEL] ← x'z for the first n of the group's queries */
-    void (*products)(const double *panel, const double *group, size_t d, size_t n, double *out);
+    /* out [n × DNI_PANEL] ← x'z for n queries, whose groups begin `stride` numbers apart */
+    void (*products)(const double *panel, const double *groups, size_t stride, size_t d, size_t n, double *out);
     /* The same in float, whose partial sums of 64 columns are added in double: off by some 2⁻²⁴ of Σ|x_j z_j|, less by luck. */
-    void (*products_single)(const float *panel, const float *group, size_t d, size_t n, double *out);
+    void (*products_single)(const float *panel, const float *groups, size_t stride, size_t d, size_t n, double *out);
     /* out ← Σ(x − z)², Σ|x − z| or max|x − z|, by the form */
-    void (*distances)(dni_form form, const double *panel, const double *group, size_t d, size_t n, double *out);
+    void (*distances)(dni_form form, const double *panel, const double *groups, size_t stride, size_t d, size_t n, double *out);
     double (*dot)(const double *x, const double *y, size_t n); /* in an order of additions that n alone decides */
     /* x'x of a row whose numbers are `stride` apart: what the products above make of it, to the last bit */
     double (*square)(const double *x, size_t d, size_t stride);

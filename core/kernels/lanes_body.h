@@ -10,14 +10,15 @@ typedef DNI_VECTOR(double, LANES_BYTES) LANES_NAME(doubles);
 typedef DNI_VECTOR(float, LANES_BYTES) LANES_NAME(floats);
 #define VECTORS 2 /* of points at once */
 
-/* Products of `queries` queries with 2 vectors of points; everything is known when it is compiled but d. */
+/* Products of `queries` queries with 2 vectors of points, added to `out` if there is more than these columns; everything is known when it is compiled but d and that. */
 #define PRODUCTS_BLOCK(name, type, vector)                                                                                                 \
-    LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(name)(const type *panel, const type *group, size_t d, size_t queries, type *out) {         \
+    LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(name)(const type *panel, const type *group, size_t d, size_t queries, bool more,           \
+                                                      type *out) {                                                                         \
         enum { LANES = LANES_BYTES / sizeof(type) };                                                                                       \
         vector sum[LANES_AT_ONCE][VECTORS];                                                                                                \
         for (size_t q = 0; q < queries; q++)                                                                                               \
             for (size_t v = 0; v < VECTORS; v++)                                                                                           \
-                sum[q][v] = (vector){0};                                                                                                   \
+                sum[q][v] = more ? *(const vector *)(out + q * DNI_PANEL + v * LANES) : (vector){0};                                       \
         for (size_t k = 0; k < d; k++) {                                                                                                   \
             const vector *points = (const vector *)(panel + k * DNI_PANEL);                                                                \
             const type *query = group + k * DNI_GROUP;                                                                                     \
@@ -29,19 +30,19 @@ typedef DNI_VECTOR(float, LANES_BYTES) LANES_NAME(floats);
             for (size_t v = 0; v < VECTORS; v++)                                                                                           \
                 *(vector *)(out + q * DNI_PANEL + v * LANES) = sum[q][v];                                                                  \
     }                                                                                                                                      \
-    LANES_FOR static void LANES_NAME(name##_all)(const type *panel, const type *group, size_t d, size_t n, type *out) {                    \
+    LANES_FOR static void LANES_NAME(name##_all)(const type *panel, const type *group, size_t d, size_t n, bool more, type *out) {         \
         enum { STEP = VECTORS * LANES_BYTES / sizeof(type) };                                                                              \
         for (size_t first = 0; first < DNI_PANEL; first += STEP)                                                                           \
             for (size_t q = 0; q < n;) {                                                                                                   \
                 const size_t at = q;                                                                                                       \
                 if (n - q >= LANES_AT_ONCE) {                                                                                              \
-                    LANES_NAME(name)(panel + first, group + at, d, LANES_AT_ONCE, out + at * DNI_PANEL + first);                           \
+                    LANES_NAME(name)(panel + first, group + at, d, LANES_AT_ONCE, more, out + at * DNI_PANEL + first);                     \
                     q += LANES_AT_ONCE;                                                                                                    \
                 } else if (n - q >= LANES_AT_ONCE / 2) {                                                                                   \
-                    LANES_NAME(name)(panel + first, group + at, d, LANES_AT_ONCE / 2, out + at * DNI_PANEL + first);                       \
+                    LANES_NAME(name)(panel + first, group + at, d, LANES_AT_ONCE / 2, more, out + at * DNI_PANEL + first);                 \
                     q += LANES_AT_ONCE / 2;                                                                                                \
                 } else {                                                                                                                   \
-                    LANES_NAME(name)(panel + first, group + at, d, 1, out + at * DNI_PANEL + first);                                       \
+                    LANES_NAME(name)(panel + first, group + at, d, 1, more, out + at * DNI_PANEL + first);                                 \
                     q++;                                                                                                                   \
                 }                                                                                                                          \
             }                                                                                                                              \
@@ -52,8 +53,8 @@ PRODUCTS_BLOCK(block_single, float, LANES_NAME(floats))
 #undef VECTORS
 #else
 #define PRODUCTS_BLOCK(name, type)                                                                                                         \
-    static void LANES_NAME(name##_all)(const type *panel, const type *group, size_t d, size_t n, type *out) {                              \
-        memset(out, 0, n *DNI_PANEL * sizeof *out);                                                                                        \
+    static void LANES_NAME(name##_all)(const type *panel, const type *group, size_t d, size_t n, bool more, type *out) {                   \
+        memset(out, 0, more ? 0 : n *DNI_PANEL * sizeof *out);                                                                             \
         for (size_t k = 0; k < d; k++)                                                                                                     \
             for (size_t q = 0; q < n; q++)                                                                                                 \
                 for (size_t l = 0; l < DNI_PANEL; l++)                                                                                     \
@@ -64,25 +65,42 @@ PRODUCTS_BLOCK(block_single, float)
 #undef PRODUCTS_BLOCK
 #endif
 
-LANES_FOR static void LANES_NAME(products_single)(const float *panel, const float *group, size_t d, size_t n, double *out) {
+/* A few columns of the panel stay in the nearest cache while all groups pass. */
+LANES_FOR static void LANES_NAME(products)(const double *panel, const double *groups, size_t stride, size_t d, size_t n, double *out) {
+    for (size_t i = 0; d == 0 && i < n * DNI_PANEL; i++)
+        out[i] = 0;
+    for (size_t k = 0; k < d; k += COLUMNS) {
+        const size_t count = d - k < COLUMNS ? d - k : COLUMNS;
+        for (size_t q = 0; q < n; q += DNI_GROUP)
+            LANES_NAME(block_all)
+            (panel + k * DNI_PANEL, groups + q / DNI_GROUP * stride + k * DNI_GROUP, count, n - q < DNI_GROUP ? n - q : DNI_GROUP, k > 0,
+             out + q * DNI_PANEL);
+    }
+}
+
+LANES_FOR static void LANES_NAME(products_single)(const float *panel, const float *groups, size_t stride, size_t d, size_t n, double *out) {
     float part[DNI_GROUP * DNI_PANEL];
     for (size_t i = 0; i < n * DNI_PANEL; i++)
         out[i] = 0;
     for (size_t k = 0; k < d; k += SINGLE_COLUMNS) {
         const size_t count = d - k < SINGLE_COLUMNS ? d - k : SINGLE_COLUMNS;
-        LANES_NAME(block_single_all)(panel + k * DNI_PANEL, group + k * DNI_GROUP, count, n, part);
-        for (size_t q = 0; q < n; q++)
-            for (size_t l = 0; l < DNI_PANEL; l++)
-                out[q * DNI_PANEL + l] += (double)part[q * DNI_PANEL + l];
+        for (size_t q = 0; q < n; q += DNI_GROUP) {
+            const size_t some = n - q < DNI_GROUP ? n - q : DNI_GROUP;
+            LANES_NAME(block_single_all)(panel + k * DNI_PANEL, groups + q / DNI_GROUP * stride + k * DNI_GROUP, count, some, false, part);
+            for (size_t i = 0; i < some * DNI_PANEL; i++)
+                out[q * DNI_PANEL + i] += (double)part[i];
+        }
     }
 }
 
-LANES_FOR static void LANES_NAME(distances)(dni_form form, const double *panel, const double *group, size_t d, size_t n, double *out) {
+LANES_FOR static void LANES_NAME(distances)(dni_form form, const double *panel, const double *groups, size_t stride, size_t d, size_t n,
+                                            double *out) {
     for (size_t q = 0; q < n; q++, out += DNI_PANEL) {
+        const double *query = groups + q / DNI_GROUP * stride + q % DNI_GROUP;
         for (size_t l = 0; l < DNI_PANEL; l++)
             out[l] = 0;
         for (size_t k = 0; k < d; k++) {
-            const double *x = panel + k * DNI_PANEL, z = group[k * DNI_GROUP + q];
+            const double *x = panel + k * DNI_PANEL, z = query[k * DNI_GROUP];
             if (form == DNI_FORM_SQUARE)
                 for (size_t l = 0; l < DNI_PANEL; l++)
                     out[l] += (x[l] - z) * (x[l] - z);
@@ -227,7 +245,7 @@ COUNTS(counts_single, float)
 #undef COUNTS
 
 static const dni_lanes LANES_NAME(lanes) = {
-    .products = LANES_NAME(block_all),
+    .products = LANES_NAME(products),
     .products_single = LANES_NAME(products_single),
     .distances = LANES_NAME(distances),
     .dot = LANES_NAME(dot),

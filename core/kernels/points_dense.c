@@ -288,26 +288,33 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
     }
 }
 
-/* measure [n × DNI_PANEL] of the queries `at` … `at` + n − 1 of one group, in what each is measured in. */
-static void measure_group(const dni_points *p, const dni_queries *queries, size_t at, size_t n, size_t panel, double *measure) {
+static void measure_exact(const dni_points *p, const dni_queries *queries, size_t panel, double *measure) {
     const struct dense *own = p->own;
-    const double *group = group_of(p, queries, at), *points = own->panels + panel * p->d * DNI_PANEL;
-    double other[DNI_GROUP * DNI_PANEL];
-    size_t n_single = 0;
-    for (size_t q = 0; q < n; q++)
-        n_single += queries->of[at + q].single;
-    if (n_single > 0)
-        p->lanes->products_single(own->singles + panel * p->d * DNI_PANEL, single_group_of(p, queries, at), p->d, n, measure);
-    if (n_single == n)
-        return;
-    double *to = n_single > 0 ? other : measure;
+    const double *points = own->panels + panel * p->d * DNI_PANEL, *groups = group_of(p, queries, 0);
     if (p->expanded || p->form == DNI_FORM_PRODUCT || p->form == DNI_FORM_COSINE)
-        p->lanes->products(points, group, p->d, n, to);
+        p->lanes->products(points, groups, group_size(p), p->d, queries->n, measure);
     else
-        p->lanes->distances(p->form, points, group, p->d, n, to);
-    for (size_t q = 0; n_single > 0 && q < n; q++)
-        if (!queries->of[at + q].single)
-            memcpy(measure + q * DNI_PANEL, other + q * DNI_PANEL, DNI_PANEL * sizeof *measure);
+        p->lanes->distances(p->form, points, groups, group_size(p), p->d, queries->n, measure);
+}
+
+/* measure [queries × DNI_PANEL], in what each query is measured in. */
+static void measure_panel(const dni_points *p, const dni_queries *queries, size_t panel, double *measure) {
+    const struct dense *own = p->own;
+    double exact[DNI_QUERIES * DNI_PANEL];
+    size_t n_single = 0;
+    for (size_t q = 0; q < queries->n; q++)
+        n_single += queries->of[q].single;
+    if (n_single > 0)
+        p->lanes->products_single(own->singles + panel * p->d * DNI_PANEL, single_group_of(p, queries, 0), 2 * group_size(p), p->d,
+                                  queries->n, measure);
+    else
+        measure_exact(p, queries, panel, measure);
+    if (n_single == 0 || n_single == queries->n)
+        return;
+    measure_exact(p, queries, panel, exact);
+    for (size_t q = 0; q < queries->n; q++)
+        if (!queries->of[q].single)
+            memcpy(measure + q * DNI_PANEL, exact + q * DNI_PANEL, DNI_PANEL * sizeof *measure);
 }
 
 /* A whole panel's values, of which lanes low … high − 1 are wanted at `to` and behind. */
@@ -326,16 +333,13 @@ static void finish(const dni_points *p, const dni_query *query, size_t panel, si
 }
 
 static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n, dni_wanted wanted) {
-    double measure[DNI_GROUP * DNI_PANEL];
+    double measure[DNI_QUERIES * DNI_PANEL];
     for (size_t panel = first / DNI_PANEL; panel * DNI_PANEL < first + n; panel++) {
         const size_t start = panel * DNI_PANEL, low = start < first ? first - start : 0;
-        const size_t high = first + n - start < DNI_PANEL ? first + n - start : DNI_PANEL, to = start + low - first;
-        for (size_t at = 0; at < queries->n; at += DNI_GROUP) { /* all queries while the panel is in the cache */
-            const size_t count = queries->n - at < DNI_GROUP ? queries->n - at : DNI_GROUP;
-            measure_group(p, queries, at, count, panel, measure);
-            for (size_t q = 0; q < count; q++)
-                finish(p, &queries->of[at + q], panel, low, high, measure + q * DNI_PANEL, wanted, (at + q) * wanted.stride + to);
-        }
+        const size_t high = first + n - start < DNI_PANEL ? first + n - start : DNI_PANEL;
+        measure_panel(p, queries, panel, measure);
+        for (size_t q = 0; q < queries->n; q++)
+            finish(p, &queries->of[q], panel, low, high, measure + q * DNI_PANEL, wanted, q * wanted.stride + start + low - first);
     }
 }
 

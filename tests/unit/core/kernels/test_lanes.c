@@ -34,9 +34,9 @@ static void check_measures(const dni_lanes *lanes, dni_form form, size_t d) {
     double all[DNI_GROUP * DNI_PANEL], some[DNI_GROUP * DNI_PANEL];
     for (size_t n = DNI_GROUP; n > 0; n--) {
         if (form == DNI_FORM_PRODUCT)
-            lanes->products(panel, group, d, n, some);
+            lanes->products(panel, group, 0, d, n, some);
         else
-            lanes->distances(form, panel, group, d, n, some);
+            lanes->distances(form, panel, group, 0, d, n, some);
         if (n == DNI_GROUP)
             memcpy(all, some, sizeof all);
         assert_memory_equal(all, some, n * DNI_PANEL * sizeof *all);
@@ -48,7 +48,7 @@ static void check_measures(const dni_lanes *lanes, dni_form form, size_t d) {
         return;
     for (size_t k = 0; k < d * DNI_GROUP; k++)
         group[k] = panel[k / DNI_GROUP * DNI_PANEL + 5 * k % DNI_GROUP];
-    lanes->products(panel, group, d, DNI_GROUP, all);
+    lanes->products(panel, group, 0, d, DNI_GROUP, all);
     for (size_t q = 0; q < DNI_GROUP; q++)
         assert_true(lanes->square(panel + 5 * q % DNI_GROUP, d, DNI_PANEL) == all[q * DNI_PANEL + 5 * q % DNI_GROUP]);
     make();
@@ -57,7 +57,7 @@ static void check_measures(const dni_lanes *lanes, dni_form form, size_t d) {
 static void check_singles(const dni_lanes *lanes, size_t d) {
     double all[DNI_GROUP * DNI_PANEL], some[DNI_GROUP * DNI_PANEL];
     for (size_t n = DNI_GROUP; n > 0; n--) {
-        lanes->products_single(panel_single, group_single, d, n, some);
+        lanes->products_single(panel_single, group_single, 0, d, n, some);
         if (n == DNI_GROUP)
             memcpy(all, some, sizeof all);
         assert_memory_equal(all, some, n * DNI_PANEL * sizeof *all);
@@ -68,7 +68,7 @@ static void check_singles(const dni_lanes *lanes, size_t d) {
     for (size_t k = 0; k < d; k++)
         for (size_t q = 0; q < DNI_GROUP; q++)
             group_single[k * DNI_GROUP + q] = panel_single[k * DNI_PANEL + 5 * q % DNI_PANEL];
-    lanes->products_single(panel_single, group_single, d, DNI_GROUP, all);
+    lanes->products_single(panel_single, group_single, 0, d, DNI_GROUP, all);
     for (size_t q = 0; q < DNI_GROUP; q++)
         assert_true(lanes->square_single(panel_single + 5 * q % DNI_PANEL, d, DNI_PANEL) == all[q * DNI_PANEL + 5 * q % DNI_PANEL]);
     make();
