@@ -126,7 +126,9 @@ static dn_status take_input(const struct fit *fit, size_t i, dn_error *err) {
     }
     if (!dni_moments_mean(&scan->results[i], &input->fill))
         return refuse_column(err, name, DN_ERR_NUMERIC, "holds numbers too large for their mean to be taken: divide it by a power of ten");
-    if (fit->spec->missing_number == DN_MISSING_MEAN)
+    if (fit->spec->missing_number == DN_MISSING_NONE && scan->results[i].missing)
+        return refuse_column(err, name, DN_ERR_DATA, "has missing values, and must have none here");
+    if (fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER)
         return DN_OK;
     if (input->type == DN_NUMERIC)
         return dni_frequent_number(scan, i, &input->fill, err);
@@ -201,7 +203,7 @@ static dn_status want_moments(struct fit *fit, bool *out_any, dn_error *err) {
 static dn_status take_moments(struct fit *fit, size_t i, dn_error *err) {
     dn_encoder *encoder = fit->encoder;
     dn_input *input = &encoder->inputs[i];
-    bool at_mean = fit->spec->missing_number == DN_MISSING_MEAN;
+    bool at_mean = fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER;
     double mean = input->fill, scale = 1;
     if (fit->scan.results[i].factor != 0 &&
         !dni_moments_finish(&fit->scan.results[i], fit->scan.total_weight, at_mean ? NULL : &input->fill, &mean, &scale))
@@ -260,7 +262,7 @@ static dn_status fit_inputs(struct fit *fit, dn_error *err) {
     size_t max_levels = spec->max_levels == 0 ? DN_MAX_LEVELS : spec->max_levels;
     dn_status status =
         dni_scan_init(&fit->scan, fit->source, spec->columns, spec->n_columns, fit->role, fit->weight, max_levels, fit->run, err);
-    fit->scan.find_missing = spec->missing_indicator;
+    fit->scan.find_missing = spec->missing_indicator || spec->missing_number == DN_MISSING_NONE;
     if (status == DN_OK)
         status = dni_scan_sums(&fit->scan, err);
     if (status == DN_OK && !(fit->scan.total_weight > 0))

@@ -118,6 +118,7 @@ dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows
         return refuse("basis", dn_error_set(err, DN_ERR_ARGUMENT, "a precomputed kernel has no basis: its columns are no coordinates"),
                       err);
     spec->standardize = spec->standardize_sparse = spec->missing_indicator = false;
+    spec->missing_number = DN_MISSING_NONE;
     return DN_OK;
 }
 

@@ -67,7 +67,7 @@ dn_kernel dni_kernel_of(const dn_params *params, size_t n_features);
 bool dni_kernel_param_applies(const dn_params *params, size_t i);
 /* Rules between the kernel's parameters that need no data, for an algorithm's `check`. */
 DN_MUST_USE dn_status dni_kernel_params_check(const dn_params *params, dn_error *err);
-/* The part of an algorithm's `encoding` for a precomputed kernel: numbers alone, as many columns as the table has rows, taken as they are. */
+/* The part of an algorithm's `encoding` for a precomputed kernel: numbers alone, none missing, as many columns as the table has rows, taken as they are. */
 DN_MUST_USE dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err);
 /* "auto" becomes the number that is used, where no data are needed to tell it. */
 DN_MUST_USE dn_status dni_kernel_params_settle(dn_params *params, dn_error *err);

@@ -2,6 +2,7 @@
 #include "api/job_spec.h"
 #include "base/json_read.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -167,6 +168,21 @@ static void refuse_option(struct job_request *r, const json_t *object, const cha
                    r->spec.algorithm->id);
 }
 
+/* Numbers of which none may be missing. */
+static void check_missing(struct job_request *r, const json_t *features) {
+    for (size_t i = 0; r->spec.features.missing_number == DN_MISSING_NONE && i < r->spec.n_inputs; i++) {
+        const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
+        dn_error err;
+        dn_error_clear(&err);
+        if ((c->type != DN_NUMERIC && c->type != DN_BOOLEAN) || c->missing == 0)
+            continue;
+        (void)dn_error_set(&err, DN_ERR_ARGUMENT, "column \"%s\" is missing in %" PRId64 " of %" PRId64 " rows, and must be in none", c->name,
+                           c->missing, r->dataset.n_rows);
+        dn_error_set_field(&err, c->name);
+        refuse_encoding(r, features, &err);
+    }
+}
+
 /* What the method asks of the encoder becomes the job's own; columns that it cannot take, and options that it does not, are refused. */
 static bool settle_encoding(struct job_request *r, const json_t *features, const dn_table_column *columns, dn_encoder_spec *spec) {
     struct jobs_features *f = &r->spec.features;
@@ -183,6 +199,8 @@ static bool settle_encoding(struct job_request *r, const json_t *features, const
         refuse_option(r, features, "/features", "standardize_sparse");
     if (f->missing_indicator && !spec->missing_indicator)
         refuse_option(r, json_object_get(features, "missing"), "/features/missing", "indicator");
+    f->missing_number = spec->missing_number;
+    check_missing(r, features);
     f->standardize = spec->standardize;
     f->standardize_sparse = spec->standardize_sparse;
     f->missing_indicator = spec->missing_indicator;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const numbers[] = {"mean", "most_frequent", NULL};            /* dn_missing_number */
+static const char *const numbers[] = {"mean", "most_frequent", "none", NULL};    /* dn_missing_number */
 static const char *const categories[] = {"own_category", "most_frequent", NULL}; /* dn_missing_category */
 static const char *const encodings[] = {"one_hot", "drop_first", "auto", NULL};  /* dn_categorical, and the algorithm's choice */
 static const char *const unseens[] = {"zeros", "most_frequent", "error", NULL};  /* dn_unseen_rule */

@@ -103,6 +103,7 @@ static void a_precomputed_kernel_has_a_column_for_each_row(void **state) {
     dn_error err;
     OK(dni_precomputed_encoding(columns, 2, &spec, NULL));
     assert_false(spec.standardize || spec.standardize_sparse || spec.missing_indicator);
+    assert_int_equal(spec.missing_number, DN_MISSING_NONE);
     OK(dni_precomputed_encoding(columns, 2, &spec, NULL)); /* what it has set it takes */
     dn_error_clear(&err);
     refused(dni_precomputed_encoding(columns, 3, &spec, &err), &err, "kernel",
