@@ -39,11 +39,13 @@ static dn_status fill(const dni_points *points, const dn_run *run, double *matri
     size_t n = dni_points_n(points);
     void *work = NULL;
     dn_status status = dn_run_alloc(run, dni_points_work(points), sizeof(double), "a row of the kernel", &work, err);
-    for (size_t i = 0; status == DN_OK && i < n; i++) {
-        status = dn_run_stop(run, err);
-        if (status == DN_OK)
-            dni_points_row_exact(points, i, 0, i + 1, matrix + i * n, work);
-    }
+    for (size_t i = 0; status == DN_OK && i < n; i++)
+        for (size_t first = 0, some; status == DN_OK && first <= i; first += some) {
+            some = i + 1 - first < dni_points_step(points) ? i + 1 - first : dni_points_step(points);
+            status = dn_run_stop(run, err);
+            if (status == DN_OK)
+                dni_points_row_exact(points, i, first, some, matrix + i * n + first, work);
+        }
     dn_run_free(run, work);
     return status;
 }

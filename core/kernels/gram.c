@@ -4,10 +4,16 @@
 
 #include <string.h>
 
-enum { TILE = DNI_QUERIES, CHUNK = 2048 }; /* rows, and points at once of a sum */
+enum { TILE = DNI_QUERIES, CHUNK = 2048 }; /* rows, and points between two polls at most */
 
 static size_t n_tiles(size_t n) {
     return (n + TILE - 1) / TILE;
+}
+
+/* Points that a tile of rows takes between two polls. */
+static size_t chunk_of(const dni_points *points) {
+    const size_t step = dni_points_step(points) / 8;
+    return step == 0 ? 1 : step < CHUNK ? step : CHUNK;
 }
 
 /* Rows of tile i become queries of `points`. */
@@ -31,28 +37,33 @@ static dn_status work_for(const dni_points *points, const dn_run *run, size_t mo
 /* ---- a matrix ------------------------------------------------------------------------------------------------------------------------------- */
 struct gram {
     const dni_points *points;
+    const dn_run *run;
     float *gram;
     double *work; /* [slots × room] */
     size_t room;
 };
 
 /* Tile i up to its diagonal. */
-static void lower(const struct gram *g, size_t i, double *work) {
-    const size_t n = g->points->n, first = i * TILE, end = n - first < TILE ? n : first + TILE;
+static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *err) {
+    const size_t n = g->points->n, start = i * TILE, end = n - start < TILE ? n : start + TILE;
     dni_queries queries;
     take_tile(g->points, g->points, i, true, &queries, work);
-    g->points->layout->values(g->points, &queries, 0, end, (dni_wanted){.single = g->gram + first * n, .stride = n});
+    for (size_t first = 0, some; first < end; first += some) {
+        some = end - first < chunk_of(g->points) ? end - first : chunk_of(g->points);
+        dn_status status = dn_run_stop(g->run, err);
+        if (status != DN_OK)
+            return status;
+        g->points->layout->values(g->points, &queries, first, some, (dni_wanted){.single = g->gram + start * n + first, .stride = n});
+    }
+    return DN_OK;
 }
 
 /* A tile from the beginning and one from the end: all tasks have the same to do. */
 static dn_status lower_task(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct gram *g = arg;
     const size_t other = n_tiles(g->points->n) - 1 - i;
-    (void)err;
-    lower(g, i, g->work + slot * g->room);
-    if (other != i)
-        lower(g, other, g->work + slot * g->room);
-    return DN_OK;
+    dn_status status = lower(g, i, g->work + slot * g->room, err);
+    return status == DN_OK && other != i ? lower(g, other, g->work + slot * g->room, err) : status;
 }
 
 /* Rows of tile i right of the diagonal from the columns below it, square by square. */
@@ -69,7 +80,7 @@ static dn_status upper_task(void *arg, size_t tile, size_t slot, dn_error *err) 
 }
 
 dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gram, dn_error *err) {
-    struct gram g = {.points = points, .gram = gram};
+    struct gram g = {.points = points, .run = run, .gram = gram};
     dn_status status = work_for(points, run, 0, &g.room, &g.work, err);
     if (status != DN_OK)
         return status;
@@ -96,7 +107,7 @@ static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     take_tile(s->listed, s->points, tile, false, &queries, work);
     memset(sums, 0, queries.n * s->n_sums * sizeof *sums);
     for (size_t first = 0, n; first < s->listed->n; first += n) {
-        n = s->listed->n - first < CHUNK ? s->listed->n - first : CHUNK;
+        n = s->listed->n - first < chunk_of(s->listed) ? s->listed->n - first : chunk_of(s->listed);
         dn_status status = dn_run_stop(s->run, err);
         if (status != DN_OK)
             return status;

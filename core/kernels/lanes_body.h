@@ -73,8 +73,8 @@ LANES_FOR static void LANES_NAME(products)(const double *panel, const double *gr
         const size_t count = d - k < COLUMNS ? d - k : COLUMNS;
         for (size_t q = 0; q < n; q += DNI_GROUP)
             LANES_NAME(block_all)
-            (panel + k * DNI_PANEL, groups + q / DNI_GROUP * stride + k * DNI_GROUP, count, n - q < DNI_GROUP ? n - q : DNI_GROUP, k > 0,
-             out + q * DNI_PANEL);
+        (panel + k * DNI_PANEL, groups + q / DNI_GROUP * stride + k * DNI_GROUP, count, n - q < DNI_GROUP ? n - q : DNI_GROUP, k > 0,
+         out + q * DNI_PANEL);
     }
 }
 

@@ -90,6 +90,10 @@ size_t dni_points_work(const dni_points *points) {
     return points->layout->work(points, 1);
 }
 
+size_t dni_points_step(const dni_points *points) {
+    return points->layout->step == NULL ? SIZE_MAX : points->layout->step(points);
+}
+
 static void values(const dni_points *points, size_t i, size_t first, size_t n, dni_wanted wanted, double *work) {
     dni_queries queries;
     queries.n = 0;

@@ -79,11 +79,13 @@ static int compare(const void *a, const void *b) {
 static dn_status measure(const dni_points *points, const dn_run *run, double *distance, dn_error *err) {
     void *work = NULL;
     dn_status status = dn_run_alloc(run, dni_points_work(points), sizeof(double), "the distances for a width", &work, err);
-    for (size_t i = 1; status == DN_OK && i < dni_points_n(points); distance += i, i++) {
-        status = dn_run_stop(run, err);
-        if (status == DN_OK)
-            dni_points_distances(points, i, 0, i, distance, work);
-    }
+    for (size_t i = 1; status == DN_OK && i < dni_points_n(points); distance += i, i++)
+        for (size_t first = 0, n; status == DN_OK && first < i; first += n) {
+            n = i - first < dni_points_step(points) ? i - first : dni_points_step(points);
+            status = dn_run_stop(run, err);
+            if (status == DN_OK)
+                dni_points_distances(points, i, first, n, distance + first, work);
+        }
     dn_run_free(run, work);
     return status;
 }

@@ -133,11 +133,34 @@ static void kernel_of_texts(void **state) {
     rows_free(&q);
 }
 
+/* Long texts: the stop is looked at between a few pairs. */
+static void long_texts(void **state) {
+    (void)state;
+    enum { N = 40, D = 3000 };
+    struct rows r = rows_make(ROWS_TEXT, N, D, 1);
+    const dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_EDIT, .width = 50, .n_features = D};
+    dni_points *points = points_of(&kernel, rows_csr(&r), NULL);
+    struct polls polls = {0};
+    const dn_run run = polls_run(&polls);
+    float gram[N * N];
+    double row[N], *work = xcalloc(dni_points_work(points), sizeof *work);
+    assert_true(dni_points_step(points) < 40);
+    OK(dni_points_gram(points, &run, gram, NULL));
+    assert_true(polls.n > N / 8);
+    dni_points_row_exact(points, 7, 0, N, row, work);
+    for (size_t j = 0; j < N; j++)
+        assert_true(fabs((double)gram[7 * N + j] - row[j]) < 1e-6);
+    dni_points_free(points);
+    free(work);
+    rows_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances),
         cmocka_unit_test(unknown),
         cmocka_unit_test(kernel_of_texts),
+        cmocka_unit_test(long_texts),
     };
     return cmocka_run_group_tests_name("texts", tests, NULL, NULL);
 }

@@ -1,0 +1,347 @@
+/* Points where memory, time or numbers run out; when float is used and how far it is off; rows that are not what the points are made for. */
+#include "unit/core/kernels/plain.h"
+
+/* Everything a set of points does, once; DN_OK at its end. */
+static dn_status use(const dn_kernel *kernel, dn_matrix x, const dn_run *run) {
+    const uint32_t list[] = {5, 2, 9};
+    double coef[400] = {0}, sums[400];
+    dni_points *points = NULL, *some = NULL;
+    float *gram = xcalloc(x.n_rows * x.n_rows, sizeof *gram);
+    dn_status status = dni_points_new(kernel, x.n_rows, x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows], run, &points, NULL);
+    if (status == DN_OK) {
+        dni_points_add(points, x);
+        status = dni_points_end(points, NULL);
+    }
+    if (status == DN_OK)
+        status = dni_points_gram(points, run, gram, NULL);
+    if (status == DN_OK)
+        status = dni_points_sums(points, list, 3, coef, 2, run, sums, NULL);
+    if (status == DN_OK)
+        status = dni_points_sums(points, NULL, 0, coef, 1, run, sums, NULL);
+    if (status == DN_OK)
+        status = dni_points_select(points, list, 3, run, &some, NULL);
+    dni_points_free(some);
+    dni_points_free(points);
+    free(gram);
+    return status;
+}
+
+/* Kernels and rows that take every layout. */
+static size_t n_layouts(void) {
+    return 7;
+}
+
+static dn_kernel layout(size_t i, enum rows_kind *kind, bool *sparse, double *factor) {
+    const dn_kernel kernels[] = {
+        {.type = DN_KERNEL_RBF, .width = 3},
+        {.type = DN_KERNEL_MAHALANOBIS},
+        {.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 2, .normalize = true},
+        {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_EDIT, .width = 3},
+        {.type = DN_KERNEL_RBF, .width = 3},
+        {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_COSINE, .width = 3},
+        {.type = DN_KERNEL_RBF, .width = 3},
+    };
+    const enum rows_kind kinds[] = {ROWS_DENSE, ROWS_SPARSE, ROWS_SPARSE, ROWS_TEXT, ROWS_BITS, ROWS_BITS, ROWS_SPARSE};
+    dn_kernel kernel = kernels[i];
+    const dn_kernel any = plain_kernel(6, 20, factor);
+    kernel.n_features = 20;
+    kernel.factor = kernel.type == DN_KERNEL_MAHALANOBIS ? any.factor : NULL;
+    *kind = kinds[i];
+    *sparse = i >= 2 && i != 4;
+    return kernel;
+}
+
+static void memory_fails(void **state) {
+    (void)state;
+    double factor[400];
+    for (size_t i = 0; i < n_layouts(); i++) {
+        enum rows_kind kind;
+        bool sparse;
+        const dn_kernel kernel = layout(i, &kind, &sparse, factor);
+        struct rows r = rows_make(kind, 150, 20, 1);
+        dn_status status = DN_ERR_BUDGET;
+        size_t k = 0;
+        for (; status != DN_OK; k++) {
+            struct memory memory = {.fail_at = k + 1, .left = SIZE_MAX};
+            dn_allocator allocator = memory_allocator(&memory, true);
+            dn_run run = dn_run_default();
+            run.allocator = &allocator;
+            status = use(&kernel, sparse ? rows_csr(&r) : rows_dense(&r), &run);
+            assert_true(status == DN_OK || status == DN_ERR_BUDGET);
+            assert_int_equal(memory.live, 0);
+        }
+        assert_true(k > 10);
+        rows_free(&r);
+    }
+}
+
+/* A stop at any look is heard. */
+static void stops(void **state) {
+    (void)state;
+    double factor[400];
+    for (size_t i = 0; i < n_layouts(); i++) {
+        enum rows_kind kind;
+        bool sparse;
+        const dn_kernel kernel = layout(i, &kind, &sparse, factor);
+        struct rows r = rows_make(kind, 150, 20, 1);
+        dn_status status = DN_ERR_STOPPED;
+        size_t k = 0;
+        for (; status != DN_OK; k++) {
+            struct polls polls = {.stop_at = k + 1};
+            const dn_run run = polls_run(&polls);
+            status = use(&kernel, sparse ? rows_csr(&r) : rows_dense(&r), &run);
+            assert_true(status == DN_OK || status == DN_ERR_STOPPED);
+        }
+        assert_true(k > 8);
+        rows_free(&r);
+    }
+}
+
+/* ---- what memory is foretold ------------------------------------------------------------------------------------------------------------ */
+struct ledger {
+    size_t now, most; /* bytes */
+};
+
+static void *ledger_allocate(void *ctx, size_t size) {
+    struct ledger *ledger = ctx;
+    size_t *p = malloc(size + 2 * sizeof *p);
+    if (p == NULL)
+        return NULL;
+    *p = size;
+    ledger->now += size;
+    ledger->most = ledger->now > ledger->most ? ledger->now : ledger->most;
+    return p + 2;
+}
+
+static void ledger_release(void *ctx, void *memory) {
+    struct ledger *ledger = ctx;
+    if (memory == NULL)
+        return;
+    ledger->now -= *((size_t *)memory - 2);
+    free((size_t *)memory - 2);
+}
+
+static void memory_foretold(void **state) {
+    (void)state;
+    double factor[400];
+    for (size_t i = 0; i < n_layouts(); i++) {
+        enum rows_kind kind;
+        bool sparse;
+        struct ledger ledger = {0};
+        const dn_allocator allocator = {ledger_allocate, ledger_release, &ledger, false};
+        const dn_kernel kernel = layout(i, &kind, &sparse, factor);
+        struct rows r = rows_make(kind, 3000, 20, 1);
+        dn_run run = dn_run_default();
+        run.allocator = &allocator;
+        dni_points_free(points_of(&kernel, sparse ? rows_csr(&r) : rows_dense(&r), &run));
+        const double foretold = dni_points_memory(&kernel, r.n, r.d, sparse ? (double)r.n_entries : (double)(r.n * r.d));
+        if ((double)ledger.most > foretold)
+            fail_msg("layout %zu took %zu bytes, foretold were %g", i, ledger.most, foretold);
+        assert_true(kind == ROWS_TEXT || foretold < 5 * (double)ledger.most);
+        rows_free(&r);
+    }
+}
+
+/* ---- float ------------------------------------------------------------------------------------------------------------------------------- */
+/* How far rows in float are from the exact ones, at most. */
+static double off(const dni_points *points) {
+    const size_t n = dni_points_n(points);
+    double most = 0, *exact = xcalloc(n, sizeof *exact), *work = xcalloc(dni_points_work(points), sizeof *work);
+    float *row = xcalloc(n, sizeof *row);
+    for (size_t i = 0; i < n; i++) {
+        dni_points_row(points, i, 0, n, row, work);
+        dni_points_row_exact(points, i, 0, n, exact, work);
+        for (size_t j = 0; j < n; j++)
+            most = fmax(most, fabs((double)row[j] - exact[j]));
+        assert_true(row[i] == 1 && exact[i] == 1);
+    }
+    free(exact);
+    free(work);
+    free(row);
+    return most;
+}
+
+/* Up to the rule's border float is within 1e-6, and beyond it nothing is in float. */
+static void float_rule(void **state) {
+    (void)state;
+    enum { N = 60, D = 300 };
+    struct rows r = rows_make(ROWS_DENSE, N, D, 1);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < D; j++)
+            r.x[i * D + j] =
+                1e4 + r.x[i % 2 * D + j] + 1e-3 * r.x[i * D + j]; /* two clouds, far from the origin: near pairs with long rows */
+    for (double width = 1; width < 1000; width *= 2) {
+        const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = width, .n_features = D};
+        dni_points *points = points_of(&kernel, rows_dense(&r), NULL);
+        assert_true(off(points) < 1e-6);
+        dni_points_free(points);
+    }
+    rows_free(&r);
+}
+
+/* Rows far out in units of the width: distances are right where expanding their squares would have lost them. */
+static void far_out(void **state) {
+    (void)state;
+    enum { N = 40, D = 6 };
+    struct rows r = rows_make(ROWS_DENSE, N, D, 1), sparse = rows_make(ROWS_SPARSE, N, D, 1);
+    for (size_t i = 0; i < N * D; i++) {
+        r.x[i] = (double)(i / D % 2) * 1e10 + 1e-2 * r.x[i];
+        sparse.x[i] = sparse.x[i] == 0 ? 0 : (double)(1 + i / D % 2) * 1e8 + sparse.x[i];
+    }
+    free(sparse.row_start);
+    free(sparse.cols);
+    free(sparse.values);
+    sparse.n_entries = 0;
+    rows_index(&sparse);
+    const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 0.5, .n_features = D};
+    for (int as = 0; as < 2; as++) {
+        const struct rows *x = as ? &sparse : &r;
+        dni_points *points = points_of(&kernel, as ? rows_csr(x) : rows_dense(x), NULL);
+        double exact[N], *work = xcalloc(dni_points_work(points), sizeof *work);
+        for (size_t i = 0; i < N; i++) {
+            dni_points_row_exact(points, i, 0, N, exact, work);
+            for (size_t j = 0; j < N; j++)
+                assert_value(exact[j], plain_value(&kernel, x->x + i * D, x->x + j * D, D), 1,
+                             2e-5); /* the rows' own rounding when they are centred */
+        }
+        dni_points_free(points);
+        free(work);
+    }
+    rows_free(&r);
+    rows_free(&sparse);
+}
+
+/* ---- numbers out of range ------------------------------------------------------------------------------------------------------------------ */
+static void assert_finite_queries(const dni_points *points, const double *q, size_t n_queries, size_t d) {
+    const size_t n = dni_points_n(points);
+    size_t row_start[3] = {0, d, 2 * d};
+    uint32_t cols[64];
+    double *k = xcalloc(DNI_POINTS_QUERIES * n, sizeof *k), *work = xcalloc(dni_points_query_work(points), sizeof *work);
+    for (size_t i = 0; i < 2 * d; i++)
+        cols[i] = (uint32_t)(i % d);
+    for (int sparse = 0; sparse < 2; sparse++) {
+        dni_points_query(points, sparse ? dn_matrix_csr(row_start, cols, q, n_queries, d) : dn_matrix_dense(q, n_queries, d), k, work);
+        for (size_t i = 0; i < n_queries * n; i++)
+            assert_true(isfinite(k[i]));
+    }
+    free(k);
+    free(work);
+}
+
+static void huge(void **state) {
+    (void)state;
+    enum { D = 20 };
+    double factor[D * D], q[2 * D], one[D] = {0};
+    for (size_t j = 0; j < D; j++) {
+        q[j] = j % 2 == 0 ? 1e300 : -1e300;
+        q[D + j] = 1e300;
+        one[j] = 1e200;
+    }
+    for (int kind = ROWS_DENSE; kind <= ROWS_BITS; kind++) {
+        struct rows r = rows_make((enum rows_kind)kind, 40, D, 1);
+        for (size_t i = 0; i < PLAIN_KERNELS; i++)
+            for (int sparse = 0; sparse < 2; sparse++) {
+                const dn_kernel kernel = plain_kernel(i, D, factor);
+                dni_points *points = points_of(&kernel, sparse ? rows_csr(&r) : rows_dense(&r), NULL);
+                assert_finite_queries(points, q, 2, D);
+                dni_points_free(points);
+            }
+        rows_free(&r);
+    }
+    for (size_t i = 0; i < PLAIN_KERNELS; i++) { /* a point out of range */
+        const dn_kernel kernel = plain_kernel(i, D, factor);
+        dni_points *points;
+        dn_error err = {0};
+        double x[3 * D] = {1};
+        memcpy(x + D, one, sizeof one);
+        OK(dni_points_new(&kernel, 3, SIZE_MAX, NULL, &points, NULL));
+        dni_points_add(points, dn_matrix_dense(x, 3, D));
+        const dn_status status = dni_points_end(points, &err);
+        if (status == DN_OK) {
+            assert_true(kernel.type == DN_KERNEL_DISTANCE &&
+                        (kernel.metric == DN_METRIC_MANHATTAN || kernel.metric == DN_METRIC_CHEBYSHEV));
+            assert_finite_queries(points, q, 2, D);
+        } else {
+            assert_int_equal(status, DN_ERR_NUMERIC);
+            assert_non_null(strstr(err.message, "beyond the range of numbers"));
+        }
+        dni_points_free(points);
+    }
+}
+
+/* ---- no rows, no columns ------------------------------------------------------------------------------------------------------------------- */
+static void nothing(void **state) {
+    (void)state;
+    const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 1, .n_features = 3}, flat = {.type = DN_KERNEL_RBF, .width = 1};
+    const size_t start[] = {0, 0, 0};
+    double x[3] = {1, 2, 3}, k[2] = {7, 7}, work[4096 + 64];
+    float gram[4];
+    for (int sparse = 0; sparse < 2; sparse++) {
+        dni_points *points = points_of(&kernel, sparse ? dn_matrix_csr(start, NULL, NULL, 0, 3) : dn_matrix_dense(NULL, 0, 3), NULL);
+        assert_true(dni_points_n(points) == 0 && dni_points_query_work(points) <= sizeof work / sizeof *work);
+        dni_points_query(points, dn_matrix_dense(x, 1, 3), k, work);
+        OK(dni_points_gram(points, NULL, gram, NULL));
+        OK(dni_points_sums(points, NULL, 0, NULL, 1, NULL, NULL, NULL));
+        dni_points_free(points);
+        points = points_of(&flat, sparse ? dn_matrix_csr(start, NULL, NULL, 2, 0) : dn_matrix_dense(x, 2, 0), NULL);
+        OK(dni_points_gram(points, NULL, gram, NULL));
+        assert_true(gram[0] == 1 && gram[1] == 1 && gram[2] == 1 && gram[3] == 1);
+        dni_points_free(points);
+    }
+    assert_true(k[0] == 7);
+}
+
+/* precomputed: what a model keeps are rows with a 1 at their place, and a query is a row of the matrix. */
+static void precomputed(void **state) {
+    (void)state;
+    const dn_kernel kernel = {.type = DN_KERNEL_PRECOMPUTED, .n_features = 5};
+    const size_t start[] = {0, 1, 2};
+    const uint32_t cols[] = {3, 1};
+    const double ones[] = {1, 1}, q[] = {0.1, 0.2, 0.3, 0.4, 0.5};
+    dni_points *points = points_of(&kernel, dn_matrix_csr(start, cols, ones, 2, 5), NULL);
+    double k[2], *work = xcalloc(dni_points_query_work(points), sizeof *work);
+    dni_points_query(points, dn_matrix_dense(q, 1, 5), k, work);
+    assert_true(k[0] == 0.4 && k[1] == 0.2);
+    dni_points_free(points);
+    free(work);
+}
+
+/* More points than a block of columns has, or a word of bits: ranges that begin and end anywhere. */
+static void ranges(void **state) {
+    (void)state;
+    enum { N = 9000, D = 12 };
+    for (int kind = ROWS_DENSE; kind <= ROWS_BITS; kind++) {
+        struct rows r = rows_make((enum rows_kind)kind, N, D, 1);
+        const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 3, .n_features = D};
+        dni_points *points = points_of(&kernel, kind == ROWS_DENSE ? rows_dense(&r) : rows_csr(&r), NULL);
+        float *row = xcalloc(N, sizeof *row), *part = xcalloc(N, sizeof *part);
+        double *exact = xcalloc(N, sizeof *exact), *some = xcalloc(N, sizeof *some), *work = xcalloc(dni_points_work(points), sizeof *work);
+        dni_points_row(points, 4500, 0, N, row, work);
+        dni_points_row_exact(points, 4500, 0, N, exact, work);
+        for (size_t j = 0; j < N; j++)
+            assert_value(exact[j], plain_value(&kernel, r.x + 4500 * D, r.x + j * D, D), 1, 1e-12);
+        for (size_t first = 0; first < N; first += 1111)
+            for (size_t n = 0; n <= N - first; n += 997) {
+                dni_points_row(points, 4500, first, n, part, work);
+                dni_points_row_exact(points, 4500, first, n, some, work);
+                assert_memory_equal(part, row + first, n * sizeof *part);
+                assert_memory_equal(some, exact + first, n * sizeof *some);
+            }
+        dni_points_free(points);
+        free(row);
+        free(part);
+        free(exact);
+        free(some);
+        free(work);
+        rows_free(&r);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_fails), cmocka_unit_test(stops),       cmocka_unit_test(memory_foretold),
+        cmocka_unit_test(float_rule),   cmocka_unit_test(far_out),     cmocka_unit_test(huge),
+        cmocka_unit_test(nothing),      cmocka_unit_test(precomputed), cmocka_unit_test(ranges),
+    };
+    return cmocka_run_group_tests_name("points_limits", tests, NULL, NULL);
+}
