@@ -24,11 +24,11 @@ typedef struct dn_param {
     const char *const *choices;         /* DN_PARAM_CHOICE, DN_PARAM_LIST: NULL-terminated */
     const char *const *choice_meanings; /* as long as choices */
     const char *word;                   /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
+    const char *null_word;              /* the word that JSON's null stands for ("hard" of C); NULL: null is as if it were not given */
     dn_param_type type;
     bool open_minimum, open_maximum;
-    const char *null_word; /* the word that JSON's null stands for ("hard" of C); NULL: null is as if it were not given */
-    bool distribution;     /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */
-    bool matrix;           /* DN_PARAM_LIST: rows of one length, one after the other */
+    bool distribution; /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */
+    bool matrix;       /* DN_PARAM_LIST: rows of one length, one after the other */
 } dn_param;
 
 /* Values of an algorithm's parameters, in the order of its table. Always complete: defaults first, then what was set. */

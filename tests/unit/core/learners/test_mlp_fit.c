@@ -127,11 +127,11 @@ static void solvers(void **state) {
     const char *const names[] = {"lbfgs", "adam"};
     const double units[] = {20};
     for (int c = 0; c < 4; c++) {
-        struct problem t = problem_curved(5000, 4, 2, false, c & 1);
+        struct problem t = problem_curved(4200, 4, 2, false, c & 1);
         dn_params *p = mlp_params(names[c / 2], units, 1);
         for (size_t i = 0; i < t.n; i++) /* a disc */
             t.target[i] = t.x[4 * i + 1] * t.x[4 * i + 1] + t.x[4 * i + 2] * t.x[4 * i + 2] < 1.5;
-        OK(dn_params_set_number(p, "max_iterations", c / 2 == 0 ? 60 : 10, NULL));
+        OK(dn_params_set_number(p, "max_iterations", c / 2 == 0 ? 40 : 8, NULL));
         if (c / 2 == 1)
             OK(dn_params_set_number(p, "batch_size", 50, NULL));
         struct fit fit = fit_seeded(&t, p, 1), again, other = fit_seeded(&t, p, 2);
@@ -140,7 +140,7 @@ static void solvers(void **state) {
         run.n_slots = 3;
         run.sum = sum_in_ranges;
         OK(fit_rows(t.rows, 2, p, &run, &again, NULL));
-        assert_true(wrong_rows(&t, fit.out.network) < 0.05 * 5000);
+        assert_true(wrong_rows(&t, fit.out.network) < 0.1 * 4200);
         assert_memory_equal(fit.out.network->w, again.out.network->w, n * sizeof(double));
         assert_true(memcmp(fit.out.network->w, other.out.network->w, n * sizeof(double)) != 0);
         assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 5e-4, NULL, false), 1e-10);
@@ -361,7 +361,7 @@ static void stops_and_memory(void **state) {
         OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
         fit_done(&fit);
         const size_t looks = polls.n;
-        for (size_t k = 1; k <= looks; k += 7) {
+        for (size_t k = 1; k <= looks; k += 23) {
             polls = (struct polls){.stop_at = k};
             assert_int_equal(fit_rows(t.rows, 3, p, &run, &fit, NULL), DN_ERR_STOPPED);
             assert_int_equal(polls.n, k);
