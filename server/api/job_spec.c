@@ -195,6 +195,9 @@ static void refuse_memory(struct job_request *r, int64_t fitting, double fitting
     else if (method > most / 2)
         buf_printf(&more, "; about %.0f of it is the method's own for %zu features, however many rows there are", method / MIB,
                    r->n_features);
+    if (dn_params_has(r->spec.params, "cache_mib"))
+        buf_printf(&more, "; params.cache_mib, for values of the kernel, allows for up to %.0f of it",
+                   dn_params_number(r->spec.params, "cache_mib"));
     const char *hint = more.size > 0 ? buf_cstr(&more) : "";
     json_fault(r->problem, r->memory_given ? "/limits" : "", r->memory_given ? "memory_mib" : NULL,
                "the training would need about %.0f MiB in %" PRId64 " thread%s; of %s limit of %.0f MiB%s it may use %.0f%s",
