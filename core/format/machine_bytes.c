@@ -185,8 +185,11 @@ static dn_status read_kernel(dni_reader *r, size_t d, const dn_machine *first, d
     if (status != DN_OK)
         return status;
     const size_t n = dni_read_count(r, sizeof(uint32_t) + sizeof(double));
-    status = r->failed ? corrupt("a machine has no support vectors", err) : dni_kernel_machine_new(support, n, out, err);
+    if (!r->failed)
+        status = dni_kernel_machine_new(support, n, out, err);
     dni_support_unref(support); /* the machine has its own */
+    if (r->failed)
+        return corrupt("a machine has no support vectors", err);
     if (status != DN_OK)
         return status;
     dn_kernel_machine *k = out->kernel;

@@ -47,7 +47,13 @@ void dni_support_write(const dn_support *support, dni_writer *writer) {
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------------------------ */
 static dn_status corrupt(const char *what, dn_error *err) {
-    return dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: %s", what);
+    dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: %s", what);
+    return DN_ERR_CORRUPT;
+}
+
+static dn_status no_memory(size_t n, dn_error *err) {
+    dn_error_set(err, DN_ERR_MEMORY, "%zu support vectors need memory which the system does not have", n);
+    return DN_ERR_MEMORY;
 }
 
 /* Whether a × b doubles may still follow. */
@@ -123,7 +129,7 @@ static dn_status read_dense(dni_reader *r, const dn_kernel *kernel, size_t n, dn
         return status;
     row = malloc((d + 1) * sizeof *row);
     if (row == NULL)
-        status = dn_error_set(err, DN_ERR_MEMORY, "no memory for a support vector");
+        status = no_memory(n, err);
     for (size_t i = 0; i < n && status == DN_OK; i++) {
         if (!dni_read_f64s(r, row, d) || !row_good(kernel, row, d))
             status = corrupt("a support vector breaks its rule", err);
@@ -162,13 +168,13 @@ static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dn_s
     dn_status status = DN_OK;
     if (n > r->left / sizeof(uint32_t) || kernel->type == DN_KERNEL_MAHALANOBIS) /* its rows are dense */
         return corrupt("its support vectors are cut short", err);
-    s.length = malloc((n + 1) * sizeof *s.length);
+    s.length = calloc(n + 1, sizeof *s.length);
     const bool counted = s.length != NULL && dni_read_u32s(r, s.length, n);
     s.n_entries = counted ? dni_read_count(r, sizeof(uint32_t) + sizeof(double)) : 0;
-    s.cols = malloc((s.n_entries + 1) * sizeof *s.cols);
-    s.values = malloc((s.n_entries + 1) * sizeof *s.values);
+    s.cols = calloc(s.n_entries + 1, sizeof *s.cols);
+    s.values = calloc(s.n_entries + 1, sizeof *s.values);
     if (s.length == NULL || s.cols == NULL || s.values == NULL)
-        status = dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu support vectors", n);
+        status = no_memory(n, err);
     else if (!counted || r->failed || !dni_read_u32s(r, s.cols, s.n_entries) || !dni_read_f64s(r, s.values, s.n_entries))
         status = corrupt("its support vectors are cut short", err);
     if (status == DN_OK)
