@@ -2,7 +2,7 @@
 #include "learners/svm_part.h"
 #include "learners/smo.h"
 
-#define FINE 1e-9       /* what is aimed at when kernel values are held in double */
+#define FINE 1e-12      /* what is aimed at when kernel values are held in double */
 #define VANISHING 1e-14 /* a squared distance of hulls beside the greatest K(x, x) that is none */
 
 struct listening {
