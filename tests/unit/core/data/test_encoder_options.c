@@ -112,6 +112,41 @@ static void most_frequent_numbers(void **unused) {
     free(t);
 }
 
+/* Asked to miss nothing: a number or boolean that a training row misses is refused by name, others do not matter. */
+static void numbers_that_may_not_be_missing(void **unused) {
+    (void)unused;
+    const double nan = (double)NAN, numbers[] = {3, 1, nan}, flags[] = {1, nan, 0};
+    const char *const words[] = {"b", NULL, NULL};
+    const uint8_t first[] = {DN_ROW_TRAIN, DN_ROW_SKIP, DN_ROW_SKIP}, two[] = {DN_ROW_TRAIN, DN_ROW_TRAIN, DN_ROW_SKIP};
+    static const size_t columns[] = {0, 1, 2};
+    const dn_table_column described[] = {{.name = "number", .type = DN_NUMERIC},
+                                         {.name = "flag", .type = DN_BOOLEAN},
+                                         {.name = "word", .type = DN_CATEGORICAL}};
+    static const uint32_t start[] = {0, 1};
+    const uint32_t codes[] = {0, DN_CODE_MISSING, DN_CODE_MISSING};
+    const dn_column_view views[] = {
+        {.type = DN_NUMERIC, .n_rows = 3, .number = numbers},
+        {.type = DN_BOOLEAN, .n_rows = 3, .number = flags},
+        {.type = DN_CATEGORICAL, .n_rows = 3, .code = codes, .strings = {.n = 1, .start = start, .bytes = words[0]}}};
+    const dn_encoder_spec spec = {.columns = columns, .n_columns = 3, .missing_number = DN_MISSING_NONE};
+    const dn_run run = dn_run_default();
+    dn_table_source *source;
+    dn_encoder *encoder = NULL;
+    dn_error err;
+    assert_int_equal(dn_table_source_from_columns(described, views, 3, 3, &source, NULL), DN_OK);
+    assert_int_equal(dn_encoder_fit(source, &spec, first, NULL, &run, &encoder, NULL), DN_OK);
+    assert_true(dn_encoder_input(encoder, 0)->fill == 3); /* in other rows the mean stands for it */
+    dn_encoder_unref(encoder);
+    dn_error_clear(&err);
+    assert_int_equal(dn_encoder_fit(source, &spec, two, NULL, &run, &encoder, &err), DN_ERR_DATA);
+    assert_string_equal(err.field, "flag");
+    dn_error_clear(&err);
+    assert_int_equal(dn_encoder_fit(source, &spec, NULL, NULL, &run, &encoder, &err), DN_ERR_DATA);
+    assert_string_equal(err.field, "number");
+    assert_non_null(strstr(err.message, "has missing values"));
+    dn_table_source_free(source);
+}
+
 static void ties_take_the_least(void **unused) {
     (void)unused;
     const double nan = (double)NAN, numbers[] = {3, -0.0, 3, 0.0, 7, nan}, flags[] = {1, 0, 1, 0, nan, nan}, weight[] = {1, 1, 1, 1, 2, 5};
@@ -358,6 +393,7 @@ static void failures(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(most_frequent_numbers),
+        cmocka_unit_test(numbers_that_may_not_be_missing),
         cmocka_unit_test(ties_take_the_least),
         cmocka_unit_test(frequent_levels),
         cmocka_unit_test(indicators),

@@ -1,0 +1,385 @@
+/* Support vector machines by request: kernels as objects, what of them is refused and where, what is shown again; columns that a kernel cannot take; kernels computed elsewhere; memory;
+ * outliers. */
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const iris = "'model':'m','dataset':'iris','target':'class','algorithm':'svm'";
+
+static int prepare(void **state) {
+    if (group_start(state) != 0)
+        return -1;
+    upload_file("iris", "iris.csv");
+    status_check(call_upload("/v1/datasets/texts?types=note:text,edges:text",
+                             "note,edges,n,class\n"
+                             "good day,a-b b-c,1,p\nbad day,a-b b-d,2,q\ngood night,b-c c-a,3,p\nbad luck,d-e e-f,4,q\n"),
+                 201);
+    status_check(call_upload("/v1/datasets/gram", "a,b,c,d,class\n1,0.5,0,0,p\n0.5,1,0.25,0,q\n0,0.25,1,0.5,q\n0,0,0.5,1,p\n"), 201);
+    keep_free();
+    return 0;
+}
+
+static const struct response *dry(const char *rest) {
+    return call_post("/v1/jobs?dry_run=true", "{%s,%s}", iris, rest);
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void a_kernel_is_shown_as_it_is_given(void **state) {
+    (void)state;
+    const struct response *r = status_check(dry("'params':{'kernel':{'type':'polynomial','degree':3,'gamma':0.5,'coef0':0}}"), 200);
+    assert_json(r, "/params/kernel", "{'type':'polynomial','degree':3,'gamma':0.5,'coef0':0,'normalize':false}");
+    r = status_check(dry("'params':{'kernel':'polynomial'}"), 200);
+    assert_json(r, "/params/kernel", "{'type':'polynomial','degree':2,'gamma':1,'coef0':1,'normalize':false}");
+    r = status_check(dry("'params':{'kernel':{'normalize':true,'type':null}}"), 200); /* the default type */
+    assert_json(r, "/params/kernel", "{'type':'linear','normalize':true}");
+    r = status_check(dry("'params':{'kernel':null,'C':null}"), 200);
+    assert_json(r, "/params/kernel", "{'type':'linear','normalize':false}");
+    assert_json(r, "/params/C", "null");
+    assert_json(dry("'params':{'C':'hard'}"), "/params/C", "null");
+    assert_json(dry("'params':{'C':0.5}"), "/params/C", "0.5");
+    r = status_check(dry("'params':{'kernel':{'type':'distance','metric':'manhattan','width':2}}"), 200);
+    assert_json(r, "/params/kernel", "{'type':'distance','metric':'manhattan','width':2,'normalize':false}");
+    assert_false(has(r, "/params/kernel.width"));
+}
+
+/* What was asked, what the model says, and what another job of the same makes of that. */
+static void what_a_model_says_may_be_sent_back(void **state) {
+    (void)state;
+    job_train("{%s,'params':{'kernel':{'type':'rbf','width':1.5},'C':10}}", iris);
+    const struct response *model = status_check(call_get("/v1/models/m"), 200);
+    assert_json(model, "/params/kernel", "{'type':'rbf','width':1.5,'normalize':false}");
+    char *params = keep(json_dumps(value_at(model, "/params"), 0), free);
+    const struct response *first = status_check(call_get("/v1/models/m/weights"), 200);
+    const struct response *r =
+        call(&(struct request){.method = "POST",
+                               .path = "/v1/jobs",
+                               .headers = HEADERS("Content-Type: application/json"),
+                               .body = text("{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":"
+                                            "\"svm\",\"params\":%s}",
+                                            params)});
+    assert_string_equal(string_at(job_wait(whole_at(status_check(r, 202), "/id")), "/state"), "succeeded");
+    const struct response *again = status_check(call_get("/v1/models/m/weights"), 200);
+    assert_true(json_equal(value_at(first, "/support_vectors"), value_at(again, "/support_vectors")));
+    assert_json(call_get("/v1/models/m"), "/version", "2");
+}
+
+static void every_fault_has_its_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *params, *place, *words;
+    } rows[] = {
+        {"'kernel':{'type':'linear','width':2}", "/params/kernel/width", "belongs to kernels rbf, distance; kernel linear has normalize"},
+        {"'kernel':{'width':2}", "/params/kernel/width", "kernel linear has normalize"},
+        {"'kernel':{'type':'rbf','degree':2}", "/params/kernel/degree", "belongs to kernel polynomial; kernel rbf has width, normalize"},
+        {"'kernel':{'type':'precomputed','normalize':true}", "/params/kernel/normalize", "kernel precomputed has no members"},
+        {"'kernel':{'type':'rbf','width':0}", "/params/kernel/width", "must be a finite number > 0"},
+        {"'kernel':{'type':'rbf','width':-1}", "/params/kernel/width", "got -1"},
+        {"'kernel':{'type':'rbf','width':'wide'}", "/params/kernel/width", "or \\\"auto\\\""},
+        {"'kernel':{'type':'rbf','width':[1]}", "/params/kernel/width", "a list of 1"},
+        {"'kernel':{'type':'rbf','width':{'a':1}}", "/params/kernel/width", "got object"},
+        {"'kernel':{'type':'rbf','widht':2}", "/params/kernel/widht", "known: type, gamma"},
+        {"'kernel':{'type':'polynomial','degree':0}", "/params/kernel/degree", ">= 1"},
+        {"'kernel':{'type':'polynomial','degree':2.5}", "/params/kernel/degree", "integer"},
+        {"'kernel':{'type':'polynomial','gamma':0}", "/params/kernel/gamma", "> 0"},
+        {"'kernel':{'type':'sigmoid','scale':0}", "/params/kernel/scale", "must not be 0"},
+        {"'kernel':{'type':'distance','metric':'taxi'}", "/params/kernel/metric", "manhattan"},
+        {"'kernel':{'type':'shared_paths','length':9}", "/params/kernel/length", "<= 8"},
+        {"'kernel':{'type':'gauss'}", "/params/kernel/type", "one of linear"},
+        {"'kernel':{'type':7}", "/params/kernel/type", "got 7"},
+        {"'kernel':'gauss'", "/params/kernel", "one of linear"},
+        {"'kernel':7", "/params/kernel", "got 7"},
+        {"'kernel':true", "/params/kernel", "got true"},
+        {"'kernel':[]", "/params/kernel", "a list of 0"},
+        {"'kernel.width':2", "/params/kernel.width", "is a member of an object"},
+        {"'kernel.width':null", "/params/kernel.width", "is a member of an object"},
+        {"'kernel.depth':2", "/params/kernel.depth", "it has C, kernel, solver"},
+        {"'C':{'type':'hard'}", "/params/C", "got object"},
+        {"'C':0", "/params/C", "> 0"},
+        {"'C':-1", "/params/C", "> 0"},
+        {"'kernel':{'type':'mahalanobis','covariance':[1,0,0,1]}", "/params/kernel/covariance", "4 x 4 numbers"},
+        {"'kernel':{'type':'mahalanobis','covariance':[[1,0],[0]]}", "/params/kernel/covariance/1", "lists of one length"},
+        {"'kernel':{'type':'mahalanobis','covariance':[[1,0],7]}", "/params/kernel/covariance/1", "got number 7"},
+        {"'kernel':{'type':'mahalanobis','covariance':[[1,0],[0,'x']]}", "/params/kernel/covariance/1/1", "finite numbers"},
+        {"'kernel':{'type':'mahalanobis','covariance':[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0.5,0,1]]}", "/params/kernel/covariance",
+         "symmetric"},
+        {"'kernel':{'type':'mahalanobis','covariance':[[1,1,0,0],[1,1,0,0],[0,0,1,0],[0,0,0,1]]}", "/params/kernel/covariance",
+         "positive definite"},
+        {"'kernel':'rbf','solver':'interior_point'", "/params/solver", "smo or auto"},
+        {"'kernel':'rbf','loss':'squared_hinge'", "/params/loss", "linear kernel"},
+        {"'kernel':'rbf','intercept':'penalised'", "/params/intercept", "free or none"},
+        {"'C':null,'loss':'squared_hinge'", "/params/loss", "needs a C"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct response *r = problem_check(dry(text("'params':{%s}", rows[i].params)), 422, "invalid");
+        fault_check(r, rows[i].place);
+        if (strstr(r->body, rows[i].words) == NULL)
+            fail_msg("%s: \"%s\" is not in %s", rows[i].params, rows[i].words, r->body);
+    }
+    /* all of them at once */
+    const struct response *r = dry("'params':{'C':0,'kernel':{'type':'rbf','width':-1,'deep':1}}");
+    fault_check(fault_check(fault_check(r, "/params/C"), "/params/kernel/width"), "/params/kernel/deep");
+}
+
+static void a_matrix_is_a_list_of_lists(void **state) {
+    (void)state;
+    const struct response *r =
+        status_check(dry("'params':{'kernel':{'type':'mahalanobis','covariance':[[2,0,0,0],[0,1,0,0],[0,0,3,0],[0,0,0,1]]}}"), 200);
+    const json_t *rows = value_at(r, "/params/kernel/covariance");
+    assert_int_equal(json_array_size(rows), 16);
+    assert_true(json_number_value(json_array_get(rows, 10)) == 3);
+    r = status_check(dry("'params':{'kernel':{'type':'mahalanobis','covariance':'estimated'}}"), 200);
+    assert_json(r, "/params/kernel/covariance", "'estimated'");
+}
+
+/* ---- the catalogue -------------------------------------------------------------------------------------------------------------------------- */
+
+static const json_t *named(const json_t *list, const char *name) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item) {
+        if (strcmp(json_string_value(json_object_get(item, "name")), name) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static void the_catalogue_has_the_object(void **state) {
+    (void)state;
+    const struct response *r = status_check(call_get("/v1/algorithms/svm"), 200);
+    const json_t *kernel = named(value_at(r, "/parameters"), "kernel"), *C = named(value_at(r, "/parameters"), "C");
+    assert_string_equal(json_string_value(json_object_get(kernel, "type")), "object");
+    assert_string_equal(json_string_value(json_object_get(C, "null_means")), "hard");
+    assert_null(named(value_at(r, "/parameters"), "kernel.width"));
+    const json_t *width = named(json_object_get(kernel, "members"), "width");
+    json_check(json_object_get(width, "applies_to"), quoted("['rbf','distance']"), __FILE__, __LINE__);
+    json_check(json_object_get(width, "default"), quoted("'auto'"), __FILE__, __LINE__);
+    assert_true(json_is_true(json_object_get(width, "exclusive_minimum")));
+    assert_string_equal(json_string_value(json_object_get(named(json_object_get(kernel, "members"), "metric"), "type")), "choice");
+}
+
+/* ---- columns -------------------------------------------------------------------------------------------------------------------------------- */
+
+static const struct response *of(const char *dataset, const char *kernel, const char *include) {
+    return call_post("/v1/jobs?dry_run=true",
+                     "{'model':'m','dataset':'%s','target':'class','algorithm':'svm','params':{'kernel':%s},'features':{%s}}", dataset,
+                     kernel, include);
+}
+
+static void texts_and_numbers(void **state) {
+    (void)state;
+    const char *const kernels[] = {"'shared_words'", "'shared_paths'", "{'type':'distance','metric':'edit'}"};
+    for (size_t i = 0; i < 3; i++) {
+        const char *column = i == 1 ? "'include':['edges']" : "'include':['note']";
+        const struct response *r = problem_check(of("texts", kernels[i], "'include':['n']"), 422, "invalid");
+        assert_non_null(strstr(r->body, "needs one text column"));
+        fault_check(r, "/params/kernel");
+        fault_check(problem_check(of("texts", kernels[i], ""), 422, "invalid"), "/params/kernel");
+        fault_check(problem_check(of("texts", kernels[i], "'include':['note','edges']"), 422, "invalid"), "/params/kernel");
+        fault_check(problem_check(of("iris", kernels[i], ""), 422, "invalid"), "/params/kernel");
+        status_check(of("texts", kernels[i], column), 200);
+        fault_check(problem_check(of("texts", kernels[i], text("%s,'text':{'hash':16}", column)), 422, "invalid"), "/features/text");
+    }
+    fault_check(problem_check(of("texts", "'mahalanobis'", ""), 422, "invalid"), "/params/kernel");
+    status_check(of("texts", "'rbf'", ""), 200); /* of counts of words */
+}
+
+static void an_edge_list_is_read_by_the_job(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/broken?types=edges:text", "edges,class\na-b,p\na-b b-c,q\na-b c,p\nb-c,q\n"), 201);
+    const struct response *r = job_wait(job_post("{'model':'m','dataset':'broken','target':'class','algorithm':'svm','params':{'kernel':"
+                                                 "'shared_paths'}}"));
+    assert_string_equal(string_at(r, "/state"), "failed");
+    assert_non_null(strstr(string_at(r, "/error/detail"), "row 2"));
+    job_train("{'model':'graphs','dataset':'texts','target':'class','algorithm':'svm','params':{'kernel':'shared_paths'},'features':{"
+              "'include':['edges']}}");
+    r = problem_check(call_post("/v1/models/graphs/predict", "{'instances':[{'edges':'a-b'},{'edges':'a--b'}]}"), 422, "invalid-instances");
+    fault_check(r, "/instances/1/edges");
+}
+
+/* ---- kernels computed elsewhere ---------------------------------------------------------------------------------------------------------------- */
+
+static void a_precomputed_kernel_is_square(void **state) {
+    (void)state;
+    const struct response *r = status_check(of("gram", "'precomputed'", ""), 200);
+    assert_json(r, "/features/standardize", "false");
+    assert_json(r, "/features/missing/numeric", "'none'");
+    r = problem_check(of("gram", "'precomputed'", "'exclude':['b']"), 422, "invalid");
+    fault_check(r, "/params/kernel");
+    assert_non_null(strstr(r->body, "as many columns as rows: 4 rows, 3 columns"));
+    fault_check(problem_check(of("iris", "'precomputed'", ""), 422, "invalid"), "/params/kernel");
+    fault_check(problem_check(of("gram", "'precomputed'", "'standardize':true"), 422, "invalid"), "/features/standardize");
+    status_check(of("gram", "'precomputed'", "'standardize':false"), 200);
+    fault_check(problem_check(of("gram", "'precomputed'", "'missing':{'indicator':true}"), 422, "invalid"), "/features/missing/indicator");
+    fault_check(problem_check(of("gram", "'precomputed'", "'basis':[{'type':'polynomial','degree':2}]"), 422, "invalid"),
+                "/features/basis");
+    fault_check(problem_check(of("texts", "'precomputed'", "'include':['n','note']"), 422, "invalid"), "/features/include/1");
+    status_check(call_upload("/v1/datasets/holes", "a,b,class\n1,,p\n0.5,1,q\n"), 201);
+    fault_check(problem_check(of("holes", "'precomputed'", ""), 422, "invalid"), "/features");
+    fault_check(problem_check(of("holes", "'precomputed'", "'include':['a','b']"), 422, "invalid"), "/features/include/1");
+}
+
+static void a_precomputed_kernel_is_symmetric(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/crooked", "a,b,c,class\n1,0.5,0,p\n0.5,1,0.25,q\n0,0.5,1,q\n"), 201);
+    const struct response *r =
+        job_wait(job_post("{'model':'m','dataset':'crooked','target':'class','algorithm':'svm','params':{'kernel':'precomputed'}}"));
+    assert_string_equal(string_at(r, "/state"), "failed");
+    assert_non_null(strstr(string_at(r, "/error/detail"), "symmetric"));
+    assert_true(whole_at(r, "/error/status") < 500);
+
+    job_train("{'model':'gram','dataset':'gram','target':'class','algorithm':'svm','params':{'kernel':'precomputed'}}");
+    problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0]]}"), 422, "invalid-instances");
+    problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0,0]]}"), 422, "invalid-instances");
+    status_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0]]}"), 200);
+}
+
+/* Trained, ended, warned of. */
+static void a_kernel_that_is_not_positive_semidefinite(void **state) {
+    (void)state;
+    const struct response *r = job_train("{%s,'params':{'kernel':{'type':'sigmoid','scale':2,'coef0':-1}}}", iris);
+    const char *warnings = keep(json_dumps(value_at(r, "/warnings"), 0), free);
+    assert_non_null(strstr(warnings, "positive semidefinite"));
+    char *details = keep(json_dumps(value_at(r, "/result/details"), 0), free);
+    assert_non_null(strstr(details, "\"certified\": false"));
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void memory_is_reckoned_beforehand(void **state) {
+    (void)state;
+    upload_file("digits", "digits.csv");
+    const struct response *r =
+        problem_check(call_post("/v1/jobs",
+                                "{'model':'m','dataset':'digits','target':'class','algorithm':'svm','params':{'kernel':'rbf'},'limits':{"
+                                "'memory_mib':1}}"),
+                      422, "invalid");
+    fault_check(r, "/limits/memory_mib");
+    assert_non_null(strstr(r->body, "would need about"));
+}
+
+/* ---- outliers ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static void outliers_have_no_target(void **state) {
+    (void)state;
+    static const struct {
+        const char *rest, *place;
+    } rows[] = {
+        {"'target':'class'", "/target"},
+        {"'class_weight':'balanced'", "/class_weight"},
+        {"'validation':{'holdout':0.2,'curves':true}", "/validation/curves"},
+        {"'validation':{'folds':151}", "/validation/folds"},
+        {"'features':{'basis':[{'type':'fisher','columns':['petal_length','petal_width']}]}", "/features/basis"},
+        {"'params':{'nu':0}", "/params/nu"},
+        {"'params':{'nu':1.5}", "/params/nu"},
+        {"'params':{'C':1}", "/params/C"},
+        {"'params':{'kernel':{'type':'rbf','degree':1}}", "/params/kernel/degree"},
+        {"'validation':{'dataset':'texts'}", "/validation/dataset"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        fault_check(problem_check(call_post("/v1/jobs", "{'model':'o','dataset':'iris','algorithm':'one_class_svm',%s}", rows[i].rest), 422,
+                                  "invalid"),
+                    rows[i].place);
+    const struct response *r =
+        status_check(call_post("/v1/jobs?dry_run=true",
+                               "{'model':'o','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']}}"),
+                     200);
+    assert_json(r, "/target", "null");
+    assert_json(status_check(call_get("/v1/algorithms/one_class_svm"), 200), "/needs_target", "false");
+}
+
+#define COUNTING                                                                                                                           \
+    "{'model':'o','dataset':'iris','algorithm':'one_class_svm','params':{'nu':0.2},'features':{'exclude':['class']},'validation':%s}"
+/* What the job tells is what the model says of the rows. */
+static void outliers_are_counted(void **state) {
+    (void)state;
+    const struct response *r = job_train(COUNTING, "{'holdout':0.2}");
+    assert_json(r, "/result/metrics", "{'train':null,'validation':null}");
+    assert_int_equal(whole_at(r, "/result/rows/train"), 120);
+    assert_int_equal(whole_at(r, "/result/rows/validation"), 30);
+    assert_true(real_at(r, "/result/details/outlier_share") == real_at(r, "/result/details/outliers") / 120);
+    assert_true(real_at(r, "/result/details/validation_outlier_share") == real_at(r, "/result/details/validation_outliers") / 30);
+    assert_true(real_at(r, "/result/details/outlier_share") <= 0.2);
+    r = job_train(COUNTING, "{'folds':5}");
+    assert_int_equal(count_at(r, "/result/details/fold_outlier_shares"), 5);
+    assert_true(real_at(r, "/result/details/validation_outlier_share") == real_at(r, "/result/details/validation_outliers") / 150);
+    r = job_train(COUNTING, "{'dataset':'iris'}");
+    assert_true(real_at(r, "/result/details/validation_outliers") == real_at(r, "/result/details/outliers"));
+
+    const struct response *model = status_check(call_get("/v1/models/o"), 200);
+    assert_json(model, "/target", "null");
+    assert_json(model, "/classes", "['inlier','outlier']");
+    assert_json(status_check(call_get("/v1/models"), 200), "/items/0/name", "'gram'");
+    const struct response *rows =
+        status_check(call_get("/v1/datasets/iris/rows?limit=150&columns=sepal_length,sepal_width,petal_length,petal_width"), 200);
+    json_t *asked = keep(json_pack("{sO}", "instances", value_at(rows, "/items")), (void (*)(void *))json_decref);
+    char *body = keep(json_dumps(asked, JSON_COMPACT), free);
+    const struct response *p = status_check(call(&(struct request){.method = "POST",
+                                                                   .path = "/v1/models/o/predict?output=label,scores",
+                                                                   .headers = HEADERS("Content-Type: application/json"),
+                                                                   .body = body}),
+                                            200);
+    size_t outliers = 0, i;
+    json_t *row;
+    json_array_foreach(value_at(p, "/predictions"), i, row) {
+        const bool out = strcmp(json_string_value(json_object_get(row, "label")), "outlier") == 0;
+        const double f = json_number_value(json_array_get(json_object_get(row, "scores"), 0));
+        outliers += out;
+        assert_true(out ? f < 0 : f > -1e-3);
+    }
+    assert_true(real_at(r, "/result/details/outliers") == (double)outliers);
+}
+
+static void the_truth_is_a_column(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/points",
+                             "x,y,truth\n0,0,inlier\n1,0,inlier\n0,1,inlier\n1,1,inlier\n0.5,0.5,inlier\n0.2,0.7,inlier\n"),
+                 201);
+    job_train("{'model':'points','dataset':'points','algorithm':'one_class_svm','features':{'include':['x','y'],'standardize':false},"
+              "'params':{'nu':0.2,'kernel':{'type':'rbf','width':1}}}");
+    status_check(call_upload("/v1/datasets/judged",
+                             "x,y,truth,truth2\n0.5,0.4,inlier,a\n0.6,0.5,inlier,b\n9,9,outlier,a\n-7,3,outlier,b\n0.4,0.6,outlier,a\n"),
+                 201);
+    const char *path = "/v1/models/points/evaluate";
+    fault_check(problem_check(call_post(path, "{'dataset':'judged'}"), 422, "invalid"), "/target");
+    fault_check(problem_check(call_post(path, "{'dataset':'judged','target':'no'}"), 422, "invalid"), "/target");
+    fault_check(problem_check(call_post(path, "{'dataset':'judged','target':'x'}"), 422, "invalid"), "/target");
+    fault_check(problem_check(call_post(path, "{'dataset':'judged','target':3}"), 422, "invalid"), "/target");
+    fault_check(problem_check(call_post(path, "{'dataset':'judged','target':'truth2'}"), 422, "invalid"), "/target");
+    fault_check(problem_check(call_post(path, "{'instances':[[1,2,'inlier']]}"), 422, "invalid"), "/target");
+    const struct response *r = status_check(call_post(path, "{'dataset':'judged','target':'truth'}"), 200);
+    assert_json(r, "/metrics/confusion", "{'classes':['inlier','outlier'],'matrix':[[2,0],[1,2]]}");
+    assert_close(real_at(r, "/metrics/per_class/1/recall"), 2.0 / 3, 1e-12);
+    assert_true(real_at(r, "/metrics/roc_auc") >= 2.0 / 3); /* by −f: the far ones are certainly found */
+    const struct response *same = status_check(call_post("/v1/models/points/evaluate?target=truth", "{'dataset':'judged'}"), 200);
+    assert_true(json_equal(r->json, same->json));
+    same = status_check(call_post("/v1/models/points/evaluate?target=is", "{'instances':[{'x':0.5,'y':0.4,'is':'inlier'},{'x':9,'y':9,'is':"
+                                                                          "'outlier'}]}"),
+                        200);
+    assert_json(same, "/metrics/confusion/matrix", "[[1,0],[0,1]]");
+    r = problem_check(call_post("/v1/models/points/evaluate?target=is", "{'instances':[{'x':0.5,'y':0.4,'is':'odd'}]}"), 422,
+                      "invalid-instances");
+    fault_check(r, "/instances/0/is");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_kernel_is_shown_as_it_is_given),
+        TEST(what_a_model_says_may_be_sent_back),
+        TEST(every_fault_has_its_place),
+        TEST(a_matrix_is_a_list_of_lists),
+        TEST(the_catalogue_has_the_object),
+        TEST(texts_and_numbers),
+        TEST(an_edge_list_is_read_by_the_job),
+        TEST(a_precomputed_kernel_is_square),
+        TEST(a_precomputed_kernel_is_symmetric),
+        TEST(a_kernel_that_is_not_positive_semidefinite),
+        TEST(memory_is_reckoned_beforehand),
+        TEST(outliers_have_no_target),
+        TEST(outliers_are_counted),
+        TEST(the_truth_is_a_column),
+    };
+    return cmocka_run_group_tests(tests, prepare, group_end);
+}
