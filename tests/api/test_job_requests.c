@@ -123,7 +123,7 @@ static const struct {
     {"\"params\":[]", "/params", "object"},
     {"\"params\":{\"lambda\":-1}", "/params/lambda", "-1"},
     {"\"params\":{\"lambda\":\"much\"}", "/params/lambda", "lambda"},
-    {"\"params\":{\"lambada\":null}", "/params/lambada", "null"},
+    {"\"params\":{\"lambada\":null}", "/params/lambada", "has no parameter"},
     {"\"params\":{\"lambda\":[1]}", "/params/lambda", "list of 1"},
     {"\"params\":{\"lambda\":[\"a\"]}", "/params/lambda", "list of 1"},
     {"\"params\":{\"init\":[]}", "/params/init", "list of 0"},
