@@ -12,15 +12,18 @@ enum { SINGLE_COLUMNS = 64, COLUMNS = 32 }; /* of a partial sum in float; of a p
 #define LANES_FOR
 #define LANES_SUM(s, x, y) ((s) + (x) * (y))
 #define LANES_SUM_SINGLE LANES_SUM
+#define LANES_COUNT dni_count_bits
 #include "kernels/lanes_body.h"
 #undef LANES_NAME
 #undef LANES_FOR
 #undef LANES_SUM
 #undef LANES_SUM_SINGLE
+#undef LANES_COUNT
 
 #if DNI_HAVE_X86
 #define LANES_SUM(s, x, y) fma(x, y, s)
 #define LANES_SUM_SINGLE(s, x, y) fmaf(x, y, s)
+#define LANES_COUNT DNI_COUNT_BITS
 #define LANES_NAME(f) avx2_##f
 #define LANES_FOR DNI_FOR_AVX2
 #define LANES_BYTES 32

@@ -1,6 +1,7 @@
 /* One make of the innermost loops. lanes.c includes this for each, with
  *   LANES_NAME(f)  its name for function f;   LANES_FOR  what makes the compiler build it for its processors
  *   LANES_SUM(s, x, y)  s + x·y as its vectors have it, LANES_SUM_SINGLE in float: written out, for compilers may take a single sum apart
+ *   LANES_COUNT(x)  number of bits
  *   LANES_BYTES    of a vector;   LANES_AT_ONCE  queries of a group dealt with at once, so that their sums fit the registers; or neither: plain loops
  *   LANES_TALLY    there is a tally and what belongs to it
  * No guard: it is made to be included more than once. */
@@ -221,7 +222,7 @@ LANES_FOR static void LANES_NAME(exponentials_single)(const double *t, size_t n,
         for (size_t j = 0; j < n; j++, points += words) {                                                                                  \
             unsigned count = 0;                                                                                                            \
             for (size_t w = 0; w < words; w++)                                                                                             \
-                count += dni_count_bits(differences ? x[w] ^ points[w] : x[w] & points[w]);                                                \
+                count += LANES_COUNT(differences ? x[w] ^ points[w] : x[w] & points[w]);                                                   \
             out[j] = table[count];                                                                                                         \
         }                                                                                                                                  \
     }                                                                                                                                      \

@@ -33,16 +33,16 @@ static inline bool dni_cpu_is_avx512(void) {
 #define DNI_ALWAYS_INLINE static inline
 #endif
 
+/* Number of bits. DNI_COUNT_BITS is for functions of newer processors: elsewhere it would be a call. */
 DNI_ALWAYS_INLINE unsigned dni_count_bits(uint64_t x) {
-#if defined(__GNUC__)
-    return (unsigned)__builtin_popcountll(x);
-#else
-    unsigned n = 0;
-    for (; x != 0; x &= x - 1)
-        n++;
-    return n;
-#endif
+    x -= x >> 1 & 0x5555555555555555;
+    x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (unsigned)(x * 0x0101010101010101 >> 56);
 }
+#if DNI_HAVE_X86
+#define DNI_COUNT_BITS(x) ((unsigned)__builtin_popcountll(x))
+#endif
 
 /* Place of the lowest bit of x, which is not 0. */
 DNI_ALWAYS_INLINE unsigned dni_lowest_bit(uint64_t x) {
