@@ -328,7 +328,7 @@ static void finish(const dni_points *p, const dni_query *query, size_t panel, si
     dni_values_of(p, query, panel * DNI_PANEL, DNI_PANEL, measure, whole, 0);
     if (wanted.single != NULL)
         memcpy(wanted.single + to, single + low, (high - low) * sizeof *single);
-    else
+    if (wanted.exact != NULL)
         memcpy(wanted.exact + to, exact + low, (high - low) * sizeof *exact);
 }
 
