@@ -179,9 +179,10 @@ dni_mlp_plan dni_mlp_make_plan(const dn_params *p, size_t n_rows, size_t n_featu
     size_t n;
     const double *list = dn_params_list(p, "layers", &n), rows = (double)n_rows;
     dni_mlp_plan plan = {.n_layers = 2, .units = {16}, .n_features = n_features, .n_scores = n_classes == 2 ? 1 : n_classes};
-    for (size_t i = 0; list != NULL && i < n; i++)
+    for (size_t i = 0; list != NULL && i < n && i + 1 < DN_MAX_LAYERS; i++) {
         plan.units[i] = (size_t)list[i];
-    plan.n_layers = list == NULL ? 2 : n + 1;
+        plan.n_layers = i + 2;
+    }
     plan.units[plan.n_layers - 1] = plan.n_scores;
     const dni_layers shape = dni_mlp_layers(&plan);
     plan.n = (double)dni_layers_numbers(&shape);

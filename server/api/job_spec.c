@@ -113,6 +113,10 @@ static void check_snapshots(struct job_request *r) {
     const dn_decision decision = dn_params_decision(r->spec.params);
     if (r->spec.n_snapshots == 0)
         return;
+    if (r->spec.algorithm->flags & DN_ALGORITHM_WHOLE) {
+        job_request_warn(r, "there will be no snapshots: %s has no weights of the features that make up its scores", r->spec.algorithm->id);
+        return;
+    }
     if (dn_decision_n_machines(decision, r->n_classes) > 1) {
         job_request_warn(r, "there will be no snapshots: the classes are told apart by several machines, each with iterations of its own");
         return;

@@ -31,6 +31,10 @@ static void test_catalogue_and_plan(void **state) {
     assert_string_equal(string_at(r, "/params/activation"), "tanh");
     assert_true(real_at(r, "/memory_bytes") > 0);
     assert_int_equal(count_at(call_get("/v1/models"), "/items"), 0);
+    r = status_check(call_post("/v1/jobs?dry_run=true",
+                               "{'model':'net','dataset':'iris','target':'class','algorithm':'mlp','snapshots':[1]}"),
+                     200);
+    assert_non_null(strstr(string_at(r, "/warnings/0"), "no snapshots"));
 }
 
 static void test_bad_parameters(void **state) {
