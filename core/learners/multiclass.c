@@ -182,10 +182,12 @@ static dn_status fit_together(const dni_training_set *set, const dn_rows *rows, 
                                 .n_source_rows = set->source->n_rows};
     dn_report *reports = calloc(n, sizeof *reports);
     report->parts = calloc(n, sizeof *report->parts);
-    dn_status status = reports == NULL || report->parts == NULL
-                           ? dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of %zu machines", n)
-                           : set->params->algorithm->fit_together(&input, decision, run, machines, reports, err);
-    for (size_t i = 0; reports != NULL && i < n; i++) {
+    if (reports == NULL || report->parts == NULL) {
+        free(reports);
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of %zu machines", n);
+    }
+    dn_status status = set->params->algorithm->fit_together(&input, decision, run, machines, reports, err);
+    for (size_t i = 0; i < n; i++) {
         size_t negative, positive;
         dn_decision_machine(decision, set->n_classes, i, &negative, &positive);
         if (status == DN_OK) {

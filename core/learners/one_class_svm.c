@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define FINE 1e-9 /* what is aimed at when kernel values are held in double */
+#define FLAT 1e-5 /* a squared length of w beside the greatest K(x, x) that is next to none */
 
 static const dn_param params[] = {
     {.name = "nu",
@@ -57,6 +58,7 @@ struct fit {
     double *alpha, *g; /* [n] α in units of 1/(νΣv); −f without ρ, likewise */
     double total;      /* νΣv */
     double rho;        /* of α as it is stated */
+    double flat;       /* a squared length of w that is next to none */
     double iterations, violation, greatest;
     bool definite, converged;
     double least;
@@ -131,6 +133,8 @@ static dn_status solve(struct fit *f, dni_smo_rows *rows, dn_error *err) {
         return status;
     signed char *t = list;
     double *linear = f->g + n;
+    for (size_t i = 0; i < n; i++)
+        f->flat = fmax(f->flat, FLAT * dni_smo_rows_self(rows, i));
     memset(t, 1, n);
     begin(f);
     dni_smo smo = {.n = n,
@@ -141,9 +145,10 @@ static dn_status solve(struct fit *f, dni_smo_rows *rows, dn_error *err) {
                    .group_end = {n, n},
                    .relative = true,
                    .unit = f->total,
+                   .least = f->flat * f->total * f->total,
                    .vanishes = -(double)INFINITY,
                    .tolerance = f->tolerance,
-                   .fine = fmin(FINE, f->tolerance),
+                   .fine = f->definite ? fmin(FINE, f->tolerance) : f->tolerance,
                    .max_iterations = 1000 * f->max_iterations,
                    .alpha = f->alpha,
                    .g = f->g};

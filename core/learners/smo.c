@@ -3,7 +3,6 @@
 #include "learners/smo_passes.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SAFE 0.97             /* of what is aimed at with values in single precision, lest the last look, in double, finds a little more */
 #define LEAST_CURVATURE 1e-12 /* of a pair; kernels that are not positive semidefinite have less than none */
@@ -108,7 +107,7 @@ static double violation_of(const struct state *s, size_t *out_group) {
             *out_group = group;
         }
     }
-    return s->p->relative ? worst * s->p->unit / fmax(2 * s->p->objective, 1e-300) : worst;
+    return s->p->relative ? worst * s->p->unit / fmax(2 * s->p->objective, fmax(s->p->least, 1e-300)) : worst;
 }
 
 static bool vanished(const struct state *s) {
@@ -203,7 +202,8 @@ static dn_status shrink(struct state *s, dn_error *err) {
         }
         ends[group] = kept;
     }
-    memcpy(s->group_end, ends, n_ranges(s) * sizeof *ends);
+    for (size_t group = 0; group < n_ranges(s); group++)
+        s->group_end[group] = ends[group];
     s->n_active = kept;
     update(s, s->self, s->self, 0);
     return dni_smo_rows_activate(s->rows, s->active, kept, err);
@@ -223,9 +223,8 @@ static dn_status look_at_all(struct state *s, bool exact, dn_error *err) {
             return status;
     }
     s->n_active = p->n;
-    memcpy(s->group_end, p->group_end, sizeof s->group_end);
-    if (p->n_groups == 0)
-        s->group_end[0] = p->n;
+    for (size_t group = 0; group < n_ranges(s); group++)
+        s->group_end[group] = p->n_groups == 0 ? p->n : p->group_end[group];
     dn_status status = dni_smo_rows_sums(s->rows, s->a, exact, s->run, p->g, err);
     if (status != DN_OK)
         return status;
@@ -316,26 +315,25 @@ static dn_status reach(struct state *s, double aim, double limit, dn_error *err)
     return DN_OK;
 }
 
-static dn_status get_memory(struct state *s, void **doubles, void **list, dn_error *err) {
+static dn_status get_memory(struct state *s, dn_error *err) {
     const size_t n = s->p->n;
-    dn_status status = dn_run_alloc(s->run, 4 * n + 1, sizeof(double), "the gradient of the dual", doubles, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(s->run, n + 1, sizeof(uint32_t), "the active variables of the dual", list, err);
+    void *doubles = NULL, *list = NULL;
+    dn_status status = dn_run_alloc(s->run, 4 * n + 1, sizeof(double), "the gradient of the dual", &doubles, err);
     if (status != DN_OK)
         return status;
-    s->up = *doubles;
+    s->up = doubles;
     s->low = s->up + n;
     s->self = s->low + n;
     s->a = s->self + n;
-    s->active = *list;
-    return DN_OK;
+    status = dn_run_alloc(s->run, n + 1, sizeof(uint32_t), "the active variables of the dual", &list, err);
+    s->active = list;
+    return status;
 }
 
 dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const dni_smo_listener *listener, dn_error *err) {
     struct state s = {.p = p, .rows = rows, .run = run, .listener = listener, .n_active = p->n};
-    void *doubles = NULL, *list = NULL;
     p->iterations = 0;
-    dn_status status = get_memory(&s, &doubles, &list, err);
+    dn_status status = get_memory(&s, err);
     if (status == DN_OK)
         status = look_at_all(&s, true, err);
     if (status == DN_OK)
@@ -343,7 +341,7 @@ dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const
     if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows))
         status = reach(&s, p->fine, fmin(p->max_iterations, 4 * p->iterations + 20 * (double)p->n), err);
     p->converged = status == DN_OK && p->violation <= p->tolerance && !vanished(&s);
-    dn_run_free(run, doubles);
-    dn_run_free(run, list);
+    dn_run_free(run, s.up);
+    dn_run_free(run, s.active);
     return status;
 }

@@ -23,6 +23,7 @@ typedef struct dni_smo {
     size_t group_end[DNI_SMO_MAX_GROUPS]; /* group k is from the end of the one before to group_end[k]; the last is n */
     bool
         relative; /* violations count in units of twice the objective by `unit`: hulls, whose squared distance that is; one class, where it is about what f is like */
+    double least; /* … but of no less than this */
     double unit;  /* Σα of a group */
     double vanishes;  /* an objective at or below which there is nothing left to find: hulls that touch */
     double tolerance; /* > 0: greatest violation max_up g − min_low g at which it is solved */

@@ -74,7 +74,7 @@ static dn_status solve(const dni_svm_fit *f, dni_svm_part *part, const dn_run *r
                        .unit = 1,
                        .vanishes = dni_svm_is_hard(f) ? VANISHING * greatest_self(f, part, rows) / 2 : 0,
                        .tolerance = f->options->tolerance,
-                       .fine = fmin(FINE, f->options->tolerance),
+                       .fine = f->definite ? fmin(FINE, f->options->tolerance) : f->options->tolerance,
                        .max_iterations = 1000 * (double)f->options->max_iterations,
                        .alpha = part->alpha,
                        .g = part->g};
