@@ -165,7 +165,7 @@ static void refuse_encoding(struct job_request *r, const json_t *features, const
 static void refuse_option(struct job_request *r, const json_t *object, const char *parent, const char *key) {
     if (json_is_true(json_object_get(object, key)))
         json_fault(r->problem, parent, key, "must be false for %s with these parameters, which take the columns as they are",
-                   r->spec.algorithm->id);
+                   r->spec.params->algorithm->id);
 }
 
 /* Numbers of which none may be missing. */

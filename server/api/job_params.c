@@ -221,22 +221,17 @@ static void take_param(struct job_request *r, struct given *g, const char *key, 
 }
 
 /* A member that does not belong to its object's type: whose it is, and what that type has. */
-static void refuse_member(struct job_request *r, const struct given *g, size_t i, const char *pointer) {
+static void refuse_member(struct job_request *r, const struct given *g, size_t i, const dn_param *owner, const char *pointer) {
     const dn_algorithm *a = g->params->algorithm;
-    const char *name = a->params[i].name, *member = jobs_param_member(&a->params[i]);
-    const size_t n = (size_t)(member - name) - 1;
+    const char *name = a->params[i].name;
     const uint64_t choices = jobs_param_choices(a, i);
-    const dn_param *owner = NULL;
     struct buf of = {0}, own = {0};
-    for (size_t k = 0; k < a->n_params; k++)
-        if (jobs_param_belongs(&a->params[i], a->params[k].name))
-            owner = &a->params[k];
     for (size_t k = 0; k < 64 && choices >> k; k++)
         if (choices >> k & 1)
             buf_printf(&of, "%s%s", of.size > 0 ? ", " : "", owner->choices[k]);
     const char *has = list_names(a, owner->name, g->params, &own);
-    json_fault(r->problem, pointer, NULL, "\"%s\" belongs to %.*s%s %s; %.*s %s has %s", name, (int)n, name,
-               (choices & (choices - 1)) != 0 ? "s" : "", buf_cstr(&of) && of.size > 0 ? buf_cstr(&of) : "of another type", (int)n, name,
+    json_fault(r->problem, pointer, NULL, "\"%s\" belongs to %s%s %s; %s %s has %s", name, owner->name,
+               (choices & (choices - 1)) != 0 ? "s" : "", buf_cstr(&of) && of.size > 0 ? buf_cstr(&of) : "of another type", owner->name,
                dn_params_word(g->params, owner->name), has[0] ? has : "no members");
     buf_done(&of);
     buf_done(&own);
@@ -246,14 +241,15 @@ static void refuse_member(struct job_request *r, const struct given *g, size_t i
 static void check_applies(struct job_request *r, const struct given *g) {
     const dn_algorithm *a = g->params->algorithm;
     for (size_t i = 0; i < a->n_params; i++) {
+        const dn_param *owner = jobs_param_owner(a, i);
         struct buf place = {0};
         if (!g->values[i] || dn_params_applies(g->params, i))
             continue;
         jobs_param_pointer(a->params[i].name, &place);
         if (!buf_cstr(&place))
             no_memory(r);
-        else if (jobs_param_member(&a->params[i]))
-            refuse_member(r, g, i, buf_cstr(&place));
+        else if (owner)
+            refuse_member(r, g, i, owner, buf_cstr(&place));
         else
             json_fault(r->problem, buf_cstr(&place), NULL, "parameter \"%s\" has no effect beside the others as they are: leave it out",
                        a->params[i].name);

@@ -23,8 +23,7 @@ bool jobs_param_is_object(const dn_algorithm *algorithm, const char *name) {
     return false;
 }
 
-/* The parameter that the member at place i belongs to. */
-static const dn_param *owner_of(const dn_algorithm *algorithm, size_t i) {
+const dn_param *jobs_param_owner(const dn_algorithm *algorithm, size_t i) {
     for (size_t k = 0; k < algorithm->n_params; k++)
         if (jobs_param_belongs(&algorithm->params[i], algorithm->params[k].name))
             return &algorithm->params[k];
@@ -32,7 +31,7 @@ static const dn_param *owner_of(const dn_algorithm *algorithm, size_t i) {
 }
 
 uint64_t jobs_param_choices(const dn_algorithm *algorithm, size_t i) {
-    const dn_param *owner = owner_of(algorithm, i);
+    const dn_param *owner = jobs_param_owner(algorithm, i);
     dn_params *params = NULL;
     uint64_t choices = 0;
     if (!owner || dn_params_new(algorithm, &params, NULL) != DN_OK)

@@ -11,6 +11,8 @@
 const char *jobs_param_member(const dn_param *param);
 /* Whether `param` is a member of the parameter called `owner`. */
 bool jobs_param_belongs(const dn_param *param, const char *owner);
+/* The parameter that the one at place i of the table is a member of; NULL: it is none. */
+const dn_param *jobs_param_owner(const dn_algorithm *algorithm, size_t i);
 /* Whether the algorithm's parameter of that name has members. */
 bool jobs_param_is_object(const dn_algorithm *algorithm, const char *name);
 /* For which choices of its owner the member at place i of the table matters: bit k for choice k. 0: for none, or no memory. */
