@@ -31,11 +31,9 @@ typedef struct dni_query {
     const uint32_t *text; /* texts: symbols [row.n] */
     double square, self;  /* as of points */
     bool single;          /* measured in float */
-    bool outside;         /* no point: its values may leave the finite numbers, and say so */
 } dni_query;
 
-#define DNI_GREATEST 1e150 /* a kernel's values are cut to this size, so that sums of them are finite */
-#define DNI_QUERIES 64     /* most that are measured together */
+#define DNI_QUERIES 64 /* most that are measured together */
 typedef struct dni_queries {
     size_t n;
     dni_query of[DNI_QUERIES];
@@ -74,8 +72,6 @@ void dni_values_of(const dni_points *points, const dni_query *query, size_t firs
 DN_MUST_USE dn_status dni_points_room(dni_points *points, bool squares, dn_error *err);
 /* Notes ‖x‖² of row i, and K(x, x). DN_ERR_NUMERIC: they are out of range. */
 DN_MUST_USE dn_status dni_points_judge(dni_points *points, size_t i, double square, dn_error *err);
-/* K(x, x) of a query before normalize; it may leave the finite numbers. */
-double dni_self_of(const dn_kernel *kernel, double square);
 
 /* Bits instead of the rows' layout: room for them, all 0; bit (i, j) ← 1; the layout then, when the old one has been freed. Whether it pays for n rows whose columns have `hits` pairs of entries in common. */
 bool dni_bits_pay(const dni_points *points, double hits);

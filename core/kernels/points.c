@@ -164,7 +164,5 @@ void dni_points_query(const dni_points *points, dn_matrix q, double *k, double *
     queries.work = work;
     for (size_t i = 0; i < q.n_rows; i++)
         points->layout->read(points, dni_row_of(q, i), true, &queries);
-    for (size_t i = 0; i < queries.n; i++)
-        queries.of[i].outside = true;
     points->layout->values(points, &queries, 0, points->n, (dni_wanted){.exact = k, .stride = points->n});
 }

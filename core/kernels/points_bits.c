@@ -172,7 +172,7 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
             dni_bits_set(bits, p->d, 0, row.cols == NULL ? e : row.cols[e]);
     }
     *query = (dni_query){.row = row, .bits = binary ? bits : NULL, .square = dni_pair_measure(DNI_FORM_PRODUCT, row, row)};
-    query->self = p->form == DNI_FORM_PRODUCT ? dni_self_of(&p->kernel, query->square) : 1;
+    query->self = p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
 }
 
 /* A row that is not of 0 and 1 with points: their columns, written out. */

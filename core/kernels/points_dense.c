@@ -278,7 +278,7 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
         for (size_t k = 0; k < p->d; k++)
             to[k * DNI_GROUP] = x[k];
     *query = (dni_query){.square = p->lanes->square(to, p->d, DNI_GROUP)};
-    query->self = p->form == DNI_FORM_PRODUCT ? dni_self_of(&p->kernel, query->square) : 1;
+    query->self = p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
     query->single = single && own->singles != NULL && query->square < own->greatest;
     if (query->single) {
         float *single_to = single_group_of(p, queries, q) + q % DNI_GROUP;

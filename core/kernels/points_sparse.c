@@ -209,7 +209,7 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
     dni_query *query = &queries->of[queries->n++];
     (void)single;
     *query = (dni_query){.row = row, .square = dni_pair_measure(DNI_FORM_PRODUCT, row, row)};
-    query->self = p->form == DNI_FORM_PRODUCT ? dni_self_of(&p->kernel, query->square) : 1;
+    query->self = p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
 }
 
 /* measure [BLOCK] ← the products with block b */

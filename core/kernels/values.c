@@ -1,23 +1,11 @@
 /* From products and distances to the kernel's values. */
 #include "kernels/layout.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define GREATEST_SELF 1e37    /* values of points are stored in float, too */
 #define GREATEST_SQUARE 1e300 /* of lengths */
-
-/* Not a number: of an infinity on both sides of a sum, from numbers no row should have. */
-static double cut(double value) {
-    if (!(value <= DNI_GREATEST))
-        return isnan(value) ? 0 : DNI_GREATEST;
-    return value < -DNI_GREATEST ? -DNI_GREATEST : value;
-}
-
-double dni_self_of(const dn_kernel *kernel, double square) {
-    return dni_kernel_of_product(kernel, square);
-}
 
 /* ---- points --------------------------------------------------------------------------------------------------------------------------------- */
 dn_status dni_points_room(dni_points *p, bool squares, dn_error *err) {
@@ -67,8 +55,6 @@ static void of_products(const dni_points *p, const dni_query *query, size_t firs
     if (p->kernel.type == DN_KERNEL_POLYNOMIAL || p->kernel.type == DN_KERNEL_SIGMOID)
         for (size_t k = 0; k < n; k++)
             t[k] = dni_kernel_of_product(&p->kernel, t[k]);
-    for (size_t k = 0; !query->outside && k < n; k++)
-        t[k] = cut(t[k]);
     if (p->kernel.normalize)
         for (size_t k = 0; k < n; k++)
             t[k] = dni_kernel_normalized(t[k], query->self, p->self[first + k]);

@@ -212,18 +212,25 @@ static void far_out(void **state) {
 }
 
 /* ---- numbers out of range ------------------------------------------------------------------------------------------------------------------ */
-static void assert_finite_queries(const dni_points *points, const double *q, size_t n_queries, size_t d) {
+/* Of distances all values are numbers between 0 and 1; an inner product may be none, and is not a number then or infinite, but no other's. */
+static void check_far_queries(const dn_kernel *kernel, const dni_points *points, const double *q, size_t n_queries, size_t d) {
     const size_t n = dni_points_n(points);
-    size_t row_start[3] = {0, d, 2 * d};
+    const bool product = kernel->type != DN_KERNEL_RBF && kernel->type != DN_KERNEL_MAHALANOBIS && kernel->type != DN_KERNEL_DISTANCE;
+    size_t row_start[4] = {0, d, 2 * d, 3 * d};
     uint32_t cols[64];
-    double *k = xcalloc(DNI_POINTS_QUERIES * n, sizeof *k), *work = xcalloc(dni_points_query_work(points), sizeof *work);
-    for (size_t i = 0; i < 2 * d; i++)
+    double *k = xcalloc(DNI_POINTS_QUERIES * n, sizeof *k), *one = xcalloc(n, sizeof *one);
+    double *work = xcalloc(dni_points_query_work(points), sizeof *work);
+    for (size_t i = 0; i < n_queries * d; i++)
         cols[i] = (uint32_t)(i % d);
+    dni_points_query(points, dn_matrix_dense(q + (n_queries - 1) * d, 1, d), one, work);
     for (int sparse = 0; sparse < 2; sparse++) {
         dni_points_query(points, sparse ? dn_matrix_csr(row_start, cols, q, n_queries, d) : dn_matrix_dense(q, n_queries, d), k, work);
-        for (size_t i = 0; i < n_queries * n; i++)
-            assert_true(isfinite(k[i]));
+        for (size_t i = 0; !product && i < n_queries * n; i++)
+            assert_true(k[i] >= 0 && k[i] <= 1);
+        for (size_t j = 0; j < n; j++)
+            assert_true(isfinite(one[j]) && k[(n_queries - 1) * n + j] == one[j]);
     }
+    free(one);
     free(k);
     free(work);
 }
@@ -231,10 +238,11 @@ static void assert_finite_queries(const dni_points *points, const double *q, siz
 static void huge(void **state) {
     (void)state;
     enum { D = 20 };
-    double factor[D * D], q[2 * D], one[D] = {0};
+    double factor[D * D], q[3 * D], one[D] = {0};
     for (size_t j = 0; j < D; j++) {
         q[j] = j % 2 == 0 ? 1e300 : -1e300;
         q[D + j] = 1e300;
+        q[2 * D + j] = 1;
         one[j] = 1e200;
     }
     for (int kind = ROWS_DENSE; kind <= ROWS_BITS; kind++) {
@@ -243,7 +251,7 @@ static void huge(void **state) {
             for (int sparse = 0; sparse < 2; sparse++) {
                 const dn_kernel kernel = plain_kernel(i, D, factor);
                 dni_points *points = points_of(&kernel, sparse ? rows_csr(&r) : rows_dense(&r), NULL);
-                assert_finite_queries(points, q, 2, D);
+                check_far_queries(&kernel, points, q, 3, D);
                 dni_points_free(points);
             }
         rows_free(&r);
@@ -260,7 +268,7 @@ static void huge(void **state) {
         if (status == DN_OK) {
             assert_true(kernel.type == DN_KERNEL_DISTANCE &&
                         (kernel.metric == DN_METRIC_MANHATTAN || kernel.metric == DN_METRIC_CHEBYSHEV));
-            assert_finite_queries(points, q, 2, D);
+            check_far_queries(&kernel, points, q, 3, D);
         } else {
             assert_int_equal(status, DN_ERR_NUMERIC);
             assert_non_null(strstr(err.message, "beyond the range of numbers"));
