@@ -35,6 +35,7 @@ static dn_status complete(const dn_fit_input *input, const dn_run *run, dni_kern
 
 /* ---- its values --------------------------------------------------------------------------------------------------------------------------- */
 struct exact_rows {
+    const dn_run *run;
     const dni_points *points;
     double *gram, *work; /* work [slots × room] */
     size_t room;
@@ -42,14 +43,17 @@ struct exact_rows {
 
 static dn_status exact_row(void *arg, size_t i, size_t slot, dn_error *err) {
     const struct exact_rows *e = arg;
-    const size_t n = dni_points_n(e->points);
-    (void)err;
-    dni_points_row_exact(e->points, i, 0, n, e->gram + i * n, e->work + slot * e->room);
-    return DN_OK;
+    const size_t n = dni_points_n(e->points), step = dni_points_step(e->points);
+    dn_status status = DN_OK;
+    for (size_t first = 0; first < n && status == DN_OK; first += step < n ? step : n) {
+        dni_points_row_exact(e->points, i, first, n - first < step ? n - first : step, e->gram + i * n + first, e->work + slot * e->room);
+        status = dn_run_stop(e->run, err);
+    }
+    return status;
 }
 
 static dn_status make_exact(const dni_points *points, const dn_run *run, double *gram, dn_error *err) {
-    struct exact_rows e = {.points = points, .gram = gram, .room = dni_points_work(points)};
+    struct exact_rows e = {.run = run, .points = points, .gram = gram, .room = dni_points_work(points)};
     void *work;
     dn_status status = dn_run_alloc(run, run->n_slots * e.room + 1, sizeof(double), "the work of kernel rows", &work, err);
     if (status != DN_OK)

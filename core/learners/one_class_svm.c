@@ -35,6 +35,7 @@ static const dn_param params[] = {
     {.name = "max_iterations",
      .type = DN_PARAM_INTEGER,
      .meaning = "Most steps, in thousands. auto: what 10 million or 100 for each row make, whatever is more.",
+     .default_number = 10000,
      .default_choice = "auto",
      .minimum = 1,
      .maximum = 1e9,

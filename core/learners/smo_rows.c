@@ -206,8 +206,25 @@ static void use_slot(dni_smo_rows *rows, uint32_t s) {
     head->before = s;
 }
 
+/* Computes the row of variable i, to one of the two; where that takes long, the stop is looked at. */
+static dn_status compute_row(const dni_smo_rows *rows, size_t i, float *single, double *exact, dn_error *err) {
+    const dni_points *points = active_points(rows);
+    const size_t step = dni_points_step(points);
+    for (size_t first = 0, n; first < rows->n_active; first += n) {
+        n = rows->n_active - first < step ? rows->n_active - first : step;
+        dn_status status = first > 0 ? dn_run_stop(rows->run, err) : DN_OK;
+        if (status != DN_OK)
+            return status;
+        if (single != NULL)
+            dni_points_row(points, rows->place[i], first, n, single + first, rows->work);
+        else
+            dni_points_row_exact(points, rows->place[i], first, n, exact + first, rows->work);
+    }
+    return DN_OK;
+}
+
 /* The row of variable i in single precision: kept, or computed into the place of the one that was not used for longest. */
-static const float *kept_row(dni_smo_rows *rows, size_t i) {
+static dn_status kept_row(dni_smo_rows *rows, size_t i, const float **out, dn_error *err) {
     uint32_t s = rows->slot_of[i];
     const bool known = s != 0;
     if (!known) {
@@ -220,27 +237,24 @@ static const float *kept_row(dni_smo_rows *rows, size_t i) {
     float *row = rows->kept + (s - 1) * rows->n_active;
     unlink_slot(rows, s);
     use_slot(rows, s);
-    if (!known)
-        dni_points_row(active_points(rows), rows->place[i], 0, rows->n_active, row, rows->work);
-    return row;
+    *out = row;
+    return known ? DN_OK : compute_row(rows, i, row, NULL, err);
 }
 
 dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_error *err) {
-    (void)err;
     double *to = rows->buffer[rows->turn++ % BUFFERS];
     if (rows->gram.exact != NULL || rows->gram.single != NULL) {
         *out = gather(rows, i, to);
         return DN_OK;
     }
     *out = to;
-    if (rows->exact) {
-        dni_points_row_exact(active_points(rows), rows->place[i], 0, rows->n_active, to, rows->work);
-        return DN_OK;
-    }
-    const float *row = kept_row(rows, i);
-    for (size_t k = 0; k < rows->n_active; k++)
+    if (rows->exact)
+        return compute_row(rows, i, NULL, to, err);
+    const float *row = NULL;
+    dn_status status = kept_row(rows, i, &row, err);
+    for (size_t k = 0; status == DN_OK && k < rows->n_active; k++)
         to[k] = (double)row[k];
-    return DN_OK;
+    return status;
 }
 
 /* ---- which variables are active ----------------------------------------------------------------------------------------------------------- */

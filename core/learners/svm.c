@@ -55,6 +55,7 @@ static const dn_param params[] = {
      .meaning = "Linear kernels: the relative duality gap at which the solution counts as found. Other kernels: the greatest violation of "
                 "the optimality "
                 "conditions, in units of t f. auto: 1e-6 for interior_point, 1e-4 for dual_coordinate_descent, 1e-3 for smo.",
+     .default_number = 1e-3,
      .default_choice = "auto",
      .minimum = 0,
      .maximum = 1,
@@ -66,6 +67,7 @@ static const dn_param params[] = {
                 "hard margin, thousands of pairs of smo "
                 "(auto: what 10 "
                 "million or 100 for each row make, whatever is more).",
+     .default_number = 10000,
      .default_choice = "auto",
      .minimum = 1,
      .maximum = 1e9,

@@ -1,4 +1,5 @@
 /* Metrics of kernel machines: encoded rows in several threads against raw rows in one, stops, memory; outliers are the positive class. */
+#include "kernels/points.h"
 #include "unit/core/predict/kernel_models.h"
 
 #include "evaluate/judge.h"
@@ -60,7 +61,7 @@ static void stops_and_lacks_memory(void **state) {
     }
     OK(status);
     dn_metrics_free(metrics);
-    assert_true(n_stopped >= KM_ROWS / 16); /* a look for each tile of rows */
+    assert_true(n_stopped >= KM_ROWS / DNI_POINTS_QUERIES); /* a look for each tile of rows */
     struct memory memory = {.left = SIZE_MAX};
     for (memory.fail_at = 1; memory.fail_at <= memory.count + 1; memory.fail_at++) {
         const dn_allocator allocator = memory_allocator(&memory, true);

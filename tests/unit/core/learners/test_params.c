@@ -26,9 +26,9 @@ static void catalogue_is_complete(void **state) {
                 for (size_t c = 0; param->choices[c] != NULL; c++)
                     assert_non_null(param->choice_meanings[c]);
             } else if (param->type == DN_PARAM_LIST) {
-                const double third[] = {0.25, 0.25, 0.5};
+                const double shares[] = {0.25, 0.25, 0.5}, numbers[] = {1, 2, 3};
                 size_t n;
-                OK(dn_params_set_list(p, param->name, third, 3, NULL));
+                OK(dn_params_set_list(p, param->name, param->distribution ? shares : numbers, 3, NULL));
                 assert_true(dn_params_list(p, param->name, &n) != NULL && n == 3);
                 if (param->distribution) {
                     OK(dn_params_check_classes(p, 3, NULL));
