@@ -25,18 +25,21 @@ dn_status dni_points_room(dni_points *p, bool squares, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status refuse(size_t i, const char *what, dn_error *err) {
-    dn_status status =
-        dn_error_set(err, DN_ERR_NUMERIC,
-                     "%s of row %zu is beyond the range of numbers: standardize the columns, or leave out those of extreme values", what,
-                     i + 1);
+#define REMEDY                                                                                                                             \
+    "beyond the range of numbers: standardize the columns, leave out rows of extreme values, or choose other parameters of the kernel"
+
+/* Of rows taken around their centre one that is far off makes all of them long: it is not known which. Whoever made the points of others knows which row this is. */
+static dn_status refuse(const dni_points *p, size_t i, const char *what, dn_error *err) {
+    if (p->form == DNI_FORM_SQUARE)
+        return dn_error_set(err, DN_ERR_NUMERIC, "the distances of the rows from their mean, in the kernel's units, are " REMEDY);
+    dn_status status = dn_error_set(err, DN_ERR_NUMERIC, "%s is " REMEDY, what);
     dn_error_set_row(err, (int64_t)i);
     return status;
 }
 
 dn_status dni_points_judge(dni_points *p, size_t i, double square, dn_error *err) {
     if (!(square <= GREATEST_SQUARE))
-        return refuse(i, "the length", err);
+        return refuse(p, i, "its length", err);
     if (p->square != NULL)
         p->square[i] = square;
     if (p->form != DNI_FORM_PRODUCT)
@@ -45,7 +48,7 @@ dn_status dni_points_judge(dni_points *p, size_t i, double square, dn_error *err
     dn_kernel sizes = p->kernel;
     sizes.coef0 = fabs(sizes.coef0);
     if (!(fabs(dni_kernel_of_product(&sizes, square)) <= GREATEST_SELF))
-        return refuse(i, "the kernel's K(x, x)", err);
+        return refuse(p, i, "its K(x, x)", err);
     p->self[i] = dni_kernel_of_product(&p->kernel, square);
     return DN_OK;
 }

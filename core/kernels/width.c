@@ -90,6 +90,14 @@ static dn_status measure(const dni_points *points, const dn_run *run, double *di
     return status;
 }
 
+/* Instead of what the points say of one of the sample's. */
+static dn_status too_far(dn_error *err) {
+    dn_error_clear(err);
+    return dn_error_set(
+        err, DN_ERR_NUMERIC,
+        "the distances between rows are beyond the range of numbers: standardize the columns, or leave out those of extreme values");
+}
+
 dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run, double *out, dn_error *err) {
     dn_kernel unit = *kernel; /* distances in the columns' own units */
     dni_points *points = NULL;
@@ -97,6 +105,7 @@ dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const d
     size_t pairs = 0;
     unit.width = 1;
     dn_status status = sample(&unit, rows, run, &points, err);
+    status = status == DN_ERR_NUMERIC ? too_far(err) : status;
     if (status == DN_OK) {
         pairs = dni_points_n(points) * (dni_points_n(points) - (dni_points_n(points) > 0)) / 2;
         status = dn_run_alloc(run, pairs, sizeof(double), "the distances for a width", &memory, err);
@@ -114,9 +123,7 @@ dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const d
         width = low + (high - low) / 2;
         width = kernel->type == DN_KERNEL_RBF ? width : sqrt(width);
         if (!isfinite(distance[pairs - 1]))
-            status = dn_error_set(err, DN_ERR_NUMERIC,
-                                  "the distances between rows are beyond the range of numbers: standardize the columns, or leave out those "
-                                  "of extreme values");
+            status = too_far(err);
     }
     dni_points_free(points);
     dn_run_free(run, memory);

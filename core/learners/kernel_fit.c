@@ -97,7 +97,7 @@ dn_status dni_kernel_fit_prepare(const dn_fit_input *input, double cache_bytes, 
     if (status == DN_OK)
         status = dni_svm_points_gather(input, !given, run, &p, err);
     if (status == DN_OK)
-        status = given ? dni_svm_points_given(&p, input, err) : dni_svm_points_prepare(&p, kernel, err);
+        status = given ? dni_svm_points_given(&p, input, err) : dni_svm_points_prepare(&p, kernel, input, err);
     if (status == DN_OK)
         status = make_gram(&p, cache_bytes, run, &fit, gram, err);
     if (status != DN_OK) {

@@ -29,9 +29,9 @@ static dn_status hand_over(const dni_svm_linear *svm, dn_machine *out, dn_error 
 
 static const char *remedy(const dni_svm_linear *svm) {
     if (strcmp(svm->reason, "no_progress") == 0)
-        return "standardise the columns, or give a smaller C";
+        return "features.standardize, a smaller C or a larger tolerance";
     if (svm->options->solver == DNI_SVM_DUAL_COORDINATE_DESCENT && isfinite(svm->options->C))
-        return "more max_iterations, standardised columns, a smaller C, or solver interior_point";
+        return "more max_iterations, features.standardize, a smaller C, or solver interior_point";
     return "more max_iterations or a larger tolerance";
 }
 

@@ -225,14 +225,38 @@ void dni_svm_points_done(dni_svm_points *p) {
     *p = (dni_svm_points){0};
 }
 
-dn_status dni_svm_points_prepare(dni_svm_points *p, const dn_kernel *kernel, dn_error *err) {
+/* Row r of those that take part, as a row of the table. */
+static size_t origin_of(const dn_fit_input *input, size_t r) {
+    if (input->role == NULL)
+        return r;
+    for (size_t i = 0; i < input->n_source_rows; i++)
+        if (input->role[i] == DN_ROW_TRAIN && r-- == 0)
+            return i;
+    return r;
+}
+
+/* An error that names a point names the row instead. */
+static dn_status blame_row(const dni_svm_points *p, const dn_fit_input *input, dn_status status, dn_error *err) {
+    if (status != DN_ERR_NUMERIC || err == NULL || err->row < 0)
+        return status;
+    const dn_error own = *err;
+    const size_t row = origin_of(input, p->row[own.row]);
+    dn_error_clear(err);
+    dn_error_set(err, status, "row %zu: %s", row, own.message);
+    dn_error_set_row(err, (int64_t)row);
+    return status;
+}
+
+dn_status dni_svm_points_prepare(dni_svm_points *p, const dn_kernel *kernel, const dn_fit_input *input, dn_error *err) {
     dn_status status = dni_points_new(kernel, p->n, p->sparse ? p->n_entries : SIZE_MAX, p->run, &p->points, err);
     for (size_t i = 0; i < p->n && status == DN_OK; i++) {
         if (i % POLL_ROWS == 0)
             status = dn_run_stop(p->run, err);
         dni_points_add(p->points, dni_svm_point(p, i));
     }
-    return status == DN_OK ? dni_points_end(p->points, err) : status;
+    if (status == DN_OK)
+        status = dni_points_end(p->points, err);
+    return blame_row(p, input, status, err);
 }
 
 /* ---- a kernel that is given --------------------------------------------------------------------------------------------------------------- */
@@ -273,20 +297,28 @@ static double value_at(dn_matrix row, size_t column) {
     return 0;
 }
 
+static void name_column(const dn_fit_input *input, size_t j, char name[DN_FIELD_SIZE]) {
+    if (input->encoder != NULL)
+        dn_encoder_feature_name(input->encoder, j, name, DN_FIELD_SIZE);
+    else
+        (void)snprintf(name, DN_FIELD_SIZE, "%zu", j);
+}
+
 static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
-    char name[DN_FIELD_SIZE] = "";
+    char own[DN_FIELD_SIZE], other[DN_FIELD_SIZE];
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < i; j++) {
             const double a = p->given[i * p->n + j], b = p->given[j * p->n + i];
             if (fabs(a - b) <= 1e-8 * fmax(fabs(a), fabs(b)))
                 continue;
+            name_column(input, p->place[j], own);
+            name_column(input, p->place[i], other);
+            dn_status status = dn_error_set(
+                err, DN_ERR_DATA,
+                "kernel precomputed needs a symmetric matrix: row %zu has %.10g in column \"%.64s\", row %zu has %.10g in column \"%.64s\"",
+                (size_t)p->place[i], a, own, (size_t)p->place[j], b, other);
             if (input->encoder != NULL)
-                dn_encoder_feature_name(input->encoder, p->place[j], name, sizeof name);
-            dn_status status =
-                dn_error_set(err, DN_ERR_DATA,
-                             "kernel precomputed needs a symmetric matrix: row %zu column %zu is %.17g, row %zu column %zu is %.17g",
-                             (size_t)p->place[i] + 1, (size_t)p->place[j] + 1, a, (size_t)p->place[j] + 1, (size_t)p->place[i] + 1, b);
-            dn_error_set_field(err, name);
+                dn_error_set_field(err, own);
             dn_error_set_row(err, (int64_t)p->place[i]);
             return status;
         }

@@ -24,8 +24,8 @@ typedef struct dni_svm_points {
 
 /* Gathers the rows of `input` (which are held in memory); `merge`: equal ones of a class become one. */
 DN_MUST_USE dn_status dni_svm_points_gather(const dn_fit_input *input, bool merge, const dn_run *run, dni_svm_points *out, dn_error *err);
-/* Makes the points of a complete kernel; its factor must outlive them. */
-DN_MUST_USE dn_status dni_svm_points_prepare(dni_svm_points *points, const dn_kernel *kernel, dn_error *err);
+/* Makes the points of a complete kernel; its factor must outlive them. `input` is what they were gathered from. DN_ERR_NUMERIC (row): a row that is too long for the kernel. */
+DN_MUST_USE dn_status dni_svm_points_prepare(dni_svm_points *points, const dn_kernel *kernel, const dn_fit_input *input, dn_error *err);
 /* Takes the kernel's values from the rows themselves. DN_ERR_DATA (row, field): not as many columns as the table has rows, a value that is not K_ji's. */
 DN_MUST_USE dn_status dni_svm_points_given(dni_svm_points *points, const dn_fit_input *input, dn_error *err);
 void dni_svm_points_done(dni_svm_points *points); /* {0} is allowed */

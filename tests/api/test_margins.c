@@ -218,6 +218,29 @@ static void test_models_outlive_the_daemon(void **state) {
     }
 }
 
+/* ---- what the rows forbid -------------------------------------------------------------------------------------------------------------- */
+/* Trains without standardising and fails, with these words. */
+static void fails_over(const char *dataset, const char *kernel, const char *more, const char *words) {
+    const struct response *r = job_wait(job_post("{'model':'bad','dataset':'%s','target':'class','algorithm':'svm','params':{'kernel':%s},"
+                                                 "'features':{'standardize':false}%s}",
+                                                 dataset, kernel, more));
+    assert_string_equal(string_at(r, "/state"), "failed");
+    if (strstr(string_at(r, "/error/detail"), words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", string_at(r, "/error/detail"), words);
+}
+
+/* The row of the table, whatever the order that the rows have within. */
+static void test_rows_are_named(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/far", "x,y,class\n1,1,b\n2,2,a\n3,1,b\n7,1,a\n1e200,4,c\n5,5,a\n9,9,b\n3,7,c\n"), 201);
+    fails_over("far", "'polynomial'", "", "row 4: its length is beyond");
+    fails_over("far", "{'type':'polynomial','normalize':true}", ",'validation':{'folds':2}", "row 4: its length is beyond");
+    fails_over("far", "{'type':'rbf','width':1}", "", "distances of the rows from their mean");
+    fails_over("far", "'rbf'", "", "distances between rows are beyond");
+    status_check(call_upload("/v1/datasets/crooked", "p,q,r,class\n1,0,0.5,a\n0,1,0.25,b\n0.5,0.125,1,a\n"), 201);
+    fails_over("crooked", "'precomputed'", "", "row 1 has 0.25 in column \"r\", row 2 has 0.125 in column \"q\"");
+}
+
 /* ---- long computations --------------------------------------------------------------------------------------------------------------- */
 #ifdef SANITIZED
 #define SOON 60.0
@@ -322,8 +345,13 @@ static void test_little_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_golden_machines),      TEST(test_golden_outliers),           TEST(test_one_against_one),
-        TEST(test_one_against_the_rest), TEST(test_models_outlive_the_daemon), TEST(test_long_computations_are_stopped),
+        TEST(test_golden_machines),
+        TEST(test_golden_outliers),
+        TEST(test_one_against_one),
+        TEST(test_one_against_the_rest),
+        TEST(test_rows_are_named),
+        TEST(test_models_outlive_the_daemon),
+        TEST(test_long_computations_are_stopped),
         TEST(test_little_memory),
     };
     return RUN(tests);
