@@ -1,6 +1,7 @@
 /* Kernels of inner products and of distances. */
 #include "kernels/kernel.h"
 
+#include <float.h>
 #include <math.h>
 
 dni_form dni_kernel_form(const dn_kernel *kernel) {
@@ -59,15 +60,23 @@ double dni_kernel_of_distance(const dn_kernel *kernel, double distance) {
     return exp(-distance / kernel->width / kernel->width / 2);
 }
 
+/* value/√(a b) of a, b > 0, exactly 1 where all three are the same; a b may be beyond what a number holds. */
+static double over_root(double value, double a, double b) {
+    const double product = a * b;
+    return product >= DBL_MIN && isfinite(product) ? value / sqrt(product) : value / sqrt(a) / sqrt(b);
+}
+
 double dni_cosine_distance(double product, double square_x, double square_z) {
+    if (!isfinite(square_x)) /* a row far beyond the points, in a direction that is not known */
+        return (double)NAN;
     if (!(square_x > 0) || !(square_z > 0))
         return square_x > 0 || square_z > 0 ? 1 : 0;
-    double distance = 1 - product / sqrt(square_x * square_z);
-    return distance > 0 ? distance : 0;
+    double distance = 1 - over_root(product, square_x, square_z);
+    return distance < 0 ? 0 : distance;
 }
 
 double dni_kernel_normalized(double value, double self_x, double self_z) {
     if (!isfinite(self_x)) /* a row far beyond the points */
         return (double)NAN;
-    return self_x > 0 && self_z > 0 ? value / sqrt(self_x * self_z) : 0;
+    return self_x > 0 && self_z > 0 ? over_root(value, self_x, self_z) : 0;
 }

@@ -216,6 +216,7 @@ static void far_out(void **state) {
 static void check_far_queries(const dn_kernel *kernel, const dni_points *points, const double *q, size_t n_queries, size_t d) {
     const size_t n = dni_points_n(points);
     const bool product = kernel->type != DN_KERNEL_RBF && kernel->type != DN_KERNEL_MAHALANOBIS && kernel->type != DN_KERNEL_DISTANCE;
+    const bool cosine = kernel->type == DN_KERNEL_DISTANCE && kernel->metric == DN_METRIC_COSINE; /* whose lengths are no numbers */
     size_t row_start[4] = {0, d, 2 * d, 3 * d};
     uint32_t cols[64];
     double *k = xcalloc(DNI_POINTS_QUERIES * n, sizeof *k), *one = xcalloc(n, sizeof *one);
@@ -226,7 +227,7 @@ static void check_far_queries(const dn_kernel *kernel, const dni_points *points,
     for (int sparse = 0; sparse < 2; sparse++) {
         dni_points_query(points, sparse ? dn_matrix_csr(row_start, cols, q, n_queries, d) : dn_matrix_dense(q, n_queries, d), k, work);
         for (size_t i = 0; !product && i < n_queries * n; i++)
-            assert_true(k[i] >= 0 && k[i] <= 1);
+            assert_true((k[i] >= 0 && k[i] <= 1) || (cosine && isnan(k[i]) && i < (n_queries - 1) * n));
         for (size_t j = 0; j < n; j++)
             assert_true(isfinite(one[j]) && k[(n_queries - 1) * n + j] == one[j]);
     }
@@ -274,6 +275,42 @@ static void huge(void **state) {
             assert_non_null(strstr(err.message, "beyond the range of numbers"));
         }
         dni_points_free(points);
+    }
+}
+
+/* What does not change with the length of the rows: of rows whose squares' product is beyond the numbers, above or below. */
+static void long_and_short(void **state) {
+    (void)state;
+    enum { D = 3, N = 3 };
+    static const double x[N * D] = {1, 2, 3, -1, 0.5, 2, 0.25, 4, -1};
+    const dn_kernel kernels[] = {
+        {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_COSINE, .width = 1, .n_features = D},
+        {.type = DN_KERNEL_LINEAR, .normalize = true, .n_features = D},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        double got[N * N];
+        for (int power = -300; power <= 300; power += 300) {
+            if (i == 1 && power > 0) /* K(x, x) is too great for a point */
+                continue;
+            double far[N * D], work[4096];
+            for (size_t j = 0; j < N * D; j++)
+                far[j] = ldexp(x[j], power);
+            dni_points *points = points_of(&kernels[i], dn_matrix_dense(far, N, D), NULL);
+            assert_true(dni_points_query_work(points) <= sizeof work / sizeof *work);
+            for (size_t k = 0; k < N; k++)
+                dni_points_query(points, dn_matrix_dense(far + k * D, 1, D), got + k * N, work);
+            dni_points_free(points);
+            for (size_t k = 0; k < N * N; k++) {
+                double xz = 0, xx = 0, zz = 0;
+                for (size_t j = 0; j < D; j++) {
+                    xz += x[k / N * D + j] * x[k % N * D + j];
+                    xx += x[k / N * D + j] * x[k / N * D + j];
+                    zz += x[k % N * D + j] * x[k % N * D + j];
+                }
+                const double cosine = xz / sqrt(xx * zz);
+                assert_true(fabs(got[k] - (i == 0 ? exp(-(1 - cosine) / 2) : cosine)) <= 4e-15);
+            }
+        }
     }
 }
 
@@ -348,9 +385,9 @@ static void ranges(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_fails), cmocka_unit_test(stops),       cmocka_unit_test(memory_foretold),
-        cmocka_unit_test(float_rule),   cmocka_unit_test(far_out),     cmocka_unit_test(huge),
-        cmocka_unit_test(nothing),      cmocka_unit_test(precomputed), cmocka_unit_test(ranges),
+        cmocka_unit_test(memory_fails), cmocka_unit_test(stops),  cmocka_unit_test(memory_foretold), cmocka_unit_test(float_rule),
+        cmocka_unit_test(far_out),      cmocka_unit_test(huge),   cmocka_unit_test(long_and_short),  cmocka_unit_test(nothing),
+        cmocka_unit_test(precomputed),  cmocka_unit_test(ranges),
     };
     return cmocka_run_group_tests_name("points_limits", tests, NULL, NULL);
 }
