@@ -310,7 +310,7 @@ const dn_algorithm dni_algorithm_one_class_svm = {
     .stopping_rule = "no pair of rows violates the optimality conditions by more than `tolerance` times the size of f before rho is taken "
                      "off, judged with "
                      "kernel values in double precision",
-    .flags = DN_ALGORITHM_STANDARDIZE,
+    .flags = DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_WHOLE,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = dni_kernel_params_check,
