@@ -188,8 +188,15 @@ static double objective_of(const struct fit *f) {
     return 0.5 * square / (f->total * f->total);
 }
 
+/* Where the rows lie around the origin of the kernel's space, w is 0, and f with it. */
+static bool tells_nothing(const struct fit *f) {
+    return fabs(2 * objective_of(f)) <= f->flat;
+}
+
+/* A w that was found to be next to nothing was not looked at more closely: no score of a training row says anything, |w·φ(x)| <= ‖w‖ √K(x, x). */
 static double threshold_of(const struct fit *f) {
-    return f->tolerance * fabs(f->rho);
+    const double greatest = f->flat / FLAT; /* K(x, x) */
+    return tells_nothing(f) ? fabs(f->rho) + sqrt(f->flat * greatest) : f->tolerance * fabs(f->rho);
 }
 
 static dn_status make_machine(const struct fit *f, dn_machine *out, dn_error *err) {
@@ -248,6 +255,9 @@ static void write_report(const struct fit *f, dn_report *report) {
             "conditions, but nothing certifies that it is the best",
             f->least);
     }
+    if (tells_nothing(f))
+        dn_report_warn(&fresh, "the rows lie around the origin of the kernel's space, and no plane has them on one side: none is called an "
+                               "outlier; kernel rbf tells what is far from them");
     if (!f->converged)
         dn_report_warn(&fresh,
                        "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g): try more max_iterations",

@@ -110,6 +110,24 @@ static void test_golden_outliers(void **state) {
     }
 }
 
+/* Standardised rows lie around 0: a plane has not most of them on one side. As they are they have one. */
+static void test_outliers_of_a_plane(void **state) {
+    (void)state;
+    (void)call_upload("/v1/datasets/iris-table", read_whole("tests/data/iris.csv", NULL));
+    static const char *const kernels[] = {"'linear'", "{'type':'linear','normalize':true}"};
+    for (size_t i = 0; i < 4; i++) {
+        const bool standardize = i < 2;
+        const struct response *r = job_train("{'model':'plane','dataset':'iris-table','algorithm':'one_class_svm',"
+                                             "'params':{'nu':0.1,'kernel':%s},'features':{'exclude':['class'],'standardize':%s}}",
+                                             kernels[i % 2], standardize ? "true" : "false");
+        assert_true(whole_at(r, "/result/details/outliers") <= (standardize ? 0 : 15));
+        assert_true(whole_at(r, "/result/details/support_vectors") >= 15);
+        assert_int_equal(count_at(r, "/warnings"), standardize);
+        if (standardize)
+            assert_non_null(strstr(string_at(r, "/warnings/0"), "around the origin"));
+    }
+}
+
 /* ---- K classes ----------------------------------------------------------------------------------------------------------------------- */
 enum { K = 3, WINES = 178 };
 
@@ -347,6 +365,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_golden_machines),
         TEST(test_golden_outliers),
+        TEST(test_outliers_of_a_plane),
         TEST(test_one_against_one),
         TEST(test_one_against_the_rest),
         TEST(test_rows_are_named),
