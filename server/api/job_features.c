@@ -176,8 +176,8 @@ static void check_missing(struct job_request *r, const json_t *features) {
         dn_error_clear(&err);
         if ((c->type != DN_NUMERIC && c->type != DN_BOOLEAN) || c->missing == 0)
             continue;
-        (void)dn_error_set(&err, DN_ERR_ARGUMENT, "column \"%s\" is missing in %" PRId64 " of %" PRId64 " rows, and must be in none", c->name,
-                           c->missing, r->dataset.n_rows);
+        (void)dn_error_set(&err, DN_ERR_ARGUMENT, "column \"%s\" is missing in %" PRId64 " of %" PRId64 " rows, and must be in none",
+                           c->name, c->missing, r->dataset.n_rows);
         dn_error_set_field(&err, c->name);
         refuse_encoding(r, features, &err);
     }
