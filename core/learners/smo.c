@@ -184,7 +184,7 @@ static bool is_settled(const struct state *s, size_t k, size_t group) {
 
 /* Leaves out what is settled, when that is much. */
 static dn_status shrink(struct state *s, dn_error *err) {
-    size_t kept = 0, ends[DNI_SMO_MAX_GROUPS], before = s->n_active;
+    size_t kept = 0, ends[DNI_SMO_MAX_GROUPS] = {0}, before = s->n_active;
     size_t settled = 0;
     for (size_t group = 0, k = 0; group < n_ranges(s); group++)
         for (; k < s->group_end[group]; k++)

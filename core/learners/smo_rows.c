@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUFFERS = 2, NONE = UINT32_MAX };
+#define NONE UINT32_MAX
+enum { BUFFERS = 2 };
 
 /* A kept row: single precision, of the active variables. */
 struct slot {
