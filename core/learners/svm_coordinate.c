@@ -7,8 +7,8 @@
  * passes (shrinking) until the others are done. Then the relative gap is computed from all rows, and the others' tolerance is lowered until it is small enough.
  *
  * Free intercept: the derivative of the minimum in b is −h(b), h(b) = Σ α_i t_i, which falls with b. Its zero is bracketed and closed in upon by regula falsi
- * (Illinois); each b begins with the α of the last. Of the α of both ends that mixture is feasible whose Σ α t is 0: it is what the gap is computed of, so that it
- * does not matter where h jumps or how exactly it is known.
+ * (Illinois); each b begins with the α of the last. Of the α of both ends that mixture is feasible whose Σ α t is 0: it is what the dual is computed of, so that it
+ * does not matter where h jumps or how exactly it is known; the primal is that of the last descent's w and the best intercept for it.
  *
  * Hsieh, Chang, Lin, Keerthi and Sundararajan, A dual coordinate descent method for large-scale linear SVM, ICML 2008, Algorithm 3, shrinking section 3.2. O(nnz) a pass. */
 #include "learners/svm_linear.h"
@@ -169,9 +169,10 @@ static dn_status descend(struct coordinate *c, dn_error *err) {
     return DN_OK;
 }
 
-/* The gap of svm->alpha on all rows. */
+/* The gap of svm->alpha on all rows. With a free intercept the primal is that of the present w, whose own intercept was not quite right: what makes α feasible moves w much farther. */
 static dn_status judge(struct coordinate *c, dn_error *err) {
-    dn_status status = dni_svm_judge(c->svm, NULL, c->work, c->out, err);
+    const double *v = c->svm->options->intercept == DNI_SVM_FREE ? c->w : NULL;
+    dn_status status = dni_svm_judge(c->svm, v, c->work, c->out, err);
     if (status != DN_OK)
         return status;
     c->gap = c->out->gap;

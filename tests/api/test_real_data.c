@@ -269,6 +269,15 @@ static void test_a9a_margins(void **state) {
         expect_near(number_at(job, "result.metrics.validation.accuracy"), 0.849764, 0.001);
         json_decref(job);
     }
+    /* Passes that end in the middle of the search for w0 leave something sensible. */
+    json_t *job =
+        train(&d,
+              "{\"model\":\"a9a-m\",\"dataset\":\"a9a-m\",\"target\":\"y\",\"algorithm\":\"svm\","
+              "\"params\":{\"solver\":\"dual_coordinate_descent\",\"max_iterations\":50},\"validation\":{\"dataset\":\"a9at-m\"}}",
+              "succeeded");
+    assert_true(json_is_false(at(job, "result.converged")) && number_at(job, "result.objective") < 1.01 * ways[0].least);
+    expect_near(number_at(job, "result.metrics.validation.accuracy"), 0.849764, 0.002);
+    json_decref(job);
 }
 
 int main(void) {
