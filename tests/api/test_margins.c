@@ -230,7 +230,8 @@ static void test_models_outlive_the_daemon(void **state) {
     service_stop();
     service_restart(NULL);
     for (size_t i = 0; i < N; i++) {
-        const char *version = text("wines/versions/%lld", (long long)(live - N + 1 + (int64_t)i));
+        const int64_t number = live - N + 1 + (int64_t)i;
+        const char *version = text("wines/versions/%lld", (long long)number);
         assert_string_equal(predict(version, "label,scores,distance")->body, before[i][0]);
         assert_string_equal(status_check(call_get("/v1/models/%s/weights", version), 200)->body, before[i][1]);
     }
