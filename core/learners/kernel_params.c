@@ -25,8 +25,7 @@ const char *const dni_kernel_metric_meanings[] = {
     "the sum of |x_j - z_j|",
     "the greatest |x_j - z_j|: the kernel is not positive semidefinite for more than two columns",
     "1 - x'z/(|x| |z|)",
-    "of two texts, how many characters must be changed, added or left out (Levenshtein): not "
-    "positive semidefinite",
+    "of two texts, the characters to be changed, added or left out (Levenshtein): not positive semidefinite",
     NULL};
 const char *const dni_kernel_covariances[] = {"estimated", NULL};
 const char *const dni_kernel_covariance_meanings[] = {"that of the training rows", NULL};
@@ -133,7 +132,7 @@ dn_status dni_kernel_params_settle(dn_params *p, dn_error *err) {
 /* Without an inverse there is no distance. At most DN_MAX_LIST numbers: a moment's work, which nobody needs to stop. */
 static dn_status check_definite(const double *given, size_t d, dn_error *err) {
     const dn_run run = dn_run_default();
-    double *factor = malloc(d * d * sizeof *factor);
+    double *factor = malloc((d * d + 1) * sizeof *factor);
     bool definite = false;
     if (factor == NULL)
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for a covariance of %zu features", d);
