@@ -5,6 +5,9 @@
 #include <float.h>
 #include <string.h>
 
+/* Of a row in parts: columns times points that take some 10 ms, what a value takes beside its columns, and the fewest points. */
+enum { PART = 20000000, VALUE = 8, LEAST_PART = 1024 };
+
 static const dni_layout *layout_for(const dn_kernel *kernel, bool dense) {
     if (dni_kernel_form(kernel) == DNI_FORM_EDIT)
         return &dni_layout_texts;
@@ -91,7 +94,8 @@ size_t dni_points_work(const dni_points *points) {
 }
 
 size_t dni_points_step(const dni_points *points) {
-    return points->layout->step == NULL ? SIZE_MAX : points->layout->step(points);
+    const size_t plain = PART / (points->d + VALUE);
+    return points->layout->step != NULL ? points->layout->step(points) : plain > LEAST_PART ? plain : LEAST_PART;
 }
 
 static void values(const dni_points *points, size_t i, size_t first, size_t n, dni_wanted wanted, double *work) {

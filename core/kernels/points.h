@@ -32,7 +32,7 @@ double dni_points_self(const dni_points *points, size_t i);
 size_t dni_points_work(const dni_points *points);
 void dni_points_row(const dni_points *points, size_t i, size_t first, size_t n, float *out, double *work);
 void dni_points_row_exact(const dni_points *points, size_t i, size_t first, size_t n, double *out, double *work);
-/* Of so many points a row takes some 10 ms at most, of long texts a single one perhaps: whoever asks for longer rows looks at the run's stop between such parts. SIZE_MAX for all but texts. */
+/* Of so many points a row takes some 10 ms at most, of long texts a single one perhaps: whoever asks for longer rows looks at the run's stop between such parts. */
 size_t dni_points_step(const dni_points *points);
 /* What the kernel is a function of (kernels/kernel.h), of kernels of distances: out[k] ← D(x_i, x_(first + k)), of rbf and mahalanobis its square. With rbf the rows are scaled by the width, so that of width 1 it is the
  * square distance of the rows. */

@@ -116,12 +116,18 @@ void dni_kernel_fit_done(dni_kernel_fit *fit) {
     *fit = (dni_kernel_fit){0};
 }
 
-double dni_kernel_fit_memory(const dn_kernel *kernel, size_t n_rows, double cache_bytes) {
-    const double n = (double)n_rows, d = (double)kernel->n_features;
+double dni_kernel_fit_memory(const dn_kernel *kernel, size_t n_rows, double cache_bytes, size_t n_slots) {
+    const double n = (double)n_rows, d = (double)kernel->n_features, gram = gram_bytes(n_rows, cache_bytes);
     const double lists = n * (4 * sizeof(double) + 2 * sizeof(uint32_t)) + 4 * 2 * 2 * n;
-    const double given = kernel->type == DN_KERNEL_PRECOMPUTED ? 8 * n * n : 0,
-                 factor = kernel->type == DN_KERNEL_MAHALANOBIS ? 32 * d * d : 0;
-    return lists + given + factor + dni_points_memory(kernel, n_rows, kernel->n_features, n * d) + gram_bytes(n_rows, cache_bytes);
+    const bool wide = kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_DISTANCE;
+    if (kernel->type == DN_KERNEL_PRECOMPUTED)
+        return lists + 8 * n * n;
+    double before = wide && kernel->width == 0 ? dni_kernel_width_memory(kernel, n_rows, kernel->n_features, n * d) : 0;
+    if (kernel->type == DN_KERNEL_MAHALANOBIS)
+        before += 8 * d * d + dni_kernel_factor_memory(n_rows, kernel->n_features, n_slots);
+    /* rows of the kernel are kept, with copies of the points that are active in each thread, where there is no Gram matrix */
+    const double points = dni_points_memory(kernel, n_rows, kernel->n_features, n * d);
+    return lists + before + points + (gram > 0 ? gram : (double)n_slots * points + cache_bytes);
 }
 
 dn_status dni_kernel_fit_definite(const dni_svm_points *points, const dn_kernel *kernel, const dn_run *run, bool *out, double *least,

@@ -17,8 +17,8 @@ typedef struct dni_kernel_fit {
 DN_MUST_USE dn_status dni_kernel_fit_prepare(const dn_fit_input *input, double cache_bytes, const dn_run *run, dni_kernel_fit *out,
                                              dn_kernel *kernel, dni_svm_points *points, dni_gram *gram, dn_error *err);
 void dni_kernel_fit_done(dni_kernel_fit *fit); /* {0} is allowed */
-/* Bytes of all this and the points, the rows themselves apart. */
-double dni_kernel_fit_memory(const dn_kernel *kernel, size_t n_rows, double cache_bytes);
+/* Bytes of all this, of the points and of kept rows of the kernel, the rows themselves apart. */
+double dni_kernel_fit_memory(const dn_kernel *kernel, size_t n_rows, double cache_bytes, size_t n_slots);
 
 /* Whether the kernel is positive semidefinite on these points: known of most kernels, looked for in the others (a sample of them when they are many). *least: the least eigenvalue found, NaN when it
  * was not looked for. */

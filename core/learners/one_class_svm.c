@@ -79,12 +79,11 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 }
 
 static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    const double cache = dn_params_number(p, "cache_mib") * 1048576, n = (double)n_rows;
+    const double cache = dn_params_number(p, "cache_mib") * 1048576;
     const dn_kernel kernel = dni_kernel_of(p, n_features);
     (void)n_classes;
-    (void)n_slots;
-    return dni_kernel_fit_memory(&kernel, n_rows, cache) + dni_smo_memory(n_rows) + dni_smo_rows_memory(n_rows, fmin(cache, 4 * n * n)) +
-           40 * n;
+    return dni_kernel_fit_memory(&kernel, n_rows, cache, n_slots) + dni_smo_memory(n_rows) + dni_smo_rows_memory(n_rows, 0) +
+           40 * (double)n_rows;
 }
 
 /* ---- the dual ----------------------------------------------------------------------------------------------------------------------------- */

@@ -38,6 +38,7 @@ struct dni_smo_rows {
     size_t n_slots, max_slots;
     double *buffer[BUFFERS]; /* [n] */
     unsigned turn;           /* the buffer to fill next */
+    size_t since;            /* values computed since the last look at the stop */
 };
 
 /* ---- life --------------------------------------------------------------------------------------------------------------------------------- */
@@ -207,15 +208,19 @@ static void use_slot(dni_smo_rows *rows, uint32_t s) {
     head->before = s;
 }
 
-/* Computes the row of variable i, to one of the two; where that takes long, the stop is looked at. */
-static dn_status compute_row(const dni_smo_rows *rows, size_t i, float *single, double *exact, dn_error *err) {
+/* Computes the row of variable i, to one of the two; where that takes long, or many rows do, the stop is looked at. */
+static dn_status compute_row(dni_smo_rows *rows, size_t i, float *single, double *exact, dn_error *err) {
     const dni_points *points = active_points(rows);
     const size_t step = dni_points_step(points);
     for (size_t first = 0, n; first < rows->n_active; first += n) {
         n = rows->n_active - first < step ? rows->n_active - first : step;
-        dn_status status = first > 0 ? dn_run_stop(rows->run, err) : DN_OK;
-        if (status != DN_OK)
-            return status;
+        rows->since += n;
+        if (rows->since >= step) {
+            dn_status status = dn_run_stop(rows->run, err);
+            if (status != DN_OK)
+                return status;
+            rows->since = 0;
+        }
         if (single != NULL)
             dni_points_row(points, rows->place[i], first, n, single + first, rows->work);
         else

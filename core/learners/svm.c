@@ -145,6 +145,8 @@ static dn_status check(const dn_params *p, dn_error *err) {
         return refuse("loss", "parameter \"loss\" = \"squared_hinge\" needs a C: without slack there is no loss", err);
     if ((!linear(p) || smo) && is(p, "intercept", "penalised"))
         return refuse("intercept", "parameter \"intercept\" must be free or none for smo: add 1 to the kernel for a penalised one", err);
+    if (!linear(p) && is(p, "C", "hard") && is(p, "intercept", "none"))
+        return refuse("intercept", "parameter \"intercept\" must be free for a hard margin with a kernel that is not linear", err);
     dn_status status = dni_kernel_params_check(p, err);
     return status == DN_OK ? dni_multiclass_check(p, err) : status;
 }
@@ -167,22 +169,28 @@ static bool applies(const dn_params *p, size_t i) {
     return dni_kernel_param_applies(p, i) && dni_calibrate_applies(p, i);
 }
 
+/* A hard margin of a linear kernel is found as such, whatever the solver. */
+static bool by_smo(const dn_params *p, const dni_svm_options *o) {
+    return o->solver == DNI_SVM_SMO && !(linear(p) && isinf(o->C));
+}
+
 /* ---- fits --------------------------------------------------------------------------------------------------------------------------------- */
 static bool together(const dn_params *p) {
-    return solver_of(p, 0) == DNI_SVM_SMO;
+    const dni_svm_options o = options_of(p, 1, 0);
+    return by_smo(p, &o);
 }
 
 static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
     const dni_svm_options o = options_of(p, n_rows, n_features);
     const dn_kernel kernel = dni_kernel_of(p, n_features);
-    return o.solver == DNI_SVM_SMO ? dni_svm_kernel_memory(&o, &kernel, n_rows, n_classes, n_slots)
-                                   : dni_svm_linear_memory(&o, n_rows, n_features, n_slots);
+    return by_smo(p, &o) ? dni_svm_kernel_memory(&o, &kernel, n_rows, n_classes, n_slots)
+                         : dni_svm_linear_memory(&o, n_rows, n_features, n_slots);
 }
 
 static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
-    return o.solver == DNI_SVM_SMO ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, report, err)
-                                   : dni_svm_linear_fit(input, &o, run, out, report, err);
+    return by_smo(input->params, &o) ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, report, err)
+                                     : dni_svm_linear_fit(input, &o, run, out, report, err);
 }
 
 static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines, dn_report *reports,

@@ -37,7 +37,7 @@ typedef struct dni_svm_solution {
         w0_high; /* w0_low < w0_high: every value between is optimal, w0 is the middle; equal: there are free support vectors */
     double n_support, n_bounded; /* rows with α > 0, and of these with α = C v (hinge) */
     double n_slack_positive, n_slack_over_one,
-        slack_sum;             /* rows with s > tolerance (hinge: α = C v with s > tolerance), with t f < 0; Σ v s */
+        slack_sum; /* rows with s > tolerance (hinge: α = C v with s > tolerance; smo: more than the violation that is left), with t f < 0; Σ v s */
     double norm;               /* ‖w‖ in the space trained in */
     double margin, margin_raw; /* 1/‖w‖ there and in the raw features; raw NaN: there is none (kernels) */
 } dni_svm_solution;

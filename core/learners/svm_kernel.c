@@ -64,9 +64,19 @@ static dn_status train(dni_svm_fit *f, dn_error *err) {
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------------------------------- */
+static dn_status check_boxes(const dni_svm_fit *f, dn_error *err) {
+    for (size_t i = 0; !dni_svm_is_hard(f) && i < f->points.n; i++)
+        if (!isfinite(f->options->C * f->points.weight[i]))
+            return dn_error_set(err, DN_ERR_NUMERIC, "C times the weights of the rows leaves the finite numbers (C is %g, a weight %g)",
+                                f->options->C, f->points.weight[i]);
+    return DN_OK;
+}
+
 static dn_status prepare(dni_svm_fit *f, dn_error *err) {
     dn_status status =
         dni_kernel_fit_prepare(f->input, f->options->cache_bytes, f->run, &f->prepared, &f->kernel, &f->points, &f->gram, err);
+    if (status == DN_OK)
+        status = check_boxes(f, err);
     if (status == DN_OK)
         status = dni_kernel_fit_definite(&f->points, &f->kernel, f->run, &f->definite, &f->least, err);
     return status == DN_OK ? make_parts(f, err) : status;
@@ -100,6 +110,6 @@ dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision, co
 double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *kernel, size_t n_rows, size_t n_classes, size_t n_slots) {
     const double n = (double)n_rows, machines = fmax(1, (double)n_classes - 1);
     /* every row is in n_classes − 1 pairs, or in n_classes machines against the rest */
-    return dni_kernel_fit_memory(kernel, n_rows, options->cache_bytes) + machines * n * (sizeof(uint32_t) + 2 * sizeof(double)) +
-           (double)n_slots * (dni_smo_memory(n_rows) + 40 * n) + dni_smo_rows_memory(n_rows, fmin(options->cache_bytes, 4 * n * n));
+    return dni_kernel_fit_memory(kernel, n_rows, options->cache_bytes, n_slots) + machines * n * (sizeof(uint32_t) + 2 * sizeof(double)) +
+           (double)n_slots * (dni_smo_memory(n_rows) + 40 * n + dni_smo_rows_memory(n_rows, 0));
 }

@@ -2,8 +2,9 @@
 #include "learners/svm_part.h"
 #include "learners/smo.h"
 
-#define FINE 1e-12      /* what is aimed at when kernel values are held in double */
-#define VANISHING 1e-14 /* a squared distance of hulls beside the greatest K(x, x) that is none */
+#define FINE 1e-12 /* what is aimed at when kernel values are held in double */
+#define VANISHING                                                                                                                          \
+    1e-14 /* a squared distance of hulls beside the greatest K(x, x) that is none: sums of kernel values in double tell no smaller one from rounding */
 
 struct listening {
     const dni_svm_fit *fit;
@@ -143,6 +144,7 @@ static double value_of(const dni_svm_fit *f, const dni_svm_part *part, size_t k)
 }
 
 static void count_slack(const dni_svm_fit *f, const dni_svm_part *part, dni_svm_solution *s) {
+    const double exact_to = fmax(1e-9, s->kkt_violation);
     for (size_t k = 0; k < part->n; k++) {
         const double t = k < part->n_negative ? -1 : 1, count = f->points.count[part->list[k]], v = f->points.weight[part->list[k]];
         const double margin = t * value_of(f, part, k), slack = fmax(0, 1 - margin);
@@ -150,7 +152,7 @@ static void count_slack(const dni_svm_fit *f, const dni_svm_part *part, dni_svm_
         s->n_support += part->alpha[k] > 0 ? count : 0;
         s->n_bounded += bounded ? count : 0;
         s->slack_sum += dni_svm_is_hard(f) ? 0 : v * slack;
-        s->n_slack_positive += bounded && slack > 1e-9 ? count : 0;
+        s->n_slack_positive += bounded && slack > exact_to ? count : 0;
         s->n_slack_over_one += margin < 0 ? count : 0;
     }
 }

@@ -309,7 +309,8 @@ static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *in
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < i; j++) {
             const double a = p->given[i * p->n + j], b = p->given[j * p->n + i];
-            if (fabs(a - b) <= 1e-8 * fmax(fabs(a), fabs(b)))
+            const double size = fmax(fmax(fabs(a), fabs(b)), sqrt(fabs(p->given[i * p->n + i] * p->given[j * p->n + j])));
+            if (fabs(a - b) <= 1e-8 * size)
                 continue;
             name_column(input, p->place[j], own);
             name_column(input, p->place[i], other);

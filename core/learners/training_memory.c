@@ -120,10 +120,11 @@ double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_fe
         later += rows_bytes(request, &shape, entries, (struct held){rows, rows});
     dn_decision decision = dn_params_decision(request->params);
     bool several = n_classes > 2 && decision != DN_DECISION_NATIVE;
+    const bool together = algorithm->together != NULL && algorithm->together(request->params);
     if (several) /* their weights, and the rows of a pair or other targets */
         later += 16 * (double)dn_decision_n_machines(decision, n_classes) * ((double)n_features + 64) + 9 * rows +
                  8 * (double)n_slots * DN_BLOCK_ROWS;
-    double fit = algorithm->memory(request->params, n_rows, n_features, several ? 2 : n_classes, n_slots);
+    double fit = algorithm->memory(request->params, n_rows, n_features, several && !together ? 2 : n_classes, n_slots);
     later += fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
     /* words are counted, and forgotten, before there are rows */
     return bytes + dni_rows_memory(request, n_rows, n_features, entries, n_classes, n_slots) +

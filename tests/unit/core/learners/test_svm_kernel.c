@@ -292,6 +292,9 @@ static void a_kernel_that_is_given(void **state) {
     assert_true(detail(&given.report, "gap") <= 1e-6);
     for (size_t i = 0; i < p.n; i++)
         assert_near(plain_sum(&given.out, K + i * p.n), plain_sum(&own.out, p.x + i * p.d), 1e-6);
+    K[5] += 1e-11; /* rounding beside the diagonal is none of asymmetry */
+    fit_done(&given);
+    fit_matrix(dn_matrix_dense(K, p.n, p.n), p.target, NULL, precomputed, &given);
     K[5] += 1e-3;
     dn_rows *rows;
     dn_error err;
@@ -336,6 +339,8 @@ static void a_hard_margin(void **state) {
     assert_int_equal(fit_rows(rows, 2, params, &run, &fit, &err), DN_ERR_DATA);
     assert_non_null(strstr(err.message, "cannot be separated"));
     dn_rows_free(rows);
+    OK(dn_params_set_word(params, "intercept", "none", NULL));
+    assert_int_equal(dn_params_check(params, NULL), DN_ERR_ARGUMENT);
     dn_params_free(params);
     pair_free(&p);
 }
