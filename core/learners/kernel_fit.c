@@ -72,7 +72,7 @@ static double gram_bytes(size_t n, double cache_bytes) {
 
 static dn_status make_gram(const dni_svm_points *p, double cache_bytes, const dn_run *run, dni_kernel_fit *fit, dni_gram *gram,
                            dn_error *err) {
-    *gram = (dni_gram){.n = p->n, .exact = p->given};
+    *gram = (dni_gram){.n = p->n, .exact = p->given, .exact_rows = p->n <= EXACT_POINTS};
     if (p->given != NULL || gram_bytes(p->n, cache_bytes) == 0)
         return DN_OK;
     const bool exact = p->n <= EXACT_POINTS;

@@ -141,7 +141,7 @@ dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const
                            .gram = *gram,
                            .n = n,
                            .all = points,
-                           .exact = gram->exact != NULL,
+                           .exact = gram->exact != NULL || gram->exact_rows,
                            .identity = n == (points == NULL ? gram->n : dni_points_n(points))};
     status = get_memory(rows, list, cache_bytes, err);
     if (status == DN_OK)
@@ -208,12 +208,11 @@ static void use_slot(dni_smo_rows *rows, uint32_t s) {
     head->before = s;
 }
 
-/* Computes the row of variable i, to one of the two; where that takes long, or many rows do, the stop is looked at. */
-static dn_status compute_row(dni_smo_rows *rows, size_t i, float *single, double *exact, dn_error *err) {
-    const dni_points *points = active_points(rows);
-    const size_t step = dni_points_step(points);
-    for (size_t first = 0, n; first < rows->n_active; first += n) {
-        n = rows->n_active - first < step ? rows->n_active - first : step;
+/* Computes the row of point i among the points, to one of the two; where that takes long, or many rows do, the stop is looked at. */
+static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_t i, float *single, double *exact, dn_error *err) {
+    const size_t step = dni_points_step(points), n_all = dni_points_n(points);
+    for (size_t first = 0, n; first < n_all; first += n) {
+        n = n_all - first < step ? n_all - first : step;
         rows->since += n;
         if (rows->since >= step) {
             dn_status status = dn_run_stop(rows->run, err);
@@ -222,9 +221,9 @@ static dn_status compute_row(dni_smo_rows *rows, size_t i, float *single, double
             rows->since = 0;
         }
         if (single != NULL)
-            dni_points_row(points, rows->place[i], first, n, single + first, rows->work);
+            dni_points_row(points, i, first, n, single + first, rows->work);
         else
-            dni_points_row_exact(points, rows->place[i], first, n, exact + first, rows->work);
+            dni_points_row_exact(points, i, first, n, exact + first, rows->work);
     }
     return DN_OK;
 }
@@ -244,7 +243,7 @@ static dn_status kept_row(dni_smo_rows *rows, size_t i, const float **out, dn_er
     unlink_slot(rows, s);
     use_slot(rows, s);
     *out = row;
-    return known ? DN_OK : compute_row(rows, i, row, NULL, err);
+    return known ? DN_OK : compute_row(rows, active_points(rows), rows->place[i], row, NULL, err);
 }
 
 dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_error *err) {
@@ -255,7 +254,7 @@ dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_
     }
     *out = to;
     if (rows->exact)
-        return compute_row(rows, i, NULL, to, err);
+        return compute_row(rows, active_points(rows), rows->place[i], NULL, to, err);
     const float *row = NULL;
     dn_status status = kept_row(rows, i, &row, err);
     for (size_t k = 0; status == DN_OK && k < rows->n_active; k++)
@@ -377,6 +376,20 @@ static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
     return DN_OK;
 }
 
+/* Row after row: what sum_of makes of a Gram matrix, to the last bit. */
+static dn_status add_rows(dni_smo_rows *rows, size_t n_list, const double *a, double *sums, dn_error *err) {
+    double *exact = rows->exact ? rows->buffer[0] : NULL;
+    float *row = rows->exact ? NULL : (float *)(void *)rows->buffer[0];
+    dn_status status = DN_OK;
+    for (size_t e = 0; e < n_list && status == DN_OK; e++) {
+        const uint32_t i = rows->support[e];
+        status = compute_row(rows, variables_of(rows), i, row, exact, err);
+        for (size_t k = 0; status == DN_OK && k < rows->n; k++)
+            sums[k] += (exact != NULL ? exact[k] : (double)row[k]) * a[i];
+    }
+    return status;
+}
+
 dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, const dn_run *run, double *sums, dn_error *err) {
     size_t n_list = 0;
     for (size_t k = 0; k < rows->n; k++) {
@@ -390,6 +403,8 @@ dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, con
         struct gram_sums s = {rows, n_list, a, sums};
         return dni_tasks_run(run, (rows->n + SUM_ROWS - 1) / SUM_ROWS, sum_rows, &s, err);
     }
+    if (rows->gram.exact_rows || (!exact && !rows->exact))
+        return add_rows(rows, n_list, a, sums, err);
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
     if (rows->own == NULL && !rows->identity) /* a Gram matrix stood for them so far */

@@ -11,6 +11,7 @@ typedef struct dni_gram {
     size_t n;            /* points */
     const float *single; /* [n × n] or NULL */
     const double *exact; /* [n × n] or NULL */
+    bool exact_rows;     /* without either: rows are computed in double */
 } dni_gram;
 
 typedef struct dni_smo_rows dni_smo_rows;
