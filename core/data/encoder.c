@@ -286,6 +286,10 @@ double dn_encoder_entries(const dn_encoder *encoder) {
     return encoder->list_entries;
 }
 
+dn_text_weighting dn_encoder_text_weighting(const dn_encoder *encoder, size_t input) {
+    return encoder->texts[input].weighting;
+}
+
 dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf) {
     assert(input < encoder->n_inputs);
     *out_idf = encoder->texts[input].idf;
