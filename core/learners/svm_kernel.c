@@ -52,11 +52,26 @@ static dn_status make_parts(dni_svm_fit *f, dn_error *err) {
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------------------------------------ */
+/* Parts end in any order; the first thread tells how many have. */
+static void tell(dni_svm_fit *f, size_t slot) {
+    const size_t done = atomic_fetch_add(&f->n_done, 1) + 1;
+    const dn_progress progress = {.iteration = done,
+                                  .max_iterations = f->n_parts,
+                                  .fraction = (double)done / (double)f->n_parts,
+                                  .loss = (double)NAN,
+                                  .gradient_norm = (double)NAN,
+                                  .train_error = (double)NAN};
+    if (slot == 0 && f->run->progress != NULL)
+        f->run->progress(f->run, &progress);
+}
+
 static dn_status train_task(void *arg, size_t i, size_t slot, dn_error *err) {
-    const dni_svm_fit *f = arg;
-    (void)slot;
+    dni_svm_fit *f = arg;
     const dn_run run = dni_task_run(f->run);
-    return dni_svm_part_train(f, i, &run, false, err);
+    dn_status status = dni_svm_part_train(f, i, &run, false, err);
+    if (status == DN_OK)
+        tell(f, slot);
+    return status;
 }
 
 static dn_status train(dni_svm_fit *f, dn_error *err) {

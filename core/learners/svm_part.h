@@ -5,6 +5,7 @@
 #include "learners/kernel_fit.h"
 #include "learners/svm_fit.h"
 #include <discern/decision.h>
+#include <stdatomic.h>
 
 /* One machine while it is trained. */
 typedef struct dni_svm_part {
@@ -30,8 +31,9 @@ typedef struct dni_svm_fit {
     dni_gram gram;
     dni_svm_part *parts; /* [n_parts] */
     size_t n_parts;
-    bool definite; /* the kernel is positive semidefinite, as far as one can tell */
-    double least;  /* its least eigenvalue, as far as it was looked for; NaN: it was not */
+    atomic_size_t n_done; /* parts that are trained */
+    bool definite;        /* the kernel is positive semidefinite, as far as one can tell */
+    double least;         /* its least eigenvalue, as far as it was looked for; NaN: it was not */
 } dni_svm_fit;
 
 /* Hulls without slack. */
