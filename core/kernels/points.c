@@ -161,12 +161,12 @@ size_t dni_points_query_work(const dni_points *points) {
     return points->layout->work(points, DNI_POINTS_QUERIES);
 }
 
-void dni_points_query(const dni_points *points, dn_matrix q, double *k, double *work) {
+void dni_points_query(const dni_points *points, dn_matrix q, bool single, double *k, double *work) {
     dni_queries queries;
     assert(q.n_rows <= DNI_POINTS_QUERIES && DNI_POINTS_QUERIES <= DNI_QUERIES);
     queries.n = 0;
     queries.work = work;
     for (size_t i = 0; i < q.n_rows; i++)
-        points->layout->read(points, dni_row_of(q, i), true, &queries);
+        points->layout->read(points, dni_row_of(q, i), single, &queries);
     points->layout->values(points, &queries, 0, points->n, (dni_wanted){.exact = k, .stride = points->n});
 }

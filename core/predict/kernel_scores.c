@@ -3,10 +3,26 @@
 #include "data/raw_entries.h"
 #include "predict/support.h"
 
+#include <math.h>
+
+/* Values in float are off by some 2.5e-7, a score by that times Σ|c|, less by luck: at most 1e-3 of the margin. And so many numbers of support vectors that it pays. */
+#define MOST_COEFFICIENTS 4000
+#define MANY_NUMBERS 1e6
 enum { TILE_ENTRIES = 16384 }; /* that a tile of sparse rows may have before its last row, which may have as many as there are features */
 
 static size_t n_points(const dn_model *m) {
     return m->support->x.n_rows;
+}
+
+bool dni_kernel_scores_single(const dn_support *support, const dn_machine *machines, size_t n_machines) {
+    bool single = (double)support->x.n_rows * (double)support->x.n_cols > MANY_NUMBERS;
+    for (size_t i = 0; i < n_machines; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < machines[i].kernel->n; k++)
+            sum += fabs(machines[i].kernel->coef[k]);
+        single = single && sum <= MOST_COEFFICIENTS;
+    }
+    return single;
 }
 
 size_t dni_kernel_scores_work(const dn_model *m) {
@@ -19,7 +35,7 @@ void dni_kernel_scores(const dn_model *m, dn_matrix x, double *scores, double *w
     for (size_t first = 0; first < x.n_rows; first += DNI_POINTS_QUERIES) {
         const size_t rows = x.n_rows - first < DNI_POINTS_QUERIES ? x.n_rows - first : DNI_POINTS_QUERIES;
         if (n > 0)
-            dni_points_query(m->support->points, dn_matrix_rows(x, first, rows), work, own);
+            dni_points_query(m->support->points, dn_matrix_rows(x, first, rows), m->single, work, own);
         for (size_t k = 0; k < m->n_machines; k++)
             dni_kernel_machine_scores(m->machines[k].kernel, work, n, rows, scores + first * S + k, S);
     }

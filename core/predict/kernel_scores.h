@@ -5,6 +5,8 @@
 #include "kernels/points.h"
 #include "predict/model.h"
 
+/* Whether the machines' kernel values may be computed in float. */
+bool dni_kernel_scores_single(const dn_support *support, const dn_machine *machines, size_t n_machines);
 /* Doubles of work for dni_kernel_scores. */
 size_t dni_kernel_scores_work(const dn_model *model);
 /* scores [x.n_rows × n_scores] of encoded rows, standardised where the encoder standardises, dense or CSR, any number of them. A row's depend on it alone. No allocation. */

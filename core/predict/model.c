@@ -5,6 +5,7 @@
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 #include "predict/calibration.h"
+#include "predict/kernel_scores.h"
 #include "predict/machine.h"
 #include "predict/support.h"
 
@@ -45,6 +46,7 @@ static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err
     m->raw_shares = are_raw(m, machines);
     m->linear = true;
     m->support = machines[0].kernel == NULL ? NULL : machines[0].kernel->support;
+    m->single = m->support != NULL && dni_kernel_scores_single(m->support, machines, m->n_machines);
     for (size_t i = 0; i < m->n_machines; i++) {
         if (m->raw_shares)
             m->raw[i] = machines[i];

@@ -47,6 +47,7 @@ struct dn_model {
     bool plain;               /* feature i is input i, a number */
     /* every machine a kernel machine: */
     const dn_support *support; /* theirs; NULL otherwise */
+    bool single; /* kernel values may be computed in float: many of them, and what that leaves out of a score is next to nothing */
 };
 
 /* What a model is made of. */

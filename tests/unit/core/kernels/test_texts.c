@@ -120,7 +120,7 @@ static void kernel_of_texts(void **state) {
         dni_points_row_exact(some, 1, 0, 1, exact + 1, work);
         assert_true(exact[0] == exact[1]);
         for (int as = 0; as < 2; as++) {
-            dni_points_query(points, as ? rows_csr(&q) : rows_dense(&q), queried, work);
+            dni_points_query(points, as ? rows_csr(&q) : rows_dense(&q), true, queried, work);
             for (size_t i = 0; i < 17; i++)
                 for (size_t j = 0; j < N; j++)
                     assert_value(queried[i * N + j], plain_text_value(&kernel, &q, i, &r, j), 1, 1e-15);
