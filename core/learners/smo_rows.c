@@ -378,14 +378,14 @@ static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
 
 /* Row after row: what sum_of makes of a Gram matrix, to the last bit. */
 static dn_status add_rows(dni_smo_rows *rows, size_t n_list, const double *a, double *sums, dn_error *err) {
-    double *exact = rows->exact ? rows->buffer[0] : NULL;
-    float *row = rows->exact ? NULL : (float *)(void *)rows->buffer[0];
+    double *exact = rows->buffer[0];
+    float *row = (float *)(void *)rows->buffer[0];
     dn_status status = DN_OK;
     for (size_t e = 0; e < n_list && status == DN_OK; e++) {
         const uint32_t i = rows->support[e];
-        status = compute_row(rows, variables_of(rows), i, row, exact, err);
+        status = compute_row(rows, variables_of(rows), i, rows->exact ? NULL : row, exact, err);
         for (size_t k = 0; status == DN_OK && k < rows->n; k++)
-            sums[k] += (exact != NULL ? exact[k] : (double)row[k]) * a[i];
+            sums[k] += (rows->exact ? exact[k] : (double)row[k]) * a[i];
     }
     return status;
 }
