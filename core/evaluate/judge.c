@@ -204,9 +204,7 @@ static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) 
     const struct judge *t = q->judge;
     const size_t first = i * DNI_POINTS_QUERIES, left = q->x.n_rows - first;
     const dn_matrix x = dn_matrix_rows(q->x, first, left < DNI_POINTS_QUERIES ? left : DNI_POINTS_QUERIES);
-    (void)err;
-    dni_kernel_scores(t->model, x, t->scores + first * t->n_scores, t->kernels + slot * t->kernel_work);
-    return DN_OK;
+    return dni_kernel_scores(t->model, x, t->run, t->scores + first * t->n_scores, t->kernels + slot * t->kernel_work, err);
 }
 
 /* Every row meets every support vector: the run's threads share them. */
@@ -276,8 +274,9 @@ static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_er
 
 /* ---- raw rows -------------------------------------------------------------------------------------------------------------------------- */
 static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, dn_error *err) {
-    for (size_t first = 0; first < rows->raw.n; first += DNI_TILE_ROWS) {
-        size_t n = rows->raw.n - first < DNI_TILE_ROWS ? rows->raw.n - first : DNI_TILE_ROWS;
+    const size_t at_once = t->model->support != NULL ? dni_kernel_scores_rows(t->model) : DNI_TILE_ROWS;
+    for (size_t first = 0, n; first < rows->raw.n; first += n) {
+        n = rows->raw.n - first < at_once ? rows->raw.n - first : at_once;
         dn_status status = dn_run_stop(t->run, err);
         if (status != DN_OK)
             return status;

@@ -161,12 +161,20 @@ size_t dni_points_query_work(const dni_points *points) {
     return points->layout->work(points, DNI_POINTS_QUERIES);
 }
 
-void dni_points_query(const dni_points *points, dn_matrix q, bool single, double *k, double *work) {
+dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, const dn_run *run, double *k, double *work, dn_error *err) {
     dni_queries queries;
     assert(q.n_rows <= DNI_POINTS_QUERIES && DNI_POINTS_QUERIES <= DNI_QUERIES);
     queries.n = 0;
     queries.work = work;
     for (size_t i = 0; i < q.n_rows; i++)
         points->layout->read(points, dni_row_of(q, i), single, &queries);
-    points->layout->values(points, &queries, 0, points->n, (dni_wanted){.exact = k, .stride = points->n});
+    const size_t step = dni_points_step(points), part = points->layout->step == NULL ? step : step / DNI_POINTS_QUERIES + 1;
+    for (size_t first = 0, n; first < points->n; first += n) {
+        n = run == NULL || points->n - first < part ? points->n - first : part;
+        dn_status status = dn_run_stop(run, err);
+        if (status != DN_OK)
+            return status;
+        points->layout->values(points, &queries, first, n, (dni_wanted){.exact = k + first, .stride = points->n});
+    }
+    return DN_OK;
 }

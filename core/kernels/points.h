@@ -54,7 +54,8 @@ DN_MUST_USE dn_status dni_points_sums(const dni_points *points, const uint32_t *
 /* Doubles of work that dni_points_query needs, whatever the number of queries. */
 size_t dni_points_query_work(const dni_points *points);
 /* k [q.n_rows × dni_points_n] ← K(q, x_j), infinite or NaN where it leaves the finite numbers, for at most DNI_POINTS_QUERIES queries, dense or CSR [n_rows × n_features]; a row's values do not depend on the others in the tile. `single`: they may be
- * computed in float where that is off by less than 1e-6. No allocation. */
-void dni_points_query(const dni_points *points, dn_matrix q, bool single, double *k, double *work);
+ * computed in float where that is off by less than 1e-6. No allocation. With a run its stop is polled between parts of at most some 0.3 s; NULL: it cannot fail. */
+DN_MUST_USE dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, const dn_run *run, double *k, double *work,
+                                       dn_error *err);
 
 #endif

@@ -7,11 +7,12 @@
 #include "data/tasks.h"
 #include "learners/mlp_loss.h"
 #include "linalg/layer.h"
+#include "linalg/step.h"
 #include "linalg/vector.h"
 
 #include <string.h>
 
-enum { TILE = 128, LEAST_PANEL = 32 };
+enum { TILE = 128, LEAST_PANEL = 32, SPARSE_PANELS = 8 };
 #define PANEL_FLOPS 8e6 /* of a panel, about: 0.3 ms */
 #define TASK_FLOPS 4e6  /* of a batch that is worth waking threads for */
 
@@ -122,13 +123,16 @@ static dn_status do_tile(void *arg, size_t i, size_t slot, dn_error *err) {
 
 /* ---- panels of the gradient ------------------------------------------------------------------------------------------------------------------ */
 static size_t panel_inputs(const dni_mlp *loss, size_t l) {
+    const size_t part = loss->rows->n_cols / SPARSE_PANELS + 1;
+    if (l == 0 && loss->sparse)
+        return part < LEAST_PANEL ? LEAST_PANEL : part;
     const double inputs = PANEL_FLOPS / (2 * (double)loss->batch.most * (double)loss->layers.units[l]);
     return inputs < LEAST_PANEL ? LEAST_PANEL : inputs > 1e6 ? 1000000 : (size_t)inputs;
 }
 
 static size_t n_panels(const dni_mlp *loss, size_t l) {
     const size_t each = panel_inputs(loss, l);
-    return l == 0 && loss->sparse ? 1 : (dni_layers_inputs(&loss->layers, l) + each - 1) / each;
+    return (dni_layers_inputs(&loss->layers, l) + each - 1) / each;
 }
 
 /* Where layer l begins: in a tile's numbers for each row, and in the weights. */
@@ -159,16 +163,36 @@ static void sum_biases(const dni_mlp *loss, size_t l) {
     }
 }
 
+/* The first of a row's entries whose column is at least `col`: columns ascend. */
+static size_t entry_from(dn_matrix x, size_t col) {
+    size_t low = x.row_start[0], high = x.row_start[1];
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (x.cols[middle] < col)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Of sparse rows the first layer's gradient is scattered, entry by entry. */
-static void scatter(const dni_mlp *loss) {
+static dn_status scatter(const dni_mlp *loss, size_t first, size_t n, dn_error *err) {
     const dni_mlp_batch *b = &loss->batch;
     const size_t units = loss->layers.units[0];
+    dni_pace pace = {.run = loss->run};
     for (size_t t = 0; t < b->n; t++) {
         const dn_matrix x = row_of(b, t);
         const double *delta = b->delta + t / b->tile * b->tile * loss->n_units + t % b->tile * units;
-        for (size_t e = x.row_start[0]; e < x.row_start[1]; e++)
+        const size_t from = entry_from(x, first);
+        size_t e = from;
+        for (; e < x.row_start[1] && x.cols[e] < first + n; e++)
             dni_axpy(x.values[e], delta, b->gradient + x.cols[e] * units, units);
+        dn_status status = dni_pace_poll(&pace, 2 * (double)(e - from + 8) * (double)units, err);
+        if (status != DN_OK)
+            return status;
     }
+    return DN_OK;
 }
 
 /* Inputs first … first + n - 1 of layer l, over all tiles. */
@@ -188,20 +212,20 @@ static dn_status do_panel(void *arg, size_t i, size_t slot, dn_error *err) {
     const dni_mlp *loss = arg;
     const dni_mlp_batch *b = &loss->batch;
     size_t l = 0;
+    dn_status status = DN_OK;
     (void)slot;
-    (void)err;
     for (; i >= n_panels(loss, l); l++)
         i -= n_panels(loss, l);
     const size_t units = loss->layers.units[l], inputs = dni_layers_inputs(&loss->layers, l);
-    const bool scattered = l == 0 && loss->sparse;
-    const size_t first = scattered ? 0 : i * panel_inputs(loss, l);
-    const size_t n = scattered || inputs - first < panel_inputs(loss, l) ? inputs - first : panel_inputs(loss, l);
+    const size_t first = i * panel_inputs(loss, l), n = inputs - first < panel_inputs(loss, l) ? inputs - first : panel_inputs(loss, l);
     const size_t at = place_of(loss, l).table + first * units;
     memset(b->gradient + at, 0, n * units * sizeof *b->gradient);
-    if (scattered)
-        scatter(loss);
+    if (l == 0 && loss->sparse)
+        status = scatter(loss, first, n, err);
     else
         sum_panel(loss, l, first, n);
+    if (status != DN_OK)
+        return status;
     dni_axpy(2 * loss->lambda, b->w + at, b->gradient + at, n * units);
     if (l == 0)
         dni_mlp_unstate_gradient(loss, first, n, b->gradient);

@@ -3,12 +3,16 @@
 #include "data/raw_entries.h"
 #include "predict/support.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Values in float are off by some 2.5e-7, a score by that times Σ|c|, less by luck: at most 1e-3 of the margin. And so many numbers of support vectors that it pays. */
 #define MOST_COEFFICIENTS 4000
 #define MANY_NUMBERS 1e6
-enum { TILE_ENTRIES = 16384 }; /* that a tile of sparse rows may have before its last row, which may have as many as there are features */
+enum {
+    TILE_ENTRIES = 16384, /* that a tile of sparse rows may have before its last row, which may have as many as there are features */
+    MOST_STEPS = 100      /* of 10 ms (dni_points_step) between two looks at a stop */
+};
 
 static size_t n_points(const dn_model *m) {
     return m->support->x.n_rows;
@@ -29,16 +33,24 @@ size_t dni_kernel_scores_work(const dn_model *m) {
     return n_points(m) == 0 ? 0 : DNI_POINTS_QUERIES * n_points(m) + dni_points_query_work(m->support->points);
 }
 
-void dni_kernel_scores(const dn_model *m, dn_matrix x, double *scores, double *work) {
+dn_status dni_kernel_scores(const dn_model *m, dn_matrix x, const dn_run *run, double *scores, double *work, dn_error *err) {
     const size_t n = n_points(m), S = m->n_scores;
     double *own = work + DNI_POINTS_QUERIES * n;
     for (size_t first = 0; first < x.n_rows; first += DNI_POINTS_QUERIES) {
         const size_t rows = x.n_rows - first < DNI_POINTS_QUERIES ? x.n_rows - first : DNI_POINTS_QUERIES;
-        if (n > 0)
-            dni_points_query(m->support->points, dn_matrix_rows(x, first, rows), m->single, work, own);
+        dn_status status =
+            n == 0 ? DN_OK : dni_points_query(m->support->points, dn_matrix_rows(x, first, rows), m->single, run, work, own, err);
+        if (status != DN_OK)
+            return status;
         for (size_t k = 0; k < m->n_machines; k++)
             dni_kernel_machine_scores(m->machines[k].kernel, work, n, rows, scores + first * S + k, S);
     }
+    return DN_OK;
+}
+
+size_t dni_kernel_scores_rows(const dn_model *m) {
+    const size_t n = n_points(m), rows = n == 0 ? DNI_POINTS_QUERIES : MOST_STEPS * dni_points_step(m->support->points) / n;
+    return rows == 0 ? 1 : rows < DNI_POINTS_QUERIES ? rows : DNI_POINTS_QUERIES;
 }
 
 /* ---- raw rows --------------------------------------------------------------------------------------------------------------------------------- */
@@ -88,6 +100,8 @@ size_t dni_kernel_scores_raw(const dn_model *m, dn_raw_rows rows, size_t first, 
         dn_encoder_apply(m->encoder, part, work);
         x = dn_matrix_dense(work, n, m->n_features);
     }
-    dni_kernel_scores(m, x, scores, work + tile_work(m));
+    dn_status status = dni_kernel_scores(m, x, NULL, scores, work + tile_work(m), NULL);
+    assert(status == DN_OK); /* there is no run that could stop */
+    (void)status;
     return x.n_rows;
 }

@@ -129,13 +129,13 @@ static void check_queries(const dn_kernel *kernel, const struct rows *r, const d
     double *work = xcalloc(dni_points_query_work(points), sizeof *work);
     for (size_t first = 0; first < q->n; first += DNI_POINTS_QUERIES) {
         size_t tile = q->n - first < DNI_POINTS_QUERIES ? q->n - first : DNI_POINTS_QUERIES;
-        dni_points_query(points, dn_matrix_rows(rows_dense(q), first, tile), true, k, work);
+        OK(dni_points_query(points, dn_matrix_rows(rows_dense(q), first, tile), true, NULL, k, work, NULL));
         for (size_t t = 0; t < tile; t++) {
             for (size_t j = 0; j < n; j++)
                 assert_value(k[t * n + j], plain_value(kernel, q->x + (first + t) * q->d, r->x + j * r->d, r->d), size, tolerance);
-            dni_points_query(points, dn_matrix_rows(rows_csr(q), first + t, 1), true, one, work);
+            OK(dni_points_query(points, dn_matrix_rows(rows_csr(q), first + t, 1), true, NULL, one, work, NULL));
             assert_memory_equal(one, k + t * n, n * sizeof *one);
-            dni_points_query(points, dn_matrix_rows(rows_dense(q), first + t, 1), true, one, work);
+            OK(dni_points_query(points, dn_matrix_rows(rows_dense(q), first + t, 1), true, NULL, one, work, NULL));
             assert_memory_equal(one, k + t * n, n * sizeof *one);
         }
     }

@@ -223,10 +223,10 @@ static void check_far_queries(const dn_kernel *kernel, const dni_points *points,
     double *work = xcalloc(dni_points_query_work(points), sizeof *work);
     for (size_t i = 0; i < n_queries * d; i++)
         cols[i] = (uint32_t)(i % d);
-    dni_points_query(points, dn_matrix_dense(q + (n_queries - 1) * d, 1, d), true, one, work);
+    OK(dni_points_query(points, dn_matrix_dense(q + (n_queries - 1) * d, 1, d), true, NULL, one, work, NULL));
     for (int sparse = 0; sparse < 2; sparse++) {
-        dni_points_query(points, sparse ? dn_matrix_csr(row_start, cols, q, n_queries, d) : dn_matrix_dense(q, n_queries, d), true, k,
-                         work);
+        OK(dni_points_query(points, sparse ? dn_matrix_csr(row_start, cols, q, n_queries, d) : dn_matrix_dense(q, n_queries, d), true, NULL,
+                            k, work, NULL));
         for (size_t i = 0; !product && i < n_queries * n; i++)
             assert_true((k[i] >= 0 && k[i] <= 1) || (cosine && isnan(k[i]) && i < (n_queries - 1) * n));
         for (size_t j = 0; j < n; j++)
@@ -299,7 +299,7 @@ static void long_and_short(void **state) {
             dni_points *points = points_of(&kernels[i], dn_matrix_dense(far, N, D), NULL);
             assert_true(dni_points_query_work(points) <= sizeof work / sizeof *work);
             for (size_t k = 0; k < N; k++)
-                dni_points_query(points, dn_matrix_dense(far + k * D, 1, D), true, got + k * N, work);
+                OK(dni_points_query(points, dn_matrix_dense(far + k * D, 1, D), true, NULL, got + k * N, work, NULL));
             dni_points_free(points);
             for (size_t k = 0; k < N * N; k++) {
                 double xz = 0, xx = 0, zz = 0;
@@ -325,7 +325,7 @@ static void nothing(void **state) {
     for (int sparse = 0; sparse < 2; sparse++) {
         dni_points *points = points_of(&kernel, sparse ? dn_matrix_csr(start, NULL, NULL, 0, 3) : dn_matrix_dense(NULL, 0, 3), NULL);
         assert_true(dni_points_n(points) == 0 && dni_points_query_work(points) <= sizeof work / sizeof *work);
-        dni_points_query(points, dn_matrix_dense(x, 1, 3), true, k, work);
+        OK(dni_points_query(points, dn_matrix_dense(x, 1, 3), true, NULL, k, work, NULL));
         OK(dni_points_gram(points, NULL, gram, NULL));
         OK(dni_points_sums(points, NULL, 0, NULL, 1, NULL, NULL, NULL));
         dni_points_free(points);
@@ -346,7 +346,7 @@ static void precomputed(void **state) {
     const double ones[] = {1, 1}, q[] = {0.1, 0.2, 0.3, 0.4, 0.5};
     dni_points *points = points_of(&kernel, dn_matrix_csr(start, cols, ones, 2, 5), NULL);
     double k[2], *work = xcalloc(dni_points_query_work(points), sizeof *work);
-    dni_points_query(points, dn_matrix_dense(q, 1, 5), true, k, work);
+    OK(dni_points_query(points, dn_matrix_dense(q, 1, 5), true, NULL, k, work, NULL));
     assert_true(k[0] == 0.4 && k[1] == 0.2);
     dni_points_free(points);
     free(work);

@@ -120,7 +120,7 @@ static void kernel_of_texts(void **state) {
         dni_points_row_exact(some, 1, 0, 1, exact + 1, work);
         assert_true(exact[0] == exact[1]);
         for (int as = 0; as < 2; as++) {
-            dni_points_query(points, as ? rows_csr(&q) : rows_dense(&q), true, queried, work);
+            OK(dni_points_query(points, as ? rows_csr(&q) : rows_dense(&q), true, NULL, queried, work, NULL));
             for (size_t i = 0; i < 17; i++)
                 for (size_t j = 0; j < N; j++)
                     assert_value(queried[i * N + j], plain_text_value(&kernel, &q, i, &r, j), 1, 1e-15);
@@ -143,13 +143,21 @@ static void long_texts(void **state) {
     struct polls polls = {0};
     const dn_run run = polls_run(&polls);
     float gram[N * N];
-    double row[N], *work = xcalloc(dni_points_work(points), sizeof *work);
+    double row[N], queried[N], *work = xcalloc(dni_points_work(points), sizeof *work);
     assert_true(dni_points_step(points) < 40);
     OK(dni_points_gram(points, &run, gram, NULL));
     assert_true(polls.n > N / 8);
     dni_points_row_exact(points, 7, 0, N, row, work);
     for (size_t j = 0; j < N; j++)
         assert_true(fabs((double)gram[7 * N + j] - row[j]) < 1e-6);
+    free(work);
+    work = xcalloc(dni_points_query_work(points), sizeof *work);
+    polls.n = 0;
+    OK(dni_points_query(points, dn_matrix_rows(rows_csr(&r), 7, 1), true, &run, queried, work, NULL));
+    assert_true(polls.n > N / 8 && memcmp(queried, row, sizeof row) == 0);
+    polls = (struct polls){.stop_at = 3};
+    assert_int_equal(dni_points_query(points, dn_matrix_rows(rows_csr(&r), 9, 1), true, &run, queried, work, NULL), DN_ERR_STOPPED);
+    assert_int_equal(polls.n, 3);
     dni_points_free(points);
     free(work);
     rows_free(&r);
