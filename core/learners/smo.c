@@ -10,6 +10,7 @@ enum {
     PERIOD = 1000,      /* steps between looks at what can be left out, and reports */
     ROUNDS = 20,        /* most times that the gradient is computed anew */
     INEXACT = 3,        /* … with kernel values in single precision */
+    FINE_ROUNDS = 200,  /* steps for each variable, at most, towards a finer solution than is asked for */
     POLL_WORK = 1 << 22 /* variables looked at between two looks at the stop */
 };
 
@@ -330,6 +331,12 @@ static dn_status get_memory(struct state *s, dn_error *err) {
     return status;
 }
 
+/* More than the way to the tolerance took, but not for long: where that way was long, the rest would be as well. */
+static double fine_steps(const dni_smo *p) {
+    const double n = (double)p->n;
+    return 20 * n + fmin(3 * p->iterations, FINE_ROUNDS * n);
+}
+
 dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const dni_smo_listener *listener, dn_error *err) {
     struct state s = {.p = p, .rows = rows, .run = run, .listener = listener, .n_active = p->n};
     p->iterations = 0;
@@ -339,7 +346,7 @@ dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const
     if (status == DN_OK)
         status = reach(&s, p->tolerance, p->max_iterations, err);
     if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows))
-        status = reach(&s, p->fine, fmin(p->max_iterations, 4 * p->iterations + 20 * (double)p->n), err);
+        status = reach(&s, p->fine, fmin(p->max_iterations, p->iterations + fine_steps(p)), err);
     p->converged = status == DN_OK && p->violation <= p->tolerance && !vanished(&s);
     dn_run_free(run, s.up);
     dn_run_free(run, s.active);
