@@ -1,4 +1,4 @@
-/* The median distance of a sample of the rows. */
+/* The median distance of a sample of the rows, in which a row of weight v counts as v rows that are the same: it is in v times as many pairs, and v (v − 1)/2 pairs of its own have distance 0. */
 #include "kernels/width.h"
 #include "kernels/points.h"
 #include "optimize/random.h"
@@ -13,6 +13,8 @@ struct draw {
     dni_random random;
     size_t among, left, seen, entries; /* rows that weigh something: all, wanted, passed; entries of those drawn */
     dni_points *points;                /* they go there; NULL: they are counted */
+    double *weight;                    /* and their weights there */
+    size_t drawn;
 };
 
 static void draw_block(struct draw *draw, const dn_block *block) {
@@ -21,8 +23,10 @@ static void draw_block(struct draw *draw, const dn_block *block) {
             continue;
         if (draw->left > 0 && dni_random_uniform(&draw->random, 0, 1) * (double)(draw->among - draw->seen) < (double)draw->left) {
             draw->entries += block->x.kind == DN_DENSE ? 0 : block->x.row_start[t + 1] - block->x.row_start[t];
-            if (draw->points != NULL)
+            if (draw->points != NULL) {
                 dni_points_add(draw->points, dn_matrix_rows(block->x, t, 1));
+                draw->weight[draw->drawn++] = block->weight == NULL ? 1 : block->weight[t];
+            }
             draw->left--;
         }
         draw->seen++;
@@ -45,49 +49,93 @@ static dn_status walk(const dn_rows *rows, const dn_run *run, struct draw *draw,
     return DN_OK;
 }
 
-/* The drawn rows as points: counted, measured, copied. */
-static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run, dni_points **out, dn_error *err) {
+/* The drawn rows as points with their weights, which the caller frees: counted, measured, copied. */
+static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run, dni_points **out, double **out_weight,
+                        dn_error *err) {
     struct draw draw = {.left = 0};
     bool sparse = false;
     dni_points *points = NULL;
+    void *weight = NULL;
     dn_status status = walk(rows, run, &draw, &sparse, err);
     size_t among = draw.seen, wanted = among < MOST_ROWS ? among : MOST_ROWS;
     draw = (struct draw){.among = among, .left = wanted};
     if (status == DN_OK && sparse)
         status = walk(rows, run, &draw, &sparse, err);
     if (status == DN_OK)
+        status = dn_run_alloc(run, wanted + 1, sizeof(double), "the weights for a width", &weight, err);
+    if (status == DN_OK)
         status = dni_points_new(kernel, wanted, sparse ? draw.entries : SIZE_MAX, run, &points, err);
-    draw = (struct draw){.among = among, .left = wanted, .points = points};
+    draw = (struct draw){.among = among, .left = wanted, .points = points, .weight = weight};
     if (status == DN_OK)
         status = walk(rows, run, &draw, &sparse, err);
     if (status == DN_OK)
         status = dni_points_end(points, err);
     if (status != DN_OK) {
         dni_points_free(points);
+        dn_run_free(run, weight);
         return status;
     }
     *out = points;
+    *out_weight = weight;
     return DN_OK;
 }
 
+struct pair {
+    double distance, weight;
+};
+
 static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
+    const double x = ((const struct pair *)a)->distance, y = ((const struct pair *)b)->distance;
     return (x > y) - (x < y);
 }
 
-/* distance [n (n - 1)/2] of all pairs */
-static dn_status measure(const dni_points *points, const dn_run *run, double *distance, dn_error *err) {
-    void *work = NULL;
-    dn_status status = dn_run_alloc(run, dni_points_work(points), sizeof(double), "the distances for a width", &work, err);
-    for (size_t i = 1; status == DN_OK && i < dni_points_n(points); distance += i, i++)
+/* pairs [n (n - 1)/2] */
+static dn_status measure(const dni_points *points, const double *weight, const dn_run *run, struct pair *pairs, dn_error *err) {
+    const size_t n_points = dni_points_n(points);
+    void *memory = NULL;
+    dn_status status = dn_run_alloc(run, dni_points_work(points) + n_points, sizeof(double), "the distances for a width", &memory, err);
+    double *distance = memory, *work = distance + n_points;
+    for (size_t i = 1; status == DN_OK && i < n_points; pairs += i, i++)
         for (size_t first = 0, n; status == DN_OK && first < i; first += n) {
             n = i - first < dni_points_step(points) ? i - first : dni_points_step(points);
             status = dn_run_stop(run, err);
             if (status == DN_OK)
-                dni_points_distances(points, i, first, n, distance + first, work);
+                dni_points_distances(points, i, first, n, distance, work);
+            for (size_t k = 0; status == DN_OK && k < n; k++)
+                pairs[first + k] = (struct pair){distance[k], weight[i] * weight[first + k]};
         }
-    dn_run_free(run, work);
+    dn_run_free(run, memory);
     return status;
+}
+
+/* By a power of two, which rounds nothing, so that products of large weights stay finite: what 1 is then. */
+static double scale_weights(double *weight, size_t n) {
+    double greatest = 0;
+    int exponent = 0;
+    for (size_t i = 0; i < n; i++)
+        greatest = fmax(greatest, weight[i]);
+    (void)frexp(greatest, &exponent);
+    for (size_t i = 0; i < n; i++)
+        weight[i] = ldexp(weight[i], -exponent);
+    return ldexp(1, -exponent);
+}
+
+/* The lower median of [n] ascending pairs, and the upper one, which is another where half of the weight ends at a pair. `one`: the weight of a single row. */
+static void find_medians(const struct pair *pairs, size_t n, const double *weight, size_t n_points, double one, double *low, double *high) {
+    double same = 0, all = 0, sum;
+    for (size_t i = 0; i < n_points; i++)
+        same += weight[i] > one ? weight[i] * (weight[i] - one) / 2 : 0;
+    for (size_t k = 0; k < n; k++)
+        all += pairs[k].weight;
+    const double half = (same + all) / 2;
+    size_t k = 0;
+    *low = *high = 0;
+    for (sum = same; sum < half && k < n; k++) {
+        sum += pairs[k].weight;
+        *low = *high = pairs[k].distance;
+    }
+    if (sum <= half && k < n)
+        *high = pairs[k].distance;
 }
 
 /* Instead of what the points say of one of the sample's. */
@@ -98,41 +146,52 @@ static dn_status too_far(dn_error *err) {
         "the distances between rows are beyond the range of numbers: standardize the columns, or leave out those of extreme values");
 }
 
+/* Of rbf the points tell squares; of distance the width is the root of the median. */
+static double width_of(const dn_kernel *kernel, double low, double high) {
+    const bool squared = kernel->type == DN_KERNEL_RBF;
+    low = squared ? sqrt(low) : low;
+    high = squared ? sqrt(high) : high;
+    const double median = low + (high - low) / 2, width = squared ? median : sqrt(median);
+    return width > 0 ? width : 1;
+}
+
+static dn_status find_width(const dn_kernel *kernel, const dni_points *points, double *weight, const dn_run *run, double *out,
+                            dn_error *err) {
+    const size_t n_points = dni_points_n(points), n = n_points > 0 ? n_points * (n_points - 1) / 2 : 0;
+    const double one = scale_weights(weight, n_points);
+    double low = 0, high = 0;
+    void *memory = NULL;
+    dn_status status = dn_run_alloc(run, n + 1, sizeof(struct pair), "the distances for a width", &memory, err);
+    struct pair *pairs = memory;
+    if (status == DN_OK)
+        status = measure(points, weight, run, pairs, err);
+    if (status == DN_OK && n > 0) {
+        qsort(pairs, n, sizeof *pairs, compare);
+        find_medians(pairs, n, weight, n_points, one, &low, &high);
+        if (!isfinite(pairs[n - 1].distance))
+            status = too_far(err);
+    }
+    dn_run_free(run, memory);
+    if (status == DN_OK)
+        *out = width_of(kernel, low, high);
+    return status;
+}
+
 dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run, double *out, dn_error *err) {
     dn_kernel unit = *kernel; /* distances in the columns' own units */
     dni_points *points = NULL;
-    void *memory = NULL;
-    size_t pairs = 0;
+    double *weight = NULL;
     unit.width = 1;
-    dn_status status = sample(&unit, rows, run, &points, err);
+    dn_status status = sample(&unit, rows, run, &points, &weight, err);
     status = status == DN_ERR_NUMERIC ? too_far(err) : status;
-    if (status == DN_OK) {
-        pairs = dni_points_n(points) * (dni_points_n(points) - (dni_points_n(points) > 0)) / 2;
-        status = dn_run_alloc(run, pairs, sizeof(double), "the distances for a width", &memory, err);
-    }
     if (status == DN_OK)
-        status = measure(points, run, memory, err);
-    double *distance = memory, width = 0;
-    if (status == DN_OK && pairs > 0) {
-        qsort(distance, pairs, sizeof *distance, compare);
-        double low = distance[(pairs - 1) / 2], high = distance[pairs / 2];
-        if (kernel->type == DN_KERNEL_RBF) {
-            low = sqrt(low);
-            high = sqrt(high);
-        }
-        width = low + (high - low) / 2;
-        width = kernel->type == DN_KERNEL_RBF ? width : sqrt(width);
-        if (!isfinite(distance[pairs - 1]))
-            status = too_far(err);
-    }
+        status = find_width(kernel, points, weight, run, out, err);
     dni_points_free(points);
-    dn_run_free(run, memory);
-    if (status == DN_OK)
-        *out = width > 0 ? width : 1;
+    dn_run_free(run, weight);
     return status;
 }
 
 double dni_kernel_width_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries) {
     double n = n_rows < MOST_ROWS ? (double)n_rows : MOST_ROWS, entries = n_rows == 0 ? 0 : n_entries / (double)n_rows * n;
-    return dni_points_memory(kernel, (size_t)n, n_features, entries) + 4 * n * n;
+    return dni_points_memory(kernel, (size_t)n, n_features, entries) + 8 * n * n;
 }

@@ -32,8 +32,8 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
         DNI_KERNEL_NUMBER("kernel.scale", "sigmoid: what x'z is multiplied with. auto: 2.", -(double)INFINITY, true),                      \
         DNI_KERNEL_NUMBER(                                                                                                                 \
             "kernel.width",                                                                                                                \
-            "rbf, distance: how far a row's influence reaches, in the units of the encoded columns. auto: the median distance of at "      \
-            "most 1000 of the training rows.",                                                                                             \
+            "rbf, distance: how far a row's influence reaches, in the units of the encoded columns. auto: the median distance between "    \
+            "at most 1000 of the training rows, each as often as it weighs.",                                                              \
             0, true),                                                                                                                      \
         {.name = "kernel.metric",                                                                                                          \
          .type = DN_PARAM_CHOICE,                                                                                                          \

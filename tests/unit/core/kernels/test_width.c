@@ -63,6 +63,38 @@ static void limits(void **state) {
     dn_rows_free(rows);
 }
 
+/* The row number i of r as often as i % 3 + 1 times. */
+static struct rows repeated(const struct rows *r) {
+    struct rows out = {.n = 0, .d = r->d};
+    out.x = xcalloc(3 * r->n * r->d, sizeof *out.x);
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t k = 0; k <= i % 3; k++)
+            memcpy(out.x + out.n++ * r->d, r->x + i * r->d, r->d * sizeof *out.x);
+    return out;
+}
+
+/* A row of weight 2 is a row that is given twice, with its pair of distance 0; whatever the unit, weights below 1 have no pairs of their own. */
+static void weights(void **state) {
+    (void)state;
+    struct rows r = rows_make(ROWS_DENSE, 41, 3, 3), all = repeated(&r);
+    double weight[41], tiny[41], x[] = {0, 3, 4}, heavy[] = {1e200, 1e200, 1e200}, twice[] = {2, 2, 1};
+    for (size_t i = 0; i < r.n; i++) {
+        weight[i] = (double)(i % 3 + 1);
+        tiny[i] = 0x1p-600;
+    }
+    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 3};
+    assert_false(width_of(&kernel, rows_dense(&r), weight, NULL) == width_of(&kernel, rows_dense(&r), NULL, NULL));
+    assert_value(width_of(&kernel, rows_dense(&r), weight, NULL), width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
+    assert_true(width_of(&kernel, rows_dense(&r), tiny, NULL) == width_of(&kernel, rows_dense(&r), NULL, NULL));
+    kernel.type = DN_KERNEL_DISTANCE;
+    assert_value(width_of(&kernel, rows_dense(&r), weight, NULL), width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
+    kernel = (dn_kernel){.type = DN_KERNEL_RBF, .n_features = 1};
+    assert_true(width_of(&kernel, dn_matrix_dense(x, 3, 1), twice, NULL) == 3);          /* 0 twice, 1 twice, 3 four times, 4 twice */
+    assert_value(width_of(&kernel, dn_matrix_dense(x, 3, 1), heavy, NULL), 1, 1, 1e-12); /* a third of all pairs are of a row with itself */
+    rows_free(&all);
+    rows_free(&r);
+}
+
 /* Of many rows a sample, drawn with the seed: near the median of all. */
 static void sampled(void **state) {
     (void)state;
@@ -193,8 +225,9 @@ static void eigenvalues_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians),         cmocka_unit_test(limits), cmocka_unit_test(sampled), cmocka_unit_test(width_stops),
-        cmocka_unit_test(by_construction), cmocka_unit_test(known),  cmocka_unit_test(signs),   cmocka_unit_test(eigenvalues_fail),
+        cmocka_unit_test(medians), cmocka_unit_test(limits),      cmocka_unit_test(weights),
+        cmocka_unit_test(sampled), cmocka_unit_test(width_stops), cmocka_unit_test(by_construction),
+        cmocka_unit_test(known),   cmocka_unit_test(signs),       cmocka_unit_test(eigenvalues_fail),
     };
     return cmocka_run_group_tests_name("width", tests, NULL, NULL);
 }
