@@ -348,6 +348,8 @@ dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const
     if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows))
         status = reach(&s, p->fine, fmin(p->max_iterations, p->iterations + fine_steps(p)), err);
     p->converged = status == DN_OK && p->violation <= p->tolerance && !vanished(&s);
+    if (status == DN_OK && listener != NULL)
+        listener->report(listener->ctx, p->iterations, p->violation, p->objective);
     dn_run_free(run, s.up);
     dn_run_free(run, s.active);
     return status;

@@ -39,7 +39,7 @@ typedef struct dni_smo {
     bool converged;    /* out: violation <= tolerance */
 } dni_smo;
 
-/* Progress of a solver that runs for long; NULL in dni_smo_solve: nobody listens. Called every thousand steps on the thread that called dni_smo_solve. */
+/* Progress of a solver that runs for long; NULL in dni_smo_solve: nobody listens. Called every thousand steps and at the end, on the thread that called dni_smo_solve. */
 typedef struct dni_smo_listener {
     void (*report)(void *ctx, double iterations, double violation, double objective);
     void *ctx;

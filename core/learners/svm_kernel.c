@@ -52,16 +52,14 @@ static dn_status make_parts(dni_svm_fit *f, dn_error *err) {
 }
 
 /* ---- training ------------------------------------------------------------------------------------------------------------------------------ */
-/* Parts end in any order; the first thread tells how many have. */
-static void tell(dni_svm_fit *f, size_t slot) {
-    const size_t done = atomic_fetch_add(&f->n_done, 1) + 1;
+static void tell(const dni_svm_fit *f, size_t done) {
     const dn_progress progress = {.iteration = done,
                                   .max_iterations = f->n_parts,
                                   .fraction = (double)done / (double)f->n_parts,
                                   .loss = (double)NAN,
                                   .gradient_norm = (double)NAN,
                                   .train_error = (double)NAN};
-    if (slot == 0 && f->run->progress != NULL)
+    if (f->run->progress != NULL)
         f->run->progress(f->run, &progress);
 }
 
@@ -69,13 +67,21 @@ static dn_status train_task(void *arg, size_t i, size_t slot, dn_error *err) {
     dni_svm_fit *f = arg;
     const dn_run run = dni_task_run(f->run);
     dn_status status = dni_svm_part_train(f, i, &run, false, err);
-    if (status == DN_OK)
-        tell(f, slot);
-    return status;
+    if (status != DN_OK)
+        return status;
+    const size_t done = atomic_fetch_add(&f->n_done, 1) + 1;
+    if (slot == 0) /* parts end in any order, and progress is told by one thread */
+        tell(f, done);
+    return DN_OK;
 }
 
 static dn_status train(dni_svm_fit *f, dn_error *err) {
-    return f->n_parts == 1 ? dni_svm_part_train(f, 0, f->run, true, err) : dni_tasks_run(f->run, f->n_parts, train_task, f, err);
+    if (f->n_parts == 1)
+        return dni_svm_part_train(f, 0, f->run, true, err);
+    dn_status status = dni_tasks_run(f->run, f->n_parts, train_task, f, err);
+    if (status == DN_OK)
+        tell(f, f->n_parts);
+    return status;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------------------------------- */

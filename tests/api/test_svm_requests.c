@@ -246,6 +246,18 @@ static void a_kernel_that_is_not_positive_semidefinite(void **state) {
     assert_non_null(strstr(details, "\"certified\": false"));
 }
 
+/* Short jobs end before their solver has told anything, and those of several machines on any thread. */
+static void progress_ends_with_the_job(void **state) {
+    (void)state;
+    const struct response *r = job_train("{%s,'params':{'kernel':'rbf','multiclass':'one_vs_rest'}}", iris);
+    assert_json(r, "/progress/iteration", "3");
+    assert_json(r, "/progress/max_iterations", "3");
+    r = job_train("{'model':'o','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']}}");
+    assert_json(r, "/progress/iteration", "1"); /* a thousand steps, begun */
+    assert_json(r, "/progress/max_iterations", "10000");
+    assert_true(real_at(r, "/progress/loss") > 0);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static void memory_is_reckoned_beforehand(void **state) {
@@ -376,6 +388,7 @@ int main(void) {
         TEST(a_precomputed_kernel_is_square),
         TEST(a_precomputed_kernel_is_symmetric),
         TEST(a_kernel_that_is_not_positive_semidefinite),
+        TEST(progress_ends_with_the_job),
         TEST(memory_is_reckoned_beforehand),
         TEST(outliers_have_no_target),
         TEST(outliers_are_counted),
