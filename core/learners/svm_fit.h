@@ -46,7 +46,7 @@ typedef struct dni_svm_solution {
  * margin_raw: the names of the service's details. */
 void dni_svm_report(const dni_svm_solution *solution, dn_report *report);
 
-/* Linear kernel, interior point or coordinate descent, two classes: leaves a linear machine. DN_ERR_DATA: no hard margin. */
+/* Linear kernel, interior point or coordinate descent, a hard margin whatever the solver, two classes: leaves a linear machine. DN_ERR_DATA: no hard margin. */
 DN_MUST_USE dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options, const dn_run *run, dn_machine *out,
                                          dn_report *report, dn_error *err);
 /* Its working memory in bytes. */

@@ -60,7 +60,8 @@ static dn_status solve(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err
 
 dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options, const dn_run *run, dn_machine *out,
                              dn_report *report, dn_error *err) {
-    assert(input->n_classes == 2 && options->solver != DNI_SVM_SMO && !(options->squared && options->solver == DNI_SVM_INTERIOR_POINT));
+    assert(input->n_classes == 2 && (options->solver != DNI_SVM_SMO || isinf(options->C)) &&
+           !(options->squared && options->solver == DNI_SVM_INTERIOR_POINT));
     dni_svm_linear svm;
     dni_svm_solution solution;
     dn_report fresh = {0};
