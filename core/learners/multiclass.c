@@ -235,6 +235,8 @@ dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows, con
         dni_machines_free(machines, n);
         return status;
     }
+    if (set->params->algorithm->remark != NULL)
+        set->params->algorithm->remark(set->params, &fresh);
     *report = fresh;
     *out = machines;
     *out_n = n;

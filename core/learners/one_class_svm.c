@@ -11,8 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FINE 1e-9 /* what is aimed at when kernel values are held in double */
-#define FLAT 1e-5 /* a squared length of w beside the greatest K(x, x) that is next to none */
+#define FINE 1e-9  /* what is aimed at when kernel values are held in double */
+#define ALIKE 1e-6 /* of kernel values that are next to the same, beside K(x, x) */
+#define FLAT 1e-5  /* a squared length of w beside the greatest K(x, x) that is next to none */
 
 static const dn_param params[] = {
     {.name = "nu",
@@ -227,9 +228,26 @@ static dn_status make_machine(const struct fit *f, dn_machine *out, dn_error *er
     return status;
 }
 
+/* Whether K(x, x) is 1 and no K is below 0. */
+static bool is_similarity(const dn_kernel *kernel) {
+    return kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_MAHALANOBIS || kernel->type == DN_KERNEL_DISTANCE;
+}
+
+/* Where the kernel is next to constant, w is as long as the rows are; where it is next to 0 between different rows, ‖w‖² is Σα², an nth of K(x, x) at least, and nothing more. NULL: neither. */
+static const char *indifference(const struct fit *f) {
+    const double square = 2 * objective_of(f), greatest = f->flat / FLAT, n = (double)f->points.n;
+    if (f->points.n > 1 && square >= (1 - ALIKE) * greatest)
+        return "the kernel has nearly the same value for every pair of rows, and tells none of them from the others: try "
+               "features.standardize, a smaller width or another scale";
+    if (f->points.n > 1 && is_similarity(&f->kernel) && n * square <= (1 + ALIKE) * greatest)
+        return "the kernel is nearly 0 between different rows, and every row that training has not seen is an outlier: try a larger width";
+    return NULL;
+}
+
 static void write_report(const struct fit *f, dn_report *report) {
-    double n_support = 0, n_bounded = 0;
+    double n_support = 0, n_bounded = 0, n_distinct = 0;
     for (size_t i = 0; i < f->points.n; i++) {
+        n_distinct += f->alpha[i] > 0;
         n_support += f->alpha[i] > 0 ? f->points.count[i] : 0;
         n_bounded += f->alpha[i] >= f->points.weight[i] ? f->points.count[i] : 0;
     }
@@ -246,6 +264,7 @@ static void write_report(const struct fit *f, dn_report *report) {
     dn_report_number(&fresh, "kkt_violation", f->violation);
     dni_kernel_fit_report(&f->kernel, &fresh);
     dn_report_number(&fresh, "distinct_rows", (double)f->points.n);
+    dn_report_number(&fresh, "distinct_support_vectors", n_distinct);
     if (!f->definite) {
         dn_report_number(&fresh, "least_eigenvalue", f->least);
         dn_report_warn(
@@ -257,6 +276,8 @@ static void write_report(const struct fit *f, dn_report *report) {
     if (tells_nothing(f))
         dn_report_warn(&fresh, "the rows lie around the origin of the kernel's space, and no plane has them on one side: none is called an "
                                "outlier; kernel rbf tells what is far from them");
+    else if (indifference(f) != NULL)
+        dn_report_warn(&fresh, "%s", indifference(f));
     if (!f->converged)
         dn_report_warn(&fresh,
                        "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g): try more max_iterations",

@@ -34,7 +34,7 @@ static const dn_param params[] = {
     DNI_PARAMS_KERNEL("linear"),
     {.name = "solver",
      .type = DN_PARAM_CHOICE,
-     .meaning = "How the minimum is found.",
+     .meaning = "How the minimum is found. The hard margin of a linear kernel is always found by the nearest points of the classes' hulls.",
      .default_choice = "auto",
      .choices = solvers,
      .choice_meanings = solver_meanings},
@@ -90,6 +90,11 @@ static bool is(const dn_params *p, const char *name, const char *word) {
 
 static bool linear(const dn_params *p) {
     return is(p, "kernel", "linear") && !dn_params_boolean(p, "kernel.normalize");
+}
+
+/* A hard margin of a linear kernel is found as such, whatever the solver. */
+static bool hard_plane(const dn_params *p) {
+    return linear(p) && is(p, "C", "hard");
 }
 
 static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
@@ -156,7 +161,7 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     (void)n_classes;
     const dni_svm_options o = options_of(p, n_rows, n_features);
     dn_status status = dni_kernel_params_shape(p, n_features, err);
-    if (status == DN_OK)
+    if (status == DN_OK && !hard_plane(p))
         status = dn_params_set_word(p, "solver", names[o.solver], err);
     if (status == DN_OK)
         status = dn_params_set_number(p, "tolerance", o.tolerance, err);
@@ -165,13 +170,21 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
 }
 
+static void remark(const dn_params *p, dn_report *report) {
+    if (hard_plane(p) && !is(p, "solver", "auto"))
+        dn_report_warn(
+            report,
+            "parameter \"solver\" = \"%s\" had no effect: the hard margin (C null) of a linear kernel is found by the nearest points of "
+            "the classes' hulls",
+            dn_params_word(p, "solver"));
+}
+
 static bool applies(const dn_params *p, size_t i) {
     return dni_kernel_param_applies(p, i) && dni_calibrate_applies(p, i);
 }
 
-/* A hard margin of a linear kernel is found as such, whatever the solver. */
 static bool by_smo(const dn_params *p, const dni_svm_options *o) {
-    return o->solver == DNI_SVM_SMO && !(linear(p) && isinf(o->C));
+    return o->solver == DNI_SVM_SMO && !hard_plane(p);
 }
 
 /* ---- fits --------------------------------------------------------------------------------------------------------------------------------- */
@@ -216,6 +229,7 @@ const dn_algorithm dni_algorithm_svm = {
     .n_params = sizeof params / sizeof params[0],
     .check = check,
     .settle = settle,
+    .remark = remark,
     .applies = applies,
     .encoding = dni_kernel_encoding,
     .memory = memory,

@@ -40,11 +40,19 @@ typedef struct dni_svm_solution {
         slack_sum; /* rows with s > tolerance (hinge: α = C v with s > tolerance; smo: more than the violation that is left), with t f < 0; Σ v s */
     double norm;               /* ‖w‖ in the space trained in */
     double margin, margin_raw; /* 1/‖w‖ there and in the raw features; raw NaN: there is none (kernels) */
+    double spread;             /* between the greatest f of a row and the least */
 } dni_svm_solution;
 
+/* Whether the rows' scores are next to the same, where margins are 1. */
+static inline bool dni_svm_tells_nothing(const dni_svm_solution *solution) {
+    return solution->spread < 1e-6;
+}
+/* 1/‖w‖ in the raw features; scale [d] or NULL. NaN: w is 0. */
+double dni_svm_raw_margin(const double *w, const double *scale, size_t d);
+
 /* primal_objective, dual_objective, gap, certified, w0, w0_interval (a list of two), support_vectors, bounded_support_vectors, slack_positive, slack_over_one, slack_sum, norm, margin,
- * margin_raw: the names of the service's details. */
-void dni_svm_report(const dni_svm_solution *solution, dn_report *report);
+ * margin_raw: the names of the service's details. Warns of scores that are next to the same for all rows. */
+void dni_svm_report(const dni_svm_solution *solution, double C, dn_report *report);
 
 /* Linear kernel, interior point or coordinate descent, a hard margin whatever the solver, two classes: leaves a linear machine. DN_ERR_DATA: no hard margin. */
 DN_MUST_USE dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options, const dn_run *run, dn_machine *out,

@@ -333,25 +333,22 @@ static dn_status refuse(const struct hard *h, dn_error *err) {
                             "no boundary that separates the classes was found in %zu steps (C is hard): give C, a finite cost of slack, or "
                             "more max_iterations",
                             h->svm->iterations);
-    return dn_error_set(
-        err, DN_ERR_DATA,
-        "the classes cannot be separated by a plane, which C = hard asks for: their convex hulls are at most %.3g apart where rows are as "
-        "long as %.3g; give C, a finite cost of slack",
-        h->length, h->largest);
+    return dn_error_set(err, DN_ERR_DATA,
+                        "the classes cannot be separated by a plane, which C null (hard) asks for: their convex hulls are at most %.3g "
+                        "apart where rows are as "
+                        "long as %.3g; give C, a finite cost of slack",
+                        h->length, h->largest);
 }
 
 static void conclude(struct hard *h, dni_svm_solution *out) {
     dni_svm_linear *svm = h->svm;
-    const double *scale = svm->input->scale, square = h->length * h->length;
+    const double square = h->length * h->length;
     const double least = h->least[0] + (h->two ? h->least[1] : 0), stretch = (h->two ? 2 : 1) / least;
-    double raw = 0;
-    for (size_t j = 0; j < svm->d; j++) {
+    for (size_t j = 0; j < svm->d; j++)
         svm->w[j] = stretch * h->p[j];
-        raw += svm->w[j] * svm->w[j] / (scale == NULL ? 1 : scale[j] * scale[j]);
-    }
     svm->w[svm->d] = h->two ? stretch * ((h->least[0] - h->least[1]) / 2 - shift_dot(h, h->p)) : stretch * h->p[svm->d];
     const double w0 = svm->w[svm->d], norm = dni_norm(svm->w, svm->d);
-    *out = (dni_svm_solution){.kkt_violation = (double)NAN, .w0 = w0, .w0_low = w0, .w0_high = w0, .norm = norm};
+    *out = (dni_svm_solution){.kkt_violation = (double)NAN, .w0 = w0, .w0_low = w0, .w0_high = w0, .norm = norm, .spread = 2};
     out->primal = (norm * norm + (has_one(h) ? w0 * w0 : 0)) / 2;
     out->dual = (h->two ? 2 : 0.5) / square;
     out->gap = (out->primal - out->dual) / fmax(out->primal, 1e-300);
@@ -359,7 +356,7 @@ static void conclude(struct hard *h, dni_svm_solution *out) {
     for (size_t k = 0; k < h->corral.n; k++)
         out->n_support += h->corral.beta[k] > 0;
     out->margin = norm > 0 ? 1 / norm : (double)NAN;
-    out->margin_raw = raw > 0 ? 1 / sqrt(raw) : (double)NAN;
+    out->margin_raw = dni_svm_raw_margin(svm->w, svm->input->scale, svm->d);
 }
 
 dn_status dni_svm_hard(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {

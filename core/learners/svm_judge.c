@@ -59,7 +59,7 @@ static void choose_intercept(dni_svm_linear *svm, double *work, dni_svm_solution
 static double count_rows(const dni_svm_linear *svm, dni_svm_solution *out) {
     const bool squared = svm->options->squared;
     const double w0 = svm->w[svm->d];
-    double loss = 0;
+    double loss = 0, low = (double)INFINITY, high = -(double)INFINITY;
     out->n_support = out->n_bounded = out->n_slack_positive = out->n_slack_over_one = out->slack_sum = 0;
     for (size_t i = 0; i < svm->n; i++) {
         const double u = svm->upper[i], a = svm->alpha[i], m = svm->sign[i] * (svm->score[i] + w0), s = m < 1 ? 1 - m : 0;
@@ -72,7 +72,10 @@ static double count_rows(const dni_svm_linear *svm, dni_svm_solution *out) {
         out->n_slack_positive += (squared || bounded) && s > svm->options->tolerance;
         out->n_slack_over_one += m < 0;
         out->slack_sum += u / svm->options->C * s;
+        low = fmin(low, svm->score[i]);
+        high = fmax(high, svm->score[i]);
     }
+    out->spread = high - low;
     return loss;
 }
 
@@ -84,17 +87,6 @@ static double dual_sum(const dni_svm_linear *svm) {
             sum += a - (svm->options->squared ? a * a / (4 * svm->upper[i]) : 0);
     }
     return sum;
-}
-
-/* 1/‖w‖ in the raw features. */
-static double raw_margin(const dni_svm_linear *svm) {
-    const double *scale = svm->input->scale;
-    double sum = 0;
-    for (size_t j = 0; j < svm->d; j++) {
-        const double w = scale == NULL ? svm->w[j] : svm->w[j] / scale[j];
-        sum += w * w;
-    }
-    return sum > 0 ? 1 / sqrt(sum) : (double)NAN;
 }
 
 /* ½‖w‖² [+ ½w0²] */
@@ -134,7 +126,7 @@ dn_status dni_svm_judge(dni_svm_linear *svm, const double *v, double *work, dni_
     s.certified = s.gap <= svm->options->tolerance;
     s.norm = dni_norm(svm->w, svm->d);
     s.margin = s.norm > 0 ? 1 / s.norm : (double)NAN;
-    s.margin_raw = raw_margin(svm);
+    s.margin_raw = dni_svm_raw_margin(svm->w, svm->input->scale, svm->d);
     *out = s;
     return DN_OK;
 }

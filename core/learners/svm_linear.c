@@ -27,7 +27,9 @@ static dn_status hand_over(const dni_svm_linear *svm, dn_machine *out, dn_error 
     return DN_OK;
 }
 
-static const char *remedy(const dni_svm_linear *svm) {
+static const char *remedy(const dni_svm_linear *svm, const dni_svm_solution *s) {
+    if (dni_svm_tells_nothing(s))
+        return "a larger C";
     if (strcmp(svm->reason, "no_progress") == 0)
         return "features.standardize, a smaller C or a larger tolerance";
     if (svm->options->solver == DNI_SVM_DUAL_COORDINATE_DESCENT && isfinite(svm->options->C))
@@ -44,10 +46,10 @@ static void describe(const dni_svm_linear *svm, const dni_svm_solution *s, dn_re
     report->stop_reason = s->certified ? "tolerance" : svm->reason;
     dn_report_text(report, "solver", "%s", isfinite(svm->options->C) ? names[svm->options->solver] : "nearest_points");
     dn_report_number(report, "tolerance", svm->options->tolerance);
-    dni_svm_report(s, report);
+    dni_svm_report(s, svm->options->C, report);
     if (!s->certified)
         dn_report_warn(report, "not converged: after %zu iterations the relative duality gap is %.3g, not %.3g; try %s", svm->iterations,
-                       s->gap, svm->options->tolerance, remedy(svm));
+                       s->gap, svm->options->tolerance, remedy(svm, s));
 }
 
 static dn_status solve(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {

@@ -25,11 +25,16 @@ static int by_index(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static dn_status make_machine(const dni_svm_fit *f, const dni_svm_part *part, const uint32_t *number, dn_support *support, dn_machine *out,
-                              dn_error *err) {
+static size_t count_support(const dni_svm_part *part) {
     size_t n = 0;
     for (size_t k = 0; k < part->n; k++)
         n += part->alpha[k] > 0;
+    return n;
+}
+
+static dn_status make_machine(const dni_svm_fit *f, const dni_svm_part *part, const uint32_t *number, dn_support *support, dn_machine *out,
+                              dn_error *err) {
+    size_t n = count_support(part);
     dn_status status = dni_kernel_machine_new(support, n, out, err);
     if (status != DN_OK)
         return status;
@@ -75,7 +80,7 @@ static dn_status make_machines(const dni_svm_fit *f, dn_machine *machines, size_
     return status;
 }
 
-/* A linear kernel's machine is its weights: Σ c_i x_i. */
+/* A linear kernel's machine is its weights: Σ c_i x_i; only here a solution gets its margin in the raw features. */
 static dn_status make_linear(const dni_svm_fit *f, dn_machine *machines, dn_error *err) {
     dn_status status = DN_OK;
     for (size_t i = 0; i < f->n_parts && status == DN_OK; i++) {
@@ -88,8 +93,10 @@ static dn_status make_linear(const dni_svm_fit *f, dn_machine *machines, dn_erro
             for (size_t e = 0; coef != 0 && e < n; e++)
                 machines[i].w[x.kind == DN_CSR ? x.cols[first + e] : e] += coef * x.values[first + e];
         }
-        if (status == DN_OK)
+        if (status == DN_OK) {
             machines[i].w0[0] = part->solution.w0;
+            f->parts[i].solution.margin_raw = dni_svm_raw_margin(machines[i].w, f->input->scale, machines[i].n_features);
+        }
     }
     for (size_t i = 0; i < f->n_parts && status != DN_OK; i++)
         dn_machine_done(&machines[i]);
@@ -103,9 +110,12 @@ void dni_svm_part_report(const dni_svm_fit *f, const dni_svm_part *part, size_t 
                        .iterations = (size_t)part->iterations,
                        .objective = part->solution.primal,
                        .gradient_norm = (double)NAN};
-    dni_svm_report(&part->solution, &fresh);
+    dn_report_text(&fresh, "solver", "smo");
+    dn_report_number(&fresh, "tolerance", f->options->tolerance);
+    dni_svm_report(&part->solution, f->options->C, &fresh);
     dni_kernel_fit_report(&f->kernel, &fresh);
     dn_report_number(&fresh, "distinct_rows", (double)part->n);
+    dn_report_number(&fresh, "distinct_support_vectors", (double)count_support(part));
     if (f->n_parts > 1)
         dn_report_number(&fresh, "shared_support_vectors", (double)n_support);
     if (!f->definite)

@@ -159,7 +159,7 @@ static void count_slack(const dni_svm_fit *f, const dni_svm_part *part, dni_svm_
 
 static void describe(const dni_svm_fit *f, dni_svm_part *part) {
     dni_svm_solution *s = &part->solution;
-    double square = 0, sum = 0, least = (double)INFINITY;
+    double square = 0, sum = 0, least = (double)INFINITY, low = least, high = -least;
     part->scale = 1;
     if (dni_svm_is_hard(f)) {
         scale_hulls(part, s);
@@ -175,8 +175,13 @@ static void describe(const dni_svm_fit *f, dni_svm_part *part) {
         s->dual = sum - 0.5 * square;
     }
     count_slack(f, part, s);
-    for (size_t k = 0; k < part->n; k++)
-        least = fmin(least, (k < part->n_negative ? -1 : 1) * value_of(f, part, k));
+    for (size_t k = 0; k < part->n; k++) {
+        const double value = value_of(f, part, k);
+        least = fmin(least, k < part->n_negative ? -value : value);
+        low = fmin(low, value);
+        high = fmax(high, value);
+    }
+    s->spread = high - low;
     s->primal = dni_svm_is_hard(f) ? (least > 0 ? 0.5 * s->norm * s->norm / (least * least) : (double)INFINITY)
                                    : 0.5 * square + f->options->C * s->slack_sum;
     s->dual = f->definite ? s->dual : (double)NAN;

@@ -1,7 +1,16 @@
 /* What a support vector machine says of its solution. */
 #include "learners/svm_fit.h"
 
-void dni_svm_report(const dni_svm_solution *s, dn_report *report) {
+double dni_svm_raw_margin(const double *w, const double *scale, size_t d) {
+    double sum = 0;
+    for (size_t j = 0; j < d; j++) {
+        const double raw = scale == NULL ? w[j] : w[j] / scale[j];
+        sum += raw * raw;
+    }
+    return sum > 0 ? 1 / sqrt(sum) : (double)NAN;
+}
+
+void dni_svm_report(const dni_svm_solution *s, double C, dn_report *report) {
     const double interval[2] = {s->w0_low, s->w0_high};
     dn_report_number(report, "primal_objective", s->primal);
     dn_report_number(report, "dual_objective", s->dual);
@@ -19,4 +28,9 @@ void dni_svm_report(const dni_svm_solution *s, dn_report *report) {
     dn_report_number(report, "norm", s->norm);
     dn_report_number(report, "margin", s->margin);
     dn_report_number(report, "margin_raw", s->margin_raw);
+    if (dni_svm_tells_nothing(s))
+        dn_report_warn(report,
+                       "all training rows have the same score to %.2g, where margins are 1: the kernel hardly tells the classes apart (try "
+                       "features.standardize, another width or scale), or C is too small (it is %g)",
+                       s->spread, C);
 }

@@ -246,37 +246,6 @@ static void a_kernel_that_is_not_positive_semidefinite(void **state) {
     assert_non_null(strstr(details, "\"certified\": false"));
 }
 
-/* Whatever solver is asked for. */
-static void a_hard_margin_of_planes(void **state) {
-    (void)state;
-    static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo"};
-    status_check(call_upload("/v1/datasets/apart", "x,y,class\n0,0,a\n0,1,a\n3,0,b\n3,1,b\n0,7,c\n0,8,c\n"), 201);
-    for (size_t i = 0; i < sizeof solvers / sizeof solvers[0]; i++) {
-        const struct response *r =
-            job_train("{'model':'m','dataset':'apart','target':'class','algorithm':'svm','params':{'C':null,'solver':"
-                      "'%s'},'features':{'standardize':false}}",
-                      solvers[i]);
-        assert_json(r, "/result/details/pairs/0/solver", "'nearest_points'");
-        assert_close(real_at(r, "/result/details/pairs/0/margin_raw"), 1.5, 1e-12);
-        r = job_train("{'model':'m','dataset':'apart','target':'class','algorithm':'svm','params':{'C':null,'multiclass':'one_vs_rest',"
-                      "'solver':'%s'},'features':{'exclude':['class']}}",
-                      solvers[i]);
-        assert_json(r, "/result/details/n_machines", "3");
-    }
-}
-
-/* Short jobs end before their solver has told anything, and those of several machines on any thread. */
-static void progress_ends_with_the_job(void **state) {
-    (void)state;
-    const struct response *r = job_train("{%s,'params':{'kernel':'rbf','multiclass':'one_vs_rest'}}", iris);
-    assert_json(r, "/progress/iteration", "3");
-    assert_json(r, "/progress/max_iterations", "3");
-    r = job_train("{'model':'o','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']}}");
-    assert_json(r, "/progress/iteration", "1"); /* a thousand steps, begun */
-    assert_json(r, "/progress/max_iterations", "10000");
-    assert_true(real_at(r, "/progress/loss") > 0);
-}
-
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static void memory_is_reckoned_beforehand(void **state) {
@@ -407,8 +376,6 @@ int main(void) {
         TEST(a_precomputed_kernel_is_square),
         TEST(a_precomputed_kernel_is_symmetric),
         TEST(a_kernel_that_is_not_positive_semidefinite),
-        TEST(a_hard_margin_of_planes),
-        TEST(progress_ends_with_the_job),
         TEST(memory_is_reckoned_beforehand),
         TEST(outliers_have_no_target),
         TEST(outliers_are_counted),

@@ -164,6 +164,8 @@ struct dn_algorithm {
     dn_status (*check_classes)(const dn_params *params, size_t n_classes, dn_error *err);
     /* dn_params_settle's; NULL: nothing to settle. */
     dn_status (*settle)(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err);
+    /* Warnings about the parameters alone, given once whatever the number of machines. NULL: none. */
+    void (*remark)(const dn_params *params, dn_report *report);
     bool (*drops_first)(const dn_params *params); /* dn_params_drops_first's; NULL: never */
     /* Whether parameter i matters for the values of the others; one that does not is neither taken nor shown. NULL: all do. */
     bool (*applies)(const dn_params *params, size_t i);

@@ -1,0 +1,131 @@
+/* What jobs of support vector machines say beside their result: warnings of kernels and costs that tell nothing, counts and margins among the details, progress. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int prepare(void **state) {
+    if (group_start(state) != 0)
+        return -1;
+    upload_file("iris", "iris.csv");
+    /* far from 0, where sigmoids saturate; every row twice */
+    char *body = keep(calloc(4096, 1), free);
+    size_t n = (size_t)sprintf(body, "x,y,class\n");
+    for (int i = 0; i < 40; i++)
+        n += (size_t)sprintf(body + n, "%d,%d,%s\n", 2000 + i / 2 % 5, 3000 + i / 2 % 7, i / 2 % 2 ? "p" : "q");
+    status_check(call_upload("/v1/datasets/far", body), 201);
+    keep_free();
+    return 0;
+}
+
+static const struct response *far_svm(const char *params) {
+    return job_train("{'model':'m','dataset':'far','target':'class','algorithm':'svm','features':{'standardize':false},'params':{%s}}",
+                     params);
+}
+
+static const struct response *far_outliers(const char *params) {
+    return job_train("{'model':'o','dataset':'far','algorithm':'one_class_svm','features':{'include':['x','y'],'standardize':false},"
+                     "'params':{%s}}",
+                     params);
+}
+
+/* Whether one of the warnings has the words; returns r. */
+static const struct response *warned(const struct response *r, const char *words, bool expected) {
+    const char *warnings = keep(json_dumps(value_at(r, "/warnings"), 0), free);
+    if ((strstr(warnings, words) != NULL) != expected)
+        fail_msg("\"%s\" is %sin %s", words, expected ? "not " : "", warnings);
+    return r;
+}
+
+/* ---- nothing is told apart ------------------------------------------------------------------------------------------------------------------ */
+
+static void scores_that_are_all_the_same(void **state) {
+    (void)state;
+    warned(far_svm("'kernel':'sigmoid'"), "all training rows have the same score", true);
+    warned(far_svm("'kernel':{'type':'rbf','width':1e9}"), "all training rows have the same score", true);
+    warned(far_svm("'kernel':'rbf','C':1e-100"), "or C is too small (it is 1e-100)", true);
+    warned(far_svm("'kernel':'rbf'"), "the same score", false);
+    warned(far_svm("'kernel':{'type':'rbf','width':1e-9}"), "the same score", false);
+    const struct response *r = warned(far_svm("'C':1e-300"), "or C is too small (it is 1e-300)", true);
+    warned(r, "a smaller C", false);
+    warned(far_svm(""), "the same score", false);
+}
+
+static void outliers_by_a_kernel_that_tells_nothing(void **state) {
+    (void)state;
+    static const char *const alike = "nearly the same value for every pair of rows", *const apart = "nearly 0 between different rows";
+    warned(far_outliers("'kernel':'sigmoid'"), alike, true);
+    warned(far_outliers("'kernel':{'type':'rbf','width':1e9}"), alike, true);
+    warned(far_outliers("'kernel':{'type':'rbf','width':1e-9}"), apart, true);
+    warned(warned(far_outliers("'kernel':'rbf'"), alike, false), apart, false);
+}
+
+/* ---- solvers -------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Whatever solver is asked for. */
+static void a_hard_margin_of_planes(void **state) {
+    (void)state;
+    static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo"};
+    status_check(call_upload("/v1/datasets/apart", "x,y,class\n0,0,a\n0,1,a\n3,0,b\n3,1,b\n0,7,c\n0,8,c\n"), 201);
+    for (size_t i = 0; i < sizeof solvers / sizeof solvers[0]; i++) {
+        const struct response *r =
+            job_train("{'model':'m','dataset':'apart','target':'class','algorithm':'svm','params':{'C':null,'solver':"
+                      "'%s'},'features':{'standardize':false}}",
+                      solvers[i]);
+        assert_json(r, "/result/details/pairs/0/solver", "'nearest_points'");
+        assert_close(real_at(r, "/result/details/pairs/0/margin_raw"), 1.5, 1e-12);
+        warned(r, text("\\\"solver\\\" = \\\"%s\\\" had no effect", solvers[i]), i > 0);
+        assert_int_equal(count_at(r, "/warnings"), i > 0 ? 1 : 0); /* once, not for each machine */
+        assert_string_equal(string_at(status_check(call_get("/v1/models/m"), 200), "/params/solver"), solvers[i]);
+        r = job_train("{'model':'m','dataset':'apart','target':'class','algorithm':'svm','params':{'C':null,'multiclass':'one_vs_rest',"
+                      "'solver':'%s'},'features':{'exclude':['class']}}",
+                      solvers[i]);
+        assert_json(r, "/result/details/n_machines", "3");
+    }
+}
+
+/* A linear kernel has the same details by every solver. */
+static void solvers_agree_on_the_margin(void **state) {
+    (void)state;
+    static const char *const job = "{'model':'m','dataset':'far','target':'class','algorithm':'svm','params':{'solver':'%s'}}";
+    const struct response *smo = job_train(job, "smo"), *interior = job_train(job, "interior_point");
+    assert_json(smo, "/result/details/solver", "'smo'");
+    assert_json(smo, "/result/details/tolerance", "0.001");
+    assert_close(real_at(smo, "/result/details/margin"), real_at(interior, "/result/details/margin"), 1e-6);
+    assert_close(real_at(smo, "/result/details/margin_raw"), real_at(interior, "/result/details/margin_raw"), 1e-6);
+}
+
+/* Rows are counted as they are given, and once where the model keeps one of those that are the same. */
+static void equal_rows_are_one_support_vector(void **state) {
+    (void)state;
+    const struct response *r = far_svm("'kernel':'rbf'"), *w = status_check(call_get("/v1/models/m/weights"), 200);
+    assert_true(real_at(r, "/result/details/distinct_support_vectors") == real_at(w, "/n_support_vectors"));
+    assert_true(real_at(r, "/result/details/support_vectors") == 2 * real_at(w, "/n_support_vectors"));
+    assert_json(r, "/result/details/distinct_rows", "20");
+    r = far_outliers("'kernel':'rbf'");
+    w = status_check(call_get("/v1/models/o/weights"), 200);
+    assert_true(real_at(r, "/result/details/distinct_support_vectors") == real_at(w, "/n_support_vectors"));
+    assert_true(real_at(r, "/result/details/support_vectors") == 2 * real_at(w, "/n_support_vectors"));
+}
+
+/* Short jobs end before their solver has told anything, and those of several machines on any thread. */
+static void progress_ends_with_the_job(void **state) {
+    (void)state;
+    const struct response *r =
+        job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'svm','params':{'kernel':'rbf','multiclass':'one_vs_rest'}}");
+    assert_json(r, "/progress/iteration", "3");
+    assert_json(r, "/progress/max_iterations", "3");
+    r = job_train("{'model':'o','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']}}");
+    assert_json(r, "/progress/iteration", "1"); /* a thousand steps, begun */
+    assert_json(r, "/progress/max_iterations", "10000");
+    assert_true(real_at(r, "/progress/loss") > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(scores_that_are_all_the_same), TEST(outliers_by_a_kernel_that_tells_nothing), TEST(a_hard_margin_of_planes),
+        TEST(solvers_agree_on_the_margin),  TEST(equal_rows_are_one_support_vector),       TEST(progress_ends_with_the_job),
+    };
+    return cmocka_run_group_tests(tests, prepare, group_end);
+}
