@@ -153,6 +153,14 @@ double metric_value(const char *series) {
     return (double)NAN;
 }
 
+void metric_falls_to_zero(const char *series) {
+    double value;
+    for (double end = now() + 30; (value = metric_value(series)) != 0 && now() < end;)
+        pause_ms(20);
+    if (value != 0)
+        fail_msg("%s is %.0f, and does not become 0", series, value);
+}
+
 /* ---- jobs -------------------------------------------------------------------------------------------------------------------------------- */
 
 static int64_t post_job(const char *spec) {

@@ -137,6 +137,9 @@ double real_at_at(const struct response *r, const char *pointer, const char *fil
 void close_check(double a, double b, double relative, const char *file, int line);
 void json_check(const json_t *value, const char *expected, const char *file, int line);
 double metric_value(const char *series); /* of /metrics, named with its labels; NAN: not there */
+void metric_falls_to_zero(
+    const char *
+        series); /* in half a minute: what a call has held is given back when it has ended, which is after its answer, and after its files are closed */
 
 /* ---- jobs (check.c). A spec is JSON as in quoted() ------------------------------------------------------------------------------------------- */
 int64_t job_post(const char *spec, ...) __attribute__((format(printf, 1, 2)));                 /* must be accepted: its id */

@@ -199,8 +199,7 @@ static void test_client_leaves(void **state) {
     assert_true(fd >= 0);
     assert_int_equal(talk(fd, half, strlen(half), 0.2)->status, 0);
     close(fd);
-    for (double end = now() + 20; metric_value("discern_store_doomed_bytes") > 0 && now() < end;)
-        pause_ms(20);
+    metric_falls_to_zero("discern_store_doomed_bytes");
     assert_int_equal(whole_at(call_get("/v1/datasets/left"), "/version"), 1);
     assert_string_equal(rows_of("left", 1), "a,b\n1,x\n2,y\n");
     status_check(post_rows("left", "3,z\n"), 201);

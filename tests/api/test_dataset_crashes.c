@@ -80,8 +80,7 @@ static void test_killed_while_appending(void **state) {
     }
     /* what no version has is given back */
     const int newest = atomic_load(&c.made);
-    for (double end = now() + 30; metric_value("discern_store_doomed_bytes") > 0 && now() < end;)
-        pause_ms(20);
+    metric_falls_to_zero("discern_store_doomed_bytes");
     check_versions(&c);
     const struct response *r = status_check(call_get("/v1/datasets/grows"), 200);
     char *whole = keep(malloc(strlen(c.body) * (size_t)newest + 1), free), *at = whole;

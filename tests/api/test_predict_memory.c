@@ -159,7 +159,7 @@ static void test_rows_of_an_evaluation(void **state) {
     }
     assert_true(idle < 0 || memory_of("VmHWM:") < idle + 80 * 1024);
     status_check(call(&few), 200);
-    assert_true(metric_value("discern_http_body_bytes") == 0);
+    metric_falls_to_zero("discern_http_body_bytes");
 }
 
 int main(void) {

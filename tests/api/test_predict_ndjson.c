@@ -359,8 +359,7 @@ static void test_clients_that_leave(void **state) {
     assert_true(recv(fd, piece, sizeof piece, 0) > 0);
     close(fd);
     wait_for_spools(0);
-    const double held = metric_value("discern_http_body_bytes");
-    assert_true(held == 0);
+    metric_falls_to_zero("discern_http_body_bytes");
     status_check(predict_lines("", body, 1000, false, NULL), 200);
 }
 
