@@ -25,12 +25,12 @@ bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d) {
     return true;
 }
 
-/* list [m] ← m of n numbers, ascending: each with the probability left/among (Knuth, TAOCP 2, 3.4.2 S). */
+/* list [m] ← m of n numbers, ascending. */
 static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     dni_random random;
     dni_random_init(&random, seed, STREAM);
     for (size_t i = 0, k = 0; k < m; i++)
-        if (dni_random_uniform(&random, 0, 1) * (double)(n - i) < (double)(m - k))
+        if (dni_random_draws(&random, m - k, n - i))
             list[k++] = (uint32_t)i;
 }
 

@@ -8,7 +8,7 @@
 
 enum { STREAM = 9, MOST_ROWS = 1000 };
 
-/* Rows that are drawn: of `left` still to be drawn among `among` each with the probability left/among (Knuth, TAOCP 2, 3.4.2 S). */
+/* Rows that are drawn. */
 struct draw {
     dni_random random;
     size_t among, left, seen, entries; /* rows that weigh something: all, wanted, passed; entries of those drawn */
@@ -21,7 +21,7 @@ static void draw_block(struct draw *draw, const dn_block *block) {
     for (size_t t = 0; t < block->x.n_rows; t++) {
         if (block->weight != NULL && block->weight[t] == 0)
             continue;
-        if (draw->left > 0 && dni_random_uniform(&draw->random, 0, 1) * (double)(draw->among - draw->seen) < (double)draw->left) {
+        if (dni_random_draws(&draw->random, draw->left, draw->among - draw->seen)) {
             draw->entries += block->x.kind == DN_DENSE ? 0 : block->x.row_start[t + 1] - block->x.row_start[t];
             if (draw->points != NULL) {
                 dni_points_add(draw->points, dn_matrix_rows(block->x, t, 1));

@@ -49,6 +49,10 @@ size_t dni_random_below(dni_random *random, size_t n) {
     return (size_t)(value % bound);
 }
 
+bool dni_random_draws(dni_random *random, size_t left, size_t among) {
+    return left > 0 && dni_random_uniform(random, 0, 1) * (double)among < (double)left;
+}
+
 void dni_random_shuffle(dni_random *random, size_t *order, size_t n) {
     for (size_t i = n; i > 1; i--) {
         size_t j = dni_random_below(random, i);

@@ -2,6 +2,7 @@
 #ifndef DNI_OPTIMIZE_RANDOM_H
 #define DNI_OPTIMIZE_RANDOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ uint64_t dni_random_next(dni_random *random);
 double dni_random_uniform(dni_random *random, double low, double high);
 /* Uniform in 0 … n - 1, without bias; n > 0. */
 size_t dni_random_below(dni_random *random, size_t n);
+/* Whether the next of `among` things is one of the `left` that are to be drawn of them: with the probability left/among (selection sampling, Knuth, TAOCP 2, section 3.4.2, algorithm S). */
+bool dni_random_draws(dni_random *random, size_t left, size_t among);
 /* Shuffles order[n] (Fisher–Yates). */
 void dni_random_shuffle(dni_random *random, size_t *order, size_t n);
 

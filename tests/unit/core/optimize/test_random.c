@@ -56,7 +56,31 @@ static void shuffles(void **state) {
     dni_random_shuffle(&r, order, 0);
 }
 
+/* As many as are wanted, every one as often. */
+static void draws(void **state) {
+    (void)state;
+    enum { N = 40, WANTED = 7, ROUNDS = 20000 };
+    dni_random r;
+    size_t hits[N] = {0};
+    dni_random_init(&r, 9, 0);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        size_t left = WANTED;
+        for (size_t i = 0; i < N; i++)
+            if (dni_random_draws(&r, left, N - i)) {
+                hits[i]++;
+                left--;
+            }
+        assert_int_equal(left, 0);
+    }
+    for (size_t i = 0; i < N; i++)
+        assert_in_range(hits[i], 3250, 3750); /* 3500 on the average, with a deviation of 54 */
+    const dni_random before = r;
+    assert_false(dni_random_draws(&r, 0, 5));
+    assert_memory_equal(&r, &before, sizeof r);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(even), cmocka_unit_test(shuffles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(even), cmocka_unit_test(shuffles),
+                                       cmocka_unit_test(draws)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
