@@ -4,6 +4,28 @@
 #include <float.h>
 #include <math.h>
 
+const char *const dni_kernel_types[] = {[DN_KERNEL_LINEAR] = "linear",
+                                        [DN_KERNEL_POLYNOMIAL] = "polynomial",
+                                        [DN_KERNEL_RBF] = "rbf",
+                                        [DN_KERNEL_SIGMOID] = "sigmoid",
+                                        [DN_KERNEL_MAHALANOBIS] = "mahalanobis",
+                                        [DN_KERNEL_DISTANCE] = "distance",
+                                        [DN_KERNEL_SHARED_WORDS] = "shared_words",
+                                        [DN_KERNEL_SHARED_PATHS] = "shared_paths",
+                                        [DN_KERNEL_PRECOMPUTED] = "precomputed",
+                                        NULL};
+const char *const dni_kernel_metrics[] = {
+    [DN_METRIC_EUCLIDEAN] = "euclidean", [DN_METRIC_MANHATTAN] = "manhattan", [DN_METRIC_CHEBYSHEV] = "chebyshev",
+    [DN_METRIC_COSINE] = "cosine",       [DN_METRIC_EDIT] = "edit",           NULL};
+
+const char *dn_kernel_type_name(dn_kernel_type type) {
+    return dni_kernel_types[type];
+}
+
+const char *dn_kernel_metric_name(dn_metric metric) {
+    return dni_kernel_metrics[metric];
+}
+
 dni_form dni_kernel_form(const dn_kernel *kernel) {
     static const dni_form of_metric[] = {DNI_FORM_SQUARE, DNI_FORM_MANHATTAN, DNI_FORM_CHEBYSHEV, DNI_FORM_COSINE, DNI_FORM_EDIT};
     switch (kernel->type) {

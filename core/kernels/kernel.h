@@ -4,6 +4,9 @@
 
 #include <discern/kernel.h>
 
+/* Names by dn_kernel_type and by dn_metric, NULL behind the last. */
+extern const char *const dni_kernel_types[], *const dni_kernel_metrics[];
+
 /* What K is a function of. */
 typedef enum dni_form {
     DNI_FORM_PRODUCT,   /* x'z */

@@ -14,10 +14,15 @@
 
 enum { SHOWN = 100 }; /* numbers of a list among the details */
 
-const char *const dni_calibrations[] = {"none", "platt", "isotonic", NULL}; /* in the order of dn_calibration_method */
+const char *const dni_calibrations[] = {
+    [DN_CALIBRATION_NONE] = "none", [DN_CALIBRATION_PLATT] = "platt", [DN_CALIBRATION_ISOTONIC] = "isotonic", NULL};
 const char *const dni_calibration_meanings[] = {
     "scores only", "a sigmoid of the score, of two numbers (Platt 1999): for few rows, and scores that go wrong evenly",
     "a rising step function of the score (isotonic regression): for a thousand rows and more", NULL};
+
+const char *dn_calibration_name(dn_calibration_method method) {
+    return dni_calibrations[method];
+}
 
 dn_calibration_method dni_calibration_method(const dn_params *params) {
     const char *word = dn_params_has(params, "calibrate") ? dn_params_word(params, "calibrate") : NULL;

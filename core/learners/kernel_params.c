@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const dni_kernel_types[] = {"linear",       "polynomial",   "rbf",         "sigmoid", "mahalanobis", "distance",
-                                        "shared_words", "shared_paths", "precomputed", NULL}; /* in the order of dn_kernel_type */
 const char *const dni_kernel_type_meanings[] = {
     "x'z",
     "(gamma x'z + coef0)^degree",
@@ -19,7 +17,6 @@ const char *const dni_kernel_type_meanings[] = {
     "of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along simple paths of at most `length` labels",
     "the columns are the kernel's values: row i has K(x_i, x_j) in column j",
     NULL};
-const char *const dni_kernel_metrics[] = {"euclidean", "manhattan", "chebyshev", "cosine", "edit", NULL}; /* in the order of dn_metric */
 const char *const dni_kernel_metric_meanings[] = {
     "|x - z|",
     "the sum of |x_j - z_j|",

@@ -2,12 +2,11 @@
 #ifndef DNI_LEARNERS_KERNEL_PARAMS_H
 #define DNI_LEARNERS_KERNEL_PARAMS_H
 
+#include "kernels/kernel.h"
 #include <discern/algorithm.h>
-#include <discern/kernel.h>
 
 /* Rows of a parameter table. */
-extern const char *const dni_kernel_types[], *const dni_kernel_type_meanings[];
-extern const char *const dni_kernel_metrics[], *const dni_kernel_metric_meanings[];
+extern const char *const dni_kernel_type_meanings[], *const dni_kernel_metric_meanings[];
 extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_meanings[];
 #define DNI_KERNEL_NUMBER(id, text, low, open)                                                                                             \
     {                                                                                                                                      \

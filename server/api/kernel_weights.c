@@ -47,23 +47,9 @@ static void put_covariance(struct json_writer *w, const dn_kernel *kernel, const
 }
 
 static void put_kernel(struct json_writer *w, const dn_kernel *k, const double *scale, bool matrices) {
-    static const char *const types[] = {[DN_KERNEL_LINEAR] = "linear",
-                                        [DN_KERNEL_POLYNOMIAL] = "polynomial",
-                                        [DN_KERNEL_RBF] = "rbf",
-                                        [DN_KERNEL_SIGMOID] = "sigmoid",
-                                        [DN_KERNEL_MAHALANOBIS] = "mahalanobis",
-                                        [DN_KERNEL_DISTANCE] = "distance",
-                                        [DN_KERNEL_SHARED_WORDS] = "shared_words",
-                                        [DN_KERNEL_SHARED_PATHS] = "shared_paths",
-                                        [DN_KERNEL_PRECOMPUTED] = "precomputed"};
-    static const char *const metrics[] = {[DN_METRIC_EUCLIDEAN] = "euclidean",
-                                          [DN_METRIC_MANHATTAN] = "manhattan",
-                                          [DN_METRIC_CHEBYSHEV] = "chebyshev",
-                                          [DN_METRIC_COSINE] = "cosine",
-                                          [DN_METRIC_EDIT] = "edit"};
     json_put_key(w, "kernel");
     json_begin_object(w);
-    json_kv_string(w, "type", types[k->type]);
+    json_kv_string(w, "type", dn_kernel_type_name(k->type));
     if (k->type == DN_KERNEL_POLYNOMIAL) {
         json_kv_double(w, "gamma", k->gamma);
         json_kv_int(w, "degree", k->degree);
@@ -73,7 +59,7 @@ static void put_kernel(struct json_writer *w, const dn_kernel *k, const double *
     if (k->type == DN_KERNEL_POLYNOMIAL || k->type == DN_KERNEL_SIGMOID)
         json_kv_double(w, "coef0", k->coef0);
     if (k->type == DN_KERNEL_DISTANCE)
-        json_kv_string(w, "metric", metrics[k->metric]);
+        json_kv_string(w, "metric", dn_kernel_metric_name(k->metric));
     if (k->type == DN_KERNEL_RBF || k->type == DN_KERNEL_DISTANCE)
         json_kv_double(w, "width", k->width);
     if (k->type == DN_KERNEL_SHARED_PATHS)

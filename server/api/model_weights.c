@@ -96,12 +96,10 @@ static void put_machines(struct json_writer *w, const dn_model *model, bool matr
 
 /* What makes probabilities of the scores, where they are no log-odds. */
 static void put_calibration(struct json_writer *w, const dn_model *model, bool matrices) {
-    static const char *const methods[] = {
-        [DN_CALIBRATION_NONE] = "none", [DN_CALIBRATION_PLATT] = "platt", [DN_CALIBRATION_ISOTONIC] = "isotonic"};
     const dn_calibration *c = dn_model_calibration(model);
     json_put_key(w, "calibration");
     json_begin_object(w);
-    json_kv_string(w, "method", methods[c->method]);
+    json_kv_string(w, "method", dn_calibration_name(c->method));
     json_kv_int(w, "folds", (int64_t)c->folds);
     json_put_key(w, "scores");
     json_begin_array(w);

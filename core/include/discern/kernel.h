@@ -20,6 +20,8 @@ typedef enum dn_kernel_type {
     DN_KERNEL_PRECOMPUTED   /* row i of the table holds K(x_i, x_j) at place j */
 } dn_kernel_type;
 
+const char *dn_kernel_type_name(dn_kernel_type type); /* as the parameter has it: "shared_words" */
+
 /* D of DN_KERNEL_DISTANCE. */
 typedef enum dn_metric {
     DN_METRIC_EUCLIDEAN, /* ‖x − z‖ */
@@ -28,6 +30,7 @@ typedef enum dn_metric {
     DN_METRIC_COSINE,    /* 1 − x'z/(‖x‖‖z‖); a row of zeros is at distance 1 from all others, 0 from another row of zeros */
     DN_METRIC_EDIT       /* Levenshtein distance of two texts, in characters of Unicode; the kernel is not positive semidefinite */
 } dn_metric;
+const char *dn_kernel_metric_name(dn_metric metric); /* "manhattan" */
 
 /* A kernel with all that it needs. */
 typedef struct dn_kernel {

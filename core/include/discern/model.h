@@ -116,6 +116,7 @@ const dn_machine *dn_model_machine(const dn_model *model, size_t i); /* the mode
 /* Probabilities for machines that have scores only, learned from rows held out: for each score a function to the log-odds of its positive class (of K scores of one machine: of its class against all others), from which
  * dn_decision_probabilities makes p of dn_calibrated_decision. Labels stay those of the scores: near the boundary the label may be another class than the most probable one. */
 typedef enum dn_calibration_method { DN_CALIBRATION_NONE, DN_CALIBRATION_PLATT, DN_CALIBRATION_ISOTONIC } dn_calibration_method;
+const char *dn_calibration_name(dn_calibration_method method); /* as the parameter has it: "platt" */
 typedef struct dn_calibrator {
     double slope, intercept; /* platt: log-odds = slope·g + intercept, slope >= 0 */
     size_t n;                /* isotonic: steps, at least 1 */
