@@ -6,38 +6,43 @@
 #include <discern/algorithm.h>
 
 /* Rows of a parameter table. */
-extern const char *const dni_kernel_type_meanings[], *const dni_kernel_metric_meanings[];
+extern const char *const dni_kernel_type_meanings[], *const dni_kernel_type_synonyms[];
+extern const char *const dni_kernel_metric_meanings[], *const dni_kernel_metric_synonyms[];
 extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_meanings[];
-#define DNI_KERNEL_NUMBER(id, text, low, open)                                                                                             \
+#define DNI_KERNEL_NUMBER(id, text, other, low, open)                                                                                      \
     {                                                                                                                                      \
-        .name = id, .type = DN_PARAM_NUMBER, .meaning = text, .default_number = 1, .default_choice = "auto", .minimum = low,               \
-        .maximum = (double)INFINITY, .open_minimum = open, .open_maximum = true, .word = "auto"                                            \
+        .name = id, .type = DN_PARAM_NUMBER, .meaning = text, .hint = other, .default_number = 1, .default_choice = "auto",                \
+        .minimum = low, .maximum = (double)INFINITY, .open_minimum = open, .open_maximum = true, .word = "auto"                            \
     }
 #define DNI_PARAMS_KERNEL(standard)                                                                                                        \
     {.name = "kernel",                                                                                                                     \
      .type = DN_PARAM_CHOICE,                                                                                                              \
      .meaning = "The kernel K(x, z): its type, or an object of type and parameters.",                                                      \
      .default_choice = standard,                                                                                                           \
+     .synonyms = dni_kernel_type_synonyms,                                                                                                 \
      .choices = dni_kernel_types,                                                                                                          \
      .choice_meanings = dni_kernel_type_meanings},                                                                                         \
-        DNI_KERNEL_NUMBER("kernel.gamma", "polynomial: what x'z is multiplied with. auto: 1.", 0, true),                                   \
-        DNI_KERNEL_NUMBER("kernel.coef0", "polynomial, sigmoid: what is added to the product. auto: 1.", -(double)INFINITY, true),         \
+        DNI_KERNEL_NUMBER("kernel.gamma", "polynomial: what x'z is multiplied with. auto: 1.",                                             \
+                          "the gamma of exp(-gamma |x - z|^2) is width = 1/sqrt(2 gamma), that of tanh(gamma x'z + coef0) is scale", 0,    \
+                          true),                                                                                                           \
+        DNI_KERNEL_NUMBER("kernel.coef0", "polynomial, sigmoid: what is added to the product. auto: 1.", NULL, -(double)INFINITY, true),   \
         {.name = "kernel.degree",                                                                                                          \
          .type = DN_PARAM_INTEGER,                                                                                                         \
          .meaning = "polynomial: its degree.",                                                                                             \
          .default_number = 2,                                                                                                              \
          .minimum = 1,                                                                                                                     \
          .maximum = 100},                                                                                                                  \
-        DNI_KERNEL_NUMBER("kernel.scale", "sigmoid: what x'z is multiplied with. auto: 2.", -(double)INFINITY, true),                      \
+        DNI_KERNEL_NUMBER("kernel.scale", "sigmoid: what x'z is multiplied with. auto: 2.", NULL, -(double)INFINITY, true),                \
         DNI_KERNEL_NUMBER(                                                                                                                 \
             "kernel.width",                                                                                                                \
             "rbf, distance: how far a row's influence reaches, in the units of the encoded columns. auto: the median distance between "    \
-            "at most 1000 of the training rows, each as often as it weighs.",                                                              \
-            0, true),                                                                                                                      \
+            "at most 1000 of the training rows, each as often as it weighs. The gamma of exp(-gamma |x - z|^2) is 1/(2 width^2).",         \
+            NULL, 0, true),                                                                                                                \
         {.name = "kernel.metric",                                                                                                          \
          .type = DN_PARAM_CHOICE,                                                                                                          \
          .meaning = "distance: which.",                                                                                                    \
          .default_choice = "euclidean",                                                                                                    \
+         .synonyms = dni_kernel_metric_synonyms,                                                                                           \
          .choices = dni_kernel_metrics,                                                                                                    \
          .choice_meanings = dni_kernel_metric_meanings},                                                                                   \
         {.name = "kernel.length",                                                                                                          \

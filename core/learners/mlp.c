@@ -34,7 +34,8 @@ static const dn_param params[] = {
      .choices = layers,
      .choice_meanings = layers_meanings,
      .minimum = 1,
-     .maximum = 10000},
+     .maximum = 10000,
+     .integers = true},
     {.name = "activation",
      .type = DN_PARAM_CHOICE,
      .meaning = "What a hidden unit makes of its weighted sum a.",
@@ -145,16 +146,9 @@ static const char *adams(const dn_params *p) {
 
 static dn_status check_layers(const dn_params *p, dn_error *err) {
     size_t n;
-    const double *list = dn_params_list(p, "layers", &n);
+    (void)dn_params_list(p, "layers", &n);
     if (n > DN_MAX_LAYERS - 1)
         return dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"layers\" must have 1 to %d integers (got %zu)", DN_MAX_LAYERS - 1, n);
-    for (size_t i = 0; i < n; i++)
-        if (list[i] != floor(list[i])) {
-            dn_status status =
-                dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"layers\" must be a list of integers (got %g at place %zu)", list[i], i);
-            dn_error_set_row(err, (int64_t)i);
-            return status;
-        }
     return DN_OK;
 }
 

@@ -203,14 +203,23 @@ static dn_status fit_together(const dni_training_set *set, const dn_rows *rows, 
     return status;
 }
 
+/* "softmax or one_vs_rest": what the algorithm has beside the pairs of one versus one. */
+static const char *others(const dn_params *params, char out[96]) {
+    const char *const *choices = dn_algorithm_param(params->algorithm, "multiclass")->choices;
+    const bool whole = strcmp(choices[0], "one_vs_rest") != 0;
+    snprintf(out, 96, "%s%sone_vs_rest", whole ? choices[0] : "", whole ? " or " : "");
+    return out;
+}
+
 dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {
     size_t n = dn_decision_n_machines(dn_params_decision(params), n_classes);
+    char list[96];
     if (n <= DNI_MAX_MACHINES)
         return DN_OK;
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
                                     "parameter \"multiclass\" = \"%s\" would need %zu machines of two classes for %zu classes, at most %d "
-                                    "are allowed: use native or one_vs_rest",
-                                    dn_params_word(params, "multiclass"), n, n_classes, DNI_MAX_MACHINES);
+                                    "are allowed: use %s",
+                                    dn_params_word(params, "multiclass"), n, n_classes, DNI_MAX_MACHINES, others(params, list));
     dn_error_set_field(err, "multiclass");
     return status;
 }

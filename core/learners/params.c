@@ -1,5 +1,6 @@
 /* Parameters of an algorithm: defaults, setting by name with the rules of the table, reading. */
 #include "learners/multiclass.h"
+#include "learners/suggest.h"
 
 #include <assert.h>
 #include <math.h>
@@ -86,23 +87,30 @@ static size_t describe_range(const dn_param *param, const char *what, char *rule
     return n;
 }
 
-static dn_status refuse_value(const dn_param *param, const char *got, dn_error *err) {
-    char rule[256] = "", list[200] = "";
+/* What the value must be. */
+static void describe_rule(const dn_param *param, char *rule, size_t size) {
+    char list[200] = "";
+    size_t n = 0;
     for (size_t i = 0; param->choices != NULL && param->choices[i] != NULL; i++)
         append_name(list, sizeof list, param->choices[i]);
     if (param->type == DN_PARAM_BOOLEAN) {
-        snprintf(rule, sizeof rule, "true or false");
+        snprintf(rule, size, "true or false");
     } else if (param->type == DN_PARAM_CHOICE) {
-        snprintf(rule, sizeof rule, "one of %s", list);
+        snprintf(rule, size, "one of %s", list);
     } else if (param->type == DN_PARAM_LIST) {
-        size_t n = describe_range(param, "a list of finite numbers", rule, sizeof rule);
+        n = describe_range(param, param->integers ? "a list of integers" : "a list of finite numbers", rule, size);
         if (list[0] != '\0')
-            snprintf(rule + n, sizeof rule - n, ", or one of %s", list);
+            snprintf(rule + n, size - n, strchr(list, ',') == NULL ? ", or \"%s\"" : ", or one of %s", list);
     } else {
-        size_t n = describe_range(param, param->type == DN_PARAM_INTEGER ? "an integer" : "a finite number", rule, sizeof rule);
+        n = describe_range(param, param->type == DN_PARAM_INTEGER ? "an integer" : "a finite number", rule, size);
         if (param->word != NULL)
-            snprintf(rule + n, sizeof rule - n, " or \"%s\"", param->word);
+            snprintf(rule + n, size - n, " or %s\"%s\"", param->null_word != NULL ? "null = " : "", param->word);
     }
+}
+
+static dn_status refuse_value(const dn_param *param, const char *got, dn_error *err) {
+    char rule[256] = "";
+    describe_rule(param, rule, sizeof rule);
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must be %s (got %s)", param->name, rule, got);
     dn_error_set_field(err, param->name);
     return status;
@@ -111,7 +119,8 @@ static dn_status refuse_value(const dn_param *param, const char *got, dn_error *
 static bool in_range(const dn_param *param, double value) {
     bool above = param->open_minimum ? value > param->minimum : value >= param->minimum;
     bool below = param->open_maximum ? value < param->maximum : value <= param->maximum;
-    return isfinite(value) && above && below;
+    bool whole = param->type == DN_PARAM_INTEGER || param->integers;
+    return isfinite(value) && above && below && (!whole || value == floor(value));
 }
 
 /* The value in its shortest spelling. */
@@ -132,9 +141,10 @@ dn_status dn_params_set_number(dn_params *params, const char *name, double value
         return refuse_name(params, name, err);
     const dn_param *param = &params->algorithm->params[i];
     bool numeric = param->type == DN_PARAM_NUMBER || param->type == DN_PARAM_INTEGER;
-    if (!numeric || !in_range(param, value) || (param->type == DN_PARAM_INTEGER && value != floor(value))) {
-        char got[DN_NUMBER_SIZE];
-        spell(value, got);
+    if (!numeric || !in_range(param, value)) {
+        char number[DN_NUMBER_SIZE], got[DN_NUMBER_SIZE + 24];
+        spell(value, number);
+        snprintf(got, sizeof got, "%s%s", number, param->type == DN_PARAM_LIST ? ", which is no list" : "");
         return refuse_value(param, got, err);
     }
     replace(params, i, (dn_param_value){.number = value});
@@ -183,8 +193,9 @@ dn_status dn_params_set_word(dn_params *params, const char *name, const char *wo
         found = param->word;
     }
     if (found == NULL) {
-        char got[80];
-        snprintf(got, sizeof got, "\"%.64s\"", word);
+        const char *meant = param->choices == NULL ? NULL : dni_suggest(param->choices, param->synonyms, word);
+        char got[200];
+        snprintf(got, sizeof got, "\"%.64s\"%s%s", word, meant == NULL ? "" : "; did you mean ", meant == NULL ? "" : meant);
         return refuse_value(param, got, err);
     }
     replace(params, i, (dn_param_value){.number = param->default_number, .word = found});

@@ -99,7 +99,7 @@ static dn_status set_list(struct job_request *r, dn_params *params, struct setti
         const json_t *item = item_of(s, value, i);
         list[i] = json_number_value(item);
         if (!json_is_number(item))
-            refuse_value(r, s, (int64_t)i, "a list of finite numbers", item);
+            refuse_value(r, s, (int64_t)i, param->integers ? "a list of integers" : "a list of finite numbers", item);
     }
     return job_request_faults(r) > before ? DN_OK : dn_params_set_list(params, s->name, list, n, err);
 }
@@ -198,6 +198,16 @@ static void take_object(struct job_request *r, struct given *g, const char *name
     buf_done(&full);
 }
 
+/* A parameter that is a member of an object and is called so there, or in full; NULL: there is none. */
+static const dn_param *find_member(const dn_algorithm *a, const char *key) {
+    for (size_t i = 0; i < a->n_params; i++) {
+        const char *member = jobs_param_member(&a->params[i]);
+        if (member && (strcmp(key, member) == 0 || strcmp(key, a->params[i].name) == 0))
+            return &a->params[i];
+    }
+    return NULL;
+}
+
 /* One member of `params`. */
 static void take_param(struct job_request *r, struct given *g, const char *key, const json_t *value) {
     const dn_algorithm *a = g->params->algorithm;
@@ -211,9 +221,11 @@ static void take_param(struct job_request *r, struct given *g, const char *key, 
         return;
     }
     struct buf known = {0};
-    if (param)
-        json_fault(r->problem, "/params", key, "is a member of an object: write \"%.*s\": {\"type\": …, \"%s\": …}",
-                   (int)(strlen(key) - strlen(jobs_param_member(param)) - 1), key, jobs_param_member(param));
+    const dn_param *member = find_member(a, key);
+    if (member)
+        json_fault(r->problem, "/params", key, "is a member of an object: write \"%.*s\": {\"type\": …, \"%s\": …}%s%s",
+                   (int)(jobs_param_member(member) - member->name - 1), member->name, jobs_param_member(member), member->hint ? "; " : "",
+                   member->hint ? member->hint : "");
     else
         json_fault(r->problem, "/params", key, "algorithm \"%s\" has no parameter \"%.64s\"; it has %s", a->id, key,
                    list_names(a, NULL, NULL, &known));
@@ -230,9 +242,10 @@ static void refuse_member(struct job_request *r, const struct given *g, size_t i
         if (choices >> k & 1)
             buf_printf(&of, "%s%s", of.size > 0 ? ", " : "", owner->choices[k]);
     const char *has = list_names(a, owner->name, g->params, &own);
-    json_fault(r->problem, pointer, NULL, "\"%s\" belongs to %s%s %s; %s %s has %s", name, owner->name,
+    const char *hint = a->params[i].hint;
+    json_fault(r->problem, pointer, NULL, "\"%s\" belongs to %s%s %s; %s %s has %s%s%s", name, owner->name,
                (choices & (choices - 1)) != 0 ? "s" : "", buf_cstr(&of) && of.size > 0 ? buf_cstr(&of) : "of another type", owner->name,
-               dn_params_word(g->params, owner->name), has[0] ? has : "no members");
+               dn_params_word(g->params, owner->name), has[0] ? has : "no members", hint ? "; " : "", hint ? hint : "");
     buf_done(&of);
     buf_done(&own);
 }

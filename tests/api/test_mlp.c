@@ -42,6 +42,11 @@ static void test_bad_parameters(void **state) {
     static const struct {
         const char *params, *place;
     } bad[] = {{"'layers':[]", "/params/layers"},
+               {"'layers':[-3]", "/params/layers/0"},
+               {"'layers':[3,1000000000]", "/params/layers/1"},
+               {"'layers':[3,'a']", "/params/layers/1"},
+               {"'layers':'16'", "/params/layers"},
+               {"'layers':[10000,10000,10000,10000]", ""}, /* 2.2 GiB of weights */
                {"'layers':[3,2.5]", "/params/layers/1"},
                {"'layers':[0]", "/params/layers/0"},
                {"'layers':[2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]", "/params/layers"},

@@ -23,12 +23,16 @@ typedef struct dn_param {
     double minimum, maximum;            /* closed unless open_*; ±INFINITY for none */
     const char *const *choices;         /* DN_PARAM_CHOICE, DN_PARAM_LIST: NULL-terminated */
     const char *const *choice_meanings; /* as long as choices */
-    const char *word;                   /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
-    const char *null_word;              /* the word that JSON's null stands for ("hard" of C); NULL: null is as if it were not given */
+    const char *const
+        *synonyms;         /* words that others use, in small letters, each with what it is here, then NULL; NULL: none. For suggestions */
+    const char *hint;      /* what one may have meant who gives it where it does not apply, or NULL */
+    const char *word;      /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
+    const char *null_word; /* the word that JSON's null stands for ("hard" of C); NULL: null is as if it were not given */
     dn_param_type type;
     bool open_minimum, open_maximum;
     bool distribution; /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */
     bool matrix;       /* DN_PARAM_LIST: rows of one length, one after the other */
+    bool integers;     /* DN_PARAM_LIST: of integers */
 } dn_param;
 
 /* Values of an algorithm's parameters, in the order of its table. Always complete: defaults first, then what was set. */

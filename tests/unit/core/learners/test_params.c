@@ -73,6 +73,15 @@ static void rules_are_said(void **state) {
     REFUSED(dn_params_set_number(p, "batch_size", 5000, &err), "batch_size", "(got 5000)");
     REFUSED(dn_params_set_word(p, "solver", "magic", &err), "solver", "one of auto, newton, lbfgs, gradient_descent, sgd");
     REFUSED(dn_params_set_word(p, "penalty", "l0", &err), "penalty", "one of none, l2, l1, elastic_net");
+    REFUSED(dn_params_set_word(p, "penalty", "l0", &err), "penalty", "(got \"l0\")");
+    REFUSED(dn_params_set_word(p, "penalty", "Elastic-Net ", &err), "penalty", "(got \"Elastic-Net \"; did you mean elastic_net)");
+    REFUSED(dn_params_set_word(p, "penalty", "elastc_net", &err), "penalty", "did you mean elastic_net");
+    REFUSED(dn_params_set_word(p, "solver", "newotn", &err), "solver", "did you mean newton");
+    REFUSED(dn_params_set_word(p, "solver", "grad", &err), "solver", "did you mean gradient_descent");
+    REFUSED(dn_params_set_word(p, "solver", "newton_cholesky", &err), "solver", "did you mean newton");
+    REFUSED(dn_params_set_word(p, "solver", "nevvton", &err), "solver", "(got \"nevvton\")");
+    REFUSED(dn_params_set_word(p, "solver", "", &err), "solver", "(got \"\")");
+    REFUSED(dn_params_set_number(p, "init", 3, &err), "init", "(got 3, which is no list)");
     REFUSED(dn_params_set_number(p, "solver", 1, &err), "solver", "one of");
     REFUSED(dn_params_set_number(p, "gamma", 1, &err), "gamma", "has no parameter \"gamma\"; it has solver");
     REFUSED(dn_params_set_word(p, "", "x", &err), "", "has no parameter");
@@ -102,6 +111,22 @@ static void rules_are_said(void **state) {
     dn_params_free(NULL);
 }
 
+/* Advice names what the algorithm has. */
+static void too_many_pairs(void **state) {
+    (void)state;
+    dn_params *svm, *logistic;
+    dn_error err;
+    OK(dn_params_new(dn_algorithm_find("svm"), &svm, NULL));
+    OK(dn_params_new(dn_algorithm_find("logistic"), &logistic, NULL));
+    OK(dn_params_set_word(logistic, "multiclass", "one_vs_one", NULL));
+    OK(dn_params_check_classes(svm, 141, NULL));
+    REFUSED(dn_params_check_classes(svm, 142, &err), "multiclass", "10011 machines of two classes for 142 classes, at most 10000");
+    REFUSED(dn_params_check_classes(svm, 142, &err), "multiclass", "are allowed: use one_vs_rest");
+    REFUSED(dn_params_check_classes(logistic, 142, &err), "multiclass", "are allowed: use softmax or one_vs_rest");
+    dn_params_free(svm);
+    dn_params_free(logistic);
+}
+
 static void report_keeps_its_limits(void **state) {
     (void)state;
     dn_report report = {0};
@@ -121,6 +146,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(catalogue_is_complete),
         cmocka_unit_test(rules_are_said),
+        cmocka_unit_test(too_many_pairs),
         cmocka_unit_test(report_keeps_its_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

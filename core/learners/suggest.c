@@ -1,0 +1,60 @@
+/* Words that are nearly choices. */
+#include "learners/suggest.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { LONGEST = 32, SHORTEST = 3 }; /* letters that are compared; of a beginning that tells which word it is */
+
+struct letters {
+    char text[LONGEST + 1];
+    size_t n;
+};
+
+/* Letters and digits alone, small ones; of long words the beginning. */
+static struct letters letters_of(const char *word) {
+    struct letters out = {.n = 0};
+    for (; *word != '\0' && out.n < LONGEST; word++) {
+        const bool large = *word >= 'A' && *word <= 'Z';
+        if (large || (*word >= 'a' && *word <= 'z') || (*word >= '0' && *word <= '9'))
+            out.text[out.n++] = (char)(large ? *word - 'A' + 'a' : *word);
+    }
+    out.text[out.n] = '\0';
+    return out;
+}
+
+static bool begins(const struct letters *whole, const struct letters *beginning) {
+    return beginning->n >= SHORTEST && beginning->n <= whole->n && memcmp(whole->text, beginning->text, beginning->n) == 0;
+}
+
+/* One letter changed, added, left out, or two that are exchanged. */
+static bool is_slip(const struct letters *a, const struct letters *b) {
+    size_t same = 0, end = 0;
+    if (a->n > b->n)
+        return is_slip(b, a);
+    if (a->n < SHORTEST || b->n - a->n > 1)
+        return false;
+    while (same < a->n && a->text[same] == b->text[same])
+        same++;
+    while (end < a->n - same && a->text[a->n - 1 - end] == b->text[b->n - 1 - end])
+        end++;
+    const size_t left = b->n - same - end; /* letters of the longer one that differ */
+    return left <= 1 || (left == 2 && a->n == b->n && a->text[same] == b->text[same + 1] && a->text[same + 1] == b->text[same]);
+}
+
+const char *dni_suggest(const char *const *choices, const char *const *synonyms, const char *word) {
+    const struct letters given = letters_of(word);
+    for (size_t i = 0; synonyms != NULL && synonyms[i] != NULL; i += 2)
+        if (strcmp(synonyms[i], given.text) == 0)
+            return synonyms[i + 1];
+    for (int nearness = 0; given.n > 0 && nearness < 3; nearness++)
+        for (size_t i = 0; choices[i] != NULL; i++) {
+            const struct letters choice = letters_of(choices[i]);
+            if (nearness == 0   ? strcmp(choice.text, given.text) == 0
+                : nearness == 1 ? begins(&choice, &given) || begins(&given, &choice)
+                                : is_slip(&choice, &given))
+                return choices[i];
+        }
+    return NULL;
+}
