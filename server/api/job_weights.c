@@ -50,38 +50,42 @@ void job_weight_read(struct job_request *r, const json_t *root) {
 
 /* ---- the classes, as far as the summary knows them ---- */
 
-/* Writes "a, b, c" of the classes that have no weight; returns how many they are. The summary lists them all, or none is said to be missing. */
-static size_t find_missing(const struct job_request *r, const json_t *given, struct buf *out) {
-    struct problem ignored = {0};
+/* The values of the target, whose names the summary lists all: [[value, rows], …]; NULL: it does not. */
+static const json_t *list_classes(const struct job_request *r, const json_t *columns) {
+    const json_t *top = r->has_target ? json_object_get(json_array_get(columns, r->spec.target.index), "top") : NULL;
+    return json_array_size(top) == r->n_classes ? top : NULL;
+}
+
+/* The name of class i in the list; NULL: it is a number. */
+static const char *class_name(const json_t *classes, size_t i) {
+    const json_t *value = json_array_get(json_array_get(classes, i), 0);
+    return json_is_boolean(value) ? (json_is_true(value) ? "true" : "false") : json_string_value(value);
+}
+
+/* Whether the list has the name, or cannot tell. */
+static bool may_be_class(const json_t *classes, const char *name) {
+    for (size_t i = 0; i < json_array_size(classes); i++) {
+        const char *own = class_name(classes, i);
+        if (!own || strcmp(own, name) == 0)
+            return true;
+    }
+    return json_array_size(classes) == 0;
+}
+
+/* Writes "a, b, c" of the classes in the list that have no weight; returns how many they are. */
+static size_t find_missing(const json_t *classes, const json_t *given, struct buf *out) {
     size_t n = 0;
-    json_t *columns = json_parse(r->dataset.columns, strlen(r->dataset.columns), &ignored);
-    const json_t *top = json_object_get(json_array_get(columns, r->spec.target.index), "top");
-    problem_done(&ignored);
-    for (size_t i = 0; json_array_size(top) == r->n_classes && i < r->n_classes; i++) {
-        const json_t *value = json_array_get(json_array_get(top, i), 0);
-        const char *name = json_is_boolean(value) ? (json_is_true(value) ? "true" : "false") : json_string_value(value);
+    for (size_t i = 0; i < json_array_size(classes); i++) {
+        const char *name = class_name(classes, i);
         if (name && !json_object_get(given, name))
             buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", name);
     }
-    json_decref(columns);
     return n;
 }
 
-/* One weight. */
-static bool read_one(struct job_request *r, const char *name, const json_t *value, double *out) {
-    const struct wire_column *c = r->has_target ? &r->schema.columns[r->spec.target.index] : NULL;
+static bool check_name(struct job_request *r, const json_t *classes, const char *name) {
+    const struct wire_column *c = &r->schema.columns[r->spec.target.index];
     double number = 0;
-    if (!json_is_number(value) || !(json_number_value(value) >= DN_MIN_WEIGHT && json_number_value(value) <= DN_MAX_WEIGHT)) {
-        struct buf got = {0};
-        json_describe(&got, value);
-        const char *text = buf_cstr(&got);
-        json_fault(r->problem, "/class_weight", name, "must be a number from 1e-100 to 1e100, got %s", text ? text : "another value");
-        buf_done(&got);
-        return false;
-    }
-    *out = json_number_value(value);
-    if (!c)
-        return true;
     if (!jobs_class_parse(c->type, name, &number))
         return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\", which is %s", c->name,
                           dn_column_type_name(c->type));
@@ -91,7 +95,24 @@ static bool read_one(struct job_request *r, const char *name, const json_t *valu
     if (c->type == DN_NUMERIC && r->n_classes == 2 && number != c->minimum && number != c->maximum)
         return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\", which is %g or %g", c->name, c->minimum,
                           c->maximum);
+    if (!may_be_class(classes, name))
+        return json_fault(r->problem, "/class_weight", name, "is no value of the target \"%s\"", c->name);
     return true;
+}
+
+/* One weight: the name's fault, or the value's. */
+static bool read_one(struct job_request *r, const json_t *classes, const char *name, const json_t *value, double *out) {
+    if (r->has_target && !check_name(r, classes, name))
+        return false;
+    *out = json_number_value(value);
+    if (json_is_number(value) && *out >= DN_MIN_WEIGHT && *out <= DN_MAX_WEIGHT)
+        return true;
+    struct buf got = {0};
+    json_describe(&got, value);
+    const char *text = buf_cstr(&got);
+    json_fault(r->problem, "/class_weight", name, "must be a number from 1e-100 to 1e100, got %s", text ? text : "another value");
+    buf_done(&got);
+    return false;
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -115,34 +136,42 @@ static bool find_twice(struct job_request *r, const struct jobs_class_weights *w
     return false;
 }
 
+/* What is wrong with them together. Names that are no class, and too few of them, are not counted as well. */
+static void check_given(struct job_request *r, const json_t *given, const json_t *classes, bool good) {
+    const size_t n = json_object_size(given);
+    struct buf missing = {0};
+    if (find_missing(classes, given, &missing) > 0)
+        json_fault(r->problem, "", "class_weight", "has no weight for %s; every class needs one",
+                   missing.failed ? "some class" : buf_cstr(&missing));
+    else if (good && !find_twice(r, &r->spec.class_weights) && n != r->n_classes)
+        json_fault(r->problem, "", "class_weight", "has %zu weights, the target \"%s\" has %zu classes; each needs one", n,
+                   r->spec.target.name, r->n_classes);
+    buf_done(&missing);
+}
+
 static void read_given(struct job_request *r, const json_t *given) {
     struct jobs_class_weights *out = &r->spec.class_weights;
-    const size_t n = json_object_size(given), before = r->problem->n_errors + r->problem->n_dropped;
+    struct problem ignored = {0};
+    const size_t n = json_object_size(given);
     double *values = arena_alloc(r->arena, (n + 1) * sizeof *values);
     out->names = arena_alloc(r->arena, (n + 1) * sizeof *out->names);
     if (!values || !out->names) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
         return;
     }
+    json_t *columns = r->has_target ? json_parse(r->dataset.columns, strlen(r->dataset.columns), &ignored) : NULL;
+    const json_t *classes = list_classes(r, columns);
     for (void *at = json_object_iter((json_t *)(uintptr_t)given); at; at = json_object_iter_next((json_t *)(uintptr_t)given, at)) {
         out->names[out->n] = json_object_iter_key(at);
-        if (read_one(r, out->names[out->n], json_object_iter_value(at), &values[out->n]))
+        if (read_one(r, classes, out->names[out->n], json_object_iter_value(at), &values[out->n]))
             out->n++;
     }
     out->kind = DN_CLASS_WEIGHT_GIVEN;
     out->values = values;
-    if (!r->has_target || r->problem->n_errors + r->problem->n_dropped != before)
-        return;
-    struct buf missing = {0};
-    if (find_twice(r, out))
-        return;
-    if (find_missing(r, given, &missing) > 0)
-        json_fault(r->problem, "", "class_weight", "has no weight for %s; every class needs one",
-                   missing.failed ? "some class" : buf_cstr(&missing));
-    else if (n != r->n_classes)
-        json_fault(r->problem, "", "class_weight", "has %zu weights, the target \"%s\" has %zu classes; each needs one", n,
-                   r->spec.target.name, r->n_classes);
-    buf_done(&missing);
+    if (r->has_target)
+        check_given(r, given, classes, out->n == n);
+    problem_done(&ignored);
+    json_decref(columns);
 }
 
 void job_class_weight_read(struct job_request *r, const json_t *root) {

@@ -311,7 +311,7 @@ static void test_every_fault_of_validation_and_weights(void **state) {
         {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1e300}", "/class_weight/virginica", "from 1e-100 to 1e100"},
         {"'class_weight':{'setosa':1,'versicolor':-2,'virginica':1}", "/class_weight/versicolor", "-2"},
         {"'class_weight':{'setosa':'much','versicolor':2,'virginica':1}", "/class_weight/setosa", "much"},
-        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1,'rose':1}", "/class_weight", "4 weights"},
+        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1,'rose':1}", "/class_weight/rose", "is no value of the target"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         const char *spec = text("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','features':{'include':['a','b','c',"
@@ -322,6 +322,15 @@ static void test_every_fault_of_validation_and_weights(void **state) {
             fail_msg("%s: no \"%s\" in %d %s", faults[i].members, faults[i].words, r->status, r->body);
         fault_check(problem_check(r, 422, "invalid"), faults[i].pointer);
     }
+    /* all of it at once: what is no weight, what is no class, what has none */
+    const struct response *all =
+        problem_check(call_post("/v1/jobs", "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic',"
+                                            "'class_weight':{'setosa':-1,'rose':1,'virginica':'x','tulip':-2}}"),
+                      422, "invalid");
+    fault_check(fault_check(fault_check(all, "/class_weight/setosa"), "/class_weight/rose"), "/class_weight/virginica");
+    fault_check(fault_check(all, "/class_weight/tulip"), "/class_weight");
+    assert_non_null(strstr(all->body, "has no weight for \\\"versicolor\\\"; every"));
+    assert_int_equal(count_at(all, "/errors"), 5);
     static const char *const scales[][2] = {{"huge", "1e+300"}, {"tiny", "1e-165"}, {"mixed", "1e-165"}};
     for (size_t i = 0; i < 3; i++) {
         const struct response *r =
