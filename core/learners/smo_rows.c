@@ -32,6 +32,7 @@ struct dni_smo_rows {
     dni_points *part;   /* those that are active, unless all are; then NULL */
     double *work;       /* for the points */
     float *kept;        /* [n_slots × n_active] */
+    float *passing;     /* [n] a row that is not kept; NULL: there is always room for one */
     size_t kept_room;   /* floats */
     struct slot *slots; /* [n_slots + 1], most that can be: 1 … n_slots keep rows */
     uint32_t *slot_of;  /* [n] variable's slot; 0: none */
@@ -42,18 +43,14 @@ struct dni_smo_rows {
 };
 
 /* ---- life --------------------------------------------------------------------------------------------------------------------------------- */
-static double least_cache(size_t n) {
-    return 2 * sizeof(float) * (double)n;
-}
-
 /* More rows than variables are never kept. */
 static double cache_floats(size_t n, double bytes) {
-    return fmin(floor(fmax(bytes, least_cache(n)) / sizeof(float)), (double)n * (double)n);
+    return fmin(floor(bytes / sizeof(float)), (double)n * (double)n);
 }
 
 double dni_smo_rows_memory(size_t n, double cache_bytes) {
     return sizeof(float) * cache_floats(n, cache_bytes) +
-           (double)n * (6 * sizeof(uint32_t) + BUFFERS * sizeof(double) + sizeof(struct slot));
+           (double)n * (6 * sizeof(uint32_t) + sizeof(float) + BUFFERS * sizeof(double) + sizeof(struct slot));
 }
 
 void dni_smo_rows_free(dni_smo_rows *rows) {
@@ -65,6 +62,7 @@ void dni_smo_rows_free(dni_smo_rows *rows) {
     dn_run_free(run, rows->list);
     dn_run_free(run, rows->work);
     dn_run_free(run, rows->kept);
+    dn_run_free(run, rows->passing);
     dn_run_free(run, rows->slots);
     dn_run_free(run, rows->buffer[0]);
     dn_run_free(run, rows);
@@ -84,8 +82,8 @@ static void forget(dni_smo_rows *rows) {
 static dn_status get_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err) {
     void *memory;
     const size_t n = rows->n;
-    rows->kept_room = (size_t)cache_floats(n, cache_bytes);
-    rows->max_slots = n < 2 ? 2 : n;
+    rows->kept_room = rows->exact ? 0 : (size_t)cache_floats(n, cache_bytes); /* rows in double are not kept */
+    rows->max_slots = n;
     dn_status status = rows->identity ? DN_OK : dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
     if (status == DN_OK)
         status = dn_run_alloc(rows->run, dni_points_work(rows->all) + 1, sizeof(double), "the work of kernel rows", &memory, err);
@@ -96,6 +94,12 @@ static dn_status get_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err
     if (status != DN_OK)
         return status;
     rows->kept = memory;
+    if (!rows->exact && rows->kept_room < n) {
+        status = dn_run_alloc(rows->run, n, sizeof(float), "a row of the kernel", &memory, err);
+        if (status != DN_OK)
+            return status;
+        rows->passing = memory;
+    }
     status = dn_run_alloc(rows->run, rows->max_slots + 1, sizeof *rows->slots, "the places of kernel rows", &memory, err);
     if (status != DN_OK)
         return status;
@@ -228,9 +232,13 @@ static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_
     return DN_OK;
 }
 
-/* The row of variable i in single precision: kept, or computed into the place of the one that was not used for longest. */
+/* The row of variable i in single precision: kept, or computed into the place of the one that was not used for longest, where there is room for any. */
 static dn_status kept_row(dni_smo_rows *rows, size_t i, const float **out, dn_error *err) {
     uint32_t s = rows->slot_of[i];
+    if (rows->n_slots == 0) {
+        *out = rows->passing;
+        return compute_row(rows, active_points(rows), rows->place[i], rows->passing, NULL, err);
+    }
     const bool known = s != 0;
     if (!known) {
         s = rows->slots[0].next;
@@ -324,6 +332,8 @@ static void drop_inactive(dni_smo_rows *rows) {
 dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size_t n_active, dn_error *err) {
     const bool of_points = rows->work != NULL, part = is_part(rows, active, n_active);
     dni_points *chosen = NULL;
+    dni_points_free(rows->part); /* before there are others: they are as large */
+    rows->part = NULL;
     if (of_points && n_active < rows->n) {
         dn_status status = dni_points_select(variables_of(rows), active, n_active, rows->run, &chosen, err);
         if (status != DN_OK)
@@ -338,7 +348,6 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
         drop_inactive(rows);
     else
         forget(rows);
-    dni_points_free(rows->part);
     rows->part = chosen;
     return DN_OK;
 }

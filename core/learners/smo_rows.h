@@ -1,6 +1,6 @@
 /* Rows of a kernel matrix for the solver: of some of the points, in the order of their variables; looked up in a Gram matrix, or computed and kept as memory allows.
  *
- * What is kept never exceeds the bytes it was given, and shows in no value: a row is the same whether it is kept or computed anew. */
+ * What is kept never exceeds the bytes it was given, however few, and shows in no value: a row is the same whether it is kept or computed anew. */
 #ifndef DNI_LEARNERS_SMO_ROWS_H
 #define DNI_LEARNERS_SMO_ROWS_H
 
@@ -16,7 +16,7 @@ typedef struct dni_gram {
 
 typedef struct dni_smo_rows dni_smo_rows;
 
-/* Variables 0 … n − 1 are the points list[0 …], in any order. points may be NULL when gram->exact is there. cache_bytes: most for kept rows, at least two rows are. Copies list. */
+/* Variables 0 … n − 1 are the points list[0 …], in any order. points may be NULL when gram->exact is there. cache_bytes: most for kept rows. Copies list. On failure of any call but this the rows are of no use any more. */
 DN_MUST_USE dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const uint32_t *list, size_t n, double cache_bytes,
                                        const dn_run *run, dni_smo_rows **out, dn_error *err);
 void dni_smo_rows_free(dni_smo_rows *rows); /* NULL is allowed */
