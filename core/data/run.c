@@ -33,6 +33,12 @@ bool dn_run_wants_snapshot(const dn_run *run, size_t iteration) {
     return false;
 }
 
+static dn_status refused(const dn_allocator *allocator, const char *what, size_t bytes, dn_error *err) {
+    const bool budgeted = allocator != NULL && allocator->budgeted;
+    return dn_error_set(err, budgeted ? DN_ERR_BUDGET : DN_ERR_MEMORY, "%s need %zu bytes of memory, %s", what, bytes,
+                        budgeted ? "more than is left of the budget" : "which the system does not have");
+}
+
 /* Zeroed memory comes from calloc where it can: untouched pages of a large array then cost nothing. */
 static dn_status allocate(const dn_run *run, size_t count, size_t size, bool zeroed, const char *what, void **out, dn_error *err) {
     if (size != 0 && count > SIZE_MAX / 2 / size)
@@ -50,11 +56,8 @@ static dn_status allocate(const dn_run *run, size_t count, size_t size, bool zer
         if (memory != NULL && zeroed)
             memset(memory, 0, bytes);
     }
-    if (memory == NULL) {
-        bool budgeted = allocator != NULL && allocator->budgeted;
-        return dn_error_set(err, budgeted ? DN_ERR_BUDGET : DN_ERR_MEMORY, "%s need %zu bytes of memory, %s", what, bytes,
-                            budgeted ? "more than is left of the budget" : "which the system does not have");
-    }
+    if (memory == NULL)
+        return refused(allocator, what, bytes, err);
     *out = memory;
     return DN_OK;
 }
@@ -75,6 +78,18 @@ void dn_run_free(const dn_run *run, void *memory) {
         free(memory);
     else
         allocator->release(allocator->ctx, memory);
+}
+
+dn_status dn_run_hold(const dn_run *run, size_t bytes, const char *what, dn_error *err) {
+    const dn_allocator *allocator = run == NULL ? NULL : run->allocator;
+    const bool held = allocator == NULL || allocator->hold == NULL || allocator->hold(allocator->ctx, bytes);
+    return held ? DN_OK : refused(allocator, what, bytes, err);
+}
+
+void dn_run_let_go(const dn_run *run, size_t bytes) {
+    const dn_allocator *allocator = run == NULL ? NULL : run->allocator;
+    if (allocator != NULL && allocator->hold != NULL)
+        allocator->let_go(allocator->ctx, bytes);
 }
 
 unsigned dn_run_sum_level(size_t n_blocks, size_t n_slots, size_t n_out) {

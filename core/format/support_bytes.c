@@ -124,7 +124,7 @@ static dn_status read_dense(dni_reader *r, const dn_kernel *kernel, size_t n, dn
     double *row;
     if (!room_for(r, n, d) || n > r->left)
         return corrupt("its support vectors are cut short", err);
-    dn_status status = dni_support_new(kernel, n, SIZE_MAX, out, err);
+    dn_status status = dni_support_new(kernel, n, SIZE_MAX, NULL, out, err);
     if (status != DN_OK)
         return status;
     row = malloc((d + 1) * sizeof *row);
@@ -178,7 +178,7 @@ static dn_status read_csr(dni_reader *r, const dn_kernel *kernel, size_t n, dn_s
     else if (!counted || r->failed || !dni_read_u32s(r, s.cols, s.n_entries) || !dni_read_f64s(r, s.values, s.n_entries))
         status = corrupt("its support vectors are cut short", err);
     if (status == DN_OK)
-        status = dni_support_new(kernel, n, s.n_entries, out, err);
+        status = dni_support_new(kernel, n, s.n_entries, NULL, out, err);
     if (status == DN_OK)
         status = add_sparse(&s, kernel, *out, err);
     free(s.length);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TILE = DNI_QUERIES, CHUNK = 2048 }; /* rows, and points between two polls at most */
+enum { TILE = DNI_QUERIES, CHUNK = DNI_POINTS_SUMS / TILE /* rows, and points between two polls at most */ };
 
 static size_t n_tiles(size_t n) {
     return (n + TILE - 1) / TILE;
@@ -102,7 +102,7 @@ struct sums {
 
 static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     const struct sums *s = arg;
-    double *work = s->work + slot * s->room, *values = work + s->room - (size_t)TILE * CHUNK, *sums = s->sums + tile * TILE * s->n_sums;
+    double *work = s->work + slot * s->room, *values = work + s->room - DNI_POINTS_SUMS, *sums = s->sums + tile * TILE * s->n_sums;
     dni_queries queries;
     take_tile(s->listed, s->points, tile, false, &queries, work);
     memset(sums, 0, queries.n * s->n_sums * sizeof *sums);
@@ -140,7 +140,7 @@ dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t
     if (status == DN_OK)
         s.coef = gather(list, s.listed->n, coef, n_sums, memory);
     if (status == DN_OK)
-        status = work_for(points, run, (size_t)TILE * CHUNK, &s.room, &s.work, err);
+        status = work_for(points, run, DNI_POINTS_SUMS, &s.room, &s.work, err);
     if (status == DN_OK)
         status = dni_tasks_run(run, n_tiles(points->n), sums_task, &s, err);
     dn_run_free(run, s.work);

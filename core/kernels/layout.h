@@ -48,7 +48,15 @@ typedef struct dni_wanted {
     bool distances; /* D or its square instead of K, exact */
 } dni_wanted;
 
+/* Rows whose memory is reckoned: so many, of so many columns and stored entries (INFINITY: dense). */
+typedef struct dni_rows_shape {
+    double n, d, entries;
+} dni_rows_shape;
+
 struct dni_layout {
+    /* Bytes of such rows, at most, from begin until they are points; of the work of DNI_QUERIES queries against them. */
+    double (*memory)(const dni_rows_shape *shape);
+    double (*work_memory)(const dni_rows_shape *shape);
     /* Room for n rows of points->d columns; n_entries: SIZE_MAX where rows come dense. Then rows first … of them; then they are made ready, perhaps in another layout. */
     dn_status (*begin)(dni_points *points, size_t n_entries, dn_error *err);
     void (*add)(dni_points *points, size_t first, dn_matrix x);
@@ -77,6 +85,10 @@ DN_MUST_USE dn_status dni_points_judge(dni_points *points, size_t i, double squa
 bool dni_bits_pay(const dni_points *points, double hits);
 DN_MUST_USE dn_status dni_bits_new(const dni_points *points, uint64_t **out, dn_error *err);
 void dni_bits_set(uint64_t *bits, size_t d, size_t i, size_t j);
+/* Bytes of rows as bits: at first beside the rows as they came, then all; of work. 0: sparse rows with so few entries do not become bits. */
+double dni_bits_beside(const dni_rows_shape *shape);
+double dni_bits_memory(const dni_rows_shape *shape);
+double dni_bits_work_memory(const dni_rows_shape *shape);
 DN_MUST_USE dn_status dni_bits_become(dni_points *points, uint64_t *bits, dn_error *err);
 
 extern const dni_layout dni_layout_dense, dni_layout_sparse, dni_layout_bits, dni_layout_texts;

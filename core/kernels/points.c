@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 /* Of a row in parts: columns times points that take some 10 ms, what a value takes beside its columns, and the fewest points. */
@@ -69,13 +70,21 @@ void dni_points_free(dni_points *points) {
     dn_run_free(points->run, points);
 }
 
+/* Texts have as many entries as characters, also where they come as dense rows. */
+static dni_rows_shape shape_of(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries) {
+    const double n = (double)n_rows, d = (double)n_features;
+    return (dni_rows_shape){n, d, dni_kernel_form(kernel) == DNI_FORM_EDIT ? fmin(n_entries, n * d) : n_entries};
+}
+
 double dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries) {
-    const double n = (double)n_rows, d = (double)n_features, panels = n + DNI_PANEL, blocks = n / 4096 + 1;
-    const double fixed = sizeof(dni_points) + 1024, each = 3 * 8 * panels, bits = n * (d / 8 + 8) + 20 * (d + 1);
-    const double dense = 12 * panels * d + 16 * d, sparse = 12 * n_entries + 8 * n + 10 * n_entries + 8 * blocks * d + 16 * d;
-    if (dni_kernel_form(kernel) == DNI_FORM_EDIT)
-        return fixed + each + 8 * n + 4 * n_entries + 5 * 0x110000;
-    return fixed + each + bits + (kernel->type == DN_KERNEL_MAHALANOBIS || n_entries >= n * d ? dense : sparse > dense ? sparse : dense);
+    const dni_rows_shape shape = shape_of(kernel, n_rows, n_features, n_entries);
+    const double squares = dni_kernel_form(kernel) == DNI_FORM_EDIT ? 0 : 3 * sizeof(double) * (shape.n + DNI_PANEL);
+    return sizeof(dni_points) + squares + layout_for(kernel, isinf(n_entries))->memory(&shape);
+}
+
+double dni_points_work_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries) {
+    const dni_rows_shape shape = shape_of(kernel, n_rows, n_features, n_entries);
+    return layout_for(kernel, isinf(n_entries))->work_memory(&shape);
 }
 
 size_t dni_points_n(const dni_points *points) {

@@ -21,8 +21,10 @@ DN_MUST_USE dn_status dni_points_new(const dn_kernel *kernel, size_t n_rows, siz
 void dni_points_add(dni_points *points, dn_matrix x);
 DN_MUST_USE dn_status dni_points_end(dni_points *points, dn_error *err);
 void dni_points_free(dni_points *points); /* NULL is allowed */
-/* Bytes that so many rows take at most. */
+/* Bytes that so many rows take at most. n_entries: of sparse rows; INFINITY: dense. */
 double dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries);
+/* Bytes of work for a thread that computes values of such rows, whatever for. */
+double dni_points_work_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries);
 
 size_t dni_points_n(const dni_points *points);
 /* K(x_i, x_i) in double. */
@@ -44,6 +46,7 @@ DN_MUST_USE dn_status dni_points_select(const dni_points *points, const uint32_t
 
 /* gram [n × n] ← K of all pairs, symmetric to the last bit; in tiles shared by the run's threads, its stop polled before each. */
 DN_MUST_USE dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gram, dn_error *err);
+#define DNI_POINTS_SUMS (64 * 2048) /* values that a thread has at hand while they are added up */
 /* sums [n × n_sums] ← Σ_j K(x_i, x_j) coef[j × n_sums …] in double over the j of the list [n_list] (NULL: all); shared by the run's threads. */
 DN_MUST_USE dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t n_list, const double *coef, size_t n_sums,
                                       const dn_run *run, double *sums, dn_error *err);

@@ -30,6 +30,26 @@ bool dni_bits_pay(const dni_points *p, double hits) {
            (words <= FEW_WORDS || (double)words <= 2 * hits);
 }
 
+/* Rows have no more columns in common, in the mean, than they have entries. */
+static bool may_pay(const dni_rows_shape *shape) {
+    const double words = ceil(shape->d / WORD);
+    return words <= FEW_WORDS || words * shape->n <= 2 * shape->entries;
+}
+
+double dni_bits_beside(const dni_rows_shape *shape) {
+    return may_pay(shape) ? sizeof(uint64_t) * shape->n * ceil(shape->d / WORD) : 0;
+}
+
+double dni_bits_memory(const dni_rows_shape *shape) {
+    const double planes = shape->d <= MOST_BYTES ? (shape->n / WORD + 1) * (sizeof(uint64_t) * shape->d + WORD) : 0;
+    const double tables = (2 * sizeof(double) + sizeof(float)) * (shape->d + 1);
+    return may_pay(shape) ? dni_bits_beside(shape) + planes + tables : 0;
+}
+
+double dni_bits_work_memory(const dni_rows_shape *shape) {
+    return may_pay(shape) ? sizeof(double) * (DNI_QUERIES * ceil(shape->d / WORD) + 2 * shape->d) : 0;
+}
+
 dn_status dni_bits_new(const dni_points *p, uint64_t **out, dn_error *err) {
     void *words;
     dn_status status = dn_run_alloc(p->run, p->n * words_of(p->d), sizeof(uint64_t), "the points of a kernel", &words, err);

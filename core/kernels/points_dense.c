@@ -52,6 +52,15 @@ static void free_dense(dni_points *p) {
     p->own = NULL;
 }
 
+static double memory(const dni_rows_shape *shape) {
+    const double numbers = (shape->n + DNI_PANEL) * shape->d, single = sizeof(float) * numbers + 2 * sizeof(double) * shape->d;
+    return fmax(sizeof(double) * numbers + fmax(single, dni_bits_beside(shape)), dni_bits_memory(shape)) + 4 * LINE;
+}
+
+static double work_memory(const dni_rows_shape *shape) {
+    return fmax(sizeof(double) * shape->d * (1 + DNI_QUERIES + DNI_QUERIES / 2), dni_bits_work_memory(shape));
+}
+
 static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
     void *memory = NULL;
     (void)n_entries;
@@ -384,7 +393,9 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     return DN_OK;
 }
 
-const dni_layout dni_layout_dense = {.begin = begin,
+const dni_layout dni_layout_dense = {.memory = memory,
+                                     .work_memory = work_memory,
+                                     .begin = begin,
                                      .add = add,
                                      .end = end,
                                      .free = free_dense,

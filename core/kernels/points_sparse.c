@@ -4,6 +4,7 @@
  * are no products, rows are walked pair by pair. */
 #include "kernels/layout.h"
 
+#include <math.h>
 #include <string.h>
 
 #define FAR 1e6 /* squares of lengths, in widths, from which expanded distances would show their rounding */
@@ -36,6 +37,17 @@ static void free_sparse(dni_points *p) {
     dn_run_free(p->run, own->next);
     dn_run_free(p->run, own);
     p->own = NULL;
+}
+
+/* By columns too, or bits instead. */
+static double memory(const dni_rows_shape *shape) {
+    const double n = shape->n, d = shape->d, rows = (sizeof(uint32_t) + sizeof(double)) * shape->entries + sizeof(size_t) * n;
+    const double columns = (sizeof(uint16_t) + sizeof(double)) * shape->entries + sizeof(size_t) * d * (ceil(n / BLOCK) + 1);
+    return fmax(rows + fmax(columns, dni_bits_beside(shape)), dni_bits_memory(shape)) + sizeof(struct sparse);
+}
+
+static double work_memory(const dni_rows_shape *shape) {
+    return fmax(sizeof(double) * BLOCK, dni_bits_work_memory(shape));
 }
 
 static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
@@ -264,7 +276,9 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     return source->col_start == NULL ? DN_OK : sort_columns(p, err);
 }
 
-const dni_layout dni_layout_sparse = {.begin = begin,
+const dni_layout dni_layout_sparse = {.memory = memory,
+                                      .work_memory = work_memory,
+                                      .begin = begin,
                                       .add = add,
                                       .end = end,
                                       .free = free_sparse,

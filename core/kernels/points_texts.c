@@ -2,9 +2,10 @@
 #include "kernels/edit.h"
 #include "kernels/layout.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { AT_ONCE = 256, CODE_POINTS = 0x110000 };
+enum { AT_ONCE = 256, CODE_POINTS = 0x110000, LETTERS = 16384 /* of an alphabet, as memory is foretold */ };
 
 struct texts {
     size_t *start;      /* [n + 1] */
@@ -22,6 +23,19 @@ static void free_texts(dni_points *p) {
     dn_run_free(p->run, own->alphabet);
     dn_run_free(p->run, own);
     p->own = NULL;
+}
+
+static double letters_of(const dni_rows_shape *shape) {
+    return fmin(shape->entries, LETTERS);
+}
+
+static double memory(const dni_rows_shape *shape) {
+    return sizeof(struct texts) + sizeof(size_t) * (shape->n + 1) + sizeof(uint32_t) * (shape->entries + letters_of(shape)) + CODE_POINTS;
+}
+
+static double work_memory(const dni_rows_shape *shape) {
+    const double letters = letters_of(shape), longest = fmin(shape->d, shape->entries);
+    return sizeof(double) * ((double)dni_edit_work((size_t)letters, (size_t)longest) + DNI_QUERIES * (shape->d + 1) / 2);
 }
 
 static dn_status begin_room(dni_points *p, size_t n_characters, dn_error *err) {
@@ -197,7 +211,9 @@ static dn_status select_points(dni_points *p, const dni_points *from, const uint
     return DN_OK;
 }
 
-const dni_layout dni_layout_texts = {.begin = begin,
+const dni_layout dni_layout_texts = {.memory = memory,
+                                     .work_memory = work_memory,
+                                     .begin = begin,
                                      .add = add,
                                      .end = end,
                                      .free = free_texts,

@@ -193,5 +193,6 @@ dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const d
 
 double dni_kernel_width_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries) {
     double n = n_rows < MOST_ROWS ? (double)n_rows : MOST_ROWS, entries = n_rows == 0 ? 0 : n_entries / (double)n_rows * n;
-    return dni_points_memory(kernel, (size_t)n, n_features, entries) + 8 * n * n;
+    return dni_points_memory(kernel, (size_t)n, n_features, entries) + dni_points_work_memory(kernel, (size_t)n, n_features, entries) +
+           8 * n * n;
 }

@@ -71,10 +71,11 @@ static dn_status check_classes(const dn_params *p, size_t n_classes, dn_error *e
     return status;
 }
 
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
     bool sorts = strcmp(dn_params_word(p, "threshold"), "min_error") == 0;
-    return dni_fisher_directions_memory(n_rows, n_features, n_classes, n_slots) + (sorts ? dni_fisher_least_error_memory(n_rows) : 0) +
-           8 * (2 * (double)n_features * (double)n_classes + 2 * (double)n_classes);
+    return dni_fisher_directions_memory(shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots) +
+           (sorts ? dni_fisher_least_error_memory(shape->n_rows) : 0) +
+           8 * (2 * (double)shape->n_features * (double)shape->n_classes + 2 * (double)shape->n_classes);
 }
 
 /* out [d] ← the direction as a unit vector of the raw features, written for x; the sign as it should be. */

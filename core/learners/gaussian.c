@@ -223,13 +223,14 @@ static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_m
     return DN_OK;
 }
 
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
     dn_covariance covariance = covariance_of(p);
-    double d = (double)n_features, K = (double)n_classes;
+    double d = (double)shape->n_features, K = (double)shape->n_classes;
     double whiten = covariance == DN_COVARIANCE_SHARED ? d * d : covariance == DN_COVARIANCE_FULL ? K * d * d : K * d;
-    return dni_scatter_memory(kind_of(covariance), n_rows, n_features, n_classes, n_slots) +
-           dni_covariance_memory(kind_of(covariance), n_features) +
-           dni_likelihood_memory(covariance != DN_COVARIANCE_DIAGONAL, n_features, n_classes, n_slots) + 8 * (whiten + 3 * K * (d + 2)) + d;
+    return dni_scatter_memory(kind_of(covariance), shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots) +
+           dni_covariance_memory(kind_of(covariance), shape->n_features) +
+           dni_likelihood_memory(covariance != DN_COVARIANCE_DIAGONAL, shape->n_features, shape->n_classes, shape->n_slots) +
+           8 * (whiten + 3 * K * (d + 2)) + d;
 }
 
 /* No penalty: with all levels of a category its features would be collinear. */

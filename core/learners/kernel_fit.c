@@ -5,12 +5,16 @@
 #include "kernels/width.h"
 #include "learners/kernel_factor.h"
 #include "learners/kernel_params.h"
+#include "learners/smo.h"
 #include "predict/support.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { EXACT_POINTS = 2000 }; /* so many or fewer have their Gram matrix in double */
+enum {
+    EXACT_POINTS = 2000, /* so many or fewer have their Gram matrix in double */
+    DUAL_BYTES = 512     /* of a machine while it is trained, its rows apart */
+};
 
 /* ---- the kernel --------------------------------------------------------------------------------------------------------------------------- */
 static dn_status complete(const dn_fit_input *input, const dn_run *run, dni_kernel_fit *fit, dn_kernel *kernel, dn_error *err) {
@@ -116,20 +120,71 @@ void dni_kernel_fit_done(dni_kernel_fit *fit) {
     *fit = (dni_kernel_fit){0};
 }
 
-double dni_kernel_fit_memory(const dn_kernel *kernel, size_t n_rows, double cache_bytes, size_t n_slots) {
-    const double n = (double)n_rows, d = (double)kernel->n_features, gram = gram_bytes(n_rows, cache_bytes);
-    const double lists = n * (4 * sizeof(double) + 2 * sizeof(uint32_t)) + 4 * 2 * 2 * n;
-    const bool wide = kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_DISTANCE;
-    if (kernel->type == DN_KERNEL_PRECOMPUTED)
-        return lists + 8 * n * n;
-    double before = wide && kernel->width == 0 ? dni_kernel_width_memory(kernel, n_rows, kernel->n_features, n * d) : 0;
-    if (kernel->type == DN_KERNEL_MAHALANOBIS)
-        before += 8 * d * d + dni_kernel_factor_memory(n_rows, kernel->n_features, n_slots);
-    /* rows of the kernel are kept, with copies of the points that are active in each thread, where there is no Gram matrix */
-    const double points = dni_points_memory(kernel, n_rows, kernel->n_features, n * d);
-    return lists + before + points + (gram > 0 ? gram : (double)n_slots * points + cache_bytes);
+void dni_kernel_fit_forget(dni_kernel_fit *fit, dni_svm_points *points, dni_gram *gram) {
+    dni_points_free(points->points);
+    dn_run_free(points->run, points->given);
+    dn_run_free(fit->run, fit->gram);
+    points->points = NULL;
+    points->given = NULL;
+    fit->gram = NULL;
+    *gram = (dni_gram){0};
 }
 
+/* ---- its memory --------------------------------------------------------------------------------------------------------------------------- */
+/* Until there are points. */
+static double early_memory(const dn_kernel *kernel, const dn_fit_shape *shape) {
+    const bool wide = kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_DISTANCE;
+    const double gathering = (double)shape->n_rows * (2 * sizeof(double) + 5 * sizeof(uint32_t)); /* numbers, rows, their table */
+    if (wide && kernel->width == 0)
+        return fmax(gathering, dni_kernel_width_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries));
+    if (kernel->type == DN_KERNEL_MAHALANOBIS)
+        return fmax(gathering, dni_kernel_factor_memory(shape->n_rows, shape->n_features, shape->n_slots));
+    return gathering;
+}
+
+/* Duals with their rows of the kernel while they are solved, and selections of the points: of active ones, and where a machine is not of all points, of its own. */
+static double solving_memory(const dn_fit_shape *shape, const dni_kernel_machines *m, double selection) {
+    const size_t n = shape->n_rows;
+    const double own = dni_smo_memory(n) + dni_smo_rows_memory(n, 0) + (double)n * (2 * sizeof(double) + 1);
+    return (double)(m->at_once < m->per_row ? m->at_once : m->per_row) * (own + (m->n > 1 ? 2 : 1) * selection);
+}
+
+/* Values of the kernel, and who is at work on them: with all of them in double nothing else is needed. */
+static double values_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes, const dni_kernel_machines *m) {
+    const double n = (double)shape->n_rows, gram = gram_bytes(shape->n_rows, cache_bytes), few = EXACT_POINTS;
+    const double points = dni_points_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
+    const double work = (double)shape->n_slots * dni_points_work_memory(kernel, shape->n_rows, shape->n_features, shape->n_entries);
+    const double sums = (double)shape->n_slots * DNI_POINTS_SUMS * sizeof(double);
+    if (gram > 0 && shape->n_rows <= EXACT_POINTS)
+        return points + gram + work + solving_memory(shape, m, 0);
+    const double alike = fmin(cache_bytes, sizeof(double) * few * few); /* rows that are alike may leave few different ones */
+    const double kept = gram > 0 ? fmax(gram, alike) : fmin(cache_bytes, (double)m->at_once * sizeof(float) * n * n);
+    return points + kept + work + sums + solving_memory(shape, m, points);
+}
+
+/* What is left: support vectors, and each machine's own coefficients; of a linear kernel weights, those of the raw columns too. */
+static double machines_memory(const dn_kernel *kernel, const dn_fit_shape *shape, const dni_kernel_machines *m) {
+    const double n = (double)shape->n_rows;
+    if (kernel->type == DN_KERNEL_LINEAR && !kernel->normalize)
+        return 2 * sizeof(double) * (double)m->n * ((double)shape->n_features + 64);
+    const double support = dni_support_foretold(kernel, shape->n_rows, kernel->type == DN_KERNEL_PRECOMPUTED ? n : shape->n_entries);
+    return support + n * (sizeof(double) + sizeof(uint32_t)) + dni_kernel_machines_foretold(m->n, (double)m->per_row * n);
+}
+
+double dni_kernel_fit_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes, const dni_kernel_machines *m) {
+    const double n = (double)shape->n_rows, d = (double)shape->n_features, sample = fmin(n, DNI_DEFINITE_ROWS);
+    const double lists = n * (2 * sizeof(double) + 2 * sizeof(uint32_t)) + (n / DN_BLOCK_ROWS + 1) * sizeof(dn_block);
+    const double factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d * sizeof(double) : 0;
+    const double duals = (double)m->per_row * n * (2 * sizeof(double) + sizeof(uint32_t)) + (double)m->n * DUAL_BYTES;
+    const double given = sizeof(double) * n * n + n * sizeof(uint32_t);
+    double values =
+        kernel->type == DN_KERNEL_PRECOMPUTED ? given + solving_memory(shape, m, 0) : values_memory(kernel, shape, cache_bytes, m);
+    if (!dni_kernel_is_definite(kernel, shape->n_features)) /* a sample's matrix */
+        values += sizeof(double) * sample * sample;
+    return lists + factor + fmax(early_memory(kernel, shape), duals + fmax(values, machines_memory(kernel, shape, m)));
+}
+
+/* ---- whether it is one -------------------------------------------------------------------------------------------------------------------- */
 dn_status dni_kernel_fit_definite(const dni_svm_points *points, const dn_kernel *kernel, const dn_run *run, bool *out, double *least,
                                   dn_error *err) {
     double greatest = 0;
@@ -164,8 +219,8 @@ dn_status dni_kernel_fit_support(const dn_kernel *kernel, const dni_svm_points *
         const dn_matrix row = dni_svm_point(points, i);
         n_entries += number[i] < UINT32_MAX ? row.row_start[1] - row.row_start[0] : 0;
     }
-    const bool given = points->given != NULL;
-    dn_status status = dni_support_new(kernel, n, given ? n : points->sparse ? n_entries : SIZE_MAX, &support, err);
+    const bool given = points->place != NULL;
+    dn_status status = dni_support_new(kernel, n, given ? n : points->sparse ? n_entries : SIZE_MAX, points->run, &support, err);
     if (status != DN_OK)
         return status;
     for (size_t i = 0; !given && i < points->n; i++)

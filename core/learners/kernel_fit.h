@@ -17,8 +17,15 @@ typedef struct dni_kernel_fit {
 DN_MUST_USE dn_status dni_kernel_fit_prepare(const dn_fit_input *input, double cache_bytes, const dn_run *run, dni_kernel_fit *out,
                                              dn_kernel *kernel, dni_svm_points *points, dni_gram *gram, dn_error *err);
 void dni_kernel_fit_done(dni_kernel_fit *fit); /* {0} is allowed */
-/* Bytes of all this, of the points and of kept rows of the kernel, the rows themselves apart. */
-double dni_kernel_fit_memory(const dn_kernel *kernel, size_t n_rows, double cache_bytes, size_t n_slots);
+/* The duals are solved: points and values of the kernel make room for what is left of them. Rows and lists stay. */
+void dni_kernel_fit_forget(dni_kernel_fit *fit, dni_svm_points *points, dni_gram *gram);
+/* The machines of a decision that are trained over the points. */
+typedef struct dni_kernel_machines {
+    size_t n, per_row; /* all; those that a row takes part in */
+    size_t at_once;    /* trained in threads of their own */
+} dni_kernel_machines;
+/* Bytes of a whole fit: all this, the points, kept rows of the kernel, the machines' duals, and the support vectors and machines that it leaves. The rows themselves apart. */
+double dni_kernel_fit_memory(const dn_kernel *kernel, const dn_fit_shape *shape, double cache_bytes, const dni_kernel_machines *machines);
 
 /* Whether the kernel is positive semidefinite on these points: known of most kernels, looked for in the others (a sample of them when they are many). *least: the least eigenvalue found, NaN when it
  * was not looked for. */

@@ -132,11 +132,12 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     return status == DN_OK ? dn_params_set_number(p, "max_iterations", (double)iterations_of(p, own, n_rows), err) : status;
 }
 
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
     double (*const own[])(size_t, size_t, size_t, size_t) = {dni_least_squares_solve_memory, dni_least_squares_conjugate_memory,
                                                              dni_least_squares_descend_memory};
-    double weights = 8 * ((double)n_features + 1) * (n_classes == 2 ? 1 : (double)n_classes);
-    return weights + own[choose_road(p, n_rows, n_features)](n_rows, n_features, n_classes, n_slots);
+    double weights = 8 * ((double)shape->n_features + 1) * (shape->n_classes == 2 ? 1 : (double)shape->n_classes);
+    return weights +
+           own[choose_road(p, shape->n_rows, shape->n_features)](shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots);
 }
 
 void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver) {

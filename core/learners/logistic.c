@@ -270,9 +270,9 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     return status == DN_OK ? dn_params_set_word(p, "solver", dni_logistic_solver_name(plan.solver), err) : status;
 }
 
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    dni_logistic_plan plan = dni_logistic_make_plan(p, n_rows, n_features, n_classes);
-    return dni_logistic_fit_memory(&plan, n_rows, n_features, n_classes, n_slots);
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
+    dni_logistic_plan plan = dni_logistic_make_plan(p, shape->n_rows, shape->n_features, shape->n_classes);
+    return dni_logistic_fit_memory(&plan, shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots);
 }
 
 static bool drops_first(const dn_params *p) {

@@ -217,9 +217,9 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     return status == DN_OK ? dn_params_set_number(p, "restarts", (double)plan.restarts, err) : status;
 }
 
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    const dni_mlp_plan plan = dni_mlp_make_plan(p, n_rows, n_features, n_classes);
-    return dni_mlp_fit_memory(&plan, n_rows, n_classes, n_slots);
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
+    const dni_mlp_plan plan = dni_mlp_make_plan(p, shape->n_rows, shape->n_features, shape->n_classes);
+    return dni_mlp_fit_memory(&plan, shape->n_rows, shape->n_classes, shape->n_slots);
 }
 
 static bool drops_first(const dn_params *p) {

@@ -231,11 +231,11 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
     return DN_OK;
 }
 
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
     (void)p;
-    double numbers = (double)n_features * (3 * (double)n_classes + 3) + 5 * (double)n_classes;
-    return dni_scatter_memory(DNI_SCATTER_DIAGONAL, n_rows, n_features, n_classes, n_slots) +
-           dni_likelihood_memory(false, n_features, n_classes, n_slots) + 8 * numbers;
+    double numbers = (double)shape->n_features * (3 * (double)shape->n_classes + 3) + 5 * (double)shape->n_classes;
+    return dni_scatter_memory(DNI_SCATTER_DIAGONAL, shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots) +
+           dni_likelihood_memory(false, shape->n_features, shape->n_classes, shape->n_slots) + 8 * numbers;
 }
 
 const dn_algorithm dni_algorithm_naive_bayes = {

@@ -43,7 +43,9 @@ static const dn_param params[] = {
      .word = "auto"},
     {.name = "cache_mib",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Most memory for rows of the kernel matrix, in MiB.",
+     .meaning =
+         "Most memory for values of the kernel, in MiB. All of them are computed once where they fit, otherwise the rows used last are "
+         "kept.",
      .default_number = 512,
      .minimum = 1,
      .maximum = 1048576},
@@ -79,12 +81,10 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
 }
 
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const double cache = dn_params_number(p, "cache_mib") * 1048576;
-    const dn_kernel kernel = dni_kernel_of(p, n_features);
-    (void)n_classes;
-    return dni_kernel_fit_memory(&kernel, n_rows, cache, n_slots) + dni_smo_memory(n_rows) + dni_smo_rows_memory(n_rows, 0) +
-           40 * (double)n_rows;
+    const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
+    return dni_kernel_fit_memory(&kernel, shape, cache, &(dni_kernel_machines){1, 1, 1});
 }
 
 /* ---- the dual ----------------------------------------------------------------------------------------------------------------------------- */
@@ -320,6 +320,7 @@ static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_
         status = solve_on_points(&f, err);
     if (status == DN_OK) {
         find_rho(&f);
+        dni_kernel_fit_forget(&f.prepared, &f.points, &f.gram);
         status = make_machine(&f, out, err);
     }
     if (status == DN_OK)

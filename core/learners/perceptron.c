@@ -183,13 +183,13 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------------------- */
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    double width = (double)n_features + 1, slots = (double)n_slots, blocks = (double)n_rows / DN_BLOCK_ROWS + 1;
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
+    double width = (double)shape->n_features + 1, slots = (double)shape->n_slots, blocks = (double)shape->n_rows / DN_BLOCK_ROWS + 1;
     double sum = DNI_PERCEPTRON_SUMS + (is(p, "mode", "batch") ? width : 0);
     double order = is(p, "order", "shuffled") ? blocks + DN_BLOCK_ROWS : 0;
     return 8 * (7 * width + DNI_PERCEPTRON_SUMS + order) + slots * (double)sizeof(dni_perceptron_slot) +
-           fmax(dn_run_sum_memory(n_rows, n_slots, sum),
-                dni_moments_memory(n_rows, n_features, n_classes, n_slots)); /* when a column has to be named */
+           fmax(dn_run_sum_memory(shape->n_rows, shape->n_slots, sum),
+                dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots)); /* when a column has to be named */
 }
 
 static dn_status get_memory(dni_perceptron *p, dn_error *err) {

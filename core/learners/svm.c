@@ -74,7 +74,9 @@ static const dn_param params[] = {
      .word = "auto"},
     {.name = "cache_mib",
      .type = DN_PARAM_NUMBER,
-     .meaning = "smo: most memory for rows of the kernel matrix, in MiB.",
+     .meaning =
+         "smo: most memory for values of the kernel, in MiB, of all machines that are trained at once. All of them are computed once "
+         "where they fit, otherwise the rows used last are kept.",
      .default_number = 512,
      .minimum = 1,
      .maximum = 1048576},
@@ -193,11 +195,11 @@ static bool together(const dn_params *p) {
     return by_smo(p, &o);
 }
 
-static double memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    const dni_svm_options o = options_of(p, n_rows, n_features);
-    const dn_kernel kernel = dni_kernel_of(p, n_features);
-    return by_smo(p, &o) ? dni_svm_kernel_memory(&o, &kernel, n_rows, n_classes, n_slots)
-                         : dni_svm_linear_memory(&o, n_rows, n_features, n_slots);
+static double memory(const dn_params *p, const dn_fit_shape *shape) {
+    const dni_svm_options o = options_of(p, shape->n_rows, shape->n_features);
+    const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
+    return by_smo(p, &o) ? dni_svm_kernel_memory(&o, &kernel, dn_params_decision(p), shape)
+                         : dni_svm_linear_memory(&o, shape->n_rows, shape->n_features, shape->n_slots);
 }
 
 static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {

@@ -120,17 +120,21 @@ dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision, co
     dn_status status = prepare(&f, err);
     if (status == DN_OK)
         status = train(&f, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
+        dni_kernel_fit_forget(&f.prepared, &f.points, &f.gram);
         status = dni_svm_machines(&f, machines, &n_support, err);
+    }
     for (size_t i = 0; i < f.n_parts && status == DN_OK; i++)
         dni_svm_part_report(&f, &f.parts[i], n_support, &reports[i]);
     done(&f);
     return status;
 }
 
-double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *kernel, size_t n_rows, size_t n_classes, size_t n_slots) {
-    const double n = (double)n_rows, machines = fmax(1, (double)n_classes - 1);
-    /* every row is in n_classes − 1 pairs, or in n_classes machines against the rest */
-    return dni_kernel_fit_memory(kernel, n_rows, options->cache_bytes, n_slots) + machines * n * (sizeof(uint32_t) + 2 * sizeof(double)) +
-           (double)n_slots * (dni_smo_memory(n_rows) + 40 * n + dni_smo_rows_memory(n_rows, 0));
+double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *kernel, dn_decision decision, const dn_fit_shape *shape) {
+    const size_t K = shape->n_classes, n = K > 2 ? dn_decision_n_machines(decision, K) : 1;
+    const bool pairs = decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT;
+    const dni_kernel_machines machines = {.n = n,
+                                          .per_row = n > 1 && pairs ? K - 1 : n,
+                                          .at_once = n < shape->n_slots ? n : shape->n_slots};
+    return dni_kernel_fit_memory(kernel, shape, options->cache_bytes, &machines);
 }

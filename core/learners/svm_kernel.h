@@ -10,6 +10,6 @@
  * run's threads at once. Kernels that are not positive semidefinite end on the optimality conditions and warn. */
 DN_MUST_USE dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision, const dni_svm_options *options, const dn_run *run,
                                          dn_machine *machines, dn_report *reports, dn_error *err);
-double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *kernel, size_t n_rows, size_t n_classes, size_t n_slots);
+double dni_svm_kernel_memory(const dni_svm_options *options, const dn_kernel *kernel, dn_decision decision, const dn_fit_shape *shape);
 
 #endif

@@ -6,6 +6,7 @@
 #include "learners/outliers.h"
 #include "learners/share.h"
 #include "learners/training.h"
+#include "predict/model.h"
 
 #include <math.h>
 #include <string.h>
@@ -225,6 +226,7 @@ dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_
         t.result.n_train = t.split.n_train;
         t.result.n_validation = t.split.n_validation;
         t.result.n_skipped = t.split.n_skipped;
+        dni_model_settle(t.training.model);
         t.result.model = t.training.model;
         t.result.report = t.training.report;
         t.training.model = NULL;

@@ -49,17 +49,38 @@ struct held {
     double sparse, dense;
 };
 
-/* Bytes of encoded rows with `entries` of text and sparse columns each: sparse, or dense. Bases have no zeros; a sparse row is never larger than a dense one would be. */
-static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries, struct held n) {
+/* How rows will be held, as far as one can tell. */
+enum form { FORM_SPARSE, FORM_DENSE, FORM_EITHER };
+
+static bool is_never_dense(const struct shape *shape) {
+    return shape->has_lists && (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_PLACES);
+}
+
+/* Entries of a sparse row with `entries` of text and sparse columns. Bases have no zeros. */
+static double row_entries(const dn_train_request *request, const struct shape *shape, double entries) {
+    const bool bases = request->features.n_bases > 0 && is_never_dense(shape);
+    return shape->plain + shape->scaled + entries + (bases ? DN_MAX_BASIS_FEATURES : 0);
+}
+
+static enum form form_of(const dn_train_request *request, const struct shape *shape, double entries) {
     const double few = shape->plain + shape->scaled + entries;
-    const double sparse = n.sparse * (12 * few + 28), dense = n.dense * (8 * shape->features + 16);
-    if (request->features.n_bases > 0 && !shape->has_lists)
-        return dense;
     if (!shape->has_lists)
-        return 4 * few < shape->features ? sparse : dense;
-    if (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_PLACES)
-        return sparse + n.sparse * (request->features.n_bases > 0 ? 12.0 * DN_MAX_BASIS_FEATURES : 0);
-    return 5 * few < shape->features ? sparse : fmax(sparse, dense); /* the training rows may have some more than the mean */
+        return request->features.n_bases == 0 && 4 * few < shape->features ? FORM_SPARSE : FORM_DENSE;
+    if (is_never_dense(shape))
+        return FORM_SPARSE;
+    return 5 * few < shape->features ? FORM_SPARSE : FORM_EITHER; /* the training rows may have some more than the mean */
+}
+
+/* Bytes of encoded rows with `entries` of text and sparse columns each: sparse, or dense. A sparse row is never larger than a dense one would be. */
+static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries, struct held n) {
+    const enum form form = form_of(request, shape, entries);
+    const double sparse = n.sparse * (12 * row_entries(request, shape, entries) + 28), dense = n.dense * (8 * shape->features + 16);
+    return form == FORM_SPARSE ? sparse : form == FORM_DENSE ? dense : fmax(sparse, dense);
+}
+
+/* What the learner is told of the rows. */
+static double stored_entries(const dn_train_request *request, const struct shape *shape, double entries, double n_rows) {
+    return form_of(request, shape, entries) == FORM_SPARSE ? n_rows * row_entries(request, shape, entries) : (double)INFINITY;
 }
 
 /* A block of so many rows in one slot: of dense rows a piece. There may be fewer features than are reckoned with, and then more rows in a piece, but no more bytes. */
@@ -121,10 +142,15 @@ double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_fe
     dn_decision decision = dn_params_decision(request->params);
     bool several = n_classes > 2 && decision != DN_DECISION_NATIVE;
     const bool together = algorithm->together != NULL && algorithm->together(request->params);
-    if (several) /* their weights, and the rows of a pair or other targets */
+    if (several && !together) /* their weights, and the rows of a pair or other targets */
         later += 16 * (double)dn_decision_n_machines(decision, n_classes) * ((double)n_features + 64) + 9 * rows +
                  8 * (double)n_slots * DN_BLOCK_ROWS;
-    double fit = algorithm->memory(request->params, n_rows, n_features, several && !together ? 2 : n_classes, n_slots);
+    const dn_fit_shape fitted = {.n_rows = n_rows,
+                                 .n_features = n_features,
+                                 .n_classes = several && !together ? 2 : n_classes,
+                                 .n_slots = n_slots,
+                                 .n_entries = stored_entries(request, &shape, entries, rows)};
+    double fit = algorithm->memory(request->params, &fitted);
     later += fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
     /* words are counted, and forgotten, before there are rows */
     return bytes + dni_rows_memory(request, n_rows, n_features, entries, n_classes, n_slots) +

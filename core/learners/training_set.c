@@ -9,7 +9,12 @@
 /* A budget cannot be asked how much is left of it: what learner and judge will need is held while the rows are made. */
 static bool hold_reserve(const dni_training_set *set, const dn_run *run, size_t n_rows, size_t n_classes, void **out) {
     const dn_allocator *allocator = run->allocator;
-    double bytes = set->params->algorithm->memory(set->params, n_rows, dn_encoder_n_features(set->encoder), n_classes, run->n_slots);
+    const dn_fit_shape shape = {.n_rows = n_rows,
+                                .n_features = dn_encoder_n_features(set->encoder),
+                                .n_classes = n_classes,
+                                .n_slots = run->n_slots,
+                                .n_entries = (double)n_rows * dn_encoder_entries(set->encoder)};
+    double bytes = set->params->algorithm->memory(set->params, &shape);
     bytes = fmax(bytes, set->reserve);
     *out = NULL;
     if (allocator == NULL || bytes < 1)

@@ -210,6 +210,11 @@ void dn_model_unref(dn_model *model) {
     free(model);
 }
 
+void dni_model_settle(dn_model *model) {
+    if (model->support != NULL)
+        dni_support_settle(model->machines[0].kernel->support);
+}
+
 size_t dn_model_memory(const dn_model *model) {
     const dn_classes *classes = &model->classes.shown;
     size_t bytes = sizeof *model + dni_calibration_bytes(model->calibration) + strlen(model->target) +

@@ -67,6 +67,9 @@ typedef struct dni_model_parts {
 /* DN_ERR_MEMORY, or DN_ERR_NUMERIC when weights of the raw features are not finite. */
 DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err);
 
+/* It leaves the run that made it, which counted its memory. */
+void dni_model_settle(dn_model *model);
+
 /* machines[n] and the array itself. */
 void dni_machines_free(dn_machine *machines, size_t n);
 

@@ -4,6 +4,7 @@
 #include "linalg/vector.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ struct holder {
     size_t *row_start;
     uint32_t *cols;
     size_t room, entry_room; /* rows and entries there is room for */
+    dn_run run;              /* whose allocator counts it; without one nobody does */
+    size_t held;             /* bytes that were counted */
 };
 
 static struct holder *holder_of(dn_support *support) {
@@ -22,6 +25,13 @@ static struct holder *holder_of(dn_support *support) {
 
 static dn_status no_memory(size_t n, dn_error *err) {
     return dn_error_set(err, DN_ERR_MEMORY, "%zu support vectors need memory which the system does not have", n);
+}
+
+static dn_status hold(struct holder *h, double bytes, dn_error *err) {
+    const size_t size = bytes < (double)(SIZE_MAX / 2) ? (size_t)bytes : SIZE_MAX / 2;
+    dn_status status = dn_run_hold(&h->run, size, "the support vectors", err);
+    h->held += status == DN_OK ? size : 0;
+    return status;
 }
 
 /* calloc of a × b things, and one more. */
@@ -43,16 +53,20 @@ static bool make_arrays(struct holder *h, const dn_kernel *kernel, bool dense) {
     return true;
 }
 
-dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, dn_support **out, dn_error *err) {
+dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, const dn_run *run, dn_support **out, dn_error *err) {
     const bool dense = n_entries == SIZE_MAX || kernel->type == DN_KERNEL_MAHALANOBIS; /* which multiplies rows by a matrix */
     struct holder *h = calloc(1, sizeof *h);
     if (h == NULL)
         return no_memory(n, err);
+    h->run.allocator = run == NULL ? NULL : run->allocator;
     h->room = n;
     h->entry_room = dense ? 0 : n_entries;
-    if (!make_arrays(h, kernel, dense)) {
+    dn_status status = hold(h, dni_support_foretold(kernel, n, dense ? (double)INFINITY : (double)n_entries), err);
+    if (status == DN_OK && !make_arrays(h, kernel, dense))
+        status = no_memory(n, err);
+    if (status != DN_OK) {
         dni_support_unref(&h->shown);
-        return no_memory(n, err);
+        return status;
     }
     h->shown.references = 1;
     h->shown.kernel = *kernel;
@@ -122,6 +136,7 @@ void dni_support_unref(dn_support *support) {
     if (support == NULL || (support->references > 0 && --support->references > 0))
         return;
     struct holder *h = holder_of(support);
+    dni_support_settle(support);
     dni_points_free(support->points);
     free(h->values);
     free(h->factor);
@@ -130,17 +145,41 @@ void dni_support_unref(dn_support *support) {
     free(h);
 }
 
+void dni_support_settle(dn_support *support) {
+    struct holder *h = holder_of(support);
+    dn_run_let_go(&h->run, h->held);
+    h->held = 0;
+    h->run.allocator = NULL;
+}
+
+/* The arrays that the views show. */
+static double arrays_memory(const dn_kernel *kernel, size_t n, double n_entries) {
+    const double rows = (double)n, d = (double)kernel->n_features, factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d : 0;
+    const double values = isinf(n_entries) ? sizeof(double) * (rows * d + 1)
+                                           : (sizeof(double) + sizeof(uint32_t)) * (n_entries + 1) + sizeof(size_t) * (rows + 1);
+    return sizeof(struct holder) + values + sizeof(double) * (factor + 1);
+}
+
+double dni_support_foretold(const dn_kernel *kernel, size_t n, double n_entries) {
+    const double entries = kernel->type == DN_KERNEL_MAHALANOBIS ? (double)INFINITY : n_entries;
+    return arrays_memory(kernel, n, entries) + dni_points_memory(kernel, n, kernel->n_features, entries);
+}
+
 double dni_support_memory(const dn_support *support) {
     const dn_matrix x = support->x;
-    const double n = (double)x.n_rows, d = (double)x.n_cols, entries = x.kind == DN_DENSE ? n * d : (double)n_entries_of(x);
-    const double each = x.kind == DN_DENSE ? sizeof(double) : sizeof(double) + sizeof(uint32_t);
-    return sizeof(struct holder) + entries * each + (x.kind == DN_CSR ? (n + 1) * sizeof(size_t) : 0) +
-           (support->kernel.factor == NULL ? 0 : d * d * sizeof(double)) +
-           (support->points == NULL ? 0 : dni_points_memory(&support->kernel, x.n_rows, x.n_cols, entries));
+    return dni_support_foretold(&support->kernel, x.n_rows, x.kind == DN_DENSE ? (double)INFINITY : (double)n_entries_of(x));
+}
+
+double dni_kernel_machines_foretold(size_t n_machines, double n_rows) {
+    const double each = sizeof(dn_kernel_machine) + sizeof(uint32_t) + sizeof(double);
+    return (double)n_machines * each + n_rows * (sizeof(uint32_t) + sizeof(double));
 }
 
 /* ---- a machine ---------------------------------------------------------------------------------------------------------------------------- */
 dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out, dn_error *err) {
+    dn_status status = hold(holder_of(support), dni_kernel_machines_foretold(1, (double)n), err);
+    if (status != DN_OK)
+        return status;
     dn_kernel_machine *m = calloc(1, sizeof *m);
     if (m == NULL)
         return no_memory(n, err);

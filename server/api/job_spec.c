@@ -186,7 +186,12 @@ static bool reckon_memory(struct job_request *r, int64_t threads, double *out) {
 /* What of it the method takes for the features, whatever the rows: matrices of all pairs of them, vectors. */
 static double method_memory(const struct job_request *r) {
     const bool native = dn_params_decision(r->spec.params) == DN_DECISION_NATIVE;
-    return r->spec.algorithm->memory(r->spec.params, 1, r->n_features, native ? r->n_classes : 2, (size_t)r->spec.threads);
+    const dn_fit_shape shape = {.n_rows = 1,
+                                .n_features = r->n_features,
+                                .n_classes = native ? r->n_classes : 2,
+                                .n_slots = (size_t)r->spec.threads,
+                                .n_entries = r->n_entries > 0 ? r->n_entries / (double)r->dataset.n_rows : (double)INFINITY};
+    return r->spec.algorithm->memory(r->spec.params, &shape);
 }
 
 /* It does not fit: says whose limit it is, and when fewer threads or features would do. */

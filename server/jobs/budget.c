@@ -11,20 +11,31 @@ union header {
     max_align_t align;
 };
 
+/* Counts n bytes, if there are so many. */
+static bool take(struct budget *b, int64_t n) {
+    const int64_t used = atomic_fetch_add(&b->used, n) + n;
+    if (used > b->limit) {
+        atomic_fetch_sub(&b->used, n);
+        return false;
+    }
+    int64_t highest = atomic_load(&b->highest);
+    while (used > highest && !atomic_compare_exchange_weak(&b->highest, &highest, used))
+        ;
+    return true;
+}
+
 static void *budget_allocate(void *ctx, size_t size) {
     struct budget *b = ctx;
     if (size > (size_t)INT64_MAX - sizeof(union header))
         return NULL;
     int64_t n = (int64_t)(size + sizeof(union header));
-    int64_t used = atomic_fetch_add(&b->used, n) + n;
-    union header *h = used <= b->limit ? malloc((size_t)n) : NULL;
+    if (!take(b, n))
+        return NULL;
+    union header *h = malloc((size_t)n);
     if (!h) {
         atomic_fetch_sub(&b->used, n);
         return NULL;
     }
-    int64_t highest = atomic_load(&b->highest);
-    while (used > highest && !atomic_compare_exchange_weak(&b->highest, &highest, used))
-        ;
     h->size = (size_t)n;
     return h + 1;
 }
@@ -38,8 +49,19 @@ static void budget_release(void *ctx, void *memory) {
     free(h);
 }
 
+static bool budget_hold(void *ctx, size_t size) {
+    struct budget *b = ctx;
+    return size <= INT64_MAX && take(b, (int64_t)size);
+}
+
+static void budget_let_go(void *ctx, size_t size) {
+    struct budget *b = ctx;
+    atomic_fetch_sub(&b->used, (int64_t)size);
+}
+
 void budget_init(struct budget *b, int64_t limit) {
-    b->allocator = (dn_allocator){.allocate = budget_allocate, .release = budget_release, .ctx = b, .budgeted = true};
+    b->allocator = (dn_allocator){
+        .allocate = budget_allocate, .release = budget_release, .ctx = b, .budgeted = true, .hold = budget_hold, .let_go = budget_let_go};
     b->limit = limit;
     atomic_init(&b->used, 0);
     atomic_init(&b->highest, 0);

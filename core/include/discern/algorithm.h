@@ -143,6 +143,12 @@ typedef struct dn_fit_input {
     size_t n_source_rows;
 } dn_fit_input;
 
+/* What is known of a fit before there are rows: what its memory is reckoned from. */
+typedef struct dn_fit_shape {
+    size_t n_rows, n_features, n_classes, n_slots;
+    double n_entries; /* that are stored, of all rows, when they are sparse; INFINITY: rows are dense */
+} dn_fit_shape;
+
 enum dn_algorithm_flags {
     DN_ALGORITHM_TARGET = 1,        /* needs a target column; without it the method learns what rows are like, and tells outliers */
     DN_ALGORITHM_PROBABILITIES = 2, /* scores are log-odds: they become probabilities (decision.h) */
@@ -176,7 +182,7 @@ struct dn_algorithm {
     /* dn_params_encoding's; NULL: nothing to ask. */
     dn_status (*encoding)(const dn_params *params, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err);
     /* Working memory of a fit in bytes, beside the rows. */
-    double (*memory)(const dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
+    double (*memory)(const dn_params *params, const dn_fit_shape *shape);
     /* Leaves a machine for all n_classes (two of them when called for one of several machines): *out, taken by the caller, and *report untouched on failure. */
     dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err);
     /* All machines of a decision at once, where they share work (rows of a kernel): machines [n] and reports [n], {0} at first, filled in on success. `input` has all classes. `together` says

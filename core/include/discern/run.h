@@ -16,6 +16,10 @@ typedef struct dn_allocator {
     void (*release)(void *ctx, void *memory);  /* NULL is allowed */
     void *ctx;
     bool budgeted; /* a refusal is reported as DN_ERR_BUDGET instead of DN_ERR_MEMORY */
+    /* Counts memory that does not come from here but belongs to the run's work: a model's, which outlives it. false: over the budget. Then: it is gone, or a result that is the caller's. From any
+     * thread. NULL, both of them: such memory is not counted. */
+    bool (*hold)(void *ctx, size_t size);
+    void (*let_go)(void *ctx, size_t size);
 } dn_allocator;
 
 /* One report of a running training. */
@@ -81,6 +85,9 @@ bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);
  * first: several such arrays one after the other take their time. */
 DN_MUST_USE dn_status dn_run_alloc(const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);
 void dn_run_free(const dn_run *run, void *memory);
+/* Counts bytes that the caller is about to take from elsewhere (dn_allocator.hold): a refusal is an error as of dn_run_alloc. */
+DN_MUST_USE dn_status dn_run_hold(const dn_run *run, size_t bytes, const char *what, dn_error *err);
+void dn_run_let_go(const dn_run *run, size_t bytes);
 
 /* The one order in which partial sums are added: a binary counter. Leaves 0, 1, 2 … are pushed in order; equal levels are merged at once,
  * what remains is merged from the last to the first at the end. Level l of leaf i covers blocks [i·2^l, (i+1)·2^l). A parallel sum computes

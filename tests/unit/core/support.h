@@ -359,6 +359,7 @@ struct memory {
     size_t count;   /* allocations asked for */
     size_t fail_at; /* the one (from 1) that fails; 0: none */
     size_t left;    /* bytes of the budget; SIZE_MAX: no budget */
+    size_t held;    /* bytes that were counted, and are not yet let go */
 };
 
 static inline void *memory_allocate(void *ctx, size_t size) {
@@ -376,8 +377,27 @@ static inline void memory_release(void *ctx, void *p) {
     free(p);
 }
 
+static inline bool memory_hold(void *ctx, size_t size) {
+    struct memory *m = ctx;
+    if (++m->count == m->fail_at || size > m->left)
+        return false;
+    m->held += size;
+    return true;
+}
+
+static inline void memory_let_go(void *ctx, size_t size) {
+    struct memory *m = ctx;
+    assert_true(size <= m->held);
+    m->held -= size;
+}
+
 static inline dn_allocator memory_allocator(struct memory *m, bool budgeted) {
-    return (dn_allocator){memory_allocate, memory_release, m, budgeted};
+    return (dn_allocator){memory_allocate, memory_release, m, budgeted, memory_hold, memory_let_go};
+}
+
+/* What a fit to dense rows is said to take. */
+static inline double foretold_memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+    return p->algorithm->memory(p, &(dn_fit_shape){n_rows, n_features, n_classes, n_slots, (double)INFINITY});
 }
 
 /* ---- a fit without tables -------------------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,9 @@ typedef struct chunked_column {
 } chunked_column;
 
 #define CHUNKED_SLOTS 4
+#ifndef CHUNKED_COLUMNS
 #define CHUNKED_COLUMNS 64
+#endif
 typedef struct chunked {
     dn_table_source source; /* first */
     const chunked_column *data;

@@ -584,7 +584,7 @@ static void bytes_of_rows(void **unused) {
     lists_source(t, t->columns, L_COLUMNS, 2, &source);
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         struct counted counted = {0};
-        const dn_allocator allocator = {counted_allocate, counted_release, &counted, true};
+        const dn_allocator allocator = {.allocate = counted_allocate, .release = counted_release, .ctx = &counted, .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         dn_rows *rows = NULL;

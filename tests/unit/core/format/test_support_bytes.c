@@ -240,7 +240,7 @@ static void features_that_take_no_bytes(void **state) {
     dn_model *model, *back;
     void *bytes;
     size_t size;
-    OK(dni_support_new(&kernel, 1, 1, &support, NULL));
+    OK(dni_support_new(&kernel, 1, 1, NULL, &support, NULL));
     dni_support_add(support, dn_matrix_csr(start, &col, &one, 1, kernel.n_features));
     OK(dni_support_end(support, NULL));
     if (machine == NULL)

@@ -281,14 +281,14 @@ static inline void peak_release(void *ctx, void *memory) {
 
 static inline void check_memory(const struct csv *t, const dn_params *p) {
     double peak[2] = {0};
-    dn_allocator allocator = {peak_allocate, peak_release, peak, false};
+    dn_allocator allocator = {.allocate = peak_allocate, .release = peak_release, .ctx = peak, .budgeted = false};
     dn_run run = dn_run_default();
     run.allocator = &allocator;
     dn_rows *rows;
     struct fit fit;
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
     OK(fit_rows(rows, t->K, p, &run, &fit, NULL));
-    double announced = p->algorithm->memory(p, t->n, t->d, t->K, 1);
+    double announced = foretold_memory(p, t->n, t->d, t->K, 1);
     double machine = 8 * (double)dni_machine_numbers(&fit.out);
     if (!(peak[1] + machine <= announced))
         fail_msg("%g bytes of work and %g of the machine, %g announced", peak[1], machine, announced);

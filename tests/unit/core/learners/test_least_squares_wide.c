@@ -220,9 +220,9 @@ static void many_columns(void **state) {
     const char *const solvers[] = {"auto", "gradient_descent", "closed_form"};
     for (size_t s = 0; s < 3; s++) {
         dn_params *p = squares_params(solvers[s], 1e-2);
-        double foretold = p->algorithm->memory(p, N, D, 3, 1);
+        double foretold = foretold_memory(p, N, D, 3, 1);
         struct meter meter = {0};
-        dn_allocator allocator = {meter_allocate, meter_release, &meter, false};
+        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         struct fit fit;
@@ -263,7 +263,7 @@ static void chosen_by_shape(void **state) {
     }
     /* what only overflows says so: no estimate is below the truth */
     dn_params *p = squares_params("closed_form", 1e-3);
-    assert_true(p->algorithm->memory(p, SIZE_MAX, UINT32_MAX, 1000, 64) > 1e20);
+    assert_true(foretold_memory(p, SIZE_MAX, UINT32_MAX, 1000, 64) > 1e20);
     dn_params_free(p);
 }
 

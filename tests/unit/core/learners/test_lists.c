@@ -281,7 +281,7 @@ static void within_a_budget(void **unused) {
             const size_t n_features = 2 + LISTS_WIDTH + 4 + (s == 1 ? 3000 : LISTS_WORDS), slots = way == 0 ? 1 : CHUNKED_SLOTS;
             const double bytes = dn_train_memory(&request, LISTS_ROWS, n_features, 2, slots);
             struct budget budget = {way < 2 ? (size_t)1 << 40 : (size_t)bytes, SIZE_MAX};
-            const dn_allocator allocator = {budget_allocate, budget_release, &budget, true};
+            const dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
             dn_run run = way == 0 ? dn_run_default() : scattered_run();
             run.allocator = &allocator;
             dn_train_result r = train(&request, &run);
@@ -337,7 +337,7 @@ static void room_for_words(void **unused) {
         request.different_words = ROWS * WORDS;
         const double bytes = dn_train_memory(&request, ROWS, 500, 2, slots);
         struct budget budget = {(size_t)bytes, SIZE_MAX};
-        const dn_allocator allocator = {budget_allocate, budget_release, &budget, true};
+        const dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
         dn_run run = slots == 1 ? dn_run_default() : scattered_run();
         run.allocator = &allocator;
         dn_train_result r = train(&request, &run);

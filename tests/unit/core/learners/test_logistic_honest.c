@@ -192,13 +192,13 @@ static void second_look_behaves(void **state) {
         dn_params *p = params_of(solvers[s], 0);
         OK(dn_params_set_number(p, "max_iterations", 3, NULL));
         struct meter meter = {0};
-        dn_allocator allocator = {meter_allocate, meter_release, &meter, false};
+        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
         struct polls polls = {0};
         dn_run run = polls_run(&polls);
         run.allocator = &allocator;
         struct fit fit;
         OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
-        assert_true((double)meter.most <= p->algorithm->memory(p, t.n, t.d, 3, 1));
+        assert_true((double)meter.most <= foretold_memory(p, t.n, t.d, 3, 1));
         fit_done(&fit);
         assert_int_equal(meter.now, 0);
         size_t all = polls.n;

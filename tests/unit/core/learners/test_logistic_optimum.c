@@ -276,12 +276,12 @@ static void memory_is_foretold(void **state) {
                 dn_rows *rows;
                 OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, d), t->target, NULL, &rows, NULL));
                 struct meter meter = {0};
-                dn_allocator allocator = {meter_allocate, meter_release, &meter, false};
+                dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
                 dn_run run = dn_run_default();
                 run.allocator = &allocator;
                 struct fit fit;
                 OK(fit_rows(rows, K, p, &run, &fit, NULL));
-                double foretold = p->algorithm->memory(p, t->n, d, K, 1);
+                double foretold = foretold_memory(p, t->n, d, K, 1);
                 if ((double)meter.most > foretold || foretold > 5 * (double)meter.most)
                     fail_msg("%s with %zu features: foretold %g, used %zu", solvers[s % 4], d, foretold, meter.most);
                 assert_int_equal(meter.now, 0);

@@ -143,9 +143,9 @@ static void memory_is_that_of_the_columns(void **state) {
         for (size_t i = 1; i < 3; i++) {
             dn_params *p = params_with(solvers[s], penalties[i], 1e-2);
             OK(dn_params_set_number(p, "max_iterations", 2, NULL));
-            double foretold = p->algorithm->memory(p, N, D, 3, 1);
+            double foretold = foretold_memory(p, N, D, 3, 1);
             struct meter meter = {0};
-            dn_allocator allocator = {meter_allocate, meter_release, &meter, false};
+            dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
             dn_run run = dn_run_default();
             run.allocator = &allocator;
             struct fit fit;
@@ -165,7 +165,7 @@ static void pairs_have_a_limit(void **state) {
     for (size_t s = 0; s < 4; s++)
         for (size_t i = 1; i < 3; i++) {
             dn_params *p = params_with(own[s], penalties[i], 1e-3);
-            double foretold = p->algorithm->memory(p, 50000, 100000, 20, 2);
+            double foretold = foretold_memory(p, 50000, 100000, 20, 2);
             assert_true(foretold < 800.0 * (1 << 20) && foretold > 100.0 * (1 << 20));
             dn_params_free(p);
         }

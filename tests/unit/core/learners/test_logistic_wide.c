@@ -101,9 +101,9 @@ static void no_matrix_is_made(void **state) {
     struct problem t = problem_sparse(60, 20000, 2, WORDS);
     for (size_t i = 0; i < 3; i++) {
         dn_params *p = params_with("newton", penalties[i], 1e-2);
-        double foretold = p->algorithm->memory(p, t.n, t.d, 2, 1);
+        double foretold = foretold_memory(p, t.n, t.d, 2, 1);
         struct meter meter = {0};
-        dn_allocator allocator = {meter_allocate, meter_release, &meter, false};
+        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         struct fit fit;

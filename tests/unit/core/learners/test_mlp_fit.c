@@ -380,10 +380,10 @@ static void stops_and_memory(void **state) {
             assert_int_equal(memory.live, 0);
         }
         struct meter meter = {0};
-        const dn_allocator metered = {meter_allocate, meter_release, &meter, true};
+        const dn_allocator metered = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = true};
         run.allocator = &metered;
         OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
-        assert_true((double)meter.most <= p->algorithm->memory(p, 200, 4, 3, 1));
+        assert_true((double)meter.most <= foretold_memory(p, 200, 4, 3, 1));
         assert_int_equal(meter.now, 0);
         fit_done(&fit);
         dn_params_free(p);

@@ -348,12 +348,12 @@ static void memory_and_stop(void **state) {
         }
         assert_true(stops >= 10); /* once a block and once a pass at least */
         struct peak peak = {0};
-        dn_allocator allocator = {peak_allocate, peak_release, &peak, true};
+        dn_allocator allocator = {.allocate = peak_allocate, .release = peak_release, .ctx = &peak, .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         struct fit fit = {0};
         OK(fit_rows(rows, 2, p, &run, &fit, NULL));
-        assert_true(peak.live == 0 && peak.most > 0 && (double)peak.most <= p->algorithm->memory(p, 4, 2, 2, 1));
+        assert_true(peak.live == 0 && peak.most > 0 && (double)peak.most <= foretold_memory(p, 4, 2, 2, 1));
         fit_done(&fit);
         dn_rows_free(rows);
         dn_params_free(p);

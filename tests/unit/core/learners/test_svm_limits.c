@@ -106,7 +106,7 @@ static void memory(void **state) {
         }
         assert_true(failures >= 8);
         struct meter meter = {0};
-        dn_allocator allocator = {meter_allocate, meter_release, &meter, true};
+        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         struct fit fit = {0};

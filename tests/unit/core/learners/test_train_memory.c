@@ -98,7 +98,7 @@ static void estimate(void **state) {
         request.validation = request.folds == 0 ? table->source : NULL;
         double bytes = dn_train_memory(&request, t->n, 5, 4, 1);
         struct budget budget = {.left = (size_t)bytes};
-        dn_allocator allocator = {budget_allocate, budget_release, &budget, true};
+        dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         dn_train_result r = train(&request, &run);
@@ -127,7 +127,7 @@ static void ranked_when_it_fits(void **state) {
     size_t n_missing = 0, n_whole = 0;
     for (double factor = 1; factor < 2.5; factor *= 1.05) {
         struct budget budget = {.left = (size_t)(factor * bytes)};
-        dn_allocator allocator = {budget_allocate, budget_release, &budget, true};
+        dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         dn_train_result r = train(&request, &run);

@@ -29,8 +29,8 @@ static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *o
     return DN_OK;
 }
 
-static double memory(const dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    (void)params, (void)n_rows, (void)n_features, (void)n_classes, (void)n_slots;
+static double memory(const dn_params *params, const dn_fit_shape *shape) {
+    (void)params, (void)shape;
     return 8;
 }
 

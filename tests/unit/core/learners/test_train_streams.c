@@ -74,7 +74,7 @@ static void budget_release(void *ctx, void *memory) {
 
 static void *model_of(const dn_train_request *request, size_t budget, const char *rows, size_t *out_size) {
     size_t left = budget;
-    const dn_allocator allocator = {budget_allocate, budget_release, &left, true};
+    const dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &left, .budgeted = true};
     dn_run run = dn_run_default();
     dn_train_result r;
     dn_error err = {0};

@@ -66,7 +66,7 @@ static inline dn_support *km_support(const struct km_rows *r, const dn_kernel *k
     size_t n_entries = 0;
     for (size_t i = 0; r->encoded.kind == DN_CSR && i < KM_SUPPORT; i++)
         n_entries += r->encoded.row_start[2 * i + 1] - r->encoded.row_start[2 * i];
-    OK(dni_support_new(kernel, KM_SUPPORT, r->encoded.kind == DN_CSR ? n_entries : SIZE_MAX, &support, NULL));
+    OK(dni_support_new(kernel, KM_SUPPORT, r->encoded.kind == DN_CSR ? n_entries : SIZE_MAX, NULL, &support, NULL));
     for (size_t i = 0; i < KM_SUPPORT; i++)
         dni_support_add(support, dn_matrix_rows(r->encoded, 2 * i, 1));
     OK(dni_support_end(support, NULL));

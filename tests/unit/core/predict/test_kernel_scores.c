@@ -226,7 +226,7 @@ static void without_support_vectors(void **state) {
     dn_machine *machine = xcalloc(1, sizeof *machine);
     dn_model *model;
     double g[KM_ROWS];
-    OK(dni_support_new(&kernel, 0, 0, &support, NULL));
+    OK(dni_support_new(&kernel, 0, 0, NULL, &support, NULL));
     OK(dni_support_end(support, NULL));
     OK(dni_kernel_machine_new(support, 0, machine, NULL));
     dni_support_unref(support);
