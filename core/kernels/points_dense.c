@@ -58,7 +58,7 @@ static double memory(const dni_rows_shape *shape) {
 }
 
 static double work_memory(const dni_rows_shape *shape) {
-    return fmax(sizeof(double) * shape->d * (1 + DNI_QUERIES + DNI_QUERIES / 2), dni_bits_work_memory(shape));
+    return fmax(sizeof(double) * shape->d * (1 + 1.5 * DNI_QUERIES), dni_bits_work_memory(shape));
 }
 
 static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {

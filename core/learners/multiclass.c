@@ -1,5 +1,6 @@
 /* One versus rest and one versus one. Every machine is a fit of the algorithm to two classes, in the order of decision.h, with the run's seed. */
 #include "learners/multiclass.h"
+#include "learners/report.h"
 #include "learners/share.h"
 #include "predict/model.h"
 
@@ -52,7 +53,30 @@ dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------------------------------------- */
+/* The reports of a decision's machines, while they come in. */
+struct telling {
+    const dni_training_set *set;
+    dn_decision decision;
+    dn_report *report;            /* of all */
+    size_t n_told, n_unconverged; /* machines */
+};
+
+/* Makes room for one more, in the place of the last that has converged. false: it is not told of. */
+static bool make_room(const dn_report *own, dn_report *report) {
+    size_t last = report->n_parts;
+    if (report->n_parts < DN_MAX_PARTS)
+        return true;
+    while (last > 0 && !report->parts[last - 1].converged)
+        last--;
+    if (own->converged || last == 0)
+        return false;
+    dni_report_drop_part(report, last - 1);
+    return true;
+}
+
 static dn_status add_part(dn_report *own, size_t negative, size_t positive, dn_report *report, dn_error *err) {
+    if (!make_room(own, report))
+        return DN_OK;
     dn_detail *details = malloc((own->n_details + 1) * sizeof *details);
     if (details == NULL)
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the report of a machine");
@@ -73,13 +97,42 @@ static void add_warnings(const dni_training_set *set, const dn_report *own, size
     }
 }
 
-static void add_totals(const dn_report *own, dn_report *report) {
-    report->converged = report->n_parts == 0 ? own->converged : report->converged && own->converged;
+static void add_totals(const dn_report *own, bool first, dn_report *report) {
+    report->converged = first ? own->converged : report->converged && own->converged;
     if (report->stop_reason == NULL || !own->converged)
         report->stop_reason = own->stop_reason;
     report->iterations += own->iterations;
     report->objective += own->objective;
-    report->gradient_norm = report->n_parts == 0 ? own->gradient_norm : fmax(report->gradient_norm, own->gradient_norm);
+    report->gradient_norm = first ? own->gradient_norm : fmax(report->gradient_norm, own->gradient_norm);
+}
+
+/* Machine i's report becomes a part of that of all. */
+static dn_status tell(void *ctx, size_t i, dn_report *own, dn_error *err) {
+    struct telling *t = ctx;
+    size_t negative, positive;
+    dn_decision_machine(t->decision, t->set->n_classes, i, &negative, &positive);
+    add_totals(own, t->n_told == 0, t->report);
+    add_warnings(t->set, own, negative, positive, t->report);
+    t->n_told++;
+    t->n_unconverged += !own->converged;
+    dn_status status = add_part(own, negative, positive, t->report, err);
+    dn_report_done(own);
+    return status;
+}
+
+static dn_status make_parts(size_t n, dn_report *report, dn_error *err) {
+    report->parts = calloc(n < DN_MAX_PARTS ? n : DN_MAX_PARTS, sizeof *report->parts);
+    return report->parts != NULL ? DN_OK : dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of %zu machines", n);
+}
+
+static void end_telling(const struct telling *t) {
+    const size_t shown = t->report->n_parts;
+    dn_report_number(t->report, "n_machines", (double)t->n_told);
+    if (shown == t->n_told)
+        return;
+    dn_report_number(t->report, "machines_omitted", (double)(t->n_told - shown));
+    dn_report_number(t->report, "machines_not_converged", (double)t->n_unconverged);
+    dn_report_text(t->report, "machines_shown", "%zu of %zu, those that have not converged before all others", shown, t->n_told);
 }
 
 /* ---- fitting -------------------------------------------------------------------------------------------------------------------------- */
@@ -102,11 +155,12 @@ static dn_status two_class_params(const dni_training_set *set, size_t negative, 
     return status;
 }
 
-static dn_status fit_one(const dni_training_set *set, const dn_rows *base, dn_decision decision, size_t i, size_t n, const dn_run *run,
-                         dn_machine *out, dn_report *report, dn_error *err) {
+static dn_status fit_one(struct telling *telling, const dn_rows *base, size_t i, size_t n, const dn_run *run, dn_machine *out,
+                         dn_error *err) {
+    const dni_training_set *set = telling->set;
     size_t negative, positive;
     dn_rows *rows = NULL;
-    dn_decision_machine(decision, set->n_classes, i, &negative, &positive);
+    dn_decision_machine(telling->decision, set->n_classes, i, &negative, &positive);
     dn_params *params;
     dn_status status = two_class_params(set, negative, positive, &params, err);
     if (status != DN_OK)
@@ -127,30 +181,22 @@ static dn_status fit_one(const dni_training_set *set, const dn_rows *base, dn_de
                           .class_names = names};
     dni_share share;
     dni_share_init(&share, run, i, n);
-    dni_share_machine(&share, report->iterations);
+    dni_share_machine(&share, telling->report->iterations);
     dn_report own = {0};
     status = set->params->algorithm->fit(&input, &share.run, out, &own, err);
     dn_rows_free(rows);
     dn_params_free(params);
-    if (status != DN_OK)
-        return status;
-    add_totals(&own, report);
-    add_warnings(set, &own, negative, positive, report);
-    status = add_part(&own, negative, positive, report, err);
-    dn_report_done(&own);
-    return status;
+    return status == DN_OK ? tell(telling, i, &own, err) : status;
 }
 
 static dn_status fit_many(const dni_training_set *set, const dn_rows *rows, dn_decision decision, size_t n, const dn_run *run,
                           dn_machine *machines, dn_report *report, dn_error *err) {
-    report->parts = calloc(n, sizeof *report->parts);
-    if (report->parts == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of %zu machines", n);
-    dn_status status = DN_OK;
+    struct telling telling = {.set = set, .decision = decision, .report = report};
+    dn_status status = make_parts(n, report, err);
     for (size_t i = 0; i < n && status == DN_OK; i++)
-        status = fit_one(set, rows, decision, i, n, run, &machines[i], report, err);
+        status = fit_one(&telling, rows, i, n, run, &machines[i], err);
     if (status == DN_OK)
-        dn_report_number(report, "n_machines", (double)n);
+        end_telling(&telling);
     return status;
 }
 
@@ -180,26 +226,13 @@ static dn_status fit_together(const dni_training_set *set, const dn_rows *rows, 
                                 .class_names = set->class_names,
                                 .role = set->role,
                                 .n_source_rows = set->source->n_rows};
-    dn_report *reports = calloc(n, sizeof *reports);
-    report->parts = calloc(n, sizeof *report->parts);
-    if (reports == NULL || report->parts == NULL) {
-        free(reports);
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of %zu machines", n);
-    }
-    dn_status status = set->params->algorithm->fit_together(&input, decision, run, machines, reports, err);
-    for (size_t i = 0; i < n; i++) {
-        size_t negative, positive;
-        dn_decision_machine(decision, set->n_classes, i, &negative, &positive);
-        if (status == DN_OK) {
-            add_totals(&reports[i], report);
-            add_warnings(set, &reports[i], negative, positive, report);
-            status = add_part(&reports[i], negative, positive, report, err);
-        }
-        dn_report_done(&reports[i]);
-    }
-    free(reports);
+    struct telling telling = {.set = set, .decision = decision, .report = report};
+    const dn_report_taker taker = {tell, &telling};
+    dn_status status = make_parts(n, report, err);
     if (status == DN_OK)
-        dn_report_number(report, "n_machines", (double)n);
+        status = set->params->algorithm->fit_together(&input, decision, run, machines, &taker, err);
+    if (status == DN_OK)
+        end_telling(&telling);
     return status;
 }
 

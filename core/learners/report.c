@@ -24,11 +24,20 @@ static void free_lists(dn_detail *details, size_t n) {
     }
 }
 
+static void free_part(dn_report_part *part) {
+    free_lists(part->details, part->n_details);
+    free(part->details);
+}
+
+void dni_report_drop_part(dn_report *report, size_t i) {
+    free_part(&report->parts[i]);
+    report->n_parts--;
+    memmove(report->parts + i, report->parts + i + 1, (report->n_parts - i) * sizeof *report->parts);
+}
+
 void dn_report_done(dn_report *report) {
-    for (size_t i = 0; i < report->n_parts; i++) {
-        free_lists(report->parts[i].details, report->parts[i].n_details);
-        free(report->parts[i].details);
-    }
+    for (size_t i = 0; i < report->n_parts; i++)
+        free_part(&report->parts[i]);
     free(report->parts);
     free_lists(report->details, report->n_details);
     report->parts = NULL;

@@ -4,6 +4,9 @@
 
 #include <discern/algorithm.h>
 
+/* Part i is told of no more; those behind it move up. */
+void dni_report_drop_part(dn_report *report, size_t i);
+
 /* A name cut to the room, between characters of UTF-8. */
 void dni_copy_name(const char *name, char out[DN_FIELD_SIZE]);
 /* Name of encoded feature j ("sex=female"; "#3" without an encoder), cut to the room. */

@@ -202,16 +202,25 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
                          : dni_svm_linear_memory(&o, shape->n_rows, shape->n_features, shape->n_slots);
 }
 
+static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *err) {
+    (void)i;
+    (void)err;
+    *(dn_report *)ctx = *report;
+    *report = (dn_report){0};
+    return DN_OK;
+}
+
 static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
-    return by_smo(input->params, &o) ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, report, err)
+    const dn_report_taker taker = {take_report, report};
+    return by_smo(input->params, &o) ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, &taker, err)
                                      : dni_svm_linear_fit(input, &o, run, out, report, err);
 }
 
-static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines, dn_report *reports,
-                              dn_error *err) {
+static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines,
+                              const dn_report_taker *taker, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
-    return dni_svm_kernel_fit(input, decision, &o, run, machines, reports, err);
+    return dni_svm_kernel_fit(input, decision, &o, run, machines, taker, err);
 }
 
 const dn_algorithm dni_algorithm_svm = {

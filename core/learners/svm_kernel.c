@@ -113,8 +113,22 @@ static void done(dni_svm_fit *f) {
     dni_svm_points_done(&f->points);
 }
 
+/* The reports, one after the other: each of thousands is long. */
+static dn_status tell_of_parts(const dni_svm_fit *f, dn_machine *machines, size_t n_support, const dn_report_taker *taker, dn_error *err) {
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < f->n_parts && status == DN_OK; i++) {
+        dn_report report = {0};
+        dni_svm_part_report(f, &f->parts[i], n_support, &report);
+        status = taker->take(taker->ctx, i, &report, err);
+        dn_report_done(&report);
+    }
+    for (size_t i = 0; i < f->n_parts && status != DN_OK; i++)
+        dn_machine_done(&machines[i]);
+    return status;
+}
+
 dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision, const dni_svm_options *options, const dn_run *run,
-                             dn_machine *machines, dn_report *reports, dn_error *err) {
+                             dn_machine *machines, const dn_report_taker *taker, dn_error *err) {
     dni_svm_fit f = {.input = input, .options = options, .run = run, .decision = decision};
     size_t n_support = 0;
     dn_status status = prepare(&f, err);
@@ -124,8 +138,8 @@ dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision, co
         dni_kernel_fit_forget(&f.prepared, &f.points, &f.gram);
         status = dni_svm_machines(&f, machines, &n_support, err);
     }
-    for (size_t i = 0; i < f.n_parts && status == DN_OK; i++)
-        dni_svm_part_report(&f, &f.parts[i], n_support, &reports[i]);
+    if (status == DN_OK)
+        status = tell_of_parts(&f, machines, n_support, taker, err);
     done(&f);
     return status;
 }

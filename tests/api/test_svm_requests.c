@@ -257,6 +257,24 @@ static void a_kernel_that_is_not_positive_semidefinite(void **state) {
     assert_non_null(strstr(details, "\"certified\": false"));
 }
 
+/* Of very many machines a job says how many there are, and tells of as many as can be read; the weights have all. */
+static void many_machines_are_not_all_told_of(void **state) {
+    (void)state;
+    enum { CLASSES = 18, MACHINES = CLASSES * (CLASSES - 1) / 2, TOLD = 128 };
+    char *csv = keep(malloc(4096), free);
+    size_t size = (size_t)sprintf(csv, "x,y,class\n");
+    for (size_t i = 0; i < (size_t)3 * CLASSES; i++)
+        size += (size_t)sprintf(csv + size, "%zu,%zu,c%02zu\n", i % CLASSES * 7 % CLASSES, i % CLASSES + i % 2, i % CLASSES);
+    status_check(call_upload("/v1/datasets/many", csv), 201);
+    const struct response *r = job_train("{'model':'many','dataset':'many','target':'class','algorithm':'svm','params':{'kernel':'rbf'}}");
+    assert_int_equal(json_array_size(value_at(r, "/result/details/pairs")), TOLD);
+    assert_int_equal(whole_at(r, "/result/details/n_machines"), MACHINES);
+    assert_int_equal(whole_at(r, "/result/details/machines_omitted"), MACHINES - TOLD);
+    assert_int_equal(whole_at(r, "/result/details/machines_not_converged"), 0);
+    r = status_check(call_get("/v1/models/many/weights"), 200);
+    assert_int_equal(json_array_size(value_at(r, "/machines")), MACHINES);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static void memory_is_reckoned_beforehand(void **state) {
@@ -387,6 +405,7 @@ int main(void) {
         TEST(a_precomputed_kernel_is_square),
         TEST(a_precomputed_kernel_is_symmetric),
         TEST(a_kernel_that_is_not_positive_semidefinite),
+        TEST(many_machines_are_not_all_told_of),
         TEST(memory_is_reckoned_beforehand),
         TEST(outliers_have_no_target),
         TEST(outliers_are_counted),

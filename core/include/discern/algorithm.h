@@ -106,6 +106,8 @@ typedef struct dn_report_part {
     size_t n_details;
 } dn_report_part;
 
+/* Of more machines than this the first are told of, those that have not converged before all others. */
+#define DN_MAX_PARTS 128
 #define DN_MAX_DETAILS 32
 #define DN_MAX_WARNINGS 16
 /* How a fit ended. {0} before; dn_report_done afterwards. */
@@ -119,9 +121,15 @@ typedef struct dn_report {
     size_t n_details;
     char warnings[DN_MAX_WARNINGS][DN_MESSAGE_SIZE];
     size_t n_warnings;
-    dn_report_part *parts; /* [n_parts] of a model of several machines, malloc'ed; NULL otherwise */
+    dn_report_part *parts; /* [n_parts], at most DN_MAX_PARTS, of a model of several machines, malloc'ed; NULL otherwise */
     size_t n_parts;
 } dn_report;
+
+/* Takes the report of machine i and leaves it empty; called for 0, 1 … in order. */
+typedef struct dn_report_taker {
+    dn_status (*take)(void *ctx, size_t i, dn_report *report, dn_error *err);
+    void *ctx;
+} dn_report_taker;
 void dn_report_done(dn_report *report);                                          /* frees the parts */
 void dn_report_warn(dn_report *report, const char *format, ...) DN_PRINTF(2, 3); /* beyond the maximum: dropped */
 void dn_report_number(dn_report *report, const char *name, double value);
@@ -185,11 +193,11 @@ struct dn_algorithm {
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
     /* Leaves a machine for all n_classes (two of them when called for one of several machines): *out, taken by the caller, and *report untouched on failure. */
     dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err);
-    /* All machines of a decision at once, where they share work (rows of a kernel): machines [n] and reports [n], {0} at first, filled in on success. `input` has all classes. `together` says
+    /* All machines of a decision at once, where they share work (rows of a kernel): machines [n], {0} at first, filled in on success, and their reports. `input` has all classes. `together` says
      * whether it is to be called for these parameters and more than two classes; NULL: `fit` is called for each machine. */
     bool (*together)(const dn_params *params);
-    dn_status (*fit_together)(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines, dn_report *reports,
-                              dn_error *err);
+    dn_status (*fit_together)(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines,
+                              const dn_report_taker *taker, dn_error *err);
 };
 
 /* The registry, in the catalogue's order. */

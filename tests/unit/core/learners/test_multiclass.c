@@ -1,6 +1,8 @@
 /* Many classes by machines of two: each machine is what its two classes alone would give, the rules between them, reports, bytes, memory. */
 #include "unit/core/support.h"
 
+#include "predict/machine.h"
+
 struct way {
     const char *multiclass, *discriminants;
     dn_decision decision;
@@ -482,8 +484,69 @@ static void too_many_machines(void **state) {
     assert_non_null(strstr(err.message, "one_vs_rest"));
     OK(dn_params_set_word(p, "multiclass", "one_vs_rest", NULL));
     result = train(&request, &run);
-    assert_int_equal(result.report.n_parts, 142);
+    assert_int_equal(result.report.n_parts, DN_MAX_PARTS);
     assert_int_equal(result.report.n_warnings, DN_MAX_WARNINGS); /* more are not kept */
+    dn_train_result_done(&result);
+    dn_params_free(p);
+    table_free(table);
+    csv_free(t);
+}
+
+/* A method that converges for some of its machines. */
+static size_t n_fits;
+
+static dn_status fit_some(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+    (void)run;
+    OK(dni_machine_new(DN_MACHINE_LINEAR, 2, input->rows->n_cols, DN_COVARIANCE_SHARED, false, out, err));
+    n_fits++;
+    *report = (dn_report){.converged = n_fits % 50 != 0, .stop_reason = n_fits % 50 == 0 ? "max_iterations" : "tolerance", .iterations = 2};
+    dn_report_list(report, "numbers", (const double[]){1, 2}, 2);
+    return DN_OK;
+}
+
+static double no_memory(const dn_params *params, const dn_fit_shape *shape) {
+    (void)params, (void)shape;
+    return 0;
+}
+
+/* Of very many machines the first are told of, and all that did not converge. */
+static void reports_of_many_machines(void **state) {
+    (void)state;
+    enum { CLASSES = 30, MACHINES = CLASSES * (CLASSES - 1) / 2 };
+    dn_algorithm some = *dn_algorithm_find("perceptron");
+    some.fit = fit_some;
+    some.memory = no_memory;
+    struct csv *t = csv_clouds(2 * CLASSES, 2, CLASSES);
+    struct table *table = table_of(t);
+    dn_params *p;
+    OK(dn_params_new(&some, &p, NULL));
+    OK(dn_params_set_word(p, "multiclass", "one_vs_one", NULL));
+    const dn_train_request request = table_request(t, table, p);
+    n_fits = 0;
+    dn_train_result result = train(&request, NULL);
+    const dn_report *report = &result.report;
+    size_t n_unconverged = 0;
+    assert_int_equal(n_fits, MACHINES);
+    assert_int_equal(report->n_parts, DN_MAX_PARTS);
+    for (size_t i = 0; i < report->n_parts; i++) {
+        const dn_report_part *part = &report->parts[i];
+        assert_true(i == 0 || report->parts[i - 1].negative < part->negative ||
+                    (report->parts[i - 1].negative == part->negative && report->parts[i - 1].positive < part->positive));
+        assert_true(part->n_details == 1 && part->details[0].n_list == 2);
+        n_unconverged += !part->converged;
+    }
+    assert_int_equal(n_unconverged, MACHINES / 50);
+    assert_false(report->converged);
+    assert_string_equal(report->stop_reason, "max_iterations");
+    assert_int_equal(report->iterations, 2 * MACHINES);
+    const char *const names[] = {"n_machines", "machines_omitted", "machines_not_converged"};
+    const double wanted[] = {MACHINES, MACHINES - DN_MAX_PARTS, MACHINES / 50};
+    for (size_t k = 0; k < 3; k++) {
+        size_t found = 0;
+        for (size_t i = 0; i < report->n_details; i++)
+            found += strcmp(report->details[i].name, names[k]) == 0 && report->details[i].number == wanted[k];
+        assert_int_equal(found, 1);
+    }
     dn_train_result_done(&result);
     dn_params_free(p);
     table_free(table);
@@ -545,6 +608,7 @@ int main(void) {
         cmocka_unit_test(threads_and_streams),
         cmocka_unit_test(progress),
         cmocka_unit_test(too_many_machines),
+        cmocka_unit_test(reports_of_many_machines),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -350,6 +350,13 @@ static void a_hard_margin(void **state) {
 }
 
 /* ---- many classes ------------------------------------------------------------------------------------------------------------------------- */
+static dn_status keep_report(void *ctx, size_t i, dn_report *report, dn_error *err) {
+    (void)err;
+    ((dn_report *)ctx)[i] = *report;
+    *report = (dn_report){0};
+    return DN_OK;
+}
+
 static void fit_all(const struct csv *t, const double *x, const dn_params *p, dn_decision decision, const dn_run *run, dn_machine *machines,
                     dn_report *reports) {
     dn_rows *rows;
@@ -357,7 +364,8 @@ static void fit_all(const struct csv *t, const double *x, const dn_params *p, dn
     dn_error_clear(&err);
     OK(dn_rows_from_matrix(dn_matrix_dense(x, t->n, t->d), t->target, NULL, &rows, NULL));
     const dn_fit_input input = {.rows = rows, .n_classes = t->K, .params = p};
-    if (p->algorithm->fit_together(&input, decision, run, machines, reports, &err) != DN_OK)
+    const dn_report_taker taker = {keep_report, reports};
+    if (p->algorithm->fit_together(&input, decision, run, machines, &taker, &err) != DN_OK)
         fail_msg("%s", err.message);
     dn_rows_free(rows);
 }
