@@ -18,31 +18,21 @@ const char *const dni_kernel_type_meanings[] = {
     "the columns are the kernel's values: row i has K(x_i, x_j) in column j",
     NULL};
 #define EDIT "{\"type\": \"distance\", \"metric\": \"edit\"}"
-const char *const dni_kernel_type_synonyms[] = {"gaussian",
-                                                "rbf",
-                                                "gauss",
-                                                "rbf",
-                                                "radial",
-                                                "rbf",
-                                                "squaredexponential",
-                                                "rbf",
-                                                "tanh",
-                                                "sigmoid",
-                                                "edit",
-                                                EDIT,
-                                                "levenshtein",
-                                                EDIT,
-                                                "string",
-                                                EDIT,
-                                                "laplacian",
-                                                "{\"type\": \"distance\", \"metric\": \"manhattan\"}",
-                                                "words",
-                                                "shared_words",
-                                                "paths",
-                                                "shared_paths",
-                                                "graph",
-                                                "shared_paths",
-                                                NULL};
+const dn_synonym dni_kernel_type_synonyms[] = {
+    {"gaussian", "rbf"},
+    {"gauss", "rbf"},
+    {"radial", "rbf"},
+    {"squaredexponential", "rbf"},
+    {"tanh", "sigmoid"},
+    {"edit", EDIT},
+    {"levenshtein", EDIT},
+    {"string", EDIT},
+    {"laplacian", "{\"type\": \"distance\", \"metric\": \"manhattan\"}"},
+    {"words", "shared_words"},
+    {"paths", "shared_paths"},
+    {"graph", "shared_paths"},
+    {NULL, NULL},
+};
 const char *const dni_kernel_metric_meanings[] = {
     "|x - z|",
     "the sum of |x_j - z_j|",
@@ -50,9 +40,10 @@ const char *const dni_kernel_metric_meanings[] = {
     "1 - x'z/(|x| |z|)",
     "of two texts, the characters to be changed, added or left out (Levenshtein): not positive semidefinite",
     NULL};
-const char *const dni_kernel_metric_synonyms[] = {"l1",        "manhattan", "cityblock",   "manhattan", "taxicab",
-                                                  "manhattan", "l2",        "euclidean",   "linf",      "chebyshev",
-                                                  "maximum",   "chebyshev", "levenshtein", "edit",      NULL};
+const dn_synonym dni_kernel_metric_synonyms[] = {
+    {"l1", "manhattan"},   {"cityblock", "manhattan"}, {"taxicab", "manhattan"}, {"l2", "euclidean"},
+    {"linf", "chebyshev"}, {"maximum", "chebyshev"},   {"levenshtein", "edit"},  {NULL, NULL},
+};
 const char *const dni_kernel_covariances[] = {"estimated", NULL};
 const char *const dni_kernel_covariance_meanings[] = {"that of the training rows", NULL};
 

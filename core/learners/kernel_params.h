@@ -6,8 +6,8 @@
 #include <discern/algorithm.h>
 
 /* Rows of a parameter table. */
-extern const char *const dni_kernel_type_meanings[], *const dni_kernel_type_synonyms[];
-extern const char *const dni_kernel_metric_meanings[], *const dni_kernel_metric_synonyms[];
+extern const char *const dni_kernel_type_meanings[], *const dni_kernel_metric_meanings[];
+extern const dn_synonym dni_kernel_type_synonyms[], dni_kernel_metric_synonyms[];
 extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_meanings[];
 #define DNI_KERNEL_NUMBER(id, text, other, low, open)                                                                                      \
     {                                                                                                                                      \

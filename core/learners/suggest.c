@@ -43,11 +43,11 @@ static bool is_slip(const struct letters *a, const struct letters *b) {
     return left <= 1 || (left == 2 && a->n == b->n && a->text[same] == b->text[same + 1] && a->text[same + 1] == b->text[same]);
 }
 
-const char *dni_suggest(const char *const *choices, const char *const *synonyms, const char *word) {
+const char *dni_suggest(const char *const *choices, const dn_synonym *synonyms, const char *word) {
     const struct letters given = letters_of(word);
-    for (size_t i = 0; synonyms != NULL && synonyms[i] != NULL; i += 2)
-        if (strcmp(synonyms[i], given.text) == 0)
-            return synonyms[i + 1];
+    for (size_t i = 0; synonyms != NULL && synonyms[i].word != NULL; i++)
+        if (strcmp(synonyms[i].word, given.text) == 0)
+            return synonyms[i].meant;
     for (int nearness = 0; given.n > 0 && nearness < 3; nearness++)
         for (size_t i = 0; choices[i] != NULL; i++) {
             const struct letters choice = letters_of(choices[i]);

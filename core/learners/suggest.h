@@ -2,8 +2,10 @@
 #ifndef DNI_LEARNERS_SUGGEST_H
 #define DNI_LEARNERS_SUGGEST_H
 
-/* The choice (NULL-terminated) that the word is but for its case, for what is no letter or digit, for its end, or for a slip of the pen; before that what `synonyms` (NULL: none; pairs of a word in small letters and what it
- * is called here, then NULL) say. NULL: nothing is near. */
-const char *dni_suggest(const char *const *choices, const char *const *synonyms, const char *word);
+#include <discern/algorithm.h>
+
+/* The choice (NULL-terminated) that the word is but for its case, for what is no letter or digit, for its end, or for a slip of the pen; before that what `synonyms` say (NULL: none).
+ * NULL: nothing is near. */
+const char *dni_suggest(const char *const *choices, const dn_synonym *synonyms, const char *word);
 
 #endif

@@ -14,6 +14,11 @@
 /* DN_PARAM_LIST: one of the choices, or a list of numbers each within the range. */
 typedef enum dn_param_type { DN_PARAM_NUMBER, DN_PARAM_INTEGER, DN_PARAM_BOOLEAN, DN_PARAM_CHOICE, DN_PARAM_LIST } dn_param_type;
 
+/* A word that others use, in small letters, and what it is here. */
+typedef struct dn_synonym {
+    const char *word, *meant;
+} dn_synonym;
+
 /* One parameter: forms, validation and documentation all come from this row. */
 typedef struct dn_param {
     const char *name;                   /* snake_case, the common names of ALGORITHMS.md */
@@ -23,11 +28,10 @@ typedef struct dn_param {
     double minimum, maximum;            /* closed unless open_*; ±INFINITY for none */
     const char *const *choices;         /* DN_PARAM_CHOICE, DN_PARAM_LIST: NULL-terminated */
     const char *const *choice_meanings; /* as long as choices */
-    const char *const
-        *synonyms;         /* words that others use, in small letters, each with what it is here, then NULL; NULL: none. For suggestions */
-    const char *hint;      /* what one may have meant who gives it where it does not apply, or NULL */
-    const char *word;      /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
-    const char *null_word; /* the word that JSON's null stands for ("hard" of C); NULL: null is as if it were not given */
+    const dn_synonym *synonyms;         /* of choices, for suggestions; the last has NULLs. NULL: none */
+    const char *hint;                   /* what one may have meant who gives it where it does not apply, or NULL */
+    const char *word;                   /* DN_PARAM_NUMBER/INTEGER: a word allowed instead of a number ("auto"), or NULL */
+    const char *null_word;              /* the word that JSON's null stands for ("hard" of C); NULL: null is as if it were not given */
     dn_param_type type;
     bool open_minimum, open_maximum;
     bool distribution; /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */

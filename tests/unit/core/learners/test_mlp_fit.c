@@ -308,8 +308,11 @@ static void parameters(void **state) {
     (void)state;
     double many[17];
     const double half[] = {3, 2.5};
-    dn_params *p = mlp_params("auto", half, 2);
-    refused(p, "layers", "2.5 at place 1");
+    dn_params *p = mlp_params("auto", NULL, 0);
+    dn_error err = {0};
+    assert_int_equal(dn_params_set_list(p, "layers", half, 2, &err), DN_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "a list of integers"));
+    assert_int_equal(err.row, 1);
     for (int i = 0; i < 17; i++)
         many[i] = 2;
     OK(dn_params_set_list(p, "layers", many, 17, NULL));
