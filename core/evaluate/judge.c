@@ -282,9 +282,11 @@ static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, 
             return status;
         const dn_prediction scores = {.scores = t->scores};
         size_t scored = dn_model_predict(t->model, dn_raw_part(rows->raw, t->model->n_inputs, first, n), t->work, &scores);
-        if (scored < n)
-            return dn_error_set(err, DN_ERR_DATA, "instance %zu has values so large that its scores leave the finite numbers",
-                                first + scored);
+        if (scored < n) {
+            char why[DN_MESSAGE_SIZE];
+            dn_model_predict_why(t->model, rows->raw, first + scored, why);
+            return dn_error_set(err, DN_ERR_DATA, "instance %zu %s", first + scored, why);
+        }
         memcpy(t->truth, rows->truth + first, n * sizeof *t->truth);
         add_tile(t, n, rows->weight == NULL ? NULL : rows->weight + first);
     }

@@ -13,6 +13,8 @@
 
 typedef struct dni_points dni_points;
 
+#define DNI_GREATEST_SELF 1e37 /* of |K|: values are stored in float, too */
+
 /* Copies the rows of x (by chunks: dni_points_new makes room for n rows and entries, dni_points_add appends x's rows, dni_points_end chooses the layout and prepares it). Memory is the run's
  * (NULL: malloc). The kernel is copied but for its factor, which must outlive the points.
  * dni_points_end: DN_ERR_NUMERIC when a row has no finite K(x, x). */

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define GREATEST_SELF 1e37    /* values of points are stored in float, too */
 #define GREATEST_SQUARE 1e300 /* of lengths */
 
 /* ---- points --------------------------------------------------------------------------------------------------------------------------------- */
@@ -47,7 +46,7 @@ dn_status dni_points_judge(dni_points *p, size_t i, double square, dn_error *err
     /* no K(x, z) of two points is greater than the greater of these */
     dn_kernel sizes = p->kernel;
     sizes.coef0 = fabs(sizes.coef0);
-    if (!(fabs(dni_kernel_of_product(&sizes, square)) <= GREATEST_SELF))
+    if (!(fabs(dni_kernel_of_product(&sizes, square)) <= DNI_GREATEST_SELF))
         return refuse(p, i, "its K(x, x)", err);
     p->self[i] = dni_kernel_of_product(&p->kernel, square);
     return DN_OK;

@@ -304,6 +304,34 @@ static void name_column(const dn_fit_input *input, size_t j, char name[DN_FIELD_
         (void)snprintf(name, DN_FIELD_SIZE, "%zu", j);
 }
 
+/* The error of a value K(x_i, x_j) that breaks a rule. */
+static dn_status blame_value(const dni_svm_points *p, const dn_fit_input *input, size_t i, size_t j, dn_status status, dn_error *err) {
+    char column[DN_FIELD_SIZE];
+    name_column(input, p->place[j], column);
+    if (input->encoder != NULL)
+        dn_error_set_field(err, column);
+    dn_error_set_row(err, (int64_t)p->place[i]);
+    return status;
+}
+
+/* Sums of a few million values are to be numbers too. */
+static dn_status check_range(const dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
+    char column[DN_FIELD_SIZE];
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t j = 0; j < p->n; j++) {
+            const double value = p->given[i * p->n + j];
+            if (fabs(value) <= DNI_GREATEST_SELF)
+                continue;
+            name_column(input, p->place[j], column);
+            dn_status status = dn_error_set(
+                err, DN_ERR_DATA,
+                "kernel precomputed needs values from -1e37 to 1e37: row %zu has %.10g in column \"%.64s\"; divide all of them by a number",
+                (size_t)p->place[i], value, column);
+            return blame_value(p, input, i, j, status, err);
+        }
+    return DN_OK;
+}
+
 static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
     char own[DN_FIELD_SIZE], other[DN_FIELD_SIZE];
     for (size_t i = 0; i < p->n; i++)
@@ -318,10 +346,7 @@ static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *in
                 err, DN_ERR_DATA,
                 "kernel precomputed needs a symmetric matrix: row %zu has %.10g in column \"%.64s\", row %zu has %.10g in column \"%.64s\"",
                 (size_t)p->place[i], a, own, (size_t)p->place[j], b, other);
-            if (input->encoder != NULL)
-                dn_error_set_field(err, own);
-            dn_error_set_row(err, (int64_t)p->place[i]);
-            return status;
+            return blame_value(p, input, i, j, status, err);
         }
     return DN_OK;
 }
@@ -346,5 +371,7 @@ dn_status dni_svm_points_given(dni_svm_points *p, const dn_fit_input *input, dn_
         return status;
     p->given = memory;
     status = dni_tasks_run(p->run, p->n, take_row, p, err);
+    if (status == DN_OK)
+        status = check_range(p, input, err);
     return status == DN_OK ? check_symmetric(p, input, err) : status;
 }

@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What a call carves from its workspace. */
@@ -285,6 +286,26 @@ static void answer_row(const dn_model *m, const double *scores, bool possible, s
         out->out_of_support[i] = !possible;
 }
 
+/* The first input that is missing though the kernel needs all of them: its values are given, and nothing stands for one. n_inputs: none is. */
+static size_t find_missing(const dn_model *m, dn_raw_rows rows, size_t i) {
+    size_t j = 0;
+    if (m->support == NULL || m->support->kernel.type != DN_KERNEL_PRECOMPUTED)
+        return m->n_inputs;
+    while (j < m->n_inputs && !isnan(rows.value[i * m->n_inputs + j]))
+        j++;
+    return j;
+}
+
+void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i, char out[DN_MESSAGE_SIZE]) {
+    const size_t j = find_missing(m, rows, i);
+    if (j < m->n_inputs)
+        (void)snprintf(out, DN_MESSAGE_SIZE,
+                       "has no value for \"%.128s\": a precomputed kernel needs K of the row with every row of the training",
+                       dn_encoder_input(m->encoder, j)->name);
+    else
+        (void)snprintf(out, DN_MESSAGE_SIZE, "has values so large that its scores leave the finite numbers");
+}
+
 /* Of kernel machines, tile by tile. */
 static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *room, const dn_prediction *out) {
     const size_t S = m->n_scores;
@@ -292,7 +313,7 @@ static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *ro
         double *scores = out->scores == NULL ? room->scores : out->scores + i * S;
         n = dni_kernel_scores_raw(m, rows, i, scores, room->tiles);
         for (size_t r = 0; r < n; r++) {
-            if (!dni_model_scores_good(m, scores + r * S))
+            if (!dni_model_scores_good(m, scores + r * S) || find_missing(m, rows, i + r) < m->n_inputs)
                 return i + r;
             answer_row(m, scores + r * S, true, i + r, room, out);
         }

@@ -1,6 +1,7 @@
 /* Scoring and writing, slice by slice. */
 #include "api/answer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { SLICE = 256 }; /* coordinates: rows at a time */
@@ -88,9 +89,11 @@ size_t api_answer_write(struct api_answer *a, size_t first, size_t n) {
                                       : wire_coordinates_part(&a->coordinates, first, n, a->z, API_ANSWER_BYTES);
 }
 
-bool api_answer_refuse_beyond(const struct api_answer *a, size_t row, struct problem *problem) {
-    return problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "instance %zu has values so large that %s leave the finite numbers", row,
-                       a->kind == API_PREDICTIONS ? "its scores" : "its coordinates");
+void api_answer_why_beyond(const struct api_answer *a, const struct wire_instances *in, size_t at, char out[DN_MESSAGE_SIZE]) {
+    if (a->kind == API_PREDICTIONS)
+        dn_model_predict_why(a->m->model, wire_instances_rows(in, at, 1), 0, out);
+    else
+        (void)snprintf(out, DN_MESSAGE_SIZE, "has values so large that its coordinates leave the finite numbers");
 }
 
 void api_answer_refusal(struct api_answer *a, int64_t line, const struct problem *problem) {

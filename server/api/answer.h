@@ -40,13 +40,13 @@ bool api_answer_begin(struct api_answer *a, const struct serving_model *m, const
                       struct problem *problem);
 /* May one answer be made of so many rows? false: it would be too long (problem). */
 bool api_answer_fits(const struct api_answer *a, size_t n_rows, struct problem *problem);
-/* Computes what is said of up to n rows from `first` on; returns of how many. *beyond: values of the row behind them are so large that what is computed of it is not finite. */
+/* Computes what is said of up to n rows from `first` on; returns of how many. *beyond: of the row behind them nothing can be said. */
 size_t api_answer_score(struct api_answer *a, const struct wire_instances *in, size_t first, size_t n, bool *beyond);
 /* Writes it: of the n rows that were scored last those from `first` (a row among them, < n) on, until `out` holds API_ANSWER_BYTES; returns how many, at least one. A row may be long, so that a
  * few hundred of them were more than an answer may take of the memory. */
 size_t api_answer_write(struct api_answer *a, size_t first, size_t n);
-/* … and what is said of it: sets the problem, returns false. */
-bool api_answer_refuse_beyond(const struct api_answer *a, size_t row, struct problem *problem);
+/* … and why not, as it goes on behind "instance 3 ": row `at` of those at hand. */
+void api_answer_why_beyond(const struct api_answer *a, const struct wire_instances *in, size_t at, char out[DN_MESSAGE_SIZE]);
 /* In the place of a row: a refused line. */
 void api_answer_refusal(struct api_answer *a, int64_t line, const struct problem *problem);
 void api_answer_end(struct api_answer *a);  /* what stands behind the rows */

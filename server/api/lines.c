@@ -126,7 +126,9 @@ static bool answer_block(struct lines *l, struct http_call *call, struct problem
         i += scored;
         if (beyond) {
             struct problem why = {0};
-            problem_set(&why, PROBLEM_INVALID_INSTANCES, "the instance has values so large that what is computed of them is not finite");
+            char text[DN_MESSAGE_SIZE];
+            api_answer_why_beyond(&l->answer, block, i, text);
+            problem_set(&why, PROBLEM_INVALID_INSTANCES, "the instance %s", text);
             refuse_line(l, wire_lines_line_of(l->reader, i++), &why);
         }
     }

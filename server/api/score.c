@@ -57,8 +57,11 @@ static bool score(struct scoring *s, const struct wire_instances *rows, size_t f
                 return false;
         }
         i += scored;
-        if (beyond)
-            (void)api_answer_refuse_beyond(&s->answer, first + i, problem);
+        if (beyond) {
+            char why[DN_MESSAGE_SIZE];
+            api_answer_why_beyond(&s->answer, rows, i, why);
+            (void)problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "instance %zu %s", first + i, why);
+        }
         if (s->pool && http_gone(s->call))
             return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
     }

@@ -240,11 +240,21 @@ static void a_precomputed_kernel_is_symmetric(void **state) {
     assert_string_equal(string_at(r, "/state"), "failed");
     assert_non_null(strstr(string_at(r, "/error/detail"), "symmetric"));
     assert_true(whole_at(r, "/error/status") < 500);
+    status_check(call_upload("/v1/datasets/far", "a,b,c,class\n1e308,0.5,0,p\n0.5,1,0,q\n0,0,1,q\n"), 201);
+    r = job_wait(job_post("{'model':'m','dataset':'far','target':'class','algorithm':'svm','params':{'kernel':'precomputed'}}"));
+    assert_string_equal(string_at(r, "/state"), "failed");
+    assert_non_null(strstr(string_at(r, "/error/detail"), "values from -1e37 to 1e37: row 0 has 1e+308 in column \"a\""));
 
     job_train("{'model':'gram','dataset':'gram','target':'class','algorithm':'svm','params':{'kernel':'precomputed'}}");
     problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0]]}"), 422, "invalid-instances");
     problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0,0]]}"), 422, "invalid-instances");
     status_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0]]}"), 200);
+    /* nothing stands for a value that is missing */
+    r = problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0],[1,0,null,0]]}"), 422, "invalid-instances");
+    assert_non_null(strstr(r->body, "instance 1 has no value for \\\"c\\\""));
+    problem_check(call_post("/v1/models/gram/predict", "{'instances':[{'a':1,'b':0,'c':0}]}"), 422, "invalid-instances");
+    r = problem_check(call_post("/v1/models/gram/evaluate", "{'instances':[[1,0,null,0,'p']]}"), 422, NULL);
+    assert_non_null(strstr(r->body, "instance 0 has no value for \\\"c\\\""));
 }
 
 /* Trained, ended, warned of. */

@@ -33,7 +33,8 @@
 /* Which rows of a source take part: role[row] for every row. NULL where a whole source is meant. */
 enum dn_row_role { DN_ROW_SKIP = 0, DN_ROW_TRAIN = 1, DN_ROW_VALIDATE = 2 };
 
-/* What stands for a missing number (boolean). DN_MISSING_NONE: the rows that the encoder is fitted to must have none (DN_ERR_DATA, field: the column); in other rows the mean. */
+/* What stands for a missing number (boolean). DN_MISSING_NONE: the rows that the encoder is fitted to must have none (DN_ERR_DATA, field: the column); in other rows the mean, but none of a
+ * row that dn_model_predict answers. */
 typedef enum dn_missing_number { DN_MISSING_MEAN, DN_MISSING_FREQUENT_NUMBER, DN_MISSING_NONE } dn_missing_number;
 /* What a missing category becomes: a level of its own when training rows have it ("(missing)"), or the most frequent level (the first among equals). */
 typedef enum dn_missing_category { DN_MISSING_OWN_LEVEL, DN_MISSING_FREQUENT_LEVEL } dn_missing_category;

@@ -166,8 +166,10 @@ size_t dn_model_workspace(const dn_model *model);
  * Its cost is that of its inputs and its entries, whatever the number of features; O(features) only for contributions, and where densities with covariances want all of x. Kernel machines see
  * every support vector, which many rows at a time share: hand over as many as there are.
  * No allocation; inputs that are infinite are the caller's to refuse. Returns n, or the first row whose values are so large that a score is no finite number (of
- * densities: is none at all); what is written of it and of those after it means nothing. Thread safe with one workspace a thread. */
+ * densities: is none at all), or in which one is missing that a precomputed kernel needs; what is written of it and of those after it means nothing. Thread safe with one workspace a thread. */
 size_t dn_model_predict(const dn_model *model, dn_raw_rows rows, double *workspace, const dn_prediction *out);
+/* Why there is no answer for row i, as it goes on behind "instance 3 ". */
+void dn_model_predict_why(const dn_model *model, dn_raw_rows rows, size_t i, char out[DN_MESSAGE_SIZE]);
 /* Directions to project on: 0, the model has none. */
 size_t dn_model_n_components(const dn_model *model);
 /* out [rows.n × n_components] ← the rows in discriminant coordinates, ⟨direction, x_raw⟩. Returns n, or the first row where one of them is not finite. */
