@@ -1,0 +1,151 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "outputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct daemon outputs_daemon;
+char *grid, *flowers;
+size_t n_grid, n_flowers;
+
+/* ---- setting up ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Three longish blobs in different directions: the lines between them do not meet in one point. */
+static void put_blobs(void) {
+    static const double middle[3][2] = {{0, 0}, {4, 1}, {1, 4}}, along[3][2] = {{2.6, 0.4}, {-0.3, 2.4}, {1.4, -1.4}};
+    char *text = malloc(200 * 64);
+    assert_non_null(text);
+    size_t n = (size_t)sprintf(text, "x,y,class\n");
+    for (int i = 0; i < 150; i++) {
+        const int k = i % 3;
+        const double angle = 2.4 * i, radius = sqrt((i / 3 + 0.5) / 50), u = radius * cos(angle), v = 0.4 * radius * sin(angle);
+        n += (size_t)sprintf(text + n, "%.6f,%.6f,%c\n", middle[k][0] + u * along[k][0] - v * along[k][1],
+                             middle[k][1] + u * along[k][1] + v * along[k][0], 'a' + k);
+    }
+    expect_status(put_text(&outputs_daemon, "/v1/datasets/blobs", text), 201);
+    free(text);
+}
+
+static void make_grid(void) {
+    grid = malloc(41 * 41 * 32 + 64);
+    assert_non_null(grid);
+    size_t n = (size_t)sprintf(grid, "{\"instances\":[");
+    for (int i = 0; i < 41; i++)
+        for (int j = 0; j < 41; j++, n_grid++)
+            n += (size_t)sprintf(grid + n, "%s[%.2f,%.2f]", n_grid > 0 ? "," : "", -3 + 0.25 * i, -3 + 0.25 * j);
+    sprintf(grid + n, "]}");
+}
+
+static void make_flowers(void) {
+    struct answer a = get(&outputs_daemon, "/v1/datasets/iris/rows?limit=1000&columns=sepal_length,sepal_width,petal_length,petal_width");
+    assert_int_equal(a.status, 200);
+    json_t *body = json_pack("{sO}", "instances", at(a.json, "items"));
+    n_flowers = json_array_size(at(a.json, "items"));
+    flowers = json_dumps(body, JSON_COMPACT);
+    assert_int_equal(n_flowers, 150);
+    json_decref(body);
+    answer_done(&a);
+}
+
+void train_as(const char *model, const char *dataset, const char *target, const char *algorithm, const char *params) {
+    char body[512];
+    (void)snprintf(body, sizeof body, "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\",\"params\":{%s}}", model,
+                   dataset, target, algorithm, params);
+    json_decref(train(&outputs_daemon, body, "succeeded"));
+}
+
+int outputs_open(void **state) {
+    (void)state;
+    daemon_open(&outputs_daemon, NULL);
+    upload(&outputs_daemon, "iris");
+    upload(&outputs_daemon, "breast_cancer");
+    put_blobs();
+    make_grid();
+    make_flowers();
+    train_as("iris", "iris", "class", "logistic", "");
+    train_as("cancer", "breast_cancer", "class", "logistic", "");
+    train_as("softmax", "blobs", "class", "logistic", "");
+    train_as("rest", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_rest\"");
+    train_as("rest_strict", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_rest_strict\"");
+    train_as("rest_strict_less", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_rest_strict\",\"discriminants\":\"K-1\"");
+    train_as("pairs", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_one\"");
+    train_as("pairs_strict", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_one_strict\"");
+    expect_status(put_text(&outputs_daemon, "/v1/datasets/mixed?types=ok:boolean",
+                           "size,colour,ok\n1,red,1\n2,blue,0\n3,red,1\n4,,0\n,blue,0\n6,red,1\n5,blue,1\n2.5,red,0\n"),
+                  201);
+    train_as("mixed", "mixed", "ok", "logistic", "");
+    train_as("mixed_bayes", "mixed", "ok", "naive_bayes", "");
+    return 0;
+}
+
+int outputs_close(void **state) {
+    (void)state;
+    free(grid);
+    free(flowers);
+    daemon_close(&outputs_daemon);
+    return 0;
+}
+
+/* ---- looking at answers ------------------------------------------------------------------------------------------------------------------ */
+
+struct answer predict(const char *model, const char *outputs, const char *body) {
+    char path[256];
+    (void)snprintf(path, sizeof path, "/v1/models/%s/predict?output=%s", model, outputs);
+    struct answer a = send_text(&outputs_daemon, "POST", path, body);
+    if (a.status != 200)
+        fail_msg("%s: %ld %s", path, a.status, a.body);
+    return a;
+}
+
+struct answer weights_of(const char *model) {
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/models/%s/weights", model);
+    struct answer a = get(&outputs_daemon, path);
+    assert_int_equal(a.status, 200);
+    return a;
+}
+
+double item(const json_t *array, size_t i) {
+    const json_t *value = json_array_get(array, i);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+const json_t *row_of(const struct answer *a, size_t i) {
+    return json_array_get(at(a->json, "predictions"), i);
+}
+
+size_t class_of(const struct answer *a, const json_t *label) {
+    const json_t *classes = at(a->json, "classes");
+    for (size_t k = 0; k < json_array_size(classes); k++)
+        if (json_equal(json_array_get(classes, k), label))
+            return k;
+    assert_true(json_is_null(label));
+    return SIZE_MAX;
+}
+
+void expect_sums(const struct answer *a) {
+    const json_t *row, *features = at(a->json, "features"), *intercept = at(a->json, "intercept");
+    size_t i;
+    json_array_foreach(at(a->json, "predictions"), i, row) {
+        const json_t *parts = json_object_get(row, "contributions"), *scores = json_object_get(row, "scores");
+        assert_int_equal(json_array_size(parts), json_array_size(scores));
+        assert_int_equal(json_array_size(intercept), json_array_size(scores));
+        for (size_t k = 0; k < json_array_size(scores); k++) {
+            double sum = item(intercept, k), size = fabs(sum);
+            assert_int_equal(json_array_size(json_array_get(parts, k)), json_array_size(features));
+            for (size_t j = 0; j < json_array_size(features); j++) {
+                sum += item(json_array_get(parts, k), j);
+                size += fabs(item(json_array_get(parts, k), j));
+            }
+            expect_near(sum, item(scores, k), 1e-13 * size);
+        }
+    }
+}
