@@ -1,5 +1,6 @@
 /* Kernel machines: scores against the plain formula, the same bits in every company, distances, outliers, and what such a model does not have. */
 #include "unit/core/predict/kernel_models.h"
+#include "unit/core/predict/plain_scores.h"
 
 #include "data/raw_entries.h"
 #include "predict/kernel_scores.h"
@@ -35,33 +36,11 @@ static void raw_rows_as_entries(void **state) {
 }
 
 /* ---- scores --------------------------------------------------------------------------------------------------------------------------------------- */
-static const double *support_row(const dn_support *s, size_t i, double *room) {
-    if (s->x.kind == DN_DENSE)
-        return s->x.values + i * s->x.stride;
-    memset(room, 0, s->x.n_cols * sizeof *room);
-    for (size_t e = s->x.row_start[i]; e < s->x.row_start[i + 1]; e++)
-        room[s->x.cols[e]] = s->x.values[e];
-    return room;
-}
-
-/* Σ c_i K(s_i, x) + w0 from what the model shows. *size: the sum of the sizes of what is added. */
-static double plain_score(const dn_machine *machine, const double *x, double *room, double *size) {
-    const dn_kernel_machine *k = machine->kernel;
-    double sum = k->w0;
-    *size = fabs(sum);
-    for (size_t i = 0; i < k->n; i++) {
-        const double v = k->coef[i] * plain_value(&k->support->kernel, support_row(k->support, k->index[i], room), x, machine->n_features);
-        sum += v;
-        *size += fabs(v);
-    }
-    return sum;
-}
-
 static void scores_are_sums_over_support_vectors(void **state) {
     (void)state;
     for (size_t way = 0; way < KM_WAYS; way++) {
         struct km_rows r = km_rows_new((enum km_way)way);
-        double *factor = xcalloc(r.d * r.d, sizeof *factor), *room = xcalloc(r.d, sizeof *room), *g = xcalloc(3 * r.n, sizeof *g);
+        double *factor = xcalloc(r.d * r.d, sizeof *factor), *g = xcalloc(3 * r.n, sizeof *g);
         for (size_t k = 0; k < PLAIN_KERNELS; k++) {
             const dn_kernel kernel = plain_kernel(k, r.d, factor);
             dn_model *model = km_model(&r, &kernel, 3, DN_DECISION_ONE_VS_ONE, 0);
@@ -69,14 +48,14 @@ static void scores_are_sums_over_support_vectors(void **state) {
             assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}), r.n);
             for (size_t i = 0; i < r.n; i += 3)
                 for (size_t m = 0; m < 3; m++) {
-                    double size, expected = plain_score(dn_model_machine(model, m), r.x + i * r.d, room, &size);
-                    assert_value(g[3 * i + m], expected, size, 3e-6); /* kernels may be computed in float */
+                    const dn_machine *machine = dn_model_machine(model, m);
+                    double size, sum = plain_sum(machine, r.x + i * r.d, &size);
+                    assert_value(g[3 * i + m], sum + machine->kernel->w0, size, 3e-6); /* kernels may be computed in float */
                 }
             free(workspace);
             dn_model_unref(model);
         }
         free(factor);
-        free(room);
         free(g);
         km_rows_done(&r);
     }

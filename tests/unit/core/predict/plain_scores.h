@@ -1,0 +1,35 @@
+/* Scores of kernel machines by the plainest formula. */
+#ifndef TESTS_CORE_PREDICT_PLAIN_SCORES_H
+#define TESTS_CORE_PREDICT_PLAIN_SCORES_H
+
+#include "unit/core/kernels/plain.h"
+
+/* x [n_cols] ← row i of a support, dense. */
+static inline void plain_support_row(const dn_support *support, size_t i, double *x) {
+    const dn_matrix row = dn_matrix_rows(support->x, i, 1);
+    memset(x, 0, row.n_cols * sizeof *x);
+    if (row.kind == DN_DENSE)
+        memcpy(x, row.values, row.n_cols * sizeof *x);
+    else
+        for (size_t e = row.row_start[0]; e < row.row_start[1]; e++)
+            x[row.cols[e]] = row.values[e];
+}
+
+/* Σ c_i K(s_i, x), without w0. *size (NULL: not wanted): the sum of the sizes of what is added. */
+static inline double plain_sum(const dn_machine *machine, const double *x, double *size) {
+    const dn_kernel_machine *m = machine->kernel;
+    const size_t d = machine->n_features;
+    double sum = 0, sizes = 0, *s = xcalloc(d, sizeof *s);
+    for (size_t i = 0; i < m->n; i++) {
+        plain_support_row(m->support, m->index[i], s);
+        const double v = m->coef[i] * plain_value(&m->support->kernel, s, x, d);
+        sum += v;
+        sizes += fabs(v);
+    }
+    free(s);
+    if (size != NULL)
+        *size = sizes;
+    return sum;
+}
+
+#endif
