@@ -11,8 +11,7 @@ bool dni_kernel_scores_single(const dn_support *support, const dn_machine *machi
 size_t dni_kernel_scores_work(const dn_model *model);
 /* scores [x.n_rows × n_scores] of encoded rows, standardised where the encoder standardises, dense or CSR, any number of them. A row's depend on it alone. No allocation.
  * With a run its stop is polled; NULL: it cannot fail. */
-DN_MUST_USE dn_status dni_kernel_scores(const dn_model *model, dn_matrix x, const dn_run *run, double *scores, double *work,
-                                        dn_error *err);
+DN_MUST_USE dn_status dni_kernel_scores(const dn_model *model, dn_matrix x, const dn_run *run, double *scores, double *work, dn_error *err);
 /* Rows at a time that are scored without looking at a stop, of raw ones: where comparing texts takes long a single one. */
 size_t dni_kernel_scores_rows(const dn_model *model);
 
