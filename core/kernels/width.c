@@ -183,9 +183,9 @@ dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const d
     double *weight = NULL;
     unit.width = 1;
     dn_status status = sample(&unit, rows, run, &points, &weight, err);
-    status = status == DN_ERR_NUMERIC ? too_far(err) : status;
-    if (status == DN_OK)
-        status = find_width(kernel, points, weight, run, out, err);
+    if (status != DN_OK)
+        return status == DN_ERR_NUMERIC ? too_far(err) : status;
+    status = find_width(kernel, points, weight, run, out, err);
     dni_points_free(points);
     dn_run_free(run, weight);
     return status;
