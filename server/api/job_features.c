@@ -54,6 +54,7 @@ static struct job_encoding text_encoding(const struct job_request *r, const stru
     case DN_TEXT_CHARACTERS:
         e.n_features = DN_MAX_CHARACTERS;
         e.n_entries = rows * fmin(c->longest < 0 ? DN_MAX_CHARACTERS : (double)c->longest, DN_MAX_CHARACTERS);
+        e.n_entries = c->text_bytes < 0 ? e.n_entries : fmin(e.n_entries, (double)c->text_bytes);
         e.n_words = 0;
         return e;
     case DN_TEXT_PATHS:

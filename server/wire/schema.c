@@ -44,6 +44,7 @@ static bool column_parse(const json_t *object, struct wire_column *out, struct p
     out->words = count_of(object, "words");
     out->distinct_words = count_of(object, "distinct_words");
     out->longest = count_of(object, "longest");
+    out->text_bytes = count_of(object, "text_bytes");
     out->name = strdup(name);
     return out->name != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
 }

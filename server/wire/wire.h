@@ -114,6 +114,7 @@ struct wire_column {
     int64_t words;          /* text: in all rows; -1: unknown */
     int64_t distinct_words; /* text: different ones, about; -1: unknown */
     int64_t longest;        /* text: bytes of the longest; -1: unknown */
+    int64_t text_bytes;     /* text: of all rows; -1: unknown */
 };
 struct wire_schema {
     size_t n;

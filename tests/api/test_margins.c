@@ -341,17 +341,28 @@ static void test_little_memory(void **state) {
         "'target':'class','algorithm':'svm','params':{'kernel':'mahalanobis','max_iterations':1,'cache_mib':4}",
         "'algorithm':'one_class_svm','params':{'max_iterations':1,'cache_mib':4},'features':{'exclude':['class']}",
         "'target':'class','algorithm':'mlp','params':{'layers':[300],'max_iterations':2}",
+        "'target':'class','algorithm':'svm','params':{'calibrate':'platt','max_iterations':5}",
+        "'target':'class','algorithm':'svm','params':{'kernel':'rbf','calibrate':'isotonic','max_iterations':1,'cache_mib':4}",
     };
+    static const char *const texts[] = {"'params':{'kernel':{'type':'distance','metric':'edit'},'max_iterations':1}",
+                                        "'params':{'kernel':'shared_words','max_iterations':1}",
+                                        "'params':{'kernel':'shared_words','max_iterations':1,'cache_mib':1}"};
+    size_t refused = 0;
     upload_noise("wide", 20000, 100);
+    upload_letters("short", 6000, 10);
     (void)call_upload("/v1/datasets/wines", read_whole("tests/data/wine.csv", NULL));
-    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs + sizeof texts / sizeof *texts; i++) {
+        const bool text = i >= sizeof jobs / sizeof *jobs;
         const struct response *r =
-            call_post("/v1/jobs", "{'model':'small','dataset':'wide',%s,'limits':{'memory_mib':64,'threads':1}}", jobs[i]);
+            call_post("/v1/jobs", "{'model':'small','dataset':'%s',%s%s,'limits':{'memory_mib':64,'threads':1}}", text ? "short" : "wide",
+                      text ? "'target':'class','algorithm':'svm'," : "", text ? texts[i - sizeof jobs / sizeof *jobs] : jobs[i]);
         const struct response *beside =
             job_train("{'model':'beside','dataset':'wines','target':'class','algorithm':'svm','params':{'kernel':'rbf'}}");
         assert_true(real_at(beside, "/result/metrics/train/accuracy") > 0.98);
         if (r->status == 422) {
             fault_check(problem_check(r, 422, "invalid"), "/limits/memory_mib");
+            assert_non_null(strstr(r->body, "would need about"));
+            refused++;
             continue;
         }
         r = job_wait(whole_at(status_check(r, 202), "/id"));
@@ -360,6 +371,7 @@ static void test_little_memory(void **state) {
             assert_non_null(strstr(string_at(r, "/error/detail"), "memory"));
         }
     }
+    assert_true(refused >= 4 && refused < sizeof jobs / sizeof *jobs);
 }
 
 int main(void) {

@@ -299,6 +299,34 @@ static void memory_is_reckoned_beforehand(void **state) {
     assert_non_null(strstr(r->body, "would need about"));
 }
 
+static double foretold(const char *dataset, const char *kernel) {
+    const struct response *r =
+        call_post("/v1/jobs?dry_run=true",
+                  "{'model':'m','dataset':'%s','target':'class','algorithm':'svm','params':{'kernel':%s},'limits':{'threads':1}}", dataset,
+                  kernel);
+    return real_at(status_check(r, 200), "/memory_bytes");
+}
+
+/* Entries of texts and sparse rows count, not the features there could be, and not the longest text in every row. */
+static void memory_is_that_of_entries(void **state) {
+    (void)state;
+    enum { ROWS = 1000, LONG = 9000 };
+    char *csv = keep(malloc(ROWS * 64 + LONG), free), *svm = keep(malloc(ROWS * 64), free);
+    size_t size = (size_t)sprintf(csv, "note,class\n"), sparse = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        size += (size_t)sprintf(csv + size, "w%zu w%zu of w%zu,%c\n", i, i * 7 % ROWS, i * 13 % ROWS, i % 2 ? 'a' : 'b');
+        sparse += (size_t)sprintf(svm + sparse, "%d 1:1 %zu:0.5 %zu:0.25\n", i % 2 ? 1 : -1, 2 + i * 17, 20000 + i);
+    }
+    for (size_t k = 0; k < LONG; k++)
+        csv[size++] = (char)('a' + k % 26);
+    (void)sprintf(csv + size, ",a\n");
+    status_check(call_upload("/v1/datasets/notes?types=note:text", csv), 201);
+    status_check(call_upload_bytes("/v1/datasets/places?label=class", svm, sparse, "Content-Type: text/x-svmlight"), 201);
+    const double matrix = 8.0 * ROWS * ROWS, MIB = 1048576;
+    assert_true(foretold("notes", "{'type':'distance','metric':'edit'}") < matrix + 9 * MIB); /* and work on texts of 10,000 characters */
+    assert_true(foretold("places", "'rbf'") < matrix + 2 * MIB);
+}
+
 /* ---- outliers ---------------------------------------------------------------------------------------------------------------------------------- */
 
 static void outliers_have_no_target(void **state) {
@@ -417,6 +445,7 @@ int main(void) {
         TEST(a_kernel_that_is_not_positive_semidefinite),
         TEST(many_machines_are_not_all_told_of),
         TEST(memory_is_reckoned_beforehand),
+        TEST(memory_is_that_of_entries),
         TEST(outliers_have_no_target),
         TEST(outliers_are_counted),
         TEST(the_truth_is_a_column),

@@ -101,6 +101,7 @@ static void write_words(const struct column_words *words, struct json_writer *w)
     json_kv_int(w, "words", words->n);
     json_kv_int(w, "distinct_words", distinct_sketch_estimate(&words->distinct));
     json_kv_int(w, "longest", (int64_t)words->longest);
+    json_kv_int(w, "text_bytes", words->bytes);
 }
 
 /* Texts that are counted exactly were not taken apart yet: only now it is known that they are no categories. */

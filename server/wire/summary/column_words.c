@@ -46,6 +46,7 @@ void column_words_add(struct column_words *words, const char *text, size_t n, in
     dn_words reader;
     int64_t found = 0;
     words->longest = n > words->longest ? n : words->longest;
+    words->bytes += (int64_t)n * times;
     for (size_t length = 0; length < SHORT; length++) {
         begun[length] = distinct_hash_length(length);
     }

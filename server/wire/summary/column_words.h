@@ -7,6 +7,7 @@
 struct column_words {
     int64_t n;                       /* words of all texts */
     size_t longest;                  /* bytes of the longest text */
+    int64_t bytes;                   /* of all texts */
     struct distinct_sketch distinct; /* the words */
 };
 

@@ -332,6 +332,9 @@ static void test_words(void **state) {
                 assert_non_null(found);
                 const double distinct = atof(found + strlen(words));
                 assert_true(fabs(distinct / (n + 3) - 1) < 0.08); /* the, word, end, and the numbers */
+                char all[48];
+                (void)snprintf(all, sizeof all, "\"text_bytes\":%u", start[n]);
+                assert_non_null(strstr(found, all));
                 assert_non_null(strstr(found, n > 10000 ? "\"longest\":23" : "\"longest\":22"));
             }
             column_summary_done(&s);
