@@ -285,7 +285,9 @@ static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, 
         if (scored < n) {
             char why[DN_MESSAGE_SIZE];
             dn_model_predict_why(t->model, rows->raw, first + scored, why);
-            return dn_error_set(err, DN_ERR_DATA, "instance %zu %s", first + scored, why);
+            status = dn_error_set(err, DN_ERR_DATA, "row %zu of those that have a class %s", first + scored, why);
+            dn_error_set_row(err, (int64_t)(first + scored));
+            return status;
         }
         memcpy(t->truth, rows->truth + first, n * sizeof *t->truth);
         add_tile(t, n, rows->weight == NULL ? NULL : rows->weight + first);

@@ -71,11 +71,20 @@ static bool refuse(struct evaluation *e, bool dataset, const dn_error *err) {
 
 /* ---- rows in the body ---- */
 
-static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in) {
+/* Of n_given rows, those without a label left out. */
+static bool evaluate_rows(struct evaluation *e, const struct wire_instances *in, size_t n_given) {
     const dn_labelled_rows rows = {.raw = wire_instances_rows(in, 0, in->n), .truth = in->label};
+    struct buf place = {0};
     dn_error err;
     dn_error_clear(&err);
-    return dn_model_evaluate_raw(e->model, &rows, e->curves, &e->run, &e->metrics, &err) == DN_OK || refuse(e, false, &err);
+    if (dn_model_evaluate_raw(e->model, &rows, e->curves, &e->run, &e->metrics, &err) == DN_OK)
+        return true;
+    if (err.code != DN_ERR_DATA || err.row < 0)
+        return refuse(e, false, &err);
+    const char *pointer = in->n == n_given && wire_instances_place(in, (size_t)err.row, &place) ? buf_cstr(&place) : NULL;
+    problem_add(e->problem, PROBLEM_INVALID_INSTANCES, pointer, "%s", err.message);
+    buf_done(&place);
+    return false;
 }
 
 /* The rows are all needed at once, and a short body can stand for many wide ones. */
@@ -98,11 +107,12 @@ static bool evaluate_body(struct evaluation *e, struct wire_instances_options *o
     options->hold = hold_rows;
     options->arg = e->call;
     bool good = api_instances_read(e->call, options, e->model, &in, e->problem);
+    const size_t n_given = in.n;
     if (good)
         wire_instances_keep_labelled(&in);
     if (good && in.n == 0)
         good = problem_add(e->problem, PROBLEM_INVALID_INSTANCES, "", "no row has a value of the target \"%s\"", e->target);
-    good = good && evaluate_rows(e, &in);
+    good = good && evaluate_rows(e, &in, n_given);
     wire_instances_done(&in);
     return good;
 }

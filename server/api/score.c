@@ -46,6 +46,16 @@ static bool begin(struct scoring *s, size_t n_rows, struct problem *problem) {
     return api_answer_begin(&s->answer, s->m, &how, &s->body, problem);
 }
 
+/* Row `at` of those at hand, number `row` of the body. */
+static void refuse_row(const struct scoring *s, const struct wire_instances *rows, size_t at, size_t row, struct problem *problem) {
+    char why[DN_MESSAGE_SIZE];
+    struct buf place = {0};
+    api_answer_why_beyond(&s->answer, rows, at, why);
+    const char *pointer = wire_instances_place(rows, row, &place) ? buf_cstr(&place) : NULL;
+    (void)problem_add(problem, PROBLEM_INVALID_INSTANCES, pointer, "instance %zu %s", row, why);
+    buf_done(&place);
+}
+
 /* Scores and writes a block. What cannot be computed of a row is a fault of the row. */
 static bool score(struct scoring *s, const struct wire_instances *rows, size_t first, struct problem *problem) {
     bool beyond = false;
@@ -57,11 +67,8 @@ static bool score(struct scoring *s, const struct wire_instances *rows, size_t f
                 return false;
         }
         i += scored;
-        if (beyond) {
-            char why[DN_MESSAGE_SIZE];
-            api_answer_why_beyond(&s->answer, rows, i, why);
-            (void)problem_add(problem, PROBLEM_INVALID_INSTANCES, NULL, "instance %zu %s", first + i, why);
-        }
+        if (beyond)
+            refuse_row(s, rows, i, first + i, problem);
         if (s->pool && http_gone(s->call))
             return problem_set(problem, PROBLEM_UNAVAILABLE, NOBODY_WAITS);
     }

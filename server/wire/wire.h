@@ -179,7 +179,10 @@ struct wire_instances {
     size_t *label;     /* [n] class index, SIZE_MAX: missing; NULL unless labels were asked for */
     size_t capacity;   /* rows allocated */
     size_t entry_capacity;
+    const char *place; /* of one JSON document: pointer of the array that they stand in, static; NULL: they are lines, or pairs */
 };
+/* The pointer of row i, appended; false: it has none. */
+bool wire_instances_place(const struct wire_instances *in, size_t i, struct buf *out);
 void wire_instances_done(struct wire_instances *in);
 /* Rows whose label is missing are none. */
 void wire_instances_keep_labelled(struct wire_instances *in);

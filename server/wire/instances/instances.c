@@ -17,6 +17,13 @@ void wire_instances_done(struct wire_instances *in) {
     *in = (struct wire_instances){0};
 }
 
+bool wire_instances_place(const struct wire_instances *in, size_t i, struct buf *out) {
+    if (in->place != NULL) {
+        buf_printf(out, "%s/%zu", in->place, i);
+    }
+    return in->place != NULL;
+}
+
 dn_raw_rows wire_instances_rows(const struct wire_instances *in, size_t first, size_t n) {
     const dn_raw_rows all = {.n = in->n, .value = in->raw, .row_start = in->row_start, .feature = in->feature, .entry = in->entry};
     return dn_raw_part(all, in->n_inputs, first, n);

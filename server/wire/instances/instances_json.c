@@ -102,7 +102,7 @@ static bool begin_array(struct json_reading *r, const char *pointer) {
 
 /* Rows of what "columns" has named. If there is something wrong with that, they are not judged. */
 static void listed_rows(struct json_reading *r, const struct members *m) {
-    r->prefix = "/rows";
+    r->prefix = r->in->rows.place = "/rows";
     if (!m->columns) {
         instances_fault(r->in, "/rows", 0, 0, "\"columns\" must come before \"rows\"");
     }
@@ -193,7 +193,7 @@ static void judge_members(struct json_reading *r, const struct members *m) {
 static void document(struct json_reading *r) {
     struct members m = {0};
     if (json_next(r) == WIRE_JSON_BEGIN_ARRAY) {
-        r->prefix = "";
+        r->prefix = r->in->rows.place = "";
         rows(r);
     } else if (r->token.kind == WIRE_JSON_BEGIN_OBJECT) {
         while (json_next(r) == WIRE_JSON_KEY && !json_over(r)) {
@@ -216,6 +216,7 @@ bool instances_read_json(struct instances *in, const char *body, size_t size, st
     r.json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */
     wire_json_feed(&r.json, body, size);
     wire_json_close(&r.json);
+    in->rows.place = r.prefix;
     document(&r);
     if (r.token.kind == WIRE_JSON_FAULT) {
         wire_json_problem(&r.json, in->problem);
