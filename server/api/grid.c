@@ -1,4 +1,5 @@
 /* POST …/evaluate_grid: what a model says of the points of a grid over one or two of its columns, for plots of its decision boundaries. Runs on a pool thread, some points at a time. */
+#include "api/answer.h"
 #include "api/grid_request.h"
 #include "api/handlers.h"
 #include "api/outputs.h"
@@ -28,6 +29,9 @@ struct grid {
     double *scores, *probabilities, *distance, *log_density; /* planes, one after the other; NULL: not wanted, or the model has none */
     uint32_t *label;                                         /* class index, UINT32_MAX: ambiguous */
     size_t held;                                             /* bytes of all that */
+    enum wire_answer format;                                 /* JSON: planes. CSV, TSV: a line for each point */
+    struct wire_predictions lines;
+    struct buf *body;
 };
 
 /* ---- room ---- */
@@ -58,21 +62,24 @@ static bool make_room(struct grid *g) {
     const dn_prediction *rows = &g->room.rows;
     g->n_scores = rows->scores ? dn_model_n_scores(model) : 0;
     g->n_probabilities = rows->probabilities ? dn_model_classes(model)->n : 0;
+    const bool whole = g->format == WIRE_ANSWER_JSON;
     const size_t planes = g->n_scores + g->n_probabilities + (rows->distance ? 1 : 0) + (rows->log_density ? 1 : 0);
     if (g->n > OUTPUTS_MAX_NUMBERS / (planes + 1))
-        return json_fault(g->problem, "", NULL,
+        return json_fault(g->problem, "/x", "steps",
                           "%zu points of %zu numbers each are more than the %d that one answer may hold: take fewer steps", g->n,
                           planes + 1, OUTPUTS_MAX_NUMBERS);
-    const size_t label = rows->label ? g->n * sizeof *g->label : 0;
-    g->held = planes * g->n * sizeof(double) + label + g->room.n * n_inputs * sizeof(double) + g->room.size;
+    const size_t label = whole && rows->label ? g->n * sizeof *g->label : 0, kept = whole ? planes * g->n : 0;
+    g->held = kept * sizeof(double) + label + g->room.n * n_inputs * sizeof(double) + g->room.size;
     if (!hold(g, g->held))
         return false;
-    double *numbers = malloc((planes * g->n + 1) * sizeof *numbers), *at = numbers;
+    double *numbers = malloc((kept + 1) * sizeof *numbers), *at = numbers;
     g->scores = numbers; /* what is freed, whatever is wanted */
     g->raw = malloc((g->room.n * n_inputs + 1) * sizeof *g->raw);
     g->label = label > 0 ? malloc(label) : NULL;
     if (!numbers || !g->raw || (label > 0 && !g->label))
         return problem_set(g->problem, PROBLEM_UNAVAILABLE, "no memory for a grid of %zu points", g->n);
+    if (!whole)
+        return true;
     at += g->n_scores * g->n;
     g->probabilities = plane(&at, g->n_probabilities, g->n);
     g->distance = plane(&at, rows->distance ? 1 : 0, g->n);
@@ -81,6 +88,7 @@ static bool make_room(struct grid *g) {
 }
 
 static void grid_done(struct grid *g) {
+    wire_predictions_done(&g->lines);
     outputs_room_done(&g->room);
     free(g->scores);
     free(g->raw);
@@ -114,6 +122,52 @@ static void keep(const struct grid *g, size_t first, size_t n) {
         g->label[first + i] = rows->label[i] == DN_AMBIGUOUS ? UINT32_MAX : (uint32_t)rows->label[i];
 }
 
+/* ---- a line for each point ---- */
+
+/* The columns of the axes, then those of a prediction. */
+static void begin_lines(struct grid *g) {
+    const struct wire_answer_head head = {.name = g->m->name, .version = g->m->version, .outputs = g->outputs, .format = g->format};
+    const char delimiter = g->format == WIRE_ANSWER_TSV ? '\t' : ',';
+    for (size_t a = 0; a < g->request.n_axes; a++) {
+        const char *name = dn_encoder_input(dn_model_encoder(g->m->model), g->request.axes[a].input)->name;
+        wire_csv_text(name, strlen(name), delimiter, g->body);
+        buf_putc(g->body, delimiter);
+    }
+    wire_predictions_begin(&g->lines, &head, g->m->model, &g->room.rows, g->body);
+}
+
+static bool write_lines(struct grid *g, size_t first, size_t n) {
+    char number[DN_NUMBER_SIZE];
+    for (size_t i = 0; i < n; i++) {
+        const size_t at[] = {(first + i) % g->nx, (first + i) / g->nx};
+        for (size_t a = 0; a < g->request.n_axes; a++) {
+            buf_append(g->body, number, dn_number_format(grid_axis_at(&g->request.axes[a], at[a]), number));
+            buf_putc(g->body, g->lines.delimiter);
+        }
+        (void)wire_predictions_part(&g->lines, i, n, &g->room.rows, 0);
+    }
+    return hold(g, g->held + g->body->capacity);
+}
+
+/* ---- scores ---- */
+
+/* At the axis that is farther from 0. */
+static bool refuse_point(struct grid *g, size_t point) {
+    const struct grid_axis *axes = g->request.axes;
+    const double x = grid_axis_at(&axes[0], point % g->nx), y = g->request.n_axes > 1 ? grid_axis_at(&axes[1], point / g->nx) : 0;
+    if (g->request.n_axes == 1)
+        return json_fault(g->problem, "", "x", "%g is so large that its scores leave the finite numbers", x);
+    return json_fault(g->problem, "", fabs(y) > fabs(x) ? "y" : "x",
+                      "the point x = %g, y = %g has values so large that its scores leave the finite numbers", x, y);
+}
+
+static bool keep_or_write(struct grid *g, size_t first, size_t n) {
+    if (g->format != WIRE_ANSWER_JSON)
+        return write_lines(g, first, n);
+    keep(g, first, n);
+    return true;
+}
+
 static bool score(struct grid *g) {
     const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(g->m->model));
     const double most = TILE_PRODUCTS / fmax(api_outputs_cost(g->m->model, g->outputs), 1);
@@ -126,9 +180,9 @@ static bool score(struct grid *g) {
             place(g, first + i, g->raw + i * n_inputs);
         const size_t scored = dn_model_predict(g->m->model, dn_raw_numbers(g->raw, n), g->room.workspace, &g->room.rows);
         if (scored < n)
-            return json_fault(g->problem, "", NULL, "step %zu of x%s are values so large that its scores leave the finite numbers",
-                              (first + scored) % g->nx, g->request.n_axes > 1 ? " and what stands beside it" : "");
-        keep(g, first, n);
+            return refuse_point(g, first + scored);
+        if (!keep_or_write(g, first, n))
+            return false;
     }
     return true;
 }
@@ -272,19 +326,44 @@ static bool write_answer(struct grid *g, struct buf *out) {
     return good;
 }
 
+/* false: answered with 406. */
+static bool read_accept(struct grid *g) {
+    static const enum wire_answer formats[] = {WIRE_ANSWER_JSON, WIRE_ANSWER_CSV, WIRE_ANSWER_TSV};
+    const char *const offered[] = {api_answer_type(formats[0]), api_answer_type(formats[1]), api_answer_type(formats[2]), NULL};
+    const int chosen = http_accepts(g->call, offered);
+    if (chosen < 0) {
+        http_fail(g->call, PROBLEM_NOT_ACCEPTABLE, "the grid comes as %s, %s or %s", offered[0], offered[1], offered[2]);
+        return false;
+    }
+    g->format = formats[chosen];
+    return true;
+}
+
+static bool make_answer(struct grid *g) {
+    if (!make_room(g))
+        return false;
+    if (g->format != WIRE_ANSWER_JSON)
+        begin_lines(g);
+    return score(g) && (g->format != WIRE_ANSWER_JSON || write_answer(g, g->body));
+}
+
 static void answer(struct http_call *call, const struct serving_model *m) {
     struct problem problem = {0};
     struct buf body = {0};
-    struct grid g = {.call = call, .m = m, .problem = &problem};
-    if (!grid_request_read(call, m, &g.request))
+    struct grid g = {.call = call, .m = m, .problem = &problem, .body = &body};
+    if (!read_accept(&g) || !grid_request_read(call, m, &g.request))
         return;
     g.nx = g.request.axes[0].steps;
     g.ny = g.request.n_axes > 1 ? g.request.axes[1].steps : 1;
     g.n = g.nx * g.ny;
-    const bool good = make_room(&g) && score(&g) && write_answer(&g, &body);
+    const bool good = make_answer(&g);
     grid_done(&g);
-    if (good) {
+    if (good && g.format == WIRE_ANSWER_JSON) {
         api_reply_json(call, 200, &body);
+        return;
+    }
+    if (good) {
+        http_reply(call, 200, api_answer_type(g.format), &body);
         return;
     }
     buf_done(&body);

@@ -220,6 +220,75 @@ static void who_has_no_grid(void **state) {
     assert_non_null(strstr(string_at(r, "/detail"), "\"note\" is text"));
 }
 
+/* As lines: the axes, and what predictions in the same format say of the same points. */
+static const struct response *grid_as(const char *model, const char *accept, const char *more) {
+    return call(&(struct request){.method = "POST",
+                                  .path = text("/v1/models/%s/evaluate_grid", model),
+                                  .headers = HEADERS(text("Accept: %s", accept), "Content-Type: application/json"),
+                                  .body = quoted("{'x':{'column':'petal_length','from':1,'to':7,'steps':3}%s}", more)});
+}
+
+static void a_line_for_each_point(void **state) {
+    (void)state;
+    static const char *const models[] = {"lines", "curved", "strict", "densities"};
+    for (size_t i = 0; i < 4; i++) {
+        const char *outputs = "label,probabilities,scores,distance,log_density", *rows = "";
+        const struct response *g =
+            status_check(grid_as(models[i], "text/csv",
+                                 text(",'y':{'column':'petal_width','from':0.5,'to':2.5,'steps':2},'at':{'sepal_length':6,'sepal_width':3},"
+                                      "'output':'%s'",
+                                      outputs)),
+                         200);
+        assert_string_equal(header_of(g, "Content-Type"), "text/csv");
+        for (size_t p = 0; p < 6; p++)
+            rows = text("%s6,3,%d,%g\n", rows, 1 + 3 * (int)(p % 3), p < 3 ? 0.5 : 2.5);
+        const struct response *said =
+            status_check(call(&(struct request){.method = "POST",
+                                                .path = text("/v1/models/%s/predict?output=%s", models[i], outputs),
+                                                .headers = HEADERS("Accept: text/csv", "Content-Type: text/csv"),
+                                                .body = rows}),
+                         200);
+        const char *expected = "", *line = said->body;
+        for (size_t p = 0; *line != '\0'; p++) {
+            const char *axes = p == 0 ? "petal_length,petal_width" : text("%d,%g", 1 + 3 * (int)((p - 1) % 3), p <= 3 ? 0.5 : 2.5);
+            const int n = (int)strcspn(line, "\n") + 1;
+            expected = text("%s%s,%.*s", expected, axes, n, line);
+            line += n;
+        }
+        assert_string_equal(g->body, expected);
+    }
+    const struct response *g = status_check(grid_as("lines", "text/tab-separated-values", ",'output':'label'"), 200);
+    assert_string_equal(g->body, "petal_length\tlabel\n1\tversicolor\n4\tversicolor\n7\tvirginica\n");
+    g = status_check(grid_as("lines", "text/csv;q=0.5, application/json", ",'output':'label'"), 200);
+    assert_json(g, "/labels", "[1,1,2]");
+    problem_check(grid_as("lines", "image/png", ""), 406, "not-acceptable");
+}
+
+/* What cannot be computed has a place too. */
+static void points_that_are_too_far(void **state) {
+    (void)state;
+    job_train(
+        "{'model':'steep','dataset':'iris','target':'class','algorithm':'svm','params':{'kernel':{'type':'polynomial','degree':10}}}");
+    const char *path = "/v1/models/steep/evaluate_grid";
+    static const char *const far = "{'x':{'column':'petal_length'%s,'steps':3},'y':{'column':'petal_width'%s,'steps':3}}";
+    static const char *const range = ",'from':0,'to':1e200";
+    fault_check(problem_check(call_post(path, far, range, ""), 422, "invalid"), "/x");
+    fault_check(problem_check(call_post(path, far, "", range), 422, "invalid"), "/y");
+    fault_check(problem_check(call_post(path, "{'x':{'column':'petal_length','from':0,'to':1e200,'steps':3}}"), 422, "invalid"), "/x");
+    static const char *const rows = "[5,3,1,1],[5,3,1e200,1]";
+    const struct response *r = problem_check(call_post("/v1/models/steep/predict", "{'instances':[%s]}", rows), 422, "invalid-instances");
+    fault_check(r, "/instances/1");
+    r = problem_check(call_post("/v1/models/steep/predict", "[%s]", rows), 422, "invalid-instances");
+    fault_check(r, "/1");
+    r = problem_check(call_post("/v1/models/steep/predict",
+                                "{'columns':['sepal_length','sepal_width','petal_length','petal_width'],'rows':[%s]}", rows),
+                      422, "invalid-instances");
+    fault_check(r, "/rows/1");
+    r = problem_check(call_post("/v1/models/steep/evaluate", "{'instances':[[5,3,1,1,'setosa'],[5,3,1e200,1,'setosa']]}"), 422,
+                      "invalid-instances");
+    fault_check(r, "/instances/1");
+}
+
 /* The largest there is: every point counts. */
 static void a_grid_of_250000_points(void **state) {
     (void)state;
@@ -243,8 +312,8 @@ static void a_grid_of_250000_points(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_grid_is_its_predictions), TEST(what_is_wanted_is_there), TEST(what_is_left_out),
-        TEST(every_fault_has_its_place), TEST(who_has_no_grid),         TEST(a_grid_of_250000_points),
+        TEST(a_grid_is_its_predictions), TEST(what_is_wanted_is_there), TEST(what_is_left_out),        TEST(every_fault_has_its_place),
+        TEST(who_has_no_grid),           TEST(a_line_for_each_point),   TEST(points_that_are_too_far), TEST(a_grid_of_250000_points),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }
