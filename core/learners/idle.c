@@ -23,7 +23,10 @@ static const char *list(const dn_encoder *encoder, dn_input_remark wanted, char 
     return names;
 }
 
-void dni_warn_of_idle_inputs(const dn_encoder *encoder, size_t min_rows, dn_report *report) {
+void dni_warn_of_idle_inputs(const dn_model *model, size_t min_rows, dn_report *report) {
+    const dn_encoder *encoder = dn_model_encoder(model);
+    const char *what = dn_model_decision(model) == DN_DECISION_OUTLIER ? "the rows" : "the classes";
+    dn_linear linear;
     char names[DNI_NAMES_SIZE];
     if (*list(encoder, DN_INPUT_EMPTY, names) != '\0')
         dn_report_warn(report, "no training row has a value of %s: nothing is learned of it", names);
@@ -32,16 +35,16 @@ void dni_warn_of_idle_inputs(const dn_encoder *encoder, size_t min_rows, dn_repo
     if (*list(encoder, DN_INPUT_RARE, names) != '\0')
         dn_report_warn(report, "no word of %s is in %zu training rows, as \"min_rows\" asks: nothing is learned of it", names, min_rows);
     if (*list(encoder, DN_INPUT_CONSTANT, names) != '\0')
-        dn_report_warn(report, "all training rows have the same value of %s: it tells the classes apart by nothing%s", names,
-                       dn_encoder_standardizes(encoder) ? ", its weight is 0" : "");
+        dn_report_warn(report, "all training rows have the same value of %s: it tells %s apart by nothing%s", names, what,
+                       dn_encoder_standardizes(encoder) && dn_model_linear(model, &linear) ? ", its weight is 0" : "");
     size_t first, n = dn_encoder_n_constant(encoder, &first);
     if (n > 0) {
         char own[DN_FIELD_SIZE];
         dni_feature_name(&(dn_fit_input){.encoder = encoder}, first, own);
         dn_report_warn(report,
-                       "%zu of the features of the bases (the first: %s) have one value in all training rows: they tell the classes "
+                       "%zu of the features of the bases (the first: %s) have one value in all training rows: they tell %s "
                        "apart by nothing",
-                       n, own);
+                       n, own, what);
     }
 }
 

@@ -5,9 +5,10 @@
 #include <discern/algorithm.h>
 #include <discern/encoder.h>
 #include <discern/machine.h>
+#include <discern/model.h>
 
 /* Warnings that name them. min_rows: that of the encoder's spec. */
-void dni_warn_of_idle_inputs(const dn_encoder *encoder, size_t min_rows, dn_report *report);
+void dni_warn_of_idle_inputs(const dn_model *model, size_t min_rows, dn_report *report);
 /* Standardised, such a column is 0 in every training row, and so is a place of a sparse column that no training row has: whatever weight its feature was left with (where a descent began) tells
  * nothing, and becomes 0. */
 void dni_clear_idle_weights(const dn_encoder *encoder, const dn_machine *machines, size_t n_machines);

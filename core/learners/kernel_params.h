@@ -53,7 +53,8 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
          .maximum = 8},                                                                                                                    \
         {.name = "kernel.covariance",                                                                                                      \
          .type = DN_PARAM_LIST,                                                                                                            \
-         .meaning = "mahalanobis: the covariance matrix S of the features, row after row, in the units of the raw columns; or estimated.", \
+         .meaning =                                                                                                                        \
+             "mahalanobis: the covariance matrix S of the features, a list of rows, in the units of the raw columns; or estimated.",       \
          .default_choice = "estimated",                                                                                                    \
          .minimum = -(double)INFINITY,                                                                                                     \
          .maximum = (double)INFINITY,                                                                                                      \

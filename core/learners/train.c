@@ -121,7 +121,7 @@ static dn_status fit(struct whole *t, dn_error *err) {
     size_t n_classes = t->labels.classes.shown.n, n = t->split.n_train;
     dn_status status = dni_training_fit(&t->training, err);
     if (status == DN_OK)
-        dni_warn_of_idle_inputs(dn_model_encoder(t->training.model), t->request->features.text.min_rows, &t->training.report);
+        dni_warn_of_idle_inputs(t->training.model, t->request->features.text.min_rows, &t->training.report);
     if (status == DN_OK && n_classes > FEW_CLASSES && n_classes > n / 2)
         dn_report_warn(&t->training.report,
                        "there are %zu classes in %zu rows, most with one row only: is \"%.64s\" the target that was meant?", n_classes, n,

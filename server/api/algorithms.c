@@ -69,8 +69,11 @@ static void put_rest(struct json_writer *w, const dn_param *p) {
         put_choices(w, p);
     if (p->type != DN_PARAM_CHOICE && p->type != DN_PARAM_BOOLEAN)
         put_range(w, p);
-    if (p->type == DN_PARAM_LIST)
+    if (p->type == DN_PARAM_LIST) {
         json_kv_bool(w, "distribution", p->distribution);
+        json_kv_bool(w, "matrix", p->matrix);
+        json_kv_bool(w, "integers", p->integers);
+    }
     json_kv_string(w, "meaning", p->meaning);
 }
 

@@ -264,7 +264,7 @@ void job_features_foresee(struct job_request *r) {
     for (size_t i = 0; r->spec.features.standardize && i < r->spec.n_inputs; i++) {
         const struct wire_column *c = &r->schema.columns[r->spec.inputs[i].index];
         if (c->type == DN_NUMERIC && c->minimum == c->maximum && !r->encodings[i].taken)
-            job_request_warn(r, "column \"%s\" is %g in every row that has it: it stays a feature, with weight 0", c->name, c->minimum);
+            job_request_warn(r, "column \"%s\" is %g in every row that has it: it stays a feature that tells nothing", c->name, c->minimum);
     }
 }
 

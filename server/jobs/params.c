@@ -51,11 +51,24 @@ void jobs_param_pointer(const char *name, struct buf *out) {
         buf_printf(out, "/%s", dot + 1);
 }
 
+/* A square matrix as a list of its rows, as it may be given. */
+static void matrix_put(const double *numbers, size_t n, struct json_writer *w) {
+    size_t width = 0;
+    while ((width + 1) * (width + 1) <= n)
+        width++;
+    json_begin_array(w);
+    for (size_t i = 0; i < width; i++)
+        jobs_numbers_put(numbers + i * width, width, w);
+    json_end_array(w);
+}
+
 static void value_put(const dn_param *param, const dn_param_value *value, struct json_writer *w) {
     if (value->word && param->null_word && strcmp(value->word, param->null_word) == 0)
         json_put_null(w);
     else if (value->word)
         json_put_string(w, value->word);
+    else if (value->list && param->matrix)
+        matrix_put(value->list, value->n_list, w);
     else if (value->list)
         jobs_numbers_put(value->list, value->n_list, w);
     else if (param->type == DN_PARAM_BOOLEAN)

@@ -61,6 +61,18 @@ static void outliers_by_a_kernel_that_tells_nothing(void **state) {
     warned(warned(far_outliers("'kernel':'rbf'"), alike, false), apart, false);
 }
 
+/* By the words of what is trained: one weight, or none; classes, or rows. */
+static void a_column_of_one_value(void **state) {
+    (void)state;
+    static const char *const spec = "{'model':'m','dataset':'%s','target':'class','algorithm':'svm','params':{'kernel':'%s'}}";
+    status_check(call_upload("/v1/datasets/constant", "x,k,class\n1,5,a\n2,5,b\n3,5,a\n4,5,b\n5,5,b\n"), 201);
+    warned(job_train(spec, "constant", "linear"), "it tells the classes apart by nothing, its weight is 0", true);
+    const struct response *r = job_train(spec, "constant", "rbf");
+    warned(warned(r, "it tells the classes apart by nothing", true), "weight", false);
+    r = job_train("{'model':'o','dataset':'constant','algorithm':'one_class_svm','features':{'include':['x','k']}}");
+    warned(warned(r, "it tells the rows apart by nothing", true), "classes", false);
+}
+
 /* ---- solvers -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Whatever solver is asked for. */
@@ -124,8 +136,10 @@ static void progress_ends_with_the_job(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(scores_that_are_all_the_same), TEST(outliers_by_a_kernel_that_tells_nothing), TEST(a_hard_margin_of_planes),
-        TEST(solvers_agree_on_the_margin),  TEST(equal_rows_are_one_support_vector),       TEST(progress_ends_with_the_job),
+        TEST(scores_that_are_all_the_same), TEST(outliers_by_a_kernel_that_tells_nothing),
+        TEST(a_column_of_one_value),        TEST(a_hard_margin_of_planes),
+        TEST(solvers_agree_on_the_margin),  TEST(equal_rows_are_one_support_vector),
+        TEST(progress_ends_with_the_job),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -35,7 +35,7 @@ typedef struct dn_param {
     dn_param_type type;
     bool open_minimum, open_maximum;
     bool distribution; /* DN_PARAM_LIST: a share for each class, in class order, with sum 1 */
-    bool matrix;       /* DN_PARAM_LIST: rows of one length, one after the other */
+    bool matrix;       /* DN_PARAM_LIST: rows of a square matrix, one after the other */
     bool integers;     /* DN_PARAM_LIST: of integers */
 } dn_param;
 
