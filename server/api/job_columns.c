@@ -273,6 +273,21 @@ static void take_inputs(struct job_request *r, const struct chosen *chosen, bool
     r->has_inputs = r->spec.n_inputs > 0 && job_request_faults(r) == before;
 }
 
+/* Without a target a column of classes is a feature like all others, unless somebody says otherwise: the first or last of a table, of few categories, or the label beside sparse features. */
+static void warn_of_classes(struct job_request *r) {
+    enum { FEW = 20 };
+    const size_t last = r->schema.n - 1;
+    for (size_t k = 0; r->targetless && r->schema.n > 1 && k < r->spec.n_inputs; k++) {
+        const size_t i = r->spec.inputs[k].index;
+        const struct wire_column *c = column_at(r, i);
+        const bool few = (c->type == DN_CATEGORICAL || c->type == DN_BOOLEAN) && c->distinct >= 2 && c->distinct <= FEW;
+        const bool label = r->schema.n == 2 && column_at(r, last - i)->type == DN_SPARSE;
+        if ((i == 0 || i == last) && (few || label))
+            job_request_warn(r, "column \"%s\" is a feature as all others are: if its values are classes, name it in features.exclude",
+                             c->name);
+    }
+}
+
 static void choose_inputs(struct job_request *r, const json_t *features) {
     const size_t n_cols = r->schema.n;
     struct chosen chosen = {.parts = arena_alloc(r->arena, (n_cols + 1) * sizeof *chosen.parts),
@@ -297,6 +312,8 @@ static void choose_inputs(struct job_request *r, const json_t *features) {
     /* Without a good target and good names the rest would be judged on a guess. */
     if (job_request_has_classes(r) && job_request_faults(r) == before)
         take_inputs(r, &chosen, include != NULL);
+    if (!include && r->has_inputs)
+        warn_of_classes(r);
 }
 
 void job_columns_read(struct job_request *r, const json_t *root) {

@@ -73,6 +73,20 @@ static void a_column_of_one_value(void **state) {
     warned(warned(r, "it tells the rows apart by nothing", true), "classes", false);
 }
 
+/* Nobody said which columns are features. */
+static void a_column_that_looks_like_classes(void **state) {
+    (void)state;
+    static const char *const outliers = "{'model':'o','dataset':'%s','algorithm':'one_class_svm'%s}", *const words =
+                                                                                                          "if its values are classes";
+    status_check(call_upload_bytes("/v1/datasets/marked", "1 1:1 2:1\n-1 2:3\n1 1:2\n-1 3:1\n", 0, "Content-Type: text/x-svmlight"), 201);
+    warned(status_check(call_post("/v1/jobs?dry_run=true", outliers, "iris", ""), 200), "column \\\"class\\\" is a feature", true);
+    warned(job_train(outliers, "iris", ""), words, true);
+    warned(job_train(outliers, "iris", ",'features':{'exclude':['class']}"), words, false);
+    warned(job_train(outliers, "iris", ",'features':{'include':['class','petal_width']}"), words, false);
+    warned(job_train(outliers, "marked", ""), "column \\\"label\\\" is a feature", true);
+    warned(far_svm(""), words, false);
+}
+
 /* ---- solvers -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Whatever solver is asked for. */
@@ -136,9 +150,13 @@ static void progress_ends_with_the_job(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(scores_that_are_all_the_same), TEST(outliers_by_a_kernel_that_tells_nothing),
-        TEST(a_column_of_one_value),        TEST(a_hard_margin_of_planes),
-        TEST(solvers_agree_on_the_margin),  TEST(equal_rows_are_one_support_vector),
+        TEST(scores_that_are_all_the_same),
+        TEST(outliers_by_a_kernel_that_tells_nothing),
+        TEST(a_column_of_one_value),
+        TEST(a_column_that_looks_like_classes),
+        TEST(a_hard_margin_of_planes),
+        TEST(solvers_agree_on_the_margin),
+        TEST(equal_rows_are_one_support_vector),
         TEST(progress_ends_with_the_job),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
