@@ -224,6 +224,20 @@ static double fold_mean(const dn_metrics *const *folds, size_t n, size_t i, doub
     return mean;
 }
 
+/* Of single numbers that are defined in some folds and not in all, in how many: the mean is theirs. */
+static void counted_write(const dn_metrics *const *folds, size_t n, struct json_writer *w) {
+    json_put_key(w, "counted");
+    json_begin_object(w);
+    for (size_t i = 0; dn_metric_name(i); i++) {
+        size_t defined = 0;
+        for (size_t f = 0; f < n; f++)
+            defined += isnan(dn_metric_value(folds[f], i)) ? 0 : 1;
+        if (defined > 0 && defined < n)
+            json_kv_int(w, dn_metric_name(i), (int64_t)defined);
+    }
+    json_end_object(w);
+}
+
 void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes, struct json_writer *w) {
     double rows = 0, deviation;
     for (size_t f = 0; f < n; f++)
@@ -240,6 +254,7 @@ void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes
         json_kv_double(w, dn_metric_name(i), deviation);
     }
     json_end_object(w);
+    counted_write(folds, n, w);
     json_put_key(w, "folds");
     json_begin_array(w);
     for (size_t f = 0; f < n; f++) {

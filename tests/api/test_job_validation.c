@@ -68,6 +68,28 @@ static void test_all_metrics_are_there(void **state) {
     assert_json(call_get("/v1/models/m"), "/validation", "{'holdout':0.3}");
 }
 
+/* Of three rows of a class one is where the others are: the fold that has it gets one label, no mcc, and the mean is that of the others. */
+static void test_folds_that_do_not_count(void **state) {
+    (void)state;
+    enum { FOLDS = 3 };
+    const char *rows = "x,c\n10,rare\n100,rare\n101,rare\n";
+    for (int i = 0; i < 27; i++)
+        rows = text("%s%d,usual\n", rows, i);
+    status_check(call_upload("/v1/datasets/rare", rows), 201);
+    const struct response *r = job_train("{'model':'rare','dataset':'rare','target':'c','algorithm':'logistic','validation':{'folds':3}}");
+    double sum = 0;
+    size_t defined = 0;
+    for (int f = 0; f < FOLDS; f++) {
+        const json_t *mcc = value_at(r, text("/result/metrics/validation/folds/%d/mcc", f));
+        defined += json_is_number(mcc);
+        sum += json_number_value(mcc);
+    }
+    assert_true(defined > 0 && defined < FOLDS);
+    assert_int_equal(whole_at(r, "/result/metrics/validation/counted/mcc"), defined);
+    assert_close(real_at(r, "/result/metrics/validation/mcc"), sum / (double)defined, 1e-12);
+    assert_false(has(r, "/result/metrics/validation/counted/accuracy"));
+}
+
 static void test_folds(void **state) {
     (void)state;
     enum { FOLDS = 5 };
@@ -358,6 +380,7 @@ static void test_every_fault_of_validation_and_weights(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_all_metrics_are_there),
+        TEST(test_folds_that_do_not_count),
         TEST(test_folds),
         TEST(test_folds_with_a_basis),
         TEST(test_another_dataset),
