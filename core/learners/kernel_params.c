@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(DN_MAX_PATHS == 100000 && DN_MAX_CHARACTERS == 10000, "the catalogue tells them");
+
 const char *const dni_kernel_type_meanings[] = {
     "x'z",
     "(gamma x'z + coef0)^degree",
@@ -14,7 +16,8 @@ const char *const dni_kernel_type_meanings[] = {
     "exp(-(x - z)'S^-1(x - z)/2)",
     "exp(-D(x, z)/(2 width^2)) of a metric D",
     "of two texts, how many different words they have in common, lower-cased",
-    "of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along simple paths of at most `length` labels",
+    "of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along simple paths of at most `length` labels. "
+    "A graph has at most 100000 edges and 100000 paths",
     "the columns are the kernel's values: row i has K(x_i, x_j) in column j",
     NULL};
 #define EDIT "{\"type\": \"distance\", \"metric\": \"edit\"}"
@@ -38,7 +41,7 @@ const char *const dni_kernel_metric_meanings[] = {
     "the sum of |x_j - z_j|",
     "the greatest |x_j - z_j|: the kernel is not positive semidefinite for more than two columns",
     "1 - x'z/(|x| |z|)",
-    "of two texts, the characters to be changed, added or left out (Levenshtein): not positive semidefinite",
+    "of two texts of at most 10000 characters, those to be changed, added or left out (Levenshtein): not positive semidefinite",
     NULL};
 const dn_synonym dni_kernel_metric_synonyms[] = {
     {"l1", "manhattan"},   {"cityblock", "manhattan"}, {"taxicab", "manhattan"}, {"l2", "euclidean"},
