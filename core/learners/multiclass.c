@@ -201,9 +201,9 @@ static dn_status fit_many(const dni_training_set *set, const dn_rows *rows, dn_d
     return status;
 }
 
-static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, const dn_run *run, dn_machine *out, dn_report *report,
-                            dn_error *err) {
-    dn_fit_input input = {.rows = rows,
+/* All classes. */
+static dn_fit_input input_of(const dni_training_set *set, const dn_rows *rows) {
+    return (dn_fit_input){.rows = rows,
                           .n_classes = set->n_classes,
                           .params = set->params,
                           .mean = dn_encoder_mean(set->encoder),
@@ -212,21 +212,18 @@ static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, co
                           .class_names = set->class_names,
                           .role = set->role,
                           .n_source_rows = set->source->n_rows};
+}
+
+static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, const dn_run *run, dn_machine *out, dn_report *report,
+                            dn_error *err) {
+    const dn_fit_input input = input_of(set, rows);
     return set->params->algorithm->fit(&input, run, out, report, err);
 }
 
 /* All machines by one call of the algorithm's. */
 static dn_status fit_together(const dni_training_set *set, const dn_rows *rows, dn_decision decision, size_t n, const dn_run *run,
                               dn_machine *machines, dn_report *report, dn_error *err) {
-    const dn_fit_input input = {.rows = rows,
-                                .n_classes = set->n_classes,
-                                .params = set->params,
-                                .mean = dn_encoder_mean(set->encoder),
-                                .scale = dn_encoder_scale(set->encoder),
-                                .encoder = set->encoder,
-                                .class_names = set->class_names,
-                                .role = set->role,
-                                .n_source_rows = set->source->n_rows};
+    const dn_fit_input input = input_of(set, rows);
     struct telling telling = {.set = set, .decision = decision, .report = report};
     const dn_report_taker taker = {tell, &telling};
     dn_status status = make_parts(n, report, err);
