@@ -4,19 +4,17 @@
 #define DNI_LEARNERS_CALIBRATE_H
 
 #include "learners/labels.h"
+#include "learners/param_rows.h"
 
 #define DNI_MAX_CALIBRATION_FOLDS 20
 
 /* Rows of a parameter table. */
 extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
 #define DNI_PARAMS_CALIBRATE                                                                                                               \
-    {.name = "calibrate",                                                                                                                  \
-     .type = DN_PARAM_CHOICE,                                                                                                              \
-     .meaning = "Probabilities from the scores, learned from training rows that were held out in folds. The label stays that of the "      \
-                "scores; near the boundary another class may be the most probable.",                                                       \
-     .default_choice = "none",                                                                                                             \
-     .choices = dni_calibrations,                                                                                                          \
-     .choice_meanings = dni_calibration_meanings},                                                                                         \
+    DNI_PARAM_CHOICE("calibrate",                                                                                                          \
+                     "Probabilities from the scores, learned from training rows that were held out in folds. The label stays that of the " \
+                     "scores; near the boundary another class may be the most probable.",                                                  \
+                     "none", dni_calibrations, dni_calibration_meanings),                                                                  \
     {                                                                                                                                      \
         .name = "calibration_folds", .type = DN_PARAM_INTEGER,                                                                             \
         .meaning = "Folds of the calibration: as many more fits. Fewer where the smallest class has fewer rows.", .default_number = 5,     \

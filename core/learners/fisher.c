@@ -7,6 +7,7 @@
  * Bishop, PRML, section 4.1.4 and 4.1.6; Duda, Hart and Stork, sections 3.8.2 and 3.8.3; Alpaydın, section 6.8; Hastie, Tibshirani and Friedman, ESL, section 4.3.3. */
 #include "learners/fisher_fit.h"
 #include "learners/multiclass.h"
+#include "learners/param_rows.h"
 #include "learners/priors.h"
 #include "learners/registry.h"
 #include "learners/report.h"
@@ -27,12 +28,9 @@ static const char *const threshold_meanings[] = {
     NULL};
 
 static const dn_param params[] = {
-    {.name = "threshold",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "Where two classes are parted on the direction. More classes are parted by the nearest mean: midpoint only.",
-     .default_choice = "midpoint",
-     .choices = thresholds,
-     .choice_meanings = threshold_meanings},
+    DNI_PARAM_CHOICE("threshold",
+                     "Where two classes are parted on the direction. More classes are parted by the nearest mean: midpoint only.",
+                     "midpoint", thresholds, threshold_meanings),
     {.name = "components",
      .type = DN_PARAM_INTEGER,
      .meaning = "How many directions are kept, the best ones; there are at most one less than classes. auto: all.",

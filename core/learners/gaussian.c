@@ -11,6 +11,7 @@
 #include "learners/gaussian_covariance.h"
 #include "learners/likelihood.h"
 #include "learners/multiclass.h"
+#include "learners/param_rows.h"
 #include "learners/priors.h"
 #include "learners/registry.h"
 #include "learners/report.h"
@@ -32,18 +33,9 @@ static const char *const divisor_meanings[] = {"n, the weight of the rows: maxim
                                                "n - K for a shared covariance, n_k - 1 for one of each class", NULL};
 
 static const dn_param params[] = {
-    {.name = "covariance",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "What the classes' densities have in common.",
-     .default_choice = "shared",
-     .choices = covariances,
-     .choice_meanings = covariance_meanings},
-    {.name = "divisor",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "What the squares summed over the rows are divided by, whatever the priors.",
-     .default_choice = "ml",
-     .choices = divisors,
-     .choice_meanings = divisor_meanings},
+    DNI_PARAM_CHOICE("covariance", "What the classes' densities have in common.", "shared", covariances, covariance_meanings),
+    DNI_PARAM_CHOICE("divisor", "What the squares summed over the rows are divided by, whatever the priors.", "ml", divisors,
+                     divisor_meanings),
     DNI_PARAM_SHRINKAGE,
     DNI_PARAM_PRIORS,
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),

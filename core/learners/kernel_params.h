@@ -3,6 +3,7 @@
 #define DNI_LEARNERS_KERNEL_PARAMS_H
 
 #include "kernels/kernel.h"
+#include "learners/param_rows.h"
 #include <discern/algorithm.h>
 
 /* Rows of a parameter table. */

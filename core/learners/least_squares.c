@@ -7,6 +7,7 @@
 #include "learners/calibrate.h"
 #include "learners/least_squares_fit.h"
 #include "learners/multiclass.h"
+#include "learners/param_rows.h"
 #include "learners/registry.h"
 #include "linalg/vector.h"
 #include "predict/machine.h"
@@ -27,12 +28,7 @@ static const char *const inits[] = {"random", "zero", NULL};
 static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed", "all weights 0", NULL};
 
 static const dn_param params[] = {
-    {.name = "solver",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "How the minimum is found.",
-     .default_choice = "auto",
-     .choices = solvers,
-     .choice_meanings = solver_meanings},
+    DNI_PARAM_CHOICE("solver", "How the minimum is found.", "auto", solvers, solver_meanings),
     {.name = "lambda",
      .type = DN_PARAM_NUMBER,
      .meaning =
@@ -43,17 +39,10 @@ static const dn_param params[] = {
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true},
-    {.name = "learning_rate",
-     .type = DN_PARAM_NUMBER,
-     .meaning = "For gradient_descent: what the sum of (target - output) x over the rows is multiplied with. auto: 1/(n L), with L the "
-                "curvature bound found by power iteration.",
-     .default_choice = "auto",
-     .default_number = 0.1,
-     .minimum = 0,
-     .maximum = (double)INFINITY,
-     .open_minimum = true,
-     .open_maximum = true,
-     .word = "auto"},
+    DNI_PARAM_LEARNING_RATE(
+        "For gradient_descent: what the sum of (target - output) x over the rows is multiplied with. auto: 1/(n L), with L the "
+        "curvature bound found by power iteration.",
+        0.1),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
      .meaning =
@@ -67,21 +56,11 @@ static const dn_param params[] = {
      .maximum = (double)INFINITY,
      .open_maximum = true,
      .word = "auto"},
-    {.name = "max_iterations",
-     .type = DN_PARAM_INTEGER,
-     .meaning = "For conjugate_gradient and gradient_descent: most iterations, each a pass over the rows. auto: 2000 for "
-                "conjugate_gradient; 20000 for gradient_descent, with many rows fewer, so that it visits 10^8 rows, but at least 500.",
-     .default_choice = "auto",
-     .default_number = 2000,
-     .minimum = 1,
-     .maximum = 1e9,
-     .word = "auto"},
-    {.name = "init",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "Where gradient_descent starts.",
-     .default_choice = "random",
-     .choices = inits,
-     .choice_meanings = init_meanings},
+    DNI_PARAM_MAX_ITERATIONS(
+        "For conjugate_gradient and gradient_descent: most iterations, each a pass over the rows. auto: 2000 for "
+        "conjugate_gradient; 20000 for gradient_descent, with many rows fewer, so that it visits 10^8 rows, but at least 500.",
+        2000),
+    DNI_PARAM_CHOICE("init", "Where gradient_descent starts.", "random", inits, init_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAMS_CALIBRATE,

@@ -5,6 +5,7 @@
  * Bishop, PRML, sections 4.3.2–4.3.4; Alpaydın, sections 10.7 and 10.8; l1: Hastie, Tibshirani and Friedman, ESL, section 4.4.4. */
 #include "learners/logistic_fit.h"
 #include "learners/multiclass.h"
+#include "learners/param_rows.h"
 #include "learners/registry.h"
 
 #include <math.h>
@@ -38,18 +39,8 @@ static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the s
 
 #define L1_RATIO 0.5
 static const dn_param params[] = {
-    {.name = "solver",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "How the minimum is found.",
-     .default_choice = "auto",
-     .choices = solvers,
-     .choice_meanings = solver_meanings},
-    {.name = "penalty",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "What is added to the mean loss. The intercept is never penalised.",
-     .default_choice = "l2",
-     .choices = penalties,
-     .choice_meanings = penalty_meanings},
+    DNI_PARAM_CHOICE("solver", "How the minimum is found.", "auto", solvers, solver_meanings),
+    DNI_PARAM_CHOICE("penalty", "What is added to the mean loss. The intercept is never penalised.", "l2", penalties, penalty_meanings),
     {.name = "lambda",
      .type = DN_PARAM_NUMBER,
      .meaning =
@@ -65,12 +56,7 @@ static const dn_param params[] = {
      .default_number = L1_RATIO,
      .minimum = 0,
      .maximum = 1},
-    {.name = "loss",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "What is averaged over the rows.",
-     .default_choice = "cross_entropy",
-     .choices = losses,
-     .choice_meanings = loss_meanings},
+    DNI_PARAM_CHOICE("loss", "What is averaged over the rows.", "cross_entropy", losses, loss_meanings),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
      .meaning =
@@ -83,16 +69,11 @@ static const dn_param params[] = {
      .maximum = (double)INFINITY,
      .open_maximum = true,
      .word = "auto"},
-    {.name = "max_iterations",
-     .type = DN_PARAM_INTEGER,
-     .meaning = "Most iterations (passes over the rows for gradient_descent and sgd). auto: 100 for newton, 2000 for lbfgs; 20000 for "
-                "gradient_descent, with many rows fewer, so that it visits 10^8 rows, but at least 500; 2000 for sgd, so that it visits "
-                "10^7 rows, but at least 50.",
-     .default_choice = "auto",
-     .default_number = 100,
-     .minimum = 1,
-     .maximum = 1e9,
-     .word = "auto"},
+    DNI_PARAM_MAX_ITERATIONS(
+        "Most iterations (passes over the rows for gradient_descent and sgd). auto: 100 for newton, 2000 for lbfgs; 20000 for "
+        "gradient_descent, with many rows fewer, so that it visits 10^8 rows, but at least 500; 2000 for sgd, so that it visits "
+        "10^7 rows, but at least 50.",
+        100),
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
      .meaning =
@@ -128,23 +109,19 @@ static const dn_param params[] = {
     DNI_PARAM_DISCRIMINANTS,
 };
 
-static bool is(const dn_params *p, const char *name, const char *word) {
-    const char *own = dn_params_word(p, name);
-    return own != NULL && strcmp(own, word) == 0;
-}
-
 static dn_status check(const dn_params *p, dn_error *err) {
     const char *solver = dn_params_word(p, "solver"), *field = NULL;
     dn_status status = DN_OK;
-    if (dn_params_word(p, "learning_rate") == NULL && !is(p, "solver", "gradient_descent") && !is(p, "solver", "sgd")) {
+    if (dn_params_word(p, "learning_rate") == NULL && !dni_params_is(p, "solver", "gradient_descent") &&
+        !dni_params_is(p, "solver", "sgd")) {
         field = "learning_rate";
         status = dn_error_set(err, DN_ERR_ARGUMENT,
                               "parameter \"learning_rate\" belongs to solver gradient_descent or sgd (the solver is \"%s\")", solver);
-    } else if (dn_params_number(p, "l1_ratio") != L1_RATIO && !is(p, "penalty", "elastic_net")) {
+    } else if (dn_params_number(p, "l1_ratio") != L1_RATIO && !dni_params_is(p, "penalty", "elastic_net")) {
         field = "l1_ratio";
         status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"l1_ratio\" belongs to penalty elastic_net (the penalty is \"%s\")",
                               dn_params_word(p, "penalty"));
-    } else if (is(p, "loss", "squared_error") && is(p, "solver", "newton")) {
+    } else if (dni_params_is(p, "loss", "squared_error") && dni_params_is(p, "solver", "newton")) {
         field = "solver";
         status =
             dn_error_set(err, DN_ERR_ARGUMENT,
@@ -172,7 +149,7 @@ static dni_logistic_solver choose_solver(const dn_params *p, size_t n_rows, size
     for (dni_logistic_solver solver = DNI_LOGISTIC_NEWTON; solver <= DNI_LOGISTIC_SGD; solver++)
         if (strcmp(word, dni_logistic_solver_name(solver)) == 0)
             return solver;
-    bool newton = !is(p, "loss", "squared_error") && newton_pays((double)n_rows, (double)n_features, (double)n_classes);
+    bool newton = !dni_params_is(p, "loss", "squared_error") && newton_pays((double)n_rows, (double)n_features, (double)n_classes);
     return newton ? DNI_LOGISTIC_NEWTON : DNI_LOGISTIC_LBFGS;
 }
 
@@ -226,10 +203,10 @@ static size_t iterations_of(dni_logistic_solver solver, size_t n_rows) {
 
 dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes) {
     static const double tolerances[] = {1e-9, 1e-9, 1e-5, 5e-5};
-    double lambda = is(p, "penalty", "none") ? 0 : dn_params_number(p, "lambda");
-    double ratio = is(p, "penalty", "l1") ? 1 : is(p, "penalty", "elastic_net") ? dn_params_number(p, "l1_ratio") : 0;
+    double lambda = dni_params_is(p, "penalty", "none") ? 0 : dn_params_number(p, "lambda");
+    double ratio = dni_params_is(p, "penalty", "l1") ? 1 : dni_params_is(p, "penalty", "elastic_net") ? dn_params_number(p, "l1_ratio") : 0;
     dni_logistic_plan plan = {.solver = choose_solver(p, n_rows, n_features, n_classes),
-                              .squared = is(p, "loss", "squared_error"),
+                              .squared = dni_params_is(p, "loss", "squared_error"),
                               .l1 = lambda * ratio,
                               .l2 = lambda * (1 - ratio),
                               .n_scores = n_classes == 2 ? 1 : n_classes,
@@ -276,7 +253,7 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 }
 
 static bool drops_first(const dn_params *p) {
-    return is(p, "penalty", "none") || dn_params_number(p, "lambda") == 0;
+    return dni_params_is(p, "penalty", "none") || dn_params_number(p, "lambda") == 0;
 }
 
 const dn_algorithm dni_algorithm_logistic = {

@@ -6,10 +6,10 @@
  * Rows are visited in any order, so they must be in memory: the method does not stream. */
 #include "learners/mlp_fit.h"
 #include "learners/multiclass.h"
+#include "learners/param_rows.h"
 #include "learners/registry.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const layers[] = {"auto", NULL};
 static const char *const layers_meanings[] = {"one layer of 16 units", NULL};
@@ -36,25 +36,9 @@ static const dn_param params[] = {
      .minimum = 1,
      .maximum = 10000,
      .integers = true},
-    {.name = "activation",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "What a hidden unit makes of its weighted sum a.",
-     .default_choice = "auto",
-     .choices = activations,
-     .choice_meanings = activation_meanings},
-    {.name = "solver",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "How the objective is minimised.",
-     .default_choice = "auto",
-     .choices = solvers,
-     .choice_meanings = solver_meanings},
-    {.name = "lambda",
-     .type = DN_PARAM_NUMBER,
-     .meaning = "Strength of the penalty lambda * |W|^2 on the weights of all layers; the loss is a mean over rows, biases are free.",
-     .default_number = 1e-3,
-     .minimum = 0,
-     .maximum = (double)INFINITY,
-     .open_maximum = true},
+    DNI_PARAM_CHOICE("activation", "What a hidden unit makes of its weighted sum a.", "auto", activations, activation_meanings),
+    DNI_PARAM_CHOICE("solver", "How the objective is minimised.", "auto", solvers, solver_meanings),
+    DNI_PARAM_LAMBDA("Strength of the penalty lambda * |W|^2 on the weights of all layers; the loss is a mean over rows, biases are free."),
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
      .meaning = "adam: about the most by which a weight (of a standardised column) moves in a step. auto: 0.002.",
@@ -64,12 +48,7 @@ static const dn_param params[] = {
      .maximum = 1e3,
      .open_minimum = true,
      .word = "auto"},
-    {.name = "schedule",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "adam: how the learning rate changes.",
-     .default_choice = "linear",
-     .choices = schedules,
-     .choice_meanings = schedule_meanings},
+    DNI_PARAM_CHOICE("schedule", "adam: how the learning rate changes.", "linear", schedules, schedule_meanings),
     {.name = "batch_size",
      .type = DN_PARAM_INTEGER,
      .meaning = "adam: rows of a step. auto: a hundredth of the rows, from 16 to 256.",
@@ -78,25 +57,14 @@ static const dn_param params[] = {
      .minimum = 1,
      .maximum = 1e6,
      .word = "auto"},
-    {.name = "max_iterations",
-     .type = DN_PARAM_INTEGER,
-     .meaning = "Most iterations of a start: of lbfgs steps (auto: 1000), of adam passes over the rows (auto: a million rows seen, from 20 "
-                "to 500 passes).",
-     .default_choice = "auto",
-     .default_number = 1000,
-     .minimum = 1,
-     .maximum = 1e9,
-     .word = "auto"},
-    {.name = "tolerance",
-     .type = DN_PARAM_NUMBER,
-     .meaning = "lbfgs: the largest component of the gradient to stop at (auto: 1e-5). adam: the share by which the objective has to fall "
-                "within `patience` passes to go on (auto: 1e-4).",
-     .default_choice = "auto",
-     .default_number = 1e-5,
-     .minimum = 0,
-     .maximum = (double)INFINITY,
-     .open_maximum = true,
-     .word = "auto"},
+    DNI_PARAM_MAX_ITERATIONS(
+        "Most iterations of a start: of lbfgs steps (auto: 1000), of adam passes over the rows (auto: a million rows seen, from 20 "
+        "to 500 passes).",
+        1000),
+    DNI_PARAM_TOLERANCE(
+        "lbfgs: the largest component of the gradient to stop at (auto: 1e-5). adam: the share by which the objective has to fall "
+        "within `patience` passes to go on (auto: 1e-4).",
+        1e-5),
     {.name = "early_stopping",
      .type = DN_PARAM_NUMBER,
      .meaning = "Share of each class's training rows that is kept aside: nothing is learned from them, their loss decides when to stop and "
@@ -119,29 +87,20 @@ static const dn_param params[] = {
      .minimum = 1,
      .maximum = 1000,
      .word = "auto"},
-    {.name = "init",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "Where the weights (of standardised columns) start, from the seed; biases start at 0.",
-     .default_choice = "glorot",
-     .choices = inits,
-     .choice_meanings = init_meanings},
+    DNI_PARAM_CHOICE("init", "Where the weights (of standardised columns) start, from the seed; biases start at 0.", "glorot", inits,
+                     init_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
     DNI_PARAM_DISCRIMINANTS,
 };
 
 /* ---- what is asked ------------------------------------------------------------------------------------------------------------------------- */
-static bool is(const dn_params *p, const char *name, const char *word) {
-    const char *own = dn_params_word(p, name);
-    return own != NULL && strcmp(own, word) == 0;
-}
-
 /* The first parameter given that is adam's alone; NULL: none. */
 static const char *adams(const dn_params *p) {
-    if (!is(p, "learning_rate", "auto"))
+    if (!dni_params_is(p, "learning_rate", "auto"))
         return "learning_rate";
-    if (!is(p, "batch_size", "auto"))
+    if (!dni_params_is(p, "batch_size", "auto"))
         return "batch_size";
-    return is(p, "schedule", "linear") ? NULL : "schedule";
+    return dni_params_is(p, "schedule", "linear") ? NULL : "schedule";
 }
 
 static dn_status check_layers(const dn_params *p, dn_error *err) {
@@ -155,7 +114,7 @@ static dn_status check_layers(const dn_params *p, dn_error *err) {
 static dn_status check(const dn_params *p, dn_error *err) {
     const char *field = "layers", *foreign = adams(p);
     dn_status status = check_layers(p, err);
-    if (status == DN_OK && is(p, "solver", "lbfgs") && foreign != NULL) {
+    if (status == DN_OK && dni_params_is(p, "solver", "lbfgs") && foreign != NULL) {
         field = foreign;
         status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" belongs to solver adam (the solver is \"lbfgs\")", foreign);
     }
@@ -180,11 +139,11 @@ dni_mlp_plan dni_mlp_make_plan(const dn_params *p, size_t n_rows, size_t n_featu
     plan.units[plan.n_layers - 1] = plan.n_scores;
     const dni_layers shape = dni_mlp_layers(&plan);
     plan.n = (double)dni_layers_numbers(&shape);
-    plan.adam = is(p, "solver", "adam") || (is(p, "solver", "auto") && (adams(p) != NULL || rows * plan.n > 1e7));
-    const bool smooth = is(p, "activation", "tanh") || (is(p, "activation", "auto") && !plan.adam);
-    plan.activation = is(p, "activation", "sigmoid") ? DN_ACTIVATION_SIGMOID : smooth ? DN_ACTIVATION_TANH : DN_ACTIVATION_RELU;
-    plan.fades = is(p, "schedule", "linear");
-    plan.he = is(p, "init", "he");
+    plan.adam = dni_params_is(p, "solver", "adam") || (dni_params_is(p, "solver", "auto") && (adams(p) != NULL || rows * plan.n > 1e7));
+    const bool smooth = dni_params_is(p, "activation", "tanh") || (dni_params_is(p, "activation", "auto") && !plan.adam);
+    plan.activation = dni_params_is(p, "activation", "sigmoid") ? DN_ACTIVATION_SIGMOID : smooth ? DN_ACTIVATION_TANH : DN_ACTIVATION_RELU;
+    plan.fades = dni_params_is(p, "schedule", "linear");
+    plan.he = dni_params_is(p, "init", "he");
     plan.lambda = dn_params_number(p, "lambda");
     plan.rate = number_or(p, "learning_rate", 2e-3);
     plan.tolerance = number_or(p, "tolerance", plan.adam ? 1e-4 : 1e-5);

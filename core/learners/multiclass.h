@@ -2,6 +2,7 @@
 #ifndef DNI_LEARNERS_MULTICLASS_H
 #define DNI_LEARNERS_MULTICLASS_H
 
+#include "learners/param_rows.h"
 #include "learners/training_set.h"
 
 /* More machines than this are refused: 141 classes one versus one. */
@@ -15,16 +16,11 @@ extern const char *const dni_multiclass_machines[], *const dni_multiclass_machin
 extern const char *const dni_discriminants[], *const dni_discriminants_meanings[];
 
 #define DNI_PARAM_MULTICLASS(list, standard)                                                                                               \
-    {                                                                                                                                      \
-        .name = "multiclass", .type = DN_PARAM_CHOICE,                                                                                     \
-        .meaning = "How more than two classes are told apart; with two every way is the same.", .default_choice = standard,                \
-        .choices = list, .choice_meanings = list##_meanings                                                                                \
-    }
+    DNI_PARAM_CHOICE("multiclass", "How more than two classes are told apart; with two every way is the same.", standard, list,            \
+                     list##_meanings)
 #define DNI_PARAM_DISCRIMINANTS                                                                                                            \
-    {                                                                                                                                      \
-        .name = "discriminants", .type = DN_PARAM_CHOICE, .meaning = "For one_vs_rest_strict: how many classes have a discriminant.",      \
-        .default_choice = "K", .choices = dni_discriminants, .choice_meanings = dni_discriminants_meanings                                 \
-    }
+    DNI_PARAM_CHOICE("discriminants", "For one_vs_rest_strict: how many classes have a discriminant.", "K", dni_discriminants,             \
+                     dni_discriminants_meanings)
 
 /* The rule between the two parameters, for an algorithm's check: `discriminants` K-1 belongs to one_vs_rest_strict. */
 DN_MUST_USE dn_status dni_multiclass_check(const dn_params *params, dn_error *err);

@@ -10,6 +10,7 @@
  * passes over the rows for Gaussians, one for counts (naive_bayes_counts.c). */
 #include "learners/likelihood.h"
 #include "learners/naive_bayes_counts.h"
+#include "learners/param_rows.h"
 #include "learners/priors.h"
 #include "learners/registry.h"
 #include "learners/report.h"
@@ -37,12 +38,8 @@ static const dn_param params[] = {
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true},
-    {.name = "numeric",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "What numeric columns are, those of an svmlight file too. Text columns are always multinomial.",
-     .default_choice = "gaussian",
-     .choices = dni_bayes_numeric,
-     .choice_meanings = dni_bayes_numeric_meanings},
+    DNI_PARAM_CHOICE("numeric", "What numeric columns are, those of an svmlight file too. Text columns are always multinomial.", "gaussian",
+                     dni_bayes_numeric, dni_bayes_numeric_meanings),
     DNI_PARAM_PRIORS,
 };
 

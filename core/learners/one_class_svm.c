@@ -5,6 +5,7 @@
  * solved with α scaled by νΣv, so that the box is [0, v_i]: by sequential minimal optimisation. Schölkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001. */
 #include "learners/kernel_fit.h"
 #include "learners/kernel_params.h"
+#include "learners/param_rows.h"
 #include "learners/smo.h"
 #include "predict/support.h"
 
@@ -33,22 +34,9 @@ static const dn_param params[] = {
      .minimum = 0,
      .maximum = 1,
      .open_minimum = true},
-    {.name = "max_iterations",
-     .type = DN_PARAM_INTEGER,
-     .meaning = "Most steps, in thousands. auto: what 10 million or 100 for each row make, whatever is more.",
-     .default_number = 10000,
-     .default_choice = "auto",
-     .minimum = 1,
-     .maximum = 1e9,
-     .word = "auto"},
-    {.name = "cache_mib",
-     .type = DN_PARAM_NUMBER,
-     .meaning =
-         "Most memory for values of the kernel, in MiB. All of them are computed once where they fit, otherwise the rows used last are "
-         "kept.",
-     .default_number = 512,
-     .minimum = 1,
-     .maximum = 1048576},
+    DNI_PARAM_MAX_ITERATIONS("Most steps, in thousands. auto: what 10 million or 100 for each row make, whatever is more.", 10000),
+    DNI_PARAM_CACHE_MIB("Most memory for values of the kernel, in MiB. All of them are computed once where they fit, otherwise the rows "
+                        "used last are kept."),
 };
 
 struct fit {
@@ -70,7 +58,7 @@ struct fit {
 
 /* ---- rules -------------------------------------------------------------------------------------------------------------------------------- */
 static double iterations_of(const dn_params *p, size_t n_rows) {
-    return dn_params_word(p, "max_iterations") == NULL ? dn_params_number(p, "max_iterations") : fmax(10000, ceil((double)n_rows / 10));
+    return dn_params_word(p, "max_iterations") == NULL ? dn_params_number(p, "max_iterations") : dni_smo_thousands(n_rows);
 }
 
 static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {

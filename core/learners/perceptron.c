@@ -7,6 +7,7 @@
 #include "learners/calibrate.h"
 #include "learners/moments.h"
 #include "learners/multiclass.h"
+#include "learners/param_rows.h"
 #include "learners/perceptron_fit.h"
 #include "learners/registry.h"
 #include "linalg/vector.h"
@@ -38,24 +39,10 @@ static const char *const schedule_meanings[] = {"learning_rate in every pass", "
                                                 "learning_rate/sqrt(k) in pass k", NULL};
 
 static const dn_param params[] = {
-    {.name = "criterion",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "What is made small, with y = t [x, 1] and t = 1 for the second class, -1 for the first.",
-     .default_choice = "perceptron",
-     .choices = criteria,
-     .choice_meanings = criterion_meanings},
-    {.name = "mode",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "When the weights are changed.",
-     .default_choice = "sequential",
-     .choices = modes,
-     .choice_meanings = mode_meanings},
-    {.name = "order",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "For mode sequential: in which order a pass visits the rows.",
-     .default_choice = "cyclic",
-     .choices = orders,
-     .choice_meanings = order_meanings},
+    DNI_PARAM_CHOICE("criterion", "What is made small, with y = t [x, 1] and t = 1 for the second class, -1 for the first.", "perceptron",
+                     criteria, criterion_meanings),
+    DNI_PARAM_CHOICE("mode", "When the weights are changed.", "sequential", modes, mode_meanings),
+    DNI_PARAM_CHOICE("order", "For mode sequential: in which order a pass visits the rows.", "cyclic", orders, order_meanings),
     {.name = "margin",
      .type = DN_PARAM_NUMBER,
      .meaning =
@@ -78,12 +65,7 @@ static const dn_param params[] = {
      .open_minimum = true,
      .open_maximum = true,
      .word = "auto"},
-    {.name = "schedule",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "How the learning rate changes from pass to pass.",
-     .default_choice = "constant",
-     .choices = schedules,
-     .choice_meanings = schedule_meanings},
+    DNI_PARAM_CHOICE("schedule", "How the learning rate changes from pass to pass.", "constant", schedules, schedule_meanings),
     {.name = "max_iterations",
      .type = DN_PARAM_INTEGER,
      .meaning = "Most passes over the rows.",
@@ -97,25 +79,16 @@ static const dn_param params[] = {
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true},
-    {.name = "init",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "Where the weights start.",
-     .default_choice = "auto",
-     .choices = inits,
-     .choice_meanings = init_meanings},
+    DNI_PARAM_CHOICE("init", "Where the weights start.", "auto", inits, init_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_rest"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAMS_CALIBRATE,
 };
 
-static bool is(const dn_params *p, const char *name, const char *word) {
-    return strcmp(dn_params_word(p, name), word) == 0;
-}
-
 static dni_perceptron_criterion criterion_of(const dn_params *p) {
-    if (is(p, "criterion", "perceptron"))
+    if (dni_params_is(p, "criterion", "perceptron"))
         return DNI_PERCEPTRON_ERRORS;
-    return is(p, "criterion", "squared") ? DNI_PERCEPTRON_SQUARED : DNI_PERCEPTRON_RELAXATION;
+    return dni_params_is(p, "criterion", "squared") ? DNI_PERCEPTRON_SQUARED : DNI_PERCEPTRON_RELAXATION;
 }
 
 static double margin_of(const dn_params *p) {
@@ -131,13 +104,13 @@ static double rate_of(const dn_params *p) {
 }
 
 static bool starts_at_random(const dn_params *p) {
-    return is(p, "init", "random") || (is(p, "init", "auto") && criterion_of(p) == DNI_PERCEPTRON_SQUARED);
+    return dni_params_is(p, "init", "random") || (dni_params_is(p, "init", "auto") && criterion_of(p) == DNI_PERCEPTRON_SQUARED);
 }
 
 static dni_perceptron_schedule schedule_of(const dn_params *p) {
-    if (is(p, "schedule", "constant"))
+    if (dni_params_is(p, "schedule", "constant"))
         return DNI_PERCEPTRON_CONSTANT;
-    return is(p, "schedule", "inverse") ? DNI_PERCEPTRON_INVERSE : DNI_PERCEPTRON_INVERSE_ROOT;
+    return dni_params_is(p, "schedule", "inverse") ? DNI_PERCEPTRON_INVERSE : DNI_PERCEPTRON_INVERSE_ROOT;
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
@@ -157,11 +130,11 @@ static dn_status check(const dn_params *p, dn_error *err) {
             dn_error_set(err, DN_ERR_ARGUMENT,
                          "parameter \"margin\" must be 0 for criterion squared (got %g); relaxation is the squared criterion with a margin",
                          margin_of(p));
-    } else if (criterion == DNI_PERCEPTRON_SQUARED && is(p, "init", "zero")) {
+    } else if (criterion == DNI_PERCEPTRON_SQUARED && dni_params_is(p, "init", "zero")) {
         field = "init";
         status = dn_error_set(err, DN_ERR_ARGUMENT,
                               "parameter \"init\" must be \"random\" for criterion squared: 0 is a stationary point of it");
-    } else if (is(p, "mode", "batch") && is(p, "order", "shuffled")) {
+    } else if (dni_params_is(p, "mode", "batch") && dni_params_is(p, "order", "shuffled")) {
         field = "order";
         status =
             dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"order\" = \"shuffled\" belongs to mode sequential (the mode is \"batch\")");
@@ -185,8 +158,8 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 /* ---- memory -------------------------------------------------------------------------------------------------------------------------- */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     double width = (double)shape->n_features + 1, slots = (double)shape->n_slots, blocks = (double)shape->n_rows / DN_BLOCK_ROWS + 1;
-    double sum = DNI_PERCEPTRON_SUMS + (is(p, "mode", "batch") ? width : 0);
-    double order = is(p, "order", "shuffled") ? blocks + DN_BLOCK_ROWS : 0;
+    double sum = DNI_PERCEPTRON_SUMS + (dni_params_is(p, "mode", "batch") ? width : 0);
+    double order = dni_params_is(p, "order", "shuffled") ? blocks + DN_BLOCK_ROWS : 0;
     return 8 * (7 * width + DNI_PERCEPTRON_SUMS + order) + slots * (double)sizeof(dni_perceptron_slot) +
            fmax(dn_run_sum_memory(shape->n_rows, shape->n_slots, sum),
                 dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots)); /* when a column has to be named */
@@ -212,7 +185,7 @@ static dn_status get_memory(dni_perceptron *p, dn_error *err) {
     if (status != DN_OK)
         return status;
     p->slots = slots;
-    if (is(p->input->params, "order", "cyclic"))
+    if (dni_params_is(p->input->params, "order", "cyclic"))
         return DN_OK;
     status = dn_run_alloc(p->run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t), "the orders of rows and blocks", &order, err);
     if (status != DN_OK)
@@ -303,7 +276,7 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
     dni_perceptron p = {.input = input,
                         .run = run,
                         .criterion = criterion_of(input->params),
-                        .batch = is(input->params, "mode", "batch"),
+                        .batch = dni_params_is(input->params, "mode", "batch"),
                         .random_start = starts_at_random(input->params),
                         .margin = margin_of(input->params),
                         .rate = rate_of(input->params),

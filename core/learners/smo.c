@@ -33,6 +33,10 @@ struct state {
     bool shrunk_late;                              /* everything was brought back once near the end */
 };
 
+double dni_smo_thousands(size_t n_rows) {
+    return fmax(10000, ceil((double)n_rows / 10));
+}
+
 double dni_smo_memory(size_t n) {
     return (double)n * (4 * sizeof(double) + sizeof(uint32_t));
 }

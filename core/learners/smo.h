@@ -47,6 +47,8 @@ typedef struct dni_smo_listener {
 
 /* Working memory from the run, whose stop is polled all along. DN_ERR_NUMERIC: values that are not finite. */
 DN_MUST_USE dn_status dni_smo_solve(dni_smo *smo, dni_smo_rows *rows, const dn_run *run, const dni_smo_listener *listener, dn_error *err);
+/* Most steps for so many rows when nobody says, in thousands: 10 million, or 100 for each row. */
+double dni_smo_thousands(size_t n_rows);
 /* Bytes that it takes for n variables, the rows' own apart. */
 double dni_smo_memory(size_t n);
 

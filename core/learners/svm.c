@@ -2,10 +2,10 @@
 #include "learners/calibrate.h"
 #include "learners/kernel_params.h"
 #include "learners/multiclass.h"
+#include "learners/param_rows.h"
+#include "learners/smo.h"
 #include "learners/svm_fit.h"
 #include "learners/svm_kernel.h"
-
-#include <string.h>
 
 enum { DENSE_INTERIOR = 1000 }; /* features: a factorisation of d × d in every step pays up to here */
 
@@ -32,24 +32,12 @@ static const dn_param params[] = {
      .word = "hard",
      .null_word = "hard"},
     DNI_PARAMS_KERNEL("linear"),
-    {.name = "solver",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "How the minimum is found. The hard margin of a linear kernel is always found by the nearest points of the classes' hulls.",
-     .default_choice = "auto",
-     .choices = solvers,
-     .choice_meanings = solver_meanings},
-    {.name = "loss",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "What slack costs.",
-     .default_choice = "hinge",
-     .choices = losses,
-     .choice_meanings = loss_meanings},
-    {.name = "intercept",
-     .type = DN_PARAM_CHOICE,
-     .meaning = "How w0 is treated.",
-     .default_choice = "free",
-     .choices = intercepts,
-     .choice_meanings = intercept_meanings},
+    DNI_PARAM_CHOICE(
+        "solver",
+        "How the minimum is found. The hard margin of a linear kernel is always found by the nearest points of the classes' hulls.", "auto",
+        solvers, solver_meanings),
+    DNI_PARAM_CHOICE("loss", "What slack costs.", "hinge", losses, loss_meanings),
+    DNI_PARAM_CHOICE("intercept", "How w0 is treated.", "free", intercepts, intercept_meanings),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
      .meaning = "Linear kernels: the relative duality gap at which the solution counts as found. Other kernels: the greatest violation of "
@@ -61,52 +49,35 @@ static const dn_param params[] = {
      .maximum = 1,
      .open_minimum = true,
      .word = "auto"},
-    {.name = "max_iterations",
-     .type = DN_PARAM_INTEGER,
-     .meaning = "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), a fiftieth of the steps to a "
-                "hard margin, thousands of pairs of smo "
-                "(auto: what 10 "
-                "million or 100 for each row make, whatever is more).",
-     .default_number = 10000,
-     .default_choice = "auto",
-     .minimum = 1,
-     .maximum = 1e9,
-     .word = "auto"},
-    {.name = "cache_mib",
-     .type = DN_PARAM_NUMBER,
-     .meaning =
-         "smo: most memory for values of the kernel, in MiB, of all machines that are trained at once. All of them are computed once "
-         "where they fit, otherwise the rows used last are kept.",
-     .default_number = 512,
-     .minimum = 1,
-     .maximum = 1048576},
+    DNI_PARAM_MAX_ITERATIONS(
+        "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), a fiftieth of the steps to a hard "
+        "margin, thousands of pairs of smo (auto: what 10 million or 100 for each row make, whatever is more).",
+        10000),
+    DNI_PARAM_CACHE_MIB("smo: most memory for values of the kernel, in MiB, of all machines that are trained at once. All of them are "
+                        "computed once where they fit, otherwise the rows used last are kept."),
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_one"),
     DNI_PARAM_DISCRIMINANTS,
     DNI_PARAMS_CALIBRATE,
 };
 
-static bool is(const dn_params *p, const char *name, const char *word) {
-    const char *value = dn_params_word(p, name);
-    return value != NULL && strcmp(value, word) == 0;
-}
-
 static bool linear(const dn_params *p) {
-    return is(p, "kernel", "linear") && !dn_params_boolean(p, "kernel.normalize");
+    return dni_params_is(p, "kernel", "linear") && !dn_params_boolean(p, "kernel.normalize");
 }
 
 /* A hard margin of a linear kernel is found as such, whatever the solver. */
 static bool hard_plane(const dn_params *p) {
-    return linear(p) && is(p, "C", "hard");
+    return linear(p) && dni_params_is(p, "C", "hard");
 }
 
 static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
-    if (is(p, "solver", "interior_point"))
+    if (dni_params_is(p, "solver", "interior_point"))
         return DNI_SVM_INTERIOR_POINT;
-    if (is(p, "solver", "dual_coordinate_descent"))
+    if (dni_params_is(p, "solver", "dual_coordinate_descent"))
         return DNI_SVM_DUAL_COORDINATE_DESCENT;
-    if (is(p, "solver", "smo") || !linear(p))
+    if (dni_params_is(p, "solver", "smo") || !linear(p))
         return DNI_SVM_SMO;
-    return is(p, "loss", "squared_hinge") || n_features > DENSE_INTERIOR ? DNI_SVM_DUAL_COORDINATE_DESCENT : DNI_SVM_INTERIOR_POINT;
+    return dni_params_is(p, "loss", "squared_hinge") || n_features > DENSE_INTERIOR ? DNI_SVM_DUAL_COORDINATE_DESCENT
+                                                                                    : DNI_SVM_INTERIOR_POINT;
 }
 
 static double tolerance_of(const dn_params *p, dni_svm_solver solver) {
@@ -118,16 +89,16 @@ static double tolerance_of(const dn_params *p, dni_svm_solver solver) {
 static double iterations_of(const dn_params *p, dni_svm_solver solver, size_t n_rows) {
     if (dn_params_word(p, "max_iterations") == NULL)
         return dn_params_number(p, "max_iterations");
-    return solver == DNI_SVM_INTERIOR_POINT ? 200 : solver == DNI_SVM_SMO ? fmax(10000, ceil((double)n_rows / 10)) : 5000;
+    return solver == DNI_SVM_INTERIOR_POINT ? 200 : solver == DNI_SVM_SMO ? dni_smo_thousands(n_rows) : 5000;
 }
 
 static dni_svm_options options_of(const dn_params *p, size_t n_rows, size_t n_features) {
     const dni_svm_solver solver = solver_of(p, n_features);
     return (dni_svm_options){.solver = solver,
-                             .intercept = is(p, "intercept", "free")        ? DNI_SVM_FREE
-                                          : is(p, "intercept", "penalised") ? DNI_SVM_PENALISED
-                                                                            : DNI_SVM_NONE,
-                             .squared = is(p, "loss", "squared_hinge"),
+                             .intercept = dni_params_is(p, "intercept", "free")        ? DNI_SVM_FREE
+                                          : dni_params_is(p, "intercept", "penalised") ? DNI_SVM_PENALISED
+                                                                                       : DNI_SVM_NONE,
+                             .squared = dni_params_is(p, "loss", "squared_hinge"),
                              .C = dn_params_word(p, "C") != NULL ? (double)INFINITY : dn_params_number(p, "C"),
                              .tolerance = tolerance_of(p, solver),
                              .max_iterations = (size_t)iterations_of(p, solver, n_rows),
@@ -142,17 +113,17 @@ static dn_status refuse(const char *field, const char *message, dn_error *err) {
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
-    const bool smo = is(p, "solver", "smo"), other = !is(p, "solver", "auto") && !smo;
+    const bool smo = dni_params_is(p, "solver", "smo"), other = !dni_params_is(p, "solver", "auto") && !smo;
     if (!linear(p) && other)
         return refuse("solver", "parameter \"solver\" must be smo or auto for a kernel that is not linear, or normalized", err);
-    if (is(p, "loss", "squared_hinge") && (!linear(p) || smo || is(p, "solver", "interior_point")))
+    if (dni_params_is(p, "loss", "squared_hinge") && (!linear(p) || smo || dni_params_is(p, "solver", "interior_point")))
         return refuse("loss", "parameter \"loss\" = \"squared_hinge\" belongs to the linear kernel and solver dual_coordinate_descent",
                       err);
-    if (is(p, "loss", "squared_hinge") && is(p, "C", "hard"))
+    if (dni_params_is(p, "loss", "squared_hinge") && dni_params_is(p, "C", "hard"))
         return refuse("loss", "parameter \"loss\" = \"squared_hinge\" needs a C: without slack there is no loss", err);
-    if ((!linear(p) || smo) && is(p, "intercept", "penalised"))
+    if ((!linear(p) || smo) && dni_params_is(p, "intercept", "penalised"))
         return refuse("intercept", "parameter \"intercept\" must be free or none for smo: add 1 to the kernel for a penalised one", err);
-    if (!linear(p) && is(p, "C", "hard") && is(p, "intercept", "none"))
+    if (!linear(p) && dni_params_is(p, "C", "hard") && dni_params_is(p, "intercept", "none"))
         return refuse("intercept", "parameter \"intercept\" must be free for a hard margin with a kernel that is not linear", err);
     dn_status status = dni_kernel_params_check(p, err);
     return status == DN_OK ? dni_multiclass_check(p, err) : status;
@@ -173,7 +144,7 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
 }
 
 static void remark(const dn_params *p, dn_report *report) {
-    if (hard_plane(p) && !is(p, "solver", "auto"))
+    if (hard_plane(p) && !dni_params_is(p, "solver", "auto"))
         dn_report_warn(
             report,
             "parameter \"solver\" = \"%s\" had no effect: the hard margin (C null) of a linear kernel is found by the nearest points of "
