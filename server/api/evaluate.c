@@ -227,16 +227,12 @@ void api_model_evaluate(struct http_call *call) {
     struct wire_instances_options options;
     struct evaluation e;
     bool curves = false;
-    int64_t version;
-    const char *name = api_model_path(call, &version);
     http_cache_control(call, "no-store");
-    if (!name || !api_query_known(call, known) || !api_query_bool(call, "curves", &curves))
+    if (!api_query_known(call, known) || !api_query_bool(call, "curves", &curves))
         return;
-    const struct serving_model *m = serving_get(app->serving, name, version, &problem);
-    if (!m) {
-        http_reply_problem(call, &problem);
+    const struct serving_model *m = api_model_take(call);
+    if (!m)
         return;
-    }
     evaluation_init(&e, call, m->model, curves, &problem);
     const char *reference = read_reference(call, &e, &problem);
     const bool good = !problem.type && choose_target(&e);

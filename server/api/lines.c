@@ -289,16 +289,9 @@ static bool judge_model(struct http_call *call, struct lines *l) {
 /* On a pool thread, before the body. */
 static void load(struct http_call *call) {
     struct lines *l = http_state(call);
-    struct problem problem = {0};
-    int64_t version;
-    const char *name = api_model_path(call, &version);
-    if (!name)
-        return;
-    l->m = serving_get(l->serving, name, version, &problem);
+    l->m = api_model_take(call);
     if (l->m)
         (void)judge_model(call, l);
-    else
-        http_reply_problem(call, &problem);
 }
 
 static bool begin(struct http_call *call, enum api_answer_kind kind) {

@@ -186,19 +186,14 @@ static bool matrices_fit(struct http_call *call, const dn_model *model) {
 void api_model_weights(struct http_call *call) {
     static const char *const known[] = {"matrices", NULL};
     struct api_app *app = api_app_of(call);
-    struct problem problem = {0};
     struct buf body = {0};
     struct json_writer w;
     bool matrices = true;
-    int64_t version;
-    const char *name = api_model_path(call, &version);
-    if (!name || !api_query_known(call, known) || !api_query_bool(call, "matrices", &matrices))
+    if (!api_query_known(call, known) || !api_query_bool(call, "matrices", &matrices))
         return;
-    const struct serving_model *m = serving_get(app->serving, name, version, &problem);
-    if (!m) {
-        http_reply_problem(call, &problem);
+    const struct serving_model *m = api_model_take(call);
+    if (!m)
         return;
-    }
     bool fits = !matrices || matrices_fit(call, m->model);
     json_writer_init(&w, &body);
     if (fits)

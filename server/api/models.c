@@ -32,6 +32,16 @@ const char *api_model_path(struct http_call *call, int64_t *version) {
     return name;
 }
 
+const struct serving_model *api_model_take(struct http_call *call) {
+    struct problem problem = {0};
+    int64_t version;
+    const char *name = api_model_path(call, &version);
+    const struct serving_model *m = name ? serving_get(api_app_of(call)->serving, name, version, &problem) : NULL;
+    if (name && !m)
+        http_reply_problem(call, &problem);
+    return m;
+}
+
 /* Answers with the model's object and frees it. */
 static void reply(struct http_call *call, struct store_model *m) {
     struct buf body = {0};

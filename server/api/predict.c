@@ -61,19 +61,11 @@ static bool predict_pairs(struct http_call *call, const struct serving_model *m,
 typedef bool predict_fn(struct http_call *call, const struct serving_model *m, bool pool);
 
 static void on_pool(struct http_call *call, predict_fn *predict) {
-    struct api_app *app = api_app_of(call);
-    struct problem problem = {0};
-    int64_t version;
-    const char *name = api_model_path(call, &version);
-    if (!name)
+    const struct serving_model *m = api_model_take(call);
+    if (!m)
         return;
-    const struct serving_model *m = serving_get(app->serving, name, version, &problem);
-    if (!m) {
-        http_reply_problem(call, &problem);
-        return;
-    }
     (void)predict(call, m, true);
-    serving_release(app->serving, m);
+    serving_release(api_app_of(call)->serving, m);
 }
 
 /* False: the model is not in memory, or there is too much to do. */

@@ -16,17 +16,10 @@ void api_model_transform(struct http_call *call) {
     static const char *const known[] = {"zero_based", NULL};
     struct api_app *app = api_app_of(call);
     struct wire_instances_options options;
-    struct problem problem = {0};
-    int64_t version;
-    const char *name = api_model_path(call, &version);
     http_cache_control(call, "no-store");
-    if (!name || !api_query_known(call, known))
+    const struct serving_model *m = api_query_known(call, known) ? api_model_take(call) : NULL;
+    if (!m)
         return;
-    const struct serving_model *m = serving_get(app->serving, name, version, &problem);
-    if (!m) {
-        http_reply_problem(call, &problem);
-        return;
-    }
     if (api_instances_options(call, false, &options)) {
         if (options.format == WIRE_INSTANCES_NDJSON)
             api_lines_answer(call, m, API_COORDINATES);
