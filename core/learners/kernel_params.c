@@ -16,8 +16,8 @@ const char *const dni_kernel_type_meanings[] = {
     "exp(-(x - z)'S^-1(x - z)/2)",
     "exp(-D(x, z)/(2 width^2)) of a metric D",
     "of two texts, how many different words they have in common, lower-cased",
-    "of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along simple paths of at most `length` labels. "
-    "A graph has at most 100000 edges and 100000 paths",
+    ("of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along simple paths of at most `length` "
+     "labels. A graph has at most 100000 edges and 100000 paths"),
     "the columns are the kernel's values: row i has K(x_i, x_j) in column j",
     NULL};
 #define EDIT "{\"type\": \"distance\", \"metric\": \"edit\"}"

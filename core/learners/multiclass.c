@@ -13,8 +13,8 @@
 #define REST_MEANINGS                                                                                                                      \
     "K machines, each class against all others: the greatest score chooses",                                                               \
         "as one_vs_rest, but a class is chosen only when its score alone is positive; otherwise the point is ambiguous",                   \
-        "K(K-1)/2 machines, each class against each: votes, ties by the sum of a class's scores. Scores of the pairs (1, 2), (1, 3) ... "  \
-        "(2, 3) ... of classes, positive for the second",                                                                                  \
+        ("K(K-1)/2 machines, each class against each: votes, ties by the sum of a class's scores. Scores of the pairs (1, 2), (1, 3) ... " \
+         "(2, 3) ... of classes, positive for the second"),                                                                                \
         "as one_vs_one, but a class is chosen only when it wins against every other; otherwise the point is ambiguous", NULL
 
 const char *const dni_multiclass_softmax[] = {"softmax", REST};
