@@ -140,7 +140,7 @@ static bool write_lines(struct grid *g, size_t first, size_t n) {
     char number[DN_NUMBER_SIZE];
     for (size_t i = 0; i < n; i++) {
         const size_t at[] = {(first + i) % g->nx, (first + i) / g->nx};
-        for (size_t a = 0; a < g->request.n_axes; a++) {
+        for (size_t a = 0; a < 2 && a < g->request.n_axes; a++) {
             buf_append(g->body, number, dn_number_format(grid_axis_at(&g->request.axes[a], at[a]), number));
             buf_putc(g->body, g->lines.delimiter);
         }

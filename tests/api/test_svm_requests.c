@@ -254,7 +254,7 @@ static void a_precomputed_kernel_is_symmetric(void **state) {
     assert_non_null(strstr(r->body, "instance 1 has no value for \\\"c\\\""));
     problem_check(call_post("/v1/models/gram/predict", "{'instances':[{'a':1,'b':0,'c':0}]}"), 422, "invalid-instances");
     r = problem_check(call_post("/v1/models/gram/evaluate", "{'instances':[[1,0,null,0,'p']]}"), 422, NULL);
-    assert_non_null(strstr(r->body, "instance 0 has no value for \\\"c\\\""));
+    assert_non_null(strstr(r->body, "row 0 of those that have a class has no value for \\\"c\\\""));
 }
 
 /* Trained, ended, warned of. */
