@@ -136,14 +136,17 @@ static void begin_lines(struct grid *g) {
     wire_predictions_begin(&g->lines, &head, g->m->model, &g->room.rows, g->body);
 }
 
-static bool write_lines(struct grid *g, size_t first, size_t n) {
+static void put_cell(struct grid *g, const struct grid_axis *axis, size_t i) {
     char number[DN_NUMBER_SIZE];
+    buf_append(g->body, number, dn_number_format(grid_axis_at(axis, i), number));
+    buf_putc(g->body, g->lines.delimiter);
+}
+
+static bool write_lines(struct grid *g, size_t first, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        const size_t at[] = {(first + i) % g->nx, (first + i) / g->nx};
-        for (size_t a = 0; a < 2 && a < g->request.n_axes; a++) {
-            buf_append(g->body, number, dn_number_format(grid_axis_at(&g->request.axes[a], at[a]), number));
-            buf_putc(g->body, g->lines.delimiter);
-        }
+        put_cell(g, &g->request.axes[0], (first + i) % g->nx);
+        if (g->request.n_axes > 1)
+            put_cell(g, &g->request.axes[1], (first + i) / g->nx);
         (void)wire_predictions_part(&g->lines, i, n, &g->room.rows, 0);
     }
     return hold(g, g->held + g->body->capacity);
@@ -372,10 +375,17 @@ static void answer(struct http_call *call, const struct serving_model *m) {
 
 void api_model_evaluate_grid(struct http_call *call) {
     static const char *const known[] = {NULL};
+    struct problem problem = {0};
+    int64_t version;
+    const char *name = api_model_path(call, &version);
     http_cache_control(call, "no-store");
-    const struct serving_model *m = api_query_known(call, known) ? api_model_take(call) : NULL;
-    if (!m)
+    if (!name || !api_query_known(call, known))
         return;
+    const struct serving_model *m = serving_get(api_app_of(call)->serving, name, version, &problem);
+    if (!m) {
+        http_reply_problem(call, &problem);
+        return;
+    }
     answer(call, m);
     serving_release(api_app_of(call)->serving, m);
 }

@@ -198,14 +198,22 @@ static void take_object(struct job_request *r, struct given *g, const char *name
     buf_done(&full);
 }
 
-/* A parameter that is a member of an object and is called so there, or in full; n_params: there is none. */
+/* Place of the parameter that is a member of an object and is called so there, or in full; n_params: there is none. */
 static size_t find_member(const dn_algorithm *a, const char *key) {
-    for (size_t i = 0; i < a->n_params; i++) {
+    size_t i = 0;
+    for (; i < a->n_params; i++) {
         const char *member = jobs_param_member(&a->params[i]);
         if (member && (strcmp(key, member) == 0 || strcmp(key, a->params[i].name) == 0))
-            return i;
+            break;
     }
-    return a->n_params;
+    return i;
+}
+
+/* What is given beside its object. */
+static void refuse_outside(struct job_request *r, const dn_param *param, const char *key) {
+    const char *member = jobs_param_member(param);
+    json_fault(r->problem, "/params", key, "is a member of an object: write \"%.*s\": {\"type\": …, \"%s\": …}%s%s",
+               (int)(member - param->name - 1), param->name, member, param->hint ? "; " : "", param->hint ? param->hint : "");
 }
 
 /* One member of `params`. */
@@ -221,15 +229,12 @@ static void take_param(struct job_request *r, struct given *g, const char *key, 
         return;
     }
     struct buf known = {0};
-    const size_t at = find_member(a, key);
-    if (at == a->n_params) {
+    const size_t member = find_member(a, key);
+    if (member < a->n_params)
+        refuse_outside(r, &a->params[member], key);
+    else
         json_fault(r->problem, "/params", key, "algorithm \"%s\" has no parameter \"%.64s\"; it has %s", a->id, key,
                    list_names(a, NULL, NULL, &known));
-    } else {
-        const char *full = a->params[at].name, *member = jobs_param_member(&a->params[at]), *hint = a->params[at].hint;
-        json_fault(r->problem, "/params", key, "is a member of an object: write \"%.*s\": {\"type\": …, \"%s\": …}%s%s",
-                   (int)(member - full - 1), full, member, hint ? "; " : "", hint ? hint : "");
-    }
     buf_done(&known);
 }
 
