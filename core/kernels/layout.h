@@ -64,7 +64,8 @@ struct dni_layout {
     void (*free)(dni_points *points); /* of what begin has left, in whatever state */
     /* points->own of a set of some of `from`; square and self are there. */
     dn_status (*select)(dni_points *points, const dni_points *from, const uint32_t *list, dn_error *err);
-    size_t (*step)(const dni_points *points); /* dni_points_step's; NULL: SIZE_MAX */
+    size_t (*step)(const dni_points *points); /* dni_points_step's; NULL: by the number of columns */
+    size_t block;                             /* points that are computed together even when a part of them is wanted; 0: none are */
     /* Doubles of work for n queries against the points. */
     size_t (*work)(const dni_points *points, size_t n);
     /* Makes query number queries->n of point i of `from`, which is a selection of the same points or they of it; of row x of n_features columns. single: values will be wanted in float. */

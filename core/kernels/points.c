@@ -103,8 +103,10 @@ size_t dni_points_work(const dni_points *points) {
 }
 
 size_t dni_points_step(const dni_points *points) {
-    const size_t plain = PART / (points->d + VALUE);
-    return points->layout->step != NULL ? points->layout->step(points) : plain > LEAST_PART ? plain : LEAST_PART;
+    const size_t plain = PART / (points->d + VALUE), least = plain > LEAST_PART ? plain : LEAST_PART, block = points->layout->block;
+    if (points->layout->step != NULL)
+        return points->layout->step(points);
+    return block == 0 ? least : (least + block - 1) / block * block;
 }
 
 static void values(const dni_points *points, size_t i, size_t first, size_t n, dni_wanted wanted, double *work) {
@@ -177,7 +179,7 @@ dn_status dni_points_query(const dni_points *points, dn_matrix q, bool single, c
     queries.work = work;
     for (size_t i = 0; i < q.n_rows; i++)
         points->layout->read(points, dni_row_of(q, i), single, &queries);
-    const size_t step = dni_points_step(points), part = points->layout->step == NULL ? step : step / DNI_POINTS_QUERIES + 1;
+    const size_t part = dni_points_step(points);
     for (size_t first = 0, n; first < points->n; first += n) {
         n = run == NULL || points->n - first < part ? points->n - first : part;
         dn_status status = dn_run_stop(run, err);

@@ -286,4 +286,5 @@ const dni_layout dni_layout_sparse = {.memory = memory,
                                       .work = work,
                                       .take = take,
                                       .read = read_row,
-                                      .values = values};
+                                      .values = values,
+                                      .block = BLOCK};
