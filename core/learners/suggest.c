@@ -43,18 +43,31 @@ static bool is_slip(const struct letters *a, const struct letters *b) {
     return left <= 1 || (left == 2 && a->n == b->n && a->text[same] == b->text[same + 1] && a->text[same + 1] == b->text[same]);
 }
 
+/* 0: not at all; of a beginning its letters, more of a slip, most of the same letters. */
+static size_t nearness(const struct letters *choice, const struct letters *given) {
+    if (strcmp(choice->text, given->text) == 0)
+        return 3 * LONGEST;
+    if (is_slip(choice, given))
+        return 2 * LONGEST;
+    return begins(choice, given) ? given->n : begins(given, choice) ? choice->n : 0;
+}
+
 const char *dni_suggest(const char *const *choices, const dn_synonym *synonyms, const char *word) {
     const struct letters given = letters_of(word);
+    const char *meant = NULL;
+    size_t best = 0;
+    bool unique = false;
     for (size_t i = 0; synonyms != NULL && synonyms[i].word != NULL; i++)
         if (strcmp(synonyms[i].word, given.text) == 0)
             return synonyms[i].meant;
-    for (int nearness = 0; given.n > 0 && nearness < 3; nearness++)
-        for (size_t i = 0; choices[i] != NULL; i++) {
-            const struct letters choice = letters_of(choices[i]);
-            if (nearness == 0   ? strcmp(choice.text, given.text) == 0
-                : nearness == 1 ? begins(&choice, &given) || begins(&given, &choice)
-                                : is_slip(&choice, &given))
-                return choices[i];
-        }
-    return NULL;
+    for (size_t i = 0; given.n > 0 && choices[i] != NULL; i++) {
+        const struct letters choice = letters_of(choices[i]);
+        const size_t here = nearness(&choice, &given);
+        if (here < best)
+            continue;
+        unique = here > best;
+        best = here;
+        meant = choices[i];
+    }
+    return unique ? meant : NULL;
 }

@@ -77,6 +77,9 @@ static void rules_are_said(void **state) {
     REFUSED(dn_params_set_word(p, "penalty", "Elastic-Net ", &err), "penalty", "(got \"Elastic-Net \"; did you mean elastic_net)");
     REFUSED(dn_params_set_word(p, "penalty", "elastc_net", &err), "penalty", "did you mean elastic_net");
     REFUSED(dn_params_set_word(p, "solver", "newotn", &err), "solver", "did you mean newton");
+    REFUSED(dn_params_set_word(p, "multiclass", "one_vs_rest_stric", &err), "multiclass", "did you mean one_vs_rest_strict)");
+    REFUSED(dn_params_set_word(p, "multiclass", "OneVsOneStrickt", &err), "multiclass", "did you mean one_vs_one_strict)");
+    REFUSED(dn_params_set_word(p, "multiclass", "one_vs", &err), "multiclass", "(got \"one_vs\")");
     REFUSED(dn_params_set_word(p, "solver", "grad", &err), "solver", "did you mean gradient_descent");
     REFUSED(dn_params_set_word(p, "solver", "newton_cholesky", &err), "solver", "did you mean newton");
     REFUSED(dn_params_set_word(p, "solver", "nevvton", &err), "solver", "(got \"nevvton\")");
