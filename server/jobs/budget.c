@@ -13,11 +13,12 @@ union header {
 
 /* Counts n bytes, if there are so many. */
 static bool take(struct budget *b, int64_t n) {
-    const int64_t used = atomic_fetch_add(&b->used, n) + n;
-    if (used > b->limit) {
-        atomic_fetch_sub(&b->used, n);
-        return false;
-    }
+    int64_t used = atomic_load(&b->used);
+    do
+        if (n > b->limit - used)
+            return false;
+    while (!atomic_compare_exchange_weak(&b->used, &used, used + n));
+    used += n;
     int64_t highest = atomic_load(&b->highest);
     while (used > highest && !atomic_compare_exchange_weak(&b->highest, &highest, used))
         ;

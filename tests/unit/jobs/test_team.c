@@ -119,6 +119,8 @@ static void a_budget_refuses_and_is_given_back(void **state) {
     dn_error_clear(&err);
     assert_int_equal(dn_run_hold(&run, 4000, "a model", &err), DN_OK);
     assert_int_equal(dn_run_hold(&run, 97, "a model", &err), DN_ERR_BUDGET);
+    dn_error_clear(&err);
+    assert_int_equal(dn_run_hold(&run, SIZE_MAX / 2, "a model", &err), DN_ERR_BUDGET);
     assert_non_null(strstr(err.message, "a model"));
     assert_null(b.allocator.allocate(b.allocator.ctx, 90));
     dn_run_let_go(&run, 4000);
