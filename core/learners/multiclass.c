@@ -121,7 +121,14 @@ static dn_status tell(void *ctx, size_t i, dn_report *own, dn_error *err) {
     return status;
 }
 
-static dn_status make_parts(size_t n, dn_report *report, dn_error *err) {
+static void remark(const dni_training_set *set, dn_report *report) {
+    if (set->params->algorithm->remark != NULL)
+        set->params->algorithm->remark(set->params, report);
+}
+
+/* What is said of the parameters stands before the machines' warnings, which may be more than there is room for. */
+static dn_status begin_telling(const dni_training_set *set, size_t n, dn_report *report, dn_error *err) {
+    remark(set, report);
     report->parts = calloc(n < DN_MAX_PARTS ? n : DN_MAX_PARTS, sizeof *report->parts);
     return report->parts != NULL ? DN_OK : dn_error_set(err, DN_ERR_MEMORY, "no memory for the reports of %zu machines", n);
 }
@@ -133,7 +140,6 @@ static void end_telling(const struct telling *t) {
         return;
     dn_report_number(t->report, "machines_omitted", (double)(t->n_told - shown));
     dn_report_number(t->report, "machines_not_converged", (double)t->n_unconverged);
-    dn_report_text(t->report, "machines_shown", "%zu of %zu, those that have not converged before all others", shown, t->n_told);
 }
 
 /* ---- fitting -------------------------------------------------------------------------------------------------------------------------- */
@@ -193,7 +199,7 @@ static dn_status fit_one(struct telling *telling, const dn_rows *base, size_t i,
 static dn_status fit_many(const dni_training_set *set, const dn_rows *rows, dn_decision decision, size_t n, const dn_run *run,
                           dn_machine *machines, dn_report *report, dn_error *err) {
     struct telling telling = {.set = set, .decision = decision, .report = report};
-    dn_status status = make_parts(n, report, err);
+    dn_status status = begin_telling(set, n, report, err);
     for (size_t i = 0; i < n && status == DN_OK; i++)
         status = fit_one(&telling, rows, i, n, run, &machines[i], err);
     if (status == DN_OK)
@@ -217,7 +223,10 @@ static dn_fit_input input_of(const dni_training_set *set, const dn_rows *rows) {
 static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, const dn_run *run, dn_machine *out, dn_report *report,
                             dn_error *err) {
     const dn_fit_input input = input_of(set, rows);
-    return set->params->algorithm->fit(&input, run, out, report, err);
+    dn_status status = set->params->algorithm->fit(&input, run, out, report, err);
+    if (status == DN_OK)
+        remark(set, report);
+    return status;
 }
 
 /* All machines by one call of the algorithm's. */
@@ -226,7 +235,7 @@ static dn_status fit_together(const dni_training_set *set, const dn_rows *rows, 
     const dn_fit_input input = input_of(set, rows);
     struct telling telling = {.set = set, .decision = decision, .report = report};
     const dn_report_taker taker = {tell, &telling};
-    dn_status status = make_parts(n, report, err);
+    dn_status status = begin_telling(set, n, report, err);
     if (status == DN_OK)
         status = set->params->algorithm->fit_together(&input, decision, run, machines, &taker, err);
     if (status == DN_OK)
@@ -275,8 +284,6 @@ dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows, con
         dni_machines_free(machines, n);
         return status;
     }
-    if (set->params->algorithm->remark != NULL)
-        set->params->algorithm->remark(set->params, &fresh);
     *report = fresh;
     *out = machines;
     *out_n = n;
