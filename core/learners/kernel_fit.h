@@ -13,7 +13,7 @@ typedef struct dni_kernel_fit {
 } dni_kernel_fit;
 
 /* Gathers the rows, completes the kernel of input->params from them (width auto, covariance), and computes all of its values when that takes no more than cache_bytes: in double for few points, so that
- * solutions are exact, in single otherwise. out's contents are valid until both _done. On failure everything is freed. */
+ * the solver may go on beyond the tolerance, in single otherwise. out's contents are valid until both _done. On failure everything is freed. */
 DN_MUST_USE dn_status dni_kernel_fit_prepare(const dn_fit_input *input, double cache_bytes, const dn_run *run, dni_kernel_fit *out,
                                              dn_kernel *kernel, dni_svm_points *points, dni_gram *gram, dn_error *err);
 void dni_kernel_fit_done(dni_kernel_fit *fit); /* {0} is allowed */

@@ -317,24 +317,31 @@ static dn_status blame_value(const dni_svm_points *p, const dn_fit_input *input,
 /* Sums of a few million values are to be numbers too. */
 static dn_status check_range(const dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
     char column[DN_FIELD_SIZE];
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n; i++) {
+        dn_status status = dn_run_stop(p->run, err);
+        if (status != DN_OK)
+            return status;
         for (size_t j = 0; j < p->n; j++) {
             const double value = p->given[i * p->n + j];
             if (fabs(value) <= DNI_GREATEST_SELF)
                 continue;
             name_column(input, p->place[j], column);
-            dn_status status = dn_error_set(
+            status = dn_error_set(
                 err, DN_ERR_DATA,
                 "kernel precomputed needs values from -1e37 to 1e37: row %zu has %.10g in column \"%.64s\"; divide all of them by a number",
                 (size_t)p->place[i], value, column);
             return blame_value(p, input, i, j, status, err);
         }
+    }
     return DN_OK;
 }
 
 static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *input, dn_error *err) {
     char own[DN_FIELD_SIZE], other[DN_FIELD_SIZE];
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n; i++) {
+        dn_status status = dn_run_stop(p->run, err);
+        if (status != DN_OK)
+            return status;
         for (size_t j = 0; j < i; j++) {
             const double a = p->given[i * p->n + j], b = p->given[j * p->n + i];
             const double size = fmax(fmax(fabs(a), fabs(b)), sqrt(fabs(p->given[i * p->n + i] * p->given[j * p->n + j])));
@@ -342,12 +349,13 @@ static dn_status check_symmetric(const dni_svm_points *p, const dn_fit_input *in
                 continue;
             name_column(input, p->place[j], own);
             name_column(input, p->place[i], other);
-            dn_status status = dn_error_set(
+            status = dn_error_set(
                 err, DN_ERR_DATA,
                 "kernel precomputed needs a symmetric matrix: row %zu has %.10g in column \"%.64s\", row %zu has %.10g in column \"%.64s\"",
                 (size_t)p->place[i], a, own, (size_t)p->place[j], b, other);
             return blame_value(p, input, i, j, status, err);
         }
+    }
     return DN_OK;
 }
 
