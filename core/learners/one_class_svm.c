@@ -79,9 +79,10 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
 static void report_progress(void *ctx, double iterations, double violation, double objective) {
     struct fit *f = ctx;
     const double scale = fmax(f->total * f->total, 1e-300);
-    f->greatest = fmax(f->greatest, violation);
-    const double aim = f->tolerance, done = log(f->greatest / fmax(violation, aim)) / log(fmax(2, f->greatest / aim));
-    const dn_progress progress = {.iteration = (size_t)(iterations / 1000) + 1,
+    const double aim = f->tolerance;
+    f->greatest = fmax(f->greatest, fmax(violation, 2 * aim));
+    const double done = log(f->greatest / fmax(violation, aim)) / log(f->greatest / aim);
+    const dn_progress progress = {.iteration = (size_t)fmin(floor(iterations / 1000) + 1, f->max_iterations),
                                   .max_iterations = (size_t)f->max_iterations,
                                   .fraction = fmin(0.99, fmax(0, done)),
                                   .loss = objective / scale,

@@ -51,7 +51,7 @@ static const dn_param params[] = {
      .word = "auto"},
     DNI_PARAM_MAX_ITERATIONS(
         "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), a fiftieth of the steps to a hard "
-        "margin, thousands of pairs of smo (auto: what 10 million or 100 for each row make, whatever is more).",
+        "margin (auto: 5000), thousands of pairs of smo (auto: what 10 million or 100 for each row make, whatever is more).",
         10000),
     DNI_PARAM_CACHE_MIB("smo: most memory for values of the kernel, in MiB, of all machines that are trained at once. All of them are "
                         "computed once where they fit, otherwise the rows used last are kept."),
@@ -70,7 +70,7 @@ static bool hard_plane(const dn_params *p) {
 }
 
 static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
-    if (dni_params_is(p, "solver", "interior_point"))
+    if (dni_params_is(p, "solver", "interior_point") || hard_plane(p)) /* whose tolerance is for the nearest points too */
         return DNI_SVM_INTERIOR_POINT;
     if (dni_params_is(p, "solver", "dual_coordinate_descent"))
         return DNI_SVM_DUAL_COORDINATE_DESCENT;
@@ -89,7 +89,9 @@ static double tolerance_of(const dn_params *p, dni_svm_solver solver) {
 static double iterations_of(const dn_params *p, dni_svm_solver solver, size_t n_rows) {
     if (dn_params_word(p, "max_iterations") == NULL)
         return dn_params_number(p, "max_iterations");
-    return solver == DNI_SVM_INTERIOR_POINT ? 200 : solver == DNI_SVM_SMO ? dni_smo_thousands(n_rows) : 5000;
+    if (solver == DNI_SVM_SMO)
+        return dni_smo_thousands(n_rows);
+    return solver == DNI_SVM_INTERIOR_POINT && !hard_plane(p) ? 200 : 5000;
 }
 
 static dni_svm_options options_of(const dn_params *p, size_t n_rows, size_t n_features) {
@@ -156,21 +158,17 @@ static bool applies(const dn_params *p, size_t i) {
     return dni_kernel_param_applies(p, i) && dni_calibrate_applies(p, i);
 }
 
-static bool by_smo(const dn_params *p, const dni_svm_options *o) {
-    return o->solver == DNI_SVM_SMO && !hard_plane(p);
-}
-
 /* ---- fits --------------------------------------------------------------------------------------------------------------------------------- */
 static bool together(const dn_params *p) {
     const dni_svm_options o = options_of(p, 1, 0);
-    return by_smo(p, &o);
+    return o.solver == DNI_SVM_SMO;
 }
 
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const dni_svm_options o = options_of(p, shape->n_rows, shape->n_features);
     const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
-    return by_smo(p, &o) ? dni_svm_kernel_memory(&o, &kernel, dn_params_decision(p), shape)
-                         : dni_svm_linear_memory(&o, shape->n_rows, shape->n_features, shape->n_slots);
+    return o.solver == DNI_SVM_SMO ? dni_svm_kernel_memory(&o, &kernel, dn_params_decision(p), shape)
+                                   : dni_svm_linear_memory(&o, shape->n_rows, shape->n_features, shape->n_slots);
 }
 
 static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *err) {
@@ -184,8 +182,8 @@ static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *e
 static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
     const dn_report_taker taker = {take_report, report};
-    return by_smo(input->params, &o) ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, &taker, err)
-                                     : dni_svm_linear_fit(input, &o, run, out, report, err);
+    return o.solver == DNI_SVM_SMO ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, &taker, err)
+                                   : dni_svm_linear_fit(input, &o, run, out, report, err);
 }
 
 static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines,

@@ -330,13 +330,12 @@ static dn_status iterate(struct hard *h, dn_error *err) {
 static dn_status refuse(const struct hard *h, dn_error *err) {
     if (strcmp(h->svm->reason, "max_iterations") == 0 && h->length > TOUCHING * h->largest)
         return dn_error_set(err, DN_ERR_DATA,
-                            "no boundary that separates the classes was found in %zu steps (C is hard): give C, a finite cost of slack, or "
+                            "no boundary that separates the classes was found in %zu steps (C is null): give C, a finite cost of slack, or "
                             "more max_iterations",
                             h->svm->iterations);
     return dn_error_set(err, DN_ERR_DATA,
-                        "the classes cannot be separated by a plane, which C null (hard) asks for: their convex hulls are at most %.3g "
-                        "apart where rows are as "
-                        "long as %.3g; give C, a finite cost of slack",
+                        "the classes cannot be separated by a plane, which C null asks for: their convex hulls are at most %.3g apart "
+                        "where rows are as long as %.3g; give C, a finite cost of slack",
                         h->length, h->largest);
 }
 

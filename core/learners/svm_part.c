@@ -20,8 +20,9 @@ static void report(void *ctx, double iterations, double violation, double object
         l->first = fmax(violation, 2 * aim);
     const double fraction = log(l->first / fmax(violation, aim)) / log(l->first / aim);
     l->fraction = fmin(0.99, fmax(l->fraction, fraction));
-    const dn_progress progress = {.iteration = (size_t)(iterations / 1000) + 1,
-                                  .max_iterations = l->fit->options->max_iterations,
+    const size_t most = l->fit->options->max_iterations;
+    const dn_progress progress = {.iteration = (size_t)fmin(floor(iterations / 1000) + 1, (double)most),
+                                  .max_iterations = most,
                                   .fraction = l->fraction,
                                   .loss = objective,
                                   .gradient_norm = violation,

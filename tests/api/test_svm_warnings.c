@@ -100,6 +100,7 @@ static void a_hard_margin_of_planes(void **state) {
                       "'%s'},'features':{'standardize':false}}",
                       solvers[i]);
         assert_json(r, "/result/details/pairs/0/solver", "'nearest_points'");
+        assert_json(r, "/result/details/pairs/0/tolerance", "1e-06");
         assert_close(real_at(r, "/result/details/pairs/0/margin_raw"), 1.5, 1e-12);
         warned(r, text("\\\"solver\\\" = \\\"%s\\\" had no effect", solvers[i]), i > 0);
         assert_int_equal(count_at(r, "/warnings"), i > 0 ? 1 : 0); /* once, not for each machine */
@@ -146,6 +147,17 @@ static void progress_ends_with_the_job(void **state) {
     assert_json(r, "/progress/iteration", "1"); /* a thousand steps, begun */
     assert_json(r, "/progress/max_iterations", "10000");
     assert_true(real_at(r, "/progress/loss") > 0);
+    char *rows = malloc(40000);
+    size_t n = (size_t)sprintf(rows, "x,y,class\n");
+    for (unsigned i = 0; i < 1500; i++)
+        n += (size_t)sprintf(rows + n, "%u,%u,%c\n", i * 7919 % 1009, i * 104729 % 1013, i * 31 % 17 < 8 ? 'p' : 'q');
+    status_check(call_upload("/v1/datasets/mixed", rows), 201);
+    free(rows);
+    r = job_train(
+        "{'model':'s','dataset':'mixed','target':'class','algorithm':'svm','params':{'C':100,'kernel':'rbf','max_iterations':1}}");
+    assert_json(r, "/result/stop_reason", "'max_iterations'");
+    assert_json(r, "/progress/iteration", "1"); /* and no more than there may be */
+    assert_json(r, "/progress/max_iterations", "1");
 }
 
 int main(void) {
