@@ -8,33 +8,66 @@
 
 enum { STREAM = 9, MOST_ROWS = 1000 };
 
-/* Rows that are drawn. */
+/* Rows that are drawn. Of many that weigh differently, places of their cumulative weight are: one in each of MOST_ROWS equal parts of it. A row then is drawn as often as places are its own, and counts as so many. */
 struct draw {
     dni_random random;
-    size_t among, left, seen, entries; /* rows that weigh something: all, wanted, passed; entries of those drawn */
+    size_t among;                      /* rows that weigh something; 0: they are only counted */
+    double mean;                       /* weight of these */
+    bool weighted;                     /* some weight is not 1 */
+    size_t left, seen, drawn, entries; /* draws that are wanted; rows passed; rows drawn, and their entries */
+    double place, passed;              /* by weight: the next place, and what has been passed; of the mean weight */
     dni_points *points;                /* they go there; NULL: they are counted */
     double *weight;                    /* and their weights there */
-    size_t drawn;
 };
+
+static void count_row(struct draw *draw, double weight) {
+    draw->seen++;
+    draw->mean += (weight - draw->mean) / (double)draw->seen;
+    draw->weighted = draw->weighted || weight != 1;
+}
+
+static bool by_weight(const struct draw *draw) {
+    return draw->weighted && draw->among > MOST_ROWS;
+}
+
+static void next_place(struct draw *draw) {
+    const double part = (double)draw->among / MOST_ROWS, first = (double)(MOST_ROWS - draw->left);
+    draw->place = part * (first + dni_random_uniform(&draw->random, 0, 1));
+}
+
+/* How often the next row is drawn. */
+static size_t draw_times(struct draw *draw, double weight) {
+    size_t n = 0;
+    if (!by_weight(draw)) {
+        n = dni_random_draws(&draw->random, draw->left, draw->among - draw->seen++) ? 1 : 0;
+        draw->left -= n;
+        return n;
+    }
+    for (draw->passed += weight / draw->mean; draw->left > 0 && draw->place < draw->passed; n++) {
+        draw->left--;
+        next_place(draw);
+    }
+    return n;
+}
 
 static void draw_block(struct draw *draw, const dn_block *block) {
     for (size_t t = 0; t < block->x.n_rows; t++) {
-        if (block->weight != NULL && block->weight[t] == 0)
+        const double weight = block->weight == NULL ? 1 : block->weight[t];
+        if (weight != 0 && draw->among == 0)
+            count_row(draw, weight);
+        const size_t n = weight != 0 && draw->among > 0 ? draw_times(draw, weight) : 0;
+        if (n == 0)
             continue;
-        if (dni_random_draws(&draw->random, draw->left, draw->among - draw->seen)) {
-            draw->entries += block->x.kind == DN_DENSE ? 0 : block->x.row_start[t + 1] - block->x.row_start[t];
-            if (draw->points != NULL) {
-                dni_points_add(draw->points, dn_matrix_rows(block->x, t, 1));
-                draw->weight[draw->drawn++] = block->weight == NULL ? 1 : block->weight[t];
-            }
-            draw->left--;
+        draw->entries += block->x.kind == DN_DENSE ? 0 : block->x.row_start[t + 1] - block->x.row_start[t];
+        if (draw->points != NULL) {
+            dni_points_add(draw->points, dn_matrix_rows(block->x, t, 1));
+            draw->weight[draw->drawn] = by_weight(draw) ? (double)n : weight;
         }
-        draw->seen++;
+        draw->drawn++;
     }
 }
 
 static dn_status walk(const dn_rows *rows, const dn_run *run, struct draw *draw, bool *sparse, dn_error *err) {
-    dni_random_init(&draw->random, run == NULL ? 1 : run->seed, STREAM);
     for (size_t i = 0; i < rows->n_blocks; i++)
         for (size_t k = 0; k < dn_rows_n_pieces(rows, i); k++) {
             dn_block block;
@@ -49,24 +82,36 @@ static dn_status walk(const dn_rows *rows, const dn_run *run, struct draw *draw,
     return DN_OK;
 }
 
+/* A draw of the rows that `counted` has passed. */
+static struct draw begin_draw(const struct draw *counted, const dn_run *run) {
+    struct draw draw = {.among = counted->seen, .mean = counted->mean, .weighted = counted->weighted};
+    dni_random_init(&draw.random, run == NULL ? 1 : run->seed, STREAM);
+    draw.left = draw.among < MOST_ROWS ? draw.among : MOST_ROWS;
+    if (by_weight(&draw))
+        next_place(&draw);
+    return draw;
+}
+
 /* The drawn rows as points with their weights, which the caller frees: counted, measured, copied. */
 static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run, dni_points **out, double **out_weight,
                         dn_error *err) {
-    struct draw draw = {.left = 0};
+    struct draw counted = {.among = 0}, measured, draw;
     bool sparse = false;
     dni_points *points = NULL;
     void *weight = NULL;
-    dn_status status = walk(rows, run, &draw, &sparse, err);
-    size_t among = draw.seen, wanted = among < MOST_ROWS ? among : MOST_ROWS;
-    draw = (struct draw){.among = among, .left = wanted};
-    if (status == DN_OK && sparse)
-        status = walk(rows, run, &draw, &sparse, err);
+    dn_status status = walk(rows, run, &counted, &sparse, err);
+    draw = measured = begin_draw(&counted, run);
+    if (status == DN_OK && counted.seen > 0 && (sparse || by_weight(&draw)))
+        status = walk(rows, run, &measured, &sparse, err);
+    else
+        measured.drawn = draw.left;
     if (status == DN_OK)
-        status = dn_run_alloc(run, wanted + 1, sizeof(double), "the weights for a width", &weight, err);
+        status = dn_run_alloc(run, measured.drawn + 1, sizeof(double), "the weights for a width", &weight, err);
     if (status == DN_OK)
-        status = dni_points_new(kernel, wanted, sparse ? draw.entries : SIZE_MAX, run, &points, err);
-    draw = (struct draw){.among = among, .left = wanted, .points = points, .weight = weight};
-    if (status == DN_OK)
+        status = dni_points_new(kernel, measured.drawn, sparse ? measured.entries : SIZE_MAX, run, &points, err);
+    draw.points = points;
+    draw.weight = weight;
+    if (status == DN_OK && counted.seen > 0)
         status = walk(rows, run, &draw, &sparse, err);
     if (status == DN_OK)
         status = dni_points_end(points, err);

@@ -111,6 +111,41 @@ static void sampled(void **state) {
     rows_free(&r);
 }
 
+/* Of a sample of many rows, too, a row of weight v is v rows that are the same; and where one of them is as heavy as all others together, each seed finds it so. */
+static void sampled_by_weight(void **state) {
+    (void)state;
+    enum { N = 1500 };
+    struct rows r = rows_make(ROWS_SPARSE, N, 3, 3), all = repeated(&r);
+    dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 3};
+    double weight[N], *x = xcalloc(2 * N - 1, sizeof *x);
+    dni_random random;
+    for (size_t i = 0; i < N; i++)
+        weight[i] = (double)(i % 3 + 1);
+    const double exact = median_of(&kernel, &all);
+    dni_random_init(&random, 5, 0);
+    for (size_t i = 0; i < 2 * N - 1; i++)
+        x[i] = i < N ? dni_random_uniform(&random, 0, 1000) : x[N - 1];
+    const struct rows line = {.n = 2 * N - 1, .d = 1, .x = x};
+    const dn_kernel flat = {.type = DN_KERNEL_RBF, .n_features = 1};
+    const double heavy = median_of(&flat, &line);
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        dn_run run = dn_run_default();
+        run.seed = seed;
+        double width = width_of(&kernel, rows_dense(&r), weight, &run), same[N];
+        assert_true(fabs(width / exact - 1) < 0.05);
+        assert_value(width_of(&kernel, rows_csr(&r), weight, &run), width, 1, 1e-12);
+        for (size_t i = 0; i < N; i++)
+            same[i] = i == N - 1 ? N : 1;
+        assert_true(fabs(width_of(&flat, dn_matrix_dense(x, N, 1), same, &run) / heavy - 1) < 0.1);
+        for (size_t i = 0; i < N; i++)
+            same[i] = i == N - 1 ? 1e308 : 1e308 / N; /* whatever the unit */
+        assert_true(fabs(width_of(&flat, dn_matrix_dense(x, N, 1), same, &run) / heavy - 1) < 0.1);
+    }
+    free(x);
+    rows_free(&all);
+    rows_free(&r);
+}
+
 static void width_stops(void **state) {
     (void)state;
     struct rows r = rows_make(ROWS_SPARSE, 60, 5, 3);
@@ -225,9 +260,16 @@ static void eigenvalues_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians), cmocka_unit_test(limits),      cmocka_unit_test(weights),
-        cmocka_unit_test(sampled), cmocka_unit_test(width_stops), cmocka_unit_test(by_construction),
-        cmocka_unit_test(known),   cmocka_unit_test(signs),       cmocka_unit_test(eigenvalues_fail),
+        cmocka_unit_test(medians),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(sampled),
+        cmocka_unit_test(sampled_by_weight),
+        cmocka_unit_test(width_stops),
+        cmocka_unit_test(by_construction),
+        cmocka_unit_test(known),
+        cmocka_unit_test(signs),
+        cmocka_unit_test(eigenvalues_fail),
     };
     return cmocka_run_group_tests_name("width", tests, NULL, NULL);
 }
