@@ -16,17 +16,19 @@ static int64_t max_body(void *app) {
     { .method = "GET", .path = path_, .operation = operation_, .body = HTTP_BODY_NONE, .where = HTTP_ON_POOL, .handle = handle_ }
 #define READ_FAST(path_, operation_, handle_, quiet_)                                                                                      \
     { .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = handle_, .quiet = quiet_ }
+#define ROW_IN(path_, operation_)                                                                                                          \
+    { .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = api_model_predict_query, .lasting = true }
 #define CHANGE(method_, path_, operation_, body_, handle_)                                                                                 \
     { .method = method_, .path = path_, .operation = operation_, .body = body_, .where = HTTP_ON_POOL, .handle = handle_, .changes = true }
 #define GRID(path_, operation_)                                                                                                            \
     {                                                                                                                                      \
         .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = HTTP_ON_POOL,                         \
-        .handle = api_model_evaluate_grid                                                                                                  \
+        .handle = api_model_evaluate_grid, .lasting = true                                                                                 \
     }
 #define ROWS_IN(path_, operation_, where_, handle_, sink_)                                                                                 \
     {                                                                                                                                      \
         .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = where_, .handle = handle_,            \
-        .body_limit = max_body, .limit_option = "--max-body", .plain = true, .sink = sink_                                                 \
+        .body_limit = max_body, .limit_option = "--max-body", .plain = true, .lasting = true, .sink = sink_                                \
     }
 
 const struct http_route api_routes[] = {
@@ -88,8 +90,8 @@ const struct http_route api_routes[] = {
     READ("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights", api_model_weights),
     ROWS_IN("/v1/models/{model}/predict", "predict", HTTP_ON_IO, api_model_predict, &api_predict_lines),
     ROWS_IN("/v1/models/{model}/versions/{version}/predict", "predictVersion", HTTP_ON_IO, api_model_predict, &api_predict_lines),
-    READ_FAST("/v1/models/{model}/predict", "predictOne", api_model_predict_query, false),
-    READ_FAST("/v1/models/{model}/versions/{version}/predict", "predictOneVersion", api_model_predict_query, false),
+    ROW_IN("/v1/models/{model}/predict", "predictOne"),
+    ROW_IN("/v1/models/{model}/versions/{version}/predict", "predictOneVersion"),
     ROWS_IN("/v1/models/{model}/evaluate", "evaluate", HTTP_ON_POOL, api_model_evaluate, NULL),
     ROWS_IN("/v1/models/{model}/versions/{version}/evaluate", "evaluateVersion", HTTP_ON_POOL, api_model_evaluate, NULL),
     GRID("/v1/models/{model}/evaluate_grid", "evaluateGrid"),

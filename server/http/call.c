@@ -149,6 +149,7 @@ void call_resume(struct http_call *call) {
 void call_push(struct http_call *call, void (*fn)(struct http_call *call)) {
     const struct http_route *route = call->match.route;
     call->job_run = fn;
+    call->job.lasting = route != NULL && route->lasting;
     pool_push(route != NULL && route->where == HTTP_ON_OPERATIONS ? &call->server->operations : &call->server->pool, &call->job);
 }
 

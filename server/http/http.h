@@ -109,6 +109,7 @@ struct http_route {
     const char *limit_option;               /* "--max-body": named in the 413 */
     bool quiet;                             /* logged at debug level (health checks, metrics) */
     bool plain;                             /* its answers are never compressed: their time counts for more than their length */
+    bool lasting;                           /* it may compute for long: one thread of the pool is always left to others */
     bool changes; /* something is different after it: where memory is short it is refused before its handler runs, never after */
 };
 

@@ -6,22 +6,45 @@
 #include <string.h>
 #include <time.h>
 
+static void add(struct pool_queue *queue, struct pool_job *job) {
+    job->next = NULL;
+    *queue->last = job;
+    queue->last = &job->next;
+}
+
+/* The oldest job that may run now; NULL: none may. */
+static struct pool_job *take(struct pool *pool) {
+    const struct pool_job *quick = pool->short_ones.first, *slow = pool->lasting.first;
+    const bool room = pool->n_lasting + 1 < pool->n_alive || pool->n_lasting == 0;
+    const bool lasting = slow != NULL && room && (quick == NULL || slow->number < quick->number);
+    struct pool_queue *queue = lasting ? &pool->lasting : &pool->short_ones;
+    struct pool_job *job = queue->first;
+    if (job == NULL)
+        return NULL;
+    queue->first = job->next;
+    if (queue->first == NULL)
+        queue->last = &queue->first;
+    job->next = NULL;
+    return job;
+}
+
 static void *pool_main(void *arg) {
     struct pool *pool = arg;
     (void)pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (pool->first == NULL && !pool->stop)
+        struct pool_job *job;
+        while ((job = take(pool)) == NULL && !pool->stop)
             (void)pthread_cond_wait(&pool->wake, &pool->lock);
-        struct pool_job *job = pool->first;
-        if (job == NULL)
+        if (job == NULL) /* what may last and still waits is run by the threads that run such */
             break;
-        pool->first = job->next;
-        if (pool->first == NULL)
-            pool->last = &pool->first;
+        const bool lasting = job->lasting; /* the job may be gone once it has run */
+        pool->n_lasting += lasting;
         (void)pthread_mutex_unlock(&pool->lock);
-        job->next = NULL;
         job->run(job);
         (void)pthread_mutex_lock(&pool->lock);
+        pool->n_lasting -= lasting;
+        if (lasting && pool->lasting.first != NULL) /* this thread may take another job */
+            (void)pthread_cond_signal(&pool->wake);
     }
     pool->n_alive--;
     (void)pthread_cond_signal(&pool->ended);
@@ -43,7 +66,8 @@ static bool init_locks(struct pool *pool) {
 
 bool pool_start(struct pool *pool, size_t n_threads) {
     memset(pool, 0, sizeof *pool);
-    pool->last = &pool->first;
+    pool->short_ones.last = &pool->short_ones.first;
+    pool->lasting.last = &pool->lasting.first;
     pool->threads = calloc(n_threads, sizeof *pool->threads);
     if (pool->threads == NULL)
         return false;
@@ -65,10 +89,9 @@ bool pool_start(struct pool *pool, size_t n_threads) {
 }
 
 void pool_push(struct pool *pool, struct pool_job *job) {
-    job->next = NULL;
     (void)pthread_mutex_lock(&pool->lock);
-    *pool->last = job;
-    pool->last = &job->next;
+    job->number = pool->pushed++;
+    add(job->lasting ? &pool->lasting : &pool->short_ones, job);
     (void)pthread_cond_signal(&pool->wake);
     (void)pthread_mutex_unlock(&pool->lock);
 }

@@ -1,4 +1,4 @@
-/* A fixed pool of threads that run jobs in order. Knows nothing of calls. */
+/* A fixed pool of threads that run jobs in order. Jobs that may last wait while all threads but one run such, so that short ones behind them never wait for long. Knows nothing of calls. */
 #ifndef HTTP_POOL_H
 #define HTTP_POOL_H
 
@@ -10,12 +10,19 @@
 struct pool_job {
     struct pool_job *next;             /* the pool's while queued */
     void (*run)(struct pool_job *job); /* may free the job's memory */
+    bool lasting;                      /* it may compute for long */
+    uint64_t number;                   /* the pool's: in the order of arrival */
+};
+struct pool_queue {
+    struct pool_job *first, **last;
 };
 struct pool {
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t wake;  /* a job was queued, or stop */
     pthread_cond_t ended; /* a thread has */
-    struct pool_job *first, **last;
+    struct pool_queue short_ones, lasting;
+    uint64_t pushed;  /* jobs so far */
+    size_t n_lasting; /* that run */
     pthread_t *threads;
     size_t n_threads; /* of them */
     size_t n_alive;   /* that have not come to their end */
