@@ -14,6 +14,7 @@ struct dn_encoder {
     atomic_size_t references;
     size_t n_inputs, n_features;
     bool standardize, standardize_sparse, drop_first, refuse_unseen;
+    bool refuse_missing;    /* numbers; not among an encoder's bytes: a model's kernel tells */
     dn_input *inputs;       /* [n_inputs]; names in `names`, levels in `levels` */
     char *names;            /* every input's name, each with its NUL */
     dni_string_set *levels; /* [n_inputs] the levels of categorical inputs, ascending, hashed */

@@ -275,6 +275,7 @@ static dn_status fit_inputs(struct fit *fit, dn_error *err) {
     fit->encoder->standardize_sparse = spec->standardize && spec->standardize_sparse;
     fit->encoder->drop_first = spec->categorical == DN_DROP_FIRST;
     fit->encoder->refuse_unseen = spec->unseen == DN_UNSEEN_REFUSE;
+    fit->encoder->refuse_missing = spec->missing_number == DN_MISSING_NONE;
     status = take_inputs(fit, err);
     if (status == DN_OK)
         status = dni_bases_init(fit->encoder, spec, err);

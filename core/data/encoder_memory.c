@@ -17,8 +17,8 @@ static dn_status encode_chunk(const dni_source_rows *self, dni_encoding_slot *sl
         dni_walk walk = dni_walk_chunk(&self->selection, chunk);
         while (dni_walk_next(&walk, &tile)) {
             status = dni_pace_poll(&pace, 4 * (double)tile.n * (double)n, err);
-            if (status == DN_OK && encoder->refuse_unseen)
-                status = dni_encoding_refuse_unseen(slot, self->source, encoder, &tile, input, n, self->weight, err);
+            if (status == DN_OK)
+                status = dni_encoding_check(slot, self->source, encoder, &tile, input, n, self->weight, err);
             if (status != DN_OK)
                 return status;
             status = dni_encode_dense(slot, encoder, &tile, input, n, out->values + (first + tile.position) * encoder->n_features, err);

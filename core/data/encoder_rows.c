@@ -85,8 +85,7 @@ dn_status dni_encode_walk(const dni_source_rows *self, dni_encoding_slot *slot, 
         if (status != DN_OK)
             return status;
         size_t row = first + tile.position;
-        if (encoder->refuse_unseen)
-            status = dni_encoding_refuse_unseen(slot, self->source, encoder, &tile, 0, encoder->n_inputs, self->weight, err);
+        status = dni_encoding_check(slot, self->source, encoder, &tile, 0, encoder->n_inputs, self->weight, err);
         if (status == DN_OK && entries != NULL)
             status = dni_encode_sparse(slot, self->source, encoder, &tile, entries, &pace, err);
         if (status == DN_OK && entries == NULL)

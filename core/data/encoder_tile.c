@@ -2,6 +2,7 @@
 #include "data/encoder_tile.h"
 
 #include "data/run_memory.h"
+#include <math.h>
 #include <string.h>
 
 #define GROUP 8 /* number inputs written together */
@@ -125,25 +126,47 @@ dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source 
     return status;
 }
 
-dn_status dni_encoding_refuse_unseen(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                                     const dni_tile *tile, size_t first, size_t n, const double *weight, dn_error *err) {
-    size_t base = source->chunk_first_row[tile->chunk];
+/* A row of the source breaks a rule. */
+static dn_status blame(dn_status status, const dn_input *input, size_t row, dn_error *err) {
+    dn_error_set_field(err, input->name);
+    dn_error_set_row(err, (int64_t)row);
+    return status;
+}
+
+static dn_status refuse_unseen(const dni_encoding_slot *slot, const dn_input *input, size_t i, size_t row, dn_error *err) {
+    const dn_column_view *view = &slot->open.views[i];
+    const uint32_t code = view->code[row];
+    if (code == DN_CODE_MISSING || slot->level[i][code] < input->levels.n)
+        return DN_OK;
+    const uint32_t start = view->strings.start[code], length = view->strings.start[code + 1] - start;
+    dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" is \"%.*s\", a category that no training row has", input->name,
+                                    length < DN_FIELD_SIZE ? (int)length : DN_FIELD_SIZE, view->strings.bytes + start);
+    return blame(status, input, slot->first_row + row, err);
+}
+
+static dn_status refuse_missing(const dni_encoding_slot *slot, const dn_input *input, size_t i, size_t row, dn_error *err) {
+    if (!isnan(slot->open.views[i].number[row]))
+        return DN_OK;
+    const size_t at = slot->first_row + row;
+    return blame(dn_error_set(err, DN_ERR_DATA, "row %zu has no value for \"%.128s\", and must have one here", at, input->name), input, at,
+                 err);
+}
+
+dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const dni_tile *tile,
+                             size_t first, size_t n, const double *weight, dn_error *err) {
+    const size_t base = source->chunk_first_row[tile->chunk];
     for (size_t i = first; i < first + n; i++) {
         const dn_input *input = &encoder->inputs[i];
-        if (input->type != DN_CATEGORICAL)
+        const bool category = input->type == DN_CATEGORICAL;
+        if (category ? !encoder->refuse_unseen : !encoder->refuse_missing || dni_input_is_list(input))
             continue;
-        const dn_column_view *view = &slot->open.views[i];
         for (size_t k = 0; k < tile->n; k++) {
-            size_t row = dni_tile_row(tile, k);
-            uint32_t code = view->code[row];
-            if (code == DN_CODE_MISSING || slot->level[i][code] < input->levels.n || (weight != NULL && weight[base + row] == 0))
+            const size_t row = dni_tile_row(tile, k);
+            if (weight != NULL && weight[base + row] == 0)
                 continue;
-            uint32_t start = view->strings.start[code], length = view->strings.start[code + 1] - start;
-            dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" is \"%.*s\", a category that no training row has", input->name,
-                                            length < DN_FIELD_SIZE ? (int)length : DN_FIELD_SIZE, view->strings.bytes + start);
-            dn_error_set_field(err, input->name);
-            dn_error_set_row(err, (int64_t)(base + row));
-            return status;
+            dn_status status = category ? refuse_unseen(slot, input, i, row, err) : refuse_missing(slot, input, i, row, err);
+            if (status != DN_OK)
+                return status;
         }
     }
     return DN_OK;

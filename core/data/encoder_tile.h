@@ -59,9 +59,10 @@ static inline dn_status dni_slot_text(const dni_encoding_slot *slot, const dn_en
     return status == DN_OK ? DN_OK : dni_text_blame(status, encoder->inputs[i].name, slot->first_row + row, err);
 }
 
-/* DN_ERR_DATA (field, row) when a category of inputs first … first + n - 1 of the tile's rows was never seen in training; weight: by source row, or NULL; rows of weight 0 may have any. */
-DN_MUST_USE dn_status dni_encoding_refuse_unseen(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                                                 const dni_tile *tile, size_t first, size_t n, const double *weight, dn_error *err);
+/* DN_ERR_DATA (field, row) when the encoder refuses a value of inputs first … first + n - 1 of the tile's rows: a category that was never seen in training, a number that is missing; weight: by source row, or NULL;
+ * rows of weight 0 may have any. */
+DN_MUST_USE dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
+                                         const dni_tile *tile, size_t first, size_t n, const double *weight, dn_error *err);
 
 /* Features of inputs first … first + n - 1 of the tile's rows to out [tile->n × n_features]. DN_ERR_MEMORY for the words of a text. */
 DN_MUST_USE dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first,

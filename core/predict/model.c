@@ -180,6 +180,8 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
         dn_model_unref(m);
         return status;
     }
+    if (m->support != NULL && m->support->kernel.type == DN_KERNEL_PRECOMPUTED && !m->encoder->refuse_missing)
+        m->encoder->refuse_missing = true; /* it comes from bytes, and is nobody else's yet */
     m->classes = *parts->classes;
     *parts->classes = (dni_classes){0};
     m->machines = parts->machines;

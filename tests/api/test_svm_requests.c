@@ -253,8 +253,26 @@ static void a_precomputed_kernel_is_symmetric(void **state) {
     r = problem_check(call_post("/v1/models/gram/predict", "{'instances':[[1,0,0,0],[1,0,null,0]]}"), 422, "invalid-instances");
     assert_non_null(strstr(r->body, "instance 1 has no value for \\\"c\\\""));
     problem_check(call_post("/v1/models/gram/predict", "{'instances':[{'a':1,'b':0,'c':0}]}"), 422, "invalid-instances");
-    r = problem_check(call_post("/v1/models/gram/evaluate", "{'instances':[[1,0,null,0,'p']]}"), 422, NULL);
+    r = problem_check(call_post("/v1/models/gram/evaluate", "{'instances':[[1,0,null,0,'p']]}"), 422, "invalid-instances");
     assert_non_null(strstr(r->body, "row 0 of those that have a class has no value for \\\"c\\\""));
+    fault_check(r, "/instances/0");
+}
+
+/* Of a stored dataset, too: where a model is evaluated, also one that was loaded, and where a job validates. */
+static void a_precomputed_kernel_needs_every_value(void **state) {
+    (void)state;
+    const char *const why = "row 1 has no value for \"c\"";
+    status_check(call_upload("/v1/datasets/gaps", "a,b,c,d,class\n1,0,0,0,p\n0,1,,0,q\n"), 201);
+    job_train("{'model':'whole','dataset':'gram','target':'class','algorithm':'svm','params':{'kernel':'precomputed'}}");
+    status_check(call_post("/v1/models/whole/evaluate", "{'dataset':'gram'}"), 200);
+    const struct response *r = problem_check(call_post("/v1/models/whole/evaluate", "{'dataset':'gaps'}"), 422, "invalid");
+    fault_check(r, "/dataset");
+    assert_non_null(strstr(string_at(r, "/errors/0/detail"), why));
+    r = job_wait(job_post("{'model':'whole','dataset':'gram','target':'class','algorithm':'svm','params':{'kernel':'precomputed'},"
+                          "'validation':{'dataset':'gaps'}}"));
+    assert_string_equal(string_at(r, "/state"), "failed");
+    assert_string_equal(string_at(r, "/error/type"), "/problems/untrainable");
+    assert_non_null(strstr(string_at(r, "/error/detail"), why));
 }
 
 /* Trained, ended, warned of. */
@@ -442,6 +460,7 @@ int main(void) {
         TEST(an_edge_list_is_read_by_the_job),
         TEST(a_precomputed_kernel_is_square),
         TEST(a_precomputed_kernel_is_symmetric),
+        TEST(a_precomputed_kernel_needs_every_value),
         TEST(a_kernel_that_is_not_positive_semidefinite),
         TEST(many_machines_are_not_all_told_of),
         TEST(memory_is_reckoned_beforehand),

@@ -33,8 +33,8 @@
 /* Which rows of a source take part: role[row] for every row. NULL where a whole source is meant. */
 enum dn_row_role { DN_ROW_SKIP = 0, DN_ROW_TRAIN = 1, DN_ROW_VALIDATE = 2 };
 
-/* What stands for a missing number (boolean). DN_MISSING_NONE: the rows that the encoder is fitted to must have none (DN_ERR_DATA, field: the column); in other rows the mean, but none of a
- * row that dn_model_predict answers. */
+/* What stands for a missing number (boolean). DN_MISSING_NONE: nothing does. The rows that the encoder is fitted to must have none (DN_ERR_DATA, field: the column), nor those that it encodes
+ * (dn_rows_from_source: DN_ERR_DATA, field, row) or that dn_model_predict answers. */
 typedef enum dn_missing_number { DN_MISSING_MEAN, DN_MISSING_FREQUENT_NUMBER, DN_MISSING_NONE } dn_missing_number;
 /* What a missing category becomes: a level of its own when training rows have it ("(missing)"), or the most frequent level (the first among equals). */
 typedef enum dn_missing_category { DN_MISSING_OWN_LEVEL, DN_MISSING_FREQUENT_LEVEL } dn_missing_category;
@@ -278,7 +278,7 @@ void dn_encoder_apply(const dn_encoder *encoder, dn_raw_rows rows, double *out);
  * (copied for the selected rows only as blocks are asked for), weight likewise or NULL. Dense or CSR is the encoder's choice (dn_encoder_is_sparse).
  * With in_memory the encoded matrix is built once through run's allocator (DN_ERR_BUDGET when it does not fit: its message says the bytes needed; of CSR rows exactly their entries), otherwise each block is
  * decoded and encoded anew at every call: memory for a block, the same blocks bit for bit; source->n_slots must then be at least run->n_slots. Inputs are found in the source by name and
- * must have their type, but that a categorical column is read as text (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, if the encoder refuses them and the row weighs anything;
+ * must have their type, but that a categorical column is read as text (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, or for a missing number, if the encoder refuses them and the row weighs anything;
  * DN_ERR_NUMERIC (field, row) when a feature of a basis leaves the finite numbers. Polls run's stop while it encodes, blocks too. source, encoder, role, target and weight must outlive
  * it, and what run's allocator and stop refer to. */
 DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder, const uint8_t *role,

@@ -135,7 +135,20 @@ static void numbers_that_may_not_be_missing(void **unused) {
     dn_error err;
     assert_int_equal(dn_table_source_from_columns(described, views, 3, 3, &source, NULL), DN_OK);
     assert_int_equal(dn_encoder_fit(source, &spec, first, NULL, &run, &encoder, NULL), DN_OK);
-    assert_true(dn_encoder_input(encoder, 0)->fill == 3); /* in other rows the mean stands for it */
+    for (int in_memory = 0; in_memory < 2; in_memory++) { /* nor may other rows, but those that weigh nothing */
+        const double weight[] = {1, 0, 1};
+        dn_rows *rows = NULL;
+        dn_block block;
+        dn_error_clear(&err);
+        dn_status status = dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, NULL, weight, in_memory == 1, &run, &rows, &err);
+        if (status == DN_OK)
+            status = dn_rows_block(rows, 0, 0, &block, &err);
+        assert_int_equal(status, DN_ERR_DATA);
+        assert_string_equal(err.message, "row 2 has no value for \"number\", and must have one here");
+        assert_string_equal(err.field, "number");
+        assert_int_equal(err.row, 2);
+        dn_rows_free(rows);
+    }
     dn_encoder_unref(encoder);
     dn_error_clear(&err);
     assert_int_equal(dn_encoder_fit(source, &spec, two, NULL, &run, &encoder, &err), DN_ERR_DATA);
