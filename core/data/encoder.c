@@ -286,6 +286,10 @@ double dn_encoder_entries(const dn_encoder *encoder) {
     return encoder->list_entries;
 }
 
+double dni_encoder_stored_entries(const dn_encoder *encoder, size_t n_rows) {
+    return encoder->sparse ? (double)n_rows * ((double)encoder->n_entries + encoder->list_entries) : (double)INFINITY;
+}
+
 dn_text_weighting dn_encoder_text_weighting(const dn_encoder *encoder, size_t input) {
     return encoder->texts[input].weighting;
 }

@@ -46,6 +46,9 @@ DN_MUST_USE dn_status dni_encoder_set_names(dn_encoder *encoder, const char *con
  * the features and makes mean 0, scale 1. missing_as is set to the missing level or to none, unseen_as to none. DN_ERR_DATA: more than UINT32_MAX features, or of bases more than DN_MAX_BASIS_FEATURES. */
 DN_MUST_USE dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err);
 
+/* Entries of n rows as they are stored, going by the training rows; INFINITY: rows are dense. */
+double dni_encoder_stored_entries(const dn_encoder *encoder, size_t n_rows);
+
 /* Room for mean and scale of all features: 0 and 1. For an encoder that dni_encoder_finish found nothing to standardise in. */
 DN_MUST_USE dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err);
 

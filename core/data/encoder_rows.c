@@ -27,9 +27,9 @@ static size_t encoded_bytes(const dn_encoder *encoder, size_t n, size_t entries)
     return fits ? bytes : SIZE_MAX;
 }
 
-/* What n rows have, going by the training rows. */
+/* What n sparse rows have, going by the training rows; SIZE_MAX / 2: rows are dense. */
 static size_t expected_entries(const dn_encoder *encoder, size_t n) {
-    const double entries = ceil((double)n * ((double)encoder->n_entries + encoder->list_entries));
+    const double entries = ceil(dni_encoder_stored_entries(encoder, n));
     return entries < (double)(SIZE_MAX / 2) ? (size_t)entries : SIZE_MAX / 2;
 }
 

@@ -126,11 +126,41 @@ static double words_memory(const dn_train_request *request, const struct shape *
     return fmax(0, WORD_BYTES * counted + CHOSEN_BYTES * chosen + PAGE_BYTES * slots - LEVEL_BYTES * slots * chosen);
 }
 
-double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+/* As the algorithm wants it encoded. */
+static dn_train_request encoded_request(const dn_train_request *asked, size_t n_rows) {
     dn_train_request own = *asked;
-    const dn_train_request *request = &own;
     if (dn_params_encoding(asked->params, asked->source->columns, n_rows, &own.features, NULL) != DN_OK)
         own.features = asked->features; /* dn_train will refuse it, whatever it weighs */
+    return own;
+}
+
+/* The classes are told apart by machines of two. */
+static bool is_several(const dn_params *params, size_t n_classes) {
+    const dn_algorithm *algorithm = params->algorithm;
+    const bool together = algorithm->together != NULL && algorithm->together(params);
+    return n_classes > 2 && dn_params_decision(params) != DN_DECISION_NATIVE && !together;
+}
+
+/* What the learner takes of so many rows with `entries` of text and sparse columns each. */
+static double method_memory(const dn_train_request *request, const struct shape *shape, double entries, size_t n_rows, size_t n_classes,
+                            size_t n_slots) {
+    const dn_fit_shape fitted = {.n_rows = n_rows,
+                                 .n_features = (size_t)shape->features,
+                                 .n_classes = is_several(request->params, n_classes) ? 2 : n_classes,
+                                 .n_slots = n_slots,
+                                 .n_entries = stored_entries(request, shape, entries, (double)n_rows)};
+    return request->params->algorithm->memory(request->params, &fitted);
+}
+
+double dn_train_method_memory(const dn_train_request *asked, size_t n_features, size_t n_classes, size_t n_slots) {
+    const size_t n_rows = asked->source->n_rows;
+    const dn_train_request request = encoded_request(asked, n_rows);
+    const struct shape shape = shape_of(&request, n_features);
+    return method_memory(&request, &shape, request.entries / fmax((double)n_rows, 1), 1, n_classes, n_slots);
+}
+
+double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+    const dn_train_request own = encoded_request(asked, n_rows), *request = &own;
     const dn_algorithm *algorithm = request->params->algorithm;
     const struct shape shape = shape_of(request, n_features);
     double rows = (double)n_rows, entries = request->entries / fmax(rows, 1), bytes = dni_labels_memory(request, n_rows), later = 0;
@@ -139,18 +169,10 @@ double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_fe
     bytes += dni_calibration_memory(request->params, n_rows, n_classes);
     if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
         later += rows_bytes(request, &shape, entries, (struct held){rows, rows});
-    dn_decision decision = dn_params_decision(request->params);
-    bool several = n_classes > 2 && decision != DN_DECISION_NATIVE;
-    const bool together = algorithm->together != NULL && algorithm->together(request->params);
-    if (several && !together) /* their weights, and the rows of a pair or other targets */
-        later += 16 * (double)dn_decision_n_machines(decision, n_classes) * ((double)n_features + 64) + 9 * rows +
-                 8 * (double)n_slots * DN_BLOCK_ROWS;
-    const dn_fit_shape fitted = {.n_rows = n_rows,
-                                 .n_features = n_features,
-                                 .n_classes = several && !together ? 2 : n_classes,
-                                 .n_slots = n_slots,
-                                 .n_entries = stored_entries(request, &shape, entries, rows)};
-    double fit = algorithm->memory(request->params, &fitted);
+    if (is_several(request->params, n_classes)) /* their weights, and the rows of a pair or other targets */
+        later += 16 * (double)dn_decision_n_machines(dn_params_decision(request->params), n_classes) * ((double)n_features + 64) +
+                 9 * rows + 8 * (double)n_slots * DN_BLOCK_ROWS;
+    const double fit = method_memory(request, &shape, entries, n_rows, n_classes, n_slots);
     later += fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
     /* words are counted, and forgotten, before there are rows */
     return bytes + dni_rows_memory(request, n_rows, n_features, entries, n_classes, n_slots) +

@@ -1,6 +1,7 @@
 /* Rows of a training set. Pairs of classes are selected from the source anew, so that their blocks are cut at their own row numbers whether they are held in memory or
  * streamed; one against the rest is a view with other targets. */
 #include "learners/training_set.h"
+#include "data/encoder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static bool hold_reserve(const dni_training_set *set, const dn_run *run, size_t 
                                 .n_features = dn_encoder_n_features(set->encoder),
                                 .n_classes = n_classes,
                                 .n_slots = run->n_slots,
-                                .n_entries = (double)n_rows * dn_encoder_entries(set->encoder)};
+                                .n_entries = dni_encoder_stored_entries(set->encoder, n_rows)};
     double bytes = set->params->algorithm->memory(set->params, &shape);
     bytes = fmax(bytes, set->reserve);
     *out = NULL;

@@ -150,8 +150,8 @@ static void check_shape(struct job_request *r) {
     dn_params_free(used);
 }
 
-/* What training in so many threads would weigh, reckoned from the columns before anything is read. false: no memory, noted. */
-static bool reckon_memory(struct job_request *r, int64_t threads, double *out) {
+/* What training in so many threads would weigh, reckoned from the columns before anything is read; of it the method's own, whatever the rows. false: no memory, noted. */
+static bool reckon_memory(struct job_request *r, int64_t threads, double *out, double *out_method) {
     const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows, n_slots = (size_t)threads;
     dn_table_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
     const dn_table_source source = {.n_rows = n_rows, .n_cols = n + 1 + r->spec.weighted, .columns = columns, .n_slots = n_slots};
@@ -180,24 +180,14 @@ static bool reckon_memory(struct job_request *r, int64_t threads, double *out) {
     if (r->spec.weighted)
         columns[n + 1] = (dn_table_column){.name = r->spec.weight.name, .type = r->spec.weight.type};
     *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots);
+    *out_method = dn_train_method_memory(&request, r->n_features, r->n_classes, n_slots);
     return true;
 }
 
-/* What of it the method takes for the features, whatever the rows: matrices of all pairs of them, vectors. */
-static double method_memory(const struct job_request *r) {
-    const bool native = dn_params_decision(r->spec.params) == DN_DECISION_NATIVE;
-    const dn_fit_shape shape = {.n_rows = 1,
-                                .n_features = r->n_features,
-                                .n_classes = native ? r->n_classes : 2,
-                                .n_slots = (size_t)r->spec.threads,
-                                .n_entries = r->n_entries > 0 ? r->n_entries / (double)r->dataset.n_rows : (double)INFINITY};
-    return r->spec.algorithm->memory(r->spec.params, &shape);
-}
-
-/* It does not fit: says whose limit it is, and when fewer threads or features would do. */
-static void refuse_memory(struct job_request *r, int64_t fitting, double fitting_memory) {
+/* It does not fit: says whose limit it is, how much of it is the method's own, and when fewer threads or features would do. */
+static void refuse_memory(struct job_request *r, double method, int64_t fitting, double fitting_memory) {
     struct buf more = {0};
-    const double most = (double)jobs_training_memory(r->spec.memory_bytes), method = method_memory(r);
+    const double most = (double)jobs_training_memory(r->spec.memory_bytes);
     if (fitting > 0)
         buf_printf(&more, "; in %" PRId64 " thread%s (limits.threads) it would need about %.0f", fitting, fitting == 1 ? "" : "s",
                    ceil(fitting_memory / MIB));
@@ -219,19 +209,21 @@ static void refuse_memory(struct job_request *r, int64_t fitting, double fitting
 static void fit_memory(struct job_request *r) {
     const double most = (double)jobs_training_memory(r->spec.memory_bytes);
     int64_t threads = r->spec.threads;
-    if (!reckon_memory(r, threads, &r->memory) || r->memory <= most)
+    double method = 0;
+    if (!reckon_memory(r, threads, &r->memory, &method) || r->memory <= most)
         return;
-    double memory = r->memory;
+    double memory = r->memory, fewer_method = method;
     while (memory > most && threads > 1)
-        if (!reckon_memory(r, --threads, &memory))
+        if (!reckon_memory(r, --threads, &memory, &fewer_method))
             return;
     const bool fits = memory <= most;
     if (!fits && !r->threads_given) { /* the least that can be said of it */
         r->spec.threads = threads;
         r->memory = memory;
+        method = fewer_method;
     }
     if (!fits || r->threads_given) {
-        refuse_memory(r, fits ? threads : 0, memory);
+        refuse_memory(r, method, fits ? threads : 0, memory);
         return;
     }
     job_request_warn(r, "the training runs in %" PRId64 " thread%s: in %" PRId64 " it would need about %.0f MiB, and may use %.0f", threads,

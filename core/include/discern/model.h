@@ -92,6 +92,8 @@ void dn_train_result_done(dn_train_result *result);
 /* Memory that dn_train would need, from what is known before reading: columns' types and widths, row count, request->entries, request->different_words (64 bytes each in every thread that meets it). What it only takes when there is enough is not counted: rows of
  * a learner that can stream, the ranking of scores (metrics.h). */
 double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
+/* What of it the method takes for the features and classes however few rows there are: matrices of all pairs of features, vectors. Reckoned from a single row of the request's source. */
+double dn_train_method_memory(const dn_train_request *request, size_t n_features, size_t n_classes, size_t n_slots);
 
 /* ---- a model -------------------------------------------------------------------------------------------------------------------- */
 dn_model *dn_model_ref(dn_model *model);

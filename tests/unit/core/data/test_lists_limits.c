@@ -1,6 +1,7 @@
 /* Text and sparse inputs of the encoder: bytes, refusals, memory and its lack. */
 #include "unit/core/data/list_encoders.h"
 
+#include "data/encoder.h"
 #include "data/encoder_bytes.h"
 #include "data/words.h"
 
@@ -233,6 +234,7 @@ static void very_wide(void **unused) {
     assert_int_equal(dn_encoder_n_features(encoder), WIDTH);
     assert_true(dn_encoder_is_sparse(encoder) && dn_encoder_mean(encoder) == NULL);
     assert_true(fabs(dn_encoder_entries(encoder) - 5.0 / 3) < 1e-15);
+    assert_true(fabs(dni_encoder_stored_entries(encoder, 3) - 5) < 1e-14);
     assert_true(dni_encoder_memory(encoder) < 1000000);
     char name[32];
     dn_encoder_feature_name(encoder, WIDTH - 1, name, sizeof name);

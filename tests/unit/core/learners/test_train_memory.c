@@ -154,8 +154,44 @@ static void ranked_when_it_fits(void **state) {
     csv_free(t);
 }
 
+static size_t n_asked; /* how often a method was asked for its memory, */
+static bool all_dense; /* each time for dense rows */
+
+static double note_shape(const dn_params *params, const dn_fit_shape *shape) {
+    n_asked++;
+    all_dense = all_dense && isinf(shape->n_entries);
+    return dn_algorithm_find("logistic")->memory(params, shape);
+}
+
+/* Whoever asks a method for its memory says of dense rows that they are dense. */
+static void dense_rows_are_said_to_be(void **state) {
+    (void)state;
+    struct csv *t = csv_clouds(300, 3, 3);
+    struct table *table = table_of(t);
+    dn_algorithm noting = *dn_algorithm_find("logistic");
+    dn_params *p = NULL;
+    noting.memory = note_shape;
+    OK(dn_params_new(&noting, &p, NULL));
+    dn_train_request request = table_request(t, table, p);
+    struct budget budget = {.left = 1 << 24};
+    dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
+    dn_run run = dn_run_default();
+    run.allocator = &allocator;
+    all_dense = true;
+    dn_train_result r = train(&request, &run);
+    dn_train_result_done(&r);
+    assert_true(n_asked > 0 && all_dense);
+    n_asked = 0;
+    const double own = dn_train_method_memory(&request, 3, 3, 1);
+    assert_true(n_asked == 1 && all_dense && own > 0 && own < dn_train_memory(&request, t->n, 3, 3, 1));
+    dn_params_free(p);
+    table_free(table);
+    csv_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense_rows_are_said_to_be),
         cmocka_unit_test(cut_short),
         cmocka_unit_test(estimate),
         cmocka_unit_test(ranked_when_it_fits),
