@@ -175,11 +175,17 @@ static dn_status hand_over(const struct fit *fit, dn_machine *out, dn_error *err
     return DN_OK;
 }
 
+/* Steps were made, and none was better than the start: that the objective came to rest says nothing. */
+static bool learned_nothing(const struct fit *fit) {
+    return fit->kept_iteration == 0 && fit->outcome.iterations > 0;
+}
+
 static void describe(const struct fit *fit, const double *values, dn_report *report) {
     const dni_mlp_plan *plan = &fit->plan;
     const bool chosen = strcmp(dn_params_word(fit->input->params, "solver"), "auto") == 0;
-    report->stop_reason = fit->outcome.reason;
-    report->converged = strcmp(report->stop_reason, "tolerance") == 0 || strcmp(report->stop_reason, "early_stopping") == 0;
+    const bool rests = strcmp(fit->outcome.reason, "tolerance") == 0 || strcmp(fit->outcome.reason, "early_stopping") == 0;
+    report->converged = rests && !learned_nothing(fit);
+    report->stop_reason = rests && !report->converged ? "no_progress" : fit->outcome.reason;
     report->iterations = fit->iterations;
     report->objective = fit->objective;
     report->gradient_norm = fit->gradient_norm;
@@ -205,13 +211,26 @@ static void describe(const struct fit *fit, const double *values, dn_report *rep
     }
 }
 
+static void warn_of_start(const struct fit *fit, dn_report *report) {
+    const dni_mlp_plan *plan = &fit->plan;
+    const char *judge = fit->aside != NULL ? ", by the loss of the rows kept aside" : "";
+    const char *lambda = plan->lambda > 1 ? ", or a smaller lambda" : "";
+    if (plan->adam)
+        dn_report_warn(report, "no step was better than the random start%s: try another learning_rate (it is %g)%s", judge, plan->rate,
+                       lambda);
+    else
+        dn_report_warn(report, "no step was better than the random start%s: try features.standardize, another seed%s", judge, lambda);
+}
+
 static void warn(const struct fit *fit, dn_report *report) {
     const dni_mlp_plan *plan = &fit->plan;
     if (plan->aside > 0 && fit->aside == NULL)
         dn_report_warn(report, "no row was kept aside: the classes have too few rows for an early_stopping of %g", plan->aside);
     if (report->converged)
         return;
-    if (strcmp(report->stop_reason, "max_iterations") != 0)
+    if (learned_nothing(fit))
+        warn_of_start(fit, report);
+    else if (strcmp(report->stop_reason, "max_iterations") != 0)
         dn_report_warn(report, "no step lowers the objective any more, but its largest derivative is %g, above the tolerance of %g%s",
                        fit->kept_measure, plan->tolerance,
                        plan->activation == DN_ACTIVATION_RELU ? ": relu has corners; try activation tanh, or solver adam" : "");

@@ -295,6 +295,33 @@ static void adam_rests(void **state) {
     problem_done(&t);
 }
 
+/* The start is what is left: steps too long, too short to change a weight, or none at all where the penalty's gradient has no square. */
+static void nothing_learned(void **state) {
+    (void)state;
+    const struct {
+        double rate, lambda;
+        const char *words;
+    } cases[] = {{1000, 0, "another learning_rate (it is 1000)"},
+                 {1e-300, 0, "another learning_rate (it is 1e-300)"},
+                 {2e-3, 1e300, "another learning_rate (it is 0.002), or a smaller lambda"}};
+    struct problem t = problem_curved(200, 3, 2, false, false);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        dn_params *p = mlp_params("adam", two, 1);
+        OK(dn_params_set_number(p, "learning_rate", cases[c].rate, NULL));
+        OK(dn_params_set_number(p, "lambda", cases[c].lambda, NULL));
+        OK(dn_params_set_word(p, "schedule", "constant", NULL));
+        struct fit fit = fit_problem(&t, p);
+        assert_true(detail(&fit.report, "kept_iteration") == 0 && fit.report.iterations > 0);
+        assert_false(fit.report.converged);
+        assert_string_equal(fit.report.stop_reason, "no_progress");
+        assert_true(warned(&fit.report, "no step was better than the random start"));
+        assert_true(warned(&fit.report, cases[c].words));
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+    problem_done(&t);
+}
+
 /* ---- what is refused ---------------------------------------------------------------------------------------------------------------------------- */
 static void refused(const dn_params *p, const char *field, const char *words) {
     dn_error err = {0};
@@ -396,9 +423,10 @@ static void stops_and_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exclusive_or), cmocka_unit_test(optimum),        cmocka_unit_test(units_of_columns), cmocka_unit_test(solvers),
-        cmocka_unit_test(aside_rows),   cmocka_unit_test(early_stopping), cmocka_unit_test(none_to_spare),    cmocka_unit_test(history),
-        cmocka_unit_test(adam_rests),   cmocka_unit_test(parameters),     cmocka_unit_test(stops_and_memory),
+        cmocka_unit_test(exclusive_or),    cmocka_unit_test(optimum),    cmocka_unit_test(units_of_columns),
+        cmocka_unit_test(solvers),         cmocka_unit_test(aside_rows), cmocka_unit_test(early_stopping),
+        cmocka_unit_test(none_to_spare),   cmocka_unit_test(history),    cmocka_unit_test(adam_rests),
+        cmocka_unit_test(nothing_learned), cmocka_unit_test(parameters), cmocka_unit_test(stops_and_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
