@@ -358,6 +358,7 @@ static void outliers_have_no_target(void **state) {
         {"'validation':{'folds':151}", "/validation/folds"},
         {"'features':{'basis':[{'type':'fisher','columns':['petal_length','petal_width']}]}", "/features/basis"},
         {"'params':{'nu':0}", "/params/nu"},
+        {"'params':{'nu':1e-160}", "/params/nu"},
         {"'params':{'nu':1.5}", "/params/nu"},
         {"'params':{'C':1}", "/params/C"},
         {"'params':{'kernel':{'type':'rbf','degree':1}}", "/params/kernel/degree"},
@@ -367,10 +368,11 @@ static void outliers_have_no_target(void **state) {
         fault_check(problem_check(call_post("/v1/jobs", "{'model':'o','dataset':'iris','algorithm':'one_class_svm',%s}", rows[i].rest), 422,
                                   "invalid"),
                     rows[i].place);
-    const struct response *r =
-        status_check(call_post("/v1/jobs?dry_run=true",
-                               "{'model':'o','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']}}"),
-                     200);
+    static const char *const share =
+        "{'model':'o','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']},'params':{'nu':%s}}";
+    const struct response *r = problem_check(call_post("/v1/jobs?dry_run=true", share, "9e-10"), 422, "invalid");
+    assert_non_null(strstr(string_at(r, "/errors/0/detail"), "must be a finite number >= 1e-09 and <= 1 (got 9e-10)"));
+    r = status_check(call_post("/v1/jobs?dry_run=true", share, "1e-9"), 200);
     assert_json(r, "/target", "null");
     assert_json(status_check(call_get("/v1/algorithms/one_class_svm"), 200), "/needs_target", "false");
 }
