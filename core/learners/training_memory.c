@@ -154,9 +154,16 @@ static double method_memory(const dn_train_request *request, const struct shape 
 
 double dn_train_method_memory(const dn_train_request *asked, size_t n_features, size_t n_classes, size_t n_slots) {
     const size_t n_rows = asked->source->n_rows;
-    const dn_train_request request = encoded_request(asked, n_rows);
+    const bool native = dn_params_decision(asked->params) == DN_DECISION_NATIVE;
+    dn_train_request request = encoded_request(asked, n_rows);
     const struct shape shape = shape_of(&request, n_features);
-    return method_memory(&request, &shape, request.entries / fmax((double)n_rows, 1), 1, n_classes, n_slots);
+    dn_params *settled = NULL; /* by all rows, not by the one */
+    if (dn_params_copy(request.params, &settled, NULL) == DN_OK &&
+        dn_params_settle(settled, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK)
+        request.params = settled;
+    const double memory = method_memory(&request, &shape, request.entries / fmax((double)n_rows, 1), 1, n_classes, n_slots);
+    dn_params_free(settled);
+    return memory;
 }
 
 double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {

@@ -184,19 +184,32 @@ static bool reckon_memory(struct job_request *r, int64_t threads, double *out, d
     return true;
 }
 
+/* What of it values of the kernel take, beyond the least that params.cache_mib may leave them; 0: no cache is used. */
+static double cache_memory(struct job_request *r) {
+    dn_params *given = r->spec.params, *least = NULL;
+    double memory = r->memory, method = 0;
+    if (dn_params_has(given, "cache_mib") && dn_params_copy(given, &least, NULL) == DN_OK &&
+        dn_params_set_number(least, "cache_mib", dn_algorithm_param(given->algorithm, "cache_mib")->minimum, NULL) == DN_OK) {
+        r->spec.params = least;
+        (void)reckon_memory(r, r->spec.threads, &memory, &method);
+        r->spec.params = given;
+    }
+    dn_params_free(least);
+    return r->memory - memory;
+}
+
 /* It does not fit: says whose limit it is, how much of it is the method's own, and when fewer threads or features would do. */
 static void refuse_memory(struct job_request *r, double method, int64_t fitting, double fitting_memory) {
     struct buf more = {0};
-    const double most = (double)jobs_training_memory(r->spec.memory_bytes);
+    const double most = (double)jobs_training_memory(r->spec.memory_bytes), cache = cache_memory(r);
     if (fitting > 0)
         buf_printf(&more, "; in %" PRId64 " thread%s (limits.threads) it would need about %.0f", fitting, fitting == 1 ? "" : "s",
                    ceil(fitting_memory / MIB));
     else if (method > most / 2)
         buf_printf(&more, "; about %.0f of it is the method's own for %zu features, however many rows there are", method / MIB,
                    r->n_features);
-    if (dn_params_has(r->spec.params, "cache_mib"))
-        buf_printf(&more, "; params.cache_mib, for values of the kernel, allows for up to %.0f of it",
-                   dn_params_number(r->spec.params, "cache_mib"));
+    if (cache >= MIB)
+        buf_printf(&more, "; about %.0f of it is for values of the kernel, and less with a smaller params.cache_mib", cache / MIB);
     const char *hint = more.size > 0 ? buf_cstr(&more) : "";
     json_fault(r->problem, r->memory_given ? "/limits" : "", r->memory_given ? "memory_mib" : NULL,
                "the training would need about %.0f MiB in %" PRId64 " thread%s; of %s limit of %.0f MiB%s it may use %.0f%s",

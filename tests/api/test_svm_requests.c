@@ -1,5 +1,6 @@
 /* Support vector machines by request: kernels as objects, what of them is refused and where, what is shown again; columns that a kernel cannot take; kernels computed elsewhere; memory;
  * outliers. */
+#include "base/buf.h"
 #include "support.h"
 
 #include <math.h>
@@ -315,6 +316,35 @@ static void memory_is_reckoned_beforehand(void **state) {
                       422, "invalid");
     fault_check(r, "/limits/memory_mib");
     assert_non_null(strstr(r->body, "would need about"));
+    assert_non_null(strstr(r->body, "smaller params.cache_mib"));
+    r = problem_check(call_post("/v1/jobs", "{'model':'m','dataset':'digits','target':'class','algorithm':'svm',"
+                                            "'params':{'solver':'interior_point'},'limits':{'memory_mib':1}}"),
+                      422, "invalid");
+    assert_non_null(strstr(r->body, "would need about"));
+    assert_null(strstr(r->body, "cache_mib"));
+}
+
+/* A part of it is the part of the training that is meant, with the solver that so many rows get. */
+static void a_part_is_no_larger_than_the_whole(void **state) {
+    (void)state;
+    enum { ROWS = 1000, WORDS = 200 };
+    struct buf notes = {0};
+    buf_puts(&notes, "note,class\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t k = 0; k < WORDS; k++)
+            buf_printf(&notes, "w%zu ", (i * WORDS + k) * 7919 % 30011);
+        buf_printf(&notes, ",%c\n", i % 2 ? 'a' : 'b');
+    }
+    status_check(call_upload("/v1/datasets/essays?types=note:text", keep(buf_take(&notes, NULL), free)), 201);
+    const struct response *r =
+        problem_check(call_post("/v1/jobs",
+                                "{'model':'m','dataset':'essays','target':'class','algorithm':'mlp','limits':{'memory_mib':20}}"),
+                      422, "invalid");
+    double whole = 0, part = 0;
+    const char *detail = string_at(r, "/errors/0/detail"), *own = strstr(detail, "; about ");
+    assert_int_equal(sscanf(detail, "the training would need about %lf", &whole), 1);
+    assert_true(own && sscanf(own, "; about %lf of it is the method's own", &part) == 1);
+    assert_true(part > 0 && part <= whole);
 }
 
 static double foretold(const char *dataset, const char *kernel) {
@@ -466,6 +496,7 @@ int main(void) {
         TEST(a_kernel_that_is_not_positive_semidefinite),
         TEST(many_machines_are_not_all_told_of),
         TEST(memory_is_reckoned_beforehand),
+        TEST(a_part_is_no_larger_than_the_whole),
         TEST(memory_is_that_of_entries),
         TEST(outliers_have_no_target),
         TEST(outliers_are_counted),
