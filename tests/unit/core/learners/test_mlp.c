@@ -175,6 +175,45 @@ static void shared_batches(void **state) {
     }
 }
 
+/* All rows of a sparse table of d columns as one mini-batch: looks at the stop within its tasks, of which the one numbered stop_at (from 1; 0: none) finds it set. */
+static dn_status whole_batch(size_t d, size_t stop_at, size_t *looks) {
+    enum { ROWS = 1000, UNITS = 300 };
+    struct bench b;
+    struct polls polls = {0};
+    const dn_run plain = dn_run_default();
+    size_t order[ROWS];
+    bench_init(&b, problem_curved(ROWS, d, 3, false, true), DN_ACTIVATION_RELU, 1e-3, false, 0);
+    dni_mlp_done(&b.loss, &b.run);
+    b.units[0] = UNITS;
+    b.layers.units = b.units;
+    b.run = polls_run(&polls);
+    OK(dni_mlp_init(&b.loss, b.problem.rows, 3, &b.layers, 1e-3, &b.moments, NULL, ROWS, &b.run, NULL));
+    double *x = xcalloc(2 * b.loss.n, sizeof *x);
+    for (size_t i = 0; i < b.loss.n; i++)
+        x[i] = sin((double)i) / 8;
+    for (size_t i = 0; i < ROWS; i++)
+        order[i] = i;
+    polls = (struct polls){.stop_at = stop_at};
+    dn_status status = dni_mlp_batch_gradient(&b.loss, &plain, order, ROWS, x, x + b.loss.n, NULL);
+    *looks = polls.n;
+    free(x);
+    bench_done(&b);
+    return status;
+}
+
+/* While the gradient of many entries and units is scattered, which follows the layers' products, a stop is heard within each panel of the columns. */
+static void a_stop_within_a_sparse_batch(void **state) {
+    (void)state;
+    size_t few, many, heard;
+    OK(whole_batch(4, 0, &few)); /* the products' alone */
+    OK(whole_batch(400, 0, &many));
+    assert_true(many >= few + 8);
+    for (size_t k = few + 1; k <= many; k += (many - few) / 4) {
+        assert_int_equal(whole_batch(400, k, &heard), DN_ERR_STOPPED);
+        assert_int_equal(heard, k);
+    }
+}
+
 /* A weight of 2 is the row twice. */
 static void weights_are_repetitions(void **state) {
     (void)state;
@@ -202,6 +241,7 @@ int main(void) {
         cmocka_unit_test(many_rows),
         cmocka_unit_test(batches),
         cmocka_unit_test(shared_batches),
+        cmocka_unit_test(a_stop_within_a_sparse_batch),
         cmocka_unit_test(weights_are_repetitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
