@@ -91,6 +91,14 @@ static dn_status make_gram(const dni_svm_points *p, double cache_bytes, const dn
     return exact ? make_exact(p->points, run, fit->gram, err) : dni_points_gram(p->points, run, fit->gram, err);
 }
 
+/* Rows that have no length to be divided by. */
+static void count_zero(const dni_svm_points *p, const dn_kernel *kernel, dni_kernel_fit *fit) {
+    for (size_t i = 0; kernel->normalize && i < p->n; i++) {
+        fit->n_rows += p->count[i];
+        fit->n_zero += dni_points_self(p->points, i) > 0 ? 0 : p->count[i];
+    }
+}
+
 dn_status dni_kernel_fit_prepare(const dn_fit_input *input, double cache_bytes, const dn_run *run, dni_kernel_fit *out, dn_kernel *kernel,
                                  dni_svm_points *points, dni_gram *gram, dn_error *err) {
     dni_kernel_fit fit = {.run = run};
@@ -109,6 +117,7 @@ dn_status dni_kernel_fit_prepare(const dn_fit_input *input, double cache_bytes, 
         dni_svm_points_done(&p);
         return status;
     }
+    count_zero(&p, kernel, &fit);
     *out = fit;
     *points = p;
     return DN_OK;
@@ -236,7 +245,9 @@ dn_status dni_kernel_fit_support(const dn_kernel *kernel, const dni_svm_points *
     return status;
 }
 
-void dni_kernel_fit_report(const dn_kernel *kernel, dn_report *report) {
+void dni_kernel_fit_report(const dni_kernel_fit *fit, const dn_kernel *kernel, dn_report *report) {
     if (kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_DISTANCE)
         dn_report_number(report, "kernel_width", kernel->width);
+    if (fit->n_zero > 0)
+        dn_report_warn(report, "K(x, x) is not positive for %.0f of %.0f rows: normalized, their values are 0", fit->n_zero, fit->n_rows);
 }

@@ -10,6 +10,8 @@ typedef struct dni_kernel_fit {
     const dn_run *run;
     double *factor; /* mahalanobis; NULL otherwise */
     void *gram;     /* NULL: kernel rows are computed one by one */
+    double n_rows;  /* of the points */
+    double n_zero;  /* of these, those whose K(x, x) is not positive, of a normalized kernel */
 } dni_kernel_fit;
 
 /* Gathers the rows, completes the kernel of input->params from them (width auto, covariance), and computes all of its values when that takes no more than cache_bytes: in double for few points, so that
@@ -36,6 +38,6 @@ DN_MUST_USE dn_status dni_kernel_fit_definite(const dni_svm_points *points, cons
 DN_MUST_USE dn_status dni_kernel_fit_support(const dn_kernel *kernel, const dni_svm_points *points, const uint32_t *number, size_t n,
                                              dn_support **out, dn_error *err);
 /* kernel_width and whatever else the data have told of the kernel. */
-void dni_kernel_fit_report(const dn_kernel *kernel, dn_report *report);
+void dni_kernel_fit_report(const dni_kernel_fit *fit, const dn_kernel *kernel, dn_report *report);
 
 #endif

@@ -64,7 +64,9 @@ extern const char *const dni_kernel_covariances[], *const dni_kernel_covariance_
          .matrix = true},                                                                                                                  \
     {                                                                                                                                      \
         .name = "kernel.normalize", .type = DN_PARAM_BOOLEAN,                                                                              \
-        .meaning = "Divide K(x, z) by the root of K(x, x) K(z, z): every row has length 1 in the kernel's space.", .default_number = 0     \
+        .meaning = "Divide K(x, z) by the root of K(x, x) K(z, z): every row has length 1 in the kernel's space. Where K(x, x) or "        \
+                   "K(z, z) is not positive it is 0.",                                                                                     \
+        .default_number = 0                                                                                                                \
     }
 
 /* The kernel that the (checked) parameters describe, as far as they do: width and factor are 0 and NULL while the data have to tell them (width auto, mahalanobis). */

@@ -250,7 +250,7 @@ static void write_report(const struct fit *f, dn_report *report) {
     dn_report_number(&fresh, "support_vectors", n_support);
     dn_report_number(&fresh, "bounded_support_vectors", n_bounded);
     dn_report_number(&fresh, "kkt_violation", f->violation);
-    dni_kernel_fit_report(&f->kernel, &fresh);
+    dni_kernel_fit_report(&f->prepared, &f->kernel, &fresh);
     dn_report_number(&fresh, "distinct_rows", (double)f->points.n);
     dn_report_number(&fresh, "distinct_support_vectors", n_distinct);
     if (!f->definite) {

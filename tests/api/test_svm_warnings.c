@@ -61,6 +61,17 @@ static void outliers_by_a_kernel_that_tells_nothing(void **state) {
     warned(warned(far_outliers("'kernel':'rbf'"), alike, false), apart, false);
 }
 
+/* A sigmoid of long rows and a negative scale: K(x, x) is -1. Rows are counted as they are given. */
+static void rows_without_a_length(void **state) {
+    (void)state;
+    static const char *const words = "K(x, x) is not positive for 40 of 40 rows: normalized, their values are 0";
+    static const char *const kernel = "'kernel':{'type':'sigmoid','scale':%d,'coef0':0,'normalize':true}";
+    warned(far_svm(text(kernel, -1)), words, true);
+    warned(far_outliers(text(kernel, -1)), words, true);
+    warned(far_svm(text(kernel, 1)), "K(x, x)", false);
+    warned(far_outliers(text(kernel, 1)), "K(x, x)", false);
+}
+
 /* By the words of what is trained: one weight, or none; classes, or rows. */
 static void a_column_of_one_value(void **state) {
     (void)state;
@@ -162,14 +173,9 @@ static void progress_ends_with_the_job(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(scores_that_are_all_the_same),
-        TEST(outliers_by_a_kernel_that_tells_nothing),
-        TEST(a_column_of_one_value),
-        TEST(a_column_that_looks_like_classes),
-        TEST(a_hard_margin_of_planes),
-        TEST(solvers_agree_on_the_margin),
-        TEST(equal_rows_are_one_support_vector),
-        TEST(progress_ends_with_the_job),
+        TEST(scores_that_are_all_the_same), TEST(outliers_by_a_kernel_that_tells_nothing), TEST(rows_without_a_length),
+        TEST(a_column_of_one_value),        TEST(a_column_that_looks_like_classes),        TEST(a_hard_margin_of_planes),
+        TEST(solvers_agree_on_the_margin),  TEST(equal_rows_are_one_support_vector),       TEST(progress_ends_with_the_job),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }
