@@ -3,12 +3,13 @@
 #include "api/outputs.h"
 #include "api/support.h"
 #include "base/json_read.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_STEPS = 100 };
+enum { USUAL_STEPS = 100, SHOWN_LEVELS = 10, SHOWN_BYTES = 60 };
 #define MARGIN 0.05 /* of a column's range, that a grid goes beyond it on either side */
 #define GRID_OUTPUTS (unsigned)(WIRE_LABEL | WIRE_PROBABILITIES | WIRE_SCORES | WIRE_DISTANCE | WIRE_LOG_DENSITY)
 
@@ -128,6 +129,23 @@ static void refuse_kind(struct reading *r, const char *parent, const char *key, 
     buf_done(&got);
 }
 
+/* A point of a plot is asked for by hand: a category that training never saw is a mistake, not a case. */
+static void refuse_level(struct reading *r, size_t input, const char *text, size_t n) {
+    const dn_input *in = dn_encoder_input(r->encoder, input);
+    struct buf known = {0};
+    for (size_t k = 0; k < in->levels.n && k < SHOWN_LEVELS; k++) {
+        const uint32_t start = in->levels.start[k], length = in->levels.start[k + 1] - start;
+        buf_puts(&known, k > 0 ? ", " : "");
+        utf8_append(&known, in->levels.bytes + start, utf8_cut(in->levels.bytes + start, length, SHOWN_BYTES));
+    }
+    if (in->levels.n > SHOWN_LEVELS)
+        buf_printf(&known, ", … (%zu in all)", in->levels.n);
+    const char *list = buf_cstr(&known);
+    json_fault(r->problem, "/at", in->name, "must be a category that training saw, got \"%.*s\"; it saw %s",
+               (int)utf8_cut(text, n, SHOWN_BYTES), text, list ? list : "others");
+    buf_done(&known);
+}
+
 static double read_level(struct reading *r, size_t input, const json_t *value) {
     const char *name = dn_encoder_input(r->encoder, input)->name, *text = json_string_value(value);
     char number[DN_NUMBER_SIZE];
@@ -144,8 +162,8 @@ static double read_level(struct reading *r, size_t input, const json_t *value) {
         return 0;
     }
     const double level = dn_encoder_level(r->encoder, input, text, n);
-    if (level == DN_UNSEEN && dn_encoder_refuses_unseen(r->encoder))
-        refuse_kind(r, "/at", name, "a category that training saw", value);
+    if (level == DN_UNSEEN)
+        refuse_level(r, input, text, n);
     return level;
 }
 

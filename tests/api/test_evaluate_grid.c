@@ -144,8 +144,9 @@ static void what_is_left_out(void **state) {
     const struct response *p =
         status_check(call_post("/v1/models/mixed/predict", "{'instances':[{'a':-1,'b':null,'kind':'green','wet':false}]}"), 200);
     assert_close(real_at(r, "/probabilities/1/0"), real_at(p, "/predictions/0/probabilities/1"), 0);
-    r = status_check(call_post(path, "{'x':{'column':'a','steps':2},'at':{'kind':'mauve'}}"), 200); /* a category never seen */
-    assert_json(r, "/at/kind", "null");
+    r = problem_check(call_post(path, "{'x':{'column':'a','steps':2},'at':{'kind':'mauve'}}"), 422, "invalid"); /* a category never seen */
+    fault_check(r, "/at/kind");
+    assert_string_equal(string_at(r, "/errors/0/detail"), "must be a category that training saw, got \"mauve\"; it saw blue, green, red");
 
     job_train("{'model':'orphan','dataset':'mixed','target':'class','algorithm':'logistic'}");
     job_train("{'model':'plain','dataset':'mixed','target':'class','algorithm':'logistic','features':{'standardize':false}}");
