@@ -193,8 +193,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 
 static int status_of(const struct http_call *call, enum MHD_RequestTerminationCode code) {
     int stage = atomic_load(&call->stage);
+    /* What was given up for want of a client may still be written to its socket. */
+    const bool given_up = atomic_load(&call->connection->gone) && call->reply.status == 503;
     if (stage == STAGE_CLOSED || (stage == STAGE_SENT && code == MHD_REQUEST_TERMINATED_COMPLETED_OK))
-        return call->reply.status;
+        return given_up ? STATUS_CLIENT_LEFT : call->reply.status;
     if (connection_phase(call->connection) != PHASE_CUT)
         return STATUS_CLIENT_LEFT;
     if (stage == STAGE_DISCARD)

@@ -1,4 +1,5 @@
 /* Long calls: operations answer beside them, they end when nobody waits for them any more, and the server stops though they do not. */
+#include "base/metrics.h"
 #include "unit/http/raw.h"
 #include "unit/http/toy.h"
 
@@ -64,6 +65,23 @@ static void left(void **state) {
     clients_that_leave(NULL);
     snprintf(path, sizeof path, "unix:/tmp/discern-gone-%d", (int)getpid());
     clients_that_leave(path);
+}
+
+/* Whatever the handler says to nobody: the client left. */
+static void counted_as_left(void **state) {
+    (void)state;
+    struct buf text = {0};
+    toy_start(&toy, NULL);
+    for (int i = 0; i < 4; i++) {
+        int fd = ask(CALL("/given-up"));
+        toy_expect(&toy.busy, 1);
+        leave(fd, i % 2 == 1);
+        toy_expect(&toy.busy, 0);
+    }
+    assert_true(http_idle(toy.server, 10));
+    metrics_render(&text);
+    assert_non_null(strstr(buf_cstr(&text), "discern_http_requests_total{route=\"/given-up\",status=\"499\"} 4"));
+    buf_done(&text);
 }
 
 /* One that has only closed its own side still reads: a wait is answered with what there is, rows come whole. */
@@ -152,6 +170,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(operations_beside_full_pool, stop),
         cmocka_unit_test_teardown(left, stop),
+        cmocka_unit_test_teardown(counted_as_left, stop),
         cmocka_unit_test_teardown(half_closed, stop),
         cmocka_unit_test_teardown(half_closed_at_once, stop),
         cmocka_unit_test_teardown(stop_with_calls_under_way, stop),

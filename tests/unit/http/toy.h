@@ -115,13 +115,21 @@ static inline void toy_work(struct http_call *call, bool heeds) {
     while (!atomic_load(&toy->release) && !(heeds && http_gone(call)))
         usleep(1000);
     atomic_fetch_sub(&toy->busy, 1);
-    toy_ok(call);
 }
 static inline void toy_busy(struct http_call *call) {
     toy_work(call, true);
+    toy_ok(call);
+}
+static inline void toy_given_up(struct http_call *call) {
+    struct problem p = {0};
+    toy_work(call, true);
+    problem_set(&p, PROBLEM_UNAVAILABLE, "given up: the client has closed its side");
+    http_reply_problem(call, &p);
+    problem_done(&p);
 }
 static inline void toy_stuck(struct http_call *call) {
     toy_work(call, false);
+    toy_ok(call);
 }
 static inline void toy_change(struct http_call *call) {
     atomic_fetch_add(&toy_of(call)->changed, 1);
@@ -311,6 +319,7 @@ static const struct http_route TOY_ROUTES[] = {
     {.method = "GET", .path = "/silent-pool", .operation = "silentPool", .handle = toy_silent, .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/etag", .operation = "etag", .handle = toy_etag},
     {.method = "GET", .path = "/big", .operation = "big", .handle = toy_big, .where = HTTP_ON_POOL},
+    {.method = "GET", .path = "/given-up", .operation = "givenUp", .handle = toy_given_up, .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/busy", .operation = "busy", .handle = toy_busy, .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/stuck", .operation = "stuck", .handle = toy_stuck, .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/operations", .operation = "operations", .handle = toy_ok, .where = HTTP_ON_OPERATIONS},
