@@ -48,9 +48,10 @@ typedef struct dni_wanted {
     bool distances; /* D or its square instead of K, exact */
 } dni_wanted;
 
-/* Rows whose memory is reckoned: so many, of so many columns and stored entries (INFINITY: dense). */
+/* Rows whose memory is reckoned: so many, of so many columns and stored entries (INFINITY: dense), for a kernel of this form. */
 typedef struct dni_rows_shape {
     double n, d, entries;
+    dni_form form;
 } dni_rows_shape;
 
 struct dni_layout {

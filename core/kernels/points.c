@@ -73,7 +73,8 @@ void dni_points_free(dni_points *points) {
 /* Texts have as many entries as characters, also where they come as dense rows. */
 static dni_rows_shape shape_of(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries) {
     const double n = (double)n_rows, d = (double)n_features;
-    return (dni_rows_shape){n, d, dni_kernel_form(kernel) == DNI_FORM_EDIT ? fmin(n_entries, n * d) : n_entries};
+    const dni_form form = dni_kernel_form(kernel);
+    return (dni_rows_shape){n, d, form == DNI_FORM_EDIT ? fmin(n_entries, n * d) : n_entries, form};
 }
 
 double dni_points_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries) {

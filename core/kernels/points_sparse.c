@@ -39,11 +39,17 @@ static void free_sparse(dni_points *p) {
     p->own = NULL;
 }
 
-/* By columns too, or bits instead. */
+/* May be told from products of rows. */
+static bool is_of_products(dni_form form) {
+    return form != DNI_FORM_MANHATTAN && form != DNI_FORM_CHEBYSHEV;
+}
+
+/* By columns too where values may come from products, or bits instead. */
 static double memory(const dni_rows_shape *shape) {
     const double n = shape->n, d = shape->d, rows = (sizeof(uint32_t) + sizeof(double)) * shape->entries + sizeof(size_t) * n;
     const double columns = (sizeof(uint16_t) + sizeof(double)) * shape->entries + sizeof(size_t) * d * (ceil(n / BLOCK) + 1);
-    return fmax(rows + fmax(columns, dni_bits_beside(shape)), dni_bits_memory(shape)) + sizeof(struct sparse);
+    return fmax(rows + fmax(is_of_products(shape->form) ? columns : 0, dni_bits_beside(shape)), dni_bits_memory(shape)) +
+           sizeof(struct sparse);
 }
 
 static double work_memory(const dni_rows_shape *shape) {
@@ -180,7 +186,7 @@ static dn_status become_bits(dni_points *p, dn_error *err) {
 }
 
 static bool by_products(const dni_points *p) {
-    return p->form != DNI_FORM_MANHATTAN && p->form != DNI_FORM_CHEBYSHEV && (p->form != DNI_FORM_SQUARE || p->expanded);
+    return is_of_products(p->form) && (p->form != DNI_FORM_SQUARE || p->expanded);
 }
 
 static dn_status end(dni_points *p, dn_error *err) {

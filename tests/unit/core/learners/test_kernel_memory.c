@@ -70,6 +70,8 @@ static void what_is_foretold_is_taken(void **state) {
         {KT_SPARSE, 1500, 20000, 30, 2, "svm", "kernel=rbf"},
         {KT_SPARSE, 3000, 100000, 60, 2, "svm", "kernel=polynomial cache_mib=16 max_iterations=1"},
         {KT_SPARSE, 1500, 1000, 30, 2, "one_class_svm", "kernel=linear"},
+        {KT_SPARSE, 600, 50000, 20, 3, "svm", "kernel=distance kernel.metric=manhattan cache_mib=1 max_iterations=1"},
+        {KT_SPARSE, 600, 50000, 20, 3, "svm", "kernel=distance kernel.metric=chebyshev cache_mib=1 max_iterations=1"},
         {KT_WORDS, 1500, 20000, 40, 2, "svm", "kernel=shared_words"},
         {KT_WORDS, 3000, 3000, 40, 2, "svm", "kernel=shared_words cache_mib=8 max_iterations=1"},
         {KT_WORDS, 1500, 20000, 40, 4, "svm", "kernel=shared_words"},
