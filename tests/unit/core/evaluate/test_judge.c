@@ -1,5 +1,6 @@
 /* Metrics of kernel machines: encoded rows in several threads against raw rows in one, stops, memory; outliers are the positive class. */
 #include "kernels/points.h"
+#include "unit/core/data/kernel_texts.h"
 #include "unit/core/predict/kernel_models.h"
 
 #include "evaluate/judge.h"
@@ -78,6 +79,47 @@ static void stops_and_lacks_memory(void **state) {
     km_rows_done(&r);
 }
 
+/* Where a support vector is a long text, comparing one row with all of them takes a while: a stop is heard between any two raw rows, too. */
+static void a_stop_between_long_texts(void **state) {
+    (void)state;
+    enum { LONG = DN_MAX_CHARACTERS };
+    const dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_EDIT, .width = 2, .n_features = DN_MAX_CHARACTERS};
+    static const char *const words[] = {"cat", "dog", "catalogue", "", "cot"};
+    static double value[KM_ROWS];
+    static size_t truth[KM_ROWS];
+    const char *text[KM_ROWS];
+    char *longest = xcalloc(LONG + 1, 1);
+    memset(longest, 'a', LONG);
+    for (size_t i = 0; i < KM_ROWS; i++) {
+        text[i] = i == 0 ? longest : words[i % 5];
+        truth[i] = i % 2;
+    }
+    struct km_rows r = {.n = KM_ROWS, .encoder = fit(text, KM_ROWS, spec_of(DN_TEXT_CHARACTERS, 0), NULL)};
+    struct corpus c;
+    dn_block block;
+    dn_metrics *metrics;
+    size_t heard = 0;
+    corpus_init(&c, text, KM_ROWS, KM_ROWS);
+    OK(dn_rows_from_source(&c.source.source, r.encoder, NULL, DN_ROW_SKIP, NULL, NULL, true, NULL, &r.rows, NULL));
+    OK(dn_rows_block(r.rows, 0, 0, &block, NULL));
+    r.encoded = block.x;
+    dn_model *model = km_model(&r, &kernel, 1, DN_DECISION_ONE_VS_ONE, 0);
+    const dn_raw_rows rows = {KM_ROWS, value, block.x.row_start, block.x.cols, block.x.values};
+    const dn_labelled_rows labelled = {.raw = dn_raw_part(rows, 1, 1, KM_ROWS - 1), .truth = truth + 1};
+    for (size_t at = 1; at < KM_ROWS; at += 37) {
+        struct polls polls = {.stop_at = at};
+        const dn_run run = polls_run(&polls);
+        assert_int_equal(dn_model_evaluate_raw(model, &labelled, false, &run, &metrics, NULL), DN_ERR_STOPPED);
+        heard++;
+    }
+    assert_true(heard > 4);
+    dn_model_unref(model);
+    dn_rows_free(r.rows);
+    dn_encoder_unref(r.encoder);
+    chunked_done(&c.source);
+    free(longest);
+}
+
 /* The least scores are the outliers': ranks and margins are of −f, labels of the threshold. */
 static void outliers_are_positive(void **state) {
     (void)state;
@@ -115,6 +157,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_raw_or_encoded),
         cmocka_unit_test(stops_and_lacks_memory),
+        cmocka_unit_test(a_stop_between_long_texts),
         cmocka_unit_test(outliers_are_positive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
