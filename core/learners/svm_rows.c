@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { SUMS = 8 };
+#define TINY_C 1e-100 /* whose inverses, and their products, are what leaves the numbers */
 
 static bool interior(const dni_svm_options *o) {
     return o->solver == DNI_SVM_INTERIOR_POINT && isfinite(o->C);
@@ -230,8 +231,9 @@ dn_status dni_svm_tell(dni_svm_linear *svm, size_t iteration, size_t most, doubl
 }
 
 dn_status dni_svm_not_finite(const dni_svm_linear *svm, size_t iteration, dn_error *err) {
+    const bool tiny = svm->options->C < TINY_C;
     return dn_error_set(err, DN_ERR_NUMERIC,
-                        "iteration %zu left the finite numbers: features too large, or too large a C for them; standardise the columns or "
-                        "give a smaller C (it is %g)",
-                        iteration, svm->options->C);
+                        "iteration %zu left the finite numbers: features too large, or too %s a C for them; standardise the columns or "
+                        "give a %s C (it is %g)",
+                        iteration, tiny ? "small" : "large", tiny ? "larger" : "smaller", svm->options->C);
 }

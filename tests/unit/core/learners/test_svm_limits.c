@@ -199,10 +199,21 @@ static void overflow(void **state) {
     problem_done(&z);
 }
 
+/* What the C that was given is too much of. */
+static void extreme_costs(void **state) {
+    (void)state;
+    struct problem t = problem_cloud(768, 8, 0, 1.5, false, false);
+    dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1e-308);
+    fails(&t, &o, DN_ERR_NUMERIC, "too small a C for them; standardise the columns or give a larger C (it is 1e-308)");
+    o.C = 1e305;
+    fails(&t, &o, DN_ERR_NUMERIC, "too large a C for them; standardise the columns or give a smaller C (it is 1e+305)");
+    problem_done(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads),  cmocka_unit_test(memory),   cmocka_unit_test(stops),
-        cmocka_unit_test(progress), cmocka_unit_test(overflow),
+        cmocka_unit_test(progress), cmocka_unit_test(overflow), cmocka_unit_test(extreme_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
