@@ -251,3 +251,8 @@ void dni_kernel_fit_report(const dni_kernel_fit *fit, const dn_kernel *kernel, d
     if (fit->n_zero > 0)
         dn_report_warn(report, "K(x, x) is not positive for %.0f of %.0f rows: normalized, their values are 0", fit->n_zero, fit->n_rows);
 }
+
+const char *dni_kernel_fit_remedy(const char *stop_reason) {
+    return strcmp(stop_reason, "max_iterations") == 0 ? ": try more max_iterations"
+                                                      : ", and further steps do not make it less: try a larger tolerance";
+}

@@ -98,6 +98,24 @@ bool dni_kernel_param_applies(const dn_params *params, size_t i) {
     return strcmp(name, "kernel.normalize") != 0 || type != DN_KERNEL_PRECOMPUTED;
 }
 
+bool dni_kernel_takes_scale(const dn_kernel *kernel) {
+    switch (kernel->type) {
+    case DN_KERNEL_MAHALANOBIS:
+    case DN_KERNEL_SHARED_WORDS:
+    case DN_KERNEL_SHARED_PATHS:
+    case DN_KERNEL_PRECOMPUTED:
+        return false;
+    case DN_KERNEL_DISTANCE:
+        return kernel->metric != DN_METRIC_EDIT;
+    case DN_KERNEL_LINEAR:
+    case DN_KERNEL_POLYNOMIAL:
+    case DN_KERNEL_RBF:
+    case DN_KERNEL_SIGMOID:
+        break;
+    }
+    return true;
+}
+
 static dn_status refuse(const char *field, dn_status status, dn_error *err) {
     dn_error_set_field(err, field);
     return status;

@@ -267,9 +267,8 @@ static void write_report(const struct fit *f, dn_report *report) {
     else if (indifference(f) != NULL)
         dn_report_warn(&fresh, "%s", indifference(f));
     if (!f->converged)
-        dn_report_warn(&fresh,
-                       "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g): try more max_iterations",
-                       f->iterations, f->violation, f->tolerance);
+        dn_report_warn(&fresh, "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g)%s", f->iterations,
+                       f->violation, f->tolerance, dni_kernel_fit_remedy(fresh.stop_reason));
     *report = fresh;
 }
 

@@ -1,4 +1,5 @@
 /* What is left of solved parts: machines over shared support vectors, and reports. */
+#include "learners/kernel_params.h"
 #include "learners/svm_part.h"
 #include "predict/machine.h"
 #include "predict/support.h"
@@ -127,11 +128,9 @@ void dni_svm_part_report(const dni_svm_fit *f, const dni_svm_part *part, size_t 
             "conditions, but nothing certifies that it is the best; there is no duality gap",
             f->least);
     if (!part->converged)
-        dn_report_warn(
-            &fresh,
-            "after %.0f steps the optimality conditions are violated by %.3g (tolerance %g): try more max_iterations, a smaller C, or "
-            "features.standardize",
-            part->iterations, part->solution.kkt_violation, f->options->tolerance);
+        dn_report_warn(&fresh, "after %.0f steps the optimality conditions are violated by %.3g (tolerance %g)%s, a smaller C%s",
+                       part->iterations, part->solution.kkt_violation, f->options->tolerance, dni_kernel_fit_remedy(part->stop_reason),
+                       dni_kernel_takes_scale(&f->kernel) ? ", or features.standardize" : "");
     *report = fresh;
 }
 

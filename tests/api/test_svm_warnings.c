@@ -98,6 +98,18 @@ static void a_column_that_looks_like_classes(void **state) {
     warned(far_svm(""), words, false);
 }
 
+/* Rounding ends it, not the steps that were allowed. */
+static void steps_that_change_nothing(void **state) {
+    (void)state;
+    const struct response *r = job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'svm','params':{'kernel':'rbf',"
+                                         "'tolerance':1e-300,'max_iterations':1}}");
+    static const char *const ended = "versicolor against setosa: after 198 steps",
+                             *const other =
+                                 "further steps do not make it less: try a larger tolerance, a smaller C, or features.standardize";
+    warned(warned(r, ended, true), other, true);
+    warned(r, "(tolerance 1e-300): try more max_iterations, a smaller C, or features.standardize", true); /* of the other machines */
+}
+
 /* ---- solvers -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Whatever solver is asked for. */
@@ -173,9 +185,16 @@ static void progress_ends_with_the_job(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(scores_that_are_all_the_same), TEST(outliers_by_a_kernel_that_tells_nothing), TEST(rows_without_a_length),
-        TEST(a_column_of_one_value),        TEST(a_column_that_looks_like_classes),        TEST(a_hard_margin_of_planes),
-        TEST(solvers_agree_on_the_margin),  TEST(equal_rows_are_one_support_vector),       TEST(progress_ends_with_the_job),
+        TEST(scores_that_are_all_the_same),
+        TEST(outliers_by_a_kernel_that_tells_nothing),
+        TEST(rows_without_a_length),
+        TEST(a_column_of_one_value),
+        TEST(a_column_that_looks_like_classes),
+        TEST(steps_that_change_nothing),
+        TEST(a_hard_margin_of_planes),
+        TEST(solvers_agree_on_the_margin),
+        TEST(equal_rows_are_one_support_vector),
+        TEST(progress_ends_with_the_job),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -111,10 +111,25 @@ static void too_few_passes(void **state) {
     problem_done(&t);
 }
 
+/* A C that rounding has eaten up ends it long before its passes are over. */
+static void no_progress(void **state) {
+    static const double x[] = {-2, 1, -1, 0.5, 1, 0.7, 2, 1.1, 3, 1.3, -3, 0.3}, target[] = {0, 0, 1, 1, 1, 0};
+    (void)state;
+    struct problem t = problem_of(x, target, NULL, 6, 2, false);
+    dni_svm_options o = options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 1e300);
+    struct fit fit = fit_svm(&t, o);
+    assert_false(fit.report.converged);
+    assert_true(fit.report.iterations < o.max_iterations);
+    assert_string_equal(fit.report.stop_reason, "no_progress");
+    assert_true(warned(&fit.report, "a smaller C or a larger tolerance") && !warned(&fit.report, "max_iterations"));
+    fit_done(&fit);
+    problem_done(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(optimum),    cmocka_unit_test(tight),          cmocka_unit_test(jump),
-        cmocka_unit_test(empty_rows), cmocka_unit_test(too_few_passes),
+        cmocka_unit_test(empty_rows), cmocka_unit_test(too_few_passes), cmocka_unit_test(no_progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
