@@ -91,8 +91,9 @@ static double over_root(double value, double a, double b) {
 double dni_cosine_distance(double product, double square_x, double square_z) {
     if (!isfinite(square_x)) /* a row far beyond the points, in a direction that is not known */
         return (double)NAN;
-    if (!(square_x > 0) || !(square_z > 0))
-        return square_x > 0 || square_z > 0 ? 1 : 0;
+    const bool some_x = square_x >= DBL_MIN, some_z = square_z >= DBL_MIN; /* whose digits are all there */
+    if (!some_x || !some_z)
+        return some_x || some_z ? 1 : 0;
     double distance = 1 - over_root(product, square_x, square_z);
     return distance < 0 ? 0 : distance;
 }

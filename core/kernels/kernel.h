@@ -22,7 +22,8 @@ dni_form dni_kernel_form(const dn_kernel *kernel);
 double dni_kernel_of_product(const dn_kernel *kernel, double product);
 /* K of two rows at distance `distance`, of the form square its square; kernels of the other forms. Mahalanobis: of rows multiplied by the factor. */
 double dni_kernel_of_distance(const dn_kernel *kernel, double distance);
-/* The cosine's distance of two rows with these squared lengths; NaN for one x whose square is beyond the numbers. */
+/* The cosine's distance of two rows with these squared lengths; NaN for one x whose square is beyond the numbers. A row so short that its square is next to none (DBL_MIN) is taken for a row of zeros: at 0
+ * from another, at 1 from all others. */
 double dni_cosine_distance(double product, double square_x, double square_z);
 /* K/√(K(x, x) K(z, z)); 0 where one of them is not above 0, NaN where K(x, x) is no finite number. At most 1 in size but for rounding, and 1 for equal rows. */
 double dni_kernel_normalized(double value, double self_x, double self_z);

@@ -76,6 +76,10 @@ static void to_distances(const dni_points *p, const dni_query *query, size_t fir
 void dni_values_of(const dni_points *p, const dni_query *query, size_t first, size_t n, double *measure, dni_wanted wanted, size_t to) {
     if (p->form == DNI_FORM_PRODUCT) {
         of_products(p, query, first, n, measure);
+    } else if (p->form == DNI_FORM_COSINE && !isfinite(query->square)) {
+        /* the exponentials make 0 of it, which is right for rows far off, and here its direction is not known */
+        for (size_t k = 0; k < n; k++)
+            measure[k] = (double)NAN;
     } else {
         to_distances(p, query, first, n, measure);
         if (!wanted.distances) {

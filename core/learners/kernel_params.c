@@ -40,7 +40,8 @@ const char *const dni_kernel_metric_meanings[] = {
     "|x - z|",
     "the sum of |x_j - z_j|",
     "the greatest |x_j - z_j|: the kernel is not positive semidefinite for more than two columns",
-    "1 - x'z/(|x| |z|)",
+    ("1 - x'z/(|x| |z|); rows of zeros, and shorter than 1.5e-154, are at 0 from each other and at 1 from all others. Rows longer than "
+     "1e150 are refused, those to predict beyond 1e154"),
     "of two texts of at most 10000 characters, those to be changed, added or left out (Levenshtein): not positive semidefinite",
     NULL};
 const dn_synonym dni_kernel_metric_synonyms[] = {

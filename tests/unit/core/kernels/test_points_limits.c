@@ -212,7 +212,7 @@ static void far_out(void **state) {
 }
 
 /* ---- numbers out of range ------------------------------------------------------------------------------------------------------------------ */
-/* Of distances all values are numbers between 0 and 1; an inner product may be none, and is not a number then or infinite, but no other's. */
+/* Of distances all values are numbers between 0 and 1, but of the cosine's where a length is none; an inner product may be none, and is not a number then or infinite, but no other's. */
 static void check_far_queries(const dn_kernel *kernel, const dni_points *points, const double *q, size_t n_queries, size_t d) {
     const size_t n = dni_points_n(points);
     const bool product = kernel->type != DN_KERNEL_RBF && kernel->type != DN_KERNEL_MAHALANOBIS && kernel->type != DN_KERNEL_DISTANCE;
@@ -228,7 +228,7 @@ static void check_far_queries(const dn_kernel *kernel, const dni_points *points,
         OK(dni_points_query(points, sparse ? dn_matrix_csr(row_start, cols, q, n_queries, d) : dn_matrix_dense(q, n_queries, d), true, NULL,
                             k, work, NULL));
         for (size_t i = 0; !product && i < n_queries * n; i++)
-            assert_true((k[i] >= 0 && k[i] <= 1) || (cosine && isnan(k[i]) && i < (n_queries - 1) * n));
+            assert_true(cosine && i < (n_queries - 1) * n ? isnan(k[i]) : k[i] >= 0 && k[i] <= 1);
         for (size_t j = 0; j < n; j++)
             assert_true(isfinite(one[j]) && k[(n_queries - 1) * n + j] == one[j]);
     }
@@ -315,6 +315,28 @@ static void long_and_short(void **state) {
     }
 }
 
+/* Directions of rows so short that their squares are next to none are not known: they are taken for rows of zeros. */
+static void no_direction(void **state) {
+    (void)state;
+    static const double x[] = {1, 2, 0, 0, 1e-163, 1e-163, 1e-160, 2e-160, 2e-154, 4e-154}, far[] = {0, 0, 1e155, 1e155};
+    static const double distance[5][5] = {{0, 1, 1, 1, 0}, {1, 0, 0, 0, 1}, {1, 0, 0, 0, 1}, {1, 0, 0, 0, 1}, {0, 1, 1, 1, 0}};
+    const dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_COSINE, .width = 1, .n_features = 2};
+    const size_t row_start[] = {0, 2, 4, 6, 8, 10};
+    const uint32_t cols[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+    for (int sparse = 0; sparse < 2; sparse++) {
+        double k[5 * 5], work[4096];
+        dni_points *points = points_of(&kernel, sparse ? dn_matrix_csr(row_start, cols, x, 5, 2) : dn_matrix_dense(x, 5, 2), NULL);
+        assert_true(dni_points_query_work(points) <= sizeof work / sizeof *work);
+        OK(dni_points_query(points, dn_matrix_dense(x, 5, 2), true, NULL, k, work, NULL));
+        for (size_t i = 0; i < 25; i++)
+            assert_near(k[i], exp(-distance[i / 5][i % 5] / 2), 1e-15);
+        OK(dni_points_query(points, dn_matrix_dense(far, 2, 2), true, NULL, k, work, NULL));
+        for (size_t i = 0; i < 5; i++)
+            assert_true(isfinite(k[i]) && isnan(k[5 + i]));
+        dni_points_free(points);
+    }
+}
+
 /* ---- no rows, no columns ------------------------------------------------------------------------------------------------------------------- */
 static void nothing(void **state) {
     (void)state;
@@ -386,9 +408,9 @@ static void ranges(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_fails), cmocka_unit_test(stops),  cmocka_unit_test(memory_foretold), cmocka_unit_test(float_rule),
-        cmocka_unit_test(far_out),      cmocka_unit_test(huge),   cmocka_unit_test(long_and_short),  cmocka_unit_test(nothing),
-        cmocka_unit_test(precomputed),  cmocka_unit_test(ranges),
+        cmocka_unit_test(memory_fails), cmocka_unit_test(stops),       cmocka_unit_test(memory_foretold), cmocka_unit_test(float_rule),
+        cmocka_unit_test(far_out),      cmocka_unit_test(huge),        cmocka_unit_test(long_and_short),  cmocka_unit_test(no_direction),
+        cmocka_unit_test(nothing),      cmocka_unit_test(precomputed), cmocka_unit_test(ranges),
     };
     return cmocka_run_group_tests_name("points_limits", tests, NULL, NULL);
 }
