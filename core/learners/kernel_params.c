@@ -195,8 +195,9 @@ dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
     if (d > DN_MAX_LIST || n != d * d)
         return refuse("kernel.covariance",
                       dn_error_set(err, DN_ERR_ARGUMENT,
-                                   "parameter \"kernel.covariance\" must have %zu x %zu numbers, a row for each feature (got %zu)", d, d,
-                                   n),
+                                   "parameter \"kernel.covariance\" must have %zu rows of %zu numbers, a row for each feature (got %zu "
+                                   "numbers in all)",
+                                   d, d, n),
                       err);
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < i; j++)

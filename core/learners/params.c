@@ -151,16 +151,25 @@ dn_status dn_params_set_number(dn_params *params, const char *name, double value
     return DN_OK;
 }
 
+static dn_status refuse_length(const dn_param *param, size_t n, dn_error *err) {
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must have 1 to %d %s (got %zu)", param->name, DN_MAX_LIST,
+                                    param->integers ? "integers" : "numbers", n);
+    dn_error_set_field(err, param->name);
+    return status;
+}
+
 dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n, dn_error *err) {
     size_t i = index_of(params->algorithm, name);
     if (i == SIZE_MAX)
         return refuse_name(params, name, err);
     const dn_param *param = &params->algorithm->params[i];
     char got[DN_NUMBER_SIZE + 40] = "";
-    if (param->type != DN_PARAM_LIST || n == 0 || n > DN_MAX_LIST) {
+    if (param->type != DN_PARAM_LIST) {
         snprintf(got, sizeof got, "a list of %zu", n);
         return refuse_value(param, got, err);
     }
+    if (n == 0 || n > DN_MAX_LIST)
+        return refuse_length(param, n, err);
     for (size_t k = 0; k < n; k++) {
         if (in_range(param, values[k]))
             continue;

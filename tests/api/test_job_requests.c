@@ -126,7 +126,7 @@ static const struct {
     {"\"params\":{\"lambada\":null}", "/params/lambada", "has no parameter"},
     {"\"params\":{\"lambda\":[1]}", "/params/lambda", "list of 1"},
     {"\"params\":{\"lambda\":[\"a\"]}", "/params/lambda", "list of 1"},
-    {"\"params\":{\"init\":[]}", "/params/init", "list of 0"},
+    {"\"params\":{\"init\":[]}", "/params/init", "must have 1 to 65536 numbers (got 0)"},
     {"\"params\":{\"init\":[1,\"a\"]}", "/params/init/1", "string \"a\""},
     {"\"params\":{\"init\":[[1],2]}", "/params/init/0", "array"},
     {"\"params\":{\"init\":[1,2,null]}", "/params/init/2", "null"},

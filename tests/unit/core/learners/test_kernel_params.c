@@ -58,7 +58,8 @@ static void a_covariance_is_square_symmetric_and_definite(void **state) {
     OK(dn_params_set_list(p, "kernel.covariance", good, 4, NULL));
     OK(dni_kernel_params_shape(p, 2, NULL));
     dn_error_clear(&err);
-    refused(dni_kernel_params_shape(p, 3, &err), &err, "kernel.covariance", "must have 3 x 3 numbers, a row for each feature (got 4)");
+    refused(dni_kernel_params_shape(p, 3, &err), &err, "kernel.covariance",
+            "must have 3 rows of 3 numbers, a row for each feature (got 4 numbers in all)");
     OK(dn_params_set_list(p, "kernel.covariance", crooked, 4, NULL));
     dn_error_clear(&err);
     refused(dni_kernel_params_shape(p, 2, &err), &err, "kernel.covariance", "row 2 column 1 is 0.5, row 1 column 2 is 1");
@@ -86,7 +87,8 @@ static void a_list_has_room_for_256_features(void **state) {
     OK(dn_params_set_list(p, "kernel.covariance", s, D * D, NULL));
     OK(dni_kernel_params_shape(p, D, NULL));
     dn_error_clear(&err);
-    refused(dn_params_set_list(p, "kernel.covariance", s, D * D + 1, &err), &err, "kernel.covariance", "got a list of 65537");
+    refused(dn_params_set_list(p, "kernel.covariance", s, D * D + 1, &err), &err, "kernel.covariance",
+            "must have 1 to 65536 numbers (got 65537)");
     dn_params_free(p);
     free(s);
 }
