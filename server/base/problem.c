@@ -70,13 +70,31 @@ static char *text_clean(const char *text, size_t n, size_t limit) {
     return out;
 }
 
+/* A message stays on its line, whatever names it quotes: control characters as JSON would escape them. */
+static void text_show(struct buf *out, const char *text, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c < 0x20 || c == 0x7f) {
+            buf_printf(out, "\\u%04x", c);
+        } else {
+            buf_putc(out, text[i]);
+        }
+    }
+}
+
 static char *text_format(size_t limit, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 static char *text_format(size_t limit, const char *format, va_list args) {
-    struct buf raw = {0};
+    struct buf raw = {0}, shown = {0};
     buf_vprintf(&raw, format, args);
     const char *text = buf_cstr(&raw);
-    char *out = text != NULL ? text_clean(text, raw.size, limit) : NULL;
+    char *out = NULL;
+    if (text != NULL) {
+        text_show(&shown, text, utf8_cut(text, raw.size, limit + 4)); /* so that what is longer than the limit stays longer */
+        text = buf_cstr(&shown);
+        out = text != NULL ? text_clean(text, shown.size, limit) : NULL;
+    }
     buf_done(&raw);
+    buf_done(&shown);
     return out;
 }
 
@@ -96,7 +114,8 @@ bool problem_set(struct problem *p, enum problem_type type, const char *format, 
 static char *detail_of(const struct problem_error *e) {
     struct buf text = {0};
     if (e->pointer != NULL && e->pointer[0] != '\0') {
-        buf_printf(&text, "%s: ", e->pointer);
+        text_show(&text, e->pointer, strlen(e->pointer));
+        buf_puts(&text, ": ");
     } else if (e->line > 0 && e->column > 0) {
         buf_printf(&text, "line %" PRId64 ", column %" PRId64 ": ", e->line, e->column);
     } else if (e->line > 0) {

@@ -34,6 +34,20 @@ static void test_list(void **state) {
     assert_int_equal(problem_status(PROBLEM_INVALID), 422);
 }
 
+/* A name that a client made up does not break the line; its pointer is what it is. */
+static void test_control_characters(void **state) {
+    (void)state;
+    struct problem p = {0}, q = {0};
+    problem_add(&p, PROBLEM_INVALID, "/params/a\nb", "\"a\nb\t\x7f\xC3\xA9\" is not known");
+    assert_string_equal(p.detail, "/params/a\\u000ab: \"a\\u000ab\\u0009\\u007f\xC3\xA9\" is not known");
+    assert_string_equal(p.errors[0].pointer, "/params/a\nb");
+    assert_string_equal(p.errors[0].detail, "\"a\\u000ab\\u0009\\u007f\xC3\xA9\" is not known");
+    problem_copy(&q, &p);
+    assert_string_equal(q.detail, p.detail);
+    problem_done(&p);
+    problem_done(&q);
+}
+
 static void test_first_wins(void **state) {
     (void)state;
     struct problem p = {0};
@@ -113,7 +127,7 @@ static void test_clients_text(void **state) {
     (void)state;
     struct problem p = {0};
     problem_set(&p, PROBLEM_INVALID, "got \"%s\"", "a\xFF\n\x01");
-    assert_string_equal(p.detail, "got \"a\xEF\xBF\xBD\n\x01\"");
+    assert_string_equal(p.detail, "got \"a\xEF\xBF\xBD\\u000a\\u0001\"");
     json_t *root = document(&p, NULL);
     assert_string_equal(json_string_value(json_object_get(root, "detail")), p.detail);
     json_decref(root);
@@ -156,8 +170,13 @@ static void test_every_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list),        cmocka_unit_test(test_first_wins),   cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_many_faults), cmocka_unit_test(test_clients_text), cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_control_characters),
+        cmocka_unit_test(test_first_wins),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_many_faults),
+        cmocka_unit_test(test_clients_text),
+        cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
