@@ -117,6 +117,28 @@ bool dni_kernel_takes_scale(const dn_kernel *kernel) {
     return true;
 }
 
+const char *dni_kernel_advice(const dn_kernel *kernel) {
+    switch (kernel->type) {
+    case DN_KERNEL_LINEAR:
+        return "features.standardize";
+    case DN_KERNEL_POLYNOMIAL:
+        return "features.standardize, another gamma or degree";
+    case DN_KERNEL_SIGMOID:
+        return "features.standardize, another scale";
+    case DN_KERNEL_RBF:
+        return "features.standardize, another width";
+    case DN_KERNEL_DISTANCE:
+        return kernel->metric == DN_METRIC_EDIT ? "another width" : "features.standardize, another width";
+    case DN_KERNEL_MAHALANOBIS:
+    case DN_KERNEL_SHARED_WORDS:
+    case DN_KERNEL_SHARED_PATHS:
+        return "another kernel";
+    case DN_KERNEL_PRECOMPUTED:
+        break;
+    }
+    return NULL;
+}
+
 static dn_status refuse(const char *field, dn_status status, dn_error *err) {
     dn_error_set_field(err, field);
     return status;

@@ -75,6 +75,8 @@ dn_kernel dni_kernel_of(const dn_params *params, size_t n_features);
 bool dni_kernel_param_applies(const dn_params *params, size_t i);
 /* Whether its values depend on how the columns are scaled, and the columns can be. */
 bool dni_kernel_takes_scale(const dn_kernel *kernel);
+/* What else to try of a kernel that tells rows hardly apart; NULL: it has nothing that could be changed. */
+const char *dni_kernel_advice(const dn_kernel *kernel);
 /* Rules between the kernel's parameters that need no data, for an algorithm's `check`. */
 DN_MUST_USE dn_status dni_kernel_params_check(const dn_params *params, dn_error *err);
 /* The part of an algorithm's `encoding` for a precomputed kernel: numbers alone, none missing, as many columns as the table has rows, taken as they are. */

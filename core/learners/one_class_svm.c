@@ -221,15 +221,16 @@ static bool is_similarity(const dn_kernel *kernel) {
     return kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_MAHALANOBIS || kernel->type == DN_KERNEL_DISTANCE;
 }
 
-/* Where the kernel is next to constant, w is as long as the rows are; where it is next to 0 between different rows, ‖w‖² is Σα², an nth of K(x, x) at least, and nothing more. NULL: neither. */
-static const char *indifference(const struct fit *f) {
+/* Where the kernel is next to constant, w is as long as the rows are; where it is next to 0 between different rows, ‖w‖² is Σα², an nth of K(x, x) at least, and nothing more. */
+static void warn_of_indifference(const struct fit *f, dn_report *report) {
     const double square = 2 * objective_of(f), greatest = f->flat / FLAT, n = (double)f->points.n;
+    const char *advice = dni_kernel_advice(&f->kernel);
     if (f->points.n > 1 && square >= (1 - ALIKE) * greatest)
-        return "the kernel has nearly the same value for every pair of rows, and tells none of them from the others: try "
-               "features.standardize, a smaller width or another scale";
-    if (f->points.n > 1 && is_similarity(&f->kernel) && n * square <= (1 + ALIKE) * greatest)
-        return "the kernel is nearly 0 between different rows, and every row that training has not seen is an outlier: try a larger width";
-    return NULL;
+        dn_report_warn(report, "the kernel has nearly the same value for every pair of rows, and tells none of them from the others%s%s",
+                       advice == NULL ? "" : ": try ", advice == NULL ? "" : advice);
+    else if (f->points.n > 1 && is_similarity(&f->kernel) && n * square <= (1 + ALIKE) * greatest)
+        dn_report_warn(report, "the kernel is nearly 0 between different rows, and every row that training has not seen is an outlier: try "
+                               "a larger width");
 }
 
 static void write_report(const struct fit *f, dn_report *report) {
@@ -264,8 +265,8 @@ static void write_report(const struct fit *f, dn_report *report) {
     if (tells_nothing(f))
         dn_report_warn(&fresh, "the rows lie around the origin of the kernel's space, and no plane has them on one side: none is called an "
                                "outlier; kernel rbf tells what is far from them");
-    else if (indifference(f) != NULL)
-        dn_report_warn(&fresh, "%s", indifference(f));
+    else
+        warn_of_indifference(f, &fresh);
     if (!f->converged)
         dn_report_warn(&fresh, "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g)%s", f->iterations,
                        f->violation, f->tolerance, dni_kernel_fit_remedy(fresh.stop_reason));

@@ -51,8 +51,8 @@ static inline bool dni_svm_tells_nothing(const dni_svm_solution *solution) {
 double dni_svm_raw_margin(const double *w, const double *scale, size_t d);
 
 /* primal_objective, dual_objective, gap, certified, w0, w0_interval (a list of two), support_vectors, bounded_support_vectors, slack_positive, slack_over_one, slack_sum, norm, margin,
- * margin_raw: the names of the service's details. Warns of scores that are next to the same for all rows. */
-void dni_svm_report(const dni_svm_solution *solution, double C, dn_report *report);
+ * margin_raw: the names of the service's details. Warns of scores that are next to the same for all rows; advice: what to try of the kernel, NULL: nothing. */
+void dni_svm_report(const dni_svm_solution *solution, double C, const char *advice, dn_report *report);
 
 /* Linear kernel, interior point or coordinate descent, a hard margin whatever the solver, two classes: leaves a linear machine. DN_ERR_DATA: no hard margin. */
 DN_MUST_USE dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options, const dn_run *run, dn_machine *out,

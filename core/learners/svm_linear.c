@@ -46,7 +46,7 @@ static void describe(const dni_svm_linear *svm, const dni_svm_solution *s, dn_re
     report->stop_reason = s->certified ? "tolerance" : svm->reason;
     dn_report_text(report, "solver", "%s", isfinite(svm->options->C) ? names[svm->options->solver] : "nearest_points");
     dn_report_number(report, "tolerance", svm->options->tolerance);
-    dni_svm_report(s, svm->options->C, report);
+    dni_svm_report(s, svm->options->C, "features.standardize", report);
     if (!s->certified)
         dn_report_warn(report, "not converged: after %zu iterations the relative duality gap is %.3g, not %.3g; try %s", svm->iterations,
                        s->gap, svm->options->tolerance, remedy(svm, s));

@@ -113,7 +113,7 @@ void dni_svm_part_report(const dni_svm_fit *f, const dni_svm_part *part, size_t 
                        .gradient_norm = (double)NAN};
     dn_report_text(&fresh, "solver", "smo");
     dn_report_number(&fresh, "tolerance", f->options->tolerance);
-    dni_svm_report(&part->solution, f->options->C, &fresh);
+    dni_svm_report(&part->solution, f->options->C, dni_kernel_advice(&f->kernel), &fresh);
     dni_kernel_fit_report(&f->prepared, &f->kernel, &fresh);
     dn_report_number(&fresh, "distinct_rows", (double)part->n);
     dn_report_number(&fresh, "distinct_support_vectors", (double)count_support(part));

@@ -10,7 +10,7 @@ double dni_svm_raw_margin(const double *w, const double *scale, size_t d) {
     return sum > 0 ? 1 / sqrt(sum) : (double)NAN;
 }
 
-void dni_svm_report(const dni_svm_solution *s, double C, dn_report *report) {
+void dni_svm_report(const dni_svm_solution *s, double C, const char *advice, dn_report *report) {
     const double interval[2] = {s->w0_low, s->w0_high};
     dn_report_number(report, "primal_objective", s->primal);
     dn_report_number(report, "dual_objective", s->dual);
@@ -29,8 +29,9 @@ void dni_svm_report(const dni_svm_solution *s, double C, dn_report *report) {
     dn_report_number(report, "margin", s->margin);
     dn_report_number(report, "margin_raw", s->margin_raw);
     if (dni_svm_tells_nothing(s))
-        dn_report_warn(report,
-                       "all training rows have the same score to %.2g, where margins are 1: the kernel hardly tells the classes apart (try "
-                       "features.standardize, another width or scale), or C is too small (it is %g)",
-                       s->spread, C);
+        dn_report_warn(
+            report,
+            "all training rows have the same score to %.2g, where margins are 1: the kernel hardly tells the classes apart%s%s%s, "
+            "or C is too small (it is %g)",
+            s->spread, advice == NULL ? "" : " (try ", advice == NULL ? "" : advice, advice == NULL ? "" : ")", C);
 }

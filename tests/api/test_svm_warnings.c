@@ -72,6 +72,20 @@ static void rows_without_a_length(void **state) {
     warned(far_outliers(text(kernel, 1)), "K(x, x)", false);
 }
 
+/* A matrix that is given has no columns to standardise, and no width. */
+static void advice_fits_the_kernel(void **state) {
+    (void)state;
+    status_check(call_upload("/v1/datasets/ones", "a,b,c,d,class\n1,1,1,1,p\n1,1,1,1,q\n1,1,1,1,p\n1,1,1,1,q\n"), 201);
+    const struct response *r =
+        job_train("{'model':'m','dataset':'ones','target':'class','algorithm':'svm','params':{'kernel':'precomputed'}}");
+    warned(r, "the kernel hardly tells the classes apart, or C is too small", true);
+    r = job_train("{'model':'o','dataset':'ones','algorithm':'one_class_svm','features':{'exclude':['class']},'params':{'kernel':"
+                  "'precomputed'}}");
+    warned(warned(r, "nearly the same value for every pair of rows", true), "try", false);
+    warned(far_svm("'kernel':{'type':'rbf','width':1e9}"), "(try features.standardize, another width), or C", true);
+    warned(far_outliers("'kernel':'sigmoid'"), "from the others: try features.standardize, another scale", true);
+}
+
 /* By the words of what is trained: one weight, or none; classes, or rows. */
 static void a_column_of_one_value(void **state) {
     (void)state;
@@ -185,15 +199,11 @@ static void progress_ends_with_the_job(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(scores_that_are_all_the_same),
-        TEST(outliers_by_a_kernel_that_tells_nothing),
-        TEST(rows_without_a_length),
-        TEST(a_column_of_one_value),
-        TEST(a_column_that_looks_like_classes),
-        TEST(steps_that_change_nothing),
-        TEST(a_hard_margin_of_planes),
-        TEST(solvers_agree_on_the_margin),
-        TEST(equal_rows_are_one_support_vector),
+        TEST(scores_that_are_all_the_same), TEST(outliers_by_a_kernel_that_tells_nothing),
+        TEST(advice_fits_the_kernel),       TEST(rows_without_a_length),
+        TEST(a_column_of_one_value),        TEST(a_column_that_looks_like_classes),
+        TEST(steps_that_change_nothing),    TEST(a_hard_margin_of_planes),
+        TEST(solvers_agree_on_the_margin),  TEST(equal_rows_are_one_support_vector),
         TEST(progress_ends_with_the_job),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
