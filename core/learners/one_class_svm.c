@@ -233,6 +233,28 @@ static void warn_of_indifference(const struct fit *f, dn_report *report) {
                                "a larger width");
 }
 
+/* Whether w has a length that violations are a share of; without one it is that of the least number, and they are said as they are. */
+static bool has_length(const struct fit *f) {
+    return 2 * objective_of(f) > f->flat;
+}
+
+static double violation_of(const struct fit *f) {
+    return has_length(f) ? f->violation : f->violation * fmax(f->flat, 1e-300 / (f->total * f->total));
+}
+
+static void warn_of_violation(const struct fit *f, dn_report *report) {
+    const char *remedy = dni_kernel_fit_remedy(report->stop_reason);
+    if (has_length(f))
+        dn_report_warn(report, "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g)%s", f->iterations,
+                       f->violation, f->tolerance, remedy);
+    else
+        dn_report_warn(
+            report,
+            "after %.0f steps the optimality conditions are violated by %.3g: rho is %.3g, and w has no length that the tolerance of %g "
+            "could be a share of%s",
+            f->iterations, violation_of(f), f->rho, f->tolerance, remedy);
+}
+
 static void write_report(const struct fit *f, dn_report *report) {
     double n_support = 0, n_bounded = 0, n_distinct = 0;
     for (size_t i = 0; i < f->points.n; i++) {
@@ -250,7 +272,7 @@ static void write_report(const struct fit *f, dn_report *report) {
     dn_report_number(&fresh, "rho", f->rho);
     dn_report_number(&fresh, "support_vectors", n_support);
     dn_report_number(&fresh, "bounded_support_vectors", n_bounded);
-    dn_report_number(&fresh, "kkt_violation", f->violation);
+    dn_report_number(&fresh, "kkt_violation", violation_of(f));
     dni_kernel_fit_report(&f->prepared, &f->kernel, &fresh);
     dn_report_number(&fresh, "distinct_rows", (double)f->points.n);
     dn_report_number(&fresh, "distinct_support_vectors", n_distinct);
@@ -268,8 +290,7 @@ static void write_report(const struct fit *f, dn_report *report) {
     else
         warn_of_indifference(f, &fresh);
     if (!f->converged)
-        dn_report_warn(&fresh, "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g)%s", f->iterations,
-                       f->violation, f->tolerance, dni_kernel_fit_remedy(fresh.stop_reason));
+        warn_of_violation(f, &fresh);
     *report = fresh;
 }
 

@@ -124,6 +124,17 @@ static void steps_that_change_nothing(void **state) {
     warned(r, "(tolerance 1e-300): try more max_iterations, a smaller C, or features.standardize", true); /* of the other machines */
 }
 
+/* K(x, x) is below 0 for all rows, and w'w with it: a violation is no share of that. */
+static void a_violation_of_nothing(void **state) {
+    (void)state;
+    const struct response *r =
+        job_train("{'model':'o','dataset':'iris','algorithm':'one_class_svm','features':{'exclude':['class']},'params':{"
+                  "'max_iterations':1,'kernel':{'type':'polynomial','coef0':-20,'degree':1}}}");
+    assert_json(r, "/result/converged", "false");
+    assert_true(real_at(r, "/result/details/kkt_violation") < 1e-6);
+    warned(warned(r, "w has no length that the tolerance of 0.0001 could be a share of: try more max_iterations", true), "of rho", false);
+}
+
 /* ---- solvers -------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Whatever solver is asked for. */
@@ -199,11 +210,17 @@ static void progress_ends_with_the_job(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(scores_that_are_all_the_same), TEST(outliers_by_a_kernel_that_tells_nothing),
-        TEST(advice_fits_the_kernel),       TEST(rows_without_a_length),
-        TEST(a_column_of_one_value),        TEST(a_column_that_looks_like_classes),
-        TEST(steps_that_change_nothing),    TEST(a_hard_margin_of_planes),
-        TEST(solvers_agree_on_the_margin),  TEST(equal_rows_are_one_support_vector),
+        TEST(scores_that_are_all_the_same),
+        TEST(outliers_by_a_kernel_that_tells_nothing),
+        TEST(advice_fits_the_kernel),
+        TEST(rows_without_a_length),
+        TEST(a_column_of_one_value),
+        TEST(a_column_that_looks_like_classes),
+        TEST(steps_that_change_nothing),
+        TEST(a_violation_of_nothing),
+        TEST(a_hard_margin_of_planes),
+        TEST(solvers_agree_on_the_margin),
+        TEST(equal_rows_are_one_support_vector),
         TEST(progress_ends_with_the_job),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
