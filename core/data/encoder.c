@@ -290,8 +290,14 @@ double dni_encoder_stored_entries(const dn_encoder *encoder, size_t n_rows) {
     return encoder->sparse ? (double)n_rows * ((double)encoder->n_entries + encoder->list_entries) : (double)INFINITY;
 }
 
-dn_text_weighting dn_encoder_text_weighting(const dn_encoder *encoder, size_t input) {
-    return encoder->texts[input].weighting;
+bool dn_encoder_texts_are_costly(const dn_encoder *encoder) {
+    bool costly = false;
+    for (size_t u = 0; u < encoder->n_lists; u++) {
+        const size_t i = encoder->lists[u];
+        const dn_text_weighting weighting = encoder->texts[i].weighting;
+        costly = costly || (encoder->inputs[i].type == DN_TEXT && (weighting == DN_TEXT_PATHS || weighting == DN_TEXT_CHARACTERS));
+    }
+    return costly;
 }
 
 dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf) {

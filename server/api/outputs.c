@@ -133,18 +133,6 @@ double api_outputs_cost(const dn_model *model, unsigned outputs) {
     return cost;
 }
 
-bool api_outputs_are_cheap(const dn_model *model) {
-    const dn_encoder *encoder = dn_model_encoder(model);
-    bool cheap = true;
-    for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
-        if (dn_encoder_input(encoder, i)->type != DN_TEXT)
-            continue;
-        const dn_text_weighting weighting = dn_encoder_text_weighting(encoder, i);
-        cheap = cheap && weighting != DN_TEXT_PATHS && weighting != DN_TEXT_CHARACTERS;
-    }
-    return cheap;
-}
-
 /* ---- room ----------------------------------------------------------------------------------------------------------------------------- */
 /* Whether a row of the model can be left without a class. */
 static bool can_be_ambiguous(const dn_model *model) {
@@ -191,7 +179,7 @@ bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigne
     size_t n = NUMBERS / each;
     n = n < 1 ? 1 : n > ROWS ? ROWS : n;
     n = n < n_rows || n_rows == 0 ? n : n_rows;
-    const double cost = api_outputs_cost(model, outputs); /* between two looks at whether somebody still waits */
+    const double cost = n > 1 ? api_outputs_cost(model, outputs) : 0; /* between two looks at whether somebody still waits */
     n = cost * (double)n <= AT_ONCE ? n : cost >= AT_ONCE ? 1 : (size_t)(AT_ONCE / cost);
     /* numbers first, then what needs less alignment */
     const size_t size = n * numbers * sizeof(double) + n * sizeof(size_t) + n * flags_each * sizeof(bool);

@@ -14,9 +14,6 @@ unsigned api_outputs_of(const dn_model *model, unsigned asked);
 /* Multiplications that a row takes, about. */
 double api_outputs_cost(const dn_model *model, unsigned outputs);
 
-/* Whether a short body's rows take about what they seem to: not graphs, whose paths are many more than their letters, nor strings, each compared with all others. */
-bool api_outputs_are_cheap(const dn_model *model);
-
 /* Numbers in one answer: a short row of a model with many classes or features answers with far more than it brought. */
 #define OUTPUTS_MAX_NUMBERS (4 * 1024 * 1024)
 

@@ -78,7 +78,7 @@ static bool on_io(struct http_call *call, predict_fn *predict) {
     const struct serving_model *m = serving_try(app->serving, name, version);
     if (!m)
         return false;
-    bool done = api_outputs_are_cheap(m->model) && predict(call, m, false);
+    bool done = !dn_encoder_texts_are_costly(dn_model_encoder(m->model)) && predict(call, m, false);
     serving_release(app->serving, m);
     return done;
 }

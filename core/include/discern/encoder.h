@@ -225,8 +225,8 @@ bool dn_encoder_refuses_unseen(
     const dn_encoder *encoder); /* whoever makes raw rows must refuse a category of which dn_encoder_level says DN_UNSEEN */
 /* The words of a text input, ascending by bytes (none when they are hashed, or characters), or its label sequences, and their idf or NULL: [n] of the words, or of the buckets. The encoder's. */
 dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf);
-/* How a text input's texts count. */
-dn_text_weighting dn_encoder_text_weighting(const dn_encoder *encoder, size_t input);
+/* Whether a short row may take far more than it seems to: graphs, whose paths are many more than their letters, and strings, each compared with all others. O(text and sparse inputs). */
+bool dn_encoder_texts_are_costly(const dn_encoder *encoder);
 /* Name of feature j: "petal_length", "sex=female", "cabin=(missing)", "age=(missing)", "message:free", "message:#17", "message:(unseen)", "message:[3]" (its third character), "f17"; of bases "a^2", "a*b", "gaussian(1)", "distance(1)", "random_fourier(1)", "fisher(1)", numbered from 1
  * through all bases of a kind. No two features have the same: a column's name that contains '=' (with bases '^', '*' or '(' too, with text or sparse columns ':') or begins with '"', or could be a place of a sparse
  * column, a sparse column's that ends in a digit, a level that begins with '"' or reads "(missing)", a word or label sequence that begins with '"' or reads "(unseen)", is put in double quotes, those within it doubled. Writes at most size bytes with NUL, returns the length it would need. */
