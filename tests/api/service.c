@@ -151,11 +151,12 @@ int group_end(void **state) {
 
 int test_end(void **state) {
     (void)state;
-    int bad = 0;
-    if (the_daemon.pid > 0 && call(&(struct request){.method = "GET", .path = "/healthz"})->status != 200) {
+    const struct response *r = the_daemon.pid > 0 ? call(&(struct request){.method = "GET", .path = "/healthz"}) : NULL;
+    bool bad = r != NULL && r->status != 200;
+    if (bad) {
         show_log();
-        print_error("the daemon is not alive after the test\n");
-        bad = 1;
+        print_error("the daemon is not alive after the test: /healthz answers %d %s (%s)\n", r->status, r->body,
+                    curl_easy_strerror(r->code));
     }
     keep_free();
     return bad;
