@@ -55,7 +55,7 @@ DN_MUST_USE dn_status dni_points_sums(const dni_points *points, const uint32_t *
 
 /* ---- other rows against the points: predictions --------------------------------------------------------------------------------------- */
 /* K of rows that are no points: queries are dealt with in tiles of at most DNI_POINTS_QUERIES. */
-#define DNI_POINTS_QUERIES 32
+#define DNI_POINTS_QUERIES 64
 /* Doubles of work that dni_points_query needs, whatever the number of queries. */
 size_t dni_points_query_work(const dni_points *points);
 /* k [q.n_rows × dni_points_n] ← K(q, x_j), infinite or NaN where it leaves the finite numbers, for at most DNI_POINTS_QUERIES queries, dense or CSR [n_rows × n_features]; a row's values do not depend on the others in the tile. `single`: they may be

@@ -18,7 +18,7 @@ struct rows {
     double *values;
 };
 
-enum rows_kind { ROWS_DENSE, ROWS_SPARSE, ROWS_BITS, ROWS_TEXT };
+enum rows_kind { ROWS_DENSE, ROWS_SPARSE, ROWS_BITS, ROWS_TEXT, ROWS_MARGINS };
 
 static inline void rows_index(struct rows *r) {
     r->row_start = xcalloc(r->n + 1, sizeof *r->row_start);
@@ -34,7 +34,7 @@ static inline void rows_index(struct rows *r) {
     }
 }
 
-/* Row 3 repeats row 1, row 4 is empty (of text too). */
+/* Row 3 repeats row 1, row 4 is empty (of text too). With margins the first quarter of the columns and every fifth are 0 in all rows. */
 static inline struct rows rows_make(enum rows_kind kind, size_t n, size_t d, uint64_t seed) {
     struct rows r = {.n = n, .d = d, .x = xcalloc(n * d, sizeof(double))};
     dni_random random;
@@ -43,7 +43,9 @@ static inline struct rows rows_make(enum rows_kind kind, size_t n, size_t d, uin
         size_t length = dni_random_below(&random, d + 1);
         for (size_t j = 0; j < d; j++) {
             double *x = &r.x[i * d + j];
-            if (kind == ROWS_DENSE)
+            if (kind == ROWS_MARGINS)
+                *x = j < d / 4 || j % 5 == 0 ? 0 : dni_random_uniform(&random, -2, 2);
+            else if (kind == ROWS_DENSE)
                 *x = 5 + dni_random_uniform(&random, -2, 2) * (double)(1 + j % 3);
             else if (kind == ROWS_TEXT)
                 *x = j >= length                         ? 0

@@ -172,6 +172,14 @@ static void dense(void **state) {
     check(ROWS_SPARSE, false, 7);
 }
 
+/* Points that are 0 in columns in which rows to be compared with them are not. */
+static void margins(void **state) {
+    (void)state;
+    check(ROWS_MARGINS, false, PLAIN_COLS);
+    check(ROWS_MARGINS, false, 6);
+    check(ROWS_MARGINS, false, 301);
+}
+
 static void sparse(void **state) {
     (void)state;
     check(ROWS_SPARSE, true, PLAIN_COLS);
@@ -188,6 +196,7 @@ static void bits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense),
+        cmocka_unit_test(margins),
         cmocka_unit_test(sparse),
         cmocka_unit_test(bits),
     };
