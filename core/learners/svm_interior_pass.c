@@ -99,7 +99,7 @@ static dn_status predict_block(void *arg, const dn_block *block, size_t slot_num
     dni_interior *ip = arg;
     const dni_svm_linear *svm = ip->svm;
     dni_svm_slot *slot = &svm->slots[slot_number];
-    double *sums = out + 2 * svm->width, *coef = slot->coef, *second = slot->coef + DNI_TILE_ROWS;
+    double *sums = out + 2 * svm->width, *coef = slot->coef;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         const size_t n = tile_rows(block, first), base = block->first_row + first;
         const dn_matrix x = dn_matrix_rows(block->x, first, n);
@@ -109,7 +109,7 @@ static dn_status predict_block(void *arg, const dn_block *block, size_t slot_num
         dni_tile_scores(x, ip->d_v, 1, slot->scores);
         for (size_t k = 0; k < n; k++) {
             const size_t i = base + k;
-            coef[k] = second[k] = 0;
+            coef[2 * k] = coef[2 * k + 1] = 0;
             if (!counts(ip, i))
                 continue;
             const double t = svm->sign[i], a = svm->alpha[i], r = ip->room[i], z = ip->z[i], s = ip->s[i], omega = ip->omega[i];
@@ -119,11 +119,10 @@ static dn_status predict_block(void *arg, const dn_block *block, size_t slot_num
             ip->d_z[i] = d_alpha * d_z;
             ip->d_s[i] = d_alpha * d_s;
             sums[DNI_IP_SECOND] += ip->d_z[i] - ip->d_s[i];
-            coef[k] = t * omega * (1 / a - 1 / r);
-            second[k] = -t * omega * (ip->d_z[i] / a + ip->d_s[i] / r);
+            coef[2 * k] = t * omega * (1 / a - 1 / r);
+            coef[2 * k + 1] = -t * omega * (ip->d_z[i] / a + ip->d_s[i] / r);
         }
-        dni_tile_gradient(x, coef, 1, out);
-        dni_tile_gradient(x, second, 1, out + svm->width);
+        dni_tile_gradient(x, coef, 2, out);
     }
     return DN_OK;
 }
@@ -140,13 +139,22 @@ static double longest_step(const dni_interior *ip) {
     return greatest > 0 ? 1 / greatest : (double)INFINITY;
 }
 
+/* What dni_tile_gradient has made of two residuals: of sparse rows column by column, of dense ones one table behind the other. */
+static void take_both(dni_interior *ip) {
+    const size_t width = ip->svm->width, step = ip->svm->moments.sparse ? 2 : 1, second = ip->svm->moments.sparse ? 1 : width;
+    for (size_t j = 0; j < width; j++) {
+        ip->first[j] = ip->sums[step * j];
+        ip->first[width + j] = ip->sums[step * j + second];
+    }
+}
+
 dn_status dni_interior_predict(dni_interior *ip, double *out_step, double *out_second, dn_error *err) {
     const size_t n_out = 2 * ip->svm->width + DNI_IP_SUMS;
     clear_reach(ip);
     dn_status status = dn_run_sum(ip->svm->run, ip->svm->input->rows, predict_block, ip, n_out, ip->sums, err);
     if (status != DN_OK)
         return status;
-    memcpy(ip->first, ip->sums, 2 * ip->svm->width * sizeof *ip->first);
+    take_both(ip);
     *out_step = longest_step(ip);
     *out_second = ip->sums[2 * ip->svm->width + DNI_IP_SECOND];
     return DN_OK;
