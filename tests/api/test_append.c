@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static const struct response *post_rows_with(const char *path, const char *body, const char *const *headers) {
@@ -257,10 +258,16 @@ struct slow {
 
 static struct slow slow_begin(const char *dataset, const char *first, const char *rest) {
     struct slow s = {.fd = talk_open(), .rest = rest};
+    const char *head = text("POST /v1/datasets/%s/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\nConnection: close\r\n"
+                            "Expect: 100-continue\r\n\r\n",
+                            dataset, strlen(first) + strlen(rest));
+    char interim[200] = "";
     assert_true(s.fd >= 0);
-    const char *head = text("POST /v1/datasets/%s/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
-                            dataset, strlen(first) + strlen(rest), first);
-    assert_int_equal(talk(s.fd, head, strlen(head), 0.3)->status, 0); /* the version was looked up: that is before the body */
+    assert_int_equal(send(s.fd, head, strlen(head), MSG_NOSIGNAL), (ssize_t)strlen(head));
+    for (size_t n = 0; strstr(interim, "\r\n\r\n") == NULL && n + 1 < sizeof interim; n++)
+        assert_int_equal(recv(s.fd, interim + n, 1, 0), 1);
+    assert_memory_equal(interim, "HTTP/1.1 100 ", 13); /* now the version has been looked up: that is before the body */
+    assert_int_equal(send(s.fd, first, strlen(first), MSG_NOSIGNAL), (ssize_t)strlen(first));
     return s;
 }
 

@@ -179,7 +179,7 @@ static void too_many_behind_proxy(void **state) {
         snprintf(request, sizeof request, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.%d\r\n\r\n", i % 3);
         assert_true(raw_send(in[i].fd, request));
     }
-    usleep(100000);
+    toy_expect(&toy.waits, 6);
     struct raw_reply r;
     raw_ask(toy.server, "POST /echo HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.1\r\nContent-Length: 2\r\n\r\nab", &r);
     raw_is_problem(&r, 429, "too-many-requests");
