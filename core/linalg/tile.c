@@ -164,11 +164,38 @@ dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_
     return DN_OK;
 }
 
+/* gram, lower triangle, += c z zᵀ for z = [x, 1] of row t, whose columns ascend: two rows of the gram at a time, which have all but the last number in common. */
+static void add_square(dn_matrix x, size_t t, double c, double *gram) {
+    const size_t width = x.n_cols + 1, first = x.row_start[t], end = x.row_start[t + 1];
+    const uint32_t *cols = x.cols;
+    const double *values = x.values;
+    double *last = gram + x.n_cols * width;
+    size_t e = first;
+    for (; e + 2 <= end; e += 2) {
+        const double u = c * values[e], v = c * values[e + 1];
+        double *row = gram + (size_t)cols[e] * width, *next = gram + (size_t)cols[e + 1] * width;
+        for (size_t f = first; f <= e; f++) {
+            row[cols[f]] += u * values[f];
+            next[cols[f]] += v * values[f];
+        }
+        next[cols[e + 1]] += v * values[e + 1];
+        last[cols[e]] += u;
+        last[cols[e + 1]] += v;
+    }
+    if (e < end) {
+        const double u = c * values[e];
+        double *row = gram + (size_t)cols[e] * width;
+        for (size_t f = first; f <= e; f++)
+            row[cols[f]] += u * values[f];
+        last[cols[e]] += u;
+    }
+    last[x.n_cols] += c;
+}
+
 /* Scattered additions between two polls: each costs about eight of a matrix product's. */
 #define SCATTERED (DNI_STEP_FLOPS / 16)
 
 dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, double sign, double *gram, dn_error *err) {
-    size_t d = x.n_cols, width = d + 1;
     double done = SCATTERED;
     assert(x.kind == DN_CSR);
     for (size_t t = 0; t < x.n_rows; t++) {
@@ -180,16 +207,7 @@ dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, 
                 return status;
             done = 0;
         }
-        double weight = sign * c[t];
-        double *last = gram + d * width;
-        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
-            double value = weight * x.values[e];
-            double *row = gram + (size_t)x.cols[e] * width;
-            for (size_t f = x.row_start[t]; f <= e; f++) /* columns ascend within a row: the lower triangle */
-                row[x.cols[f]] += value * x.values[f];
-            last[x.cols[e]] += value;
-        }
-        last[d] += weight;
+        add_square(x, t, sign * c[t], gram);
     }
     return DN_OK;
 }
