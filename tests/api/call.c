@@ -92,7 +92,7 @@ static CURLcode perform(struct transfer *t, long *status) {
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(1000 * (q->seconds > 0 ? q->seconds : 120)));
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(1000 * (q->seconds > 0 ? q->seconds : 280)));
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);

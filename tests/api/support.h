@@ -83,7 +83,7 @@ struct request {
     bool upload;                /* as curl -T does: no Content-Type. Otherwise as curl -d: a form's, unless headers have another */
     bool chunked;               /* with upload: of unknown length */
     const char *until;          /* ends the transfer, with what has come, once the body holds this text */
-    double seconds;             /* most it may take; 0: 120 */
+    double seconds;             /* most it may take; 0: 280 */
 };
 /* Never fails the test: may be called on any thread. */
 const struct response *call(const struct request *request);
