@@ -2,8 +2,9 @@
  *
  *   rows:  m − 1 + s − z = 0,   α z = μ,   (U − α) s = μ,   w = Σ α t x,   Σ α t = 0 (free) or w0 (penalised)
  *   step:  (R + Σ ω x̃ x̃ᵀ) Δv = Σ α t x̃ − R v + Σ ω t ρ x̃,   x̃ = [x, 1],   R = diag(1, …, 1, 0 or 1)
- * svm_interior_pass.c has ω, ρ and what becomes of the rows. It starts beside the logistic optimum at the same C, two Newton steps from v = 0: there α = U σ(−m) is well
- * inside the box. When the gap is small the solution is made exact (svm_polish.c), which also says which rows support it.
+ * svm_interior_pass.c has ω, ρ and what becomes of the rows; μ is U's share, so that rows of any weight are as far from their borders. It starts where a smooth loss leads
+ * (svm_smooth.c). Where predictions lead in a circle a step does without them; where no step leads on (weights of many orders) the smooth loss is made ever sharper instead.
+ * When the gap is small the solution is made exact (svm_polish.c), which also says which rows support it.
  *
  * Mehrotra, SIAM J. Optimization 2, 1992; Ferris and Munson, Interior-point methods for massive support vector machines, SIAM J. Optimization 13, 2002;
  * Nocedal and Wright, section 16.6. Some 20 iterations of O(n d²), d³ beside; of sparse rows their squared numbers of entries. */
@@ -14,8 +15,9 @@
 
 #include <string.h>
 
-enum { START_STEPS = 2, HALVINGS = 10, ROW_ARRAYS = 9, IDLE = 8 };
-static const double START_SLACK = 0.3, START_MARGIN = 20;
+enum { ROW_ARRAYS = 9, CAREFUL = 2, IDLE = 8 };
+static const double CENTRING = 0.5;                          /* of a careful step */
+static const double BLUNT = 0.1, SHARP = 1e-7, SHARPER = 10; /* how far a smooth loss is from the hinge, in margins */
 
 double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots) {
     const double n = (double)n_rows, width = (double)n_features + 1, sums = width * width + 2 * width + DNI_IP_SUMS;
@@ -126,83 +128,12 @@ void dni_interior_residual(const dni_interior *ip, const double *p, const double
     b[d] = ip->svm->options->intercept == DNI_SVM_NONE ? 0 : p[d] - ip->penalty * v[d];
 }
 
-/* ---- the start ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- iterations ---------------------------------------------------------------------------------------------------------------------------- */
 static double penalty_of(const dni_interior *ip, const double *v) {
     const size_t d = ip->svm->d;
     return (dni_dot(v, v, d) + ip->penalty * v[d] * v[d]) / 2;
 }
 
-/* ½vᵀRv + Σ U ln(1 + e^−m) at m + a Δm. */
-static double logistic_value(const dni_interior *ip, double a) {
-    const dni_svm_linear *svm = ip->svm;
-    double sum = 0;
-    for (size_t j = 0; j < svm->width; j++) {
-        const double v = ip->v[j] + a * ip->d_v[j];
-        sum += (j < svm->d ? 1 : ip->penalty) * v * v / 2;
-    }
-    for (size_t i = 0; i < svm->n; i++) {
-        const double m = ip->margin[i] + a * ip->d_margin[i];
-        if (svm->upper[i] > 0)
-            sum += svm->upper[i] * ((m < 0 ? -m : 0) + log1p(exp(-fabs(m))));
-    }
-    return sum;
-}
-
-/* α = U σ(−m), r = U σ(m), kept off the borders. */
-static void logistic_alpha(dni_interior *ip) {
-    for (size_t i = 0; i < ip->svm->n; i++) {
-        const double m = fmax(-START_MARGIN, fmin(START_MARGIN, ip->margin[i])), u = ip->svm->upper[i];
-        ip->svm->alpha[i] = u / (1 + exp(m));
-        ip->room[i] = u / (1 + exp(-m));
-    }
-}
-
-static dn_status logistic_step(dni_interior *ip, double *value, dn_error *err) {
-    logistic_alpha(ip);
-    dn_status status = dni_interior_form(ip, err);
-    if (status != DN_OK)
-        return status;
-    dni_interior_penalise(ip);
-    dni_interior_residual(ip, ip->first, ip->v, ip->residual);
-    status = dni_interior_solve(ip, ip->residual, ip->d_v, false, err);
-    if (status == DN_OK)
-        status = dni_interior_direct(ip, err);
-    if (status != DN_OK)
-        return status;
-    double a = 1, next = logistic_value(ip, a);
-    for (size_t k = 0; !(next < *value) && k < HALVINGS; k++)
-        next = logistic_value(ip, a /= 2);
-    if (!(next < *value))
-        return DN_OK;
-    *value = next;
-    dni_axpy(a, ip->d_v, ip->v, ip->svm->width);
-    dni_axpy(a, ip->d_margin, ip->margin, ip->svm->n);
-    return DN_OK;
-}
-
-static dn_status start(dni_interior *ip, dn_error *err) {
-    dn_status status = DN_OK;
-    double value = logistic_value(ip, 0);
-    ip->kind = DNI_IP_LOGISTIC;
-    for (size_t k = 0; k < START_STEPS && status == DN_OK; k++)
-        status = logistic_step(ip, &value, err);
-    if (status != DN_OK)
-        return status;
-    logistic_alpha(ip);
-    status = dni_svm_combine(ip->svm, ip->svm->alpha, ip->first, err);
-    if (status != DN_OK)
-        return status;
-    dni_interior_residual(ip, ip->first, ip->v, ip->residual);
-    for (size_t i = 0; i < ip->svm->n; i++) {
-        const double slack = 1 - ip->margin[i];
-        ip->z[i] = fmax(0, -slack) + START_SLACK;
-        ip->s[i] = fmax(0, slack) + START_SLACK;
-    }
-    ip->kind = DNI_IP_PLAIN;
-    return DN_OK;
-}
-
-/* ---- iterations ---------------------------------------------------------------------------------------------------------------------------- */
 /* The relative gap that v and α suggest, before anything is recomputed: what is left of w = Σ α t x̃ counts as a part of it. */
 static double gap_of(const dni_interior *ip, double *out_primal) {
     const dni_svm_linear *svm = ip->svm;
@@ -219,7 +150,7 @@ static double gap_of(const dni_interior *ip, double *out_primal) {
 }
 
 /* One step from where dni_interior_form has been. */
-static dn_status advance(dni_interior *ip, double gap, dn_error *err) {
+static dn_status advance(dni_interior *ip, double gap, bool careful, dn_error *err) {
     const dni_svm_linear *svm = ip->svm;
     const size_t width = svm->width;
     double *b = svm->table, longest, second;
@@ -231,11 +162,12 @@ static dn_status advance(dni_interior *ip, double gap, dn_error *err) {
         status = dni_interior_predict(ip, &longest, &second, err);
     if (status != DN_OK)
         return status;
-    const double a = fmin(1, longest), mu = ip->products / (2 * (double)svm->n_rows);
+    const double a = fmin(1, longest), mu = ip->products / (2 * ip->upper);
     const double left = fmax(0, ((1 - a) * ip->products + a * a * second) / ip->products);
-    ip->target = left * left * left * mu;
+    ip->second = careful ? 0 : 1;
+    ip->target = (careful ? CENTRING : left * left * left) * mu;
     for (size_t j = 0; j < width; j++)
-        b[j] = svm->w[j] + ip->target * ip->first[j] + ip->first[width + j];
+        b[j] = svm->w[j] + ip->target * ip->first[j] + ip->second * ip->first[width + j];
     status = dni_interior_solve(ip, b, ip->d_v, true, err);
     if (status == DN_OK)
         status = dni_interior_correct(ip, &longest, err);
@@ -289,6 +221,22 @@ static dn_status finish(dni_interior *ip, dni_svm_solution *out, bool *out_done,
     return status == DN_OK && !*out_done ? dni_interior_form(ip, err) : status;
 }
 
+/* Where no step leads on: the smooth loss, ever sharper, until it can be polished. */
+static dn_status sharpen(dni_interior *ip, dni_svm_solution *out, dn_error *err) {
+    dni_svm_linear *svm = ip->svm;
+    bool done = false;
+    for (double blur = BLUNT; blur >= SHARP; blur /= SHARPER) {
+        dn_status status = dni_interior_smooth(ip, blur, err);
+        if (status == DN_OK)
+            status = finish(ip, out, &done, err);
+        if (status != DN_OK || done)
+            return status;
+        if (svm->iterations >= svm->options->max_iterations)
+            break;
+    }
+    return conclude(ip, out, err);
+}
+
 /* Goes on beyond the tolerance until polishing succeeds, or there are no more digits. */
 static dn_status iterate(dni_interior *ip, dni_svm_solution *out, dn_error *err) {
     static const double enough[] = {1, 1e-3, 1e-6};
@@ -323,10 +271,10 @@ static dn_status iterate(dni_interior *ip, dni_svm_solution *out, dn_error *err)
         const bool spent = ip->products <= 1e-4 * tolerance * enough[tries] * primal; /* what is left of the gap is rounding */
         if (idle == IDLE || spent || k == most) {
             svm->reason = k < most ? "no_progress" : "max_iterations"; /* unless the certificate says otherwise */
-            return conclude(ip, out, err);
+            return k < most ? sharpen(ip, out, err) : conclude(ip, out, err);
         }
         dni_interior_penalise(ip);
-        status = advance(ip, gap, err);
+        status = advance(ip, gap, idle >= CAREFUL, err);
         if (status != DN_OK)
             return status;
     }
@@ -335,9 +283,11 @@ static dn_status iterate(dni_interior *ip, dni_svm_solution *out, dn_error *err)
 dn_status dni_svm_interior(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
     dni_interior ip = {.svm = svm, .penalty = svm->options->intercept == DNI_SVM_PENALISED ? 1 : 0};
     dn_status status = get_memory(&ip, err);
+    for (size_t i = 0; i < svm->n; i++)
+        ip.upper += svm->upper[i];
     if (status == DN_OK) {
         choose_shift(&ip);
-        status = start(&ip, err);
+        status = dni_interior_start(&ip, err);
     }
     if (status == DN_OK)
         status = iterate(&ip, out, err);

@@ -7,7 +7,7 @@
 /* Sums of a pass behind the vectors it gives. */
 enum { DNI_IP_PRODUCTS, DNI_IP_LOSS, DNI_IP_ALPHA, DNI_IP_SECOND, DNI_IP_SUMS };
 
-typedef enum dni_ip_kind { DNI_IP_LOGISTIC, DNI_IP_PLAIN } dni_ip_kind;
+typedef enum dni_ip_kind { DNI_IP_SMOOTH, DNI_IP_PLAIN } dni_ip_kind;
 
 /* An iterate and the systems of its steps. With m = t f(x) the variables of a row are α, r = U − α, and the multipliers z of α >= 0 and s of r >= 0; those of all are
  * v = [w, w0]. */
@@ -28,13 +28,16 @@ typedef struct dni_interior {
     unsigned char *group;         /* [n] polishing: dni_group */
     size_t *index;                /* [n] rows between the borders */
     dni_ip_kind kind;             /* what `form` weighs rows by */
+    double knee, blur;            /* of the smooth loss U b ln(1 + exp((k − m)/b)) */
     double step;                  /* taken by the rows at the next pass */
-    double target;                /* σμ of the corrector */
+    double upper;                 /* ΣU */
+    double second;                /* 1: the corrector takes the prediction's products; 0: it leaves them out */
+    double target;                /* σμ of the corrector: a row's products are to become U σμ */
     double products, loss, alpha; /* Σ αz + rs, Σ U max(0, 1 − m), Σα at the last pass */
 } dni_interior;
 
 /* ---- svm_interior_pass.c: what rows contribute ---- */
-/* Takes the step that is due; gram ← Σ ω x̃ x̃ᵀ, first ← Σ ω t (1 − m) x̃ (logistic: Σ α t x̃), sums. x̃ = [x, 1]. */
+/* Takes the step that is due; gram ← Σ ω x̃ x̃ᵀ, first ← Σ ω t (1 − m) x̃ (smooth: Σ α t x̃), sums. x̃ = [x, 1]. */
 DN_MUST_USE dn_status dni_interior_form(dni_interior *ip, dn_error *err);
 /* The affine step along d_v: its products in d_z, d_s; first ← what the corrector adds to the right hand side, of σμ = 1 and of the products. *out_step: the longest
  * step that keeps all positive; *out_second: Σ of the products. */
@@ -51,6 +54,12 @@ void dni_interior_penalise(dni_interior *ip);
 void dni_interior_residual(const dni_interior *ip, const double *p, const double *v, double *b);
 /* x [width] ← gram⁻¹ b [width], which is spoilt; `again`: with the factor of the last time. */
 DN_MUST_USE dn_status dni_interior_solve(dni_interior *ip, double *b, double *x, bool again, dn_error *err);
+
+/* ---- svm_smooth.c: Newton's method for a smooth loss, whose slopes are α well inside the box ---- */
+/* From v = 0 to an iterate beside the logistic optimum at the same C. Two passes that form a matrix. */
+DN_MUST_USE dn_status dni_interior_start(dni_interior *ip, dn_error *err);
+/* From v to the optimum of the hinge blurred by so much, and the iterate beside it. Counts its steps as iterations, at most svm->options->max_iterations. */
+DN_MUST_USE dn_status dni_interior_smooth(dni_interior *ip, double blur, dn_error *err);
 
 /* ---- svm_polish.c ---- */
 typedef enum dni_group { DNI_AT_ZERO, DNI_BETWEEN, DNI_AT_UPPER } dni_group;

@@ -34,9 +34,9 @@ static double weigh(dni_interior *ip, size_t i, double *coef, double *sums) {
     *coef = 0;
     if (!counts(ip, i))
         return 0;
-    if (ip->kind == DNI_IP_LOGISTIC) { /* α = U σ(−m): ∂/∂m of its loss is −α, its curvature α r/U */
+    if (ip->kind == DNI_IP_SMOOTH) { /* ∂/∂m of its loss is −α, its curvature α r/(U b) */
         *coef = t * svm->alpha[i];
-        return svm->alpha[i] * ip->room[i] / u;
+        return svm->alpha[i] * ip->room[i] / u / ip->blur;
     }
     if (ip->step > 0)
         step_row(ip, i);
@@ -119,7 +119,7 @@ static dn_status predict_block(void *arg, const dn_block *block, size_t slot_num
             ip->d_z[i] = d_alpha * d_z;
             ip->d_s[i] = d_alpha * d_s;
             sums[DNI_IP_SECOND] += ip->d_z[i] - ip->d_s[i];
-            coef[2 * k] = t * omega * (1 / a - 1 / r);
+            coef[2 * k] = t * omega * svm->upper[i] * (1 / a - 1 / r);
             coef[2 * k + 1] = -t * omega * (ip->d_z[i] / a + ip->d_s[i] / r);
         }
         dni_tile_gradient(x, coef, 2, out);
@@ -176,7 +176,8 @@ static dn_status correct_block(void *arg, const dn_block *block, size_t slot_num
             if (!counts(ip, i))
                 continue;
             const double a = svm->alpha[i], r = ip->room[i], z = ip->z[i], s = ip->s[i], d_margin = svm->sign[i] * slot->scores[k];
-            const double up = ip->target - ip->d_z[i], down = ip->target + ip->d_s[i];
+            const double centre = ip->target * svm->upper[i], up = centre - ip->second * ip->d_z[i],
+                         down = centre + ip->second * ip->d_s[i];
             const double d_alpha = ip->omega[i] * (1 - ip->margin[i] + up / a - down / r - d_margin);
             ip->d_margin[i] = d_margin;
             ip->d_alpha[i] = d_alpha;

@@ -100,6 +100,85 @@ static void weights_and_order(void **state) {
     }
 }
 
+/* Twenty rows on which predictor and corrector lead in a circle. */
+static void circle(void **state) {
+    static const double x[] = {-0.6612508213654024, -0.4325324792659601,  -0.3095547853116311,  0.24563686704591448,
+                               -0.7053959223755647, -0.6317063193975263,  -0.2831493543646527,  0.2510786070158885,
+                               -0.6891604852035591, 1.3956700559458752,   -0.2509610904044354,  0.8710820425130488,
+                               -0.7377191248668427, 0.3193960040845505,   -0.21726458487462763, -1.976691459664402,
+                               -0.7141072068388802, -1.0682467342416282,  -0.2261555342258784,  1.2754917168172406,
+                               -0.7101957446543572, -1.8882563329036168,  -0.3074469287059388,  -0.5525327516170556,
+                               -0.683757141991463,  0.5206902849473186,   -0.3080046968366431,  0.1413389051981694,
+                               -0.6963992575896587, 0.6213395212145651,   -0.28637546938400504, -0.32252834799755875,
+                               -0.6933473118980268, -1.689939549850413,   -0.28395694237994434, -0.003948042445512305,
+                               -0.7221954872894231, -0.09878842230665606, -0.26376308770985124, -0.38266540739124716};
+    double target[20];
+    (void)state;
+    for (size_t i = 0; i < 20; i++)
+        target[i] = (double)(i % 2);
+    struct problem t = problem_of(x, target, NULL, 20, 2, false);
+    const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1);
+    struct fit fit = fit_svm(&t, o);
+    assert_solved(&t, &fit, &o);
+    assert_near(fit.report.objective, 10.840321083393, 1e-9); /* LIBSVM's and our own SMO's */
+    fit_done(&fit);
+    problem_done(&t);
+}
+
+/* n rows of d numbers in two classes, the first column what tells them apart. */
+static struct problem small_problem(uint64_t *state, double (*weight)(uint64_t *state, size_t i)) {
+    const size_t n = 4 + (size_t)(40 * draw(state)), d = 1 + (size_t)(4 * draw(state));
+    const double apart = 2 * draw(state), wide = 0.1 * exp(4 * draw(state) - 2);
+    struct problem t = {.n = n, .d = d, .x = xcalloc(n * d, sizeof(double))};
+    t.target = xcalloc(n, sizeof(double));
+    t.weight = xcalloc(n, sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+        t.target[i] = (double)(i % 2);
+        t.weight[i] = weight(state, i);
+        for (size_t j = 0; j < d; j++) {
+            const double noise = 3 * (draw(state) + draw(state) + draw(state) - 1.5);
+            t.x[i * d + j] = j > 0 ? noise : wide * noise + apart * (t.target[i] - 0.5);
+        }
+    }
+    problem_rows(&t, false);
+    return t;
+}
+
+static double equal(uint64_t *state, size_t i) {
+    (void)state;
+    (void)i;
+    return 1;
+}
+
+static double of_many_orders(uint64_t *state, size_t i) {
+    (void)i;
+    return pow(10, -12 * draw(state));
+}
+
+static double heavy_and_light(uint64_t *state, size_t i) {
+    (void)state;
+    return i < 4 ? 1 : 1e-12;
+}
+
+/* Every problem is solved, though its rows weigh from 1e-12 to 1. */
+static void any_weights(void **state) {
+    static double (*const weights[])(uint64_t *, size_t) = {equal, of_many_orders, heavy_and_light};
+    static const double Cs[] = {0.01, 1, 100, 1000};
+    (void)state;
+    for (uint64_t seed = 0; seed < 8000; seed++) {
+        uint64_t random = seed * 7919 + 12345;
+        (void)draw(&random);
+        struct problem t = small_problem(&random, weights[seed % 3]);
+        const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, (dni_svm_intercept)(seed / 3 % 3), Cs[seed / 9 % 4]);
+        struct fit fit = fit_svm(&t, o);
+        if (!fit.report.converged || !(detail(&fit.report, "gap") <= o.tolerance))
+            fail_msg("problem %u: gap %g after %zu iterations, %s", (unsigned)seed, detail(&fit.report, "gap"),
+                     (size_t)fit.report.iterations, fit.report.stop_reason);
+        fit_done(&fit);
+        problem_done(&t);
+    }
+}
+
 /* No support vector between the borders: the intercept has room, and is in its middle. x = ±1, C = 0.1: α = C, w = 0.2, 1 − w to either side. */
 static void room_of_the_intercept(void **state) {
     static const double x[] = {-1, 1}, target[] = {0, 1};
@@ -200,6 +279,8 @@ int main(void) {
         cmocka_unit_test(golden),
         cmocka_unit_test(optimum),
         cmocka_unit_test(weights_and_order),
+        cmocka_unit_test(circle),
+        cmocka_unit_test(any_weights),
         cmocka_unit_test(room_of_the_intercept),
         cmocka_unit_test(columns),
         cmocka_unit_test(too_few_iterations),
