@@ -72,7 +72,7 @@ struct csv {
     bool faulty;  /* such a fault of the row at hand was told */
     size_t max_cell;        /* bytes of one cell */
     size_t max_cells;       /* of one row */
-    int mode;               /* enum mode of csv.c: where the automaton stands */
+    int mode;               /* enum csv_mode of csv_reader.h: where the automaton stands */
     char *data;             /* the row being read and what came after it; SLACK readable bytes behind `size` */
     size_t size, capacity;  /* of data */
     size_t checked;         /* bytes of data known to be text */
