@@ -58,8 +58,8 @@ struct wire_json {
     int64_t token_at;   /* offset of the last token's first byte (of the fault, after one) */
     uint64_t objects;   /* bit d: the container at depth d + 1 is an object */
     unsigned depth;     /* open containers */
-    int expect;         /* enum expect of json.c */
-    int partial;        /* enum partial of json.c: a token that the end of a piece has cut */
+    int expect;         /* enum json_expect of json_reader.h */
+    int partial;        /* enum json_partial of json_reader.h: a token that the end of a piece has cut */
     bool escaped;       /* within a cut string: the last byte was a lone backslash */
     bool decode;        /* the string at hand has escapes */
     struct buf scratch; /* the raw bytes of a cut token; also where escapes are decoded */

@@ -1,4 +1,4 @@
-/* The texts of the incremental JSON reader's tokens: a string's end, escapes and UTF-8, a number's grammar. Private to wire/json.c. */
+/* The texts of the incremental JSON reader's tokens: a string's end, escapes and UTF-8, a number's grammar. Private to json_tokens.c. */
 #ifndef WIRE_JSON_STRING_H
 #define WIRE_JSON_STRING_H
 
