@@ -1,19 +1,9 @@
 /* Kernel rows of the active variables: a Gram matrix, or points and a cache of the rows used last. */
 #include "learners/smo_rows.h"
 #include "data/tasks.h"
+#include "learners/row_cache.h"
 
-#include <assert.h>
-#include <math.h>
-#include <string.h>
-
-#define NONE UINT32_MAX
 enum { BUFFERS = 2 };
-
-/* A kept row: single precision, of the active variables. */
-struct slot {
-    uint32_t variable;     /* whose; NONE: free */
-    uint32_t before, next; /* in the order of use; slot 0 is the ring's head and keeps nothing */
-};
 
 struct dni_smo_rows {
     const dn_run *run;
@@ -21,36 +11,27 @@ struct dni_smo_rows {
     uint32_t *list;    /* [n] points of the variables */
     uint32_t *active;  /* [n_active] variables */
     uint32_t *point;   /* [n_active] their points */
-    uint32_t *place;   /* [n] of variables that are active: where; NONE for the others */
+    uint32_t *place;   /* [n] of variables that are active: where; DNI_NO_PLACE for the others */
     uint32_t *support; /* [n] room for a list of variables */
     size_t n, n_active;
     bool exact;
     bool identity; /* variable k is point k, and there are no others */
     /* rows of points: */
     const dni_points *all;
-    dni_points *own;    /* those of the variables, unless they are all points; then NULL */
-    dni_points *part;   /* those that are active, unless all are; then NULL */
-    double *work;       /* for the points */
-    float *kept;        /* [n_slots × n_active] */
-    float *passing;     /* [n] a row that is not kept; NULL: there is always room for one */
-    size_t kept_room;   /* floats */
-    struct slot *slots; /* [n_slots + 1], most that can be: 1 … n_slots keep rows */
-    uint32_t *slot_of;  /* [n] variable's slot; 0: none */
-    size_t n_slots, max_slots;
+    dni_points *own;         /* those of the variables, unless they are all points; then NULL */
+    dni_points *part;        /* those that are active, unless all are; then NULL */
+    double *work;            /* for the points */
+    dni_row_cache cache;     /* of rows in single precision */
+    float *passing;          /* [n] a row that is not kept; NULL: there is always room for one */
+    uint32_t *slot_of;       /* [n] the cache's */
     double *buffer[BUFFERS]; /* [n] */
     unsigned turn;           /* the buffer to fill next */
     size_t since;            /* values computed since the last look at the stop */
 };
 
 /* ---- life --------------------------------------------------------------------------------------------------------------------------------- */
-/* More rows than variables are never kept. */
-static double cache_floats(size_t n, double bytes) {
-    return fmin(floor(bytes / sizeof(float)), (double)n * (double)n);
-}
-
 double dni_smo_rows_memory(size_t n, double cache_bytes) {
-    return sizeof(float) * cache_floats(n, cache_bytes) +
-           (double)n * (6 * sizeof(uint32_t) + sizeof(float) + BUFFERS * sizeof(double) + sizeof(struct slot));
+    return dni_row_cache_memory(n, cache_bytes) + (double)n * (5 * sizeof(uint32_t) + sizeof(float) + BUFFERS * sizeof(double));
 }
 
 void dni_smo_rows_free(dni_smo_rows *rows) {
@@ -60,52 +41,30 @@ void dni_smo_rows_free(dni_smo_rows *rows) {
     dni_points_free(rows->own);
     dni_points_free(rows->part);
     dn_run_free(run, rows->list);
+    dni_row_cache_done(&rows->cache);
     dn_run_free(run, rows->work);
-    dn_run_free(run, rows->kept);
     dn_run_free(run, rows->passing);
-    dn_run_free(run, rows->slots);
     dn_run_free(run, rows->buffer[0]);
     dn_run_free(run, rows);
-}
-
-static void forget(dni_smo_rows *rows) {
-    rows->n_slots = rows->n_active == 0 ? 0 : rows->kept_room / rows->n_active;
-    rows->n_slots = rows->n_slots > rows->max_slots ? rows->max_slots : rows->n_slots;
-    memset(rows->slot_of, 0, rows->n * sizeof *rows->slot_of);
-    for (size_t s = 0; s <= rows->n_slots; s++) {
-        rows->slots[s].variable = NONE;
-        rows->slots[s].before = (uint32_t)(s == 0 ? rows->n_slots : s - 1);
-        rows->slots[s].next = (uint32_t)(s == rows->n_slots ? 0 : s + 1);
-    }
 }
 
 static dn_status get_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err) {
     void *memory;
     const size_t n = rows->n;
-    rows->kept_room = rows->exact ? 0 : (size_t)cache_floats(n, cache_bytes); /* rows in double are not kept */
-    rows->max_slots = n;
     dn_status status = rows->identity ? DN_OK : dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
     if (status == DN_OK)
         status = dn_run_alloc(rows->run, dni_points_work(rows->all) + 1, sizeof(double), "the work of kernel rows", &memory, err);
     if (status != DN_OK)
         return status;
     rows->work = memory;
-    status = dn_run_alloc(rows->run, rows->kept_room, sizeof(float), "the cache of kernel rows (cache_mib)", &memory, err);
-    if (status != DN_OK)
+    const double most = rows->exact ? 0 : cache_bytes; /* rows in double are not kept */
+    status = dni_row_cache_init(&rows->cache, n, rows->slot_of, most, rows->run, err);
+    if (status != DN_OK || rows->exact || rows->cache.room >= n)
         return status;
-    rows->kept = memory;
-    if (!rows->exact && rows->kept_room < n) {
-        status = dn_run_alloc(rows->run, n, sizeof(float), "a row of the kernel", &memory, err);
-        if (status != DN_OK)
-            return status;
+    status = dn_run_alloc(rows->run, n, sizeof(float), "a row of the kernel", &memory, err);
+    if (status == DN_OK)
         rows->passing = memory;
-    }
-    status = dn_run_alloc(rows->run, rows->max_slots + 1, sizeof *rows->slots, "the places of kernel rows", &memory, err);
-    if (status != DN_OK)
-        return status;
-    rows->slots = memory;
-    forget(rows);
-    return DN_OK;
+    return status;
 }
 
 static dn_status get_memory(dni_smo_rows *rows, const uint32_t *list, double cache_bytes, dn_error *err) {
@@ -197,21 +156,6 @@ static const double *gather(dni_smo_rows *rows, size_t i, double *to) {
     return to;
 }
 
-static void unlink_slot(dni_smo_rows *rows, uint32_t s) {
-    struct slot *slot = &rows->slots[s];
-    rows->slots[slot->before].next = slot->next;
-    rows->slots[slot->next].before = slot->before;
-}
-
-/* The last used stands before the head. */
-static void use_slot(dni_smo_rows *rows, uint32_t s) {
-    struct slot *slot = &rows->slots[s], *head = &rows->slots[0];
-    slot->before = head->before;
-    slot->next = 0;
-    rows->slots[head->before].next = s;
-    head->before = s;
-}
-
 /* Computes the row of point i among the points, to one of the two; where that takes long, or many rows do, the stop is looked at. */
 static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_t i, float *single, double *exact, dn_error *err) {
     const size_t step = dni_points_step(points), n_all = dni_points_n(points);
@@ -234,22 +178,10 @@ static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_
 
 /* The row of variable i in single precision: kept, or computed into the place of the one that was not used for longest, where there is room for any. */
 static dn_status kept_row(dni_smo_rows *rows, size_t i, const float **out, dn_error *err) {
-    uint32_t s = rows->slot_of[i];
-    if (rows->n_slots == 0) {
-        *out = rows->passing;
-        return compute_row(rows, active_points(rows), rows->place[i], rows->passing, NULL, err);
-    }
-    const bool known = s != 0;
-    if (!known) {
-        s = rows->slots[0].next;
-        if (rows->slots[s].variable != NONE)
-            rows->slot_of[rows->slots[s].variable] = 0;
-        rows->slots[s].variable = (uint32_t)i;
-        rows->slot_of[i] = s;
-    }
-    float *row = rows->kept + (s - 1) * rows->n_active;
-    unlink_slot(rows, s);
-    use_slot(rows, s);
+    bool known = false;
+    float *row = dni_row_cache_get(&rows->cache, i, &known);
+    if (row == NULL)
+        row = rows->passing;
     *out = row;
     return known ? DN_OK : compute_row(rows, active_points(rows), rows->place[i], row, NULL, err);
 }
@@ -271,62 +203,23 @@ dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_
 }
 
 /* ---- which variables are active ----------------------------------------------------------------------------------------------------------- */
-/* Kept rows of variables that stay lose what does not; the others' places are free. New places are used first. */
-static void shrink_kept(dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
-    const size_t before = rows->n_active, n_slots = rows->n_slots;
-    for (size_t s = 1; s <= n_slots; s++) {
-        const uint32_t variable = rows->slots[s].variable;
-        if (variable == NONE)
-            continue;
-        const float *from = rows->kept + (s - 1) * before;
-        float *to = rows->kept + (s - 1) * n_active;
-        for (size_t k = 0; k < n_active; k++)
-            to[k] = from[rows->place[active[k]]];
-    }
-    size_t room = n_active == 0 ? 0 : rows->kept_room / n_active;
-    rows->n_slots = room > rows->max_slots ? rows->max_slots : room;
-    for (uint32_t s = (uint32_t)n_slots + 1; s <= rows->n_slots; s++) {
-        rows->slots[s].variable = NONE;
-        rows->slots[s].before = 0;
-        rows->slots[s].next = rows->slots[0].next;
-        rows->slots[rows->slots[0].next].before = s;
-        rows->slots[0].next = s;
-    }
-}
-
 /* Whether every variable of the list is active now. */
 static bool is_part(const dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
     for (size_t k = 0; k < n_active; k++)
-        if (rows->place[active[k]] == NONE)
+        if (rows->place[active[k]] == DNI_NO_PLACE)
             return false;
     return true;
 }
 
 static void set_active(dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
     for (size_t k = 0; k < rows->n; k++)
-        rows->place[k] = NONE;
+        rows->place[k] = DNI_NO_PLACE;
     for (size_t k = 0; k < n_active; k++) {
         rows->active[k] = active[k];
         rows->point[k] = rows->list[active[k]];
         rows->place[active[k]] = (uint32_t)k;
     }
     rows->n_active = n_active;
-}
-
-/* Places of rows whose variable is not active any more are free, and first in line. */
-static void drop_inactive(dni_smo_rows *rows) {
-    for (uint32_t s = 1; s <= rows->n_slots; s++) {
-        struct slot *slot = &rows->slots[s];
-        if (slot->variable == NONE || rows->place[slot->variable] != NONE)
-            continue;
-        rows->slot_of[slot->variable] = 0;
-        slot->variable = NONE;
-        unlink_slot(rows, s);
-        slot->before = 0;
-        slot->next = rows->slots[0].next;
-        rows->slots[slot->next].before = s;
-        rows->slots[0].next = s;
-    }
 }
 
 dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size_t n_active, dn_error *err) {
@@ -340,14 +233,14 @@ dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size
             return status;
     }
     if (of_points && part)
-        shrink_kept(rows, active, n_active);
+        dni_row_cache_narrow(&rows->cache, active, n_active, rows->place);
     set_active(rows, active, n_active);
     if (!of_points)
         return DN_OK;
     if (part)
-        drop_inactive(rows);
+        dni_row_cache_drop(&rows->cache, rows->place);
     else
-        forget(rows);
+        dni_row_cache_forget(&rows->cache, n_active);
     rows->part = chosen;
     return DN_OK;
 }
