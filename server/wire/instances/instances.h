@@ -67,6 +67,10 @@ double *instances_row(struct instances *in);
 size_t instances_row_end(struct instances *in);
 void instances_row_drop(struct instances *in); /* the last row, ended or not, is none */
 
+/* Input i, which may be the target, is of svmlight features. */
+static inline bool instances_is_sparse(const struct instances *in, size_t i) {
+    return i < in->n_inputs && in->type[i] == DN_SPARSE;
+}
 /* Where the value of that name belongs. `expected`: the input that most likely has it. */
 struct slot instances_find(struct instances *in, const char *name, size_t n, size_t expected);
 /* Where value number `cell` of a row that names nothing belongs (n_cells: the target). */
