@@ -124,7 +124,7 @@ static dn_status check(const dn_params *p, dn_error *err) {
     if (dni_params_is(p, "loss", "squared_hinge") && dni_params_is(p, "C", "hard"))
         return refuse("loss", "parameter \"loss\" = \"squared_hinge\" needs a C: without slack there is no loss", err);
     if ((!linear(p) || smo) && dni_params_is(p, "intercept", "penalised"))
-        return refuse("intercept", "parameter \"intercept\" must be free or none for smo: add 1 to the kernel for a penalised one", err);
+        return refuse("intercept", "parameter \"intercept\" must be free or none for smo, and for every kernel that is not linear", err);
     if (!linear(p) && dni_params_is(p, "C", "hard") && dni_params_is(p, "intercept", "none"))
         return refuse("intercept", "parameter \"intercept\" must be free for a hard margin with a kernel that is not linear", err);
     dn_status status = dni_kernel_params_check(p, err);

@@ -231,8 +231,10 @@ static dn_status sharpen(dni_interior *ip, dni_svm_solution *out, dn_error *err)
             status = finish(ip, out, &done, err);
         if (status != DN_OK || done)
             return status;
-        if (svm->iterations >= svm->options->max_iterations)
+        if (svm->iterations >= svm->options->max_iterations) {
+            svm->reason = "max_iterations";
             break;
+        }
     }
     return conclude(ip, out, err);
 }
