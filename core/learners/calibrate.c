@@ -300,10 +300,6 @@ dn_status dni_calibrate(const dn_train_request *request, dni_labels *labels, con
     *of = 1;
     if (method == DN_CALIBRATION_NONE)
         return DN_OK;
-    if (!dn_decision_has_probabilities(c.decision, c.n_classes)) {
-        *out = (dni_calibrated){.useless = true};
-        return DN_OK;
-    }
     c.n_scores = dn_decision_n_scores(c.decision, c.n_classes);
     c.pairs = c.n_classes > 2 && (c.decision == DN_DECISION_ONE_VS_ONE || c.decision == DN_DECISION_ONE_VS_ONE_STRICT);
     c.kept = c.pairs ? c.n_classes - 1 : c.n_scores;
@@ -316,6 +312,17 @@ dn_status dni_calibrate(const dn_train_request *request, dni_labels *labels, con
     *of = c.n_folds + 1;
     *out = c.result;
     return DN_OK;
+}
+
+dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {
+    if (dni_calibration_method(params) == DN_CALIBRATION_NONE || dn_decision_has_probabilities(dn_params_decision(params), n_classes))
+        return DN_OK;
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
+                                    "parameter \"calibrate\" has no effect: one discriminant fewer than the %zu classes gives no "
+                                    "probabilities; leave it out, or \"discriminants\"",
+                                    n_classes);
+    dn_error_set_field(err, "calibrate");
+    return status;
 }
 
 double dni_calibration_memory(const dn_params *params, size_t n_rows, size_t n_classes) {
@@ -340,8 +347,6 @@ static void tell_numbers(const dn_calibration *calibration, dn_report *report) {
 
 void dni_calibrated_tell(const dni_calibrated *calibrated, dn_report *report) {
     const dn_calibration *c = calibrated->calibration;
-    if (calibrated->useless)
-        dn_report_warn(report, "\"calibrate\" has no effect: one discriminant fewer than classes gives no probabilities");
     if (c == NULL)
         return;
     dn_report_text(report, "calibration", "%s", dni_calibrations[c->method]);

@@ -25,11 +25,12 @@ extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
 bool dni_calibrate_applies(const dn_params *params, size_t i);
 /* What the parameters ask for; DN_CALIBRATION_NONE for an algorithm without them. */
 dn_calibration_method dni_calibration_method(const dn_params *params);
+/* DN_ERR_ARGUMENT: it is asked for, and so many classes have no probabilities with this decision. */
+DN_MUST_USE dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classes, dn_error *err);
 
 /* A calibration, and what is to be told of it. */
 typedef struct dni_calibrated {
     dn_calibration *calibration; /* malloc'ed; NULL: none */
-    bool useless;                /* it was asked for, but the decision has no probabilities */
     size_t asked;                /* folds */
     size_t least;                /* the rows of the smallest class */
     size_t unconverged;          /* fits of folds that did not converge */

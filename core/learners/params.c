@@ -1,4 +1,5 @@
 /* Parameters of an algorithm: defaults, setting by name with the rules of the table, reading. */
+#include "learners/calibrate.h"
 #include "learners/multiclass.h"
 #include "learners/suggest.h"
 
@@ -247,6 +248,8 @@ dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_
             status = check_distribution(&params->algorithm->params[i], &params->values[i], n_classes, err);
     if (status == DN_OK)
         status = dni_multiclass_check_classes(params, n_classes, err);
+    if (status == DN_OK)
+        status = dni_calibration_check_classes(params, n_classes, err);
     if (status == DN_OK && params->algorithm->check_classes != NULL)
         status = params->algorithm->check_classes(params, n_classes, err);
     return status;

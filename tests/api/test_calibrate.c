@@ -108,6 +108,11 @@ static void test_many_classes(void **state) {
         r = status_check(call_get("/v1/models/m/weights"), 200);
         assert_int_equal(count_at(r, "/calibration/scores"), 3);
     }
+    const struct response *r =
+        problem_check(call_post("/v1/jobs?dry_run=true",
+                                JOB("iris", "class", "svm", "'calibrate':'platt','multiclass':'one_vs_rest_strict','discriminants':'K-1'")),
+                      422, "invalid");
+    fault_check(r, "/params/calibrate");
 }
 
 static void test_too_few_rows(void **state) {

@@ -228,18 +228,14 @@ static void what_is_told(void **state) {
     /* one discriminant fewer than classes */
     dn_params *p = asked("perceptron", "platt", "one_vs_rest_strict");
     OK(dn_params_set_word(p, "discriminants", "K-1", NULL));
-    r = trained(t, p, (dn_train_request){0}, &run);
-    assert_null(dn_model_calibration(r.model));
-    assert_false(dn_model_has_probabilities(r.model));
-    assert_true(warns(&r.report, "\"calibrate\" has no effect"));
-    void *bytes;
-    size_t size;
-    dn_model *back;
-    OK(dn_model_write(r.model, &bytes, &size, NULL));
-    OK(dn_model_read(bytes, size, &back, NULL));
-    dn_model_unref(back);
-    free(bytes);
-    dn_train_result_done(&r);
+    struct table *table = table_of(t);
+    dn_train_request request = table_request(t, table, p);
+    dn_error err = {0};
+    assert_int_equal(dn_train(&request, &run, &r, &err), DN_ERR_ARGUMENT);
+    assert_string_equal(err.field, "calibrate");
+    assert_non_null(strstr(err.message, "one discriminant fewer than the 3 classes gives no probabilities"));
+    dn_params_free(p);
+    table_free(table);
     csv_free(t);
 }
 
