@@ -22,13 +22,15 @@ static void change_apply(struct serving *s, const struct store_change *change) {
         model_table_forget(&s->table, change->name);
 }
 
-/* Takes in what was committed since the last look. The store is asked without our lock held; of two threads that asked at once the second finds its news old. */
-static void absorb(struct serving *s) {
+/* Takes in what was committed since the last look. The store is asked without our lock held; of two threads that asked at once the second finds its news old. false: more is being
+ * committed, and somebody may have read it already: which versions are live only the store knows. */
+static bool absorb(struct serving *s) {
     struct store_change changes[64];
     for (;;) {
-        int64_t since = atomic_load_explicit(&s->seen, memory_order_acquire), last = store_changes_last(s->store);
+        bool committing;
+        int64_t since = atomic_load_explicit(&s->seen, memory_order_acquire), last = store_changes_look(s->store, &committing);
         if (since == last)
-            return;
+            return !committing;
         bool lost = false;
         size_t n = store_changes(s->store, since, changes, sizeof changes / sizeof changes[0], &lost);
         pthread_mutex_lock(&s->lock);
@@ -45,7 +47,8 @@ static void absorb(struct serving *s) {
 
 const struct serving_model *serving_try(struct serving *s, const char *name, int64_t version) {
     const struct serving_model *found = NULL;
-    absorb(s);
+    if (!absorb(s) && version == 0)
+        return NULL;
     pthread_mutex_lock(&s->lock);
     if (version == 0)
         version = model_table_live(&s->table, name);
@@ -88,9 +91,9 @@ static dn_model *load(struct serving *s, const char *name, int64_t version, stru
 
 /* Which version is live, asking the store if the table does not know. 0: problem. The answer is remembered only if nothing changed while it was read. */
 static int64_t live_version(struct serving *s, const char *name, struct problem *problem) {
-    absorb(s);
+    const bool settled = absorb(s);
     pthread_mutex_lock(&s->lock);
-    int64_t live = model_table_live(&s->table, name), seen = s->seen;
+    int64_t live = settled ? model_table_live(&s->table, name) : 0, seen = s->seen;
     pthread_mutex_unlock(&s->lock);
     if (live != 0)
         return live;
@@ -99,7 +102,7 @@ static int64_t live_version(struct serving *s, const char *name, struct problem 
         return 0;
     live = m.version;
     store_model_done(&m);
-    absorb(s);
+    (void)absorb(s); /* what is remembered of a time of commit is forgotten when that is over */
     pthread_mutex_lock(&s->lock);
     if (s->seen == seen)
         model_table_set_live(&s->table, name, live);
@@ -114,7 +117,7 @@ const struct serving_model *serving_get(struct serving *s, const char *name, int
     }
     if (version == 0 && (version = live_version(s, name, problem)) == 0)
         return NULL;
-    absorb(s);
+    (void)absorb(s);
     pthread_mutex_lock(&s->lock);
     struct model_slot *slot = model_table_find(&s->table, name, version);
     if (!slot) {

@@ -31,16 +31,26 @@ void store_ring_done(struct store_ring *ring) {
     pthread_mutex_destroy(&ring->mutex);
 }
 
-void store_ring_add(struct store_ring *ring, struct store_change *changes, size_t n) {
-    if (n == 0) {
-        return;
+void store_ring_begin(struct store_ring *ring, const struct store_change *changes, size_t n) {
+    bool models = false;
+    for (size_t i = 0; i < n; i++) {
+        models = models || changes[i].kind == STORE_CHANGE_MODEL;
     }
     pthread_mutex_lock(&ring->mutex);
+    ring->committing = models;
+    pthread_mutex_unlock(&ring->mutex);
+}
+
+void store_ring_end(struct store_ring *ring, struct store_change *changes, size_t n) {
+    pthread_mutex_lock(&ring->mutex);
+    ring->committing = false;
     for (size_t i = 0; i < n; i++) {
         changes[i].seq = ++ring->last;
         ring->changes[ring->last % STORE_RING_SIZE] = changes[i];
     }
-    pthread_cond_broadcast(&ring->cond);
+    if (n > 0) {
+        pthread_cond_broadcast(&ring->cond);
+    }
     pthread_mutex_unlock(&ring->mutex);
 }
 
@@ -58,8 +68,14 @@ size_t store_changes(struct store *store, int64_t since, struct store_change *ou
 }
 
 int64_t store_changes_last(struct store *store) {
+    bool committing;
+    return store_changes_look(store, &committing);
+}
+
+int64_t store_changes_look(struct store *store, bool *committing) {
     pthread_mutex_lock(&store->ring.mutex);
     int64_t last = store->ring.last;
+    *committing = store->ring.committing;
     pthread_mutex_unlock(&store->ring.mutex);
     return last;
 }

@@ -54,6 +54,8 @@ struct store_change {
 /* Changes after `since`, oldest first, at most `room`. *lost: some were dropped from the ring since then: reload everything. Returns how many. Cheap, no SQL. */
 size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room, bool *lost);
 int64_t store_changes_last(struct store *store);
+/* Likewise. *committing: changes of models are on their way, and whoever reads the database may see them before they are shown here: what is remembered may be old. */
+int64_t store_changes_look(struct store *store, bool *committing);
 /* Waits until there is a change after `since`, store_wake was called, or timeout. Returns the last seq. */
 int64_t store_changes_wait(struct store *store, int64_t since, int64_t timeout_ms);
 void store_wake(struct store *store); /* wakes all store_changes_wait */

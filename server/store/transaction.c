@@ -87,14 +87,14 @@ void store_run_group(struct store *store, struct store_work *works, struct metri
     w->n_changes = 0;
     if (begin(w, durable, &problem)) {
         run_all(store, works, &problem);
+        store_ring_begin(&store->ring, w->changes, w->n_changes);
         STORE_RUN(w->connection, &problem, "COMMIT", STORE_NO_VALUES);
     }
     if (problem.type) {
         roll_back(w);
         fail_all(works, &problem);
-    } else {
-        store_ring_add(&store->ring, w->changes, w->n_changes);
     }
+    store_ring_end(&store->ring, w->changes, problem.type ? 0 : w->n_changes);
     problem_done(&problem);
     for (struct store_work *work = works, *next; work; work = next) {
         next = work->next; /* done() may free the work */

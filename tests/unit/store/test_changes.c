@@ -44,7 +44,7 @@ static void test_the_ring_wraps(void **state) {
         for (int k = 0; k < 100; k++) {
             added[k] = (struct store_change){.kind = STORE_CHANGE_JOB, .job = 100 * i + k};
         }
-        store_ring_add(&f->store->ring, added, 100);
+        store_ring_end(&f->store->ring, added, 100);
     }
     bool lost = false;
     assert_int_equal(store_changes_last(f->store), 6001);
@@ -78,10 +78,10 @@ static void test_changes_of_one_job(void **state) {
     for (size_t i = 0; i < STORE_RING_SIZE; i++) {
         others[i] = (struct store_change){.kind = STORE_CHANGE_JOB, .job = first};
     }
-    store_ring_add(&f->store->ring, others, STORE_RING_SIZE);
+    store_ring_end(&f->store->ring, others, STORE_RING_SIZE);
     assert_false(store_changes_of_job(f->store, second, &since)); /* all that was added is still known */
-    store_ring_add(&f->store->ring, others, 1);
-    store_ring_add(&f->store->ring, others, STORE_RING_SIZE);
+    store_ring_end(&f->store->ring, others, 1);
+    store_ring_end(&f->store->ring, others, STORE_RING_SIZE);
     assert_true(store_changes_of_job(f->store, second, &since)); /* one was dropped, who knows of whom */
     since += 5;                                                  /* of another life of the daemon */
     assert_true(store_changes_of_job(f->store, second, &since));
