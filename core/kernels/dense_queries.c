@@ -98,7 +98,7 @@ void dni_dense_read(const dni_points *p, dni_row row, bool single, dni_queries *
 static void measure_exact(const dni_points *p, const dni_queries *queries, size_t panel, double *measure) {
     const struct dni_dense *own = p->own;
     const double *points = own->panels + panel * own->d * DNI_PANEL, *groups = group_of(p, queries, 0);
-    if (p->expanded || p->form == DNI_FORM_PRODUCT || p->form == DNI_FORM_COSINE)
+    if (dni_dense_of_products(p))
         p->lanes->products(points, groups, group_size(p), own->d, queries->n, measure);
     else
         p->lanes->distances(p->form, points, groups, group_size(p), own->d, queries->n, measure);

@@ -198,20 +198,27 @@ static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
     if (status != DN_OK)
         return status;
     own->kept = memory;
-    for (size_t k = 0; k < p->d; k++)
+    for (size_t k = 0; k < p->d && status == DN_OK; k++) {
         if (!is_zero(p, k))
             own->kept[kept++] = (uint32_t)k;
+        else
+            status = dn_run_stop(p->run, err); /* all the points were looked at */
+    }
+    if (status != DN_OK)
+        return status;
     if (p->d - kept < (p->d + LEAST_LESS - 1) / LEAST_LESS) {
         dn_run_free(p->run, own->kept);
         own->kept = NULL;
         return DN_OK;
     }
-    for (size_t b = 0; b < n_panels(p); b++)
+    for (size_t b = 0; b < n_panels(p) && status == DN_OK; b++) {
         for (size_t k = 0; k < kept; k++)
             memmove(own->panels + (b * kept + k) * DNI_PANEL, own->panels + (b * p->d + own->kept[k]) * DNI_PANEL,
                     DNI_PANEL * sizeof *own->panels);
+        status = dn_run_stop(p->run, err);
+    }
     own->d = kept;
-    return DN_OK;
+    return status;
 }
 
 /* ---- ready ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -231,8 +238,7 @@ static dn_status judge(dni_points *p, dn_error *err) {
     }
     p->expanded = p->expanded && most <= FAR;
     own->greatest = 2 * LEAST_SINGLE * 0x1p24;
-    const bool products = p->expanded || p->form == DNI_FORM_PRODUCT || p->form == DNI_FORM_COSINE;
-    dn_status status = products ? leave_out_zeroes(p, err) : DN_OK;
+    dn_status status = dni_dense_of_products(p) ? leave_out_zeroes(p, err) : DN_OK;
     return status == DN_OK && p->expanded && most < own->greatest ? make_singles(p, err) : status;
 }
 

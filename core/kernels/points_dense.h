@@ -21,6 +21,11 @@ static inline size_t dni_dense_lane(const struct dni_dense *dense, size_t i) {
     return i / DNI_PANEL * dense->d * DNI_PANEL + i % DNI_PANEL;
 }
 
+/* Whether values come from products of rows, which columns of zeroes have no part in. */
+static inline bool dni_dense_of_products(const dni_points *points) {
+    return points->expanded || points->form == DNI_FORM_PRODUCT || points->form == DNI_FORM_COSINE;
+}
+
 /* A row x, of all columns, centred and scaled or multiplied by the factor: in its place. */
 void dni_dense_map(const dni_points *points, double *x);
 

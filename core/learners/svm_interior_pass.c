@@ -3,7 +3,7 @@
  *   ω = 1/(z/α + s/r)                                    rows' weights in the normal equations
  *   Δα = ω (ρ − Δm),  ρ = (1 − m) + σμ (1/α − 1/r) − ΔαΔz/α − ΔαΔs/r       (the products are the prediction's)
  *   Δz = (σμ − ΔαΔz − z Δα)/α − z,   Δs = (σμ + ΔαΔs + s Δα)/r − s
- * where 1 − m − s + z = 0 all along, from the start on, because m moves as far as z and s do. */
+ * with U's share of σμ for each row: μ is the mean of the products, each in units of its U. 1 − m − s + z = 0 all along, from the start on, because m moves as far as z and s do. */
 #include "learners/svm_interior.h"
 #include "linalg/tile.h"
 

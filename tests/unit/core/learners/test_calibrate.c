@@ -178,6 +178,20 @@ static bool warns(const dn_report *report, const char *words) {
     return false;
 }
 
+/* Training with these parameters, which it takes, ends with a fault of `calibrate`. */
+static void assert_refused(struct csv *t, dn_params *p, dn_status code, const char *words) {
+    struct table *table = table_of(t);
+    dn_train_request request = table_request(t, table, p);
+    dn_run run = dn_run_default();
+    dn_train_result r;
+    dn_error err = {0};
+    assert_int_equal(dn_train(&request, &run, &r, &err), code);
+    assert_string_equal(err.field, "calibrate");
+    assert_non_null(strstr(err.message, words));
+    dn_params_free(p);
+    table_free(table);
+}
+
 static void what_is_told(void **state) {
     (void)state;
     struct csv *t = csv_clouds(300, 3, 3);
@@ -212,15 +226,7 @@ static void what_is_told(void **state) {
             assert_true(warns(&r.report, "the calibration has 3 folds, not 5"));
             dn_train_result_done(&r);
         } else {
-            struct table *table = table_of(&part);
-            dn_params *p = asked("least_squares", "platt", NULL);
-            dn_train_request request = table_request(&part, table, p);
-            dn_error err = {0};
-            assert_int_equal(dn_train(&request, &run, &r, &err), DN_ERR_DATA);
-            assert_string_equal(err.field, "calibrate");
-            assert_non_null(strstr(err.message, "has only 1 training row"));
-            dn_params_free(p);
-            table_free(table);
+            assert_refused(&part, asked("least_squares", "platt", NULL), DN_ERR_DATA, "has only 1 training row");
         }
         free(part.x);
         free(part.target);
@@ -228,14 +234,7 @@ static void what_is_told(void **state) {
     /* one discriminant fewer than classes */
     dn_params *p = asked("perceptron", "platt", "one_vs_rest_strict");
     OK(dn_params_set_word(p, "discriminants", "K-1", NULL));
-    struct table *table = table_of(t);
-    dn_train_request request = table_request(t, table, p);
-    dn_error err = {0};
-    assert_int_equal(dn_train(&request, &run, &r, &err), DN_ERR_ARGUMENT);
-    assert_string_equal(err.field, "calibrate");
-    assert_non_null(strstr(err.message, "one discriminant fewer than the 3 classes gives no probabilities"));
-    dn_params_free(p);
-    table_free(table);
+    assert_refused(t, p, DN_ERR_ARGUMENT, "one discriminant fewer than the 3 classes gives no probabilities");
     csv_free(t);
 }
 
