@@ -179,7 +179,7 @@ unit: $(UNIT_BIN) ## run the unit tests alone
 programs: all $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
 test: programs ## build and run the whole test suite
 	BUILD=$(BUILD) tests/suite
-lint: all ## format, include graph, exported symbols, file and function lengths, clang-tidy, shellcheck
+lint: all ## layout, format, include graph, exported symbols, file and function lengths, clang-tidy, shellcheck
 	BUILD=$(BUILD) tests/lint/run
 
 # The sanitizers replace _FORTIFY_SOURCE, whose wrappers would hide from them what they check.
