@@ -56,8 +56,7 @@ SERVER_CFLAGS = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_
 TEST_CFLAGS   = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_VERSION='"$(VERSION)"' -Icore/include -Icore -Iserver -Itests -I$(BUILD)/gen $(PKG_CFLAGS)
 
 # ---- sources -------------------------------------------------------------------------------------------------------------------
-CORE_SRC := $(sort $(wildcard core/*/*.c))
-CORE_SRC := $(filter-out core/examples/%,$(CORE_SRC))
+CORE_SRC := $(sort $(filter-out core/examples/%,$(wildcard core/*/*.c core/*/*/*.c core/*/*/*/*.c)))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/obj/%.o)
 # one archive a module of the server, so that a unit test links what its module may use and nothing else
 MODULES  := base http auth store wire jobs serving api
@@ -130,8 +129,8 @@ $(BUILD)/obj/tests/%.o: tests/%.c
 	$(CC) $(TEST_CFLAGS) -c -o $@ $<
 TEST_LINK = $(CC) $(CFLAGS) $(EXTRA) $(LDHARDEN) -o $@ $^
 
-# unit: tests/unit/<module>/test_x.c links its module and what that may use; the core's are in tests/unit/core/<folder>/
-UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c tests/unit/core/*/test_*.c))
+# unit: tests/unit/<module>/test_x.c links its module and what that may use; the core's mirror its folders in tests/unit/core/
+UNIT_SRC := $(sort $(wildcard $(addprefix tests/unit/,*/test_*.c core/*/test_*.c core/*/*/test_*.c core/*/*/*/test_*.c)))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 define UNIT_template
 $(BUILD)/unit/$(1)/%: $(BUILD)/obj/tests/unit/$(1)/%.o \

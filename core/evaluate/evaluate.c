@@ -1,8 +1,8 @@
 /* A model against a labelled table: target, weights and inputs by name. */
 #include "evaluate/judge.h"
-#include "learners/target.h"
-#include "learners/weights.h"
-#include "predict/model.h"
+#include "machine/model_impl.h"
+#include "task/target.h"
+#include "task/weights.h"
 
 #include <math.h>
 #include <string.h>

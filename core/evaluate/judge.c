@@ -1,11 +1,11 @@
 /* Scores of rows, tile by tile, into metrics. */
 #include "evaluate/judge.h"
-#include "data/tasks.h"
+#include "base/tasks.h"
 #include "linalg/tile.h"
-#include "predict/calibration.h"
-#include "predict/kernel_scores.h"
-#include "predict/machine.h"
-#include "predict/model.h"
+#include "machine/calibration.h"
+#include "machine/kernel_scores.h"
+#include "machine/machine_impl.h"
+#include "machine/model_impl.h"
 
 #include <math.h>
 #include <stdio.h>

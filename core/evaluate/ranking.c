@@ -6,7 +6,7 @@
  *
  * Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27, 2006, algorithms 1 and 2. */
 #include "evaluate/ranking.h"
-#include "data/run_memory.h"
+#include "base/run_memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Values of many pairs of points: a matrix of them, and sums over them; both in tiles of rows. */
-#include "data/tasks.h"
+#include "base/tasks.h"
 #include "kernels/layout.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Kernels of inner products and of distances. */
-#include "kernels/kernel.h"
+#include "kernels/kernel_impl.h"
 
 #include <float.h>
 #include <math.h>

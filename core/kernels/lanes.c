@@ -1,7 +1,7 @@
 /* The makes of the innermost loops: plain, AVX2, AVX-512. Compiled with -O3 -ffp-contract=fast (Makefile): loops over the lanes become vectors, and x·y + z one rounding wherever the processor can,
  * in every function of a make alike. */
 #include "kernels/lanes.h"
-#include "linalg/cpu.h"
+#include "base/cpu.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef DNI_KERNELS_LANES_H
 #define DNI_KERNELS_LANES_H
 
-#include "kernels/kernel.h"
+#include "kernels/kernel_impl.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

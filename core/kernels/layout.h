@@ -2,7 +2,7 @@
 #ifndef DNI_KERNELS_LAYOUT_H
 #define DNI_KERNELS_LAYOUT_H
 
-#include "kernels/kernel.h"
+#include "kernels/kernel_impl.h"
 #include "kernels/lanes.h"
 #include "kernels/pairs.h"
 #include "kernels/points.h"

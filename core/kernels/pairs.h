@@ -2,7 +2,7 @@
 #ifndef DNI_KERNELS_PAIRS_H
 #define DNI_KERNELS_PAIRS_H
 
-#include "kernels/kernel.h"
+#include "kernels/kernel_impl.h"
 #include <discern/matrix.h>
 
 /* A view of one row. */

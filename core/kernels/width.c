@@ -1,7 +1,7 @@
 /* The median distance of a sample of the rows, in which a row of weight v counts as v rows that are the same: it is in v times as many pairs, and v (v − 1)/2 pairs of its own have distance 0. */
 #include "kernels/width.h"
+#include "base/random.h"
 #include "kernels/points.h"
-#include "optimize/random.h"
 
 #include <math.h>
 #include <stdlib.h>

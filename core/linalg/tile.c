@@ -1,6 +1,6 @@
 /* Scores, gradients and Gram matrices of a tile: BLAS for dense rows, plain loops over the entries for sparse ones. */
 #include "linalg/tile.h"
-#include "linalg/prefetch.h"
+#include "base/prefetch.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 

@@ -7,9 +7,9 @@
  * too (Bottou, Curtis and Nocedal, SIAM Review 60, 2018, section 4.2). Steps of different variables have nothing to do with each other: ranges of them are tasks. O(n) a batch beside its gradient; no
  * allocation in the loop. */
 #include "optimize/adam.h"
-#include "data/tasks.h"
+#include "base/random.h"
+#include "base/tasks.h"
 #include "linalg/vector.h"
-#include "optimize/random.h"
 
 #include <assert.h>
 #include <math.h>

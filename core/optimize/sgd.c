@@ -15,9 +15,9 @@
  *
  * Over sparse rows a batch looks at the weights of its rows' entries alone (lazy.h): O(entries) a pass, and O(n) for its beginning and its end. */
 #include "optimize/sgd.h"
+#include "base/random.h"
 #include "linalg/vector.h"
 #include "optimize/l1.h"
-#include "optimize/random.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 
 #include "unit/core/support.h"
 
+#include "base/random.h"
 #include "kernels/points.h"
-#include "optimize/random.h"
 
 enum { PLAIN_COLS = 40, PLAIN_KERNELS = 14 };
 

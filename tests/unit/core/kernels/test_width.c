@@ -1,7 +1,7 @@
 /* The width for `auto`, and whether kernels are positive semidefinite. */
 #include "unit/core/kernels/plain.h"
 
-#include "kernels/definite.h"
+#include "kernels/kernel_definite.h"
 #include "kernels/width.h"
 
 static int ascending(const void *a, const void *b) {

@@ -1,6 +1,6 @@
 /* Adam against the formulas by plain loops, and on sums of squares that must meet their minimum. */
+#include "base/random.h"
 #include "optimize/adam.h"
-#include "optimize/random.h"
 #include "unit/core/support.h"
 
 enum { N = 3, ROWS = 7 };

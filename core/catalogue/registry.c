@@ -1,0 +1,27 @@
+/* The catalogue, in the order in which it is shown. */
+#include "catalogue/registry.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const dn_algorithm *const algorithms[] = {
+    &dni_algorithm_logistic,   &dni_algorithm_least_squares, &dni_algorithm_fisher,
+    &dni_algorithm_perceptron, &dni_algorithm_gaussian,      &dni_algorithm_naive_bayes,
+    &dni_algorithm_svm,        &dni_algorithm_one_class_svm, &dni_algorithm_mlp,
+};
+
+size_t dn_algorithm_count(void) {
+    return sizeof algorithms / sizeof algorithms[0];
+}
+
+const dn_algorithm *dn_algorithm_at(size_t i) {
+    assert(i < dn_algorithm_count());
+    return algorithms[i];
+}
+
+const dn_algorithm *dn_algorithm_find(const char *id) {
+    for (size_t i = 0; i < dn_algorithm_count(); i++)
+        if (strcmp(algorithms[i]->id, id) == 0)
+            return algorithms[i];
+    return NULL;
+}

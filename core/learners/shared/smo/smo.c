@@ -1,0 +1,360 @@
+/* The loop of sequential minimal optimisation: pairs, shrinking, and the gradient computed anew in double before it may end. */
+#include "learners/shared/smo/smo.h"
+#include "learners/shared/smo/smo_passes.h"
+
+#include <math.h>
+
+#define SAFE 0.97             /* of what is aimed at with values in single precision, lest the last look, in double, finds a little more */
+#define LEAST_CURVATURE 1e-12 /* of a pair; kernels that are not positive semidefinite have less than none */
+enum {
+    PERIOD = 1000,      /* steps between looks at what can be left out, and reports */
+    ROUNDS = 20,        /* most times that the gradient is computed anew */
+    INEXACT = 3,        /* … with kernel values in single precision */
+    FINE_ROUNDS = 200,  /* steps for each variable, at most, towards a finer solution than is asked for */
+    POLL_WORK = 1 << 22 /* variables looked at between two looks at the stop */
+};
+
+struct state {
+    dni_smo *p;
+    dni_smo_rows *rows;
+    const dn_run *run;
+    const dni_smo_listener *listener;
+    uint32_t *active; /* [n_active] variables */
+    size_t n_active;
+    size_t group_end[DNI_SMO_MAX_GROUPS];          /* among the active ones */
+    dni_smo_extremes extremes[DNI_SMO_MAX_GROUPS]; /* of each group */
+    double *up, *low;                              /* [n_active] */
+    double *self;                                  /* [n_active] K_kk */
+    double *a;                                     /* [n] t α, for sums */
+    double aim;                                    /* the violation that is aimed at */
+    double limit;                                  /* steps */
+    size_t left;                                   /* steps until the next look at what can be left out */
+    size_t polled;                                 /* variables looked at since the last look at the stop */
+    bool shrunk_late;                              /* everything was brought back once near the end */
+};
+
+double dni_smo_thousands(size_t n_rows) {
+    return fmax(10000, ceil((double)n_rows / 10));
+}
+
+double dni_smo_memory(size_t n) {
+    return (double)n * (4 * sizeof(double) + sizeof(uint32_t));
+}
+
+/* ---- one variable ------------------------------------------------------------------------------------------------------------------------- */
+static bool may_rise(const dni_smo *p, size_t i) {
+    return p->t[i] > 0 ? p->alpha[i] < p->upper[i] : p->alpha[i] > 0;
+}
+
+static bool may_fall(const dni_smo *p, size_t i) {
+    return p->t[i] > 0 ? p->alpha[i] > 0 : p->alpha[i] < p->upper[i];
+}
+
+/* How far a_i may rise, and fall. */
+static double room_up(const dni_smo *p, size_t i) {
+    return p->t[i] > 0 ? p->upper[i] - p->alpha[i] : p->alpha[i];
+}
+
+static double room_down(const dni_smo *p, size_t i) {
+    return p->t[i] > 0 ? p->alpha[i] : p->upper[i] - p->alpha[i];
+}
+
+static double gradient_at(const struct state *s, size_t k) {
+    return isfinite(s->up[k]) ? s->up[k] : s->low[k];
+}
+
+static void place_gradient(struct state *s, size_t k, double g) {
+    const size_t i = s->active[k];
+    s->up[k] = may_rise(s->p, i) ? g : -(double)INFINITY;
+    s->low[k] = may_fall(s->p, i) ? g : (double)INFINITY;
+}
+
+/* a_i += step, exactly to the bound where it is one. */
+static void move(struct state *s, size_t k, double step, bool to_bound) {
+    dni_smo *p = s->p;
+    const size_t i = s->active[k];
+    const double g = gradient_at(s, k);
+    const bool grows = (step > 0) == (p->t[i] > 0);
+    p->alpha[i] += p->t[i] > 0 ? step : -step;
+    if (to_bound)
+        p->alpha[i] = grows ? p->upper[i] : 0;
+    if (p->alpha[i] < 0)
+        p->alpha[i] = 0;
+    if (p->alpha[i] > p->upper[i])
+        p->alpha[i] = p->upper[i];
+    place_gradient(s, k, g);
+}
+
+/* ---- extremes ----------------------------------------------------------------------------------------------------------------------------- */
+static size_t group_begin(const struct state *s, size_t group) {
+    return group == 0 ? 0 : s->group_end[group - 1];
+}
+
+static size_t n_ranges(const struct state *s) {
+    return s->p->n_groups == 0 ? 1 : s->p->n_groups;
+}
+
+/* up and low −= step (row_i − row_j), and the extremes of all groups. */
+static void update(struct state *s, const double *row_i, const double *row_j, double step) {
+    for (size_t group = 0; group < n_ranges(s); group++)
+        s->extremes[group] = dni_smo_update(s->up, s->low, row_i, row_j, step, group_begin(s, group), s->group_end[group]);
+}
+
+/* The greatest violation and the group that has it. Without a constraint each variable's gradient is its own. */
+static double violation_of(const struct state *s, size_t *out_group) {
+    double worst = 0;
+    *out_group = 0;
+    for (size_t group = 0; group < n_ranges(s); group++) {
+        const dni_smo_extremes *e = &s->extremes[group];
+        double here = s->p->n_groups == 0 ? fmax(e->up, -e->low) : e->up - e->low;
+        if (here > worst) {
+            worst = here;
+            *out_group = group;
+        }
+    }
+    return s->p->relative ? worst * s->p->unit / fmax(2 * s->p->objective, fmax(s->p->least, 1e-300)) : worst;
+}
+
+static bool vanished(const struct state *s) {
+    return s->p->relative && s->p->objective <= s->p->vanishes;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------------------------------------------------- */
+/* Moves a_i up and a_j down along the best step that the box allows. */
+static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_error *err) {
+    dni_smo *p = s->p;
+    const size_t ki = s->extremes[group].up_at, i = s->active[ki];
+    const double *row_i, *row_j;
+    dn_status status = dni_smo_rows_get(s->rows, i, &row_i, err);
+    if (status != DN_OK)
+        return status;
+    const double g_i = s->up[ki];
+    const size_t kj =
+        dni_smo_partner(s->low, s->self, row_i, g_i, s->self[ki], LEAST_CURVATURE, group_begin(s, group), s->group_end[group]);
+    *out_moved = kj != SIZE_MAX;
+    if (kj == SIZE_MAX)
+        return DN_OK;
+    const size_t j = s->active[kj];
+    status = dni_smo_rows_get(s->rows, j, &row_j, err);
+    if (status != DN_OK)
+        return status;
+    const double b = g_i - s->low[kj], curvature = fmax(s->self[ki] + s->self[kj] - 2 * row_i[kj], LEAST_CURVATURE);
+    const double most_i = room_up(p, i), most_j = room_down(p, j), free = b / curvature, step = fmin(free, fmin(most_i, most_j));
+    if (!isfinite(step))
+        return dn_error_set(err, DN_ERR_NUMERIC, "after %.0f steps the kernel's values left the finite numbers", p->iterations);
+    p->objective -= step * (b - 0.5 * step * curvature);
+    move(s, ki, step, step == most_i); /* before the update: it looks for extremes among those that may move on */
+    move(s, kj, -step, step == most_j);
+    update(s, row_i, row_j, step);
+    *out_moved = step > 0;
+    return DN_OK;
+}
+
+/* Without a constraint: one variable to its own minimum. */
+static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
+    dni_smo *p = s->p;
+    const size_t k = dni_smo_single(s->up, s->low, s->self, LEAST_CURVATURE, s->n_active);
+    const double *row;
+    *out_moved = k != SIZE_MAX;
+    if (k == SIZE_MAX)
+        return DN_OK;
+    const size_t i = s->active[k];
+    dn_status status = dni_smo_rows_get(s->rows, i, &row, err);
+    if (status != DN_OK)
+        return status;
+    const double g = gradient_at(s, k), curvature = fmax(s->self[k], LEAST_CURVATURE), free = g / curvature;
+    const double most = free > 0 ? room_up(p, i) : room_down(p, i), length = fmin(fabs(free), most), step = free > 0 ? length : -length;
+    if (!isfinite(step))
+        return dn_error_set(err, DN_ERR_NUMERIC, "after %.0f steps the kernel's values left the finite numbers", p->iterations);
+    p->objective -= step * (g - 0.5 * step * curvature);
+    move(s, k, step, length == most);
+    update(s, row, NULL, step);
+    *out_moved = length > 0;
+    return DN_OK;
+}
+
+/* ---- which variables take part ------------------------------------------------------------------------------------------------------------ */
+/* At a bound, with a gradient that keeps it there whatever the others do until the end, as far as one can tell. */
+static bool is_settled(const struct state *s, size_t k, size_t group) {
+    const dni_smo_extremes *e = &s->extremes[group];
+    const bool rises = isfinite(s->up[k]), falls = isfinite(s->low[k]);
+    if (rises && falls)
+        return false;
+    if (s->p->n_groups == 0) {
+        const double violation = fmax(e->up, -e->low);
+        return rises ? s->up[k] < -violation : s->low[k] > violation;
+    }
+    return rises ? s->up[k] < e->low : s->low[k] > e->up;
+}
+
+/* Leaves out what is settled, when that is much. */
+static dn_status shrink(struct state *s, dn_error *err) {
+    size_t kept = 0, ends[DNI_SMO_MAX_GROUPS] = {0}, before = s->n_active;
+    size_t settled = 0;
+    for (size_t group = 0, k = 0; group < n_ranges(s); group++)
+        for (; k < s->group_end[group]; k++)
+            settled += is_settled(s, k, group);
+    if (settled * 20 < before || settled == before)
+        return DN_OK;
+    for (size_t group = 0, k = 0; group < n_ranges(s); group++) {
+        for (; k < s->group_end[group]; k++) {
+            if (is_settled(s, k, group))
+                continue;
+            s->active[kept] = s->active[k];
+            s->up[kept] = s->up[k];
+            s->low[kept] = s->low[k];
+            s->self[kept++] = s->self[k];
+        }
+        ends[group] = kept;
+    }
+    for (size_t group = 0; group < n_ranges(s); group++)
+        s->group_end[group] = ends[group];
+    s->n_active = kept;
+    update(s, s->self, s->self, 0);
+    return dni_smo_rows_activate(s->rows, s->active, kept, err);
+}
+
+/* All variables with their gradient, from the kernel in double or from what is at hand. */
+static dn_status look_at_all(struct state *s, bool exact, dn_error *err) {
+    dni_smo *p = s->p;
+    double objective = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        s->active[i] = (uint32_t)i;
+        s->a[i] = p->t[i] * p->alpha[i];
+    }
+    if (s->n_active < p->n) {
+        dn_status status = dni_smo_rows_activate(s->rows, s->active, p->n, err);
+        if (status != DN_OK)
+            return status;
+    }
+    s->n_active = p->n;
+    for (size_t group = 0; group < n_ranges(s); group++)
+        s->group_end[group] = p->n_groups == 0 ? p->n : p->group_end[group];
+    dn_status status = dni_smo_rows_sums(s->rows, s->a, exact, s->run, p->g, err);
+    if (status != DN_OK)
+        return status;
+    for (size_t k = 0; k < p->n; k++) {
+        p->g[k] = p->linear[k] - p->g[k];
+        objective -= 0.5 * s->a[k] * (p->g[k] + p->linear[k]);
+        s->self[k] = dni_smo_rows_self(s->rows, k);
+        place_gradient(s, k, p->g[k]);
+    }
+    p->objective = objective;
+    if (!isfinite(objective))
+        return dn_error_set(err, DN_ERR_NUMERIC, "after %.0f steps the kernel's values left the finite numbers", p->iterations);
+    update(s, s->self, s->self, 0);
+    return DN_OK;
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------------------------------------------------- */
+static dn_status poll(struct state *s, dn_error *err) {
+    s->polled += s->n_active;
+    if (s->polled < POLL_WORK)
+        return DN_OK;
+    s->polled = 0;
+    return dn_run_stop(s->run, err);
+}
+
+/* Every so often: a report, and what is settled is left out; near the end once everything is looked at again. */
+static dn_status look_around(struct state *s, double violation, dn_error *err) {
+    s->left = s->p->n < PERIOD ? s->p->n : PERIOD;
+    if (s->listener != NULL)
+        s->listener->report(s->listener->ctx, s->p->iterations, violation, s->p->objective);
+    if (!s->shrunk_late && violation <= 10 * s->aim && s->n_active < s->p->n) {
+        s->shrunk_late = true;
+        dn_status status = look_at_all(s, false, err);
+        if (status != DN_OK)
+            return status;
+    }
+    return shrink(s, err);
+}
+
+/* Steps until the active variables are within the aim, nothing moves any more, or the steps are used up. */
+static dn_status descend(struct state *s, dn_error *err) {
+    for (;;) {
+        size_t group;
+        const double violation = violation_of(s, &group);
+        if (violation <= s->aim || s->p->iterations >= s->limit || vanished(s))
+            return DN_OK;
+        dn_status status = poll(s, err);
+        if (status == DN_OK && s->left-- == 0) { /* the active variables may be others afterwards */
+            status = look_around(s, violation, err);
+            if (status != DN_OK)
+                return status;
+            continue;
+        }
+        bool moved = false;
+        if (status == DN_OK)
+            status = s->p->n_groups == 0 ? step_single(s, &moved, err) : step_pair(s, group, &moved, err);
+        if (status != DN_OK || !moved)
+            return status;
+        s->p->iterations++;
+    }
+}
+
+/* Until all variables are within the aim by the kernel in double. */
+static dn_status reach(struct state *s, double aim, double limit, dn_error *err) {
+    size_t group;
+    s->aim = dni_smo_rows_exact(s->rows) ? aim : SAFE * aim;
+    s->limit = limit;
+    s->shrunk_late = false;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        dn_status status = DN_OK;
+        s->p->violation = violation_of(s, &group);
+        if (s->p->violation <= aim || s->p->iterations >= limit || vanished(s))
+            return DN_OK;
+        if (round == INEXACT && !dni_smo_rows_exact(s->rows))
+            status = dni_smo_rows_make_exact(s->rows, err);
+        s->left = s->p->n < PERIOD ? s->p->n : PERIOD;
+        const double before = s->p->iterations;
+        if (status == DN_OK)
+            status = descend(s, err);
+        if (status == DN_OK)
+            status = look_at_all(s, true, err);
+        if (status != DN_OK)
+            return status;
+        if (s->p->iterations == before)
+            break;
+    }
+    s->p->violation = violation_of(s, &group);
+    return DN_OK;
+}
+
+static dn_status get_memory(struct state *s, dn_error *err) {
+    const size_t n = s->p->n;
+    void *doubles = NULL, *list = NULL;
+    dn_status status = dn_run_alloc(s->run, 4 * n + 1, sizeof(double), "the gradient of the dual", &doubles, err);
+    if (status != DN_OK)
+        return status;
+    s->up = doubles;
+    s->low = s->up + n;
+    s->self = s->low + n;
+    s->a = s->self + n;
+    status = dn_run_alloc(s->run, n + 1, sizeof(uint32_t), "the active variables of the dual", &list, err);
+    s->active = list;
+    return status;
+}
+
+/* More than the way to the tolerance took, but not for long: where that way was long, the rest would be as well. */
+static double fine_steps(const dni_smo *p) {
+    const double n = (double)p->n;
+    return 20 * n + fmin(3 * p->iterations, FINE_ROUNDS * n);
+}
+
+dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const dni_smo_listener *listener, dn_error *err) {
+    struct state s = {.p = p, .rows = rows, .run = run, .listener = listener, .n_active = p->n};
+    p->iterations = 0;
+    dn_status status = get_memory(&s, err);
+    if (status == DN_OK)
+        status = look_at_all(&s, true, err);
+    if (status == DN_OK)
+        status = reach(&s, p->tolerance, p->max_iterations, err);
+    if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows))
+        status = reach(&s, p->fine, fmin(p->max_iterations, p->iterations + fine_steps(p)), err);
+    p->converged = status == DN_OK && p->violation <= p->tolerance && !vanished(&s);
+    if (status == DN_OK && listener != NULL)
+        listener->report(listener->ctx, p->iterations, p->violation, p->objective);
+    dn_run_free(run, s.up);
+    dn_run_free(run, s.active);
+    return status;
+}

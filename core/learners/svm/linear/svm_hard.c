@@ -1,0 +1,377 @@
+/* The hard margin: the nearest points of the two classes' convex hulls.
+ *
+ *   free intercept:  min ‖p‖, p = Σ β_i t_i x_i, β >= 0, of each class Σ β = 1;  w = 2p/‖p‖², the boundary halfway
+ *   penalised, none: the point of the convex hull of t_i [x_i, 1], t_i x_i that is nearest to the origin;  w = p/‖p‖²
+ * It exists for any data. Its length is an upper bound of the distance, and the least projections of the rows on p give a lower one: the classes are separated when that is positive, and the
+ * two together are the duality gap. Rows farthest beyond the plane through p enter the working set, those whose share would become
+ * negative leave.
+ *
+ * Wolfe, Mathematical Programming 11, 1976; Bennett and Bredensteiner, Duality and geometry in SVM classifiers, ICML 2000. A pass over the rows a step. */
+#include "learners/svm/linear/svm_corral.h"
+#include "learners/svm/linear/svm_linear.h"
+#include "linalg/step.h"
+#include "linalg/vector.h"
+
+#include <string.h>
+
+enum { STEPS_PER_ITERATION = 50 };
+#define TOUCHING 1e-9 /* times max ‖x‖: hulls at this distance or less are not separated */
+#define ROUNDING 1e-14
+
+struct hard {
+    dni_svm_linear *svm;
+    dni_corral corral;
+    bool two;       /* two hulls: a free intercept */
+    double *p;      /* [width] the point; its last number is the feature that is always 1, or 0 */
+    double *z;      /* [width] a point that joins */
+    double *shift;  /* [width] the columns' means for two hulls, which do not change; else 0 */
+    double *share;  /* [capacity + 1] */
+    double *slope;  /* [capacity + 1] */
+    double largest; /* max ‖x‖ */
+    size_t *batch;  /* [capacity] rows that are to join */
+    size_t n_batch;
+    double least[2]; /* of each group the least t (x − shift)ᵀp over all rows */
+    size_t at[2];    /* where */
+    double length;   /* ‖p‖ */
+    dni_pace pace;
+};
+
+static size_t capacity_of(size_t n_rows, size_t n_features) {
+    return n_rows < n_features + 2 ? n_rows : n_features + 2;
+}
+
+double dni_svm_hard_memory(size_t n_rows, size_t n_features) {
+    const size_t capacity = capacity_of(n_rows, n_features);
+    return dni_corral_memory(capacity) + 8 * (3 * ((double)n_features + 1) + 2 * ((double)capacity + 1)) +
+           (double)sizeof(size_t) * (double)capacity;
+}
+
+static unsigned group_of(const struct hard *h, size_t i) {
+    return h->two && h->svm->sign[i] > 0;
+}
+
+static bool has_one(const struct hard *h) {
+    return h->svm->options->intercept == DNI_SVM_PENALISED;
+}
+
+/* a_i · v with the point a_i = t (x − shift), [1 behind when penalised]. Dense rows are shifted before they are multiplied. */
+static double point_dot(const struct hard *h, size_t i, const double *v, double shift_dot) {
+    const dni_svm_linear *svm = h->svm;
+    const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
+    double sum = 0;
+    if (h->two && x->kind == DN_DENSE) {
+        const double *row = x->values + i % DN_BLOCK_ROWS * x->stride;
+        for (size_t j = 0; j < svm->d; j++)
+            sum += (row[j] - h->shift[j]) * v[j];
+    } else {
+        sum = dni_svm_row_dot(svm, i, v) - shift_dot + (has_one(h) ? v[svm->d] : 0);
+    }
+    return svm->sign[i] * sum;
+}
+
+/* v ← v + s a_i */
+static void point_add(const struct hard *h, size_t i, double s, double *v) {
+    const dni_svm_linear *svm = h->svm;
+    const double t = svm->sign[i];
+    dni_svm_row_add(svm, i, s * t, v);
+    if (h->two)
+        dni_axpy(-s * t, h->shift, v, svm->d);
+    if (has_one(h))
+        v[svm->d] += s * t;
+}
+
+static double shift_dot(const struct hard *h, const double *v) {
+    return h->two ? dni_dot(h->shift, v, h->svm->d) : 0;
+}
+
+/* p ← Σ share · point over the working set. */
+static dn_status locate(struct hard *h, const double *share, dn_error *err) {
+    dn_status status = DN_OK;
+    memset(h->p, 0, h->svm->width * sizeof *h->p);
+    for (size_t k = 0; k < h->corral.n && status == DN_OK; k++) {
+        point_add(h, h->corral.index[k], share[k], h->p);
+        status = dni_pace_poll(&h->pace, 4 * (double)h->svm->width, err);
+    }
+    for (size_t j = 0; j < h->svm->d; j++)
+        if (h->two && h->svm->moments.deviation[j] == 0)
+            h->p[j] = 0;
+    return status;
+}
+
+/* The least projections on `direction` of the rows of each group, and which rows they are. */
+static dn_status project(struct hard *h, const double *direction, dn_error *err) {
+    dni_svm_linear *svm = h->svm;
+    double *v = svm->table;
+    memcpy(v, direction, svm->d * sizeof *v);
+    v[svm->d] = has_one(h) ? direction[svm->d] : -shift_dot(h, direction);
+    dn_status status = dni_svm_scores(svm, v, svm->score, err);
+    h->least[0] = h->least[1] = (double)INFINITY;
+    for (size_t i = 0; status == DN_OK && i < svm->n; i++) {
+        const double value = svm->sign[i] * svm->score[i];
+        const unsigned g = group_of(h, i);
+        if (svm->upper[i] > 0 && value < h->least[g]) {
+            h->least[g] = value;
+            h->at[g] = i;
+        }
+    }
+    return status;
+}
+
+static dn_status join(struct hard *h, size_t i, double beta, bool *out_joined, dn_error *err) {
+    dn_status status = DN_OK;
+    memset(h->z, 0, h->svm->width * sizeof *h->z);
+    point_add(h, i, 1, h->z);
+    const double along = shift_dot(h, h->z);
+    for (size_t k = 0; k < h->corral.n && status == DN_OK; k++) {
+        h->slope[k] = point_dot(h, h->corral.index[k], h->z, along);
+        status = dni_pace_poll(&h->pace, 4 * (double)dni_svm_row_entries(h->svm, h->corral.index[k]) + (double)k, err);
+    }
+    if (status == DN_OK)
+        *out_joined = dni_corral_join(&h->corral, i, group_of(h, i), h->slope, dni_dot(h->z, h->z, h->svm->width), beta);
+    return status;
+}
+
+/* ---- setting up ---------------------------------------------------------------------------------------------------------------------------- */
+static void measure(struct hard *h) {
+    const dni_svm_linear *svm = h->svm;
+    for (size_t i = 0; i < svm->n; i++) {
+        const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
+        const size_t t = i % DN_BLOCK_ROWS;
+        const double *v = x->values + (x->kind == DN_DENSE ? t * x->stride : x->row_start[t]);
+        if (svm->upper[i] > 0)
+            h->largest = fmax(h->largest, dni_norm(v, dni_svm_row_entries(svm, i)));
+    }
+}
+
+static dn_status set_up(struct hard *h, void **out_memory, void **out_batch, dn_error *err) {
+    dni_svm_linear *svm = h->svm;
+    const size_t capacity = capacity_of(svm->n_rows, svm->d), width = svm->width;
+    double spread = 0;
+    dn_status status = dn_run_alloc(svm->run, 3 * width + 2 * (capacity + 1), sizeof(double), "the nearest points", out_memory, err);
+    if (status == DN_OK)
+        status = dn_run_alloc(svm->run, capacity, sizeof *h->batch, "the rows of a step", out_batch, err);
+    if (status != DN_OK)
+        return status;
+    h->batch = *out_batch;
+    h->p = *out_memory;
+    h->z = h->p + width;
+    h->shift = h->z + width;
+    h->share = h->shift + width;
+    h->slope = h->share + capacity + 1;
+    if (h->two)
+        memcpy(h->shift, svm->moments.mean, svm->d * sizeof *h->shift);
+    for (size_t j = 0; j < svm->d; j++) {
+        const double m = svm->moments.mean[j], s = svm->moments.deviation[j];
+        spread += s * s + (h->two ? 0 : m * m);
+    }
+    measure(h);
+    return dni_corral_init(&h->corral, capacity, h->two ? 2 : 1, spread > 0 ? spread : 1, svm->run, err);
+}
+
+/* The rows that are foremost in the direction between the means. */
+static dn_status start(struct hard *h, dn_error *err) {
+    dni_svm_linear *svm = h->svm;
+    bool joined = true;
+    for (size_t i = 0; i < svm->n; i++)
+        svm->alpha[i] = 1 / svm->weight[svm->sign[i] > 0] * (svm->upper[i] > 0);
+    dn_status status = dni_svm_combine(svm, svm->alpha, h->z, err);
+    if (status == DN_OK)
+        status = project(h, h->z, err);
+    for (size_t g = 0; g < (h->two ? 2 : 1) && status == DN_OK && joined; g++)
+        status = join(h, h->at[g], 1, &joined, err);
+    if (status == DN_OK)
+        status = locate(h, h->corral.beta, err);
+    return status;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------------------------------- */
+/* share ← the shares of the affine hull's nearest point, once corrected by what they leave. */
+static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
+    static const double ones[DNI_CORRAL_GROUPS] = {1, 1};
+    double left[DNI_CORRAL_GROUPS] = {1, 1};
+    dni_corral *c = &h->corral;
+    *out_ok = dni_corral_minimise(c, NULL, ones, h->share);
+    for (size_t k = 0; k < c->n && *out_ok; k++)
+        if (!(h->share[k] > 0))
+            return DN_OK; /* not to be the answer */
+    dn_status status = *out_ok ? locate(h, h->share, err) : DN_OK;
+    if (status != DN_OK || !*out_ok)
+        return status;
+    const double along = shift_dot(h, h->p);
+    for (size_t k = 0; k < c->n && status == DN_OK; k++) {
+        h->slope[k] = point_dot(h, c->index[k], h->p, along);
+        left[c->group[k]] -= h->share[k];
+        status = dni_pace_poll(&h->pace, 4 * (double)h->svm->width, err);
+    }
+    if (status == DN_OK && dni_corral_minimise(c, h->slope, left, h->slope))
+        dni_axpy(1, h->slope, h->share, c->n);
+    return status;
+}
+
+/* The working set's shares go towards `share` until one would become negative; that one leaves, and all that have nothing and would become so. true: all the way. */
+static bool advance(struct hard *h) {
+    dni_corral *c = &h->corral;
+    double step = 1;
+    size_t first = c->n;
+    for (size_t k = 0; k < c->n; k++) {
+        const double b = c->beta[k], s = h->share[k];
+        if (!(s > 0) && (b > 0 ? b / (b - s) : 0) <= step) {
+            step = b > 0 ? b / (b - s) : 0;
+            first = k;
+        }
+    }
+    for (size_t k = 0; k < c->n; k++)
+        c->beta[k] = k == first ? 0 : c->beta[k] + step * (h->share[k] - c->beta[k]);
+    if (first == c->n)
+        return true;
+    for (size_t k = c->n; k-- > 0;)
+        if (!(c->beta[k] > 0) && !(h->share[k] > 0))
+            dni_corral_leave(c, k);
+    return false;
+}
+
+/* The rows of the batch join, and the working set becomes one whose nearest point has positive shares. *out_ok false: arithmetic allows no more. */
+static dn_status step(struct hard *h, bool *out_ok, dn_error *err) {
+    dn_status status = DN_OK;
+    size_t n_joined = 0;
+    for (size_t i = 0; i < h->n_batch && status == DN_OK; i++) {
+        bool joined = true;
+        for (size_t k = 0; k < h->corral.n; k++)
+            joined = joined && h->corral.index[k] != h->batch[i];
+        if (joined)
+            status = join(h, h->batch[i], 0, &joined, err);
+        n_joined += joined;
+    }
+    *out_ok = n_joined > 0;
+    for (bool arrived = false; status == DN_OK && *out_ok && !arrived;) {
+        status = nearest(h, out_ok, err);
+        if (status == DN_OK && *out_ok)
+            arrived = advance(h);
+        if (status == DN_OK)
+            status = dni_pace_poll(&h->pace, 4 * (double)h->corral.n * (double)h->corral.n, err);
+    }
+    if (status == DN_OK)
+        status = locate(h, h->corral.beta, err);
+    if (status == DN_OK && !(dni_norm(h->p, h->svm->width) < h->length)) /* exactly it would be nearer now */
+        *out_ok = false;
+    return status;
+}
+
+/* The distance that the projections prove. */
+static double proven(const struct hard *h) {
+    return (h->least[0] + (h->two ? h->least[1] : 0)) / h->length;
+}
+
+/* The batch: the row farthest beyond the plane through its group's nearest point, and, of a working set that has grown large, others that are at least half as far; none by no more than rounding. */
+static void find_rows(struct hard *h, size_t most) {
+    const dni_svm_linear *svm = h->svm;
+    const double along = shift_dot(h, h->p);
+    double worst = ROUNDING * h->length * fmax(h->length, h->largest), own[2] = {0, 0};
+    h->n_batch = 0;
+    for (size_t k = 0; k < h->corral.n; k++)
+        own[h->corral.group[k]] += h->corral.beta[k] * point_dot(h, h->corral.index[k], h->p, along);
+    for (size_t g = 0; g < (h->two ? 2 : 1); g++)
+        if (own[g] - h->least[g] > worst) {
+            worst = own[g] - h->least[g];
+            h->batch[0] = h->at[g];
+            h->n_batch = 1;
+        }
+    if (h->n_batch == 0 || most == 1)
+        return;
+    for (size_t i = 0; i < svm->n && h->n_batch < most; i++)
+        if (svm->upper[i] > 0 && i != h->batch[0] && own[group_of(h, i)] - svm->sign[i] * svm->score[i] > worst / 2)
+            h->batch[h->n_batch++] = i;
+}
+
+static double gap_of(const struct hard *h) {
+    const double ratio = proven(h) / h->length;
+    return ratio > 0 ? 1 - ratio * ratio : (double)INFINITY;
+}
+
+static dn_status iterate(struct hard *h, dn_error *err) {
+    dni_svm_linear *svm = h->svm;
+    const size_t iterations = svm->options->max_iterations;
+    const size_t most = iterations < SIZE_MAX / STEPS_PER_ITERATION ? iterations * STEPS_PER_ITERATION : iterations;
+    bool single = false;
+    for (size_t k = 0;; k++) {
+        h->length = dni_norm(h->p, svm->width);
+        svm->iterations = k;
+        if (!isfinite(h->length))
+            return dni_svm_not_finite(svm, k, err);
+        if (h->length <= TOUCHING * h->largest)
+            return DN_OK;
+        dn_status status = project(h, h->p, err);
+        if (status == DN_OK)
+            status = dni_svm_tell(svm, k, most, gap_of(h), (h->two ? 2 : 0.5) / (h->length * h->length), err);
+        if (status != DN_OK)
+            return status;
+        if (k == most)
+            return DN_OK;
+        find_rows(h, single ? 1 : 1 + h->corral.n / 8);
+        bool going = h->n_batch > 0;
+        if (going)
+            status = step(h, &going, err);
+        if (status != DN_OK)
+            return status;
+        if (!going && !single && h->n_batch > 1) { /* several at once got in each other's way */
+            single = true;
+            continue;
+        }
+        if (!going) {
+            svm->reason = "no_progress"; /* unless the certificate says otherwise */
+            h->length = dni_norm(h->p, svm->width);
+            return h->length > 0 ? project(h, h->p, err) : DN_OK;
+        }
+        single = false;
+    }
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------------------------------- */
+static dn_status refuse(const struct hard *h, dn_error *err) {
+    if (strcmp(h->svm->reason, "max_iterations") == 0 && h->length > TOUCHING * h->largest)
+        return dn_error_set(err, DN_ERR_DATA,
+                            "no boundary that separates the classes was found in %zu steps (C is null): give C, a finite cost of slack, or "
+                            "more max_iterations",
+                            h->svm->iterations);
+    return dn_error_set(err, DN_ERR_DATA,
+                        "the classes cannot be separated by a plane, which C null asks for: their convex hulls are at most %.3g apart "
+                        "where rows are as long as %.3g; give C, a finite cost of slack",
+                        h->length, h->largest);
+}
+
+static void conclude(struct hard *h, dni_svm_solution *out) {
+    dni_svm_linear *svm = h->svm;
+    const double square = h->length * h->length;
+    const double least = h->least[0] + (h->two ? h->least[1] : 0), stretch = (h->two ? 2 : 1) / least;
+    for (size_t j = 0; j < svm->d; j++)
+        svm->w[j] = stretch * h->p[j];
+    svm->w[svm->d] = h->two ? stretch * ((h->least[0] - h->least[1]) / 2 - shift_dot(h, h->p)) : stretch * h->p[svm->d];
+    const double w0 = svm->w[svm->d], norm = dni_norm(svm->w, svm->d);
+    *out = (dni_svm_solution){.kkt_violation = (double)NAN, .w0 = w0, .w0_low = w0, .w0_high = w0, .norm = norm, .spread = 2};
+    out->primal = (norm * norm + (has_one(h) ? w0 * w0 : 0)) / 2;
+    out->dual = (h->two ? 2 : 0.5) / square;
+    out->gap = (out->primal - out->dual) / fmax(out->primal, 1e-300);
+    out->certified = out->gap <= svm->options->tolerance;
+    for (size_t k = 0; k < h->corral.n; k++)
+        out->n_support += h->corral.beta[k] > 0;
+    out->margin = norm > 0 ? 1 / norm : (double)NAN;
+    out->margin_raw = dni_svm_raw_margin(svm->w, svm->input->scale, svm->d);
+}
+
+dn_status dni_svm_hard(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
+    struct hard h = {.svm = svm, .two = svm->options->intercept == DNI_SVM_FREE, .pace = {.run = svm->run}};
+    void *memory = NULL, *batch = NULL;
+    dn_status status = set_up(&h, &memory, &batch, err);
+    if (status == DN_OK)
+        status = start(&h, err);
+    if (status == DN_OK)
+        status = iterate(&h, err);
+    if (status == DN_OK && (h.length <= TOUCHING * h.largest || !(proven(&h) > 0)))
+        status = refuse(&h, err);
+    if (status == DN_OK)
+        conclude(&h, out);
+    dni_corral_done(&h.corral, svm->run);
+    dn_run_free(svm->run, memory);
+    dn_run_free(svm->run, batch);
+    return status;
+}

@@ -1,0 +1,246 @@
+/* From a point close to the optimum to the optimum: an active-set method that begins with nearly the right sets.
+ *
+ *   rows at 0 or U keep their α; for those between, t f = 1 is an equation:
+ *     w = Σ α t x,   Σ α t = 0 (w0),   t_i f(x_i) = 1 for i between
+ *   solved by the method of multipliers, Δα = τ (1 − t f(v + Δv)), (R + τ Σ x̃ x̃ᵀ) Δv = Σ α t x̃ − R v + τ Σ t (1 − t f(v)) x̃,
+ * which takes rows that depend on each other as they are, and ends in a few steps of one factorisation. Then α beyond a border goes to it, and a row at a border whose
+ * margin is on the wrong side of 1 comes between; again until nothing is left to change. Gill, Murray and Wright, Practical Optimization, section 5.2; Bertsekas, Constrained
+ * Optimization and Lagrange Multiplier Methods, chapter 2. */
+#include "learners/svm/linear/svm_interior.h"
+#include "linalg/tile.h"
+#include "linalg/vector.h"
+
+#include <string.h>
+
+enum { ROUNDS = 12, BOLD_ROUNDS = 5, SWEEPS = 40 };
+#define STIFFNESS 1e8 /* τ times the mean ‖x̃‖² */
+#define EXACT 1e-9    /* margins, and α in units of a typical one, that count as met */
+
+struct polish {
+    dni_interior *ip;
+    double *v, *p, *b; /* [width] weights; Σ α t x̃; right hand side */
+    double typical;    /* size of an α that is not small */
+    double tau;
+    double off;   /* greatest |1 − t f| of the rows between */
+    double apart; /* greatest number of Σ α t x̃ − R v */
+    size_t n;     /* rows between */
+};
+
+/* A row's α in the size that α have here: C may be far from it. */
+static double size_of(const struct polish *p, size_t i) {
+    return fmin(p->ip->svm->upper[i], p->typical);
+}
+
+static void classify(struct polish *p) {
+    const dni_interior *ip = p->ip;
+    const dni_svm_linear *svm = ip->svm;
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < svm->n; i++) {
+        sum += svm->alpha[i];
+        squares += svm->alpha[i] * svm->alpha[i];
+    }
+    p->typical = sum > 0 ? squares / sum : 1;
+    for (size_t i = 0; i < svm->n; i++) {
+        const double size = size_of(p, i);
+        ip->group[i] = DNI_BETWEEN;
+        if (!(svm->upper[i] > 0) || svm->alpha[i] < size * ip->z[i])
+            ip->group[i] = DNI_AT_ZERO;
+        else if (ip->room[i] < size * ip->s[i])
+            ip->group[i] = DNI_AT_UPPER;
+    }
+}
+
+static void place(struct polish *p) {
+    dni_svm_linear *svm = p->ip->svm;
+    p->n = 0;
+    for (size_t i = 0; i < svm->n; i++) {
+        if (p->ip->group[i] == DNI_BETWEEN)
+            p->ip->index[p->n++] = i;
+        else
+            svm->alpha[i] = p->ip->group[i] == DNI_AT_ZERO ? 0 : svm->upper[i];
+    }
+}
+
+static dn_matrix row_of(const dni_svm_linear *svm, size_t i) {
+    return dn_matrix_rows(svm->block[i / DN_BLOCK_ROWS], i % DN_BLOCK_ROWS, 1);
+}
+
+/* gram ← R + τ Σ x̃ x̃ᵀ over the rows between. */
+static dn_status form(struct polish *p, dn_error *err) {
+    dni_interior *ip = p->ip;
+    const dni_svm_linear *svm = ip->svm;
+    const dni_svm_slot *slot = &svm->slots[0];
+    const size_t width = svm->width;
+    const double *ones = ip->shift == NULL ? NULL : ip->shift + width;
+    dn_status status = DN_OK;
+    memset(ip->gram, 0, width * width * sizeof *ip->gram);
+    for (size_t first = 0, n; first < p->n && status == DN_OK; first += n) {
+        n = p->n - first < DNI_TILE_ROWS ? p->n - first : DNI_TILE_ROWS;
+        for (size_t k = 0; k < n && status == DN_OK; k++) {
+            const dn_matrix row = row_of(svm, ip->index[first + k]);
+            const double one = 1;
+            if (row.kind == DN_CSR)
+                status = dni_tile_gram_sparse(svm->run, row, &one, 1, ip->gram, err);
+            else
+                dni_tile_expand(row, ip->shift, ones, slot->z + k * width);
+            slot->omega[k] = 1;
+        }
+        if (status == DN_OK && !svm->moments.sparse)
+            status = dni_tile_gram(svm->run, slot->z, n, width, slot->omega, 1, slot->work, ip->gram, err);
+    }
+    double trace = 0;
+    for (size_t j = 0; j < width; j++)
+        trace += ip->gram[j * width + j];
+    p->tau = trace > 0 ? STIFFNESS * (double)p->n / trace : 0;
+    for (size_t j = 0; j < width * width; j++)
+        ip->gram[j] *= p->tau;
+    dni_interior_penalise(ip);
+    return status;
+}
+
+/* x̃ᵀv of a row, and p ← p + s x̃. */
+static double score(const dni_svm_linear *svm, size_t i, const double *v) {
+    return dni_svm_row_dot(svm, i, v) + v[svm->d];
+}
+
+static void add(const dni_svm_linear *svm, size_t i, double s, double *p) {
+    dni_svm_row_add(svm, i, s, p);
+    p[svm->d] += s;
+}
+
+/* One step of the multipliers; notes how far the equations were from holding before. */
+static dn_status sweep(struct polish *p, bool again, dn_error *err) {
+    dni_interior *ip = p->ip;
+    dni_svm_linear *svm = ip->svm;
+    dni_interior_residual(ip, p->p, p->v, p->b);
+    p->off = 0;
+    p->apart = dni_max_abs(p->b, svm->width);
+    for (size_t k = 0; k < p->n; k++) {
+        const size_t i = ip->index[k];
+        const double t = svm->sign[i], rho = 1 - t * score(svm, i, p->v);
+        ip->d_z[k] = rho;
+        p->off = fmax(p->off, fabs(rho));
+        add(svm, i, p->tau * t * rho, p->b);
+    }
+    dn_status status = dni_interior_solve(ip, p->b, ip->d_v, again, err);
+    if (status == DN_OK)
+        status = dn_run_stop(svm->run, err);
+    if (status != DN_OK)
+        return status;
+    for (size_t k = 0; k < p->n; k++) {
+        const size_t i = ip->index[k];
+        const double t = svm->sign[i], change = p->tau * (ip->d_z[k] - t * score(svm, i, ip->d_v));
+        svm->alpha[i] += change;
+        add(svm, i, t * change, p->p);
+    }
+    dni_axpy(1, ip->d_v, p->v, svm->width);
+    return DN_OK;
+}
+
+/* The equations of the rows between; without any, w is what the others say and the best intercept is in the middle. */
+static dn_status equalise(struct polish *p, dn_error *err) {
+    dni_interior *ip = p->ip;
+    dni_svm_linear *svm = ip->svm;
+    double last = (double)INFINITY;
+    dn_status status = dni_svm_combine(svm, svm->alpha, p->p, err);
+    if (status == DN_OK && p->n == 0) {
+        memcpy(p->v, p->p, svm->width * sizeof *p->v);
+        p->v[svm->d] = ip->penalty * p->p[svm->d];
+        p->off = svm->options->intercept == DNI_SVM_FREE ? fabs(p->p[svm->d]) / p->typical : 0;
+        if (svm->options->intercept != DNI_SVM_FREE)
+            return DN_OK;
+        double low, high;
+        status = dni_svm_scores(svm, p->v, ip->d_margin, err);
+        dni_svm_hinge_intercept(svm, ip->d_margin, ip->d_z, &low, &high);
+        p->v[svm->d] = low + (high - low) / 2;
+        return status;
+    }
+    if (status == DN_OK)
+        status = form(p, err);
+    for (size_t k = 0; k < SWEEPS && status == DN_OK; k++) {
+        status = sweep(p, k > 0, err);
+        const double left = p->off + p->apart / fmax(dni_max_abs(p->v, svm->width), 1e-300);
+        if (left <= 1e-14 || (k > 3 && p->off <= EXACT && !(left < last / 2)))
+            break;
+        last = left;
+    }
+    return status;
+}
+
+/* How much row i breaks its condition, and the group where it belongs then. */
+static double breach(const struct polish *p, size_t i, unsigned char *to) {
+    const dni_interior *ip = p->ip;
+    const double a = ip->svm->alpha[i], u = ip->svm->upper[i], m = ip->d_margin[i];
+    switch (ip->group[i]) {
+    case DNI_BETWEEN:
+        *to = a < 0 ? DNI_AT_ZERO : DNI_AT_UPPER;
+        return fmax(-a, a - u) / size_of(p, i);
+    case DNI_AT_ZERO:
+        *to = DNI_BETWEEN;
+        return u > 0 ? 1 - m : 0;
+    default:
+        *to = DNI_BETWEEN;
+        return m - 1;
+    }
+}
+
+/* Changes the groups of rows whose conditions are broken, or, once that has not led to an end, of the worst alone. */
+static bool regroup(struct polish *p, bool boldly) {
+    dni_interior *ip = p->ip;
+    size_t worst = 0, n = 0;
+    double most = EXACT;
+    unsigned char to;
+    for (size_t i = 0; i < ip->svm->n; i++) {
+        const double by = breach(p, i, &to);
+        if (by > most) {
+            most = by;
+            worst = i;
+        }
+        n += by > EXACT;
+        if (boldly && by > EXACT)
+            ip->group[i] = to;
+    }
+    if (n > 0 && !boldly) {
+        breach(p, worst, &to);
+        ip->group[worst] = to;
+    }
+    return n > 0;
+}
+
+static dn_status run_rounds(struct polish *p, bool *out_done, dn_error *err) {
+    dni_interior *ip = p->ip;
+    dni_svm_linear *svm = ip->svm;
+    for (size_t k = 0; k < ROUNDS; k++) {
+        place(p);
+        dn_status status = equalise(p, err);
+        if (status == DN_OK)
+            status = dni_svm_scores(svm, p->v, ip->d_margin, err);
+        if (status != DN_OK)
+            return status;
+        for (size_t i = 0; i < svm->n; i++)
+            ip->d_margin[i] *= svm->sign[i];
+        if (!dni_all_finite(p->v, svm->width))
+            return DN_OK;
+        if (!regroup(p, k < BOLD_ROUNDS)) {
+            *out_done = p->off <= EXACT;
+            return DN_OK;
+        }
+    }
+    return DN_OK;
+}
+
+dn_status dni_svm_polish(dni_interior *ip, bool *out_done, dn_error *err) {
+    dni_svm_linear *svm = ip->svm;
+    struct polish p = {.ip = ip, .v = svm->w, .p = ip->first, .b = svm->table};
+    bool done = false;
+    memcpy(ip->d_alpha, svm->alpha, svm->n * sizeof *ip->d_alpha);
+    memcpy(p.v, ip->v, svm->width * sizeof *p.v);
+    classify(&p);
+    dn_status status = run_rounds(&p, &done, err);
+    if (status != DN_OK)
+        return status;
+    for (size_t i = 0; i < svm->n; i++)
+        svm->alpha[i] = done ? fmin(fmax(svm->alpha[i], 0), svm->upper[i]) : ip->d_alpha[i];
+    *out_done = done;
+    return DN_OK;
+}

@@ -1,0 +1,158 @@
+/* A smooth loss instead of the hinge: where the interior point begins, and what it falls back on.
+ *
+ *   Σ U b ln(1 + e^((k − m)/b)) + ½vᵀRv,   α = U σ((k − m)/b) = −∂/∂m of a row's loss, its curvature α (U − α)/(U b)
+ * With k = 0 and b = 1 it is logistic regression at the same C; with k = 1 it comes as near to the hinge as b to 0, and is never further from it than Σ U b ln 2. Newton's method
+ * with a line search goes down wherever it begins, whatever the rows weigh: each step solves the interior point's system with other weights. */
+#include "learners/svm/linear/svm_interior.h"
+#include "linalg/vector.h"
+
+#include <string.h>
+
+enum { START_STEPS = 2, HALVINGS = 30, MOST_STEPS = 40, MOST_MOVES = 100, REACH = 1000 };
+static const double START_SLACK = 0.3, LEAST_GAIN = 1e-12;
+static const double START_EXPONENT = 20, MOST_EXPONENT = 500; /* α as small as those of the start, or as are numbers */
+
+/* The objective at v + a Δv. */
+static double value_at(const dni_interior *ip, double a) {
+    const dni_svm_linear *svm = ip->svm;
+    double sum = 0;
+    for (size_t j = 0; j < svm->width; j++) {
+        const double v = ip->v[j] + a * ip->d_v[j];
+        sum += (j < svm->d ? 1 : ip->penalty) * v * v / 2;
+    }
+    for (size_t i = 0; i < svm->n; i++) {
+        const double e = (ip->knee - (ip->margin[i] + a * ip->d_margin[i])) / ip->blur;
+        if (svm->upper[i] > 0)
+            sum += svm->upper[i] * ip->blur * ((e > 0 ? e : 0) + log1p(exp(-fabs(e))));
+    }
+    return sum;
+}
+
+/* α, and r = U − α, kept off the borders. */
+static void set_alpha(dni_interior *ip) {
+    const double most = ip->knee > 0 ? MOST_EXPONENT : START_EXPONENT;
+    for (size_t i = 0; i < ip->svm->n; i++) {
+        const double e = fmax(-most, fmin(most, (ip->knee - ip->margin[i]) / ip->blur)), u = ip->svm->upper[i];
+        ip->svm->alpha[i] = u / (1 + exp(-e));
+        ip->room[i] = u / (1 + exp(e));
+    }
+}
+
+/* v ← v + a Δv if that is lower. */
+static bool take(dni_interior *ip, double a, double *value) {
+    const double next = value_at(ip, a);
+    if (!(next < *value))
+        return false;
+    *value = next;
+    dni_axpy(a, ip->d_v, ip->v, ip->svm->width);
+    dni_axpy(a, ip->d_margin, ip->margin, ip->svm->n);
+    return true;
+}
+
+/* *value is left as it is when there is no way down. */
+static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
+    set_alpha(ip);
+    dn_status status = dni_interior_form(ip, err);
+    if (status != DN_OK)
+        return status;
+    dni_interior_penalise(ip);
+    dni_interior_residual(ip, ip->first, ip->v, ip->residual);
+    status = dni_interior_solve(ip, ip->residual, ip->d_v, false, err);
+    if (status == DN_OK)
+        status = dni_interior_direct(ip, err);
+    if (status != DN_OK)
+        return status;
+    double a = 1;
+    for (size_t k = 0; !take(ip, a, value) && k < HALVINGS; k++)
+        a /= 2;
+    return DN_OK;
+}
+
+/* Σ α t, and minus its slope, with w0 moved by so much. It falls all along. */
+static double balance_at(const dni_interior *ip, double move, double *slope) {
+    const dni_svm_linear *svm = ip->svm;
+    double sum = 0;
+    *slope = 0;
+    for (size_t i = 0; i < svm->n; i++) {
+        const double t = svm->sign[i], e = (ip->knee - ip->margin[i] - t * move) / ip->blur, small = exp(-fabs(e));
+        const double share = (e < 0 ? small : 1) / (1 + small);
+        sum += t * svm->upper[i] * share;
+        *slope += svm->upper[i] * share * (small / (1 + small)) / ip->blur;
+    }
+    return sum;
+}
+
+/* To the free intercept that is best for this w: far from every knee next to nothing curves, and the steps of all together would be blind for it. Newton's method within a
+ * bracket that shrinks. */
+static void move_intercept(dni_interior *ip) {
+    dni_svm_linear *svm = ip->svm;
+    double far = 0, slope;
+    if (svm->options->intercept != DNI_SVM_FREE)
+        return;
+    for (size_t i = 0; i < svm->n; i++)
+        far = svm->upper[i] > 0 ? fmax(far, fabs(ip->knee - ip->margin[i])) : far;
+    double low = -far - REACH * ip->blur, high = -low, move = 0;
+    for (size_t k = 0; k < MOST_MOVES && high - low > 1e-15 * far; k++) {
+        const double sum = balance_at(ip, move, &slope);
+        if (sum == 0)
+            break;
+        if (sum > 0)
+            low = move;
+        else
+            high = move;
+        const double next = move + sum / slope;
+        move = next > low && next < high ? next : low + (high - low) / 2;
+    }
+    ip->v[svm->d] += move;
+    for (size_t i = 0; i < svm->n; i++)
+        ip->margin[i] += svm->sign[i] * move;
+}
+
+/* The interior point's iterate at v, the multipliers at least `slack`. */
+static dn_status place(dni_interior *ip, double slack, dn_error *err) {
+    set_alpha(ip);
+    dn_status status = dni_svm_combine(ip->svm, ip->svm->alpha, ip->first, err);
+    if (status != DN_OK)
+        return status;
+    dni_interior_residual(ip, ip->first, ip->v, ip->residual);
+    for (size_t i = 0; i < ip->svm->n; i++) {
+        const double under = 1 - ip->margin[i];
+        ip->z[i] = fmax(0, -under) + slack;
+        ip->s[i] = fmax(0, under) + slack;
+    }
+    ip->kind = DNI_IP_PLAIN;
+    ip->step = 0;
+    return DN_OK;
+}
+
+dn_status dni_interior_start(dni_interior *ip, dn_error *err) {
+    dn_status status = DN_OK;
+    ip->kind = DNI_IP_SMOOTH;
+    ip->knee = 0;
+    ip->blur = 1;
+    double value = value_at(ip, 0);
+    for (size_t k = 0; k < START_STEPS && status == DN_OK; k++)
+        status = newton_step(ip, &value, err);
+    return status == DN_OK ? place(ip, START_SLACK, err) : status;
+}
+
+dn_status dni_interior_smooth(dni_interior *ip, double blur, dn_error *err) {
+    dni_svm_linear *svm = ip->svm;
+    const size_t most = svm->options->max_iterations;
+    ip->kind = DNI_IP_SMOOTH;
+    ip->knee = 1;
+    ip->blur = blur;
+    double value = value_at(ip, 0), before = (double)INFINITY;
+    for (size_t k = 0; k < MOST_STEPS && before - value > LEAST_GAIN * value && svm->iterations < most; k++) {
+        before = value;
+        move_intercept(ip);
+        value = value_at(ip, 0);
+        dn_status status = newton_step(ip, &value, err);
+        if (status == DN_OK)
+            status = dni_svm_tell(svm, ++svm->iterations, most, (double)NAN, value, err);
+        if (status != DN_OK)
+            return status;
+    }
+    move_intercept(ip);
+    return place(ip, blur, err);
+}

@@ -1,0 +1,27 @@
+/* The classes of a target: owned, sorted, found by value. */
+#ifndef DNI_PREDICT_CLASSES_H
+#define DNI_PREDICT_CLASSES_H
+
+#include "base/string_set.h"
+#include <discern/model.h>
+
+typedef struct dni_classes {
+    dn_classes shown;     /* views of what follows */
+    double *number;       /* numeric, boolean: [n] ascending; NULL otherwise */
+    dni_string_set names; /* in the order of the classes */
+} dni_classes;
+
+/* Whether classes of this column type are numbers (numeric, boolean). */
+bool dni_classes_numeric(dn_column_type type);
+
+/* Both take n values in ascending order without repetition (checked: DN_ERR_CORRUPT). Numbers of a boolean are 0 and 1. */
+DN_MUST_USE dn_status dni_classes_from_numbers(dn_column_type type, const double *number, size_t n, dni_classes *out, dn_error *err);
+DN_MUST_USE dn_status dni_classes_from_strings(dn_column_type type, dn_strings names, dni_classes *out, dn_error *err);
+DN_MUST_USE dn_status dni_classes_copy(const dni_classes *classes, dni_classes *out, dn_error *err);
+void dni_classes_done(dni_classes *classes);
+
+/* The index, SIZE_MAX: none of the classes. */
+size_t dni_classes_find_number(const dni_classes *classes, double number);
+size_t dni_classes_find_text(const dni_classes *classes, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,68 @@
+/* Pairwise coupling.
+ *
+ *   minimise ½ Σ_i Σ_{j≠i} (r_ji p_i − r_ij p_j)²  subject to Σ p_i = 1,   r_ij = P(i | i or j, x)
+ *   Q_ii = Σ_{j≠i} r_ji²,  Q_ij = −r_ji r_ij;   at the optimum (Qp)_i = pᵀQp for all i.
+ *
+ * Wu, Lin and Weng, Probability estimates for multi-class classification by pairwise coupling, JMLR 5 (2004), section 4.2; the fixed-point iteration of
+ * algorithm 2: for i = 1, 2, … p_i ← (pᵀQp − Σ_{j≠i} Q_ij p_j)/Q_ii, then p is divided by its sum. r is kept within [1e-7, 1 − 1e-7], as the paper's authors do. */
+#include "machine/coupling.h"
+#include "machine/probability.h"
+
+#include <math.h>
+
+#define LEAST 1e-7
+
+size_t dni_coupling_work(size_t K) {
+    return K * K + K;
+}
+
+static void fill(const double *scores, size_t K, double *q) {
+    for (size_t i = 0; i < K; i++)
+        q[i * K + i] = 0;
+    for (size_t i = 0; i < K; i++)
+        for (size_t j = i + 1; j < K; j++) {
+            double r[2]; /* r[0] for i against j, r[1] for j against i */
+            dni_sigmoid(*scores++, r);
+            for (int s = 0; s < 2; s++)
+                r[s] = r[s] < LEAST ? LEAST : r[s] > 1 - LEAST ? 1 - LEAST : r[s];
+            q[i * K + i] += r[1] * r[1];
+            q[j * K + j] += r[0] * r[0];
+            q[i * K + j] = q[j * K + i] = -r[0] * r[1];
+        }
+}
+
+/* qp ← Qp, returns pᵀQp */
+static double product(const double *q, size_t K, const double *p, double *qp) {
+    double sum = 0;
+    for (size_t i = 0; i < K; i++) {
+        qp[i] = 0;
+        for (size_t j = 0; j < K; j++)
+            qp[i] += q[i * K + j] * p[j];
+        sum += p[i] * qp[i];
+    }
+    return sum;
+}
+
+void dni_coupling(const double *scores, size_t K, double *p, double *work) {
+    double *q = work, *qp = work + K * K;
+    size_t rounds = K < 100 ? 100 : K;
+    fill(scores, K, q);
+    for (size_t i = 0; i < K; i++)
+        p[i] = 1 / (double)K;
+    for (size_t round = 0; round < rounds; round++) {
+        double value = product(q, K, p, qp), worst = 0;
+        for (size_t i = 0; i < K; i++)
+            worst = fmax(worst, fabs(qp[i] - value));
+        if (worst < 1e-12 / (double)K)
+            return;
+        for (size_t i = 0; i < K; i++) {
+            double step = (value - qp[i]) / q[i * K + i], whole = 1 + step;
+            p[i] += step;
+            value = (value + step * (step * q[i * K + i] + 2 * qp[i])) / (whole * whole);
+            for (size_t j = 0; j < K; j++) {
+                qp[j] = (qp[j] + step * q[i * K + j]) / whole;
+                p[j] /= whole;
+            }
+        }
+    }
+}

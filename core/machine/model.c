@@ -1,0 +1,316 @@
+/* A trained model: its life and the questions one may ask. */
+#include "encoder/encoder_bytes.h"
+#include "encoder/encoder_impl.h"
+#include "linalg/tile.h"
+#include "linalg/vector.h"
+#include "machine/calibration.h"
+#include "machine/kernel_scores.h"
+#include "machine/machine_impl.h"
+#include "machine/model_impl.h"
+#include "machine/support.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dn_status no_memory(dn_error *err) {
+    dn_error_set(err, DN_ERR_MEMORY, "the model needs memory which the system does not have");
+    return DN_ERR_MEMORY;
+}
+
+void dni_machines_free(dn_machine *machines, size_t n) {
+    for (size_t i = 0; machines != NULL && i < n; i++)
+        dn_machine_done(&machines[i]);
+    free(machines);
+}
+
+/* Machines of weights alone, on features that are the raw ones: nothing to convert. Nor are kernel machines: a kernel of other features is another one. */
+static bool are_raw(const dn_model *m, const dn_machine *machines) {
+    if (machines[0].kernel != NULL)
+        return true;
+    bool raw = dn_encoder_mean(m->encoder) == NULL;
+    for (size_t i = 0; i < m->n_machines; i++)
+        raw = raw && machines[i].kind == DN_MACHINE_LINEAR && machines[i].gaussians == NULL &&
+              dni_all_finite(machines[i].w, machines[i].n_features * dn_machine_n_scores(&machines[i])) &&
+              dni_all_finite(machines[i].w0, dn_machine_n_scores(&machines[i]));
+    return raw;
+}
+
+/* The raw machines, one for each of `machines`. */
+static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err) {
+    const double *mean = dn_encoder_mean(m->encoder), *scale = dn_encoder_scale(m->encoder);
+    m->raw = calloc(m->n_machines, sizeof *m->raw);
+    if (m->raw == NULL)
+        return no_memory(err);
+    m->raw_shares = are_raw(m, machines);
+    m->linear = true;
+    m->support = machines[0].kernel == NULL ? NULL : machines[0].kernel->support;
+    m->single = m->support != NULL && dni_kernel_scores_single(m->support, machines, m->n_machines);
+    for (size_t i = 0; i < m->n_machines; i++) {
+        if (m->raw_shares)
+            m->raw[i] = machines[i];
+        dn_status status = m->raw_shares ? DN_OK : dni_machine_to_raw(&machines[i], mean, scale, &m->raw[i], err);
+        if (status != DN_OK)
+            return status;
+        if (machines[i].naive_bayes != NULL)
+            dni_bayes_settle(machines[i].naive_bayes, machines[i].n_classes, machines[i].n_features);
+        size_t work = dni_machine_work(&m->raw[i]);
+        m->work = work > m->work ? work : m->work;
+        m->n_scores += dn_machine_n_scores(&m->raw[i]);
+        m->linear = m->linear && m->raw[i].kind == DN_MACHINE_LINEAR;
+        m->expands = m->expands || m->raw[i].gaussians != NULL || m->raw[i].n_components > 0;
+    }
+    m->expands = m->expands || (!m->linear && m->support == NULL && m->encoder->n_lists == 0); /* most of a table's features are not 0 */
+    return DN_OK;
+}
+
+static dn_status make_intercept(dn_model *m, dn_error *err) {
+    double *work = malloc((m->work + 1) * sizeof *work);
+    m->intercept = malloc(m->n_scores * sizeof *m->intercept);
+    if (work == NULL || m->intercept == NULL) {
+        free(work);
+        return no_memory(err);
+    }
+    size_t first = 0;
+    for (size_t i = 0; i < m->n_machines; i++) {
+        dni_machine_intercept(&m->raw[i], m->intercept + first, work);
+        first += dn_machine_n_scores(&m->raw[i]);
+    }
+    free(work);
+    return DN_OK;
+}
+
+static dni_term make_term(const dn_encoder *encoder, size_t i) {
+    const dn_input *input = dn_encoder_input(encoder, i);
+    dni_term term = {.input = i, .first_feature = input->first_feature, .if_missing = SIZE_MAX, .if_unseen = SIZE_MAX, .fill = input->fill};
+    if (input->type != DN_CATEGORICAL) {
+        term.first_feature = input->taken ? SIZE_MAX : input->first_feature;
+        term.if_missing = input->indicator ? input->first_feature + input->n_features - 1 : SIZE_MAX;
+        return term;
+    }
+    term.categorical = true;
+    term.n_levels = input->levels.n;
+    term.dropped = input->levels.n + input->missing_level - input->n_features;
+    term.if_missing = dni_encoder_level_feature(encoder, i, (double)NAN);
+    term.if_unseen = dni_encoder_level_feature(encoder, i, DN_UNSEEN);
+    return term;
+}
+
+/* How raw rows become x. */
+static dn_status make_terms(dn_model *m, dn_error *err) {
+    m->terms = calloc(m->n_inputs + 1, sizeof *m->terms);
+    if (m->terms == NULL)
+        return no_memory(err);
+    m->first_basis = m->encoder->n_base;
+    m->n_basis = m->n_features - m->first_basis;
+    m->n_plain = m->n_basis;
+    m->plain = m->n_basis == 0;
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const dn_input *input = dn_encoder_input(m->encoder, i);
+        m->plain = m->plain && dni_input_is_plain(input) && input->first_feature == i;
+        if (dni_input_is_list(input))
+            continue;
+        const dni_term term = make_term(m->encoder, i);
+        if (term.first_feature == SIZE_MAX && term.if_missing == SIZE_MAX)
+            continue;
+        m->terms[m->n_terms++] = term;
+        m->n_plain += term.categorical ? 1 : (size_t)(term.first_feature != SIZE_MAX) + (term.if_missing != SIZE_MAX);
+    }
+    return DN_OK;
+}
+
+/* The linear scores side by side. With many features they take most of a model's memory: what is the same is there once. */
+static dn_status make_linear(dn_model *m, dn_error *err) {
+    size_t d = m->n_features, S = m->n_scores, first = 0;
+    m->w = m->raw[0].w;
+    if (m->n_machines > 1) {
+        m->w = m->own_w = malloc((d * S + 1) * sizeof *m->own_w);
+        if (m->own_w == NULL)
+            return no_memory(err);
+        for (size_t i = 0; i < m->n_machines; i++) {
+            size_t own = dn_machine_n_scores(&m->raw[i]);
+            memcpy(m->own_w + first * d, m->raw[i].w, own * d * sizeof *m->w);
+            first += own;
+        }
+    }
+    m->by_feature = m->w;
+    m->length = S == 1 ? dni_norm(m->w, d) : 0;
+    if (S == 1)
+        return DN_OK;
+    m->by_feature = m->own_by_feature = malloc((d * S + 1) * sizeof *m->own_by_feature);
+    if (m->own_by_feature == NULL)
+        return no_memory(err);
+    dni_transpose(m->w, S, d, m->own_by_feature);
+    return DN_OK;
+}
+
+/* Derives what prediction uses from the encoder and the machines. */
+static dn_status prepare(dn_model *m, const dn_machine *machines, dn_error *err) {
+    dn_status status = make_raw(m, machines, err);
+    if (status == DN_OK)
+        status = make_intercept(m, err);
+    if (status == DN_OK)
+        status = make_terms(m, err);
+    return status == DN_OK && m->linear ? make_linear(m, err) : status;
+}
+
+dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err) {
+    dn_model *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return no_memory(err);
+    atomic_init(&m->references, 1);
+    m->seed = parts->seed;
+    m->encoder = parts->encoder;
+    m->decision = parts->decision;
+    m->n_machines = parts->n_machines;
+    m->n_features = dn_encoder_n_features(parts->encoder);
+    m->n_inputs = dn_encoder_n_inputs(parts->encoder);
+    m->target = malloc(parts->target_length + 1);
+    dn_status status = m->target == NULL ? no_memory(err) : DN_OK;
+    if (status == DN_OK) {
+        memcpy(m->target, parts->target, parts->target_length);
+        m->target[parts->target_length] = '\0';
+        status = dn_params_copy(parts->params, &m->params, err);
+    }
+    if (status == DN_OK)
+        status = prepare(m, parts->machines, err);
+    if (status != DN_OK) {
+        m->encoder = NULL; /* still the caller's */
+        dn_model_unref(m);
+        return status;
+    }
+    if (m->support != NULL && m->support->kernel.type == DN_KERNEL_PRECOMPUTED && !m->encoder->refuse_missing)
+        m->encoder->refuse_missing = true; /* it comes from bytes, and is nobody else's yet */
+    m->classes = *parts->classes;
+    *parts->classes = (dni_classes){0};
+    m->machines = parts->machines;
+    m->calibration = parts->calibration;
+    *out = m;
+    return DN_OK;
+}
+
+dn_model *dn_model_ref(dn_model *model) {
+    atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
+    return model;
+}
+
+void dn_model_unref(dn_model *model) {
+    if (model == NULL || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1)
+        return;
+    dn_params_free(model->params);
+    free(model->target);
+    dni_classes_done(&model->classes);
+    dn_encoder_unref(model->encoder);
+    dni_machines_free(model->machines, model->n_machines);
+    dni_machines_free(model->raw, model->raw_shares ? 0 : model->n_machines);
+    dni_calibration_free(model->calibration);
+    free(model->intercept);
+    free(model->own_w);
+    free(model->own_by_feature);
+    free(model->terms);
+    free(model);
+}
+
+void dni_model_settle(dn_model *model) {
+    if (model->support != NULL)
+        dni_support_settle(model->machines[0].kernel->support);
+}
+
+size_t dn_model_memory(const dn_model *model) {
+    const dn_classes *classes = &model->classes.shown;
+    size_t bytes = sizeof *model + dni_calibration_bytes(model->calibration) + strlen(model->target) +
+                   model->params->algorithm->n_params * sizeof(dn_param_value);
+    bytes += ((size_t)(model->own_w != NULL) + (model->own_by_feature != NULL)) * model->n_features * model->n_scores * sizeof(double);
+    bytes += model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
+    for (size_t i = 0; i < model->n_machines; i++)
+        bytes += 2 * sizeof(dn_machine) + (model->raw_shares ? 1 : 2) * dni_machine_numbers(&model->machines[i]) * sizeof(double);
+    bytes += model->support == NULL ? 0 : (size_t)dni_support_memory(model->support);
+    bytes += model->classes.names.capacity + classes->n * (sizeof(double) + 5 * sizeof(uint32_t));
+    bytes += dni_encoder_memory(model->encoder);
+    return bytes;
+}
+
+const dn_algorithm *dn_model_algorithm(const dn_model *model) {
+    return model->params->algorithm;
+}
+
+const dn_params *dn_model_params(const dn_model *model) {
+    return model->params;
+}
+
+uint64_t dn_model_seed(const dn_model *model) {
+    return model->seed;
+}
+
+const char *dn_model_target(const dn_model *model) {
+    return (model->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0 ? model->target : NULL;
+}
+
+const dn_classes *dn_model_classes(const dn_model *model) {
+    return &model->classes.shown;
+}
+
+const dn_encoder *dn_model_encoder(const dn_model *model) {
+    return model->encoder;
+}
+
+size_t dn_model_class_of_number(const dn_model *model, double number) {
+    return dni_classes_find_number(&model->classes, number);
+}
+
+size_t dn_model_class_of_text(const dn_model *model, const char *text, size_t length) {
+    return dni_classes_find_text(&model->classes, text, length);
+}
+
+dn_decision dn_model_decision(const dn_model *model) {
+    return model->decision;
+}
+
+size_t dn_model_n_machines(const dn_model *model) {
+    return model->n_machines;
+}
+
+const dn_machine *dn_model_machine(const dn_model *model, size_t i) {
+    assert(i < model->n_machines);
+    return &model->raw[i];
+}
+
+bool dn_model_linear(const dn_model *model, dn_linear *out) {
+    if (model->linear)
+        *out = (dn_linear){model->n_scores, model->n_features, model->w, model->intercept};
+    return model->linear;
+}
+
+bool dn_model_has_probabilities(const dn_model *model) {
+    return ((model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 || model->calibration != NULL) &&
+           dn_decision_has_probabilities(model->decision, model->classes.shown.n);
+}
+
+const dn_calibration *dn_model_calibration(const dn_model *model) {
+    return model->calibration;
+}
+
+bool dn_model_has_density(const dn_model *model) {
+    return model->n_machines == 1 && (model->raw[0].gaussians != NULL || model->raw[0].naive_bayes != NULL);
+}
+
+bool dn_model_has_contributions(const dn_model *model) {
+    return model->support == NULL && model->raw[0].kind != DN_MACHINE_NETWORK;
+}
+
+const double *dn_model_intercept(const dn_model *model) {
+    return model->intercept;
+}
+
+size_t dn_model_n_components(const dn_model *model) {
+    return model->n_machines == 1 ? model->raw[0].n_components : 0;
+}
+
+size_t dn_model_n_scores(const dn_model *model) {
+    return model->n_scores;
+}
+
+const char *dn_version(void) {
+    return "0.1.0";
+}

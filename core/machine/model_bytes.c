@@ -1,0 +1,321 @@
+/* A model as bytes and back. Reading trusts nothing: the checksum first, then every count against the bytes left, then the rules of the parts. */
+#include "machine/model_bytes.h"
+#include "base/bytes.h"
+#include "base/crc32.h"
+#include "encoder/encoder_bytes.h"
+#include "machine/calibration.h"
+#include "machine/machine_bytes.h"
+#include "machine/model_impl.h"
+#include "training/calibrate.h"
+#include "training/multiclass.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAGIC_SIZE = 8, HEADER_SIZE = 24, CHECKSUM_SIZE = 4, SIZE_AT = 16 };
+enum { VALUE_NUMBER = 0, VALUE_WORD = 1, VALUE_LIST = 2 };
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------------------- */
+static void write_values(dni_writer *w, const dn_params *params) {
+    const dn_algorithm *algorithm = params->algorithm;
+    dni_write_u64(w, algorithm->n_params);
+    for (size_t i = 0; i < algorithm->n_params; i++) {
+        const dn_param_value *value = &params->values[i];
+        dni_write_text(w, algorithm->params[i].name, strlen(algorithm->params[i].name));
+        dni_write_u8(w, value->word != NULL ? VALUE_WORD : value->list != NULL ? VALUE_LIST : VALUE_NUMBER);
+        if (value->word != NULL) {
+            dni_write_text(w, value->word, strlen(value->word));
+        } else if (value->list != NULL) {
+            dni_write_u64(w, value->n_list);
+            dni_write_f64s(w, value->list, value->n_list);
+        } else {
+            dni_write_f64(w, value->number);
+        }
+    }
+}
+
+static void write_classes(dni_writer *w, const dn_classes *classes) {
+    dni_write_u8(w, (uint8_t)classes->type);
+    dni_write_u64(w, classes->n);
+    for (size_t k = 0; k < classes->n; k++) {
+        const uint32_t *start = classes->names.start + k;
+        if (classes->number != NULL)
+            dni_write_f64(w, classes->number[k]);
+        else
+            dni_write_text(w, classes->names.bytes + start[0], start[1] - start[0]);
+    }
+}
+
+dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn_error *err) {
+    const char *id = model->params->algorithm->id;
+    dni_writer w;
+    void *bytes;
+    size_t size;
+    dni_writer_init(&w);
+    dni_write_bytes(&w, DNI_MODEL_MAGIC, MAGIC_SIZE);
+    dni_write_u32(&w, DNI_MODEL_VERSION);
+    dni_write_u32(&w, 0);
+    dni_write_u64(&w, 0); /* the size, when it is known */
+    dni_write_text(&w, id, strlen(id));
+    dni_write_u64(&w, model->seed);
+    write_values(&w, model->params);
+    dni_write_text(&w, model->target, strlen(model->target));
+    write_classes(&w, &model->classes.shown);
+    dni_encoder_write(model->encoder, &w);
+    dni_write_u8(&w, (uint8_t)model->decision);
+    if (model->decision == DN_DECISION_OUTLIER)
+        dni_write_f64(&w, model->machines[0].threshold);
+    for (size_t i = 0; i < model->n_machines; i++)
+        dni_machine_write(&model->machines[i], i == 0 ? NULL : &model->machines[0], &w);
+    if (dni_calibration_method(model->params) != DN_CALIBRATION_NONE)
+        dni_calibration_write(model->calibration, &w);
+    dni_write_u32(&w, 0); /* the checksum likewise */
+    dn_status status = dni_writer_take(&w, &bytes, &size, err);
+    dni_writer_done(&w);
+    if (status != DN_OK)
+        return status;
+    unsigned char *b = bytes;
+    for (unsigned i = 0; i < 8; i++)
+        b[SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    uint32_t crc = dni_crc32(0, b, size - CHECKSUM_SIZE);
+    for (unsigned i = 0; i < 4; i++)
+        b[size - CHECKSUM_SIZE + i] = (unsigned char)(crc >> (8 * i));
+    *out = bytes;
+    *out_size = size;
+    return DN_OK;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------------------- */
+/* What has been read so far. */
+struct parts {
+    dn_params *params;
+    uint64_t seed;
+    const char *target; /* in the bytes */
+    size_t target_length;
+    dni_classes classes;
+    dn_encoder *encoder;
+    dn_decision decision;
+    dn_machine *machines; /* [n_machines] */
+    size_t n_machines;
+    dn_calibration *calibration;
+};
+
+static void parts_done(struct parts *p) {
+    dn_params_free(p->params);
+    dni_classes_done(&p->classes);
+    dn_encoder_unref(p->encoder);
+    dni_machines_free(p->machines, p->n_machines);
+    dni_calibration_free(p->calibration);
+}
+
+static dn_status corrupt(const char *what, dn_error *err) {
+    dn_error_set(err, DN_ERR_CORRUPT, "the model is damaged: %s", what);
+    return DN_ERR_CORRUPT;
+}
+
+/* A text into a NUL-terminated buffer; false when it does not fit, is cut short or holds a NUL. */
+static bool read_name(dni_reader *r, char *out, size_t size) {
+    size_t length;
+    const char *text = dni_read_text(r, &length);
+    if (text == NULL || length >= size || memchr(text, '\0', length) != NULL)
+        return false;
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return true;
+}
+
+static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
+    char id[64];
+    if (!read_name(r, id, sizeof id))
+        return corrupt("its algorithm has no name", err);
+    const dn_algorithm *algorithm = dn_algorithm_find(id);
+    if (algorithm == NULL) {
+        dn_error_set(err, DN_ERR_VERSION, "the model was made by algorithm \"%s\", which this library does not have", id);
+        return DN_ERR_VERSION;
+    }
+    p->seed = dni_read_u64(r);
+    return dn_params_new(algorithm, &p->params, err);
+}
+
+/* A list of numbers, set when the algorithm knows the name. */
+static dn_status read_list(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
+    const size_t n = dni_read_count(r, 8);
+    double *list = malloc((n + 1) * sizeof *list);
+    dn_status status = list == NULL ? DN_ERR_MEMORY : DN_OK;
+    if (status == DN_OK && (r->failed || n > DN_MAX_LIST || !dni_read_f64s(r, list, n)))
+        status = corrupt("a parameter has no value", err);
+    else if (status == DN_OK && dn_params_has(params, name))
+        status = dn_params_set_list(params, name, list, n, NULL);
+    free(list);
+    if (status == DN_ERR_MEMORY)
+        return dn_error_set(err, status, "no memory for a list of %zu numbers", n);
+    return status == DN_ERR_ARGUMENT ? corrupt("a parameter breaks its rule", err) : status;
+}
+
+/* A parameter's value; the algorithm may have forgotten its name. */
+static dn_status read_value(dni_reader *r, dn_params *params, const char *name, dn_error *err) {
+    uint8_t kind = dni_read_u8(r);
+    char word[64];
+    double number = 0;
+    if (kind == VALUE_LIST)
+        return read_list(r, params, name, err);
+    if (kind == VALUE_WORD ? !read_name(r, word, sizeof word) : kind != VALUE_NUMBER)
+        return corrupt("a parameter has no value", err);
+    if (kind == VALUE_NUMBER)
+        number = dni_read_f64(r);
+    if (r->failed || !dn_params_has(params, name))
+        return DN_OK;
+    bool set = false;
+    if (kind == VALUE_WORD)
+        set = dn_params_set_word(params, name, word, NULL) == DN_OK;
+    else
+        set = dn_params_set_number(params, name, number, NULL) == DN_OK ||
+              ((number == 0 || number == 1) && dn_params_set_boolean(params, name, number == 1, NULL) == DN_OK);
+    return set ? DN_OK : corrupt("a parameter breaks its rule", err);
+}
+
+static dn_status read_values(dni_reader *r, struct parts *p, dn_error *err) {
+    size_t n = dni_read_count(r, 8 + 1 + 8);
+    for (size_t i = 0; i < n && !r->failed; i++) {
+        char name[64];
+        if (!read_name(r, name, sizeof name))
+            return corrupt("a parameter has no name", err);
+        dn_status status = read_value(r, p->params, name, err);
+        if (status != DN_OK)
+            return status;
+    }
+    return r->failed ? corrupt("its parameters are cut short", err) : DN_OK;
+}
+
+static dn_status read_number_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out, dn_error *err) {
+    double *number = malloc(n * sizeof *number);
+    if (number == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu classes", n);
+    dn_status status = DN_OK;
+    if (!dni_read_f64s(r, number, n))
+        status = corrupt("its classes are cut short", err);
+    if (status == DN_OK)
+        status = dni_classes_from_numbers(type, number, n, out, err);
+    free(number);
+    return status;
+}
+
+static dn_status read_string_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out, dn_error *err) {
+    dni_string_set names = {0};
+    dn_status status = DN_OK;
+    for (size_t k = 0; k < n && status == DN_OK; k++) {
+        size_t length;
+        uint32_t index;
+        const char *text = dni_read_text(r, &length);
+        status = text == NULL ? corrupt("its classes are cut short", err) : dni_string_set_append(&names, text, length, &index, err);
+    }
+    if (status == DN_OK)
+        status = dni_classes_from_strings(type, dni_string_set_view(&names), out, err);
+    dni_string_set_done(&names);
+    return status;
+}
+
+static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
+    p->target = dni_read_text(r, &p->target_length);
+    uint8_t type = dni_read_u8(r);
+    size_t n = dni_read_count(r, 8);
+    if (r->failed || p->target == NULL || memchr(p->target, '\0', p->target_length) != NULL)
+        return corrupt("its target has no name", err);
+    const bool has_target = (p->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
+    if (type > DN_TEXT || n < 2 || (!has_target && n != 2))
+        return corrupt("its target has no classes", err);
+    return dni_classes_numeric((dn_column_type)type) ? read_number_classes(r, (dn_column_type)type, n, &p->classes, err)
+                                                     : read_string_classes(r, (dn_column_type)type, n, &p->classes, err);
+}
+
+static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
+    size_t d = dn_encoder_n_features(p->encoder), K = p->classes.shown.n;
+    uint8_t decision = dni_read_u8(r);
+    if (r->failed || decision > DN_DECISION_OUTLIER || (dn_decision)decision != dn_params_decision(p->params))
+        return corrupt("it decides in an unknown way", err);
+    p->decision = (dn_decision)decision;
+    double threshold = 0;
+    if (p->decision == DN_DECISION_OUTLIER)
+        threshold = dni_read_f64(r);
+    if (r->failed || !isfinite(threshold) || threshold < 0 || (p->decision == DN_DECISION_OUTLIER && K != 2))
+        return corrupt("what it takes for an outlier is unknown", err);
+    size_t n = dn_decision_n_machines(p->decision, K);
+    if (n > r->left / 17) /* the least a machine takes */
+        return corrupt("its machines are cut short", err);
+    p->machines = calloc(n, sizeof *p->machines);
+    if (p->machines == NULL)
+        return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu machines", n);
+    p->n_machines = n;
+    bool native = K == 2 || p->decision == DN_DECISION_NATIVE;
+    dn_status status = DN_OK;
+    for (size_t i = 0; i < n && status == DN_OK; i++)
+        status = dni_machine_read(r, native ? K : 2, d, i == 0 ? NULL : &p->machines[0], &p->machines[i], err);
+    p->machines[0].threshold = threshold;
+    return status;
+}
+
+static dn_status read_calibration(dni_reader *r, struct parts *p, dn_error *err) {
+    return dni_calibration_method(p->params) == DN_CALIBRATION_NONE
+               ? DN_OK
+               : dni_calibration_read(r, dn_decision_n_scores(p->decision, p->classes.shown.n), &p->calibration, err);
+}
+
+/* Magic, version, size and checksum; the reader is left behind the header, before the checksum. */
+static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
+    if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0)
+        return corrupt("its first bytes are not those of a model", err);
+    uint32_t version = dni_get_u32(b + MAGIC_SIZE);
+    if (version > DNI_MODEL_VERSION) {
+        dn_error_set(err, DN_ERR_VERSION, "the model has format version %lu, this library reads versions up to %d", (unsigned long)version,
+                     DNI_MODEL_VERSION);
+        return DN_ERR_VERSION;
+    }
+    if (version == 1) /* a development version's, never released */
+        return dn_error_set(err, DN_ERR_VERSION, "the model has format version 1, which this library does not read: train it again");
+    if (version == 0 || dni_get_u32(b + MAGIC_SIZE + 4) != 0)
+        return corrupt("its header is wrong", err);
+    if (dni_get_u64(b + SIZE_AT) != size)
+        return corrupt("its size is not the one it names", err);
+    if (dni_get_u32(b + size - CHECKSUM_SIZE) != dni_crc32(0, b, size - CHECKSUM_SIZE))
+        return corrupt("its checksum does not fit", err);
+    *out = dni_reader_of(b + HEADER_SIZE, size - HEADER_SIZE - CHECKSUM_SIZE);
+    return DN_OK;
+}
+
+dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err) {
+    dni_reader r;
+    struct parts p = {0};
+    dn_status status = open_bytes(bytes, size, &r, err);
+    if (status == DN_OK)
+        status = read_algorithm(&r, &p, err);
+    if (status == DN_OK)
+        status = read_values(&r, &p, err);
+    if (status == DN_OK)
+        status = read_target(&r, &p, err);
+    if (status == DN_OK)
+        status = dni_encoder_read(&r, &p.encoder, err);
+    if (status == DN_OK)
+        status = read_machines(&r, &p, err);
+    if (status == DN_OK)
+        status = read_calibration(&r, &p, err);
+    if (status == DN_OK)
+        status = dni_reader_end(&r, "model", err);
+    if (status == DN_OK) {
+        dni_model_parts parts = {p.params,  p.seed,     p.target,   p.target_length, &p.classes,
+                                 p.encoder, p.decision, p.machines, p.n_machines,    p.calibration};
+        dn_error own = {0};
+        status = dni_model_new(&parts, out, &own);
+        if (status == DN_ERR_NUMERIC)
+            status = corrupt("its weights do not fit its columns", err);
+        else if (status != DN_OK)
+            dn_error_set(err, status, "%s", own.message);
+        if (status == DN_OK) {
+            p.encoder = NULL;
+            p.machines = NULL;
+            p.calibration = NULL;
+        }
+    }
+    parts_done(&p);
+    return status;
+}

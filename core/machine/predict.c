@@ -1,0 +1,370 @@
+/* From raw rows to scores, labels and probabilities.
+ *
+ * A row is scored by itself, feature after feature in their order (those of text and sparse columns after all others), so that its answer cannot depend on its neighbours, the batch or the
+ * thread. What is 0 in x costs nothing: a category its level's weights, a text its words', however many there are. Up to a few thousand weights this takes less time than packing a tile for a
+ * matrix product, and unlike that it needs no padding to give one row the same last bits as a hundred. x itself is made only where densities want all of it.
+ * Kernel machines see rows in tiles (kernel_scores.h). */
+#include "encoder/encoder_bytes.h"
+#include "encoder/encoder_impl.h"
+#include "linalg/vector.h"
+#include "machine/calibration.h"
+#include "machine/kernel_scores.h"
+#include "machine/machine_impl.h"
+#include "machine/model_impl.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What a call carves from its workspace. */
+struct room {
+    double *scores;    /* [score_rows × n_scores] of rows whose scores nobody wants */
+    double *value;     /* [n_plain] features of a row that are not 0 … */
+    uint32_t *feature; /* [n_plain] … and which */
+    double *basis;     /* [n_basis] */
+    double *work;      /* [model->work] */
+    double *joint;     /* [K] */
+    double *coupling;  /* [dni_probabilities_work] */
+    double *length;    /* [K] ‖w_c − w_j‖ of class `length_of`, c, which SIZE_MAX is none */
+    size_t length_of;
+    double *x;     /* [n_features] raw features; NULL: not made */
+    double *tiles; /* [dni_kernel_scores_raw_work] of kernel machines */
+};
+
+static size_t feature_doubles(const dn_model *m) {
+    return (m->n_plain + 1) * sizeof(uint32_t) / sizeof(double) + 1;
+}
+
+static size_t score_rows(const dn_model *m) {
+    return m->support != NULL ? DNI_POINTS_QUERIES : 1;
+}
+
+size_t dn_model_workspace(const dn_model *m) {
+    const size_t K = m->classes.shown.n;
+    return score_rows(m) * m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work + 2 * K + dni_probabilities_work(m) +
+           (m->expands ? m->n_features : 0) + (m->support != NULL ? dni_kernel_scores_raw_work(m) : 0);
+}
+
+static struct room room_of(const dn_model *m, double *workspace) {
+    const size_t K = m->classes.shown.n;
+    struct room room = {.scores = workspace, .length_of = SIZE_MAX};
+    room.value = room.scores + score_rows(m) * m->n_scores;
+    room.feature = (uint32_t *)(void *)(room.value + m->n_plain);
+    room.basis = room.value + m->n_plain + feature_doubles(m);
+    room.work = room.basis + m->n_basis;
+    room.joint = room.work + m->work;
+    room.length = room.joint + K;
+    room.coupling = room.length + K;
+    room.tiles = room.coupling + dni_probabilities_work(m); /* no densities: no x */
+    room.x = m->expands ? room.tiles : NULL;
+    return room;
+}
+
+/* ---- a row as entries ----------------------------------------------------------------------------------------------------------------------- */
+/* The feature of a categorical raw value that is 1; SIZE_MAX: none. */
+static size_t level_feature(const dni_term *term, double raw) {
+    if (isnan(raw))
+        return term->if_missing;
+    if (!(raw >= 0 && raw < (double)term->n_levels))
+        return term->if_unseen;
+    size_t level = (size_t)raw;
+    return level < term->dropped ? SIZE_MAX : term->first_feature + level - term->dropped;
+}
+
+static inline size_t put(const struct room *room, size_t n, size_t feature, double value) {
+    room->feature[n] = (uint32_t)feature;
+    room->value[n] = value;
+    return n + (value != 0);
+}
+
+/* What terms and bases make other than 0, ascending; returns how many. */
+static size_t plain_entries(const dn_model *m, const double *raw, const struct room *room) {
+    size_t n = 0;
+    for (size_t t = 0; t < m->n_terms; t++) {
+        const dni_term *term = &m->terms[t];
+        const double value = raw[term->input];
+        if (term->categorical) {
+            const size_t feature = level_feature(term, value);
+            if (feature != SIZE_MAX)
+                n = put(room, n, feature, 1);
+            continue;
+        }
+        if (term->first_feature != SIZE_MAX)
+            n = put(room, n, term->first_feature, isnan(value) ? term->fill : value);
+        if (term->if_missing != SIZE_MAX)
+            n = put(room, n, term->if_missing, isnan(value));
+    }
+    if (m->n_basis == 0)
+        return n;
+    dni_encode_bases(m->encoder, raw, false, room->basis);
+    for (size_t j = 0; j < m->n_basis; j++)
+        n = put(room, n, m->first_basis + j, room->basis[j]);
+    return n;
+}
+
+/* All of row i. */
+struct entries {
+    dni_entry_part parts[2];
+};
+
+static struct entries entries_of(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room) {
+    struct entries entries = {{{room->feature, room->value, plain_entries(m, rows.value + i * m->n_inputs, room)}, {0}}};
+    if (rows.row_start != NULL) {
+        const size_t first = rows.row_start[i];
+        entries.parts[1] = (dni_entry_part){rows.feature + first, rows.entry + first, rows.row_start[i + 1] - first};
+    }
+    return entries;
+}
+
+/* ---- scores ----------------------------------------------------------------------------------------------------------------------------------- */
+/* One score, numbers only: four sums, because a single one would wait for itself. */
+static double score_plain(const dn_model *m, const double *raw) {
+    double sum[4] = {m->intercept[0], 0, 0, 0};
+    for (size_t j = 0; j < m->n_inputs; j++) {
+        double value = isnan(raw[j]) ? m->terms[j].fill : raw[j];
+        sum[j % 4] += value * m->by_feature[j];
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static inline void add_weights(double value, const double *restrict w, size_t n, double *restrict scores) {
+    for (size_t k = 0; k < n; k++)
+        scores[k] += value * w[k];
+}
+
+/* Linear scores of row i: the sums of its entries without a list of them. */
+static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room, double *scores) {
+    const size_t S = m->n_scores;
+    const double *raw = rows.value + i * m->n_inputs;
+    memcpy(scores, m->intercept, S * sizeof *scores);
+    for (const dni_term *term = m->terms; term < m->terms + m->n_terms; term++) {
+        size_t feature = term->first_feature;
+        double value = raw[term->input];
+        const bool missing = isnan(value);
+        if (term->categorical) {
+            feature = level_feature(term, value);
+            value = 1;
+        } else if (missing) {
+            value = term->fill;
+        }
+        if (feature != SIZE_MAX && value != 0)
+            add_weights(value, m->by_feature + feature * S, S, scores);
+        if (missing && !term->categorical && term->if_missing != SIZE_MAX)
+            add_weights(1, m->by_feature + term->if_missing * S, S, scores);
+    }
+    if (m->n_basis > 0)
+        dni_encode_bases(m->encoder, raw, false, room->basis);
+    for (size_t j = 0; j < m->n_basis; j++)
+        add_weights(room->basis[j], m->by_feature + (m->first_basis + j) * S, S, scores);
+    if (rows.row_start == NULL)
+        return;
+    for (size_t e = rows.row_start[i]; e < rows.row_start[i + 1]; e++)
+        add_weights(rows.entry[e], m->by_feature + rows.feature[e] * S, S, scores);
+}
+
+/* Scores of other machines, of x or of entries. false: some machine finds the row impossible. */
+static bool score_machines(const dn_model *m, const struct entries *entries, const struct room *room, double *scores) {
+    bool possible = true;
+    for (size_t i = 0; i < m->n_machines; i++) {
+        const dn_machine *machine = &m->raw[i];
+        const bool here = m->expands ? dni_machine_scores(machine, room->x, scores, room->work)
+                                     : dni_machine_scores_entries(machine, entries->parts, 2, scores, room->work);
+        possible = here && possible;
+        scores += dn_machine_n_scores(machine);
+    }
+    return possible;
+}
+
+/* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
+bool dni_model_scores_good(const dn_model *model, const double *scores) {
+    const bool finite = model->linear || model->support != NULL || model->raw[0].kind == DN_MACHINE_NETWORK;
+    bool good = true;
+    for (size_t k = 0; k < model->n_scores; k++)
+        good = good && (finite ? isfinite(scores[k]) : !isnan(scores[k]));
+    return good;
+}
+
+size_t dni_model_label(const dn_model *model, const double *scores) {
+    if (model->decision == DN_DECISION_OUTLIER)
+        return scores[0] < -model->machines[0].threshold;
+    return dn_decision_label(model->decision, model->classes.shown.n, scores);
+}
+
+/* ---- what explains them ------------------------------------------------------------------------------------------------------------------------- */
+/* ‖w_c − w_j‖ for all j. */
+static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
+    const size_t K = m->classes.shown.n, d = m->n_features;
+    for (size_t j = 0; j < K; j++) {
+        double square = 0;
+        for (size_t f = 0; j != c && f < d; f++) {
+            double step = m->w[c * d + f] - m->w[j * d + f];
+            square += step * step;
+        }
+        room->length[j] = sqrt(square);
+    }
+    room->length_of = c;
+}
+
+/* Distance of x from the surface between the chosen class and its nearest rival. The weights are walked through once for each run of rows of the same class. */
+static double distance_of(const dn_model *m, const double *scores, struct room *room) {
+    const size_t K = m->classes.shown.n;
+    double least = (double)NAN;
+    if (m->support != NULL)
+        return K == 2 && m->machines[0].kernel->norm > 0 ? scores[0] / m->machines[0].kernel->norm : least;
+    if (!m->linear)
+        return least;
+    if (K == 2)
+        return m->length > 0 ? scores[0] / m->length : least;
+    if (m->n_scores != K || (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST))
+        return least;
+    const size_t best = dn_decision_label(m->decision, K, scores);
+    if (best >= K) /* ambiguous */
+        return least;
+    if (room->length_of != best)
+        measure_lengths(m, best, room);
+    for (size_t j = 0; j < K; j++) {
+        double distance = (scores[best] - scores[j]) / room->length[j];
+        if (room->length[j] > 0 && !(distance >= least))
+            least = distance;
+    }
+    return least;
+}
+
+/* w_kj x_j: 0 but for the entries. */
+static void linear_contributions(const dn_model *m, const struct entries *entries, double *to) {
+    const size_t d = m->n_features;
+    memset(to, 0, m->n_scores * d * sizeof *to);
+    for (const dni_entry_part *part = entries->parts; part < entries->parts + 2; part++)
+        for (size_t e = 0; e < part->n; e++)
+            for (size_t k = 0, at = part->feature[e]; k < m->n_scores; k++, at += d)
+                to[at] = m->w[at] * part->value[e];
+}
+
+static void contributions_of(const dn_model *m, dn_raw_rows row, const struct entries *entries, const struct room *room, double *to) {
+    if (m->linear) {
+        linear_contributions(m, entries, to);
+        return;
+    }
+    for (size_t k = 0; k < m->n_machines; k++) {
+        const double *x = room->x;
+        if (!m->expands) {
+            dni_encoder_expand(m->encoder, row, to);
+            x = to;
+        }
+        dni_machine_contributions(&m->raw[k], x, to, room->work);
+        to += dn_machine_n_scores(&m->raw[k]) * m->n_features;
+    }
+}
+
+static double log_density_of(const dn_model *m, const struct entries *entries, const struct room *room) {
+    const bool possible = m->expands ? dni_machine_joint(&m->raw[0], room->x, room->joint, room->work)
+                                     : dni_machine_joint_entries(&m->raw[0], entries->parts, 2, room->joint);
+    return possible ? dni_log_sum(room->joint, m->classes.shown.n) : -(double)INFINITY;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------------------------------------------- */
+static void mark(bool *candidates, size_t K, size_t label) {
+    for (size_t k = 0; k < K; k++)
+        candidates[k] = k == label;
+}
+
+/* Row i from its scores on. */
+static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i, struct room *room, const dn_prediction *out) {
+    const size_t K = m->classes.shown.n;
+    if (out->label != NULL)
+        out->label[i] = dni_model_label(m, scores);
+    if (out->probabilities != NULL)
+        dni_model_probabilities(m, scores, out->probabilities + i * K, room->coupling);
+    if (out->candidates != NULL && m->decision == DN_DECISION_OUTLIER)
+        mark(out->candidates + i * K, K, dni_model_label(m, scores));
+    else if (out->candidates != NULL)
+        dn_decision_candidates(m->decision, K, scores, out->candidates + i * K);
+    if (out->distance != NULL)
+        out->distance[i] = distance_of(m, scores, room);
+    if (out->out_of_support != NULL)
+        out->out_of_support[i] = !possible;
+}
+
+/* The first input that is missing though the kernel needs all of them: its values are given, and nothing stands for one. n_inputs: none is. */
+static size_t find_missing(const dn_model *m, dn_raw_rows rows, size_t i) {
+    size_t j = 0;
+    if (m->support == NULL || m->support->kernel.type != DN_KERNEL_PRECOMPUTED)
+        return m->n_inputs;
+    while (j < m->n_inputs && !isnan(rows.value[i * m->n_inputs + j]))
+        j++;
+    return j;
+}
+
+void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i, char out[DN_MESSAGE_SIZE]) {
+    const size_t j = find_missing(m, rows, i);
+    if (j < m->n_inputs)
+        (void)snprintf(out, DN_MESSAGE_SIZE,
+                       "has no value for \"%.128s\": a precomputed kernel needs K of the row with every row of the training",
+                       dn_encoder_input(m->encoder, j)->name);
+    else
+        (void)snprintf(out, DN_MESSAGE_SIZE, "has values so large that its scores leave the finite numbers");
+}
+
+/* Of kernel machines, tile by tile. */
+static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *room, const dn_prediction *out) {
+    const size_t S = m->n_scores;
+    for (size_t i = 0, n; i < rows.n; i += n) {
+        double *scores = out->scores == NULL ? room->scores : out->scores + i * S;
+        n = dni_kernel_scores_raw(m, rows, i, scores, room->tiles);
+        for (size_t r = 0; r < n; r++) {
+            if (!dni_model_scores_good(m, scores + r * S) || find_missing(m, rows, i + r) < m->n_inputs)
+                return i + r;
+            answer_row(m, scores + r * S, true, i + r, room, out);
+        }
+    }
+    return rows.n;
+}
+
+size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace, const dn_prediction *out) {
+    const size_t S = m->n_scores;
+    struct room room = room_of(m, workspace);
+    struct entries entries = {0};
+    const bool plain = m->linear && m->plain && S == 1, explained = out->contributions != NULL || out->log_density != NULL;
+    const bool expanded = m->expands && (!m->linear || explained);
+    assert(out->probabilities == NULL || dn_model_has_probabilities(m));
+    assert(out->log_density == NULL || dn_model_has_density(m));
+    assert(out->contributions == NULL || dn_model_has_contributions(m));
+    if (m->support != NULL)
+        return predict_tiles(m, rows, &room, out);
+    for (size_t i = 0; i < rows.n; i++) {
+        double *scores = out->scores == NULL ? room.scores : out->scores + i * S;
+        bool possible = true;
+        if (expanded)
+            dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
+        if (m->linear ? explained : !m->expands)
+            entries = entries_of(m, rows, i, &room);
+        if (plain)
+            scores[0] = score_plain(m, rows.value + i * m->n_inputs);
+        else if (m->linear)
+            score_row(m, rows, i, &room, scores);
+        else
+            possible = score_machines(m, &entries, &room, scores);
+        if (!dni_model_scores_good(m, scores))
+            return i;
+        answer_row(m, scores, possible, i, &room, out);
+        if (out->contributions != NULL)
+            contributions_of(m, dn_raw_part(rows, m->n_inputs, i, 1), &entries, &room, out->contributions + i * S * m->n_features);
+        if (out->log_density != NULL)
+            out->log_density[i] = log_density_of(m, &entries, &room);
+    }
+    return rows.n;
+}
+
+size_t dn_model_transform(const dn_model *m, dn_raw_rows rows, double *workspace, double *out) {
+    struct room room = room_of(m, workspace);
+    size_t d = m->n_features, n_components = dn_model_n_components(m);
+    for (size_t i = 0; i < rows.n; i++) {
+        dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
+        for (size_t c = 0; c < n_components; c++)
+            out[i * n_components + c] = dni_dot(m->raw[0].projection + c * d, room.x, d);
+        if (!dni_all_finite(out + i * n_components, n_components))
+            return i;
+    }
+    return rows.n;
+}

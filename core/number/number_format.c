@@ -1,0 +1,154 @@
+/* Numbers to the shortest text that reads back as the same double.
+ *
+ * A double v = c·2^q stands for every real in its rounding interval [(2c - 1)·2^(q-1), (2c + 1)·2^(q-1)] (its ends only for even c; the lower half is half as wide
+ * at a power of two). With k = floor(log10 of the interval's width) the multiples of 10^k and 10^(k+1) are fine enough that one lies inside and coarse
+ * enough that a shortest one is among the neighbours of v. All products are taken rounded to odd, which keeps every comparison exact although the power of ten is cut to 128 bits.
+ * R. Giulietti, The Schubfach way to render doubles, 2020, sections 8 and 9. */
+#include "number/power10.h"
+#include <discern/table.h>
+
+#include <math.h>
+#include <string.h>
+
+/* digits · 10^exponent */
+struct shortest {
+    uint64_t digits;
+    int exponent;
+};
+
+/* floor(g·x / 2^128) with its lowest bit set when something was cut off: g is at most one unit too large, which the bound y > 1 absorbs. */
+static uint64_t round_to_odd(dni_wide g, uint64_t x) {
+    dni_wide low = dni_wide_product(g.low, x), high = dni_wide_product(g.high, x);
+    uint64_t y = high.low + low.high;
+    return (high.high + (y < high.low)) | (y > 1);
+}
+
+static struct shortest shortest_of(uint64_t fraction, unsigned biased) {
+    uint64_t c = biased == 0 ? fraction : fraction | UINT64_C(1) << 52;
+    int q = (biased == 0 ? 1 : (int)biased) - 1075;
+    bool narrow_below = fraction == 0 && biased > 1;
+    bool even = (c & 1) == 0;
+
+    /* floor(log10(2^q)), or floor(log10(3/4·2^q)) for the narrower interval */
+    int k = dni_floor_shift(q * 1262611 - (narrow_below ? 524031 : 0), 22);
+    dni_wide g = dni_power10[-k - DNI_POWER10_MIN];
+    if (++g.low == 0)
+        g.high++;
+    unsigned shift = (unsigned)(q + dni_log2_power10(-k) + 1);
+
+    /* the interval's ends and v itself as quarters of 10^k */
+    uint64_t below = round_to_odd(g, (4 * c - 2 + narrow_below) << shift) + !even;
+    uint64_t quarters = round_to_odd(g, 4 * c << shift);
+    uint64_t above = round_to_odd(g, (4 * c + 2) << shift) - !even;
+
+    uint64_t s = quarters / 4;
+    if (s >= 10) {
+        uint64_t tens = s / 10; /* one digit less, if exactly one neighbour lies inside */
+        bool low_inside = below <= 40 * tens, high_inside = 40 * tens + 40 <= above;
+        if (low_inside != high_inside)
+            return (struct shortest){tens + high_inside, k + 1};
+    }
+    bool low_inside = below <= 4 * s, high_inside = 4 * s + 4 <= above;
+    if (low_inside != high_inside)
+        return (struct shortest){s + high_inside, k};
+    uint64_t middle = 4 * s + 2; /* both inside: the nearer one, of two equally near the even one */
+    return (struct shortest){s + (quarters > middle || (quarters == middle && (s & 1) != 0)), k};
+}
+
+/* Writes the decimal digits of x > 0 (fewer than 21) and returns how many. */
+static size_t put_digits(char *out, uint64_t x) {
+    static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+                                "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    char text[20];
+    size_t at = sizeof text;
+    while (x >= 100) {
+        size_t pair = (size_t)(x % 100);
+        x /= 100;
+        at -= 2;
+        memcpy(text + at, pairs + 2 * pair, 2);
+    }
+    if (x >= 10) {
+        at -= 2;
+        memcpy(text + at, pairs + 2 * x, 2);
+    } else {
+        text[--at] = (char)('0' + x);
+    }
+    memcpy(out, text + at, sizeof text - at);
+    return sizeof text - at;
+}
+
+static struct shortest strip_zeros(struct shortest number) {
+    while (number.digits % 10000 == 0) {
+        number.digits /= 10000;
+        number.exponent += 4;
+    }
+    while (number.digits % 10 == 0) {
+        number.digits /= 10;
+        number.exponent++;
+    }
+    return number;
+}
+
+/* "e-7", "e300" */
+static size_t put_exponent(char *out, int exponent) {
+    size_t n = 0;
+    out[n++] = 'e';
+    if (exponent < 0)
+        out[n++] = '-';
+    return n + put_digits(out + n, (uint64_t)(exponent < 0 ? -exponent : exponent));
+}
+
+/* Plain notation from 1e-6 up to below 1e21, otherwise d.ddde±x. */
+static size_t put_shortest(char *out, struct shortest number) {
+    number = strip_zeros(number);
+    char digits[20];
+    size_t n = put_digits(digits, number.digits);
+    int point = (int)n + number.exponent; /* digits before the decimal point */
+    size_t length = 0;
+    if (point > 21 || point < -5) {
+        out[length++] = digits[0];
+        if (n > 1) {
+            out[length++] = '.';
+            memcpy(out + length, digits + 1, n - 1);
+            length += n - 1;
+        }
+        return length + put_exponent(out + length, point - 1);
+    }
+    if (point <= 0) {
+        memcpy(out, "0.00000", 7);
+        length = 2 + (size_t)-point;
+        memcpy(out + length, digits, n);
+        return length + n;
+    }
+    size_t before = (size_t)point;
+    if (before >= n) {
+        memcpy(out, digits, n);
+        memset(out + n, '0', before - n);
+        return before;
+    }
+    memcpy(out, digits, before);
+    out[before] = '.';
+    memcpy(out + before + 1, digits + before, n - before);
+    return n + 1;
+}
+
+size_t dn_number_format(double value, char out[DN_NUMBER_SIZE]) {
+    if (!isfinite(value)) {
+        memcpy(out, "null", 5);
+        return 4;
+    }
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    size_t length = 0;
+    if (bits >> 63 != 0)
+        out[length++] = '-';
+    double magnitude = fabs(value);
+    if (magnitude < 9007199254740992.0 && magnitude == (double)(uint64_t)magnitude) {
+        length += put_digits(out + length, (uint64_t)magnitude);
+    } else {
+        uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
+        length += put_shortest(out + length, shortest_of(fraction, (unsigned)(bits >> 52) & 0x7ff));
+    }
+    out[length] = '\0';
+    return length;
+}

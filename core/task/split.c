@@ -1,0 +1,79 @@
+/* Stratified holdout: rows of a class in their order, each drawn with the chance that leaves exactly the wanted number (selection sampling,
+ * Knuth, The Art of Computer Programming, volume 2, algorithm 3.4.2 S): one pass, no list of rows. Folds: a list of the rows class by class, shuffled within each (algorithm 3.4.2 P), dealt
+ * like cards. */
+#include "task/split.h"
+#include "base/random.h"
+
+#include <math.h>
+
+dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classes, double holdout, const dn_run *run, uint8_t *role,
+                            dni_split *out, dn_error *err) {
+    void *memory;
+    dn_status status = dn_run_alloc(run, 2 * n_classes, sizeof(size_t), "the counts of the classes", &memory, err);
+    if (status != DN_OK)
+        return status;
+    size_t *left = memory, *wanted = left + n_classes; /* rows of the class not yet met, and how many of them are still to be held out */
+    dni_split split = {0};
+    dni_random random;
+    dni_random_init(&random, run->seed, 4);
+    for (size_t i = 0; i < n_rows; i++)
+        if (!isnan(target[i]))
+            left[(size_t)target[i]]++;
+    for (size_t k = 0; k < n_classes; k++) {
+        wanted[k] = (size_t)floor((double)left[k] * holdout + 0.5);
+        if (left[k] > 0 && wanted[k] > left[k] - 1)
+            wanted[k] = left[k] - 1;
+    }
+    for (size_t i = 0; i < n_rows; i++) {
+        if (isnan(target[i])) {
+            role[i] = DN_ROW_SKIP;
+            split.n_skipped++;
+            continue;
+        }
+        size_t k = (size_t)target[i];
+        bool drawn = wanted[k] > 0 && dni_random_below(&random, left[k]) < wanted[k];
+        left[k]--;
+        wanted[k] -= drawn;
+        role[i] = drawn ? DN_ROW_VALIDATE : DN_ROW_TRAIN;
+        split.n_train += !drawn;
+        split.n_validation += drawn;
+    }
+    dn_run_free(run, memory);
+    *out = split;
+    return DN_OK;
+}
+
+/* row[…] ← numbers of the rows that have a class, class after class; ends[k] ← where class k ends. */
+static void sort_rows(const double *target, size_t n_rows, size_t n_classes, size_t *ends, size_t *row) {
+    for (size_t i = 0; i < n_rows; i++)
+        if (!isnan(target[i]))
+            ends[(size_t)target[i]]++;
+    for (size_t k = 0, first = 0; k < n_classes; k++) { /* for the moment: where it begins */
+        size_t n = ends[k];
+        ends[k] = first;
+        first += n;
+    }
+    for (size_t i = 0; i < n_rows; i++)
+        if (!isnan(target[i]))
+            row[ends[(size_t)target[i]]++] = i;
+}
+
+dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes, size_t n_folds, const dn_run *run, uint16_t *fold,
+                          dn_error *err) {
+    void *memory;
+    dn_status status = dn_run_alloc(run, n_classes + n_rows, sizeof(size_t), "the rows of the folds", &memory, err);
+    if (status != DN_OK)
+        return status;
+    size_t *ends = memory, *row = ends + n_classes;
+    dni_random random;
+    dni_random_init(&random, run->seed, 8);
+    sort_rows(target, n_rows, n_classes, ends, row);
+    for (size_t k = 0, first = 0; k < n_classes; first = ends[k++])
+        dni_random_shuffle(&random, row + first, ends[k] - first);
+    for (size_t i = 0; i < n_rows; i++)
+        fold[i] = 0;
+    for (size_t i = 0; i < (n_classes > 0 ? ends[n_classes - 1] : 0); i++)
+        fold[row[i]] = (uint16_t)(i % n_folds);
+    dn_run_free(run, memory);
+    return DN_OK;
+}

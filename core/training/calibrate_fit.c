@@ -1,0 +1,188 @@
+/* Platt's sigmoid, in the standardised score z = (g/c − m)/s:
+ *   F(a, b) = Σ v [t ln(1 + e^−u) + (1 − t) ln(1 + e^u)]/Σv,  u = a z + b,   ∇F = Σ v (p − t)(z, 1)/Σv,  H = Σ v p(1 − p)(z, 1)(z, 1)ᵀ/Σv
+ * and isotonic regression. */
+#include "training/calibrate_fit.h"
+#include "machine/calibration.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_STEPS = 100, MAX_HALVINGS = 60, ROWS_A_POLL = 1 << 18 };
+#define RIDGE 1e-12
+
+static bool is_positive(const dni_scored *s, size_t i) {
+    return s->classes[s->rows.row[i]] == s->positive;
+}
+
+static double weight_of(const dni_scored *s, size_t i) {
+    return s->weight == NULL ? 1 : s->weight[s->rows.row[i]];
+}
+
+/* ---- Platt ---------------------------------------------------------------------------------------------------------------------------------- */
+struct platt {
+    const dni_scored *scored;
+    const dn_run *run;
+    double size, mean, deviation; /* c, m, s */
+    double total;                 /* Σv */
+    double high, low;             /* targets */
+    double gradient[2], hessian[3];
+};
+
+static void standardize(struct platt *p) {
+    const dni_scored *s = p->scored;
+    double positive = 0, sum = 0, squares = 0;
+    for (size_t i = 0; i < s->n; i++)
+        p->size = fmax(p->size, fabs(s->rows.key[i]));
+    p->size = p->size > 0 ? p->size : 1;
+    for (size_t i = 0; i < s->n; i++) {
+        const double v = weight_of(s, i);
+        p->total += v;
+        positive += is_positive(s, i) ? v : 0;
+        sum += v * (s->rows.key[i] / p->size);
+    }
+    p->mean = sum / p->total;
+    for (size_t i = 0; i < s->n; i++) {
+        const double step = s->rows.key[i] / p->size - p->mean;
+        squares += weight_of(s, i) / p->total * step * step;
+    }
+    p->deviation = sqrt(squares);
+    p->high = (positive + 1) / (positive + 2);
+    p->low = 1 / (p->total - positive + 2);
+}
+
+/* F with its gradient and Hessian. */
+static dn_status measure(struct platt *p, const double at[2], double *out, dn_error *err) {
+    const dni_scored *s = p->scored;
+    double sum = 0, g[2] = {0}, h[3] = {0};
+    for (size_t i = 0; i < s->n; i++) {
+        dn_status status = i % ROWS_A_POLL == 0 ? dn_run_stop(p->run, err) : DN_OK;
+        if (status != DN_OK)
+            return status;
+        const double v = weight_of(s, i) / p->total, t = is_positive(s, i) ? p->high : p->low;
+        const double z = (s->rows.key[i] / p->size - p->mean) / p->deviation, u = at[0] * z + at[1], e = exp(-fabs(u));
+        sum += v * (log1p(e) + (u > 0 ? (1 - t) * u : -t * u));
+        const double q = u > 0 ? 1 / (1 + e) : e / (1 + e), curve = v * e / ((1 + e) * (1 + e)), r = v * (q - t);
+        g[0] += r * z;
+        g[1] += r;
+        h[0] += curve * z * z;
+        h[1] += curve * z;
+        h[2] += curve;
+    }
+    memcpy(p->gradient, g, sizeof g);
+    memcpy(p->hessian, h, sizeof h);
+    *out = sum;
+    return DN_OK;
+}
+
+/* Newton's step from `at`, halved until F falls. Where it can fall by next to nothing rounding would be the judge, and the whole step is taken. *done: it was no step any more. */
+static dn_status step(struct platt *p, double at[2], double *value, bool *done, dn_error *err) {
+    const double *g = p->gradient, a = p->hessian[0] + RIDGE, b = p->hessian[1], c = p->hessian[2] + RIDGE, det = a * c - b * b;
+    const double d[2] = {-(c * g[0] - b * g[1]) / det, -(a * g[1] - b * g[0]) / det};
+    const double slope = g[0] * d[0] + g[1] * d[1];
+    double rate = 1;
+    for (int k = 0; k < MAX_HALVINGS; k++, rate /= 2) {
+        const double next[2] = {at[0] + rate * d[0], at[1] + rate * d[1]};
+        double lower = 0;
+        dn_status status = measure(p, next, &lower, err);
+        if (status != DN_OK)
+            return status;
+        if (!(lower <= *value + 1e-4 * rate * slope) && !(-slope <= 1e-10 * *value))
+            continue;
+        *done = fabs(rate * d[0]) <= 1e-13 * (1 + fabs(at[0])) && fabs(rate * d[1]) <= 1e-13 * (1 + fabs(at[1]));
+        at[0] = next[0];
+        at[1] = next[1];
+        *value = lower;
+        return DN_OK;
+    }
+    *done = true;
+    return DN_OK;
+}
+
+dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_calibrator *out, dn_error *err) {
+    struct platt p = {.scored = scored, .run = run};
+    standardize(&p);
+    double positive = 0, value = 0;
+    for (size_t i = 0; i < scored->n; i++)
+        positive += is_positive(scored, i) ? weight_of(scored, i) : 0;
+    /* without a slope the best intercept is the log-odds of the mean target */
+    const double share = (positive * p.high + (p.total - positive) * p.low) / p.total, flat = log(share) - log1p(-share);
+    double at[2] = {0, flat};
+    bool done = !(p.deviation > 1e-14 * fabs(p.mean));
+    p.deviation = done ? 1 : p.deviation;
+    dn_status status = done ? DN_OK : measure(&p, at, &value, err);
+    for (int k = 0; status == DN_OK && !done && k < MAX_STEPS; k++)
+        status = step(&p, at, &value, &done, err);
+    if (status != DN_OK)
+        return status;
+    if (!(at[0] > 0)) { /* F is convex: with a >= 0 its minimum is then the one of b alone */
+        at[0] = 0;
+        at[1] = flat;
+    }
+    const double slope = at[0] / p.deviation / p.size, intercept = at[1] - at[0] * p.mean / p.deviation;
+    if (!isfinite(slope) || !isfinite(intercept))
+        return dn_error_set(err, DN_ERR_NUMERIC, "the scores are too small to be calibrated");
+    out->slope = slope;
+    out->intercept = intercept;
+    return DN_OK;
+}
+
+/* ---- isotonic ------------------------------------------------------------------------------------------------------------------------------- */
+/* Neighbouring scores with one value. */
+struct pool {
+    double low, high; /* scores */
+    double weight, positive;
+};
+
+/* The last pool and the ones before it that are not below it become one. */
+static size_t unite(struct pool *pools, size_t n) {
+    for (; n > 1 && pools[n - 2].positive * pools[n - 1].weight >= pools[n - 1].positive * pools[n - 2].weight; n--) {
+        pools[n - 2].high = pools[n - 1].high;
+        pools[n - 2].weight += pools[n - 1].weight;
+        pools[n - 2].positive += pools[n - 1].positive;
+    }
+    return n;
+}
+
+/* Of rows in descending order, from the last. */
+static size_t make_pools(const dni_scored *s, struct pool *pools) {
+    size_t n = 0;
+    for (size_t left = s->n; left > 0;) {
+        struct pool *pool = &pools[n++];
+        *pool = (struct pool){.low = s->rows.key[left - 1], .high = s->rows.key[left - 1]};
+        for (; left > 0 && s->rows.key[left - 1] == pool->low; left--) {
+            pool->weight += weight_of(s, left - 1);
+            pool->positive += is_positive(s, left - 1) ? weight_of(s, left - 1) : 0;
+        }
+        n = unite(pools, n);
+    }
+    return n;
+}
+
+static dn_status take_steps(const struct pool *pools, size_t n, dn_calibrator *out, dn_error *err) {
+    size_t steps = 0;
+    for (size_t i = 0; i < n; i++)
+        steps += pools[i].high > pools[i].low ? 2 : 1;
+    dn_status status = dni_calibrator_room(out, steps, err);
+    for (size_t i = 0, k = 0; status == DN_OK && i < n; i++) {
+        const double p = fmax(DNI_LEAST_PROBABILITY, fmin(1 - DNI_LEAST_PROBABILITY, pools[i].positive / pools[i].weight));
+        out->score[k] = pools[i].low;
+        out->probability[k++] = p;
+        if (pools[i].high > pools[i].low) {
+            out->score[k] = pools[i].high;
+            out->probability[k++] = p;
+        }
+    }
+    return status;
+}
+
+dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room, const dn_run *run, dn_calibrator *out, dn_error *err) {
+    void *memory = NULL;
+    dn_status status = dni_sort_descending(scored->rows, scored->n, room, run, err);
+    if (status == DN_OK)
+        status = dn_run_alloc(run, scored->n, sizeof(struct pool), "the steps of a calibration", &memory, err);
+    if (status != DN_OK)
+        return status;
+    status = take_steps(memory, make_pools(scored, memory), out, err);
+    dn_run_free(run, memory);
+    return status;
+}

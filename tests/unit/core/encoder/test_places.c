@@ -1,0 +1,245 @@
+/* Some places of a sparse column as features: the set against its definition, its bytes, and an encoder of chosen places against one of the same numbers as columns of their own. */
+#include "unit/core/encoder/lists.h"
+
+#include "encoder/encoder_bytes.h"
+#include "encoder/place_set.h"
+
+enum { MOST = 300 };
+
+/* ---- the set ------------------------------------------------------------------------------------------------------------------------------- */
+static void same_places(const dni_place_set *set, const bool *in, size_t width) {
+    size_t n = 0;
+    for (size_t place = 0; place < width; place++) {
+        assert_int_equal(dni_place_set_find(set, place), in[place] ? n : SIZE_MAX);
+        if (in[place])
+            assert_int_equal(dni_place_set_at(set, n++), place);
+    }
+    assert_int_equal(set->n, n);
+    assert_int_equal(dni_place_set_find(set, width), SIZE_MAX);
+    assert_int_equal(dni_place_set_find(set, SIZE_MAX - 1), SIZE_MAX);
+}
+
+/* Written, cut anywhere, changed anywhere, read back. */
+static void there_and_back(const dni_place_set *set, const bool *in) {
+    dni_writer writer;
+    void *bytes;
+    size_t size;
+    dni_writer_init(&writer);
+    dni_place_set_write(set, &writer);
+    OK(dni_writer_take(&writer, &bytes, &size, NULL));
+    assert_true(size <= 9 + set->width / 2 * 4 + 4); /* whichever list is the shorter */
+    for (size_t cut = 0; cut <= size; cut++) {
+        dni_place_set back = {0};
+        unsigned char *exact = malloc(cut + 1);
+        memcpy(exact, bytes, cut);
+        dni_reader reader = dni_reader_of(exact, cut);
+        dn_status status = dni_place_set_read(&reader, set->width, &(double){0}, &back, NULL);
+        assert_int_equal(status, cut == size ? DN_OK : DN_ERR_CORRUPT);
+        if (status == DN_OK)
+            same_places(&back, in, set->width);
+        dni_place_set_done(&back);
+        free(exact);
+    }
+    for (size_t i = 0; i < size; i++) {
+        dni_place_set other = {0};
+        ((unsigned char *)bytes)[i] ^= 0x41;
+        dni_reader reader = dni_reader_of(bytes, size);
+        dn_status status = dni_place_set_read(&reader, set->width, &(double){0}, &other, NULL);
+        assert_true(status == DN_OK || status == DN_ERR_CORRUPT);
+        assert_true(status != DN_OK || (other.n > 0 && other.n <= set->width && dni_place_set_at(&other, other.n - 1) < set->width));
+        dni_place_set_done(&other);
+        ((unsigned char *)bytes)[i] ^= 0x41;
+    }
+    free(bytes);
+}
+
+static void sets(void **unused) {
+    (void)unused;
+    static const size_t widths[] = {1, 2, 7, 64, MOST};
+    static const unsigned shares[] = {1, 2, 9, 40}; /* one place of so many is listed */
+    uint64_t s = 99;
+    for (size_t k = 0; k < 5 * 4 * 2 * 3; k++) {
+        const size_t width = widths[k % 5];
+        const bool dropped = k / 5 % 2 == 1, together = k % 3 == 0; /* the listed ones beside each other */
+        bool in[MOST];
+        uint32_t listed[MOST];
+        size_t n = 0;
+        for (size_t place = 0; place < width; place++) {
+            const bool is = together ? place >= width / 3 && place < width / 2 : lists_random(&s) % shares[k / 10 % 4] == 0;
+            in[place] = is != dropped;
+            if (is)
+                listed[n++] = (uint32_t)place;
+        }
+        const dn_places places = {.kind = dropped ? DN_PLACES_DROPPED : DN_PLACES_KEPT, .place = listed, .n = n};
+        if (n == (dropped ? width : 0)) {
+            assert_false(dn_places_are_well(&places, width));
+            continue;
+        }
+        assert_true(dn_places_are_well(&places, width));
+        dni_place_set set;
+        OK(dni_place_set_init(&set, &places, width, NULL));
+        assert_true(dni_place_set_bytes(&set) <= 16 * set.n + 16);
+        same_places(&set, in, width);
+        there_and_back(&set, in);
+        dni_place_set_done(&set);
+    }
+}
+
+/* Memory goes by the places that are kept, not by the column's width; a few bytes cannot stand for features without end. */
+static void wide_columns(void **unused) {
+    (void)unused;
+    static const uint32_t few[] = {0, 77, 4000000000U};
+    dni_place_set set;
+    OK(dni_place_set_init(&set, &(dn_places){DN_PLACES_KEPT, few, 3}, UINT32_MAX, NULL));
+    assert_true(dni_place_set_bytes(&set) <= 64);
+    assert_true(dni_place_set_find(&set, 77) == 1 && dni_place_set_find(&set, 4000000000U) == 2);
+    assert_true(dni_place_set_find(&set, 76) == SIZE_MAX && dni_place_set_find(&set, UINT32_MAX - 1) == SIZE_MAX);
+    dni_place_set_done(&set);
+    static const unsigned char dropped[] = {DN_PLACES_DROPPED, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0};
+    dni_reader reader = dni_reader_of(dropped, sizeof dropped);
+    assert_int_equal(dni_place_set_read(&reader, UINT32_MAX, &(double){0}, &set, NULL), DN_ERR_CORRUPT);
+}
+
+static void rules(void **unused) {
+    (void)unused;
+    static const uint32_t twice[] = {1, 1}, down[] = {2, 1}, good[] = {0, 4};
+    assert_false(dn_places_are_well(&(dn_places){DN_PLACES_KEPT, twice, 2}, 5));
+    assert_false(dn_places_are_well(&(dn_places){DN_PLACES_DROPPED, down, 2}, 5));
+    assert_false(dn_places_are_well(&(dn_places){DN_PLACES_KEPT, good, 2}, 4));
+    assert_false(dn_places_are_well(&(dn_places){DN_PLACES_KEPT, good, 0}, 4));
+    assert_true(dn_places_are_well(&(dn_places){DN_PLACES_KEPT, good, 2}, 5));
+    lists *t = lists_new(2);
+    const dn_places beyond = {DN_PLACES_KEPT, (const uint32_t[]){LISTS_WIDTH}, 1};
+    dn_error err = {0};
+    const dn_table_column column = t->columns[L_PLACES].column;
+    assert_int_equal(dn_encoder_check(&column, 1, &(dn_encoder_spec){.columns = (const size_t[]){0}, .n_columns = 1, .places = &beyond},
+                                      &err),
+                     DN_ERR_ARGUMENT);
+    assert_string_equal(err.field, "f");
+    free(t);
+}
+
+/* ---- the encoder ---------------------------------------------------------------------------------------------------------------------------- */
+static void dense_row(const dn_block *block, size_t row, double *x) {
+    const size_t d = block->x.n_cols;
+    if (block->x.kind == DN_DENSE) {
+        memcpy(x, block->x.values + row * block->x.stride, d * sizeof *x);
+        return;
+    }
+    memset(x, 0, d * sizeof *x);
+    for (size_t e = block->x.row_start[row]; e < block->x.row_start[row + 1]; e++)
+        x[block->x.cols[e]] = block->x.values[e];
+}
+
+static dn_encoder *copy_of(const dn_encoder *encoder) {
+    dni_writer writer;
+    void *bytes;
+    size_t size;
+    dn_encoder *back = NULL;
+    dni_writer_init(&writer);
+    dni_encoder_write(encoder, &writer);
+    OK(dni_writer_take(&writer, &bytes, &size, NULL));
+    dni_reader reader = dni_reader_of(bytes, size);
+    OK(dni_encoder_read(&reader, &back, NULL));
+    OK(dni_reader_end(&reader, "encoder", NULL));
+    for (size_t cut = 0; cut < size; cut++) {
+        dn_encoder *none = NULL;
+        reader = dni_reader_of(bytes, cut);
+        assert_int_equal(dni_encoder_read(&reader, &none, NULL), DN_ERR_CORRUPT);
+    }
+    free(bytes);
+    return back;
+}
+
+/* Every row of both, from memory and streamed, one thread and several. */
+static void same_rows(lists *t, const dn_encoder *a, const dn_encoder *b, bool exact) {
+    dn_run scattered = scattered_run();
+    for (size_t way = 0; way < 4; way++) {
+        chunked source, numbers;
+        dn_rows *x = NULL, *y = NULL;
+        lists_source(t, t->columns, L_COLUMNS, way, &source);
+        lists_source(t, t->numbers, LISTS_WIDTH, 1, &numbers);
+        OK(dn_rows_from_source(&source.source, a, t->role, DN_ROW_TRAIN, NULL, NULL, way % 2 == 0, way < 2 ? NULL : &scattered, &x, NULL));
+        OK(dn_rows_from_source(&numbers.source, b, t->role, DN_ROW_TRAIN, NULL, NULL, true, NULL, &y, NULL));
+        assert_int_equal(x->n_rows, y->n_rows);
+        for (size_t i = 0; i < x->n_blocks; i++) {
+            dn_block p, q;
+            double u[LISTS_WIDTH], v[LISTS_WIDTH];
+            OK(dn_rows_block(x, i, 0, &p, NULL));
+            OK(dn_rows_block(y, i, 0, &q, NULL));
+            for (size_t r = 0; r < p.x.n_rows; r++) {
+                dense_row(&p, r, u);
+                dense_row(&q, r, v);
+                for (size_t j = 0; j < x->n_cols; j++)
+                    assert_true(exact ? u[j] == v[j] : fabs(u[j] - v[j]) <= 1e-12 * fmax(1, fabs(v[j])));
+            }
+        }
+        dn_rows_free(x);
+        dn_rows_free(y);
+        chunked_done(&source);
+        chunked_done(&numbers);
+    }
+}
+
+static void same_names(const dn_encoder *a, const dn_encoder *b) {
+    char name[2][64];
+    assert_int_equal(dn_encoder_n_features(a), dn_encoder_n_features(b));
+    for (size_t j = 0; j < dn_encoder_n_features(a); j++) {
+        dn_encoder_feature_name(a, j, name[0], sizeof name[0]);
+        dn_encoder_feature_name(b, j, name[1], sizeof name[1]);
+        assert_string_equal(name[0], name[1]);
+    }
+}
+
+/* Kept or dropped, standardised or not: the features are those of a table of these numbers alone, and an encoder read back gives the same. */
+static void chosen_are_columns(void **unused) {
+    (void)unused;
+    lists *t = lists_new(2);
+    static const uint32_t few[] = {0, 3, 10, 11, 12, 59};
+    enum { FEW = sizeof few / sizeof *few };
+    static const size_t sparse[] = {L_PLACES};
+    for (int kind = 0; kind < 4; kind++) {
+        const bool dropped = kind % 2 == 1, standardize = kind >= 2;
+        const dn_places places = {dropped ? DN_PLACES_DROPPED : DN_PLACES_KEPT, few, FEW};
+        size_t columns[LISTS_WIDTH], n = 0;
+        for (size_t j = 0, k = 0; j < LISTS_WIDTH; j++) {
+            const bool listed = k < FEW && few[k] == j;
+            k += listed;
+            if (listed != dropped)
+                columns[n++] = j;
+        }
+        const dn_encoder_spec spec = {
+            .columns = sparse, .n_columns = 1, .places = &places, .standardize = standardize, .standardize_sparse = standardize};
+        const dn_encoder_spec plain = {.columns = columns, .n_columns = n, .standardize = standardize};
+        chunked source, numbers;
+        dn_encoder *a = NULL, *b = NULL;
+        lists_source(t, t->columns, L_COLUMNS, 2, &source);
+        lists_source(t, t->numbers, LISTS_WIDTH, 1, &numbers);
+        OK(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &a, NULL));
+        OK(dn_encoder_fit(&numbers.source, &plain, t->role, NULL, NULL, &b, NULL));
+        dn_encoder *back = copy_of(a);
+        same_names(a, b);
+        same_names(back, b);
+        assert_int_equal(dn_encoder_input(back, 0)->width, LISTS_WIDTH);
+        for (size_t j = 0, k = 0; j < LISTS_WIDTH; j++) {
+            const bool is = k < n && columns[k] == j;
+            assert_int_equal(dn_encoder_place(back, 0, (uint32_t)j), is ? k : SIZE_MAX);
+            if (is)
+                assert_int_equal(dn_encoder_nth_place(back, 0, k++), j);
+        }
+        same_rows(t, a, b, !standardize);
+        same_rows(t, back, b, !standardize);
+        dn_encoder_unref(a);
+        dn_encoder_unref(b);
+        dn_encoder_unref(back);
+        chunked_done(&source);
+        chunked_done(&numbers);
+    }
+    free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(wide_columns), cmocka_unit_test(rules),
+                                       cmocka_unit_test(chosen_are_columns)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

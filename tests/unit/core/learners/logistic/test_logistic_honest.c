@@ -1,0 +1,222 @@
+/* What is said of a fit without a penalty is so, whichever solver found it: whether there is a minimum, and whether it is the only one. */
+#include "unit/core/learners/logistic/logistics.h"
+
+static const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
+
+static void fit_all(const double *x, const double *y, size_t n, size_t d, size_t K, const dn_params *p, struct fit *fit) {
+    dn_rows *rows;
+    dn_run run = dn_run_default();
+    OK(dn_rows_from_matrix(dn_matrix_dense(x, n, d), y, NULL, &rows, NULL));
+    OK(fit_rows(rows, K, p, &run, fit, NULL));
+    dn_rows_free(rows);
+}
+
+/* Two rows that touch at 0: no finite minimum, though every gradient vanishes and no iterate separates them. */
+static void quasi_separable(void **state) {
+    (void)state;
+    const double x[] = {-3, -2, -1, 0, 0, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1}, three[] = {0, 0, 0, 0, 1, 1, 2, 2};
+    for (size_t s = 0; s < 4; s++)
+        for (size_t K = 2; K <= 3; K++) {
+            dn_params *p = params_of(solvers[s], 0);
+            struct fit fit;
+            fit_all(x, K == 2 ? y : three, 8, 1, K, p, &fit);
+            assert_false(fit.report.converged);
+            assert_string_not_equal(fit.report.stop_reason, "tolerance");
+            assert_true(warned(&fit.report, "separable or quasi-separable, weights unbounded"));
+            assert_true(warned(&fit.report, "\"#0\""));
+            fit_done(&fit);
+            dn_params_free(p);
+        }
+}
+
+/* Separable, but the descent's few passes do not come so far; its own numbers stay what its passes make them. */
+static void separable_later(void **state) {
+    (void)state;
+    const double x[] = {-30, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, y[] = {0, 0, 1, 1, 1, 1, 1, 1};
+    for (size_t s = 2; s < 4; s++) {
+        dn_params *p = params_of(solvers[s], 0);
+        struct fit fit;
+        OK(dn_params_set_number(p, "max_iterations", 5, NULL));
+        OK(dn_params_set_number(p, "learning_rate", 1e-3, NULL));
+        OK(dn_params_set_word(p, "init", "zero", NULL));
+        fit_all(x, y, 8, 1, 2, p, &fit);
+        assert_true(fit.report.iterations == 5 && !fit.report.converged);
+        assert_string_equal(fit.report.stop_reason, "max_iterations");
+        assert_true(-0.1 * fit.out.w[0] + fit.out.w0[0] > 0); /* the second row is on the wrong side */
+        assert_true(warned(&fit.report, "separable"));
+        double gradient[2];
+        assert_near(fit.report.objective, judge(x, y, NULL, 8, 1, 2, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+}
+
+/* Rows that do overlap: nothing of the kind is said, and a descent that reaches its tolerance has converged. */
+static void overlapping(void **state) {
+    (void)state;
+    const double x[] = {-3, -2, -1, 0.5, -0.5, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1};
+    for (size_t s = 0; s < 4; s++) {
+        dn_params *p = params_of(solvers[s], 0);
+        struct fit fit;
+        fit_all(x, y, 8, 1, 2, p, &fit);
+        assert_true(fit.report.converged && fit.report.n_warnings == 0);
+        assert_string_equal(fit.report.stop_reason, "tolerance");
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+}
+
+/* A hundred rows, parted at 0 but for the two nearest to it, which are a billionth on the wrong side: the minimum is far out, and there. */
+static void barely_overlapping(void **state) {
+    (void)state;
+    enum { HALF = 50, N = 2 * HALF };
+    double x[N], y[N], gradient[2];
+    for (size_t i = 0; i < HALF; i++) {
+        x[i] = -1 + (1 - 1e-9) * (double)i / (HALF - 1);
+        x[N - 1 - i] = -x[i];
+        y[i] = 0;
+        y[N - 1 - i] = 1;
+    }
+    y[HALF - 1] = 1;
+    y[HALF] = 0;
+    for (size_t s = 0; s < 2; s++) {
+        dn_params *p = params_of(solvers[s], 0);
+        struct fit fit;
+        fit_all(x, y, N, 1, 2, p, &fit);
+        assert_false(warned(&fit.report, "separable"));
+        assert_true(fit.report.converged);
+        assert_true(fabs(fit.out.w[0] - 858.7) < 0.1);
+        judge(x, y, NULL, N, 1, 2, fit.out.w, fit.out.w0, 0, gradient);
+        assert_true(fabs(gradient[0]) < 1e-15);
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+}
+
+/* x₂ = x₀ + x₁: of all weights with the same scores those of least norm, and a warning that names the columns. */
+static void dependent_columns(void **state) {
+    (void)state;
+    enum { N = 120, D = 3 };
+    double x[N * D], y[N];
+    for (size_t K = 2; K <= 3; K++) {
+        for (size_t i = 0; i < N; i++) {
+            double a = sin(1.7 * (double)i), b = cos(0.9 * (double)i), c = a + 0.5 * b + 1.5 * sin(3.3 * (double)i);
+            x[i * D] = a;
+            x[i * D + 1] = b;
+            x[i * D + 2] = a + b;
+            y[i] = K == 2 ? c > 0 : c > 0.5 ? 2 : c > -0.5;
+        }
+        struct fit exact = {0};
+        for (size_t s = 0; s < 4; s++) {
+            dn_params *p = params_of(solvers[s], 0);
+            struct fit fit;
+            fit_all(x, y, N, D, K, p, &fit);
+            assert_true(warned(&fit.report, "not unique") && warned(&fit.report, "\"#0\"") && warned(&fit.report, "\"#2\""));
+            assert_true(fit.report.converged && fit.report.n_warnings == 1);
+            double gradient[3 * (D + 1)];
+            assert_near(fit.report.objective, judge(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
+            size_t S = dn_machine_n_scores(&fit.out);
+            for (size_t k = 0; k < S; k++)
+                assert_true(fabs(fit.out.w[k * D] + fit.out.w[k * D + 1] - fit.out.w[k * D + 2]) < 1e-12);
+            for (size_t i = 0; s > 0 && i < S * D; i++)
+                assert_true(fabs(fit.out.w[i] - exact.out.w[i]) < 5e-3);
+            if (s == 0)
+                exact = fit;
+            else
+                fit_done(&fit);
+            dn_params_free(p);
+        }
+        fit_done(&exact);
+    }
+}
+
+/* More features than anyone decomposes a matrix of. */
+static void too_wide_to_look(void **state) {
+    (void)state;
+    struct problem t = problem_sparse(40, 2100, 2, 5);
+    for (size_t s = 0; s < 4; s++) {
+        dn_params *p = params_of(solvers[s], 0);
+        OK(dn_params_set_number(p, "max_iterations", 3, NULL));
+        struct fit fit = fit_problem(&t, p);
+        assert_true(warned(&fit.report, "may not be unique"));
+        fit_done(&fit);
+        OK(dn_params_set_number(p, "lambda", 1e-3, NULL));
+        fit = fit_problem(&t, p);
+        assert_false(warned(&fit.report, "unique"));
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+    problem_done(&t);
+}
+
+/* A start so far out that every probability is 0 or 1 and no row has a curvature. */
+static void far_start(void **state) {
+    (void)state;
+    const double x[] = {-3, -2, -1, 0.5, -0.5, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1}, starts[][2] = {{-1e5, 0}, {1e5, 3e4}, {0, 1e5}};
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = 0; i < 3; i++) {
+            dn_params *p = params_of("newton", l == 0 ? 0 : 1e-3);
+            struct fit near, far;
+            fit_all(x, y, 8, 1, 2, p, &near);
+            OK(dn_params_set_list(p, "init", starts[i], 2, NULL));
+            fit_all(x, y, 8, 1, 2, p, &far);
+            assert_true(far.report.converged && far.report.n_warnings == 0);
+            assert_true(fabs(far.out.w[0] - near.out.w[0]) < 1e-6 && fabs(far.out.w0[0] - near.out.w0[0]) < 1e-6);
+            fit_done(&near);
+            fit_done(&far);
+            dn_params_free(p);
+        }
+}
+
+/* The same of separable rows: that the gradient vanishes there is no convergence. */
+static void far_start_of_separable_rows(void **state) {
+    (void)state;
+    const double x[] = {-3, -2, -1, 1, 2, 3}, y[] = {0, 0, 0, 1, 1, 1}, start[] = {1e5, 0};
+    for (size_t s = 0; s < 4; s++) {
+        dn_params *p = params_of(solvers[s], 0);
+        struct fit fit;
+        OK(dn_params_set_list(p, "init", start, 2, NULL));
+        fit_all(x, y, 6, 1, 2, p, &fit);
+        assert_false(fit.report.converged);
+        assert_true(warned(&fit.report, "separable"));
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+}
+
+/* The second look of a descent: no more memory than foretold, none kept, and it ends when it is told to. */
+static void second_look_behaves(void **state) {
+    (void)state;
+    struct problem t = problem_sparse(300, 40, 3, 4);
+    for (size_t s = 2; s < 4; s++) {
+        dn_params *p = params_of(solvers[s], 0);
+        OK(dn_params_set_number(p, "max_iterations", 3, NULL));
+        struct meter meter = {0};
+        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
+        struct polls polls = {0};
+        dn_run run = polls_run(&polls);
+        run.allocator = &allocator;
+        struct fit fit;
+        OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
+        assert_true((double)meter.most <= foretold_memory(p, t.n, t.d, 3, 1));
+        fit_done(&fit);
+        assert_int_equal(meter.now, 0);
+        size_t all = polls.n;
+        for (size_t i = 1; i <= all; i++) {
+            polls = (struct polls){.stop_at = i};
+            assert_int_equal(fit_rows(t.rows, 3, p, &run, &fit, NULL), DN_ERR_STOPPED);
+            assert_true(meter.now == 0 && polls.n == i);
+        }
+        dn_params_free(p);
+    }
+    problem_done(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quasi_separable),    cmocka_unit_test(separable_later),     cmocka_unit_test(overlapping),
+        cmocka_unit_test(barely_overlapping), cmocka_unit_test(dependent_columns),   cmocka_unit_test(too_wide_to_look),
+        cmocka_unit_test(far_start),          cmocka_unit_test(second_look_behaves), cmocka_unit_test(far_start_of_separable_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,432 @@
+/* Fits of networks: what is found, what is kept, what is said of it, and what stops them. */
+#include "learners/mlp/mlp_fit.h"
+#include "unit/core/learners/mlp/mlps.h"
+
+static const double two[] = {2}, four[] = {4, 3};
+
+static struct fit fit_seeded(const struct problem *t, const dn_params *p, uint64_t seed) {
+    dn_run run = dn_run_default();
+    struct fit fit;
+    dn_error err = {0};
+    run.seed = seed;
+    if (fit_rows(t->rows, t->K, p, &run, &fit, &err) != DN_OK)
+        fail_msg("%s", err.message);
+    return fit;
+}
+
+static double wrong_rows(const struct problem *t, const dn_network *net) {
+    double wrong = 0, g[64];
+    for (size_t i = 0; i < t->n; i++) {
+        size_t best = 0;
+        plain_scores(net, t->d, t->x + i * t->d, g);
+        for (size_t k = 1; k < scores_of(t); k++)
+            best = g[k] > g[best] ? k : best;
+        wrong += t->K == 2 ? (g[0] > 0) != (t->target[i] == 1) : best != (size_t)t->target[i];
+    }
+    return wrong;
+}
+
+static const dn_detail *detail_of(const dn_report *report, const char *name) {
+    for (size_t i = 0; i < report->n_details; i++)
+        if (strcmp(report->details[i].name, name) == 0)
+            return &report->details[i];
+    fail_msg("no detail %s", name);
+    return NULL;
+}
+
+/* Exclusive or with two units, for every activation and several seeds. */
+static void exclusive_or(void **state) {
+    (void)state;
+    const char *const activations[] = {"auto", "sigmoid", "tanh"};
+    struct problem t = {.n = 4, .d = 2, .K = 2};
+    double x[] = {0, 0, 0, 1, 1, 0, 1, 1}, y[] = {0, 1, 1, 0};
+    t.x = x;
+    t.target = y;
+    OK(dn_rows_from_matrix(dn_matrix_dense(x, 4, 2), y, NULL, &t.rows, NULL));
+    for (int a = 0; a < 3; a++) {
+        size_t learned = 0;
+        dn_params *p = mlp_params("auto", two, 1);
+        OK(dn_params_set_word(p, "activation", activations[a], NULL));
+        for (uint64_t seed = 1; seed <= 10; seed++) {
+            struct fit fit = fit_seeded(&t, p, seed);
+            const dn_detail *starts = detail_of(&fit.report, "start_objectives");
+            learned += wrong_rows(&t, fit.out.network) == 0;
+            assert_true(fit.report.converged);
+            assert_true(detail(&fit.report, "starts") == 10 && starts->n_list == 10);
+            double least = starts->list[0];
+            for (size_t i = 1; i < 10; i++)
+                least = fmin(least, starts->list[i]);
+            assert_near(fit.report.objective, least, 1e-12);
+            assert_true(starts->list[(size_t)detail(&fit.report, "kept_start") - 1] == least);
+            fit_done(&fit);
+        }
+        assert_true(learned >= 9);
+        dn_params_free(p);
+    }
+    dn_rows_free(t.rows);
+}
+
+/* Converged: no weight changes the objective, by differences of the plainest loops; and the objective is what is said. */
+static void optimum(void **state) {
+    (void)state;
+    for (int c = 0; c < 4; c++) {
+        struct problem t = problem_curved(150, 4, c & 1 ? 2 : 3, c & 2, false);
+        dn_params *p = mlp_params("lbfgs", four, 2);
+        OK(dn_params_set_number(p, "lambda", 1e-2, NULL));
+        OK(dn_params_set_number(p, "tolerance", 1e-7, NULL));
+        struct fit fit = fit_problem(&t, p);
+        assert_true(fit.report.converged);
+        assert_string_equal(fit.report.stop_reason, "tolerance");
+        assert_int_equal(fit.out.kind, DN_MACHINE_NETWORK);
+        assert_int_equal(fit.out.network->n_layers, 3);
+        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 1e-2, NULL, false), 1e-12);
+        for (size_t i = 0; i < (size_t)detail(&fit.report, "variables"); i++) {
+            double *w = fit.out.network->w + i, at = *w, h = 1e-4 / (i < 4 ? 100 : 1);
+            *w = at + h;
+            const double above = plain_objective(&t, fit.out.network, 1e-2, NULL, false);
+            *w = at - h;
+            const double below = plain_objective(&t, fit.out.network, 1e-2, NULL, false);
+            *w = at;
+            assert_true(fabs(above - below) / 2e-4 < 2e-6);
+        }
+        for (size_t k = 0; k < 4; k++) /* the constant column tells nothing */
+            assert_true(fit.out.network->w[3 * 4 + k] == 0);
+        fit_done(&fit);
+        dn_params_free(p);
+        problem_done(&t);
+    }
+}
+
+/* Columns in other units take the same steps: only the first layer's weights are in other units. */
+static void units_of_columns(void **state) {
+    (void)state;
+    const char *const solvers[] = {"lbfgs", "adam"};
+    for (int s = 0; s < 2; s++) {
+        struct problem t = problem_curved(300, 4, 3, false, false), scaled = problem_curved(300, 4, 3, false, false);
+        dn_params *p = mlp_params(solvers[s], four, 1);
+        OK(dn_params_set_number(p, "lambda", 0, NULL));
+        OK(dn_params_set_number(p, "max_iterations", 40, NULL));
+        for (size_t i = 0; i < 300 * 4; i++)
+            scaled.x[i] *= 1024;
+        struct fit fit = fit_problem(&t, p), other = fit_problem(&scaled, p);
+        assert_int_equal(fit.report.iterations, other.report.iterations);
+        assert_near(fit.report.objective, other.report.objective, 1e-12);
+        for (size_t i = 0; i < 16; i++)
+            assert_true(fabs(fit.out.network->w[i] - 1024 * other.out.network->w[i]) <= 1e-9 * (1 + fabs(fit.out.network->w[i])));
+        fit_done(&fit);
+        fit_done(&other);
+        dn_params_free(p);
+        problem_done(&t);
+        problem_done(&scaled);
+    }
+}
+
+/* Both solvers learn what no line can, dense and sparse; another seed is another answer, the same seed the same, whatever the threads. */
+static void solvers(void **state) {
+    (void)state;
+    const char *const names[] = {"lbfgs", "adam"};
+    const double units[] = {20};
+    for (int c = 0; c < 4; c++) {
+        struct problem t = problem_curved(4200, 4, 2, false, c & 1);
+        dn_params *p = mlp_params(names[c / 2], units, 1);
+        for (size_t i = 0; i < t.n; i++) /* a disc */
+            t.target[i] = t.x[4 * i + 1] * t.x[4 * i + 1] + t.x[4 * i + 2] * t.x[4 * i + 2] < 1.5;
+        OK(dn_params_set_number(p, "max_iterations", c / 2 == 0 ? 40 : 8, NULL));
+        if (c / 2 == 1)
+            OK(dn_params_set_number(p, "batch_size", 50, NULL));
+        struct fit fit = fit_seeded(&t, p, 1), again, other = fit_seeded(&t, p, 2);
+        const size_t n = (size_t)detail(&fit.report, "variables");
+        dn_run run = dn_run_default();
+        run.n_slots = 3;
+        run.sum = sum_in_ranges;
+        OK(fit_rows(t.rows, 2, p, &run, &again, NULL));
+        assert_true(wrong_rows(&t, fit.out.network) < 0.1 * 4200);
+        assert_memory_equal(fit.out.network->w, again.out.network->w, n * sizeof(double));
+        assert_true(memcmp(fit.out.network->w, other.out.network->w, n * sizeof(double)) != 0);
+        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 1e-3, NULL, false), 1e-10);
+        fit_done(&fit);
+        fit_done(&again);
+        fit_done(&other);
+        dn_params_free(p);
+        problem_done(&t);
+    }
+}
+
+/* ---- rows kept aside ----------------------------------------------------------------------------------------------------------------------- */
+static void aside_rows(void **state) {
+    (void)state;
+    struct problem t = problem_curved(5000, 3, 3, true, false);
+    const dn_run run = dn_run_default();
+    bool *aside = xcalloc(5000, sizeof *aside);
+    size_t n = 0, counted = 0;
+    OK(dni_mlp_keep_aside(t.rows, 3, 0.2, &run, aside, &n, NULL));
+    for (size_t k = 0; k < 3; k++) {
+        size_t own = 0, of = 0;
+        for (size_t i = 0; i < 5000; i++) {
+            of += t.target[i] == (double)k && t.weight[i] > 0;
+            own += t.target[i] == (double)k && aside[i];
+            assert_true(!aside[i] || t.weight[i] > 0);
+        }
+        assert_int_equal(own, (size_t)round(0.2 * (double)of));
+        counted += own;
+    }
+    assert_int_equal(counted, n);
+    free(aside);
+    problem_done(&t);
+}
+
+/* What is kept is the best by the rows aside, of which nothing was learned: other classes for them change when it stops, not where it goes. */
+static void early_stopping(void **state) {
+    (void)state;
+    const char *const names[] = {"lbfgs", "adam"};
+    const double units[] = {30};
+    for (int s = 0; s < 2; s++) {
+        struct problem t = problem_curved(400, 5, 2, false, false);
+        dn_params *p = mlp_params(names[s], units, 1);
+        OK(dn_params_set_number(p, "early_stopping", 0.25, NULL));
+        OK(dn_params_set_number(p, "lambda", 0, NULL));
+        OK(dn_params_set_number(p, "patience", 5, NULL));
+        struct fit fit = fit_problem(&t, p);
+        const dn_run run = dn_run_default();
+        bool *aside = xcalloc(400, sizeof *aside);
+        size_t n = 0;
+        OK(dni_mlp_keep_aside(t.rows, 2, 0.25, &run, aside, &n, NULL));
+        assert_string_equal(fit.report.stop_reason, "early_stopping");
+        assert_true(fit.report.converged);
+        assert_true(detail(&fit.report, "rows_aside") == (double)n);
+        assert_true(detail(&fit.report, "kept_iteration") == (double)(fit.report.iterations - 5));
+        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 0, aside, false), 1e-10);
+        assert_near(detail(&fit.report, "loss_aside"), plain_objective(&t, fit.out.network, 0, aside, true), 1e-10);
+        for (size_t i = 0; i < 400; i++)
+            if (aside[i])
+                t.target[i] = 1 - t.target[i];
+        OK(dn_params_set_number(p, "max_iterations", 1, NULL));
+        OK(dn_params_set_number(p, "early_stopping", 0, NULL));
+        t.weight = xcalloc(400, sizeof(double)); /* the same as if they were not there */
+        for (size_t i = 0; i < 400; i++)
+            t.weight[i] = !aside[i];
+        dn_rows_free(t.rows);
+        OK(dn_rows_from_matrix(dn_matrix_dense(t.x, 400, 5), t.target, t.weight, &t.rows, NULL));
+        struct fit without = fit_problem(&t, p);
+        assert_near(without.report.objective, plain_objective(&t, without.out.network, 0, NULL, false), 1e-10);
+        fit_done(&fit);
+        fit_done(&without);
+        free(aside);
+        dn_params_free(p);
+        problem_done(&t);
+    }
+}
+
+/* Classes of one row each have none to spare. */
+static void none_to_spare(void **state) {
+    (void)state;
+    const double x[] = {1, 2, 3}, y[] = {0, 1, 2};
+    dn_rows *rows;
+    struct fit fit;
+    const dn_run run = dn_run_default();
+    dn_params *p = mlp_params("auto", two, 1);
+    OK(dn_params_set_number(p, "early_stopping", 0.5, NULL));
+    OK(dn_rows_from_matrix(dn_matrix_dense(x, 3, 1), y, NULL, &rows, NULL));
+    OK(fit_rows(rows, 3, p, &run, &fit, NULL));
+    assert_true(warned(&fit.report, "no row was kept aside"));
+    fit_done(&fit);
+    dn_rows_free(rows);
+    dn_params_free(p);
+}
+
+/* ---- what is said ---------------------------------------------------------------------------------------------------------------------------- */
+struct history {
+    size_t n, last;
+    double loss[600], fraction;
+};
+
+static void listen(const dn_run *run, const dn_progress *progress) {
+    struct history *h = run->ctx;
+    assert_true(isfinite(progress->loss) && isfinite(progress->gradient_norm) && progress->train_error >= 0 && progress->train_error <= 1);
+    assert_true(progress->fraction >= h->fraction && progress->fraction <= 1);
+    h->fraction = progress->fraction;
+    assert_true(h->n < 600);
+    h->loss[h->n++] = progress->loss;
+    h->last = progress->iteration;
+}
+
+static void history(void **state) {
+    (void)state;
+    struct problem t = problem_curved(300, 4, 3, false, false);
+    for (int s = 0; s < 3; s++) {
+        dn_params *p = mlp_params(s == 1 ? "adam" : "lbfgs", four, 2);
+        struct history h = {0};
+        dn_run run = dn_run_default();
+        struct fit fit;
+        run.ctx = &h;
+        run.progress = listen;
+        OK(dn_params_set_number(p, "max_iterations", 12, NULL));
+        OK(dn_params_set_number(p, "restarts", s == 2 ? 3 : 1, NULL));
+        OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
+        assert_int_equal(fit.report.iterations, s == 2 ? 36 : 12);
+        assert_int_equal(h.n, s == 2 ? 39 : 13);
+        assert_int_equal(h.last, fit.report.iterations);
+        assert_false(fit.report.converged);
+        assert_string_equal(fit.report.stop_reason, "max_iterations");
+        assert_true(warned(&fit.report, "more max_iterations"));
+        double least = h.loss[0];
+        for (size_t i = 1; i < h.n; i++)
+            least = fmin(least, h.loss[i]);
+        assert_near(fit.report.objective, least, 1e-12);
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+    problem_done(&t);
+}
+
+/* adam comes to rest where passes no longer help. */
+static void adam_rests(void **state) {
+    (void)state;
+    struct problem t = problem_curved(200, 3, 2, false, false);
+    dn_params *p = mlp_params("adam", two, 1);
+    OK(dn_params_set_number(p, "lambda", 0.1, NULL));
+    OK(dn_params_set_word(p, "schedule", "constant", NULL));
+    OK(dn_params_set_number(p, "max_iterations", 5000, NULL));
+    struct fit fit = fit_problem(&t, p);
+    assert_true(fit.report.converged && fit.report.iterations < 5000);
+    assert_string_equal(fit.report.stop_reason, "tolerance");
+    fit_done(&fit);
+    dn_params_free(p);
+    problem_done(&t);
+}
+
+/* The start is what is left: steps too long, too short to change a weight, or none at all where the penalty's gradient has no square. */
+static void nothing_learned(void **state) {
+    (void)state;
+    const struct {
+        double rate, lambda;
+        const char *words;
+    } cases[] = {{1000, 0, "another learning_rate (it is 1000)"},
+                 {1e-300, 0, "another learning_rate (it is 1e-300)"},
+                 {2e-3, 1e300, "another learning_rate (it is 0.002), or a smaller lambda"}};
+    struct problem t = problem_curved(200, 3, 2, false, false);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        dn_params *p = mlp_params("adam", two, 1);
+        OK(dn_params_set_number(p, "learning_rate", cases[c].rate, NULL));
+        OK(dn_params_set_number(p, "lambda", cases[c].lambda, NULL));
+        OK(dn_params_set_word(p, "schedule", "constant", NULL));
+        struct fit fit = fit_problem(&t, p);
+        assert_true(detail(&fit.report, "kept_iteration") == 0 && fit.report.iterations > 0);
+        assert_false(fit.report.converged);
+        assert_string_equal(fit.report.stop_reason, "no_progress");
+        assert_true(warned(&fit.report, "no step was better than the random start"));
+        assert_true(warned(&fit.report, cases[c].words));
+        fit_done(&fit);
+        dn_params_free(p);
+    }
+    problem_done(&t);
+}
+
+/* ---- what is refused ---------------------------------------------------------------------------------------------------------------------------- */
+static void refused(const dn_params *p, const char *field, const char *words) {
+    dn_error err = {0};
+    assert_int_equal(dn_params_check(p, &err), DN_ERR_ARGUMENT);
+    assert_string_equal(err.field, field);
+    if (strstr(err.message, words) == NULL)
+        fail_msg("%s", err.message);
+}
+
+static void parameters(void **state) {
+    (void)state;
+    double many[17];
+    const double half[] = {3, 2.5};
+    dn_params *p = mlp_params("auto", NULL, 0);
+    dn_error err = {0};
+    assert_int_equal(dn_params_set_list(p, "layers", half, 2, &err), DN_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "a list of integers"));
+    assert_int_equal(err.row, 1);
+    for (int i = 0; i < 17; i++)
+        many[i] = 2;
+    OK(dn_params_set_list(p, "layers", many, 17, NULL));
+    refused(p, "layers", "1 to 16");
+    OK(dn_params_set_list(p, "layers", many, 16, NULL));
+    OK(dn_params_check(p, NULL));
+    OK(dn_params_set_word(p, "solver", "lbfgs", NULL));
+    OK(dn_params_set_number(p, "learning_rate", 0.1, NULL));
+    refused(p, "learning_rate", "solver adam");
+    OK(dn_params_set_word(p, "learning_rate", "auto", NULL));
+    OK(dn_params_set_number(p, "batch_size", 10, NULL));
+    refused(p, "batch_size", "solver adam");
+    OK(dn_params_set_word(p, "batch_size", "auto", NULL));
+    OK(dn_params_set_word(p, "schedule", "constant", NULL));
+    refused(p, "schedule", "solver adam");
+    dn_params_free(p);
+    /* what "auto" comes to */
+    p = mlp_params("auto", NULL, 0);
+    OK(dn_params_settle(p, 60000, 784, 10, NULL));
+    size_t n;
+    assert_true(dn_params_list(p, "layers", &n)[0] == 16 && n == 1);
+    assert_string_equal(dn_params_word(p, "solver"), "adam");
+    assert_string_equal(dn_params_word(p, "activation"), "relu");
+    assert_true(dn_params_number(p, "max_iterations") == 20 && dn_params_number(p, "batch_size") == 256);
+    OK(dn_params_check(p, NULL));
+    dn_params_free(p);
+    p = mlp_params("auto", two, 1);
+    OK(dn_params_settle(p, 4, 2, 2, NULL));
+    assert_string_equal(dn_params_word(p, "solver"), "lbfgs");
+    assert_string_equal(dn_params_word(p, "activation"), "tanh");
+    assert_true(dn_params_number(p, "restarts") == 10);
+    OK(dn_params_check(p, NULL));
+    dn_params_free(p);
+}
+
+/* Stopped at any look: that code and nothing left over; every allocation refused: likewise, and the estimate holds. */
+static void stops_and_memory(void **state) {
+    (void)state;
+    const char *const names[] = {"lbfgs", "adam"};
+    for (int c = 0; c < 4; c++) {
+        struct problem t = problem_curved(200, 4, 3, false, c & 1);
+        dn_params *p = mlp_params(names[c / 2], four, 2);
+        OK(dn_params_set_number(p, "max_iterations", 3, NULL));
+        OK(dn_params_set_number(p, "early_stopping", 0.2, NULL));
+        OK(dn_params_set_number(p, "restarts", 2, NULL));
+        struct polls polls = {0};
+        dn_run run = polls_run(&polls);
+        struct fit fit;
+        OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
+        fit_done(&fit);
+        const size_t looks = polls.n;
+        for (size_t k = 1; k <= looks; k += 23) {
+            polls = (struct polls){.stop_at = k};
+            assert_int_equal(fit_rows(t.rows, 3, p, &run, &fit, NULL), DN_ERR_STOPPED);
+            assert_int_equal(polls.n, k);
+        }
+        struct memory memory = {.left = SIZE_MAX};
+        const dn_allocator allocator = memory_allocator(&memory, true);
+        run = dn_run_default();
+        run.allocator = &allocator;
+        OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
+        fit_done(&fit);
+        const size_t allocations = memory.count;
+        assert_int_equal(memory.live, 0);
+        for (size_t k = 1; k <= allocations; k++) {
+            memory = (struct memory){.fail_at = k, .left = SIZE_MAX};
+            assert_int_equal(fit_rows(t.rows, 3, p, &run, &fit, NULL), DN_ERR_BUDGET);
+            assert_int_equal(memory.live, 0);
+        }
+        struct meter meter = {0};
+        const dn_allocator metered = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = true};
+        run.allocator = &metered;
+        OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
+        assert_true((double)meter.most <= foretold_memory(p, 200, 4, 3, 1));
+        assert_int_equal(meter.now, 0);
+        fit_done(&fit);
+        dn_params_free(p);
+        problem_done(&t);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exclusive_or),    cmocka_unit_test(optimum),    cmocka_unit_test(units_of_columns),
+        cmocka_unit_test(solvers),         cmocka_unit_test(aside_rows), cmocka_unit_test(early_stopping),
+        cmocka_unit_test(none_to_spare),   cmocka_unit_test(history),    cmocka_unit_test(adam_rests),
+        cmocka_unit_test(nothing_learned), cmocka_unit_test(parameters), cmocka_unit_test(stops_and_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* The loop of sequential minimal optimisation: a finer solution than was asked for, and how long it is waited for. */
+#include "base/random.h"
+#include "learners/shared/smo/smo.h"
+#include "unit/core/support.h"
+
+enum { N = 120, D = 3 };
+
+/* Two overlapping classes and the values of a kernel: (x'z)^3, whose eigenvalues are far apart, or exp(−‖x − z‖²). */
+struct dual {
+    signed char t[N];
+    double upper[N], linear[N], gram[N * N];
+};
+
+static void fill(struct dual *p, bool polynomial, double C) {
+    double x[N][D];
+    dni_random random;
+    dni_random_init(&random, 3, 1);
+    for (size_t i = 0; i < N; i++) {
+        p->t[i] = i % 2 == 0 ? 1 : -1;
+        p->linear[i] = p->t[i];
+        p->upper[i] = C;
+        for (size_t j = 0; j < D; j++)
+            x[i][j] = dni_random_uniform(&random, -1.5, 1.5) + (j == 0 ? 0.2 * p->t[i] : 0);
+    }
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            double product = 0, square = 0;
+            for (size_t k = 0; k < D; k++) {
+                product += x[i][k] * x[j][k];
+                square += (x[i][k] - x[j][k]) * (x[i][k] - x[j][k]);
+            }
+            p->gram[i * N + j] = polynomial ? product * product * product : exp(-square);
+        }
+}
+
+static dni_smo solve(const struct dual *p, double tolerance, double fine) {
+    uint32_t list[N];
+    double alpha[N] = {0}, g[N];
+    dni_smo_rows *rows;
+    const dn_run run = dn_run_default();
+    const dni_gram gram = {.n = N, .exact = p->gram, .exact_rows = true};
+    for (uint32_t i = 0; i < N; i++)
+        list[i] = i;
+    OK(dni_smo_rows_new(NULL, &gram, list, N, 0, &run, &rows, NULL));
+    dni_smo smo = {.n = N,
+                   .t = p->t,
+                   .upper = p->upper,
+                   .linear = p->linear,
+                   .n_groups = 1,
+                   .group_end = {N},
+                   .tolerance = tolerance,
+                   .fine = fine,
+                   .max_iterations = 1e8,
+                   .alpha = alpha,
+                   .g = g};
+    OK(dni_smo_solve(&smo, rows, &run, NULL, NULL));
+    dni_smo_rows_free(rows);
+    smo.alpha = smo.g = NULL;
+    return smo;
+}
+
+/* Where the way to the tolerance was long, the rest would be as well: it is left after three times that way, or after 200 steps for each variable, beside 20 for each. */
+static void a_long_way_is_not_gone_to_the_end(void **state) {
+    (void)state;
+    static const double tolerances[] = {1, 0.1};
+    static struct dual p;
+    fill(&p, true, 10);
+    const dni_smo all = solve(&p, 1e-8, 1e-8);
+    assert_true(all.converged);
+    for (size_t k = 0; k < 2; k++) {
+        const double tolerance = tolerances[k];
+        const dni_smo asked = solve(&p, tolerance, tolerance), finer = solve(&p, tolerance, 1e-8);
+        const double most = 20 * N + fmin(3 * asked.iterations, 200 * N);
+        assert_true((3 * asked.iterations < 200 * N) == (k == 0));
+        assert_true(asked.converged && finer.converged);
+        assert_true(all.iterations > asked.iterations + most);
+        assert_true(finer.iterations > asked.iterations && finer.iterations <= asked.iterations + most);
+        assert_true(finer.violation <= tolerance && finer.violation > 1e-8);
+    }
+}
+
+/* A short way is. */
+static void a_short_way_is(void **state) {
+    (void)state;
+    static struct dual p;
+    fill(&p, false, 1);
+    const dni_smo asked = solve(&p, 1e-3, 1e-3), finer = solve(&p, 1e-3, 1e-12);
+    assert_true(asked.violation > 1e-12 && finer.violation <= 1e-12);
+    assert_true(finer.iterations > asked.iterations);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_long_way_is_not_gone_to_the_end),
+        cmocka_unit_test(a_short_way_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

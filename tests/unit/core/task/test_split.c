@@ -1,0 +1,131 @@
+/* The holdout: exact numbers by class, a training row for every class, the seed and nothing else. Folds: as even as can be, in each class and in all. */
+#include "unit/core/support.h"
+
+#include "task/split.h"
+
+enum { N = 1000 };
+
+static void fill(double *target) {
+    for (size_t i = 0; i < N; i++)
+        target[i] = i % 50 == 7 ? (double)NAN : i == 3 ? 2 : i == 4 || i == 5 ? 3 : i % 4 == 0; /* classes of many, many, 1 and 2 rows */
+}
+
+static void shares_are_exact(void **state) {
+    (void)state;
+    const double holdouts[] = {0, 0.1, 0.25, 0.5, 0.99};
+    double target[N];
+    uint8_t role[N];
+    fill(target);
+    for (size_t h = 0; h < 5; h++) {
+        size_t rows[4] = {0}, held[4] = {0}, skipped = 0;
+        dni_split split;
+        dn_run run = dn_run_default();
+        OK(dni_split_holdout(target, N, 4, holdouts[h], &run, role, &split, NULL));
+        for (size_t i = 0; i < N; i++) {
+            if (isnan(target[i])) {
+                assert_int_equal(role[i], DN_ROW_SKIP);
+                skipped++;
+                continue;
+            }
+            rows[(size_t)target[i]]++;
+            held[(size_t)target[i]] += role[i] == DN_ROW_VALIDATE;
+            assert_true(role[i] == DN_ROW_TRAIN || role[i] == DN_ROW_VALIDATE);
+        }
+        for (size_t k = 0; k < 4; k++) {
+            size_t wanted = (size_t)floor((double)rows[k] * holdouts[h] + 0.5);
+            assert_int_equal(held[k], wanted < rows[k] ? wanted : rows[k] - 1);
+        }
+        assert_int_equal(split.n_validation, held[0] + held[1] + held[2] + held[3]);
+        assert_int_equal(split.n_skipped, skipped);
+        assert_int_equal(split.n_train + split.n_validation + split.n_skipped, N);
+    }
+}
+
+static void seed_decides(void **state) {
+    (void)state;
+    double target[N];
+    uint8_t a[N], b[N], c[N];
+    dni_split split;
+    dn_run run = dn_run_default();
+    fill(target);
+    OK(dni_split_holdout(target, N, 4, 0.3, &run, a, &split, NULL));
+    OK(dni_split_holdout(target, N, 4, 0.3, &run, b, &split, NULL));
+    run.seed = 2;
+    OK(dni_split_holdout(target, N, 4, 0.3, &run, c, &split, NULL));
+    assert_memory_equal(a, b, N);
+    assert_memory_not_equal(a, c, N);
+}
+
+/* Every row is drawn about as often as any other: 400 seeds, share 0.3, five deviations of √(400·0.3·0.7) = 9.2. */
+static void every_row_has_its_chance(void **state) {
+    (void)state;
+    double target[N];
+    uint8_t role[N];
+    size_t drawn[N] = {0};
+    fill(target);
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        dni_split split;
+        dn_run run = dn_run_default();
+        run.seed = seed;
+        OK(dni_split_holdout(target, N, 4, 0.3, &run, role, &split, NULL));
+        for (size_t i = 0; i < N; i++)
+            drawn[i] += role[i] == DN_ROW_VALIDATE;
+    }
+    for (size_t i = 0; i < N; i++)
+        if (target[i] < 2)
+            assert_true(drawn[i] > 120 - 46 && drawn[i] < 120 + 46);
+}
+
+static void folds_are_even(void **state) {
+    (void)state;
+    double target[N];
+    uint16_t fold[N];
+    dn_run run = dn_run_default();
+    fill(target);
+    for (size_t n_folds = 2; n_folds <= 700; n_folds = n_folds * 5 / 2) {
+        size_t *rows = xcalloc(5 * n_folds, sizeof *rows); /* of four classes, and together */
+        OK(dni_split_folds(target, N, 4, n_folds, &run, fold, NULL));
+        for (size_t i = 0; i < N; i++) {
+            assert_true(fold[i] < n_folds);
+            if (isnan(target[i]))
+                continue;
+            rows[(size_t)target[i] * n_folds + fold[i]]++;
+            rows[4 * n_folds + fold[i]]++;
+        }
+        for (size_t k = 0; k < 5; k++) {
+            size_t least = N, most = 0;
+            for (size_t f = 0; f < n_folds; f++) {
+                least = rows[k * n_folds + f] < least ? rows[k * n_folds + f] : least;
+                most = rows[k * n_folds + f] > most ? rows[k * n_folds + f] : most;
+            }
+            assert_true(most - least <= 1);
+        }
+        free(rows);
+    }
+}
+
+static void folds_by_seed(void **state) {
+    (void)state;
+    double target[N];
+    uint16_t a[N], b[N];
+    size_t together = 0;
+    dn_run run = dn_run_default();
+    fill(target);
+    OK(dni_split_folds(target, N, 4, 5, &run, a, NULL));
+    OK(dni_split_folds(target, N, 4, 5, &run, b, NULL));
+    assert_memory_equal(a, b, sizeof a);
+    for (run.seed = 2; run.seed <= 401; run.seed++) { /* two rows of a class are together by chance: 400 seeds, 1/5, five deviations of 8 */
+        OK(dni_split_folds(target, N, 4, 5, &run, b, NULL));
+        together += b[1] == b[2];
+    }
+    assert_memory_not_equal(a, b, sizeof a);
+    assert_true(together > 80 - 40 && together < 80 + 40);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_are_exact), cmocka_unit_test(seed_decides),  cmocka_unit_test(every_row_has_its_chance),
+        cmocka_unit_test(folds_are_even),   cmocka_unit_test(folds_by_seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
