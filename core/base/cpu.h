@@ -1,7 +1,7 @@
 /* What compilers offer beyond ISO C for several kinds of one processor: functions for newer ones in a program that runs on older ones too, vectors, the number of bits. Elsewhere there is nothing
  * of it, and plain code does the same work. */
-#ifndef DNI_LINALG_CPU_H
-#define DNI_LINALG_CPU_H
+#ifndef DNI_CPU_H
+#define DNI_CPU_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* CRC-32 (ISO-HDLC: the polynomial of zlib, PNG and Ethernet). */
-#ifndef DNI_FORMAT_CRC32_H
-#define DNI_FORMAT_CRC32_H
+#ifndef DNI_CRC32_H
+#define DNI_CRC32_H
 
 #include <stddef.h>
 #include <stdint.h>

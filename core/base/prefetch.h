@@ -1,6 +1,6 @@
 /* Asking for memory before it is needed, where the compiler can: sparse rows jump about in tables larger than a cache. */
-#ifndef DNI_LINALG_PREFETCH_H
-#define DNI_LINALG_PREFETCH_H
+#ifndef DNI_PREFETCH_H
+#define DNI_PREFETCH_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Seeded random numbers: xoshiro256**, seeded by splitmix64. The same seed and stream give the same numbers on every machine. */
-#ifndef DNI_OPTIMIZE_RANDOM_H
-#define DNI_OPTIMIZE_RANDOM_H
+#ifndef DNI_RANDOM_H
+#define DNI_RANDOM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The run of one fit among several: stop, clock, sums and memory are those of the whole; progress is a part of the whole's. */
-#ifndef DNI_LEARNERS_SHARE_H
-#define DNI_LEARNERS_SHARE_H
+#ifndef DNI_SHARE_H
+#define DNI_SHARE_H
 
 #include <discern/run.h>
 

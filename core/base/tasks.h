@@ -1,6 +1,6 @@
 /* Work that is cut into tasks instead of blocks of rows: tiles of a matrix, pairs of classes. */
-#ifndef DNI_DATA_TASKS_H
-#define DNI_DATA_TASKS_H
+#ifndef DNI_TASKS_H
+#define DNI_TASKS_H
 
 #include <discern/run.h>
 

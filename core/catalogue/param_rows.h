@@ -1,6 +1,6 @@
 /* Rows that parameter tables have in common, so that the same parameter has one default and one range, and looking at parameters by name. */
-#ifndef DNI_LEARNERS_PARAM_ROWS_H
-#define DNI_LEARNERS_PARAM_ROWS_H
+#ifndef DNI_PARAM_ROWS_H
+#define DNI_PARAM_ROWS_H
 
 #include <discern/algorithm.h>
 

@@ -1,7 +1,7 @@
 /* Parameters of an algorithm: defaults, setting by name with the rules of the table, reading. */
 #include "catalogue/suggest.h"
-#include "training/calibrate.h"
-#include "training/multiclass.h"
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The algorithms by name: one line each here, one in registry.c. */
-#ifndef DNI_LEARNERS_REGISTRY_H
-#define DNI_LEARNERS_REGISTRY_H
+#ifndef DNI_REGISTRY_H
+#define DNI_REGISTRY_H
 
 #include <discern/algorithm.h>
 

@@ -1,6 +1,6 @@
 /* Words for reports: the name of a feature, a list of names. */
-#ifndef DNI_LEARNERS_REPORT_H
-#define DNI_LEARNERS_REPORT_H
+#ifndef DNI_REPORT_H
+#define DNI_REPORT_H
 
 #include <discern/algorithm.h>
 

@@ -1,6 +1,6 @@
 /* What a word that is none of the choices was probably meant to be. */
-#ifndef DNI_LEARNERS_SUGGEST_H
-#define DNI_LEARNERS_SUGGEST_H
+#ifndef DNI_SUGGEST_H
+#define DNI_SUGGEST_H
 
 #include <discern/algorithm.h>
 

@@ -1,6 +1,6 @@
 /* The inside of a fitted encoder, for the files that make, apply and store one. */
-#ifndef DNI_ENCODER_H
-#define DNI_ENCODER_H
+#ifndef DNI_ENCODER_IMPL_H
+#define DNI_ENCODER_IMPL_H
 
 #include "base/string_set.h"
 #include "encoder/basis/basis.h"

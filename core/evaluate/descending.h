@@ -1,6 +1,6 @@
 /* Sorting scores together with the numbers of their rows. */
-#ifndef DNI_EVALUATE_DESCENDING_H
-#define DNI_EVALUATE_DESCENDING_H
+#ifndef DNI_DESCENDING_H
+#define DNI_DESCENDING_H
 
 #include <discern/run.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* A model against a labelled table: target, weights and inputs by name. */
 #include "evaluate/judge.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 #include "task/target.h"
 #include "task/weights.h"
 

@@ -2,10 +2,10 @@
 #include "evaluate/judge.h"
 #include "base/tasks.h"
 #include "linalg/tile.h"
-#include "machine/calibration.h"
-#include "machine/kernel_scores.h"
+#include "model/calibration.h"
+#include "model/kernel_scores.h"
 #include "machine/machine_impl.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 
 #include <math.h>
 #include <stdio.h>

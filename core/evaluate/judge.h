@@ -1,6 +1,6 @@
 /* Metrics of a model on rows whose classes are known. */
-#ifndef DNI_EVALUATE_JUDGE_H
-#define DNI_EVALUATE_JUDGE_H
+#ifndef DNI_JUDGE_H
+#define DNI_JUDGE_H
 
 #include <discern/metrics.h>
 #include <discern/model.h>

@@ -1,6 +1,6 @@
 /* What depends on the ranks of scores: ROC area, average precision, their curves. */
-#ifndef DNI_EVALUATE_RANKING_H
-#define DNI_EVALUATE_RANKING_H
+#ifndef DNI_RANKING_H
+#define DNI_RANKING_H
 
 #include "evaluate/descending.h"
 #include <discern/metrics.h>

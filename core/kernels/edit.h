@@ -2,8 +2,8 @@
  *
  * Symbols are numbers 0 … n_symbols − 1, and any other number is a symbol that equals none. 64 characters of the pattern are dealt with at once: Myers, A fast bit-vector algorithm for approximate string matching,
  * JACM 46, 1999; blocks and their borders after Hyyrö, Bit-parallel approximate string matching, 2003. O(⌈m/64⌉ n) for a pattern of m and a text of n characters. */
-#ifndef DNI_KERNELS_EDIT_H
-#define DNI_KERNELS_EDIT_H
+#ifndef DNI_EDIT_H
+#define DNI_EDIT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Whether a kernel is positive semidefinite: by construction, or as far as rows show. */
-#ifndef DNI_KERNELS_DEFINITE_H
-#define DNI_KERNELS_DEFINITE_H
+#ifndef DNI_KERNEL_DEFINITE_H
+#define DNI_KERNEL_DEFINITE_H
 
 #include "kernels/points.h"
 

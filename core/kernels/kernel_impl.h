@@ -1,6 +1,6 @@
 /* A kernel as a function of what two rows have to do with each other: their inner product, or their distance. */
-#ifndef DNI_KERNELS_KERNEL_H
-#define DNI_KERNELS_KERNEL_H
+#ifndef DNI_KERNEL_IMPL_H
+#define DNI_KERNEL_IMPL_H
 
 #include <discern/kernel.h>
 

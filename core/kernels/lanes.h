@@ -2,8 +2,8 @@
  *
  * Every point and every query is a lane of its own, whose operations have one order that nothing else in the panel or among the queries changes. What a make computes differs from another's in the last
  * bits, where one has fused multiplication and addition. */
-#ifndef DNI_KERNELS_LANES_H
-#define DNI_KERNELS_LANES_H
+#ifndef DNI_LANES_H
+#define DNI_LANES_H
 
 #include "kernels/kernel_impl.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Two rows of any kind, column by column: slow beside the layouts, but for every form, and what these fall back on. */
-#ifndef DNI_KERNELS_PAIRS_H
-#define DNI_KERNELS_PAIRS_H
+#ifndef DNI_PAIRS_H
+#define DNI_PAIRS_H
 
 #include "kernels/kernel_impl.h"
 #include <discern/matrix.h>

@@ -2,8 +2,8 @@
  *
  * Distances are taken between rows centred and scaled by the width, in double, clamped at 0, and K(x, x) is exact. In float where `float` says so: the kernel's values are then within
  * 1e-6 of the double ones (ALGORITHMS.md, Kernels). What a value is depends on the two rows, the kernel and the set's layout only, never on how many are asked for at once. */
-#ifndef DNI_KERNELS_POINTS_H
-#define DNI_KERNELS_POINTS_H
+#ifndef DNI_POINTS_H
+#define DNI_POINTS_H
 
 #include <discern/kernel.h>
 #include <discern/matrix.h>

@@ -1,6 +1,6 @@
 /* What dense points are kept as; the queries against them. */
-#ifndef DNI_KERNELS_POINTS_DENSE_H
-#define DNI_KERNELS_POINTS_DENSE_H
+#ifndef DNI_POINTS_DENSE_H
+#define DNI_POINTS_DENSE_H
 
 #include "kernels/layout.h"
 

@@ -1,6 +1,6 @@
 /* How wide a kernel is when nobody says. */
-#ifndef DNI_KERNELS_WIDTH_H
-#define DNI_KERNELS_WIDTH_H
+#ifndef DNI_WIDTH_H
+#define DNI_WIDTH_H
 
 #include <discern/kernel.h>
 #include <discern/rows.h>

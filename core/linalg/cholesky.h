@@ -1,6 +1,6 @@
 /* Symmetric positive definite systems, over BLAS and LAPACK. Matrices are row-major, the lower triangle is used; orders are at most DNI_MAX_ORDER. */
-#ifndef DNI_LINALG_CHOLESKY_H
-#define DNI_LINALG_CHOLESKY_H
+#ifndef DNI_CHOLESKY_H
+#define DNI_CHOLESKY_H
 
 #include <discern/run.h>
 #include <discern/status.h>

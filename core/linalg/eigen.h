@@ -1,6 +1,6 @@
 /* The eigenvectors of a symmetric matrix whose eigenvalues are next to nothing: its null space to working precision. */
-#ifndef DNI_LINALG_EIGEN_H
-#define DNI_LINALG_EIGEN_H
+#ifndef DNI_EIGEN_H
+#define DNI_EIGEN_H
 
 #include <discern/run.h>
 #include <discern/status.h>

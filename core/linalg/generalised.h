@@ -1,6 +1,6 @@
 /* The generalised eigenproblem A w = ρ B w for a positive definite B and an A = MᵀM of few rows: Fisher's, with A between and B within the classes. */
-#ifndef DNI_LINALG_GENERALISED_H
-#define DNI_LINALG_GENERALISED_H
+#ifndef DNI_GENERALISED_H
+#define DNI_GENERALISED_H
 
 #include <discern/run.h>
 #include <discern/status.h>

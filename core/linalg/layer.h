@@ -2,8 +2,8 @@
  *
  * A layer of `units` units over x.n_cols inputs is a table [(n_cols + 1) × units], input after input, the biases behind: an input's weights lie side by side, which entries of sparse rows want,
  * too. The result for a tile depends on its rows and its shape only. */
-#ifndef DNI_LINALG_LAYER_H
-#define DNI_LINALG_LAYER_H
+#ifndef DNI_LAYER_H
+#define DNI_LAYER_H
 
 #include <discern/matrix.h>
 

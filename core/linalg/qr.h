@@ -1,8 +1,8 @@
 /* Least squares by orthogonal triangles of rows that come tile by tile: what is left to do where the normal equations are too coarse, for they square the condition.
  *
  * A triangle R of p columns is held column by column: R(i, j) at r[j · p + i], i <= j, zeros below. Orders are at most DNI_MAX_ORDER (cholesky.h). */
-#ifndef DNI_LINALG_QR_H
-#define DNI_LINALG_QR_H
+#ifndef DNI_QR_H
+#define DNI_QR_H
 
 #include <discern/run.h>
 #include <discern/status.h>

@@ -1,6 +1,6 @@
 /* How long a computation may go on without looking at the run's stop flag, in arithmetic instead of time. */
-#ifndef DNI_LINALG_STEP_H
-#define DNI_LINALG_STEP_H
+#ifndef DNI_STEP_H
+#define DNI_STEP_H
 
 #include <discern/run.h>
 #include <discern/status.h>

@@ -3,8 +3,8 @@
  * A discriminant is d weights and an intercept behind them, d + 1 = `width` numbers; n_scores of them are a table.
  *   dense rows:  table [n_scores × width];   sparse rows: transposed, [width × n_scores], so that an entry of x meets consecutive numbers.
  * The result for a tile depends on its rows and its shape only: callers cut tiles at fixed row numbers (DNI_TILE_ROWS). */
-#ifndef DNI_LINALG_TILE_H
-#define DNI_LINALG_TILE_H
+#ifndef DNI_TILE_H
+#define DNI_TILE_H
 
 #include <discern/matrix.h>
 #include <discern/run.h>

@@ -1,6 +1,6 @@
 /* Lower triangular matrices over BLAS: the inverse, and rows multiplied by one. Row-major; orders are at most DNI_MAX_ORDER (cholesky.h). */
-#ifndef DNI_LINALG_TRIANGLE_H
-#define DNI_LINALG_TRIANGLE_H
+#ifndef DNI_TRIANGLE_H
+#define DNI_TRIANGLE_H
 
 #include <discern/run.h>
 #include <discern/status.h>

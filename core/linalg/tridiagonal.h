@@ -1,6 +1,6 @@
 /* A symmetric matrix to tridiagonal form by reflections, in steps that can be stopped. */
-#ifndef DNI_LINALG_TRIDIAGONAL_H
-#define DNI_LINALG_TRIDIAGONAL_H
+#ifndef DNI_TRIDIAGONAL_H
+#define DNI_TRIDIAGONAL_H
 
 #include <discern/run.h>
 #include <discern/status.h>

@@ -1,6 +1,6 @@
 /* Vectors: the few loops that everything shares, in one fixed order of operations. */
-#ifndef DNI_LINALG_VECTOR_H
-#define DNI_LINALG_VECTOR_H
+#ifndef DNI_VECTOR_H
+#define DNI_VECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

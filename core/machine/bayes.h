@@ -1,6 +1,6 @@
 /* What naive Bayes says of one x: the sum over its features. */
-#ifndef DNI_PREDICT_BAYES_H
-#define DNI_PREDICT_BAYES_H
+#ifndef DNI_BAYES_H
+#define DNI_BAYES_H
 
 #include <discern/machine.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Class probabilities from the probabilities of pairs. */
-#ifndef DNI_PREDICT_COUPLING_H
-#define DNI_PREDICT_COUPLING_H
+#ifndef DNI_COUPLING_H
+#define DNI_COUPLING_H
 
 #include <stddef.h>
 

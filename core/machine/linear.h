@@ -1,6 +1,6 @@
 /* Linear discriminants between the space a learner trained in and the raw one. */
-#ifndef DNI_PREDICT_LINEAR_H
-#define DNI_PREDICT_LINEAR_H
+#ifndef DNI_LINEAR_H
+#define DNI_LINEAR_H
 
 #include <stddef.h>
 

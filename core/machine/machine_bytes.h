@@ -8,8 +8,8 @@
  *   network:      u8 dn_activation; u64 number of layers, and so many u64 units; f64 w
  *   kernel:       the support vectors (format/support_bytes.h) when the machine is the model's first, whose others share them; u64 n, u32 index [n], f64 coef [n], w0, norm
  *   u64   number of components; f64 projection [n_components × d] */
-#ifndef DNI_FORMAT_MACHINE_BYTES_H
-#define DNI_FORMAT_MACHINE_BYTES_H
+#ifndef DNI_MACHINE_BYTES_H
+#define DNI_MACHINE_BYTES_H
 
 #include "base/bytes.h"
 #include <discern/machine.h>

@@ -1,6 +1,6 @@
 /* What a machine says of one x. */
-#ifndef DNI_PREDICT_MACHINE_H
-#define DNI_PREDICT_MACHINE_H
+#ifndef DNI_MACHINE_IMPL_H
+#define DNI_MACHINE_IMPL_H
 
 #include "machine/bayes.h"
 #include "machine/network.h"

@@ -1,6 +1,6 @@
 /* A network of layers: its shape, its life, what it says of one x, and of a tile of rows. */
-#ifndef DNI_PREDICT_NETWORK_H
-#define DNI_PREDICT_NETWORK_H
+#ifndef DNI_NETWORK_H
+#define DNI_NETWORK_H
 
 #include "machine/bayes.h"
 #include <discern/machine.h>

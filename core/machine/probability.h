@@ -1,6 +1,6 @@
 /* Scores to probabilities: sigmoid and softmax without overflow. */
-#ifndef DNI_PREDICT_PROBABILITY_H
-#define DNI_PREDICT_PROBABILITY_H
+#ifndef DNI_PROBABILITY_H
+#define DNI_PROBABILITY_H
 
 #include <stddef.h>
 

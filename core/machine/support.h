@@ -3,8 +3,8 @@
  *   dni_support_new → dni_support_add … → dni_support_end → dni_kernel_machine_new for each machine (index, coef, w0 and norm are the caller's to fill in) → dni_support_unref
  *
  * All memory is malloc'ed: it becomes the model's. Until then it counts as the run's, whose allocator must outlive it. */
-#ifndef DNI_PREDICT_SUPPORT_H
-#define DNI_PREDICT_SUPPORT_H
+#ifndef DNI_SUPPORT_H
+#define DNI_SUPPORT_H
 
 #include <discern/machine.h>
 #include <discern/run.h>

@@ -1,6 +1,6 @@
 /* Adam: stochastic descent whose steps are scaled by running moments of the gradient. */
-#ifndef DNI_OPTIMIZE_ADAM_H
-#define DNI_OPTIMIZE_ADAM_H
+#ifndef DNI_ADAM_H
+#define DNI_ADAM_H
 
 #include "optimize/objective.h"
 

@@ -1,6 +1,6 @@
 /* Conjugate gradients for systems A x_k = b_k that share a matrix nobody writes down. */
-#ifndef DNI_OPTIMIZE_CONJUGATE_GRADIENTS_H
-#define DNI_OPTIMIZE_CONJUGATE_GRADIENTS_H
+#ifndef DNI_CONJUGATE_GRADIENTS_H
+#define DNI_CONJUGATE_GRADIENTS_H
 
 #include <discern/run.h>
 #include <discern/status.h>

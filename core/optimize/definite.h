@@ -1,6 +1,6 @@
 /* A linear system with a Hessian that rounding may have made indefinite. */
-#ifndef DNI_OPTIMIZE_DEFINITE_H
-#define DNI_OPTIMIZE_DEFINITE_H
+#ifndef DNI_DEFINITE_H
+#define DNI_DEFINITE_H
 
 #include <discern/run.h>
 #include <discern/status.h>

@@ -1,6 +1,6 @@
 /* The loop that the solvers share: judge the point, step, again. */
-#ifndef DNI_OPTIMIZE_DESCENT_H
-#define DNI_OPTIMIZE_DESCENT_H
+#ifndef DNI_DESCENT_H
+#define DNI_DESCENT_H
 
 #include "optimize/objective.h"
 

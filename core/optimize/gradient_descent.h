@@ -1,6 +1,6 @@
 /* Gradient descent with a fixed rate: the textbook's loop. */
-#ifndef DNI_OPTIMIZE_GRADIENT_DESCENT_H
-#define DNI_OPTIMIZE_GRADIENT_DESCENT_H
+#ifndef DNI_GRADIENT_DESCENT_H
+#define DNI_GRADIENT_DESCENT_H
 
 #include "optimize/objective.h"
 

@@ -1,6 +1,6 @@
 /* The term Σ l1_i |x_i| of an objective: its value, its subgradient, its proximal step. A NULL l1 is 0. */
-#ifndef DNI_OPTIMIZE_L1_H
-#define DNI_OPTIMIZE_L1_H
+#ifndef DNI_L1_H
+#define DNI_L1_H
 
 #include <stddef.h>
 

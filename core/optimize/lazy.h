@@ -4,8 +4,8 @@
  * A decay of all held variables is one multiplication, of `scale`. What they owe of l1|z_i| is counted in `due` and paid by each when it is settled: nothing
  * happens to a variable between two looks but decays and payments, and these may be made together because accounts are kept in units of x, in which a decay
  * changes nothing. The accounts are those of sgd.c; that debts decay as the variables do is what lets them wait. */
-#ifndef DNI_OPTIMIZE_LAZY_H
-#define DNI_OPTIMIZE_LAZY_H
+#ifndef DNI_LAZY_H
+#define DNI_LAZY_H
 
 #include <math.h>
 #include <stddef.h>

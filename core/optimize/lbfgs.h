@@ -1,6 +1,6 @@
 /* Limited-memory BFGS with a preconditioner and a line search. */
-#ifndef DNI_OPTIMIZE_LBFGS_H
-#define DNI_OPTIMIZE_LBFGS_H
+#ifndef DNI_LBFGS_H
+#define DNI_LBFGS_H
 
 #include "optimize/objective.h"
 

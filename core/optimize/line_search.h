@@ -1,6 +1,6 @@
 /* A step length along a descent direction: weak Wolfe conditions with the rounding-proof variant near a minimum. */
-#ifndef DNI_OPTIMIZE_LINE_SEARCH_H
-#define DNI_OPTIMIZE_LINE_SEARCH_H
+#ifndef DNI_LINE_SEARCH_H
+#define DNI_LINE_SEARCH_H
 
 #include "optimize/objective.h"
 

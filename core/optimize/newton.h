@@ -1,6 +1,6 @@
 /* Newton–Raphson with an exact dense Hessian and a line search; for logistic regression this is iteratively reweighted least squares. */
-#ifndef DNI_OPTIMIZE_NEWTON_H
-#define DNI_OPTIMIZE_NEWTON_H
+#ifndef DNI_NEWTON_H
+#define DNI_NEWTON_H
 
 #include "optimize/objective.h"
 

@@ -1,6 +1,6 @@
 /* Newton's method without a matrix: its steps are found by conjugate gradients from products with the Hessian. */
-#ifndef DNI_OPTIMIZE_NEWTON_CG_H
-#define DNI_OPTIMIZE_NEWTON_CG_H
+#ifndef DNI_NEWTON_CG_H
+#define DNI_NEWTON_CG_H
 
 #include "optimize/objective.h"
 

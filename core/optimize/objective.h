@@ -3,8 +3,8 @@
  *   F(x) = f(x) + Σ l1_i |x_i|,   f smooth; without l1 the objective is f
  *
  * Solvers know no model. Sums over rows are the objective's affair (dn_run_sum); a solver only moves a vector. */
-#ifndef DNI_OPTIMIZE_OBJECTIVE_H
-#define DNI_OPTIMIZE_OBJECTIVE_H
+#ifndef DNI_OBJECTIVE_H
+#define DNI_OBJECTIVE_H
 
 #include <discern/run.h>
 #include <discern/status.h>

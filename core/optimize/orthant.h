@@ -1,6 +1,6 @@
 /* One orthant of F(x) = f(x) + Σ l1_i |x_i|: within it the objective is smooth, and a step that would leave it ends on its border. */
-#ifndef DNI_OPTIMIZE_ORTHANT_H
-#define DNI_OPTIMIZE_ORTHANT_H
+#ifndef DNI_ORTHANT_H
+#define DNI_ORTHANT_H
 
 #include "optimize/objective.h"
 

@@ -1,6 +1,6 @@
 /* Limited-memory BFGS for an objective with l1: orthant-wise steps. */
-#ifndef DNI_OPTIMIZE_OWLQN_H
-#define DNI_OPTIMIZE_OWLQN_H
+#ifndef DNI_OWLQN_H
+#define DNI_OWLQN_H
 
 #include "optimize/objective.h"
 

@@ -1,6 +1,6 @@
 /* Newton's method for an objective with l1: quadratic models minimised by coordinate descent. */
-#ifndef DNI_OPTIMIZE_PROXIMAL_NEWTON_H
-#define DNI_OPTIMIZE_PROXIMAL_NEWTON_H
+#ifndef DNI_PROXIMAL_NEWTON_H
+#define DNI_PROXIMAL_NEWTON_H
 
 #include "optimize/objective.h"
 

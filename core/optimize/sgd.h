@@ -1,6 +1,6 @@
 /* Stochastic gradient descent in mini-batches over rows that may be streamed. */
-#ifndef DNI_OPTIMIZE_SGD_H
-#define DNI_OPTIMIZE_SGD_H
+#ifndef DNI_SGD_H
+#define DNI_SGD_H
 
 #include "optimize/lazy.h"
 #include "optimize/objective.h"

@@ -1,8 +1,8 @@
 /* What a training knows of each row of its source, the same for every fit: class and weight. */
-#ifndef DNI_LEARNERS_LABELS_H
-#define DNI_LEARNERS_LABELS_H
+#ifndef DNI_LABELS_H
+#define DNI_LABELS_H
 
-#include "machine/classes.h"
+#include "model/classes.h"
 #include <discern/model.h>
 
 typedef struct dni_labels {

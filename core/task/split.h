@@ -1,6 +1,6 @@
 /* Which rows are held out, which fold each belongs to: stratified by class, seeded. */
-#ifndef DNI_EVALUATE_SPLIT_H
-#define DNI_EVALUATE_SPLIT_H
+#ifndef DNI_SPLIT_H
+#define DNI_SPLIT_H
 
 #include <discern/encoder.h>
 #include <discern/run.h>

@@ -1,8 +1,8 @@
 /* The target column as class indexes. */
-#ifndef DNI_LEARNERS_TARGET_H
-#define DNI_LEARNERS_TARGET_H
+#ifndef DNI_TARGET_H
+#define DNI_TARGET_H
 
-#include "machine/classes.h"
+#include "model/classes.h"
 #include <discern/run.h>
 
 /* One pass over the column: its classes, ascending, and index[source->n_rows], NaN where missing. DN_ERR_DATA (field = the column's name) with more than

@@ -1,6 +1,6 @@
 /* How much rows count: a column of weights, and weights of classes on top of it. */
-#ifndef DNI_LEARNERS_WEIGHTS_H
-#define DNI_LEARNERS_WEIGHTS_H
+#ifndef DNI_WEIGHTS_H
+#define DNI_WEIGHTS_H
 
 #include <discern/model.h>
 

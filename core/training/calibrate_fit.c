@@ -2,7 +2,7 @@
  *   F(a, b) = Σ v [t ln(1 + e^−u) + (1 − t) ln(1 + e^u)]/Σv,  u = a z + b,   ∇F = Σ v (p − t)(z, 1)/Σv,  H = Σ v p(1 − p)(z, 1)(z, 1)ᵀ/Σv
  * and isotonic regression. */
 #include "training/calibrate_fit.h"
-#include "machine/calibration.h"
+#include "model/calibration.h"
 
 #include <math.h>
 #include <string.h>

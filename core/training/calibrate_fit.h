@@ -1,6 +1,6 @@
 /* A calibrator for one score, from scores of rows that its machine has not seen. */
-#ifndef DNI_LEARNERS_CALIBRATE_FIT_H
-#define DNI_LEARNERS_CALIBRATE_FIT_H
+#ifndef DNI_CALIBRATE_FIT_H
+#define DNI_CALIBRATE_FIT_H
 
 #include "evaluate/descending.h"
 #include <discern/model.h>

@@ -1,6 +1,6 @@
 /* Cross-validation of a training. */
-#ifndef DNI_LEARNERS_CROSSVAL_H
-#define DNI_LEARNERS_CROSSVAL_H
+#ifndef DNI_CROSSVAL_H
+#define DNI_CROSSVAL_H
 
 #include "task/labels.h"
 

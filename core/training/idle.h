@@ -1,6 +1,6 @@
 /* Input columns that have nothing to tell: those of one value, those without any, and texts without a word that counts. */
-#ifndef DNI_LEARNERS_IDLE_H
-#define DNI_LEARNERS_IDLE_H
+#ifndef DNI_IDLE_H
+#define DNI_IDLE_H
 
 #include <discern/algorithm.h>
 #include <discern/encoder.h>

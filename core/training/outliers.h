@@ -1,8 +1,8 @@
 /* Training without a target (DN_NO_TARGET): every row is taken for an inlier, and what is told of the model is how many it calls outliers. */
-#ifndef DNI_LEARNERS_OUTLIERS_H
-#define DNI_LEARNERS_OUTLIERS_H
+#ifndef DNI_OUTLIERS_H
+#define DNI_OUTLIERS_H
 
-#include "machine/classes.h"
+#include "model/classes.h"
 #include <discern/model.h>
 
 /* The classes "inlier" and "outlier". */

@@ -1,7 +1,7 @@
 /* Training from a table: target and weights, split, one fit, metrics, and the fits of a cross-validation. */
 #include "base/share.h"
 #include "evaluate/judge.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 #include "task/split.h"
 #include "training/crossval.h"
 #include "training/idle.h"

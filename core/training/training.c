@@ -1,7 +1,7 @@
 /* Encoder, rows, learner, model, metrics of one fit. */
 #include "training/training.h"
 #include "evaluate/judge.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 #include "task/weights.h"
 #include "training/idle.h"
 #include "training/multiclass.h"

@@ -1,6 +1,6 @@
 /* One fit of a training: from the rows that take part to a model, and how well it does. A cross-validation makes many of them. */
-#ifndef DNI_LEARNERS_TRAINING_H
-#define DNI_LEARNERS_TRAINING_H
+#ifndef DNI_TRAINING_H
+#define DNI_TRAINING_H
 
 #include "base/share.h"
 #include "training/calibrate.h"

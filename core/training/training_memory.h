@@ -1,6 +1,6 @@
 /* What a training takes of its run's allocator. */
-#ifndef DNI_LEARNERS_TRAINING_MEMORY_H
-#define DNI_LEARNERS_TRAINING_MEMORY_H
+#ifndef DNI_TRAINING_MEMORY_H
+#define DNI_TRAINING_MEMORY_H
 
 #include <discern/model.h>
 

@@ -1,6 +1,6 @@
 /* The rows that a model is fitted to: a source, its encoder, who takes part with which class; and rows over it for a whole fit or for one of several machines. */
-#ifndef DNI_LEARNERS_TRAINING_SET_H
-#define DNI_LEARNERS_TRAINING_SET_H
+#ifndef DNI_TRAINING_SET_H
+#define DNI_TRAINING_SET_H
 
 #include <discern/algorithm.h>
 #include <discern/decision.h>

@@ -13,7 +13,7 @@
 #include "learners/shared/shrinkage.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
-#include "training/multiclass.h"
+#include "catalogue/multiclass_params.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* One fit of Fisher's discriminant: what its files share. */
-#ifndef DNI_LEARNERS_FISHER_FIT_H
-#define DNI_LEARNERS_FISHER_FIT_H
+#ifndef DNI_FISHER_FIT_H
+#define DNI_FISHER_FIT_H
 
 #include "learners/shared/scatter.h"
 #include <discern/algorithm.h>

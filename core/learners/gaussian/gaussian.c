@@ -18,7 +18,7 @@
 #include "linalg/triangle.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
-#include "training/multiclass.h"
+#include "catalogue/multiclass_params.h"
 
 #include <math.h>
 #include <string.h>

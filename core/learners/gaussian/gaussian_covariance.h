@@ -1,6 +1,6 @@
 /* From the scatter of rows to the inverse Cholesky factor of their covariance: what Gaussian densities are evaluated with. */
-#ifndef DNI_LEARNERS_GAUSSIAN_COVARIANCE_H
-#define DNI_LEARNERS_GAUSSIAN_COVARIANCE_H
+#ifndef DNI_GAUSSIAN_COVARIANCE_H
+#define DNI_GAUSSIAN_COVARIANCE_H
 
 #include "learners/shared/scatter.h"
 

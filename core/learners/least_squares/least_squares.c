@@ -9,8 +9,8 @@
 #include "learners/least_squares/least_squares_fit.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
-#include "training/calibrate.h"
-#include "training/multiclass.h"
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  *   S = 1 score for two classes, target T = −1, 1;   S = K otherwise, T_k = 1 for the own class and 0 for the others
  *   f = a (Σ_t v_t ‖T_t − g(x_t)‖² / Σv + λ‖W‖²),   a = ½ for S = 1, 1 otherwise
  * Of two classes the outputs y_2 = (1 + g)/2 and y_1 = (1 − g)/2 fit the targets 1 of 2: f is the objective of both together. */
-#ifndef DNI_LEARNERS_LEAST_SQUARES_FIT_H
-#define DNI_LEARNERS_LEAST_SQUARES_FIT_H
+#ifndef DNI_LEAST_SQUARES_FIT_H
+#define DNI_LEAST_SQUARES_FIT_H
 
 #include <discern/algorithm.h>
 

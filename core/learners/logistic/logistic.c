@@ -6,7 +6,7 @@
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/logistic/logistic_fit.h"
-#include "training/multiclass.h"
+#include "catalogue/multiclass_params.h"
 
 #include <math.h>
 #include <stdio.h>

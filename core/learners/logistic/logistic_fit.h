@@ -1,6 +1,6 @@
 /* One fit of logistic regression: what its files share. */
-#ifndef DNI_LEARNERS_LOGISTIC_FIT_H
-#define DNI_LEARNERS_LOGISTIC_FIT_H
+#ifndef DNI_LOGISTIC_FIT_H
+#define DNI_LOGISTIC_FIT_H
 
 #include "learners/logistic/logistic_loss.h"
 #include "optimize/objective.h"

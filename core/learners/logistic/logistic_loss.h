@@ -3,8 +3,8 @@
  *   stated variables:   one row [w_k, b_k] for each score k, `width` = d + 1 numbers
  *   solver's variables: u_kj = s_j w_kj,  c_k = b_k + Σ_j w_kj m_j   (columns centred by m and divided by s, without ever being written)
  * With m = 0 and s = 1 the two are the same. The change is by one number for each weight, so Σ|w_kj| is Σ|u_kj|/s_j: a zero is a zero in both. */
-#ifndef DNI_LEARNERS_LOGISTIC_LOSS_H
-#define DNI_LEARNERS_LOGISTIC_LOSS_H
+#ifndef DNI_LOGISTIC_LOSS_H
+#define DNI_LOGISTIC_LOSS_H
 
 #include "learners/shared/moments.h"
 #include "optimize/lazy.h"

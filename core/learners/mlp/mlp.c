@@ -7,7 +7,7 @@
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/mlp/mlp_fit.h"
-#include "training/multiclass.h"
+#include "catalogue/multiclass_params.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* A fit of a network: what was asked, what it costs, and who judges the iterates. */
-#ifndef DNI_LEARNERS_MLP_FIT_H
-#define DNI_LEARNERS_MLP_FIT_H
+#ifndef DNI_MLP_FIT_H
+#define DNI_MLP_FIT_H
 
 #include "learners/mlp/mlp_loss.h"
 #include "optimize/objective.h"

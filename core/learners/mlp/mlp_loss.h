@@ -4,8 +4,8 @@
  *   solver's variables: the first layer's weights u_jk = s_j w_jk and biases c_k = b_k + Σ_j w_jk m_j, all others the same
  * with m and s the columns' means and deviations: columns are centred and scaled without ever being written, so that pixels 0 … 255 and 0 … 1 take the same steps, and units do not start where their
  * slope is 0. A constant column's s is infinite: its weights are 0 and stay so. */
-#ifndef DNI_LEARNERS_MLP_LOSS_H
-#define DNI_LEARNERS_MLP_LOSS_H
+#ifndef DNI_MLP_LOSS_H
+#define DNI_MLP_LOSS_H
 
 #include "learners/shared/moments.h"
 #include "machine/network.h"

@@ -1,6 +1,6 @@
 /* The factors of naive Bayes that are counts: what they are of each feature, how much the classes show of them. */
-#ifndef DNI_LEARNERS_NAIVE_BAYES_COUNTS_H
-#define DNI_LEARNERS_NAIVE_BAYES_COUNTS_H
+#ifndef DNI_NAIVE_BAYES_COUNTS_H
+#define DNI_NAIVE_BAYES_COUNTS_H
 
 #include "learners/shared/scatter.h"
 #include <discern/algorithm.h>

@@ -10,8 +10,8 @@
 #include "learners/shared/moments.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
-#include "training/calibrate.h"
-#include "training/multiclass.h"
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* One fit of a perceptron: what its files share. */
-#ifndef DNI_LEARNERS_PERCEPTRON_FIT_H
-#define DNI_LEARNERS_PERCEPTRON_FIT_H
+#ifndef DNI_PERCEPTRON_FIT_H
+#define DNI_PERCEPTRON_FIT_H
 
 #include "base/random.h"
 #include <discern/algorithm.h>

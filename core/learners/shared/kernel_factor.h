@@ -1,6 +1,6 @@
 /* The factor of the kernel mahalanobis: A with A'A = S⁻¹, so that (x − z)'S⁻¹(x − z) = ‖Ax − Az‖². */
-#ifndef DNI_LEARNERS_KERNEL_FACTOR_H
-#define DNI_LEARNERS_KERNEL_FACTOR_H
+#ifndef DNI_KERNEL_FACTOR_H
+#define DNI_KERNEL_FACTOR_H
 
 #include <discern/algorithm.h>
 

@@ -1,6 +1,6 @@
 /* What every learner with a kernel begins and ends with: a complete kernel, points, a Gram matrix where there is room, and the support vectors of what was found. */
-#ifndef DNI_LEARNERS_KERNEL_FIT_H
-#define DNI_LEARNERS_KERNEL_FIT_H
+#ifndef DNI_KERNEL_FIT_H
+#define DNI_KERNEL_FIT_H
 
 #include "learners/shared/smo/smo_rows.h"
 #include "learners/shared/smo/svm_points.h"

@@ -1,6 +1,6 @@
 /* The parameters of a kernel, for every algorithm that has one. In the table they are `kernel`, its type, and `kernel.degree` …; JSON has them as one object, {"type": "rbf", "width": 2}. */
-#ifndef DNI_LEARNERS_KERNEL_PARAMS_H
-#define DNI_LEARNERS_KERNEL_PARAMS_H
+#ifndef DNI_KERNEL_PARAMS_H
+#define DNI_KERNEL_PARAMS_H
 
 #include "catalogue/param_rows.h"
 #include "kernels/kernel_impl.h"

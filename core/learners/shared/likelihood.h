@@ -1,6 +1,6 @@
 /* How probable a machine with class densities finds the rows it was fitted to. */
-#ifndef DNI_LEARNERS_LIKELIHOOD_H
-#define DNI_LEARNERS_LIKELIHOOD_H
+#ifndef DNI_LIKELIHOOD_H
+#define DNI_LIKELIHOOD_H
 
 #include <discern/algorithm.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Weighted moments of the columns and the weights of the classes: what a learner wants to know before it begins. */
-#ifndef DNI_LEARNERS_MOMENTS_H
-#define DNI_LEARNERS_MOMENTS_H
+#ifndef DNI_MOMENTS_H
+#define DNI_MOMENTS_H
 
 #include <discern/algorithm.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Prior probabilities of classes: the parameter `priors` and its numbers. */
-#ifndef DNI_LEARNERS_PRIORS_H
-#define DNI_LEARNERS_PRIORS_H
+#ifndef DNI_PRIORS_H
+#define DNI_PRIORS_H
 
 #include <discern/algorithm.h>
 

@@ -3,8 +3,8 @@
  *   n_k = Σ_{t ∈ k} v_t,   m_k = Σ_{t ∈ k} v_t x_t / n_k,   S_k = Σ_{t ∈ k} v_t (x_t − m_k)(x_t − m_k)ᵀ,   S_W = Σ_k S_k
  *
  * Bishop, PRML, section 4.1.6; Duda, Hart and Stork, section 3.8.3. Nothing is divided by n: that is for the caller to choose. */
-#ifndef DNI_LEARNERS_SCATTER_H
-#define DNI_LEARNERS_SCATTER_H
+#ifndef DNI_SCATTER_H
+#define DNI_SCATTER_H
 
 #include <discern/algorithm.h>
 #include <stdbool.h>

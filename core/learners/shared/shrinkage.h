@@ -1,8 +1,8 @@
 /* Shrinkage of a covariance matrix towards its own diagonal: the parameter `shrinkage`, and Ledoit and Wolf's choice of it.
  *
  *   Σ = D R D with D the deviations and R the correlations   →   D ((1 − s) R + s I) D: the entries off the diagonal times 1 − s */
-#ifndef DNI_LEARNERS_SHRINKAGE_H
-#define DNI_LEARNERS_SHRINKAGE_H
+#ifndef DNI_SHRINKAGE_H
+#define DNI_SHRINKAGE_H
 
 #include <discern/algorithm.h>
 

@@ -4,8 +4,8 @@
 #include "learners/shared/smo/smo.h"
 #include "learners/svm/kernel/svm_kernel.h"
 #include "learners/svm/linear/svm_fit.h"
-#include "training/calibrate.h"
-#include "training/multiclass.h"
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
 
 enum { DENSE_INTERIOR = 1000 }; /* features: a factorisation of d × d in every step pays up to here */
 

@@ -1,8 +1,8 @@
 /* Rows in single precision that were computed once, kept as memory allows: those used last. Their columns are the active variables, which become fewer while rows are kept.
  *
  * What is kept never exceeds the bytes it was given, however few. Private to smo_rows.c. */
-#ifndef DNI_LEARNERS_ROW_CACHE_H
-#define DNI_LEARNERS_ROW_CACHE_H
+#ifndef DNI_ROW_CACHE_H
+#define DNI_ROW_CACHE_H
 
 #include <discern/run.h>
 

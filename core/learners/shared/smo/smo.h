@@ -6,8 +6,8 @@
  * l_i = t_i for the hinge loss, 0 for one class and for hulls. In terms of the gradient g_i = l_i − Σ_j K_ij a_j: a_i may rise where i is in `up` (t = 1: α < u; t = −1: α > 0) and fall where it is in `low`;
  * at the minimum max_up g <= min_low g within each group. A step takes from the j and gives to the i of a group, i the greatest g in up, j the one that makes the objective fall most
  * by second-order information. Platt, 1998; Fan, Chen and Lin, JMLR 6, 2005: algorithm 2, WSS 2; shrinking after Chang and Lin, LIBSVM, ACM TIST 2, 2011, section 5. */
-#ifndef DNI_LEARNERS_SMO_H
-#define DNI_LEARNERS_SMO_H
+#ifndef DNI_SMO_H
+#define DNI_SMO_H
 
 #include "learners/shared/smo/smo_rows.h"
 

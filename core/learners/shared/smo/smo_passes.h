@@ -1,8 +1,8 @@
 /* The two passes of a step of sequential minimal optimisation over all active variables: all of its time.
  *
  * up[k] is the gradient g_k where a_k may rise and −∞ where it may not, low[k] likewise where it may fall, +∞ where not: an update changes both alike, and what is infinite stays. */
-#ifndef DNI_LEARNERS_SMO_PASSES_H
-#define DNI_LEARNERS_SMO_PASSES_H
+#ifndef DNI_SMO_PASSES_H
+#define DNI_SMO_PASSES_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* Rows of a kernel matrix for the solver: of some of the points, in the order of their variables; looked up in a Gram matrix, or computed and kept as memory allows.
  *
  * What is kept never exceeds the bytes it was given, however few, and shows in no value: a row is the same whether it is kept or computed anew. */
-#ifndef DNI_LEARNERS_SMO_ROWS_H
-#define DNI_LEARNERS_SMO_ROWS_H
+#ifndef DNI_SMO_ROWS_H
+#define DNI_SMO_ROWS_H
 
 #include "kernels/points.h"
 

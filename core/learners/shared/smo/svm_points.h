@@ -1,8 +1,8 @@
 /* The rows that a machine with a kernel is trained on: the different ones, class after class, each with what all rows like it weigh together.
  *
  * Merging equal rows of a class leaves the minimum as it is: their dual variables add up within the sum of their boxes. */
-#ifndef DNI_LEARNERS_SVM_POINTS_H
-#define DNI_LEARNERS_SVM_POINTS_H
+#ifndef DNI_SVM_POINTS_H
+#define DNI_SVM_POINTS_H
 
 #include "kernels/points.h"
 #include <discern/algorithm.h>

@@ -1,6 +1,6 @@
 /* Support vector machines with kernels: all machines of a decision over one set of points. */
-#ifndef DNI_LEARNERS_SVM_KERNEL_H
-#define DNI_LEARNERS_SVM_KERNEL_H
+#ifndef DNI_SVM_KERNEL_H
+#define DNI_SVM_KERNEL_H
 
 #include "learners/svm/linear/svm_fit.h"
 #include <discern/decision.h>

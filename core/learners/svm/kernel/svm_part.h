@@ -1,6 +1,6 @@
 /* The machines of a fit with a kernel while they are trained: what svm_kernel.c (the whole), svm_part.c (one machine's dual) and svm_machines.c (what is left of them) share. */
-#ifndef DNI_LEARNERS_SVM_PART_H
-#define DNI_LEARNERS_SVM_PART_H
+#ifndef DNI_SVM_PART_H
+#define DNI_SVM_PART_H
 
 #include "learners/shared/kernel_fit.h"
 #include "learners/svm/linear/svm_fit.h"

@@ -3,8 +3,8 @@
  *   M = A Aᵀ + lift · E Eᵀ,   rows of A the points, E_ic = 1 for a point of group c:  positive definite when no point lies in what the others of its group, with the
  *   directions between all, span
  * Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11, 1976; here of one polytope or of the difference of two. */
-#ifndef DNI_LEARNERS_SVM_CORRAL_H
-#define DNI_LEARNERS_SVM_CORRAL_H
+#ifndef DNI_SVM_CORRAL_H
+#define DNI_SVM_CORRAL_H
 
 #include <discern/run.h>
 #include <stdbool.h>

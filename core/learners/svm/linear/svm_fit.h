@@ -4,8 +4,8 @@
  *   squared hinge: C Σ v_i s_i².   Dual of the hinge: max Σα − ½ Σ α_i α_j t_i t_j K_ij,  0 <= α_i <= C v_i,  Σ α_i t_i = 0 (free intercept).
  *   hard margin (C = ∞): the nearest points of the two convex hulls; infeasible when their distance is <= 1e-9 max‖x‖.
  * Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Schölkopf and Smola, Learning with Kernels, chapter 7. */
-#ifndef DNI_LEARNERS_SVM_FIT_H
-#define DNI_LEARNERS_SVM_FIT_H
+#ifndef DNI_SVM_FIT_H
+#define DNI_SVM_FIT_H
 
 #include <discern/algorithm.h>
 #include <math.h>

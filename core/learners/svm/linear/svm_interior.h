@@ -1,6 +1,6 @@
 /* Interior point of the linear support vector machine: what its files share. */
-#ifndef DNI_LEARNERS_SVM_INTERIOR_H
-#define DNI_LEARNERS_SVM_INTERIOR_H
+#ifndef DNI_SVM_INTERIOR_H
+#define DNI_SVM_INTERIOR_H
 
 #include "learners/svm/linear/svm_linear.h"
 

@@ -2,8 +2,8 @@
  *
  *   w = Σ α_i t_i x_i,   0 <= α_i <= U_i,   U_i = C v_i (squared hinge: ∞),   free intercept: Σ α_i t_i = 0,   penalised: w0 = Σ α_i t_i
  * Rows live in memory: the algorithm does not stream. */
-#ifndef DNI_LEARNERS_SVM_LINEAR_H
-#define DNI_LEARNERS_SVM_LINEAR_H
+#ifndef DNI_SVM_LINEAR_H
+#define DNI_SVM_LINEAR_H
 
 #include "learners/shared/moments.h"
 #include "learners/svm/linear/svm_fit.h"

@@ -1,7 +1,7 @@
 /* Metrics of kernel machines: encoded rows in several threads against raw rows in one, stops, memory; outliers are the positive class. */
 #include "kernels/points.h"
 #include "unit/core/encoder/kernel_texts.h"
-#include "unit/core/machine/kernel_models.h"
+#include "unit/core/model/kernel_models.h"
 
 #include "evaluate/judge.h"
 

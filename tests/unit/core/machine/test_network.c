@@ -1,7 +1,7 @@
 /* Models of networks: a row of any company, raw or sparse, scores as the plain formula says; bytes give the same model; forged ones are refused or are models. */
 #include "base/crc32.h"
 #include "machine/machine_impl.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 #include "unit/core/learners/mlp/mlps.h"
 
 static dn_train_result train(const struct table *table, const struct csv *csv, const char *multiclass, bool standardize) {

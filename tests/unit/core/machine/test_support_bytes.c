@@ -1,6 +1,6 @@
 /* Models of kernel machines as bytes: back to the same model with its support vectors once, and nothing that breaks a rule is ever read as one. */
 #include "unit/base/alloc_fail.h"
-#include "unit/core/machine/kernel_models.h"
+#include "unit/core/model/kernel_models.h"
 
 #include "base/crc32.h"
 

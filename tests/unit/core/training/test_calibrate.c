@@ -1,5 +1,5 @@
 /* Calibrated probabilities of whole trainings: from rows that no machine has seen that scores them; told, kept in bytes, within memory. */
-#include "machine/calibration.h"
+#include "model/calibration.h"
 #include "task/split.h"
 #include "training/calibrate.h"
 #include "training/calibrate_fit.h"

@@ -1,5 +1,5 @@
 /* Calibration of one machine's scores: Platt's sigmoid at its optimum, isotonic regression against brute force. */
-#include "machine/calibration.h"
+#include "model/calibration.h"
 #include "training/calibrate_fit.h"
 #include "unit/core/training/samples.h"
 

@@ -1,9 +1,9 @@
 /* From scores to log-odds by what held-out rows have taught (model.h: dn_calibration). */
-#ifndef DNI_PREDICT_CALIBRATION_H
-#define DNI_PREDICT_CALIBRATION_H
+#ifndef DNI_CALIBRATION_H
+#define DNI_CALIBRATION_H
 
 #include "base/bytes.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 
 /* Clipped, so that log-odds are finite. */
 #define DNI_LEAST_PROBABILITY 1e-15

@@ -1,13 +1,13 @@
 /* A model as bytes and back. Reading trusts nothing: the checksum first, then every count against the bytes left, then the rules of the parts. */
-#include "machine/model_bytes.h"
+#include "model/model_bytes.h"
 #include "base/bytes.h"
 #include "base/crc32.h"
 #include "encoder/encoder_bytes.h"
-#include "machine/calibration.h"
+#include "model/calibration.h"
 #include "machine/machine_bytes.h"
-#include "machine/model_impl.h"
-#include "training/calibrate.h"
-#include "training/multiclass.h"
+#include "model/model_impl.h"
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
 
 #include <math.h>
 #include <stdlib.h>

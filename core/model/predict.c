@@ -7,10 +7,10 @@
 #include "encoder/encoder_bytes.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
-#include "machine/calibration.h"
-#include "machine/kernel_scores.h"
+#include "model/calibration.h"
+#include "model/kernel_scores.h"
 #include "machine/machine_impl.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 
 #include <assert.h>
 #include <math.h>

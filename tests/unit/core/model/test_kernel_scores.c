@@ -1,9 +1,9 @@
 /* Kernel machines: scores against the plain formula, the same bits in every company, distances, outliers, and what such a model does not have. */
-#include "unit/core/machine/kernel_models.h"
+#include "unit/core/model/kernel_models.h"
 #include "unit/core/machine/plain_scores.h"
 
 #include "encoder/raw_entries.h"
-#include "machine/kernel_scores.h"
+#include "model/kernel_scores.h"
 
 /* ---- encoded rows ------------------------------------------------------------------------------------------------------------------------------- */
 /* Raw rows become the table's encoded rows, bit for bit. */

@@ -17,8 +17,8 @@
  *   u32       CRC-32 of everything before
  *
  * Parameters are matched by name: one that the algorithm has no more is left out, one that it has got since has its default. */
-#ifndef DNI_FORMAT_MODEL_BYTES_H
-#define DNI_FORMAT_MODEL_BYTES_H
+#ifndef DNI_MODEL_BYTES_H
+#define DNI_MODEL_BYTES_H
 
 #define DNI_MODEL_MAGIC "DNMODEL\n"
 #define DNI_MODEL_VERSION 4 /* 1 was never released; 3 and 2 have no kernel machines and no outliers, and are read as they are */

@@ -1,6 +1,6 @@
 /* The classes of a target: owned, sorted, found by value. */
-#ifndef DNI_PREDICT_CLASSES_H
-#define DNI_PREDICT_CLASSES_H
+#ifndef DNI_CLASSES_H
+#define DNI_CLASSES_H
 
 #include "base/string_set.h"
 #include <discern/model.h>

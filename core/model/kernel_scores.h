@@ -1,9 +1,9 @@
 /* Scores of a model of kernel machines: the kernel of a row and all support vectors once, then the sums of every machine. */
-#ifndef DNI_PREDICT_KERNEL_SCORES_H
-#define DNI_PREDICT_KERNEL_SCORES_H
+#ifndef DNI_KERNEL_SCORES_H
+#define DNI_KERNEL_SCORES_H
 
 #include "kernels/points.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 
 /* Whether the machines' kernel values may be computed in float. */
 bool dni_kernel_scores_single(const dn_support *support, const dn_machine *machines, size_t n_machines);

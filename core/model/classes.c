@@ -1,5 +1,5 @@
 /* Classes in ascending order: numbers by value, strings by bytes. */
-#include "machine/classes.h"
+#include "model/classes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "unit/core/support.h"
 
 #include "base/crc32.h"
-#include "machine/model_bytes.h"
+#include "model/model_bytes.h"
 
 /* A model of a number, a flag and a category for three classes: every section of the format. */
 static dn_model *make_model(bool strings) {

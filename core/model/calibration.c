@@ -1,5 +1,5 @@
 /* Calibrated scores: memory, log-odds, bytes. */
-#include "machine/calibration.h"
+#include "model/calibration.h"
 
 #include <math.h>
 #include <stdlib.h>

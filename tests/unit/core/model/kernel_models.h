@@ -5,7 +5,7 @@
 #include "unit/core/encoder/raw_lists.h"
 #include "unit/core/kernels/plain.h"
 
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 #include "machine/support.h"
 
 enum { KM_ROWS = 150, KM_SUPPORT = 61 };

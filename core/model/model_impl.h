@@ -1,8 +1,8 @@
 /* The inside of a trained model, for the files that make, apply, judge and store one. */
-#ifndef DNI_PREDICT_MODEL_H
-#define DNI_PREDICT_MODEL_H
+#ifndef DNI_MODEL_IMPL_H
+#define DNI_MODEL_IMPL_H
 
-#include "machine/classes.h"
+#include "model/classes.h"
 #include <discern/model.h>
 #include <stdatomic.h>
 

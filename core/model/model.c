@@ -3,10 +3,10 @@
 #include "encoder/encoder_impl.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
-#include "machine/calibration.h"
-#include "machine/kernel_scores.h"
+#include "model/calibration.h"
+#include "model/kernel_scores.h"
 #include "machine/machine_impl.h"
-#include "machine/model_impl.h"
+#include "model/model_impl.h"
 #include "machine/support.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* Scores over support vectors. */
-#include "machine/kernel_scores.h"
+#include "model/kernel_scores.h"
 #include "encoder/raw_entries.h"
 #include "machine/support.h"
 
