@@ -233,7 +233,7 @@ uninstall: ## remove what install put there
 
 .PHONY: format
 format: ## rewrite the sources with clang-format
-	clang-format -i $$(find core server tests -name '*.[ch]')
+	clang-format-16 -i $$(find core server tests -name '*.[ch]')
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile

@@ -21,12 +21,14 @@ static void set_timeouts(int fd) {
 static int connect_unix(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || strlen(path) >= sizeof address.sun_path)
+    if (fd < 0 || strlen(path) >= sizeof address.sun_path) {
         return fd;
+    }
     memcpy(address.sun_path, path, strlen(path) + 1);
     set_timeouts(fd);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
         return fd;
+    }
     close(fd);
     return -1;
 }
@@ -34,12 +36,14 @@ static int connect_unix(const char *path) {
 static int connect_tcp(const char *host, const char *port) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL;
     int fd = -1;
-    if (getaddrinfo(host, port, &hints, &list) != 0)
+    if (getaddrinfo(host, port, &hints, &list) != 0) {
         return -1;
+    }
     for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
         fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-        if (fd < 0)
+        if (fd < 0) {
             continue;
+        }
         set_timeouts(fd);
         if (connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
             close(fd);
@@ -54,26 +58,30 @@ static int connect_tcp(const char *host, const char *port) {
 static bool split(const char *listen, const char *port_file, char host[128], char port[16]) {
     const char *colon = strrchr(listen, ':');
     size_t n = colon ? (size_t)(colon - listen) : 0;
-    if (!colon || strlen(colon + 1) >= 16)
+    if (!colon || strlen(colon + 1) >= 16) {
         return false;
+    }
     if (n >= 2 && listen[0] == '[' && listen[n - 1] == ']') {
         listen++;
         n -= 2;
     }
-    if (n >= 128)
+    if (n >= 128) {
         return false;
+    }
     memcpy(host, listen, n);
     host[n] = '\0';
     memcpy(port, colon + 1, strlen(colon + 1) + 1);
-    if (n == 0 || strcmp(host, "0.0.0.0") == 0)
+    if (n == 0 || strcmp(host, "0.0.0.0") == 0) {
         memcpy(host, "127.0.0.1", 10);
-    else if (strcmp(host, "::") == 0)
+    } else if (strcmp(host, "::") == 0) {
         memcpy(host, "::1", 4);
+    }
     if (strcmp(port, "0") == 0 && port_file) {
         FILE *f = fopen(port_file, "re");
         bool good = f && fscanf(f, "%15s", port) == 1;
-        if (f)
+        if (f) {
             fclose(f);
+        }
         return good;
     }
     return true;
@@ -82,10 +90,11 @@ static bool split(const char *listen, const char *port_file, char host[128], cha
 bool healthcheck_run(const char *listen, const char *port_file) {
     char host[128], port[16], answer[64];
     int fd = -1;
-    if (strncmp(listen, "unix:", 5) == 0)
+    if (strncmp(listen, "unix:", 5) == 0) {
         fd = connect_unix(listen + 5);
-    else if (split(listen, port_file, host, port))
+    } else if (split(listen, port_file, host, port)) {
         fd = connect_tcp(host, port);
+    }
     if (fd < 0) {
         fprintf(stderr, "discernd: nothing answers at %s: %s\n", listen, strerror(errno));
         return false;
@@ -93,13 +102,16 @@ bool healthcheck_run(const char *listen, const char *port_file) {
     size_t have = 0;
     if (send(fd, REQUEST, sizeof REQUEST - 1, MSG_NOSIGNAL) == (ssize_t)(sizeof REQUEST - 1)) {
         ssize_t n;
-        while (have < sizeof answer - 1 && (n = recv(fd, answer + have, sizeof answer - 1 - have, 0)) > 0)
+        while (have < sizeof answer - 1 &&
+               (n = recv(fd, answer + have, sizeof answer - 1 - have, 0)) > 0) {
             have += (size_t)n;
+        }
     }
     close(fd);
     answer[have] = '\0';
     bool ready = strncmp(answer, "HTTP/1.1 200", 12) == 0;
-    if (!ready)
+    if (!ready) {
         fprintf(stderr, "discernd: not ready: %.*s\n", (int)strcspn(answer, "\r\n"), answer);
+    }
     return ready;
 }

@@ -65,16 +65,18 @@ static void *signals_main(void *arg) {
     ended_by(&set);
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     for (;;) {
-        if (sem_wait(&signal_arrived) != 0)
+        if (sem_wait(&signal_arrived) != 0) {
             continue; /* EINTR */
+        }
         const int sig = signal_number;
         pthread_mutex_lock(&d->lock);
         bool second = d->asked != 0;
         d->asked = sig;
         pthread_cond_signal(&d->cond);
         pthread_mutex_unlock(&d->lock);
-        if (second)
+        if (second) {
             _exit(128 + sig);
+        }
     }
     return NULL;
 }
@@ -85,8 +87,9 @@ static void *notifier_main(void *arg) {
     int64_t seen = store_changes_last(d->store);
     while (!atomic_load(&d->stopping)) {
         int64_t last = store_changes_wait(d->store, seen, 1000);
-        if (last != seen)
+        if (last != seen) {
             http_poke(d->app.server);
+        }
         seen = last;
     }
     return NULL;
@@ -102,19 +105,23 @@ static bool start_signals(struct daemon *d) {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN); /* tokens and certificates to reload come with them */
     return sem_init(&signal_arrived, 0, 0) == 0 && pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 &&
-           pthread_create(&d->signals, NULL, signals_main, d) == 0 && sigaction(SIGTERM, &take, NULL) == 0 &&
-           sigaction(SIGINT, &take, NULL) == 0;
+           pthread_create(&d->signals, NULL, signals_main, d) == 0 &&
+           sigaction(SIGTERM, &take, NULL) == 0 && sigaction(SIGINT, &take, NULL) == 0;
 }
 
 static bool write_port_file(const char *path, int port, struct problem *problem) {
     char temporary[4096];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid()) >= sizeof temporary)
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid()) >=
+        sizeof temporary) {
         return problem_set(problem, PROBLEM_INTERNAL, "--port-file: the name is too long");
+    }
     FILE *f = fopen(temporary, "we");
     bool good = f && fprintf(f, "%d\n", port) > 0;
     good = f && fclose(f) == 0 && good;
-    if (!good || rename(temporary, path) != 0)
-        return problem_set(problem, PROBLEM_INTERNAL, "--port-file %s cannot be written: %s", path, strerror(errno));
+    if (!good || rename(temporary, path) != 0) {
+        return problem_set(problem, PROBLEM_INTERNAL, "--port-file %s cannot be written: %s", path,
+                           strerror(errno));
+    }
     return true;
 }
 
@@ -149,14 +156,16 @@ static void log_listening(const struct daemon *d) {
     const char *address = http_address(d->app.server);
     char event[256]; /* what people and scripts look for, in either format */
     (void)snprintf(event, sizeof event, "listening on %s", address);
-    log_info(event, log_str("address", address), log_str("database", d->settings.database), log_int("workers", d->settings.workers));
+    log_info(event, log_str("address", address), log_str("database", d->settings.database),
+             log_int("workers", d->settings.workers));
 }
 
 static bool start_http(struct daemon *d, struct problem *problem) {
     const struct settings *s = &d->settings;
     const struct http_settings http = http_settings_of(s);
-    if (!http_start(&http, api_routes, api_n_routes, &d->app, &d->app.server, problem))
+    if (!http_start(&http, api_routes, api_n_routes, &d->app, &d->app.server, problem)) {
         return false;
+    }
     log_listening(d);
     return !s->port_file || write_port_file(s->port_file, http_port(d->app.server), problem);
 }
@@ -176,8 +185,10 @@ static bool start(struct daemon *d, struct problem *problem) {
         .crash_model = s->test_crash_model,
     };
     if (!http_probe_listen(s->listen, problem) || !store_open(&store, &d->store, problem) ||
-        !serving_open(d->store, s->model_cache, &d->serving, problem) || !jobs_start(d->store, &jobs, &d->jobs, problem))
+        !serving_open(d->store, s->model_cache, &d->serving, problem) ||
+        !jobs_start(d->store, &jobs, &d->jobs, problem)) {
         return false;
+    }
     d->app = (struct api_app){
         .store = d->store,
         .jobs = d->jobs,
@@ -193,15 +204,18 @@ static bool start(struct daemon *d, struct problem *problem) {
         .draining = app_draining,
     };
     api_metrics_register(&d->app);
-    if (!start_http(d, problem))
+    if (!start_http(d, problem)) {
         return false;
-    jobs_open(d->jobs); /* only now: a recovered job that crashes the process must not keep the daemon from serving */
+    }
+    jobs_open(
+        d->jobs); /* only now: a recovered job that crashes the process must not keep the daemon from serving */
     d->notifier_started = pthread_create(&d->notifier, NULL, notifier_main, d) == 0;
     return d->notifier_started || problem_set(problem, PROBLEM_INTERNAL, "cannot start a thread");
 }
 
 static void sleep_seconds(double seconds) {
-    struct timespec left = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    struct timespec left = {.tv_sec = (time_t)seconds,
+                            .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     while (nanosleep(&left, &left) != 0 && errno == EINTR)
         ;
 }
@@ -212,10 +226,12 @@ static void stop(struct daemon *d) {
     if (d->app.server) {
         http_drain(d->app.server);
         jobs_drain(d->jobs);
-        if (s->drain_delay > 0)
+        if (s->drain_delay > 0) {
             sleep_seconds(s->drain_delay); /* connections are still accepted */
-        if (!http_idle(d->app.server, s->drain_timeout))
+        }
+        if (!http_idle(d->app.server, s->drain_timeout)) {
             log_warn("drain.timeout", log_dbl("seconds", s->drain_timeout));
+        }
     }
     if (d->notifier_started) {
         atomic_store(&d->stopping, true);
@@ -225,7 +241,8 @@ static void stop(struct daemon *d) {
     if (!http_stop(
             d->app
                 .server)) { /* what it uses cannot be closed under it; the jobs have been given back by now, and the file is safe at any moment */
-        log_error("drain.abandoned", log_str("reason", "a call does not end though it was told to"));
+        log_error("drain.abandoned",
+                  log_str("reason", "a call does not end though it was told to"));
         _exit(EXIT_SUCCESS);
     }
     jobs_stop(d->jobs);
@@ -242,8 +259,9 @@ static void stop_signals(struct daemon *d) {
 
 static int wait_for_signal(struct daemon *d) {
     pthread_mutex_lock(&d->lock);
-    while (d->asked == 0)
+    while (d->asked == 0) {
         pthread_cond_wait(&d->cond, &d->lock);
+    }
     int sig = d->asked;
     pthread_mutex_unlock(&d->lock);
     return sig;
@@ -258,8 +276,9 @@ static int64_t blas_threads(const struct settings *s) {
 
 /* Every value, before anything is made on disk. */
 static bool check(struct settings *s, struct problem *problem) {
-    if (!settings_check(s, problem))
+    if (!settings_check(s, problem)) {
         return false;
+    }
     const struct http_settings http = http_settings_of(s);
     return http_check_settings(&http, problem);
 }
@@ -282,8 +301,9 @@ int main(int argc, char **argv) {
     static struct daemon d;
     struct problem problem = {0};
     heap_share();
-    if (!options_read(settings_rows, settings_n_rows, argc, argv, &d.settings, &problem))
+    if (!options_read(settings_rows, settings_n_rows, argc, argv, &d.settings, &problem)) {
         return refuse(&problem);
+    }
     if (d.settings.help) {
         settings_help(stdout);
         return EXIT_SUCCESS;
@@ -292,10 +312,13 @@ int main(int argc, char **argv) {
         printf("discernd %s\n", DISCERN_VERSION);
         return EXIT_SUCCESS;
     }
-    if (d.settings.healthcheck)
-        return healthcheck_run(d.settings.listen, d.settings.port_file) ? EXIT_SUCCESS : EXIT_FAILURE;
-    if (!check(&d.settings, &problem) || !blas_prepare(blas_threads(&d.settings), &problem))
+    if (d.settings.healthcheck) {
+        return healthcheck_run(d.settings.listen, d.settings.port_file) ? EXIT_SUCCESS
+                                                                        : EXIT_FAILURE;
+    }
+    if (!check(&d.settings, &problem) || !blas_prepare(blas_threads(&d.settings), &problem)) {
         return refuse(&problem);
+    }
     if (!ids_init() || !start_signals(&d)) {
         fprintf(stderr, "discernd: cannot start: %s\n", strerror(errno));
         return EXIT_USAGE;

@@ -12,13 +12,15 @@
 #endif
 
 static void put_u32(unsigned char *to, uint32_t value) {
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         to[i] = (unsigned char)(value >> (8 * i));
+    }
 }
 
 static void put_u64(unsigned char *to, uint64_t value) {
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         to[i] = (unsigned char)(value >> (8 * i));
+    }
 }
 
 uint32_t dni_get_u32(const unsigned char *at) {
@@ -30,22 +32,27 @@ uint64_t dni_get_u64(const unsigned char *at) {
 }
 
 void dni_get_u16s(const unsigned char *from, uint16_t *out, size_t n) {
-    if (LITTLE_ENDIAN_HOST && n > 0)
+    if (LITTLE_ENDIAN_HOST && n > 0) {
         memcpy(out, from, n * sizeof *out);
-    for (size_t i = 0; !LITTLE_ENDIAN_HOST && i < n; i++)
+    }
+    for (size_t i = 0; !LITTLE_ENDIAN_HOST && i < n; i++) {
         out[i] = (uint16_t)(from[2 * i] | (unsigned)from[2 * i + 1] << 8);
+    }
 }
 
 void dni_get_u32s(const unsigned char *from, uint32_t *out, size_t n) {
-    if (LITTLE_ENDIAN_HOST && n > 0)
+    if (LITTLE_ENDIAN_HOST && n > 0) {
         memcpy(out, from, n * sizeof *out);
-    for (size_t i = 0; !LITTLE_ENDIAN_HOST && i < n; i++)
+    }
+    for (size_t i = 0; !LITTLE_ENDIAN_HOST && i < n; i++) {
         out[i] = dni_get_u32(from + 4 * i);
+    }
 }
 
 void dni_get_f64s(const unsigned char *from, double *out, size_t n) {
-    if (n == 0)
+    if (n == 0) {
         return;
+    }
     if (LITTLE_ENDIAN_HOST) {
         memcpy(out, from, n * sizeof *out);
         return;
@@ -57,8 +64,9 @@ void dni_get_f64s(const unsigned char *from, double *out, size_t n) {
 }
 
 void dni_put_f64s(unsigned char *to, const double *values, size_t n) {
-    if (n == 0)
+    if (n == 0) {
         return;
+    }
     if (LITTLE_ENDIAN_HOST) {
         memcpy(to, values, n * sizeof *values);
         return;
@@ -70,7 +78,7 @@ void dni_put_f64s(unsigned char *to, const double *values, size_t n) {
     }
 }
 
-/* ---- writer ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- writer ---- */
 void dni_writer_init(dni_writer *writer) {
     *writer = (dni_writer){0};
 }
@@ -82,8 +90,9 @@ void dni_writer_done(dni_writer *writer) {
 
 /* Room for `size` more bytes, which are counted as written; NULL when the writer has failed. */
 static unsigned char *extend(dni_writer *writer, size_t size) {
-    if (writer->failed)
+    if (writer->failed) {
         return NULL;
+    }
     if (size > SIZE_MAX / 2 || writer->size > SIZE_MAX / 2 - size) {
         writer->failed = true;
         return NULL;
@@ -91,10 +100,12 @@ static unsigned char *extend(dni_writer *writer, size_t size) {
     size_t need = writer->size + size;
     if (need > writer->capacity || writer->bytes == NULL) {
         size_t capacity = writer->capacity + writer->capacity / 2;
-        if (capacity < need)
+        if (capacity < need) {
             capacity = need;
-        if (capacity < 256)
+        }
+        if (capacity < 256) {
             capacity = 256;
+        }
         unsigned char *bytes = realloc(writer->bytes, capacity);
         if (bytes == NULL) {
             writer->failed = true;
@@ -125,8 +136,9 @@ dn_status dni_writer_take(dni_writer *writer, void **out, size_t *out_size, dn_e
 
 void dni_write_u8(dni_writer *writer, uint8_t value) {
     unsigned char *at = extend(writer, 1);
-    if (at != NULL)
+    if (at != NULL) {
         at[0] = value;
+    }
 }
 
 void dni_write_u16(dni_writer *writer, uint16_t value) {
@@ -139,14 +151,16 @@ void dni_write_u16(dni_writer *writer, uint16_t value) {
 
 void dni_write_u32(dni_writer *writer, uint32_t value) {
     unsigned char *at = extend(writer, 4);
-    if (at != NULL)
+    if (at != NULL) {
         put_u32(at, value);
+    }
 }
 
 void dni_write_u64(dni_writer *writer, uint64_t value) {
     unsigned char *at = extend(writer, 8);
-    if (at != NULL)
+    if (at != NULL) {
         put_u64(at, value);
+    }
 }
 
 void dni_write_f64(dni_writer *writer, double value) {
@@ -155,10 +169,11 @@ void dni_write_f64(dni_writer *writer, double value) {
 
 void dni_write_f64s(dni_writer *writer, const double *values, size_t n) {
     unsigned char *at = n > SIZE_MAX / 8 ? NULL : extend(writer, 8 * n);
-    if (at != NULL)
+    if (at != NULL) {
         dni_put_f64s(at, values, n);
-    else
+    } else {
         writer->failed = true;
+    }
 }
 
 void dni_write_u32s(dni_writer *writer, const uint32_t *values, size_t n) {
@@ -167,14 +182,16 @@ void dni_write_u32s(dni_writer *writer, const uint32_t *values, size_t n) {
         writer->failed = true;
         return;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         put_u32(at + 4 * i, values[i]);
+    }
 }
 
 void dni_write_bytes(dni_writer *writer, const void *bytes, size_t size) {
     unsigned char *at = extend(writer, size);
-    if (at != NULL && size > 0)
+    if (at != NULL && size > 0) {
         memcpy(at, bytes, size);
+    }
 }
 
 void dni_write_text(dni_writer *writer, const char *text, size_t length) {
@@ -183,13 +200,14 @@ void dni_write_text(dni_writer *writer, const char *text, size_t length) {
 }
 
 void dni_write_u32_at(dni_writer *writer, size_t at, uint32_t value) {
-    if (writer->failed)
+    if (writer->failed) {
         return;
+    }
     assert(at <= writer->size && writer->size - at >= 4);
     put_u32(writer->bytes + at, value);
 }
 
-/* ---- reader ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- reader ---- */
 dni_reader dni_reader_of(const void *bytes, size_t size) {
     static const unsigned char nothing[1] = {0};
     return (dni_reader){.next = bytes != NULL ? bytes : nothing, .left = bytes != NULL ? size : 0};
@@ -200,10 +218,14 @@ void dni_reader_fail(dni_reader *reader) {
 }
 
 dn_status dni_reader_end(const dni_reader *reader, const char *what, dn_error *err) {
-    if (reader->failed)
+    if (reader->failed) {
         return dn_error_set(err, DN_ERR_CORRUPT, "%s is damaged or cut short", what);
-    if (reader->left > 0)
-        return dn_error_set(err, DN_ERR_CORRUPT, "%s is followed by %zu bytes that do not belong to it", what, reader->left);
+    }
+    if (reader->left > 0) {
+        return dn_error_set(err, DN_ERR_CORRUPT,
+                            "%s is followed by %zu bytes that do not belong to it", what,
+                            reader->left);
+    }
     return DN_OK;
 }
 

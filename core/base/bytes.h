@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- writer ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- writer ---- */
 typedef struct dni_writer {
     unsigned char *bytes; /* malloc'ed, NULL while empty */
     size_t size;          /* written so far */
@@ -19,25 +19,30 @@ typedef struct dni_writer {
 void dni_writer_init(dni_writer *writer);
 void dni_writer_done(dni_writer *writer); /* frees what was not taken */
 /* Gives the bytes to the caller (malloc'ed, never NULL on success); the writer is empty afterwards. DN_ERR_MEMORY when a write failed. */
-DN_MUST_USE dn_status dni_writer_take(dni_writer *writer, void **out, size_t *out_size, dn_error *err);
+DN_MUST_USE dn_status dni_writer_take(dni_writer *writer, void **out, size_t *out_size,
+                                      dn_error *err);
 
 void dni_write_u8(dni_writer *writer, uint8_t value);
 void dni_write_u16(dni_writer *writer, uint16_t value);
 void dni_write_u32(dni_writer *writer, uint32_t value);
 void dni_write_u64(dni_writer *writer, uint64_t value);
-void dni_write_f64(dni_writer *writer, double value); /* its IEEE 754 bits: NaN payloads and -0 survive */
+void dni_write_f64(dni_writer *writer,
+                   double value); /* its IEEE 754 bits: NaN payloads and -0 survive */
 void dni_write_f64s(dni_writer *writer, const double *values, size_t n);
 void dni_write_u32s(dni_writer *writer, const uint32_t *values, size_t n);
-void dni_write_bytes(dni_writer *writer, const void *bytes, size_t size); /* as they are, no length */
-void dni_write_text(dni_writer *writer, const char *text, size_t length); /* a u64 length, then the bytes; no NUL */
+void dni_write_bytes(dni_writer *writer, const void *bytes,
+                     size_t size); /* as they are, no length */
+void dni_write_text(dni_writer *writer, const char *text,
+                    size_t length); /* a u64 length, then the bytes; no NUL */
 /* Overwrites the four bytes at `at` (written before): lengths and checksums known only at the end. */
 void dni_write_u32_at(dni_writer *writer, size_t at, uint32_t value);
 
-/* ---- reader ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- reader ---- */
 typedef struct dni_reader {
     const unsigned char *next; /* the caller's memory */
     size_t left;               /* bytes from next to the end */
-    bool failed;               /* a read went past the end or a rule was broken: every later read gives 0 or NULL */
+    bool
+        failed; /* a read went past the end or a rule was broken: every later read gives 0 or NULL */
 } dni_reader;
 
 dni_reader dni_reader_of(const void *bytes, size_t size);
@@ -60,7 +65,7 @@ const char *dni_read_text(dni_reader *reader, size_t *out_length);
 bool dni_read_f64s(dni_reader *reader, double *out, size_t n);
 bool dni_read_u32s(dni_reader *reader, uint32_t *out, size_t n);
 
-/* ---- single values at a place -------------------------------------------------------------------------------------------------------- */
+/* ---- single values at a place ---- */
 uint32_t dni_get_u32(const unsigned char *at);
 uint64_t dni_get_u64(const unsigned char *at);
 /* n numbers out of their little-endian bytes, and back; at memory speed on a little-endian machine. */

@@ -13,10 +13,12 @@
 #define DNI_FOR_AVX2 __attribute__((target("avx2,fma,popcnt")))
 #define DNI_FOR_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,popcnt")))
 /* A vector of so many bytes, that may lie anywhere. */
-#define DNI_VECTOR(type, bytes) __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias)) type
+#define DNI_VECTOR(type, bytes)                                                                    \
+    __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias)) type
 
 static inline bool dni_cpu_is_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("popcnt");
 }
 
 /* Not in a build with the address sanitizer: the frames that gcc then keeps apart from the stack are aligned to 32 bytes, and vectors of 64 that lie in them are not where their instructions want them. */
@@ -24,8 +26,9 @@ static inline bool dni_cpu_is_avx512(void) {
 #if defined(__SANITIZE_ADDRESS__)
     return false;
 #endif
-    return dni_cpu_is_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return dni_cpu_is_avx2() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl");
 }
 #else
 #define DNI_HAVE_X86 0

@@ -8,10 +8,12 @@
 /* n_leaves vectors stand on the stack as the one bits of a number below or at n_leaves, plus the one that is being filled. */
 size_t dn_pairwise_room(size_t n_leaves, size_t n) {
     size_t vectors = 1;
-    for (size_t left = n_leaves; left > 0; left >>= 1)
+    for (size_t left = n_leaves; left > 0; left >>= 1) {
         vectors++;
-    if (n > 0 && vectors > SIZE_MAX / sizeof(double) / n)
+    }
+    if (n > 0 && vectors > SIZE_MAX / sizeof(double) / n) {
         return SIZE_MAX;
+    }
     return vectors * n;
 }
 
@@ -23,8 +25,9 @@ void dn_pairwise_init(dn_pairwise *sum, size_t n, double *partials) {
 
 double *dn_pairwise_next(dn_pairwise *sum) {
     double *vector = sum->partials + sum->depth * sum->n;
-    if (sum->n > 0)
+    if (sum->n > 0) {
         memset(vector, 0, sum->n * sizeof *vector);
+    }
     return vector;
 }
 
@@ -32,8 +35,9 @@ double *dn_pairwise_next(dn_pairwise *sum) {
 static void merge(dn_pairwise *sum) {
     double *left = sum->partials + (sum->depth - 2) * sum->n;
     const double *right = left + sum->n;
-    for (size_t i = 0; i < sum->n; i++)
+    for (size_t i = 0; i < sum->n; i++) {
         left[i] += right[i];
+    }
     sum->depth--;
 }
 
@@ -48,13 +52,15 @@ void dn_pairwise_push(dn_pairwise *sum, unsigned level) {
 }
 
 void dn_pairwise_total(dn_pairwise *sum, double *out) {
-    if (sum->n == 0)
+    if (sum->n == 0) {
         return;
+    }
     if (sum->depth == 0) {
         memset(out, 0, sum->n * sizeof *out);
         return;
     }
-    while (sum->depth > 1)
+    while (sum->depth > 1) {
         merge(sum);
+    }
     memcpy(out, sum->partials, sum->n * sizeof *out);
 }

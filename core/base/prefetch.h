@@ -8,8 +8,9 @@
 static inline void dni_prefetch(const double *x, size_t n) {
 #if defined(__GNUC__)
     enum { LINE = 8, MOST = 32 }; /* numbers */
-    for (size_t i = 0; i < n && i < MOST; i += LINE)
+    for (size_t i = 0; i < n && i < MOST; i += LINE) {
         __builtin_prefetch(x + i, 1);
+    }
 #else
     (void)x;
     (void)n;

@@ -15,8 +15,9 @@ static uint64_t splitmix(uint64_t *state) {
 void dni_random_init(dni_random *random, uint64_t seed, uint64_t stream) {
     uint64_t mix = stream;
     uint64_t state = seed ^ splitmix(&mix); /* neighbouring streams start far apart */
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         random->state[i] = splitmix(&state);
+    }
     random->state[0] |= 1; /* all zero would stay zero for ever */
 }
 

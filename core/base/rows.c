@@ -13,7 +13,8 @@ struct matrix_rows {
     const double *weight; /* [n_rows] or NULL */
 };
 
-static dn_status matrix_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
+static dn_status matrix_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                              dn_error *err) {
     (void)slot;
     (void)err;
     const struct matrix_rows *self = (const struct matrix_rows *)rows;
@@ -32,10 +33,14 @@ static void matrix_free(dn_rows *rows) {
     free(rows);
 }
 
-dn_status dn_rows_from_matrix(dn_matrix x, const double *target, const double *weight, dn_rows **out, dn_error *err) {
+dn_status dn_rows_from_matrix(dn_matrix x, const double *target, const double *weight,
+                              dn_rows **out, dn_error *err) {
     struct matrix_rows *self = malloc(sizeof *self);
-    if (self == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "the rows need %zu bytes of memory, which the system does not have", sizeof *self);
+    if (self == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the rows need %zu bytes of memory, which the system does not have",
+                            sizeof *self);
+    }
     *self = (struct matrix_rows){
         .rows = {.n_rows = x.n_rows,
                  .n_cols = x.n_cols,
@@ -57,13 +62,14 @@ dn_status dn_rows_block(const dn_rows *rows, size_t i, size_t slot, dn_block *ou
     return rows->block(rows, i, slot, out, err);
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- pieces ---- */
 enum { LEAST_PIECE = 256 }; /* rows: the tiles that learners cut, whose borders pieces must keep */
 
 size_t dn_piece_rows(size_t n_cols) {
     size_t n = DN_BLOCK_ROWS;
-    while (n > LEAST_PIECE && n_cols > DN_PIECE_BYTES / sizeof(double) / n)
+    while (n > LEAST_PIECE && n_cols > DN_PIECE_BYTES / sizeof(double) / n) {
         n /= 2;
+    }
     return n;
 }
 
@@ -80,17 +86,21 @@ size_t dn_rows_n_pieces(const dn_rows *rows, size_t i) {
     return is_cut(rows) ? (rows_of_block(rows, i) + rows->piece_rows - 1) / rows->piece_rows : 1;
 }
 
-dn_status dn_rows_piece(const dn_rows *rows, size_t i, size_t k, size_t slot, dn_block *out, dn_error *err) {
+dn_status dn_rows_piece(const dn_rows *rows, size_t i, size_t k, size_t slot, dn_block *out,
+                        dn_error *err) {
     assert(i < rows->n_blocks && slot < rows->n_slots && k < dn_rows_n_pieces(rows, i));
-    if (!is_cut(rows))
+    if (!is_cut(rows)) {
         return rows->block(rows, i, slot, out, err);
+    }
     const size_t first = k * rows->piece_rows, left = rows_of_block(rows, i) - first;
     const size_t n = left < rows->piece_rows ? left : rows->piece_rows;
-    if (rows->piece != NULL)
+    if (rows->piece != NULL) {
         return rows->piece(rows, i, first, n, slot, out, err);
+    }
     dn_status status = rows->block(rows, i, slot, out, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     out->first_row += first;
     out->x = dn_matrix_rows(out->x, first, n);
     out->target = out->target == NULL ? NULL : out->target + first;
@@ -99,6 +109,7 @@ dn_status dn_rows_piece(const dn_rows *rows, size_t i, size_t k, size_t slot, dn
 }
 
 void dn_rows_free(dn_rows *rows) {
-    if (rows != NULL)
+    if (rows != NULL) {
         rows->free(rows);
+    }
 }

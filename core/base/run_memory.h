@@ -5,6 +5,7 @@
 #include <discern/run.h>
 
 /* dn_run_alloc without the zeroes: large arrays would be written twice. Freed by dn_run_free. */
-DN_MUST_USE dn_status dni_run_alloc_raw(const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);
+DN_MUST_USE dn_status dni_run_alloc_raw(const dn_run *run, size_t count, size_t size,
+                                        const char *what, void **out, dn_error *err);
 
 #endif

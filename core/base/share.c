@@ -10,25 +10,29 @@ static double share_elapsed(const dn_run *run) {
     return dn_run_elapsed(((const dni_share *)run->ctx)->whole);
 }
 
-static dn_status share_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
+static dn_status share_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
+                           size_t n_out, double *out, dn_error *err) {
     const dni_share *share = run->ctx;
     return share->whole->sum(share->whole, rows, fn, arg, n_out, out, err);
 }
 
 static void share_progress(const dn_run *run, const dn_progress *progress) {
     const dni_share *share = run->ctx;
-    if (share->whole->progress == NULL)
+    if (share->whole->progress == NULL) {
         return;
+    }
     dn_progress p = *progress;
     p.fraction = ((double)share->i + progress->fraction) / (double)share->n;
-    if (share->fold > 0)
+    if (share->fold > 0) {
         p.fold = share->fold;
+    }
     if (share->machine) {
         p.iteration += share->iterations;
         p.max_iterations = 0; /* of all machines together nobody knows */
     }
-    if (share->machine || share->fold > 0)
+    if (share->machine || share->fold > 0) {
         p.w = p.w0 = NULL;
+    }
     share->whole->progress(share->whole, &p);
 }
 

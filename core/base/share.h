@@ -7,9 +7,10 @@
 typedef struct dni_share {
     dn_run run; /* what the fit gets; copies of it are fine, its ctx is the share */
     const dn_run *whole;
-    size_t i, n;       /* which fit of how many */
-    size_t fold;       /* as dn_progress has it; 0: the whole's */
-    bool machine;      /* one of several machines of a model: iterations are counted on, there are no snapshots */
+    size_t i, n; /* which fit of how many */
+    size_t fold; /* as dn_progress has it; 0: the whole's */
+    bool
+        machine; /* one of several machines of a model: iterations are counted on, there are no snapshots */
     size_t iterations; /* of the machines before */
 } dni_share;
 

@@ -9,20 +9,24 @@
 /* Cuts an over-long text at a UTF-8 border: drops the bytes of a character whose end is missing. */
 static void trim_utf8(char *text, size_t length) {
     size_t start = length;
-    while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+    while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) {
         start--;
-    if (start == 0)
+    }
+    if (start == 0) {
         return;
+    }
     unsigned char lead = (unsigned char)text[start - 1];
     size_t have = length - start + 1;
     size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-    if (have < want)
+    if (have < want) {
         text[start - 1] = '\0';
+    }
 }
 
 void dn_error_clear(dn_error *err) {
-    if (err == NULL)
+    if (err == NULL) {
         return;
+    }
     err->code = DN_OK;
     err->message[0] = '\0';
     err->row = -1;
@@ -30,43 +34,49 @@ void dn_error_clear(dn_error *err) {
 }
 
 dn_status dn_error_set(dn_error *err, dn_status code, const char *format, ...) {
-    if (err == NULL || err->code != DN_OK)
+    if (err == NULL || err->code != DN_OK) {
         return code;
+    }
     dn_error_clear(err);
     va_list args;
     va_start(args, format);
     int length = vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
-    if (length < 0)
+    if (length < 0) {
         err->message[0] = '\0';
-    else if ((size_t)length >= sizeof err->message)
+    } else if ((size_t)length >= sizeof err->message) {
         trim_utf8(err->message, sizeof err->message - 1);
+    }
     err->code = code;
     return code;
 }
 
 void dn_error_set_field(dn_error *err, const char *field) {
-    if (err == NULL || err->code == DN_OK)
+    if (err == NULL || err->code == DN_OK) {
         return;
+    }
     size_t length = strlen(field);
     bool cut = length >= sizeof err->field;
-    if (cut)
+    if (cut) {
         length = sizeof err->field - 1;
+    }
     memcpy(err->field, field, length);
     err->field[length] = '\0';
-    if (cut)
+    if (cut) {
         trim_utf8(err->field, length);
+    }
 }
 
 void dn_error_set_row(dn_error *err, int64_t row) {
-    if (err != NULL && err->code != DN_OK)
+    if (err != NULL && err->code != DN_OK) {
         err->row = row;
+    }
 }
 
 const char *dn_status_name(dn_status code) {
     switch (code) {
-#define X(status, name, meaning)                                                                                                           \
-    case status:                                                                                                                           \
+#define X(status, name, meaning)                                                                   \
+    case status:                                                                                   \
         return name;
         DN_STATUS_LIST(X)
 #undef X
@@ -76,8 +86,8 @@ const char *dn_status_name(dn_status code) {
 
 const char *dn_status_meaning(dn_status code) {
     switch (code) {
-#define X(status, name, meaning)                                                                                                           \
-    case status:                                                                                                                           \
+#define X(status, name, meaning)                                                                   \
+    case status:                                                                                   \
         return meaning;
         DN_STATUS_LIST(X)
 #undef X

@@ -20,9 +20,11 @@ static inline uint64_t dni_hash_short(const char *text, size_t length) {
         memcpy(&last, text + length - 4, 4);
         return (uint64_t)first << 32 | last;
     }
-    if (length == 0)
+    if (length == 0) {
         return 0;
-    return (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[length / 2] << 8 | (unsigned char)text[length - 1];
+    }
+    return (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[length / 2] << 8 |
+           (unsigned char)text[length - 1];
 }
 
 /* Eight bytes a step, each folded in by a wide multiplication with secret-dependent operands. */

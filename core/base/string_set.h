@@ -20,7 +20,8 @@ typedef struct dni_string_set {
     size_t capacity; /* of bytes */
     dni_string_slot *slots;
     size_t n_slots; /* a power of two, or 0 */
-    uint64_t seed;  /* of the hash: no client can know which strings collide. Never shows in a result */
+    uint64_t
+        seed; /* of the hash: no client can know which strings collide. Never shows in a result */
 } dni_string_set;
 
 void dni_string_set_done(dni_string_set *set);
@@ -31,9 +32,11 @@ void dni_string_set_restart(dni_string_set *set, size_t n);
 /* The index of a string, DNI_NO_STRING when it is not in the set. Thread safe while nobody adds. */
 uint32_t dni_string_set_find(const dni_string_set *set, const char *text, size_t length);
 /* The index of a string, which is added when it is new. DN_ERR_MEMORY, or DN_ERR_DATA beyond 4 GiB of text; the set is unchanged then. */
-DN_MUST_USE dn_status dni_string_set_add(dni_string_set *set, const char *text, size_t length, uint32_t *out, dn_error *err);
+DN_MUST_USE dn_status dni_string_set_add(dni_string_set *set, const char *text, size_t length,
+                                         uint32_t *out, dn_error *err);
 /* Adds a string without looking whether it is there; `find` does not see it. */
-DN_MUST_USE dn_status dni_string_set_append(dni_string_set *set, const char *text, size_t length, uint32_t *out, dn_error *err);
+DN_MUST_USE dn_status dni_string_set_append(dni_string_set *set, const char *text, size_t length,
+                                            uint32_t *out, dn_error *err);
 
 dn_strings dni_string_set_view(const dni_string_set *set);
 /* Bytes of text in all. */

@@ -14,7 +14,8 @@ static dn_status no_rows(const dn_rows *rows, size_t i, size_t slot, dn_block *o
     return DN_OK;
 }
 
-static dn_status run_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status run_block(void *arg, const dn_block *block, size_t slot, double *out,
+                           dn_error *err) {
     const struct tasks *tasks = arg;
     (void)out;
     return tasks->fn(tasks->arg, block->first_row / DN_BLOCK_ROWS, slot, err);
@@ -22,7 +23,10 @@ static dn_status run_block(void *arg, const dn_block *block, size_t slot, double
 
 dn_status dni_tasks_run(const dn_run *run, size_t n, dni_task_fn fn, void *arg, dn_error *err) {
     struct tasks tasks = {fn, arg};
-    const dn_rows rows = {.n_rows = n * DN_BLOCK_ROWS, .n_blocks = n, .n_slots = SIZE_MAX, .block = no_rows};
+    const dn_rows rows = {.n_rows = n * DN_BLOCK_ROWS,
+                          .n_blocks = n,
+                          .n_slots = SIZE_MAX,
+                          .block = no_rows};
     double nothing;
     return n == 0 ? DN_OK : dn_run_sum(run, &rows, run_block, &tasks, 0, &nothing, err);
 }

@@ -12,7 +12,8 @@ typedef struct dni_wide {
 static inline dni_wide dni_wide_product_by_halves(uint64_t a, uint64_t b) {
     uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
     uint64_t low = a0 * b0, cross = a1 * b0 + (low >> 32), other = a0 * b1 + (cross & 0xffffffffu);
-    return (dni_wide){.high = a1 * b1 + (cross >> 32) + (other >> 32), .low = other << 32 | (low & 0xffffffffu)};
+    return (dni_wide){.high = a1 * b1 + (cross >> 32) + (other >> 32),
+                      .low = other << 32 | (low & 0xffffffffu)};
 }
 
 static inline dni_wide dni_wide_product(uint64_t a, uint64_t b) {
@@ -31,8 +32,9 @@ static inline unsigned dni_leading_zeros(uint64_t x) {
     return (unsigned)__builtin_clzll(x);
 #else
     unsigned n = 0;
-    for (; (x >> 63) == 0; x <<= 1)
+    for (; (x >> 63) == 0; x <<= 1) {
         n++;
+    }
     return n;
 #endif
 }

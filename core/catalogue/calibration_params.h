@@ -9,15 +9,17 @@
 
 /* Rows of a parameter table. */
 extern const char *const dni_calibrations[], *const dni_calibration_meanings[];
-#define DNI_PARAMS_CALIBRATE                                                                                                               \
-    DNI_PARAM_CHOICE("calibrate",                                                                                                          \
-                     "Probabilities from the scores, learned from training rows that were held out in folds. The label stays that of the " \
-                     "scores; near the boundary another class may be the most probable.",                                                  \
-                     "none", dni_calibrations, dni_calibration_meanings),                                                                  \
-    {                                                                                                                                      \
-        .name = "calibration_folds", .type = DN_PARAM_INTEGER,                                                                             \
-        .meaning = "Folds of the calibration: as many more fits. Fewer where the smallest class has fewer rows.", .default_number = 5,     \
-        .minimum = 2, .maximum = DNI_MAX_CALIBRATION_FOLDS                                                                                 \
+#define DNI_PARAMS_CALIBRATE                                                                       \
+    DNI_PARAM_CHOICE("calibrate",                                                                  \
+                     "Probabilities from the scores, learned from training rows that were held "   \
+                     "out in folds. The label stays that of the "                                  \
+                     "scores; near the boundary another class may be the most probable.",          \
+                     "none", dni_calibrations, dni_calibration_meanings),                          \
+    {                                                                                              \
+        .name = "calibration_folds", .type = DN_PARAM_INTEGER,                                     \
+        .meaning = "Folds of the calibration: as many more fits. Fewer where the smallest class "  \
+                   "has fewer rows.",                                                              \
+        .default_number = 5, .minimum = 2, .maximum = DNI_MAX_CALIBRATION_FOLDS                    \
     }
 
 /* An algorithm's `applies` for these rows; true for all others. */
@@ -25,6 +27,7 @@ bool dni_calibrate_applies(const dn_params *params, size_t i);
 /* What the parameters ask for; DN_CALIBRATION_NONE for an algorithm without them. */
 dn_calibration_method dni_calibration_method(const dn_params *params);
 /* DN_ERR_ARGUMENT: it is asked for, and so many classes have no probabilities with this decision. */
-DN_MUST_USE dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classes, dn_error *err);
+DN_MUST_USE dn_status dni_calibration_check_classes(const dn_params *params, size_t n_classes,
+                                                    dn_error *err);
 
 #endif

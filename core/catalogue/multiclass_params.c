@@ -5,45 +5,63 @@
 #include <string.h>
 
 #define REST "one_vs_rest", "one_vs_rest_strict", "one_vs_one", "one_vs_one_strict", NULL
-#define REST_MEANINGS                                                                                                                      \
-    "K machines, each class against all others: the greatest score chooses",                                                               \
-        "as one_vs_rest, but a class is chosen only when its score alone is positive; otherwise the point is ambiguous",                   \
-        ("K(K-1)/2 machines, each class against each: votes, ties by the sum of a class's scores. Scores of the pairs (1, 2), (1, 3) ... " \
-         "(2, 3) ... of classes, positive for the second"),                                                                                \
-        "as one_vs_one, but a class is chosen only when it wins against every other; otherwise the point is ambiguous", NULL
+#define REST_MEANINGS                                                                              \
+    "K machines, each class against all others: the greatest score chooses",                       \
+        "as one_vs_rest, but a class is chosen only when its score alone is positive; otherwise "  \
+        "the point is ambiguous",                                                                  \
+        ("K(K-1)/2 machines, each class against each: votes, ties by the sum of a class's "        \
+         "scores. Scores of the pairs (1, 2), (1, 3) ... "                                         \
+         "(2, 3) ... of classes, positive for the second"),                                        \
+        "as one_vs_one, but a class is chosen only when it wins against every other; otherwise "   \
+        "the point is ambiguous",                                                                  \
+        NULL
 
 const char *const dni_multiclass_softmax[] = {"softmax", REST};
-const char *const dni_multiclass_softmax_meanings[] = {"one model of all classes: probabilities by softmax", REST_MEANINGS};
+const char *const dni_multiclass_softmax_meanings[] = {
+    "one model of all classes: probabilities by softmax", REST_MEANINGS};
 const char *const dni_multiclass_native[] = {"native", REST};
-const char *const dni_multiclass_native_meanings[] = {"one model of all classes, the method's own", REST_MEANINGS};
+const char *const dni_multiclass_native_meanings[] = {"one model of all classes, the method's own",
+                                                      REST_MEANINGS};
 const char *const dni_multiclass_machines[] = {REST};
 const char *const dni_multiclass_machines_meanings[] = {REST_MEANINGS};
 const char *const dni_discriminants[] = {"K", "K-1", NULL};
-const char *const dni_discriminants_meanings[] = {"every class: claimed by none or by several is ambiguous",
-                                                  "all but the last, which is what none claims; claimed by several is ambiguous", NULL};
+const char *const dni_discriminants_meanings[] = {
+    "every class: claimed by none or by several is ambiguous",
+    "all but the last, which is what none claims; claimed by several is ambiguous", NULL};
 
 dn_decision dn_params_decision(const dn_params *params) {
-    if (!(params->algorithm->flags & DN_ALGORITHM_TARGET))
+    if (!(params->algorithm->flags & DN_ALGORITHM_TARGET)) {
         return DN_DECISION_OUTLIER;
-    if (!dn_params_has(params, "multiclass"))
+    }
+    if (!dn_params_has(params, "multiclass")) {
         return DN_DECISION_NATIVE;
+    }
     const char *word = dn_params_word(params, "multiclass");
-    if (strcmp(word, "one_vs_rest") == 0)
+    if (strcmp(word, "one_vs_rest") == 0) {
         return DN_DECISION_ONE_VS_REST;
-    if (strcmp(word, "one_vs_rest_strict") == 0)
-        return strcmp(dn_params_word(params, "discriminants"), "K") == 0 ? DN_DECISION_ONE_VS_REST_STRICT
-                                                                         : DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT;
-    if (strcmp(word, "one_vs_one") == 0)
+    }
+    if (strcmp(word, "one_vs_rest_strict") == 0) {
+        return strcmp(dn_params_word(params, "discriminants"), "K") == 0
+                   ? DN_DECISION_ONE_VS_REST_STRICT
+                   : DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT;
+    }
+    if (strcmp(word, "one_vs_one") == 0) {
         return DN_DECISION_ONE_VS_ONE;
-    return strcmp(word, "one_vs_one_strict") == 0 ? DN_DECISION_ONE_VS_ONE_STRICT : DN_DECISION_NATIVE;
+    }
+    return strcmp(word, "one_vs_one_strict") == 0 ? DN_DECISION_ONE_VS_ONE_STRICT
+                                                  : DN_DECISION_NATIVE;
 }
 
 dn_status dni_multiclass_check(const dn_params *params, dn_error *err) {
     const char *way = dn_params_word(params, "multiclass");
-    if (strcmp(dn_params_word(params, "discriminants"), "K") == 0 || strcmp(way, "one_vs_rest_strict") == 0)
+    if (strcmp(dn_params_word(params, "discriminants"), "K") == 0 ||
+        strcmp(way, "one_vs_rest_strict") == 0) {
         return DN_OK;
+    }
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"discriminants\" = \"K-1\" belongs to multiclass one_vs_rest_strict (it is \"%s\")", way);
+                                    "parameter \"discriminants\" = \"K-1\" belongs to multiclass "
+                                    "one_vs_rest_strict (it is \"%s\")",
+                                    way);
     dn_error_set_field(err, "discriminants");
     return status;
 }
@@ -59,12 +77,15 @@ static const char *others(const dn_params *params, char out[96]) {
 dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {
     size_t n = dn_decision_n_machines(dn_params_decision(params), n_classes);
     char list[96];
-    if (n <= DNI_MAX_MACHINES)
+    if (n <= DNI_MAX_MACHINES) {
         return DN_OK;
+    }
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"multiclass\" = \"%s\" would need %zu machines of two classes for %zu classes, at most %d "
+                                    "parameter \"multiclass\" = \"%s\" would need %zu machines of "
+                                    "two classes for %zu classes, at most %d "
                                     "are allowed: use %s",
-                                    dn_params_word(params, "multiclass"), n, n_classes, DNI_MAX_MACHINES, others(params, list));
+                                    dn_params_word(params, "multiclass"), n, n_classes,
+                                    DNI_MAX_MACHINES, others(params, list));
     dn_error_set_field(err, "multiclass");
     return status;
 }

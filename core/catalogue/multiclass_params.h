@@ -14,17 +14,20 @@ extern const char *const dni_multiclass_softmax_meanings[], *const dni_multiclas
 extern const char *const dni_multiclass_machines[], *const dni_multiclass_machines_meanings[];
 extern const char *const dni_discriminants[], *const dni_discriminants_meanings[];
 
-#define DNI_PARAM_MULTICLASS(list, standard)                                                                                               \
-    DNI_PARAM_CHOICE("multiclass", "How more than two classes are told apart; with two every way is the same.", standard, list,            \
-                     list##_meanings)
-#define DNI_PARAM_DISCRIMINANTS                                                                                                            \
-    DNI_PARAM_CHOICE("discriminants", "For one_vs_rest_strict: how many classes have a discriminant.", "K", dni_discriminants,             \
-                     dni_discriminants_meanings)
+#define DNI_PARAM_MULTICLASS(list, standard)                                                       \
+    DNI_PARAM_CHOICE("multiclass",                                                                 \
+                     "How more than two classes are told apart; with two every way is the same.",  \
+                     standard, list, list##_meanings)
+#define DNI_PARAM_DISCRIMINANTS                                                                    \
+    DNI_PARAM_CHOICE("discriminants",                                                              \
+                     "For one_vs_rest_strict: how many classes have a discriminant.", "K",         \
+                     dni_discriminants, dni_discriminants_meanings)
 
 /* The rule between the two parameters, for an algorithm's check: `discriminants` K-1 belongs to one_vs_rest_strict. */
 DN_MUST_USE dn_status dni_multiclass_check(const dn_params *params, dn_error *err);
 
 /* Part of dn_params_check_classes: no more machines than DNI_MAX_MACHINES. */
-DN_MUST_USE dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes, dn_error *err);
+DN_MUST_USE dn_status dni_multiclass_check_classes(const dn_params *params, size_t n_classes,
+                                                   dn_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Parameters of an algorithm: defaults, setting by name with the rules of the table, reading. */
-#include "catalogue/suggest.h"
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
+#include "catalogue/suggest.h"
 
 #include <assert.h>
 #include <math.h>
@@ -10,9 +10,11 @@
 #include <string.h>
 
 static size_t index_of(const dn_algorithm *algorithm, const char *name) {
-    for (size_t i = 0; i < algorithm->n_params; i++)
-        if (strcmp(algorithm->params[i].name, name) == 0)
+    for (size_t i = 0; i < algorithm->n_params; i++) {
+        if (strcmp(algorithm->params[i].name, name) == 0) {
             return i;
+        }
+    }
     return SIZE_MAX;
 }
 
@@ -26,18 +28,22 @@ dn_status dn_params_new(const dn_algorithm *algorithm, dn_params **out, dn_error
         dn_error_set(err, DN_ERR_MEMORY, "no memory for the parameters of %s", algorithm->id);
         return DN_ERR_MEMORY;
     }
-    for (size_t i = 0; i < n; i++)
-        values[i] = (dn_param_value){.number = algorithm->params[i].default_number, .word = algorithm->params[i].default_choice};
+    for (size_t i = 0; i < n; i++) {
+        values[i] = (dn_param_value){.number = algorithm->params[i].default_number,
+                                     .word = algorithm->params[i].default_choice};
+    }
     *params = (dn_params){algorithm, values};
     *out = params;
     return DN_OK;
 }
 
 void dn_params_free(dn_params *params) {
-    if (params == NULL)
+    if (params == NULL) {
         return;
-    for (size_t i = 0; i < params->algorithm->n_params; i++)
+    }
+    for (size_t i = 0; i < params->algorithm->n_params; i++) {
         free(params->values[i].list);
+    }
     free(params->values);
     free(params);
 }
@@ -45,19 +51,23 @@ void dn_params_free(dn_params *params) {
 dn_status dn_params_copy(const dn_params *params, dn_params **out, dn_error *err) {
     dn_params *copy;
     dn_status status = dn_params_new(params->algorithm, &copy, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++) {
         const dn_param_value *from = &params->values[i];
-        if (from->list != NULL)
-            status = dn_params_set_list(copy, params->algorithm->params[i].name, from->list, from->n_list, err);
-        else
+        if (from->list != NULL) {
+            status = dn_params_set_list(copy, params->algorithm->params[i].name, from->list,
+                                        from->n_list, err);
+        } else {
             copy->values[i] = *from;
+        }
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = copy;
-    else
+    } else {
         dn_params_free(copy);
+    }
     return status;
 }
 
@@ -69,10 +79,12 @@ static void append_name(char *list, size_t size, const char *name) {
 
 static dn_status refuse_name(const dn_params *params, const char *name, dn_error *err) {
     char list[256] = "";
-    for (size_t i = 0; i < params->algorithm->n_params; i++)
+    for (size_t i = 0; i < params->algorithm->n_params; i++) {
         append_name(list, sizeof list, params->algorithm->params[i].name);
+    }
     dn_status status =
-        dn_error_set(err, DN_ERR_ARGUMENT, "algorithm \"%s\" has no parameter \"%.64s\"; it has %s", params->algorithm->id, name, list);
+        dn_error_set(err, DN_ERR_ARGUMENT, "algorithm \"%s\" has no parameter \"%.64s\"; it has %s",
+                     params->algorithm->id, name, list);
     dn_error_set_field(err, name);
     return status;
 }
@@ -80,11 +92,14 @@ static dn_status refuse_name(const dn_params *params, const char *name, dn_error
 /* Writes "a finite number >= 0 and < 1", returns its length. */
 static size_t describe_range(const dn_param *param, const char *what, char *rule, size_t size) {
     size_t n = (size_t)snprintf(rule, size, "%s", what);
-    if (!isinf(param->minimum))
-        n += (size_t)snprintf(rule + n, size - n, " %s %g", param->open_minimum ? ">" : ">=", param->minimum);
-    if (!isinf(param->maximum))
+    if (!isinf(param->minimum)) {
+        n += (size_t)snprintf(rule + n, size - n, " %s %g",
+                              param->open_minimum ? ">" : ">=", param->minimum);
+    }
+    if (!isinf(param->maximum)) {
         n += (size_t)snprintf(rule + n, size - n, "%s %s %g", isinf(param->minimum) ? "" : " and",
                               param->open_maximum ? "<" : "<=", param->maximum);
+    }
     return n;
 }
 
@@ -92,27 +107,37 @@ static size_t describe_range(const dn_param *param, const char *what, char *rule
 static void describe_rule(const dn_param *param, char *rule, size_t size) {
     char list[200] = "";
     size_t n = 0;
-    for (size_t i = 0; param->choices != NULL && param->choices[i] != NULL; i++)
+    for (size_t i = 0; param->choices != NULL && param->choices[i] != NULL; i++) {
         append_name(list, sizeof list, param->choices[i]);
+    }
     if (param->type == DN_PARAM_BOOLEAN) {
         snprintf(rule, size, "true or false");
     } else if (param->type == DN_PARAM_CHOICE) {
         snprintf(rule, size, "one of %s", list);
     } else if (param->type == DN_PARAM_LIST) {
-        n = describe_range(param, param->integers ? "a list of integers" : "a list of finite numbers", rule, size);
-        if (list[0] != '\0')
-            snprintf(rule + n, size - n, strchr(list, ',') == NULL ? ", or \"%s\"" : ", or one of %s", list);
+        n = describe_range(param,
+                           param->integers ? "a list of integers" : "a list of finite numbers",
+                           rule, size);
+        if (list[0] != '\0') {
+            snprintf(rule + n, size - n,
+                     strchr(list, ',') == NULL ? ", or \"%s\"" : ", or one of %s", list);
+        }
     } else {
-        n = describe_range(param, param->type == DN_PARAM_INTEGER ? "an integer" : "a finite number", rule, size);
-        if (param->word != NULL)
-            snprintf(rule + n, size - n, " or %s\"%s\"", param->null_word != NULL ? "null = " : "", param->word);
+        n = describe_range(param,
+                           param->type == DN_PARAM_INTEGER ? "an integer" : "a finite number", rule,
+                           size);
+        if (param->word != NULL) {
+            snprintf(rule + n, size - n, " or %s\"%s\"", param->null_word != NULL ? "null = " : "",
+                     param->word);
+        }
     }
 }
 
 static dn_status refuse_value(const dn_param *param, const char *got, dn_error *err) {
     char rule[256] = "";
     describe_rule(param, rule, sizeof rule);
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must be %s (got %s)", param->name, rule, got);
+    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must be %s (got %s)",
+                                    param->name, rule, got);
     dn_error_set_field(err, param->name);
     return status;
 }
@@ -127,8 +152,9 @@ static bool in_range(const dn_param *param, double value) {
 /* The value in its shortest spelling. */
 static void spell(double value, char got[DN_NUMBER_SIZE]) {
     snprintf(got, DN_NUMBER_SIZE, "%.17g", value);
-    if (isfinite(value))
+    if (isfinite(value)) {
         dn_number_format(value, got);
+    }
 }
 
 static void replace(dn_params *params, size_t i, dn_param_value value) {
@@ -138,14 +164,16 @@ static void replace(dn_params *params, size_t i, dn_param_value value) {
 
 dn_status dn_params_set_number(dn_params *params, const char *name, double value, dn_error *err) {
     size_t i = index_of(params->algorithm, name);
-    if (i == SIZE_MAX)
+    if (i == SIZE_MAX) {
         return refuse_name(params, name, err);
+    }
     const dn_param *param = &params->algorithm->params[i];
     bool numeric = param->type == DN_PARAM_NUMBER || param->type == DN_PARAM_INTEGER;
     if (!numeric || !in_range(param, value)) {
         char number[DN_NUMBER_SIZE], got[DN_NUMBER_SIZE + 24];
         spell(value, number);
-        snprintf(got, sizeof got, "%s%s", number, param->type == DN_PARAM_LIST ? ", which is no list" : "");
+        snprintf(got, sizeof got, "%s%s", number,
+                 param->type == DN_PARAM_LIST ? ", which is no list" : "");
         return refuse_value(param, got, err);
     }
     replace(params, i, (dn_param_value){.number = value});
@@ -153,27 +181,32 @@ dn_status dn_params_set_number(dn_params *params, const char *name, double value
 }
 
 static dn_status refuse_length(const dn_param *param, size_t n, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must have 1 to %d %s (got %zu)", param->name, DN_MAX_LIST,
-                                    param->integers ? "integers" : "numbers", n);
+    dn_status status =
+        dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must have 1 to %d %s (got %zu)",
+                     param->name, DN_MAX_LIST, param->integers ? "integers" : "numbers", n);
     dn_error_set_field(err, param->name);
     return status;
 }
 
-dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n, dn_error *err) {
+dn_status dn_params_set_list(dn_params *params, const char *name, const double *values, size_t n,
+                             dn_error *err) {
     size_t i = index_of(params->algorithm, name);
-    if (i == SIZE_MAX)
+    if (i == SIZE_MAX) {
         return refuse_name(params, name, err);
+    }
     const dn_param *param = &params->algorithm->params[i];
     char got[DN_NUMBER_SIZE + 40] = "";
     if (param->type != DN_PARAM_LIST) {
         snprintf(got, sizeof got, "a list of %zu", n);
         return refuse_value(param, got, err);
     }
-    if (n == 0 || n > DN_MAX_LIST)
+    if (n == 0 || n > DN_MAX_LIST) {
         return refuse_length(param, n, err);
+    }
     for (size_t k = 0; k < n; k++) {
-        if (in_range(param, values[k]))
+        if (in_range(param, values[k])) {
             continue;
+        }
         char number[DN_NUMBER_SIZE];
         spell(values[k], number);
         snprintf(got, sizeof got, "%s at place %zu", number, k);
@@ -182,8 +215,9 @@ dn_status dn_params_set_list(dn_params *params, const char *name, const double *
         return status;
     }
     double *list = malloc(n * sizeof *list);
-    if (list == NULL)
+    if (list == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for a list of %zu numbers", n);
+    }
     memcpy(list, values, n * sizeof *list);
     replace(params, i, (dn_param_value){.list = list, .n_list = n});
     return DN_OK;
@@ -191,21 +225,26 @@ dn_status dn_params_set_list(dn_params *params, const char *name, const double *
 
 dn_status dn_params_set_word(dn_params *params, const char *name, const char *word, dn_error *err) {
     size_t i = index_of(params->algorithm, name);
-    if (i == SIZE_MAX)
+    if (i == SIZE_MAX) {
         return refuse_name(params, name, err);
+    }
     const dn_param *param = &params->algorithm->params[i];
     const char *found = NULL;
     if (param->choices != NULL) {
-        for (size_t k = 0; param->choices[k] != NULL; k++)
-            if (strcmp(param->choices[k], word) == 0)
+        for (size_t k = 0; param->choices[k] != NULL; k++) {
+            if (strcmp(param->choices[k], word) == 0) {
                 found = param->choices[k];
+            }
+        }
     } else if (param->word != NULL && strcmp(param->word, word) == 0) {
         found = param->word;
     }
     if (found == NULL) {
-        const char *meant = param->choices == NULL ? NULL : dni_suggest(param->choices, param->synonyms, word);
+        const char *meant =
+            param->choices == NULL ? NULL : dni_suggest(param->choices, param->synonyms, word);
         char got[200];
-        snprintf(got, sizeof got, "\"%.64s\"%s%s", word, meant == NULL ? "" : "; did you mean ", meant == NULL ? "" : meant);
+        snprintf(got, sizeof got, "\"%.64s\"%s%s", word, meant == NULL ? "" : "; did you mean ",
+                 meant == NULL ? "" : meant);
         return refuse_value(param, got, err);
     }
     replace(params, i, (dn_param_value){.number = param->default_number, .word = found});
@@ -214,10 +253,12 @@ dn_status dn_params_set_word(dn_params *params, const char *name, const char *wo
 
 dn_status dn_params_set_boolean(dn_params *params, const char *name, bool value, dn_error *err) {
     size_t i = index_of(params->algorithm, name);
-    if (i == SIZE_MAX)
+    if (i == SIZE_MAX) {
         return refuse_name(params, name, err);
-    if (params->algorithm->params[i].type != DN_PARAM_BOOLEAN)
+    }
+    if (params->algorithm->params[i].type != DN_PARAM_BOOLEAN) {
         return refuse_value(&params->algorithm->params[i], value ? "true" : "false", err);
+    }
     replace(params, i, (dn_param_value){.number = value ? 1.0 : 0.0});
     return DN_OK;
 }
@@ -226,41 +267,60 @@ dn_status dn_params_check(const dn_params *params, dn_error *err) {
     return params->algorithm->check == NULL ? DN_OK : params->algorithm->check(params, err);
 }
 
-static dn_status check_distribution(const dn_param *param, const dn_param_value *value, size_t n_classes, dn_error *err) {
+static dn_status check_distribution(const dn_param *param, const dn_param_value *value,
+                                    size_t n_classes, dn_error *err) {
     dn_status status = DN_OK;
     double sum = 0;
-    for (size_t k = 0; k < value->n_list; k++)
+    for (size_t k = 0; k < value->n_list; k++) {
         sum += value->list[k];
-    if (value->n_list != n_classes)
-        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must have a number for each of the %zu classes (got %zu)",
-                              param->name, n_classes, value->n_list);
-    else if (!(fabs(sum - 1) <= 1e-9))
-        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must sum to 1 (got %.12g)", param->name, sum);
-    if (status != DN_OK)
+    }
+    if (value->n_list != n_classes) {
+        status = dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "parameter \"%s\" must have a number for each of the %zu classes (got %zu)",
+            param->name, n_classes, value->n_list);
+    } else if (!(fabs(sum - 1) <= 1e-9)) {
+        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"%s\" must sum to 1 (got %.12g)",
+                              param->name, sum);
+    }
+    if (status != DN_OK) {
         dn_error_set_field(err, param->name);
+    }
     return status;
 }
 
 dn_status dn_params_check_classes(const dn_params *params, size_t n_classes, dn_error *err) {
     dn_status status = DN_OK;
-    for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++)
-        if (params->algorithm->params[i].distribution && params->values[i].list != NULL)
-            status = check_distribution(&params->algorithm->params[i], &params->values[i], n_classes, err);
-    if (status == DN_OK)
+    for (size_t i = 0; i < params->algorithm->n_params && status == DN_OK; i++) {
+        if (params->algorithm->params[i].distribution && params->values[i].list != NULL) {
+            status = check_distribution(&params->algorithm->params[i], &params->values[i],
+                                        n_classes, err);
+        }
+    }
+    if (status == DN_OK) {
         status = dni_multiclass_check_classes(params, n_classes, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_calibration_check_classes(params, n_classes, err);
-    if (status == DN_OK && params->algorithm->check_classes != NULL)
+    }
+    if (status == DN_OK && params->algorithm->check_classes != NULL) {
         status = params->algorithm->check_classes(params, n_classes, err);
+    }
     return status;
 }
 
-dn_status dn_params_encoding(const dn_params *params, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err) {
-    return params->algorithm->encoding ? params->algorithm->encoding(params, columns, n_rows, spec, err) : DN_OK;
+dn_status dn_params_encoding(const dn_params *params, const dn_table_column *columns, size_t n_rows,
+                             dn_encoder_spec *spec, dn_error *err) {
+    return params->algorithm->encoding
+               ? params->algorithm->encoding(params, columns, n_rows, spec, err)
+               : DN_OK;
 }
 
-dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
-    return params->algorithm->settle ? params->algorithm->settle(params, n_rows, n_features, n_classes, err) : DN_OK;
+dn_status dn_params_settle(dn_params *params, size_t n_rows, size_t n_features, size_t n_classes,
+                           dn_error *err) {
+    return params->algorithm->settle
+               ? params->algorithm->settle(params, n_rows, n_features, n_classes, err)
+               : DN_OK;
 }
 
 static const dn_param_value *value_of(const dn_params *params, const char *name) {

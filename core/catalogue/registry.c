@@ -20,8 +20,10 @@ const dn_algorithm *dn_algorithm_at(size_t i) {
 }
 
 const dn_algorithm *dn_algorithm_find(const char *id) {
-    for (size_t i = 0; i < dn_algorithm_count(); i++)
-        if (strcmp(algorithms[i]->id, id) == 0)
+    for (size_t i = 0; i < dn_algorithm_count(); i++) {
+        if (strcmp(algorithms[i]->id, id) == 0) {
             return algorithms[i];
+        }
+    }
     return NULL;
 }

@@ -8,8 +8,9 @@
 #include <string.h>
 
 void dn_report_warn(dn_report *report, const char *format, ...) {
-    if (report->n_warnings == DN_MAX_WARNINGS)
+    if (report->n_warnings == DN_MAX_WARNINGS) {
         return;
+    }
     va_list args;
     va_start(args, format);
     vsnprintf(report->warnings[report->n_warnings++], DN_MESSAGE_SIZE, format, args);
@@ -32,12 +33,14 @@ static void free_part(dn_report_part *part) {
 void dni_report_drop_part(dn_report *report, size_t i) {
     free_part(&report->parts[i]);
     report->n_parts--;
-    memmove(report->parts + i, report->parts + i + 1, (report->n_parts - i) * sizeof *report->parts);
+    memmove(report->parts + i, report->parts + i + 1,
+            (report->n_parts - i) * sizeof *report->parts);
 }
 
 void dn_report_done(dn_report *report) {
-    for (size_t i = 0; i < report->n_parts; i++)
+    for (size_t i = 0; i < report->n_parts; i++) {
         free_part(&report->parts[i]);
+    }
     free(report->parts);
     free_lists(report->details, report->n_details);
     report->parts = NULL;
@@ -45,8 +48,9 @@ void dn_report_done(dn_report *report) {
 }
 
 static dn_detail *add_detail(dn_report *report, const char *name) {
-    if (report->n_details == DN_MAX_DETAILS)
+    if (report->n_details == DN_MAX_DETAILS) {
         return NULL;
+    }
     dn_detail *detail = &report->details[report->n_details++];
     *detail = (dn_detail){0};
     snprintf(detail->name, sizeof detail->name, "%s", name);
@@ -55,34 +59,39 @@ static dn_detail *add_detail(dn_report *report, const char *name) {
 
 void dn_report_number(dn_report *report, const char *name, double value) {
     dn_detail *detail = add_detail(report, name);
-    if (detail != NULL)
+    if (detail != NULL) {
         detail->number = value;
+    }
 }
 
 void dn_report_boolean(dn_report *report, const char *name, bool value) {
     dn_detail *detail = add_detail(report, name);
-    if (detail == NULL)
+    if (detail == NULL) {
         return;
+    }
     detail->number = value;
     detail->boolean = true;
 }
 
 void dn_report_list(dn_report *report, const char *name, const double *values, size_t n) {
     dn_detail *detail = add_detail(report, name);
-    if (detail == NULL)
+    if (detail == NULL) {
         return;
+    }
     detail->number = (double)NAN;
     detail->list = malloc((n + 1) * sizeof *detail->list);
-    if (detail->list == NULL)
+    if (detail->list == NULL) {
         return;
+    }
     memcpy(detail->list, values, n * sizeof *values);
     detail->n_list = n;
 }
 
 void dn_report_text(dn_report *report, const char *name, const char *format, ...) {
     dn_detail *detail = add_detail(report, name);
-    if (detail == NULL)
+    if (detail == NULL) {
         return;
+    }
     va_list args;
     va_start(args, format);
     vsnprintf(detail->text, sizeof detail->text, format, args);
@@ -91,18 +100,22 @@ void dn_report_text(dn_report *report, const char *name, const char *format, ...
 
 /* Cuts text at a UTF-8 border, when snprintf has cut it anywhere. */
 static void trim(char *text, size_t size, size_t wanted) {
-    if (wanted < size)
+    if (wanted < size) {
         return;
+    }
     size_t end = strlen(text);
     size_t start = end;
-    while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+    while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) {
         start--;
-    if (start == 0)
+    }
+    if (start == 0) {
         return;
+    }
     unsigned char lead = (unsigned char)text[start - 1];
     size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (end - (start - 1) < length)
+    if (end - (start - 1) < length) {
         text[start - 1] = '\0';
+    }
 }
 
 void dni_copy_name(const char *name, char out[DN_FIELD_SIZE]) {
@@ -110,35 +123,44 @@ void dni_copy_name(const char *name, char out[DN_FIELD_SIZE]) {
 }
 
 void dni_feature_name(const dn_fit_input *input, size_t j, char out[DN_FIELD_SIZE]) {
-    if (input->encoder == NULL)
+    if (input->encoder == NULL) {
         snprintf(out, DN_FIELD_SIZE, "#%zu", j);
-    else
+    } else {
         trim(out, DN_FIELD_SIZE, dn_encoder_feature_name(input->encoder, j, out, DN_FIELD_SIZE));
+    }
 }
 
 void dni_class_name(const dn_fit_input *input, size_t k, char out[DN_FIELD_SIZE]) {
-    if (input->class_names == NULL)
+    if (input->class_names == NULL) {
         snprintf(out, DN_FIELD_SIZE, "#%zu", k);
-    else
+    } else {
         dni_copy_name(input->class_names[k], out);
+    }
 }
 
-void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most, char out[DNI_NAMES_SIZE]) {
+void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most,
+                   char out[DNI_NAMES_SIZE]) {
     char own[DN_FIELD_SIZE];
     size_t length = 0, named = 0, total = 0;
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < n; j++) {
         total += name(ctx, j, own);
+    }
     out[0] = '\0';
     for (size_t j = 0; j < n && named < most && named < total; j++) {
-        if (!name(ctx, j, own))
+        if (!name(ctx, j, own)) {
             continue;
-        if (length + strlen(own) + 40 > DNI_NAMES_SIZE) /* room for the end of the list */
+        }
+        if (length + strlen(own) + 40 > DNI_NAMES_SIZE) { /* room for the end of the list */
             break;
-        length += (size_t)snprintf(out + length, DNI_NAMES_SIZE - length, "%s\"%s\"", named == 0 ? "" : ", ", own);
+        }
+        length += (size_t)snprintf(out + length, DNI_NAMES_SIZE - length, "%s\"%s\"",
+                                   named == 0 ? "" : ", ", own);
         named++;
     }
-    if (named < total)
-        snprintf(out + length, DNI_NAMES_SIZE - length, "%s%zu more", named == 0 ? "" : " and ", total - named);
+    if (named < total) {
+        snprintf(out + length, DNI_NAMES_SIZE - length, "%s%zu more", named == 0 ? "" : " and ",
+                 total - named);
+    }
 }
 
 struct marked {
@@ -148,12 +170,14 @@ struct marked {
 
 static bool name_marked(const void *ctx, size_t j, char out[DN_FIELD_SIZE]) {
     const struct marked *m = ctx;
-    if (m->marked[j])
+    if (m->marked[j]) {
         dni_feature_name(m->input, j, out);
+    }
     return m->marked[j];
 }
 
-void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most, char out[DNI_NAMES_SIZE]) {
+void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most,
+                      char out[DNI_NAMES_SIZE]) {
     const struct marked m = {input, marked};
     dni_name_list(&m, input->rows->n_cols, name_marked, most, out);
 }

@@ -17,8 +17,10 @@ void dni_class_name(const dn_fit_input *input, size_t k, char out[DN_FIELD_SIZE]
 /* The name of thing j, cut to the room; false: it is not one of those to name. */
 typedef bool dni_namer(const void *ctx, size_t j, char out[DN_FIELD_SIZE]);
 /* `"a", "b" and 3 more`: of n things those that have a name, at most `most` of them by it. */
-void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most, char out[DNI_NAMES_SIZE]);
+void dni_name_list(const void *ctx, size_t n, dni_namer *name, size_t most,
+                   char out[DNI_NAMES_SIZE]);
 /* The same of the features marked. */
-void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most, char out[DNI_NAMES_SIZE]);
+void dni_feature_list(const dn_fit_input *input, const bool *marked, size_t most,
+                      char out[DNI_NAMES_SIZE]);
 
 #endif

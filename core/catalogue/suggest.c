@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { LONGEST = 32, SHORTEST = 3 }; /* letters that are compared; of a beginning that tells which word it is */
+enum {
+    LONGEST = 32,
+    SHORTEST = 3
+}; /* letters that are compared; of a beginning that tells which word it is */
 
 struct letters {
     char text[LONGEST + 1];
@@ -17,38 +20,47 @@ static struct letters letters_of(const char *word) {
     struct letters out = {.n = 0};
     for (; *word != '\0' && out.n < LONGEST; word++) {
         const bool large = *word >= 'A' && *word <= 'Z';
-        if (large || (*word >= 'a' && *word <= 'z') || (*word >= '0' && *word <= '9'))
+        if (large || (*word >= 'a' && *word <= 'z') || (*word >= '0' && *word <= '9')) {
             out.text[out.n++] = (char)(large ? *word - 'A' + 'a' : *word);
+        }
     }
     out.text[out.n] = '\0';
     return out;
 }
 
 static bool begins(const struct letters *whole, const struct letters *beginning) {
-    return beginning->n >= SHORTEST && beginning->n <= whole->n && memcmp(whole->text, beginning->text, beginning->n) == 0;
+    return beginning->n >= SHORTEST && beginning->n <= whole->n &&
+           memcmp(whole->text, beginning->text, beginning->n) == 0;
 }
 
 /* One letter changed, added, left out, or two that are exchanged. */
 static bool is_slip(const struct letters *a, const struct letters *b) {
     size_t same = 0, end = 0;
-    if (a->n > b->n)
+    if (a->n > b->n) {
         return is_slip(b, a);
-    if (a->n < SHORTEST || b->n - a->n > 1)
+    }
+    if (a->n < SHORTEST || b->n - a->n > 1) {
         return false;
-    while (same < a->n && a->text[same] == b->text[same])
+    }
+    while (same < a->n && a->text[same] == b->text[same]) {
         same++;
-    while (end < a->n - same && a->text[a->n - 1 - end] == b->text[b->n - 1 - end])
+    }
+    while (end < a->n - same && a->text[a->n - 1 - end] == b->text[b->n - 1 - end]) {
         end++;
+    }
     const size_t left = b->n - same - end; /* letters of the longer one that differ */
-    return left <= 1 || (left == 2 && a->n == b->n && a->text[same] == b->text[same + 1] && a->text[same + 1] == b->text[same]);
+    return left <= 1 || (left == 2 && a->n == b->n && a->text[same] == b->text[same + 1] &&
+                         a->text[same + 1] == b->text[same]);
 }
 
 /* 0: not at all; of a beginning its letters, more of a slip, most of the same letters. */
 static size_t nearness(const struct letters *choice, const struct letters *given) {
-    if (strcmp(choice->text, given->text) == 0)
+    if (strcmp(choice->text, given->text) == 0) {
         return 3 * LONGEST;
-    if (is_slip(choice, given))
+    }
+    if (is_slip(choice, given)) {
         return 2 * LONGEST;
+    }
     return begins(choice, given) ? given->n : begins(given, choice) ? choice->n : 0;
 }
 
@@ -57,14 +69,17 @@ const char *dni_suggest(const char *const *choices, const dn_synonym *synonyms, 
     const char *meant = NULL;
     size_t best = 0;
     bool unique = false;
-    for (size_t i = 0; synonyms != NULL && synonyms[i].word != NULL; i++)
-        if (strcmp(synonyms[i].word, given.text) == 0)
+    for (size_t i = 0; synonyms != NULL && synonyms[i].word != NULL; i++) {
+        if (strcmp(synonyms[i].word, given.text) == 0) {
             return synonyms[i].meant;
+        }
+    }
     for (size_t i = 0; given.n > 0 && choices[i] != NULL; i++) {
         const struct letters choice = letters_of(choices[i]);
         const size_t here = nearness(&choice, &given);
-        if (here < best)
+        if (here < best) {
             continue;
+        }
         unique = here > best;
         best = here;
         meant = choices[i];

@@ -7,13 +7,15 @@
 #include <string.h>
 
 static dn_status no_memory(dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY, "the encoder needs memory which the system does not have");
+    return dn_error_set(err, DN_ERR_MEMORY,
+                        "the encoder needs memory which the system does not have");
 }
 
 dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     dn_encoder *encoder = calloc(1, sizeof *encoder);
-    if (encoder == NULL)
+    if (encoder == NULL) {
         return no_memory(err);
+    }
     atomic_init(&encoder->references, 1);
     encoder->n_inputs = n_inputs;
     encoder->inputs = calloc(n_inputs + 1, sizeof *encoder->inputs);
@@ -22,8 +24,8 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
     encoder->places = calloc(n_inputs + 1, sizeof *encoder->places);
     encoder->lists = calloc(n_inputs + 1, sizeof *encoder->lists);
     encoder->active = calloc(n_inputs + 1, sizeof *encoder->active);
-    if (encoder->inputs == NULL || encoder->levels == NULL || encoder->texts == NULL || encoder->places == NULL || encoder->lists == NULL ||
-        encoder->active == NULL) {
+    if (encoder->inputs == NULL || encoder->levels == NULL || encoder->texts == NULL ||
+        encoder->places == NULL || encoder->lists == NULL || encoder->active == NULL) {
         dn_encoder_unref(encoder);
         return no_memory(err);
     }
@@ -37,8 +39,9 @@ dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_error *err) {
 
 dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err) {
     encoder->bases = calloc(n_bases + 1, sizeof *encoder->bases);
-    if (encoder->bases == NULL)
+    if (encoder->bases == NULL) {
         return no_memory(err);
+    }
     encoder->n_bases = n_bases;
     return DN_OK;
 }
@@ -49,20 +52,27 @@ dn_encoder *dn_encoder_ref(dn_encoder *encoder) {
 }
 
 void dn_encoder_unref(dn_encoder *encoder) {
-    if (encoder == NULL || atomic_fetch_sub_explicit(&encoder->references, 1, memory_order_acq_rel) > 1)
+    if (encoder == NULL ||
+        atomic_fetch_sub_explicit(&encoder->references, 1, memory_order_acq_rel) > 1) {
         return;
-    for (size_t i = 0; i < encoder->n_inputs; i++) {
-        if (encoder->levels != NULL)
-            dni_string_set_done(&encoder->levels[i]);
-        if (encoder->texts != NULL)
-            dni_vocabulary_done(&encoder->texts[i]);
-        if (encoder->places != NULL)
-            dni_place_set_done(&encoder->places[i]);
-        if (encoder->active != NULL)
-            free(encoder->active[i]);
     }
-    for (size_t b = 0; b < encoder->n_bases; b++)
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        if (encoder->levels != NULL) {
+            dni_string_set_done(&encoder->levels[i]);
+        }
+        if (encoder->texts != NULL) {
+            dni_vocabulary_done(&encoder->texts[i]);
+        }
+        if (encoder->places != NULL) {
+            dni_place_set_done(&encoder->places[i]);
+        }
+        if (encoder->active != NULL) {
+            free(encoder->active[i]);
+        }
+    }
+    for (size_t b = 0; b < encoder->n_bases; b++) {
         dni_basis_done(&encoder->bases[b]);
+    }
     free(encoder->bases);
     free(encoder->basis_inputs);
     free(encoder->levels);
@@ -77,16 +87,19 @@ void dn_encoder_unref(dn_encoder *encoder) {
     free(encoder);
 }
 
-dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names, const size_t *lengths, dn_error *err) {
+dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names,
+                                const size_t *lengths, dn_error *err) {
     size_t size = 1;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
-        if (lengths[i] >= SIZE_MAX - size)
+        if (lengths[i] >= SIZE_MAX - size) {
             return no_memory(err);
+        }
         size += lengths[i] + 1;
     }
     char *at = malloc(size);
-    if (at == NULL)
+    if (at == NULL) {
         return no_memory(err);
+    }
     free(encoder->names);
     encoder->names = at;
     for (size_t i = 0; i < encoder->n_inputs; i++) {
@@ -98,7 +111,7 @@ dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names, c
     return DN_OK;
 }
 
-/* ---- the features ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the features ---- */
 /* Which inputs bases have, and which are no features themselves: a column that a polynomial holds, or that no basis keeps. */
 static dn_status take_columns(dn_encoder *encoder, dn_error *err) {
     enum { HAD = 1, KEPT = 2, HELD = 4 };
@@ -111,13 +124,15 @@ static dn_status take_columns(dn_encoder *encoder, dn_error *err) {
     for (size_t b = 0; b < encoder->n_bases; b++) {
         const dni_basis *basis = &encoder->bases[b];
         int mark = HAD | (basis->kind == DN_BASIS_POLYNOMIAL ? HELD : basis->keep ? KEPT : 0);
-        for (size_t c = 0; c < basis->n_columns; c++)
+        for (size_t c = 0; c < basis->n_columns; c++) {
             what[basis->columns[c]] = (unsigned char)(what[basis->columns[c]] | mark);
+        }
     }
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         encoder->inputs[i].taken = (what[i] & HELD) != 0 || (what[i] & (HAD | KEPT)) == HAD;
-        if (what[i] != 0)
+        if (what[i] != 0) {
             encoder->basis_inputs[encoder->n_basis_inputs++] = i;
+        }
     }
     free(what);
     return DN_OK;
@@ -156,8 +171,10 @@ static dn_status place_bases(dn_encoder *encoder, dn_error *err) {
     size_t number[DN_BASIS_FISHER + 1] = {0}, n = 0;
     for (size_t b = 0; b < encoder->n_bases; b++) {
         dni_basis *basis = &encoder->bases[b];
-        if (basis->n_features > DN_MAX_BASIS_FEATURES - n)
-            return dn_error_set(err, DN_ERR_DATA, "the bases make more than %d features", DN_MAX_BASIS_FEATURES);
+        if (basis->n_features > DN_MAX_BASIS_FEATURES - n) {
+            return dn_error_set(err, DN_ERR_DATA, "the bases make more than %d features",
+                                DN_MAX_BASIS_FEATURES);
+        }
         basis->first_feature = encoder->n_base + n;
         basis->first_number = number[basis->kind] + 1;
         number[basis->kind] += basis->n_features;
@@ -174,27 +191,34 @@ static bool choose_sparse(const dn_encoder *encoder) {
     for (size_t u = 0; u < encoder->n_lists; u++) {
         const dn_input *input = &encoder->inputs[encoder->lists[u]];
         listed += dni_input_is_scaled(encoder, input) ? 0 : input->n_features;
-        if (input->type == DN_TEXT && encoder->texts[encoder->lists[u]].weighting == DN_TEXT_CHARACTERS)
+        if (input->type == DN_TEXT &&
+            encoder->texts[encoder->lists[u]].weighting == DN_TEXT_CHARACTERS) {
             return true;
+        }
     }
-    return listed > DN_MAX_DENSE_PLACES || 4 * ((double)encoder->n_entries + encoder->list_entries) < (double)encoder->n_features;
+    return listed > DN_MAX_DENSE_PLACES ||
+           4 * ((double)encoder->n_entries + encoder->list_entries) < (double)encoder->n_features;
 }
 
 dn_status dni_encoder_set_scales(dn_encoder *encoder, dn_error *err) {
     encoder->mean = calloc(encoder->n_features + 1, sizeof *encoder->mean);
     encoder->scale = malloc((encoder->n_features + 1) * sizeof *encoder->scale);
-    if (encoder->mean == NULL || encoder->scale == NULL)
+    if (encoder->mean == NULL || encoder->scale == NULL) {
         return no_memory(err);
-    for (size_t j = 0; j < encoder->n_features; j++)
+    }
+    for (size_t j = 0; j < encoder->n_features; j++) {
         encoder->scale[j] = 1;
+    }
     return DN_OK;
 }
 
 /* Whether there is something to standardise. */
 static bool standardizes(const dn_encoder *encoder) {
     bool any = encoder->n_bases > 0;
-    for (size_t i = 0; i < encoder->n_inputs && !any; i++)
-        any = (encoder->inputs[i].type == DN_NUMERIC && !encoder->inputs[i].taken) || dni_input_is_scaled(encoder, &encoder->inputs[i]);
+    for (size_t i = 0; i < encoder->n_inputs && !any; i++) {
+        any = (encoder->inputs[i].type == DN_NUMERIC && !encoder->inputs[i].taken) ||
+              dni_input_is_scaled(encoder, &encoder->inputs[i]);
+    }
     return any && encoder->standardize;
 }
 
@@ -202,26 +226,30 @@ dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err) {
     size_t n_features = 0;
     if (encoder->n_bases > 0) {
         dn_status status = take_columns(encoder, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         dn_input *input = &encoder->inputs[i];
         finish_input(encoder, i);
         input->first_feature = n_features;
-        if (input->n_features > UINT32_MAX - DN_MAX_BASIS_FEATURES - n_features)
-            return dn_error_set(err, DN_ERR_DATA, "the inputs make more than %zu features", (size_t)UINT32_MAX - DN_MAX_BASIS_FEATURES);
+        if (input->n_features > UINT32_MAX - DN_MAX_BASIS_FEATURES - n_features) {
+            return dn_error_set(err, DN_ERR_DATA, "the inputs make more than %zu features",
+                                (size_t)UINT32_MAX - DN_MAX_BASIS_FEATURES);
+        }
         n_features += input->n_features;
     }
     encoder->n_base = n_features;
     dn_status status = place_bases(encoder, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     encoder->sparse = choose_sparse(encoder);
     return standardizes(encoder) ? dni_encoder_set_scales(encoder, err) : DN_OK;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- questions ---- */
 size_t dn_encoder_n_inputs(const dn_encoder *encoder) {
     return encoder->n_inputs;
 }
@@ -287,7 +315,8 @@ double dn_encoder_entries(const dn_encoder *encoder) {
 }
 
 double dni_encoder_stored_entries(const dn_encoder *encoder, size_t n_rows) {
-    return encoder->sparse ? (double)n_rows * ((double)encoder->n_entries + encoder->list_entries) : (double)INFINITY;
+    return encoder->sparse ? (double)n_rows * ((double)encoder->n_entries + encoder->list_entries)
+                           : (double)INFINITY;
 }
 
 bool dn_encoder_texts_are_costly(const dn_encoder *encoder) {
@@ -295,7 +324,8 @@ bool dn_encoder_texts_are_costly(const dn_encoder *encoder) {
     for (size_t u = 0; u < encoder->n_lists; u++) {
         const size_t i = encoder->lists[u];
         const dn_text_weighting weighting = encoder->texts[i].weighting;
-        costly = costly || (encoder->inputs[i].type == DN_TEXT && (weighting == DN_TEXT_PATHS || weighting == DN_TEXT_CHARACTERS));
+        costly = costly || (encoder->inputs[i].type == DN_TEXT &&
+                            (weighting == DN_TEXT_PATHS || weighting == DN_TEXT_CHARACTERS));
     }
     return costly;
 }
@@ -307,18 +337,23 @@ dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const doubl
 }
 
 size_t dni_encoder_memory(const dn_encoder *encoder) {
-    size_t bytes =
-        sizeof *encoder + (encoder->mean == NULL ? 0 : 2 * encoder->n_features * sizeof(double)) + encoder->n_basis_inputs * sizeof(size_t);
+    size_t bytes = sizeof *encoder +
+                   (encoder->mean == NULL ? 0 : 2 * encoder->n_features * sizeof(double)) +
+                   encoder->n_basis_inputs * sizeof(size_t);
     for (size_t i = 0; i < encoder->n_inputs; i++) {
         const dn_input *input = &encoder->inputs[i];
-        bytes += sizeof *input + sizeof *encoder->levels + sizeof *encoder->texts + strlen(input->name) + 1 +
-                 input->levels.n * 6 * sizeof(uint32_t) + dni_string_set_size(&encoder->levels[i]) +
-                 dni_vocabulary_bytes(&encoder->texts[i]) + sizeof *encoder->places + dni_place_set_bytes(&encoder->places[i]) +
+        bytes += sizeof *input + sizeof *encoder->levels + sizeof *encoder->texts +
+                 strlen(input->name) + 1 + input->levels.n * 6 * sizeof(uint32_t) +
+                 dni_string_set_size(&encoder->levels[i]) +
+                 dni_vocabulary_bytes(&encoder->texts[i]) + sizeof *encoder->places +
+                 dni_place_set_bytes(&encoder->places[i]) +
                  (encoder->active[i] == NULL ? 0 : input->n_features / 8 + 1);
     }
     for (size_t b = 0; b < encoder->n_bases; b++) {
         const dni_basis *basis = &encoder->bases[b];
-        size_t numbers = basis->kind == DN_BASIS_POLYNOMIAL ? basis->n_features : basis->n_features * (basis->n_columns + 1);
+        size_t numbers = basis->kind == DN_BASIS_POLYNOMIAL
+                             ? basis->n_features
+                             : basis->n_features * (basis->n_columns + 1);
         bytes += sizeof *basis + (numbers + 3 * basis->n_columns) * sizeof(double);
     }
     return bytes;

@@ -7,17 +7,20 @@
 
 /* A raw value as a level: NaN is missing; what is no index of a level (DN_UNSEEN, a caller's nonsense) is unseen. */
 static uint32_t raw_level(const dn_input *input, double raw) {
-    if (isnan(raw))
+    if (isnan(raw)) {
         return DN_CODE_MISSING;
+    }
     return raw >= 0 && raw < (double)input->levels.n ? (uint32_t)raw : (uint32_t)input->levels.n;
 }
 
 static void put_category(const dn_input *input, double raw, double *row) {
-    for (size_t k = 0; k < input->n_features; k++)
+    for (size_t k = 0; k < input->n_features; k++) {
         row[input->first_feature + k] = 0;
+    }
     size_t feature = dni_encode_level(input, raw_level(input, raw));
-    if (feature != SIZE_MAX)
+    if (feature != SIZE_MAX) {
         row[feature] = 1;
+    }
 }
 
 size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double raw) {
@@ -27,14 +30,18 @@ size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double
 void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standardize, double *out) {
     for (size_t b = 0; b < encoder->n_bases; b++) {
         const dni_basis *basis = &encoder->bases[b];
-        dni_basis_of_raw(basis, encoder->inputs, raw, out + (basis->first_feature - encoder->n_base));
+        dni_basis_of_raw(basis, encoder->inputs, raw,
+                         out + (basis->first_feature - encoder->n_base));
     }
-    for (size_t j = encoder->n_base; standardize && j < encoder->n_features; j++)
-        out[j - encoder->n_base] = (out[j - encoder->n_base] - encoder->mean[j]) / encoder->scale[j];
+    for (size_t j = encoder->n_base; standardize && j < encoder->n_features; j++) {
+        out[j - encoder->n_base] =
+            (out[j - encoder->n_base] - encoder->mean[j]) / encoder->scale[j];
+    }
 }
 
 /* Standardised, or in the raw space. */
-static void encode_values(const dn_encoder *encoder, const double *value, bool standardize, double *out) {
+static void encode_values(const dn_encoder *encoder, const double *value, bool standardize,
+                          double *out) {
     for (size_t k = 0; k < encoder->n_inputs; k++) {
         const dn_input *input = &encoder->inputs[k];
         size_t j = input->first_feature;
@@ -47,21 +54,27 @@ static void encode_values(const dn_encoder *encoder, const double *value, bool s
             continue;
         }
         if (!input->taken) {
-            double mean = standardize ? dni_encoder_mean_of(encoder, j) : 0, scale = standardize ? dni_encoder_scale_of(encoder, j) : 1;
+            double mean = standardize ? dni_encoder_mean_of(encoder, j) : 0,
+                   scale = standardize ? dni_encoder_scale_of(encoder, j) : 1;
             out[j++] = dni_encode_number(value[k], input->fill, mean, scale);
         }
-        if (input->indicator)
+        if (input->indicator) {
             out[j] = isnan(value[k]);
+        }
     }
-    if (encoder->n_bases > 0)
-        dni_encode_bases(encoder, value, standardize && encoder->standardize, out + encoder->n_base);
+    if (encoder->n_bases > 0) {
+        dni_encode_bases(encoder, value, standardize && encoder->standardize,
+                         out + encoder->n_base);
+    }
 }
 
-static void encode_rows(const dn_encoder *encoder, dn_raw_rows rows, bool standardize, double *out) {
+static void encode_rows(const dn_encoder *encoder, dn_raw_rows rows, bool standardize,
+                        double *out) {
     for (size_t i = 0; i < rows.n; i++, out += encoder->n_features) {
         encode_values(encoder, rows.value + i * encoder->n_inputs, standardize, out);
-        if (rows.row_start == NULL)
+        if (rows.row_start == NULL) {
             continue;
+        }
         for (size_t e = rows.row_start[i]; e < rows.row_start[i + 1]; e++) {
             size_t j = rows.feature[e];
             out[j] = standardize ? dni_encode_entry(encoder, j, rows.entry[e]) : rows.entry[e];
@@ -77,20 +90,26 @@ void dni_encoder_expand(const dn_encoder *encoder, dn_raw_rows rows, double *out
     encode_rows(encoder, rows, false, out);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------------------------------------- */
-void dni_encode_nothing(const dn_encoder *encoder, const dn_input *input, bool standardize, double *out) {
+/* ---- entries ---- */
+void dni_encode_nothing(const dn_encoder *encoder, const dn_input *input, bool standardize,
+                        double *out) {
     memset(out, 0, input->n_features * sizeof *out);
-    for (size_t k = 0; standardize && dni_input_is_scaled(encoder, input) && k < input->n_features; k++)
+    for (size_t k = 0; standardize && dni_input_is_scaled(encoder, input) && k < input->n_features;
+         k++) {
         out[k] = dni_encode_entry(encoder, input->first_feature + k, 0);
+    }
 }
 
-dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length, dn_text_work *work,
-                          const uint32_t **feature, const double **entry, size_t *n, dn_error *err) {
+dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length,
+                          dn_text_work *work, const uint32_t **feature, const double **entry,
+                          size_t *n, dn_error *err) {
     assert(input < encoder->n_inputs && encoder->inputs[input].type == DN_TEXT);
     dn_status status =
-        dni_vocabulary_entries(&encoder->texts[input], encoder->inputs[input].first_feature, text, length, work, feature, entry, n, err);
-    if (status == DN_ERR_DATA)
+        dni_vocabulary_entries(&encoder->texts[input], encoder->inputs[input].first_feature, text,
+                               length, work, feature, entry, n, err);
+    if (status == DN_ERR_DATA) {
         dn_error_set_field(err, encoder->inputs[input].name);
+    }
     return status;
 }
 

@@ -36,9 +36,12 @@ static bool next_scaled(const dn_encoder *encoder, struct scaled *at) {
     while (at->input < encoder->n_inputs) {
         const dn_input *input = &encoder->inputs[at->input++];
         at->first = input->first_feature;
-        at->n = dni_input_is_number(input) ? !input->taken : dni_input_is_scaled(encoder, input) ? input->n_features : 0;
-        if (at->n > 0)
+        at->n = dni_input_is_number(input)            ? !input->taken
+                : dni_input_is_scaled(encoder, input) ? input->n_features
+                                                      : 0;
+        if (at->n > 0) {
             return true;
+        }
     }
     at->first = encoder->n_base;
     at->n = encoder->n_features - encoder->n_base;
@@ -51,9 +54,12 @@ static uint32_t level_number(size_t level) {
 
 /* Whether some place of a sparse input is no feature. */
 static bool chooses_places(const dn_encoder *encoder) {
-    for (size_t i = 0; i < encoder->n_inputs; i++)
-        if (encoder->inputs[i].type == DN_SPARSE && encoder->places[i].n < encoder->inputs[i].width)
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
+        if (encoder->inputs[i].type == DN_SPARSE &&
+            encoder->places[i].n < encoder->inputs[i].width) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -71,8 +77,10 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
         dni_write_u32(writer, level_number(input->missing_as));
         dni_write_u32(writer, level_number(input->unseen_as));
         dni_write_u64(writer, input->levels.n);
-        for (size_t k = 0; k < input->levels.n; k++)
-            dni_write_text(writer, input->levels.bytes + input->levels.start[k], input->levels.start[k + 1] - input->levels.start[k]);
+        for (size_t k = 0; k < input->levels.n; k++) {
+            dni_write_text(writer, input->levels.bytes + input->levels.start[k],
+                           input->levels.start[k + 1] - input->levels.start[k]);
+        }
         break;
     case DN_TEXT:
         dni_vocabulary_write(&encoder->texts[i], writer);
@@ -80,16 +88,19 @@ static void write_input(const dn_encoder *encoder, size_t i, dni_writer *writer)
     case DN_SPARSE:
         dni_write_u32(writer, input->first_place);
         dni_write_u64(writer, input->width);
-        if (chooses_places(encoder))
+        if (chooses_places(encoder)) {
             dni_place_set_write(&encoder->places[i], writer);
+        }
         break;
     }
 }
 
 void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
     dni_write_u8(writer, ENCODER_VERSION);
-    dni_write_u8(writer, (uint8_t)((encoder->standardize ? STANDARDIZE : 0) | (encoder->drop_first ? DROP_FIRST : 0) |
-                                   (encoder->refuse_unseen ? REFUSE_UNSEEN : 0) | (encoder->standardize_sparse ? STANDARDIZE_SPARSE : 0) |
+    dni_write_u8(writer, (uint8_t)((encoder->standardize ? STANDARDIZE : 0) |
+                                   (encoder->drop_first ? DROP_FIRST : 0) |
+                                   (encoder->refuse_unseen ? REFUSE_UNSEEN : 0) |
+                                   (encoder->standardize_sparse ? STANDARDIZE_SPARSE : 0) |
                                    (chooses_places(encoder) ? PLACES : 0)));
     dni_write_u64(writer, encoder->n_inputs);
     for (size_t i = 0; i < encoder->n_inputs; i++) {
@@ -98,23 +109,26 @@ void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer) {
         dni_write_u8(writer, (uint8_t)input->type);
         write_input(encoder, i, writer);
     }
-    if (encoder->n_lists > 0)
+    if (encoder->n_lists > 0) {
         dni_write_f64(writer, encoder->list_entries);
+    }
     dni_write_u32(writer, (uint32_t)encoder->n_bases);
-    for (size_t b = 0; b < encoder->n_bases; b++)
+    for (size_t b = 0; b < encoder->n_bases; b++) {
         dni_basis_write(&encoder->bases[b], writer);
-    for (struct scaled at = {0}; next_scaled(encoder, &at);)
+    }
+    for (struct scaled at = {0}; next_scaled(encoder, &at);) {
         for (size_t j = at.first; j < at.first + at.n; j++) {
             dni_write_f64(writer, dni_encoder_mean_of(encoder, j));
             dni_write_f64(writer, dni_encoder_scale_of(encoder, j));
         }
+    }
 }
 
 static dn_status corrupt(dn_error *err, const char *what) {
     return dn_error_set(err, DN_ERR_CORRUPT, "an encoder is damaged: %s", what);
 }
 
-/* ---- inputs --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---- */
 /* What is read of the inputs before the encoder is finished. */
 struct draft {
     const char **names; /* [n_inputs] in the reader's memory */
@@ -126,111 +140,141 @@ struct draft {
 };
 
 /* Levels must ascend: found by hash and written out in this order. */
-static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, uint32_t as[2], dn_error *err) {
+static dn_status read_levels(dni_reader *reader, dn_encoder *encoder, size_t i, uint32_t as[2],
+                             dn_error *err) {
     unsigned missing = dni_read_u8(reader);
     as[0] = dni_read_u32(reader);
     as[1] = dni_read_u32(reader);
     size_t n = dni_read_count(reader, 8);
-    if (reader->failed || missing > 1)
+    if (reader->failed || missing > 1) {
         return corrupt(err, "the levels of an input are cut short");
-    if ((missing == 1 ? as[0] != n : as[0] != NO_LEVEL && as[0] >= n) || (as[1] != NO_LEVEL && as[1] >= n))
+    }
+    if ((missing == 1 ? as[0] != n : as[0] != NO_LEVEL && as[0] >= n) ||
+        (as[1] != NO_LEVEL && as[1] >= n)) {
         return corrupt(err, "a category becomes a level that is none");
+    }
     encoder->inputs[i].missing_level = missing == 1;
     const char *before = NULL;
     size_t before_length = 0;
     for (size_t k = 0; k < n; k++) {
         size_t length;
         const char *text = dni_read_text(reader, &length);
-        if (text == NULL)
+        if (text == NULL) {
             return corrupt(err, "a level is cut short");
+        }
         if (before != NULL) {
             size_t shorter = length < before_length ? length : before_length;
             int order = shorter > 0 ? memcmp(before, text, shorter) : 0;
-            if (order > 0 || (order == 0 && before_length >= length))
+            if (order > 0 || (order == 0 && before_length >= length)) {
                 return corrupt(err, "the levels of an input do not ascend");
+            }
         }
         uint32_t index;
         dn_status status = dni_string_set_add(&encoder->levels[i], text, length, &index, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         before = text;
         before_length = length;
     }
     return DN_OK;
 }
 
-static dn_status read_places(dni_reader *reader, dn_input *input, struct draft *draft, dni_place_set *set, dn_error *err) {
+static dn_status read_places(dni_reader *reader, dn_input *input, struct draft *draft,
+                             dni_place_set *set, dn_error *err) {
     const dn_places all = {.kind = DN_PLACES_ALL};
     input->first_place = dni_read_u32(reader);
     const uint64_t width = dni_read_u64(reader);
-    if (reader->failed || width > UINT32_MAX)
+    if (reader->failed || width > UINT32_MAX) {
         return corrupt(err, "a sparse input has more places than can be");
+    }
     input->width = (size_t)width;
     return draft->places ? dni_place_set_read(reader, input->width, &draft->n_chosen, set, err)
                          : dni_place_set_init(set, &all, input->width, err);
 }
 
-static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft, dn_error *err) {
+static dn_status read_input(dni_reader *reader, dn_encoder *encoder, size_t i, struct draft *draft,
+                            dn_error *err) {
     dn_input *input = &encoder->inputs[i];
     draft->names[i] = dni_read_text(reader, &draft->lengths[i]);
     unsigned type = dni_read_u8(reader);
-    if (draft->names[i] == NULL || reader->failed || memchr(draft->names[i], '\0', draft->lengths[i]) != NULL)
+    if (draft->names[i] == NULL || reader->failed ||
+        memchr(draft->names[i], '\0', draft->lengths[i]) != NULL) {
         return corrupt(err, "the name of an input is none");
-    if (type > (draft->version < LISTS_VERSION ? DN_CATEGORICAL : DN_SPARSE))
+    }
+    if (type > (draft->version < LISTS_VERSION ? DN_CATEGORICAL : DN_SPARSE)) {
         return corrupt(err, "an input is of no type that can be one");
+    }
     input->type = (dn_column_type)type;
-    if (type == DN_CATEGORICAL)
+    if (type == DN_CATEGORICAL) {
         return read_levels(reader, encoder, i, draft->as + 2 * i, err);
+    }
     if (type == DN_TEXT) {
         dn_status status = dni_vocabulary_read(reader, &encoder->texts[i], err);
-        const bool known = draft->version == ENCODER_VERSION || encoder->texts[i].weighting <= DN_TEXT_TFIDF;
-        return status == DN_OK && !known ? corrupt(err, "a text has a weighting that its version does not know") : status;
+        const bool known =
+            draft->version == ENCODER_VERSION || encoder->texts[i].weighting <= DN_TEXT_TFIDF;
+        return status == DN_OK && !known
+                   ? corrupt(err, "a text has a weighting that its version does not know")
+                   : status;
     }
-    if (type == DN_SPARSE)
+    if (type == DN_SPARSE) {
         return read_places(reader, input, draft, &encoder->places[i], err);
+    }
     unsigned indicator = dni_read_u8(reader);
     input->fill = dni_read_f64(reader);
-    if (reader->failed || indicator > 1 || !isfinite(input->fill))
+    if (reader->failed || indicator > 1 || !isfinite(input->fill)) {
         return corrupt(err, "what stands for a missing number is none");
+    }
     input->indicator = indicator == 1;
     return DN_OK;
 }
 
-static dn_status read_inputs(dni_reader *reader, dn_encoder *encoder, struct draft *draft, dn_error *err) {
+static dn_status read_inputs(dni_reader *reader, dn_encoder *encoder, struct draft *draft,
+                             dn_error *err) {
     dn_status status = DN_OK;
-    for (size_t i = 0; status == DN_OK && i < encoder->n_inputs; i++)
+    for (size_t i = 0; status == DN_OK && i < encoder->n_inputs; i++) {
         status = read_input(reader, encoder, i, draft, err);
-    return status == DN_OK ? dni_encoder_set_names(encoder, draft->names, draft->lengths, err) : status;
+    }
+    return status == DN_OK ? dni_encoder_set_names(encoder, draft->names, draft->lengths, err)
+                           : status;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all ---- */
 static dn_status read_bases(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
     size_t n = dni_read_u32(reader);
-    if (reader->failed || n > reader->left / LEAST_BASIS_SIZE)
+    if (reader->failed || n > reader->left / LEAST_BASIS_SIZE) {
         return corrupt(err, "its bases are cut short");
+    }
     dn_status status = n > 0 ? dni_encoder_set_bases(encoder, n, err) : DN_OK;
     for (size_t b = 0, sum = 0; status == DN_OK && b < n; b++) {
-        status = dni_basis_read(reader, encoder->inputs, encoder->n_inputs, &encoder->bases[b], err);
+        status =
+            dni_basis_read(reader, encoder->inputs, encoder->n_inputs, &encoder->bases[b], err);
         sum += encoder->bases[b].n_features;
-        if (status == DN_OK && (sum > DN_MAX_BASIS_FEATURES || sum > reader->left / (2 * sizeof(double))))
+        if (status == DN_OK &&
+            (sum > DN_MAX_BASIS_FEATURES || sum > reader->left / (2 * sizeof(double)))) {
             status = corrupt(err, "its bases have more features than can be");
+        }
     }
     return status;
 }
 
 static dn_status read_scales(dni_reader *reader, dn_encoder *encoder, dn_error *err) {
-    for (struct scaled at = {0}; next_scaled(encoder, &at);)
+    for (struct scaled at = {0}; next_scaled(encoder, &at);) {
         for (size_t j = at.first; j < at.first + at.n; j++) {
             double mean = dni_read_f64(reader), scale = dni_read_f64(reader);
-            if (reader->failed || !isfinite(mean) || !isfinite(scale) || !(scale > 0))
+            if (reader->failed || !isfinite(mean) || !isfinite(scale) || !(scale > 0)) {
                 return corrupt(err, "the mean or deviation of a feature is not finite");
-            if (encoder->mean == NULL && (mean != 0 || scale != 1))
+            }
+            if (encoder->mean == NULL && (mean != 0 || scale != 1)) {
                 return corrupt(err, "a feature is standardised, and the encoder is not");
-            if (encoder->mean == NULL)
+            }
+            if (encoder->mean == NULL) {
                 continue;
+            }
             encoder->mean[j] = mean;
             encoder->scale[j] = scale;
         }
+    }
     return DN_OK;
 }
 
@@ -242,29 +286,39 @@ static dn_status read_lists(dni_reader *reader, dn_encoder *encoder, dn_error *e
         const dn_input *input = &encoder->inputs[i];
         any = any || dni_input_is_list(input);
         features += input->type == DN_SPARSE ? (double)encoder->places[i].n
-                    : input->type == DN_TEXT ? (double)(encoder->texts[i].n_features - encoder->texts[i].words.n)
-                                             : 0;
+                    : input->type == DN_TEXT
+                        ? (double)(encoder->texts[i].n_features - encoder->texts[i].words.n)
+                        : 0;
     }
-    if (!any)
+    if (!any) {
         return DN_OK;
+    }
     encoder->list_entries = dni_read_f64(reader);
-    if (reader->failed || !(encoder->list_entries >= 0) || !isfinite(encoder->list_entries))
+    if (reader->failed || !(encoder->list_entries >= 0) || !isfinite(encoder->list_entries)) {
         return corrupt(err, "a row has no number of entries");
-    return features <= DN_MAX_DENSE_PLACES || features <= (double)reader->left ? DN_OK : corrupt(err, "its features are cut short");
+    }
+    return features <= DN_MAX_DENSE_PLACES || features <= (double)reader->left
+               ? DN_OK
+               : corrupt(err, "its features are cut short");
 }
 
-static dn_status read_body(dni_reader *reader, dn_encoder *encoder, struct draft *draft, dn_error *err) {
+static dn_status read_body(dni_reader *reader, dn_encoder *encoder, struct draft *draft,
+                           dn_error *err) {
     dn_status status = read_inputs(reader, encoder, draft, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = read_lists(reader, encoder, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = read_bases(reader, encoder, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_encoder_finish(encoder, err);
+    }
     for (size_t i = 0; status == DN_OK && i < encoder->n_inputs; i++) {
         dn_input *input = &encoder->inputs[i];
-        if (input->type != DN_CATEGORICAL)
+        if (input->type != DN_CATEGORICAL) {
             continue;
+        }
         input->missing_as = draft->as[2 * i] == NO_LEVEL ? DN_NO_LEVEL : draft->as[2 * i];
         input->unseen_as = draft->as[2 * i + 1] == NO_LEVEL ? DN_NO_LEVEL : draft->as[2 * i + 1];
     }
@@ -273,18 +327,28 @@ static dn_status read_body(dni_reader *reader, dn_encoder *encoder, struct draft
 
 dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) {
     unsigned version = dni_read_u8(reader), flags = dni_read_u8(reader);
-    if (!reader->failed && version == 1) /* a development version's, never released */
-        return dn_error_set(err, DN_ERR_VERSION, "an encoder has version 1, which this library does not read: train the model again");
-    if (!reader->failed && version > ENCODER_VERSION)
-        return dn_error_set(err, DN_ERR_VERSION, "an encoder has version %u, this program reads version %d", version, ENCODER_VERSION);
+    if (!reader->failed && version == 1) { /* a development version's, never released */
+        return dn_error_set(
+            err, DN_ERR_VERSION,
+            "an encoder has version 1, which this library does not read: train the model again");
+    }
+    if (!reader->failed && version > ENCODER_VERSION) {
+        return dn_error_set(err, DN_ERR_VERSION,
+                            "an encoder has version %u, this program reads version %d", version,
+                            ENCODER_VERSION);
+    }
     size_t n = dni_read_count(reader, LEAST_INPUT_SIZE);
-    const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN | (version < LISTS_VERSION ? 0 : STANDARDIZE_SPARSE | PLACES);
-    if (reader->failed || version == 0 || flags > known || ((flags & STANDARDIZE_SPARSE) != 0 && (flags & STANDARDIZE) == 0))
+    const unsigned known = STANDARDIZE | DROP_FIRST | REFUSE_UNSEEN |
+                           (version < LISTS_VERSION ? 0 : STANDARDIZE_SPARSE | PLACES);
+    if (reader->failed || version == 0 || flags > known ||
+        ((flags & STANDARDIZE_SPARSE) != 0 && (flags & STANDARDIZE) == 0)) {
         return corrupt(err, "its header is none");
+    }
     dn_encoder *encoder = NULL;
     dn_status status = dni_encoder_new(n, &encoder, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     encoder->standardize = (flags & STANDARDIZE) != 0;
     encoder->standardize_sparse = (flags & STANDARDIZE_SPARSE) != 0;
     encoder->drop_first = (flags & DROP_FIRST) != 0;
@@ -294,16 +358,19 @@ dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err) 
                           .as = calloc(2 * n + 1, sizeof *draft.as),
                           .version = version,
                           .places = (flags & PLACES) != 0};
-    if (draft.names == NULL || draft.lengths == NULL || draft.as == NULL)
-        status = dn_error_set(err, DN_ERR_MEMORY, "the encoder needs memory which the system does not have");
-    else
+    if (draft.names == NULL || draft.lengths == NULL || draft.as == NULL) {
+        status = dn_error_set(err, DN_ERR_MEMORY,
+                              "the encoder needs memory which the system does not have");
+    } else {
         status = read_body(reader, encoder, &draft, err);
+    }
     free((void *)draft.names);
     free(draft.lengths);
     free(draft.as);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = encoder;
-    else
+    } else {
         dn_encoder_unref(encoder);
+    }
     return status;
 }

@@ -19,7 +19,9 @@ DN_MUST_USE dn_status dni_entries_reserve(dni_entries *entries, size_t room, dn_
 void dni_entries_done(dni_entries *entries);
 
 /* Adds the tile's rows. Fails and polls as dni_encode_dense_bases, and fails for lack of memory. */
-DN_MUST_USE dn_status dni_encode_sparse(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                                        const dni_tile *tile, dni_entries *out, dni_pace *pace, dn_error *err);
+DN_MUST_USE dn_status dni_encode_sparse(const dni_encoding_slot *slot,
+                                        const dn_table_source *source, const dn_encoder *encoder,
+                                        const dni_tile *tile, dni_entries *out, dni_pace *pace,
+                                        dn_error *err);
 
 #endif

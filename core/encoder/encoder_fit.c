@@ -24,7 +24,7 @@ static dn_status refuse_column(dn_error *err, const char *name, dn_status code, 
     return status;
 }
 
-/* ---- levels ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- levels ---- */
 struct level {
     const char *text;
     size_t length;
@@ -40,20 +40,25 @@ static int compare_levels(const void *a, const void *b) {
 static dn_status sort_levels(const dni_string_set *from, dni_string_set *to, dn_error *err) {
     dn_strings strings = dni_string_set_view(from);
     struct level *levels = malloc((strings.n + 1) * sizeof *levels);
-    if (levels == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "the encoder needs memory which the system does not have");
-    for (size_t i = 0; i < strings.n; i++)
-        levels[i] = (struct level){strings.bytes + strings.start[i], strings.start[i + 1] - strings.start[i]};
+    if (levels == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the encoder needs memory which the system does not have");
+    }
+    for (size_t i = 0; i < strings.n; i++) {
+        levels[i] = (struct level){strings.bytes + strings.start[i],
+                                   strings.start[i + 1] - strings.start[i]};
+    }
     qsort(levels, strings.n, sizeof *levels, compare_levels);
     dn_status status = DN_OK;
     uint32_t index;
-    for (size_t i = 0; status == DN_OK && i < strings.n; i++)
+    for (size_t i = 0; status == DN_OK && i < strings.n; i++) {
         status = dni_string_set_add(to, levels[i].text, levels[i].length, &index, err);
+    }
     free(levels);
     return status;
 }
 
-/* ---- inputs ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---- */
 struct fit {
     const dn_encoder_spec *spec;
     const dn_table_source *source;
@@ -67,12 +72,15 @@ struct fit {
 };
 
 static dn_input_remark remark_on(const dni_scan_column *seen, const dn_input *input) {
-    if (!(seen->weight > 0))
+    if (!(seen->weight > 0)) {
         return DN_INPUT_EMPTY;
-    if (input->type == DN_CATEGORICAL || input->indicator)
+    }
+    if (input->type == DN_CATEGORICAL || input->indicator) {
         return DN_INPUT_VARIES;
+    }
     double magnitude = fmax(fabs(seen->minimum), fabs(seen->maximum));
-    return seen->maximum / 2 - seen->minimum / 2 <= 0.5e-14 * magnitude ? DN_INPUT_CONSTANT : DN_INPUT_VARIES;
+    return seen->maximum / 2 - seen->minimum / 2 <= 0.5e-14 * magnitude ? DN_INPUT_CONSTANT
+                                                                        : DN_INPUT_VARIES;
 }
 
 static dn_status take_text(const struct fit *fit, size_t i, dn_error *err) {
@@ -80,10 +88,11 @@ static dn_status take_text(const struct fit *fit, size_t i, dn_error *err) {
     double entries = 0;
     text.vocabulary = text.vocabulary == 0 ? DN_DEFAULT_VOCABULARY : text.vocabulary;
     text.min_rows = text.min_rows == 0 ? 1 : text.min_rows;
-    dn_status status = dni_vocabulary_fit(&fit->scan.selection, fit->scan.columns[i], fit->weight, &text, fit->run, &fit->encoder->texts[i],
-                                          &entries, err);
-    if (status != DN_OK)
+    dn_status status = dni_vocabulary_fit(&fit->scan.selection, fit->scan.columns[i], fit->weight,
+                                          &text, fit->run, &fit->encoder->texts[i], &entries, err);
+    if (status != DN_OK) {
         return status;
+    }
     fit->encoder->inputs[i].remark = fit->encoder->texts[i].remark;
     fit->encoder->list_entries += entries;
     return DN_OK;
@@ -98,13 +107,17 @@ static dn_status take_places(const struct fit *fit, size_t i, dn_error *err) {
     dni_place_set *set = &fit->encoder->places[i];
     input->width = column->width;
     input->first_place = column->first_place;
-    dn_status status = dni_place_set_init(set, fit->spec->places == NULL ? &all : &fit->spec->places[i], column->width, err);
-    if (status != DN_OK || dni_input_is_scaled(fit->encoder, input))
+    dn_status status =
+        dni_place_set_init(set, fit->spec->places == NULL ? &all : &fit->spec->places[i],
+                           column->width, err);
+    if (status != DN_OK || dni_input_is_scaled(fit->encoder, input)) {
         return status;
-    status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], set, fit->weight, fit->scan.total_weight, fit->run, NULL, NULL,
-                            &places, err);
-    if (status != DN_OK)
+    }
+    status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], set, fit->weight,
+                            fit->scan.total_weight, fit->run, NULL, NULL, &places, err);
+    if (status != DN_OK) {
         return status;
+    }
     fit->encoder->active[i] = places.active;
     input->remark = places.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
     fit->encoder->list_entries += places.entries;
@@ -116,22 +129,31 @@ static dn_status take_input(const struct fit *fit, size_t i, dn_error *err) {
     const char *name = scan->source->columns[scan->columns[i]].name;
     dn_input *input = &fit->encoder->inputs[i];
     input->type = scan->source->columns[scan->columns[i]].type;
-    if (dni_input_is_list(input))
+    if (dni_input_is_list(input)) {
         return input->type == DN_TEXT ? take_text(fit, i, err) : take_places(fit, i, err);
-    input->indicator = input->type != DN_CATEGORICAL && fit->spec->missing_indicator && scan->results[i].missing;
+    }
+    input->indicator =
+        input->type != DN_CATEGORICAL && fit->spec->missing_indicator && scan->results[i].missing;
     input->remark = remark_on(&scan->results[i], input);
     if (input->type == DN_CATEGORICAL) {
-        input->missing_level = scan->results[i].missing && fit->spec->missing_category == DN_MISSING_OWN_LEVEL;
+        input->missing_level =
+            scan->results[i].missing && fit->spec->missing_category == DN_MISSING_OWN_LEVEL;
         return sort_levels(dni_scan_levels(scan, i), &fit->encoder->levels[i], err);
     }
-    if (!dni_moments_mean(&scan->results[i], &input->fill))
-        return refuse_column(err, name, DN_ERR_NUMERIC, "holds numbers too large for their mean to be taken: divide it by a power of ten");
-    if (fit->spec->missing_number == DN_MISSING_NONE && scan->results[i].missing)
+    if (!dni_moments_mean(&scan->results[i], &input->fill)) {
+        return refuse_column(
+            err, name, DN_ERR_NUMERIC,
+            "holds numbers too large for their mean to be taken: divide it by a power of ten");
+    }
+    if (fit->spec->missing_number == DN_MISSING_NONE && scan->results[i].missing) {
         return refuse_column(err, name, DN_ERR_DATA, "has missing values, and must have none here");
-    if (fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER)
+    }
+    if (fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER) {
         return DN_OK;
-    if (input->type == DN_NUMERIC)
+    }
+    if (input->type == DN_NUMERIC) {
         return dni_frequent_number(scan, i, &input->fill, err);
+    }
     input->fill = input->fill > 0.5; /* of 0 and 1: the mean tells */
     return DN_OK;
 }
@@ -141,15 +163,18 @@ static dn_status take_inputs(const struct fit *fit, dn_error *err) {
     const char **names = malloc((n + 1) * sizeof *names);
     size_t *lengths = malloc((n + 1) * sizeof *lengths);
     dn_status status = DN_OK;
-    if (names == NULL || lengths == NULL)
-        status = dn_error_set(err, DN_ERR_MEMORY, "the encoder needs memory which the system does not have");
+    if (names == NULL || lengths == NULL) {
+        status = dn_error_set(err, DN_ERR_MEMORY,
+                              "the encoder needs memory which the system does not have");
+    }
     for (size_t i = 0; status == DN_OK && names != NULL && lengths != NULL && i < n; i++) {
         names[i] = fit->source->columns[fit->scan.columns[i]].name;
         lengths[i] = strlen(names[i]);
         status = take_input(fit, i, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_encoder_set_names(fit->encoder, names, lengths, err);
+    }
     free((void *)names);
     free(lengths);
     return status;
@@ -157,46 +182,58 @@ static dn_status take_inputs(const struct fit *fit, dn_error *err) {
 
 /* What categories become that are missing or were never seen, when that is the most frequent one. */
 static dn_status take_frequent_levels(const struct fit *fit, dn_error *err) {
-    bool missing = fit->spec->missing_category == DN_MISSING_FREQUENT_LEVEL, unseen = fit->spec->unseen == DN_UNSEEN_FREQUENT;
+    bool missing = fit->spec->missing_category == DN_MISSING_FREQUENT_LEVEL,
+         unseen = fit->spec->unseen == DN_UNSEEN_FREQUENT;
     void *memory = NULL;
-    if (!missing && !unseen)
+    if (!missing && !unseen) {
         return DN_OK;
-    dn_status status = dn_run_alloc(fit->run, fit->scan.n, sizeof(size_t), "the encoder's levels", &memory, err);
+    }
+    dn_status status =
+        dn_run_alloc(fit->run, fit->scan.n, sizeof(size_t), "the encoder's levels", &memory, err);
     size_t *frequent = memory;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_frequent_levels(&fit->scan, fit->encoder, frequent, err);
+    }
     for (size_t i = 0; status == DN_OK && i < fit->scan.n; i++) {
-        if (missing)
+        if (missing) {
             fit->encoder->inputs[i].missing_as = frequent[i];
-        if (unseen)
+        }
+        if (unseen) {
             fit->encoder->inputs[i].unseen_as = frequent[i];
+        }
     }
     dn_run_free(fit->run, memory);
     return status;
 }
 
-/* ---- standardising ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- standardising ---- */
 static dn_status want_moments(struct fit *fit, bool *out_any, dn_error *err) {
     void *numbers = NULL, *wanted = NULL;
     size_t n = fit->scan.n;
-    dn_status status = dn_run_alloc(fit->run, 2 * n, sizeof(double), "the encoder's sums", &numbers, err);
+    dn_status status =
+        dn_run_alloc(fit->run, 2 * n, sizeof(double), "the encoder's sums", &numbers, err);
     fit->mean = numbers;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(fit->run, n, sizeof(bool), "the encoder's sums", &wanted, err);
+    }
     fit->wanted = wanted;
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     fit->scale = fit->mean + n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         fit->wanted[i] = fit->spec->standardize && fit->encoder->inputs[i].type == DN_NUMERIC;
+    }
     for (size_t b = 0; b < fit->encoder->n_bases; b++) {
         const dni_basis *basis = &fit->encoder->bases[b];
-        for (size_t c = 0; c < basis->n_columns && dni_basis_wants_moments(basis); c++)
+        for (size_t c = 0; c < basis->n_columns && dni_basis_wants_moments(basis); c++) {
             fit->wanted[basis->columns[c]] = true;
+        }
     }
     *out_any = fit->spec->standardize;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         *out_any = *out_any || fit->wanted[i];
+    }
     return DN_OK;
 }
 
@@ -206,14 +243,20 @@ static dn_status take_moments(struct fit *fit, size_t i, dn_error *err) {
     bool at_mean = fit->spec->missing_number != DN_MISSING_FREQUENT_NUMBER;
     double mean = input->fill, scale = 1;
     if (fit->scan.results[i].factor != 0 &&
-        !dni_moments_finish(&fit->scan.results[i], fit->scan.total_weight, at_mean ? NULL : &input->fill, &mean, &scale))
-        return refuse_column(err, input->name, DN_ERR_NUMERIC, "holds numbers too large to be standardised: divide it by a power of ten");
+        !dni_moments_finish(&fit->scan.results[i], fit->scan.total_weight,
+                            at_mean ? NULL : &input->fill, &mean, &scale)) {
+        return refuse_column(
+            err, input->name, DN_ERR_NUMERIC,
+            "holds numbers too large to be standardised: divide it by a power of ten");
+    }
     fit->mean[i] = mean;
     fit->scale[i] = scale;
-    if (!fit->spec->standardize || input->type != DN_NUMERIC)
+    if (!fit->spec->standardize || input->type != DN_NUMERIC) {
         return DN_OK;
-    if (at_mean)
+    }
+    if (at_mean) {
         input->fill = mean;
+    }
     if (!input->taken) {
         encoder->mean[input->first_feature] = mean;
         encoder->scale[input->first_feature] = scale;
@@ -224,17 +267,21 @@ static dn_status take_moments(struct fit *fit, size_t i, dn_error *err) {
 static dn_status standardize(struct fit *fit, dn_error *err) {
     bool any = false;
     dn_status status = want_moments(fit, &any, err);
-    if (status != DN_OK || !any)
+    if (status != DN_OK || !any) {
         return status;
+    }
     for (size_t i = 0; i < fit->scan.n; i++) {
         double mean;
-        if (fit->wanted[i] && dni_moments_mean(&fit->scan.results[i], &mean))
+        if (fit->wanted[i] && dni_moments_mean(&fit->scan.results[i], &mean)) {
             dni_moments_prepare(&fit->scan.results[i], mean);
+        }
     }
     status = dni_scan_moments(&fit->scan, err);
-    for (size_t i = 0; status == DN_OK && i < fit->scan.n; i++)
-        if (fit->wanted[i])
+    for (size_t i = 0; status == DN_OK && i < fit->scan.n; i++) {
+        if (fit->wanted[i]) {
             status = take_moments(fit, i, err);
+        }
+    }
     return status;
 }
 
@@ -246,65 +293,85 @@ static dn_status standardize_places(const struct fit *fit, dn_error *err) {
         size_t i = encoder->lists[u];
         dn_input *input = &encoder->inputs[i];
         dni_places places = {0};
-        if (!dni_input_is_scaled(encoder, input))
+        if (!dni_input_is_scaled(encoder, input)) {
             continue;
-        status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], &encoder->places[i], fit->weight, fit->scan.total_weight,
-                                fit->run, encoder->mean + input->first_feature, encoder->scale + input->first_feature, &places, err);
+        }
+        status = dni_places_fit(&fit->scan.selection, fit->scan.columns[i], &encoder->places[i],
+                                fit->weight, fit->scan.total_weight, fit->run,
+                                encoder->mean + input->first_feature,
+                                encoder->scale + input->first_feature, &places, err);
         encoder->active[i] = places.active;
         input->remark = places.entries > 0 ? DN_INPUT_VARIES : DN_INPUT_EMPTY;
     }
     return status;
 }
 
-/* ---- fit --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- fit ---- */
 static dn_status fit_inputs(struct fit *fit, dn_error *err) {
     const dn_encoder_spec *spec = fit->spec;
     size_t max_levels = spec->max_levels == 0 ? DN_MAX_LEVELS : spec->max_levels;
-    dn_status status =
-        dni_scan_init(&fit->scan, fit->source, spec->columns, spec->n_columns, fit->role, fit->weight, max_levels, fit->run, err);
+    dn_status status = dni_scan_init(&fit->scan, fit->source, spec->columns, spec->n_columns,
+                                     fit->role, fit->weight, max_levels, fit->run, err);
     fit->scan.find_missing = spec->missing_indicator || spec->missing_number == DN_MISSING_NONE;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_scan_sums(&fit->scan, err);
-    if (status == DN_OK && !(fit->scan.total_weight > 0))
+    }
+    if (status == DN_OK && !(fit->scan.total_weight > 0)) {
         status = dn_error_set(err, DN_ERR_DATA, "there is no training row");
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_encoder_new(spec->n_columns, &fit->encoder, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     fit->encoder->standardize = spec->standardize;
     fit->encoder->standardize_sparse = spec->standardize && spec->standardize_sparse;
     fit->encoder->drop_first = spec->categorical == DN_DROP_FIRST;
     fit->encoder->refuse_unseen = spec->unseen == DN_UNSEEN_REFUSE;
     fit->encoder->refuse_missing = spec->missing_number == DN_MISSING_NONE;
     status = take_inputs(fit, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_bases_init(fit->encoder, spec, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_encoder_finish(fit->encoder, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = take_frequent_levels(fit, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = standardize(fit, err);
+    }
     return status == DN_OK ? standardize_places(fit, err) : status;
 }
 
-dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
-                         const dn_run *run, dn_encoder **out, dn_error *err) {
+dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec,
+                         const uint8_t *role, const double *weight, const dn_run *run,
+                         dn_encoder **out, dn_error *err) {
     dn_run fallback = dn_run_default();
-    struct fit fit = {.spec = spec, .source = source, .role = role, .weight = weight, .run = run == NULL ? &fallback : run};
+    struct fit fit = {.spec = spec,
+                      .source = source,
+                      .role = role,
+                      .weight = weight,
+                      .run = run == NULL ? &fallback : run};
     dn_status status = dn_encoder_check(source->columns, source->n_cols, spec, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     status = fit_inputs(&fit, err);
-    dni_bases_data data = {source, role, weight, fit.scan.total_weight, spec->target, spec->n_classes, fit.mean, fit.scale};
+    dni_bases_data data = {source,          role,     weight,   fit.scan.total_weight, spec->target,
+                           spec->n_classes, fit.mean, fit.scale};
     dni_scan_done(&fit.scan);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_bases_fit(fit.encoder, spec, &data, fit.run, err);
+    }
     dn_run_free(fit.run, fit.mean);
     dn_run_free(fit.run, fit.wanted);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = fit.encoder;
-    else
+    } else {
         dn_encoder_unref(fit.encoder);
+    }
     return status;
 }

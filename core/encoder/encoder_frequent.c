@@ -6,7 +6,7 @@
 
 enum { FIRST_SLOTS = 1024, TILES_A_POLL = 64 };
 
-/* ---- numbers -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 struct count {
     double value, weight; /* weight 0: empty */
 };
@@ -15,7 +15,8 @@ struct count {
 struct counts {
     struct count *slots;
     size_t n_slots, n; /* a power of two; values */
-    uint64_t seed;     /* of the hash: no client can know which values collide. Never shows in a result */
+    uint64_t
+        seed; /* of the hash: no client can know which values collide. Never shows in a result */
 };
 
 static struct count *find(const struct counts *counts, double value) {
@@ -24,40 +25,51 @@ static struct count *find(const struct counts *counts, double value) {
     bits = (bits ^ counts->seed) * UINT64_C(0x9e3779b97f4a7c15);
     bits = (bits ^ (bits >> 32)) * (counts->seed | 1);
     size_t at = (size_t)(bits >> 20) & (counts->n_slots - 1);
-    while (counts->slots[at].weight > 0 && counts->slots[at].value != value)
+    while (counts->slots[at].weight > 0 && counts->slots[at].value != value) {
         at = (at + 1) & (counts->n_slots - 1);
+    }
     return &counts->slots[at];
 }
 
 static dn_status grow(struct counts *counts, const dn_run *run, dn_error *err) {
-    struct counts larger = {.n_slots = counts->n_slots == 0 ? FIRST_SLOTS : 2 * counts->n_slots, .n = counts->n, .seed = counts->seed};
+    struct counts larger = {.n_slots = counts->n_slots == 0 ? FIRST_SLOTS : 2 * counts->n_slots,
+                            .n = counts->n,
+                            .seed = counts->seed};
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, larger.n_slots, sizeof *larger.slots, "the different values of a column", &memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(run, larger.n_slots, sizeof *larger.slots,
+                                    "the different values of a column", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     larger.slots = memory;
-    if (larger.seed == 0)
+    if (larger.seed == 0) {
         larger.seed = (uint64_t)(uintptr_t)memory * UINT64_C(0xd6e8feb86659fd93) | 1;
-    for (size_t k = 0; k < counts->n_slots; k++)
-        if (counts->slots[k].weight > 0)
+    }
+    for (size_t k = 0; k < counts->n_slots; k++) {
+        if (counts->slots[k].weight > 0) {
             *find(&larger, counts->slots[k].value) = counts->slots[k];
+        }
+    }
     dn_run_free(run, counts->slots);
     *counts = larger;
     return DN_OK;
 }
 
-static dn_status add_tile(struct counts *counts, const dni_scan *scan, const dni_tile *tile, const double *values, dn_error *err) {
+static dn_status add_tile(struct counts *counts, const dni_scan *scan, const dni_tile *tile,
+                          const double *values, dn_error *err) {
     double room[DNI_TILE];
     const double *x = dni_tile_gather(tile, values, room);
     size_t base = scan->source->chunk_first_row[tile->chunk];
     for (size_t k = 0; k < tile->n; k++) {
         double weight = scan->weight == NULL ? 1 : scan->weight[base + (dni_tile_row(tile, k))];
-        if (isnan(x[k]) || weight == 0)
+        if (isnan(x[k]) || weight == 0) {
             continue;
+        }
         if (2 * counts->n >= counts->n_slots) {
             dn_status status = grow(counts, scan->run, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
         }
         struct count *count = find(counts, x[k] + 0.0); /* -0 is 0 */
         counts->n += !(count->weight > 0);
@@ -67,7 +79,8 @@ static dn_status add_tile(struct counts *counts, const dni_scan *scan, const dni
     return DN_OK;
 }
 
-static dn_status count_numbers(struct counts *counts, const dni_scan *scan, size_t i, dn_error *err) {
+static dn_status count_numbers(struct counts *counts, const dni_scan *scan, size_t i,
+                               dn_error *err) {
     dn_column_view view;
     dni_open_chunk open = {.chunk = SIZE_MAX, .views = &view};
     size_t tiles = 0;
@@ -77,12 +90,16 @@ static dn_status count_numbers(struct counts *counts, const dni_scan *scan, size
         while (dni_walk_next(&walk, &tile)) {
             bool changed;
             dn_status status = tiles++ % TILES_A_POLL == 0 ? dn_run_stop(scan->run, err) : DN_OK;
-            if (status == DN_OK)
-                status = dni_chunk_open(&open, scan->source, scan->columns + i, 1, chunk, 0, &changed, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
+                status = dni_chunk_open(&open, scan->source, scan->columns + i, 1, chunk, 0,
+                                        &changed, err);
+            }
+            if (status == DN_OK) {
                 status = add_tile(counts, scan, &tile, view.number, err);
-            if (status != DN_OK)
+            }
+            if (status != DN_OK) {
                 return status;
+            }
         }
     }
     return DN_OK;
@@ -94,16 +111,19 @@ dn_status dni_frequent_number(const dni_scan *scan, size_t i, double *out, dn_er
     dn_status status = count_numbers(&counts, scan, i, err);
     for (size_t k = 0; status == DN_OK && k < counts.n_slots; k++) {
         const struct count *count = &counts.slots[k];
-        if (count->weight > best.weight || (count->weight > 0 && count->weight == best.weight && count->value < best.value))
+        if (count->weight > best.weight ||
+            (count->weight > 0 && count->weight == best.weight && count->value < best.value)) {
             best = *count;
+        }
     }
     dn_run_free(scan->run, counts.slots);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = best.value;
+    }
     return status;
 }
 
-/* ---- levels --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- levels ---- */
 struct level_count {
     const dni_scan *scan;
     const dn_encoder *encoder;
@@ -111,31 +131,39 @@ struct level_count {
     dni_encoding_slot *slots; /* [scan->n_slots] */
 };
 
-static void count_tile(const struct level_count *self, const dni_encoding_slot *slot, const dni_tile *tile, double *out) {
+static void count_tile(const struct level_count *self, const dni_encoding_slot *slot,
+                       const dni_tile *tile, double *out) {
     size_t base = self->scan->source->chunk_first_row[tile->chunk];
     for (size_t i = 0; i < self->encoder->n_inputs; i++) {
         const dn_input *input = &self->encoder->inputs[i];
-        if (input->type != DN_CATEGORICAL)
+        if (input->type != DN_CATEGORICAL) {
             continue;
+        }
         for (size_t k = 0; k < tile->n; k++) {
             size_t row = dni_tile_row(tile, k);
-            uint32_t code = slot->open.views[i].code[row], level = code == DN_CODE_MISSING ? code : slot->level[i][code];
-            if (level < input->levels.n)
-                out[self->first[i] + level] += self->scan->weight == NULL ? 1 : self->scan->weight[base + row];
+            uint32_t code = slot->open.views[i].code[row],
+                     level = code == DN_CODE_MISSING ? code : slot->level[i][code];
+            if (level < input->levels.n) {
+                out[self->first[i] + level] +=
+                    self->scan->weight == NULL ? 1 : self->scan->weight[base + row];
+            }
         }
     }
 }
 
-static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                             dn_error *err) {
     const struct level_count *self = arg;
     dni_encoding_slot *slot = &self->slots[slot_index];
     dni_walk walk = dni_walk_block(&self->scan->selection, block->first_row / DN_BLOCK_ROWS);
     dni_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         dn_status status =
-            dni_encoding_open(slot, self->scan->source, self->encoder, self->scan->opened, tile.chunk, slot_index, self->scan->run, err);
-        if (status != DN_OK)
+            dni_encoding_open(slot, self->scan->source, self->encoder, self->scan->opened,
+                              tile.chunk, slot_index, self->scan->run, err);
+        if (status != DN_OK) {
             return status;
+        }
         count_tile(self, slot, &tile, out);
     }
     return DN_OK;
@@ -145,36 +173,48 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
 static void choose(const struct level_count *self, const double *counts, size_t *out) {
     for (size_t i = 0; i < self->encoder->n_inputs; i++) {
         size_t n = self->encoder->inputs[i].levels.n, best = 0;
-        for (size_t k = 1; k < n; k++)
-            if (counts[self->first[i] + k] > counts[self->first[i] + best])
+        for (size_t k = 1; k < n; k++) {
+            if (counts[self->first[i] + k] > counts[self->first[i] + best]) {
                 best = k;
+            }
+        }
         out[i] = n == 0 ? DN_NO_LEVEL : best;
     }
 }
 
-dn_status dni_frequent_levels(const dni_scan *scan, const dn_encoder *encoder, size_t *out, dn_error *err) {
+dn_status dni_frequent_levels(const dni_scan *scan, const dn_encoder *encoder, size_t *out,
+                              dn_error *err) {
     struct level_count self = {.scan = scan, .encoder = encoder};
     void *first = NULL, *counts = NULL, *slots = NULL;
     size_t n = 0, made = 0;
-    dn_status status = dn_run_alloc(scan->run, encoder->n_inputs, sizeof *self.first, "the encoder's levels", &first, err);
+    dn_status status = dn_run_alloc(scan->run, encoder->n_inputs, sizeof *self.first,
+                                    "the encoder's levels", &first, err);
     self.first = first;
     for (size_t i = 0; status == DN_OK && i < encoder->n_inputs; i++) {
         self.first[i] = n;
         n += encoder->inputs[i].levels.n;
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(scan->run, n, sizeof(double), "the encoder's levels", &counts, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(scan->run, scan->n_slots, sizeof *self.slots, "the encoder's inputs", &slots, err);
+    }
+    if (status == DN_OK) {
+        status = dn_run_alloc(scan->run, scan->n_slots, sizeof *self.slots, "the encoder's inputs",
+                              &slots, err);
+    }
     self.slots = slots;
-    for (; status == DN_OK && made < scan->n_slots; made++)
+    for (; status == DN_OK && made < scan->n_slots; made++) {
         status = dni_encoding_slot_init(&self.slots[made], encoder, scan->run, err);
-    if (status == DN_OK && n > 0)
-        status = dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS, count_block, &self, n, counts, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK && n > 0) {
+        status = dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS,
+                                 count_block, &self, n, counts, err);
+    }
+    if (status == DN_OK) {
         choose(&self, counts, out);
-    for (size_t k = 0; k < made; k++)
+    }
+    for (size_t k = 0; k < made; k++) {
         dni_encoding_slot_done(&self.slots[k], encoder, scan->run);
+    }
     dn_run_free(scan->run, slots);
     dn_run_free(scan->run, counts);
     dn_run_free(scan->run, first);

@@ -21,19 +21,23 @@ struct dn_encoder {
     double *mean, *scale;   /* [n_features]; NULL: nothing is standardised */
     dni_vocabulary *texts;  /* [n_inputs] of the text inputs */
     dni_place_set *places;  /* [n_inputs] of the sparse inputs: their features */
-    size_t *lists;          /* [n_lists] inputs of text or sparse type, ascending: what a raw row has entries of */
+    size_t *
+        lists; /* [n_lists] inputs of text or sparse type, ascending: what a raw row has entries of */
     size_t n_lists;
-    double list_entries; /* the training rows' mean number of entries of these, but for standardised ones */
-    bool sparse;         /* encoded rows are CSR */
+    double
+        list_entries; /* the training rows' mean number of entries of these, but for standardised ones */
+    bool sparse;      /* encoded rows are CSR */
     unsigned char **
         active; /* [n_inputs] of sparse inputs: bit k % 8 of byte k / 8: feature k of the input is not 0 in some training row; of the fit, NULL in an encoder read from bytes */
     dni_basis *bases; /* [n_bases] */
     size_t n_bases;
-    size_t n_base;        /* features of the inputs; those of the bases follow */
-    size_t n_entries;     /* most features of a row that can be other than 0, those of `list_entries` apart */
+    size_t n_base; /* features of the inputs; those of the bases follow */
+    size_t
+        n_entries; /* most features of a row that can be other than 0, those of `list_entries` apart */
     size_t *basis_inputs; /* [n_basis_inputs] inputs that some basis has, ascending */
     size_t n_basis_inputs;
-    size_t n_constant, first_constant; /* features of bases that standardising found to be of one value; of the fit */
+    size_t n_constant,
+        first_constant; /* features of bases that standardising found to be of one value; of the fit */
 };
 
 /* An encoder of n inputs with everything empty, one reference. */
@@ -41,7 +45,8 @@ DN_MUST_USE dn_status dni_encoder_new(size_t n_inputs, dn_encoder **out, dn_erro
 /* Room for bases, empty. */
 DN_MUST_USE dn_status dni_encoder_set_bases(dn_encoder *encoder, size_t n_bases, dn_error *err);
 /* Copies the names, lengths[i] bytes each without NUL. */
-DN_MUST_USE dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names, const size_t *lengths, dn_error *err);
+DN_MUST_USE dn_status dni_encoder_set_names(dn_encoder *encoder, const char *const *names,
+                                            const size_t *lengths, dn_error *err);
 /* When types, names, level sets, missing_level, indicator, fill, width, places and texts of all inputs are there, list_entries, what is standardised, drop_first, and the bases with their columns: counts
  * the features and makes mean 0, scale 1. missing_as is set to the missing level or to none, unseen_as to none. DN_ERR_DATA: more than UINT32_MAX features, or of bases more than DN_MAX_BASIS_FEATURES. */
 DN_MUST_USE dn_status dni_encoder_finish(dn_encoder *encoder, dn_error *err);
@@ -62,7 +67,8 @@ static inline double dni_encode_entry(const dn_encoder *encoder, size_t j, doubl
     return encoder->mean == NULL ? entry : (entry - encoder->mean[j]) / encoder->scale[j];
 }
 /* The features of a text or sparse input of which a row has no entry: out [input->n_features]. */
-void dni_encode_nothing(const dn_encoder *encoder, const dn_input *input, bool standardize, double *out);
+void dni_encode_nothing(const dn_encoder *encoder, const dn_input *input, bool standardize,
+                        double *out);
 
 /* Levels of a categorical input, the missing one included. */
 static inline size_t dni_input_n_levels(const dn_input *input) {
@@ -71,7 +77,9 @@ static inline size_t dni_input_n_levels(const dn_input *input) {
 
 /* The feature of a categorical input that is 1: `level` is its index, DN_CODE_MISSING for a missing one, anything else beyond the levels for one unseen. SIZE_MAX: none. */
 static inline size_t dni_encode_level(const dn_input *input, uint32_t level) {
-    size_t as = level < input->levels.n ? level : level == DN_CODE_MISSING ? input->missing_as : input->unseen_as;
+    size_t as = level < input->levels.n    ? level
+                : level == DN_CODE_MISSING ? input->missing_as
+                                           : input->unseen_as;
     size_t dropped = dni_input_n_levels(input) - input->n_features; /* 1 or 0 */
     return as == DN_NO_LEVEL || as < dropped ? SIZE_MAX : input->first_feature + as - dropped;
 }
@@ -106,6 +114,7 @@ static inline double dni_encoder_scale_of(const dn_encoder *encoder, size_t j) {
 /* The bases' features of a raw row [n_inputs] to out [n_features − n_base], standardised if `standardize`. */
 void dni_encode_bases(const dn_encoder *encoder, const double *raw, bool standardize, double *out);
 /* Feature j (>= n_base) is not finite for a raw row: DN_ERR_NUMERIC that names it and the column to blame. */
-dn_status dni_encoder_refuse_feature(const dn_encoder *encoder, size_t j, const double *raw, dn_error *err);
+dn_status dni_encoder_refuse_feature(const dn_encoder *encoder, size_t j, const double *raw,
+                                     dn_error *err);
 
 #endif

@@ -13,10 +13,11 @@ static const dn_input *input_of_feature(const dn_encoder *encoder, size_t j) {
     size_t low = 0, high = encoder->n_inputs;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (encoder->inputs[middle].first_feature <= j)
+        if (encoder->inputs[middle].first_feature <= j) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return &encoder->inputs[low];
 }
@@ -28,34 +29,40 @@ struct name_out {
 };
 
 static void put_byte(struct name_out *out, char c) {
-    if (out->length + 1 < out->size)
+    if (out->length + 1 < out->size) {
         out->bytes[out->length] = c;
+    }
     out->length++;
 }
 
 /* Quoted: between double quotes, those within doubled. */
 static void put_part(struct name_out *out, const char *text, size_t n, bool quoted) {
-    if (quoted)
+    if (quoted) {
         put_byte(out, '"');
+    }
     for (size_t i = 0; i < n; i++) {
-        if (quoted && text[i] == '"')
+        if (quoted && text[i] == '"') {
             put_byte(out, '"');
+        }
         put_byte(out, text[i]);
     }
-    if (quoted)
+    if (quoted) {
         put_byte(out, '"');
+    }
 }
 
 /* Whether it could be a place of a sparse column. */
 static bool reads_as_place(const dn_encoder *encoder, const char *name) {
     size_t digits = strlen(name), end = digits;
-    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') {
         digits--;
+    }
     for (size_t u = 0; digits < end && u < encoder->n_lists; u++) {
         const dn_input *list = &encoder->inputs[encoder->lists[u]];
         const size_t n = strlen(list->name);
-        if (list->type == DN_SPARSE && n >= digits && n < end && memcmp(list->name, name, n) == 0)
+        if (list->type == DN_SPARSE && n >= digits && n < end && memcmp(list->name, name, n) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -63,13 +70,18 @@ static bool reads_as_place(const dn_encoder *encoder, const char *name) {
 static bool is_quoted(const dn_encoder *encoder, const dn_input *input) {
     const char *name = input->name;
     const size_t n = strlen(name);
-    if (strchr(name, '=') != NULL || name[0] == '"' || (encoder->n_bases > 0 && strpbrk(name, "^*(") != NULL))
+    if (strchr(name, '=') != NULL || name[0] == '"' ||
+        (encoder->n_bases > 0 && strpbrk(name, "^*(") != NULL)) {
         return true;
-    if (encoder->n_lists == 0)
+    }
+    if (encoder->n_lists == 0) {
         return false;
-    if (strchr(name, ':') != NULL)
+    }
+    if (strchr(name, ':') != NULL) {
         return true;
-    return input->type == DN_SPARSE ? n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9' : reads_as_place(encoder, name);
+    }
+    return input->type == DN_SPARSE ? n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9'
+                                    : reads_as_place(encoder, name);
 }
 
 static void put_column(struct name_out *out, const dn_encoder *encoder, const dn_input *input) {
@@ -84,7 +96,8 @@ static void put_level(struct name_out *out, const dn_input *input, size_t level)
     }
     const char *text = input->levels.bytes + input->levels.start[level];
     const size_t n = input->levels.start[level + 1] - input->levels.start[level];
-    put_part(out, text, n, (n > 0 && text[0] == '"') || (n == n_missing && memcmp(text, missing, n) == 0));
+    put_part(out, text, n,
+             (n > 0 && text[0] == '"') || (n == n_missing && memcmp(text, missing, n) == 0));
 }
 
 static void put_number(struct name_out *out, const char *before, size_t number, const char *after) {
@@ -98,7 +111,8 @@ static void put_word(struct name_out *out, const dni_vocabulary *words, size_t w
     static const char unseen[] = "(unseen)";
     const size_t n_unseen = sizeof unseen - 1;
     if (words->buckets > 0 || words->weighting == DN_TEXT_CHARACTERS) {
-        put_number(out, words->buckets > 0 ? ":#" : ":[", words->buckets > 0 ? word : word + 1, words->buckets > 0 ? "" : "]");
+        put_number(out, words->buckets > 0 ? ":#" : ":[", words->buckets > 0 ? word : word + 1,
+                   words->buckets > 0 ? "" : "]");
         return;
     }
     put_byte(out, ':');
@@ -113,16 +127,19 @@ static void put_word(struct name_out *out, const dni_vocabulary *words, size_t w
 }
 
 /* a^2*b */
-static void put_monomial(struct name_out *out, const dn_encoder *encoder, const dni_basis *basis, size_t j) {
+static void put_monomial(struct name_out *out, const dn_encoder *encoder, const dni_basis *basis,
+                         size_t j) {
     size_t factors[DN_MAX_DEGREE], n = dni_basis_monomial(basis, j, factors);
     for (size_t i = 0, power; i < n; i += power) {
         for (power = 1; i + power < n && factors[i + power] == factors[i]; power++) {
         }
-        if (i > 0)
+        if (i > 0) {
             put_byte(out, '*');
+        }
         put_column(out, encoder, &encoder->inputs[basis->columns[factors[i]]]);
-        if (power > 1)
+        if (power > 1) {
             put_number(out, "^", power, "");
+        }
     }
 }
 
@@ -132,18 +149,21 @@ static void put_basis(struct name_out *out, const dn_encoder *encoder, size_t j)
                                         [DN_BASIS_RANDOM_FOURIER] = "random_fourier(",
                                         [DN_BASIS_FISHER] = "fisher("};
     const dni_basis *basis = encoder->bases;
-    while (j >= basis->first_feature + basis->n_features)
+    while (j >= basis->first_feature + basis->n_features) {
         basis++;
+    }
     j -= basis->first_feature;
-    if (basis->kind == DN_BASIS_POLYNOMIAL)
+    if (basis->kind == DN_BASIS_POLYNOMIAL) {
         put_monomial(out, encoder, basis, j);
-    else
+    } else {
         put_number(out, kinds[basis->kind], basis->first_number + j, ")");
+    }
 }
 
 static size_t end_name(struct name_out *name) {
-    if (name->size > 0)
+    if (name->size > 0) {
         name->bytes[name->length < name->size ? name->length : name->size - 1] = '\0';
+    }
     return name->length;
 }
 
@@ -157,13 +177,16 @@ size_t dn_encoder_feature_name(const dn_encoder *encoder, size_t j, char *out, s
     const dn_input *input = input_of_feature(encoder, j);
     put_column(&name, encoder, input);
     j -= input->first_feature;
-    if (input->type == DN_CATEGORICAL)
+    if (input->type == DN_CATEGORICAL) {
         put_level(&name, input, j + dni_input_n_levels(input) - input->n_features);
-    else if (input->type == DN_TEXT)
+    } else if (input->type == DN_TEXT) {
         put_word(&name, &encoder->texts[input - encoder->inputs], j);
-    else if (input->type == DN_SPARSE)
-        put_number(&name, "", input->first_place + dni_place_set_at(&encoder->places[input - encoder->inputs], j), "");
-    else if (input->indicator && j + 1 == input->n_features) {
+    } else if (input->type == DN_SPARSE) {
+        put_number(&name, "",
+                   input->first_place +
+                       dni_place_set_at(&encoder->places[input - encoder->inputs], j),
+                   "");
+    } else if (input->indicator && j + 1 == input->n_features) {
         put_byte(&name, '=');
         put_part(&name, missing, n_missing, false);
     }
@@ -181,16 +204,22 @@ size_t dn_encoder_dropped_level(const dn_encoder *encoder, size_t input, char *o
     return end_name(&name);
 }
 
-/* ---- blame ------------------------------------------------------------------------------------------------------------------------------------- */
-dn_status dni_encoder_refuse_feature(const dn_encoder *encoder, size_t j, const double *raw, dn_error *err) {
+/* ---- blame ---- */
+dn_status dni_encoder_refuse_feature(const dn_encoder *encoder, size_t j, const double *raw,
+                                     dn_error *err) {
     const dni_basis *basis = encoder->bases;
-    while (j >= basis->first_feature + basis->n_features)
+    while (j >= basis->first_feature + basis->n_features) {
         basis++;
-    const size_t i = basis->columns[dni_basis_blame(basis, j - basis->first_feature, encoder->inputs, raw)];
+    }
+    const size_t i =
+        basis->columns[dni_basis_blame(basis, j - basis->first_feature, encoder->inputs, raw)];
     char name[DN_FIELD_SIZE];
     bool whole = dn_encoder_feature_name(encoder, j, name, sizeof name) < sizeof name;
-    dn_status status = dn_error_set(err, DN_ERR_NUMERIC, "feature %s is beyond the range of numbers: column \"%s\" is %g there",
-                                    whole ? name : "of a basis", encoder->inputs[i].name, isnan(raw[i]) ? encoder->inputs[i].fill : raw[i]);
+    dn_status status =
+        dn_error_set(err, DN_ERR_NUMERIC,
+                     "feature %s is beyond the range of numbers: column \"%s\" is %g there",
+                     whole ? name : "of a basis", encoder->inputs[i].name,
+                     isnan(raw[i]) ? encoder->inputs[i].fill : raw[i]);
     dn_error_set_field(err, encoder->inputs[i].name);
     return status;
 }

@@ -18,8 +18,9 @@ struct slot {
 struct places {
     const dni_selection *rows;
     const dn_table_column *column;
-    size_t index;             /* the column's, in the source */
-    const dni_place_set *set; /* which of its places take part; below, a place is its number in it */
+    size_t index; /* the column's, in the source */
+    const dni_place_set
+        *set; /* which of its places take part; below, a place is its number in it */
     const double *weight;
     const dn_run *run;
     size_t width; /* set->n */
@@ -33,13 +34,17 @@ struct places {
 static dn_status slot_init(const struct places *self, struct slot *slot, dn_error *err) {
     void *met = NULL, *extremes = NULL;
     slot->open = (dni_open_chunk){.chunk = SIZE_MAX, .views = &slot->view};
-    dn_status status = dn_run_alloc(self->run, self->width / 8 + 1, 1, "the places of a sparse column", &met, err);
+    dn_status status =
+        dn_run_alloc(self->run, self->width / 8 + 1, 1, "the places of a sparse column", &met, err);
     slot->met = met;
-    if (status != DN_OK || !self->moments)
+    if (status != DN_OK || !self->moments) {
         return status;
-    status = dn_run_alloc(self->run, 2 * self->width, sizeof(double), "the places of a sparse column", &extremes, err);
-    if (status != DN_OK)
+    }
+    status = dn_run_alloc(self->run, 2 * self->width, sizeof(double),
+                          "the places of a sparse column", &extremes, err);
+    if (status != DN_OK) {
         return status;
+    }
     slot->minimum = extremes;
     slot->maximum = slot->minimum + self->width;
     for (size_t j = 0; j < self->width; j++) {
@@ -52,19 +57,25 @@ static dn_status slot_init(const struct places *self, struct slot *slot, dn_erro
 static dn_status places_init(struct places *self, dn_error *err) {
     void *slots = NULL, *results = NULL, *totals = NULL;
     size_t n_slots = dni_source_slots(self->rows->source, self->run, &self->serial);
-    dn_status status = dn_run_alloc(self->run, n_slots, sizeof *self->slots, "the places of a sparse column", &slots, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(self->run, n_slots, sizeof *self->slots,
+                                    "the places of a sparse column", &slots, err);
+    if (status != DN_OK) {
         return status;
+    }
     self->slots = slots;
     self->n_slots = n_slots;
-    for (size_t k = 0; status == DN_OK && k < n_slots; k++)
+    for (size_t k = 0; status == DN_OK && k < n_slots; k++) {
         status = slot_init(self, &self->slots[k], err);
-    if (status == DN_OK && self->moments)
-        status = dn_run_alloc(self->run, self->width, sizeof *self->results, "the places of a sparse column", &results, err);
+    }
+    if (status == DN_OK && self->moments) {
+        status = dn_run_alloc(self->run, self->width, sizeof *self->results,
+                              "the places of a sparse column", &results, err);
+    }
     self->results = results;
-    if (status == DN_OK)
-        status = dn_run_alloc(self->run, 1 + (self->moments ? 2 * self->width : 0), sizeof(double), "the places of a sparse column",
-                              &totals, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(self->run, 1 + (self->moments ? 2 * self->width : 0), sizeof(double),
+                              "the places of a sparse column", &totals, err);
+    }
     self->totals = totals;
     return status;
 }
@@ -79,20 +90,23 @@ static void places_done(const struct places *self) {
     dn_run_free(self->run, self->totals);
 }
 
-/* ---- the rows ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the rows ---- */
 /* A row's entries: what to do with one is told by `add`, which is inlined. */
-typedef void (*add_entry)(const struct places *self, struct slot *slot, size_t place, double x, double v, double *out);
+typedef void (*add_entry)(const struct places *self, struct slot *slot, size_t place, double x,
+                          double v, double *out);
 
-static dn_status not_finite(const struct places *self, size_t row, size_t place, double x, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%s%llu\" must be a finite number (got %g)", self->column->name,
-                                    (unsigned long long)self->column->first_place + place, x);
+static dn_status not_finite(const struct places *self, size_t row, size_t place, double x,
+                            dn_error *err) {
+    dn_status status =
+        dn_error_set(err, DN_ERR_DATA, "column \"%s%llu\" must be a finite number (got %g)",
+                     self->column->name, (unsigned long long)self->column->first_place + place, x);
     dn_error_set_field(err, self->column->name);
     dn_error_set_row(err, (int64_t)row);
     return status;
 }
 
-static inline dn_status add_tile(const struct places *self, struct slot *slot, const dni_tile *tile, add_entry add, double *out,
-                                 dn_error *err) {
+static inline dn_status add_tile(const struct places *self, struct slot *slot, const dni_tile *tile,
+                                 add_entry add, double *out, dn_error *err) {
     const dn_column_view *view = &slot->view;
     const size_t base = self->rows->source->chunk_first_row[tile->chunk];
     for (size_t i = 0; i < tile->n; i++) {
@@ -101,40 +115,47 @@ static inline dn_status add_tile(const struct places *self, struct slot *slot, c
         for (size_t e = view->row_start[row]; v > 0 && e < view->row_start[row + 1]; e++) {
             const double x = view->number[e];
             const size_t place = dni_place_set_find(self->set, view->place[e]);
-            if (place == SIZE_MAX)
+            if (place == SIZE_MAX) {
                 continue;
-            if (!isfinite(x))
+            }
+            if (!isfinite(x)) {
                 return not_finite(self, base + row, view->place[e], x, err);
-            if (x != 0)
+            }
+            if (x != 0) {
                 add(self, slot, place, x, v, out);
+            }
         }
     }
     return DN_OK;
 }
 
-static inline dn_status add_block(const struct places *self, const dn_block *block, size_t slot_index, add_entry add, double *out,
-                                  dn_error *err) {
+static inline dn_status add_block(const struct places *self, const dn_block *block,
+                                  size_t slot_index, add_entry add, double *out, dn_error *err) {
     struct slot *slot = &self->slots[slot_index];
     dni_walk walk = dni_walk_block(self->rows, block->first_row / DN_BLOCK_ROWS);
     dni_tile tile;
     dn_status status = DN_OK;
     while (status == DN_OK && dni_walk_next(&walk, &tile)) {
         bool changed;
-        status = dni_chunk_open(&slot->open, self->rows->source, &self->index, 1, tile.chunk, slot_index, &changed, err);
-        if (status == DN_OK)
+        status = dni_chunk_open(&slot->open, self->rows->source, &self->index, 1, tile.chunk,
+                                slot_index, &changed, err);
+        if (status == DN_OK) {
             status = add_tile(self, slot, &tile, add, out, err);
+        }
     }
     return status;
 }
 
-static inline void count_entry(const struct places *self, struct slot *slot, size_t place, double x, double v, double *out) {
+static inline void count_entry(const struct places *self, struct slot *slot, size_t place, double x,
+                               double v, double *out) {
     (void)self;
     (void)x;
     out[0] += v;
     slot->met[place / 8] |= (unsigned char)(1U << place % 8);
 }
 
-static inline void sum_entry(const struct places *self, struct slot *slot, size_t place, double x, double v, double *out) {
+static inline void sum_entry(const struct places *self, struct slot *slot, size_t place, double x,
+                             double v, double *out) {
     count_entry(self, slot, place, x, v, out);
     slot->minimum[place] = fmin(slot->minimum[place], x);
     slot->maximum[place] = fmax(slot->maximum[place], x);
@@ -142,7 +163,8 @@ static inline void sum_entry(const struct places *self, struct slot *slot, size_
     out[2 + 2 * place] += v * x;
 }
 
-static inline void moment_entry(const struct places *self, struct slot *slot, size_t place, double x, double v, double *out) {
+static inline void moment_entry(const struct places *self, struct slot *slot, size_t place,
+                                double x, double v, double *out) {
     (void)slot;
     const dni_scan_column *column = &self->results[place];
     const double d = (x - column->shift) * column->factor;
@@ -151,33 +173,40 @@ static inline void moment_entry(const struct places *self, struct slot *slot, si
 }
 
 /* out: Σ v·(entries of the row) */
-static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                             dn_error *err) {
     return add_block(arg, block, slot_index, count_entry, out, err);
 }
 
 /* … and for each place Σv and Σvx of its entries */
-static dn_status sum_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+static dn_status sum_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                           dn_error *err) {
     return add_block(arg, block, slot_index, sum_entry, out, err);
 }
 
 /* for each place Σv(x − shift) and Σv(x − shift)² of its entries, scaled */
-static dn_status moment_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+static dn_status moment_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                              dn_error *err) {
     return add_block(arg, block, slot_index, moment_entry, out, err);
 }
 
 static dn_status pass(const struct places *self, dn_block_fn fn, dn_error *err) {
-    for (size_t k = 0; k < self->n_slots; k++)
+    for (size_t k = 0; k < self->n_slots; k++) {
         self->slots[k].open.chunk = SIZE_MAX;
-    return dni_sum_numbers(self->run, self->serial, self->rows->n_blocks, DN_BLOCK_ROWS, fn, (void *)(uintptr_t)self,
-                           1 + (self->moments ? 2 * self->width : 0), self->totals, err);
+    }
+    return dni_sum_numbers(self->run, self->serial, self->rows->n_blocks, DN_BLOCK_ROWS, fn,
+                           (void *)(uintptr_t)self, 1 + (self->moments ? 2 * self->width : 0),
+                           self->totals, err);
 }
 
-/* ---- what they say -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what they say ---- */
 /* The sums of all places: where rows have no entry, 0 is one of the values. */
 static void take_sums(const struct places *self, double total_weight) {
     for (size_t j = 0; j < self->width; j++) {
         dni_scan_column *column = &self->results[j];
-        *column = (dni_scan_column){.weight = self->totals[1 + 2 * j], .sum = self->totals[2 + 2 * j], .minimum = (double)INFINITY};
+        *column = (dni_scan_column){.weight = self->totals[1 + 2 * j],
+                                    .sum = self->totals[2 + 2 * j],
+                                    .minimum = (double)INFINITY};
         column->maximum = -column->minimum;
         for (size_t k = 0; k < self->n_slots; k++) {
             column->minimum = fmin(column->minimum, self->slots[k].minimum[j]);
@@ -191,21 +220,25 @@ static void take_sums(const struct places *self, double total_weight) {
 }
 
 static dn_status too_large(const struct places *self, size_t j, dn_error *err) {
-    dn_status status =
-        dn_error_set(err, DN_ERR_NUMERIC, "column \"%s%llu\" holds numbers too large to be standardised: divide it by a power of ten",
-                     self->column->name, (unsigned long long)self->column->first_place + dni_place_set_at(self->set, j));
+    dn_status status = dn_error_set(
+        err, DN_ERR_NUMERIC,
+        "column \"%s%llu\" holds numbers too large to be standardised: divide it by a power of ten",
+        self->column->name,
+        (unsigned long long)self->column->first_place + dni_place_set_at(self->set, j));
     dn_error_set_field(err, self->column->name);
     return status;
 }
 
-static dn_status fit_moments(const struct places *self, double total_weight, double *mean, double *scale, dn_error *err) {
+static dn_status fit_moments(const struct places *self, double total_weight, double *mean,
+                             double *scale, dn_error *err) {
     const double nothing = 0;
     take_sums(self, total_weight);
     for (size_t j = 0; j < self->width; j++) {
         dni_scan_column all = self->results[j];
         all.weight = total_weight;
-        if (!dni_moments_mean(&all, &mean[j]))
+        if (!dni_moments_mean(&all, &mean[j])) {
             return too_large(self, j, err);
+        }
         scale[j] = 1;
         dni_moments_prepare(&self->results[j], mean[j]);
     }
@@ -214,8 +247,10 @@ static dn_status fit_moments(const struct places *self, double total_weight, dou
         dni_scan_column *column = &self->results[j];
         column->first = self->totals[1 + 2 * j];
         column->second = self->totals[2 + 2 * j];
-        if (column->factor != 0 && !dni_moments_finish(column, total_weight, &nothing, &mean[j], &scale[j]))
+        if (column->factor != 0 &&
+            !dni_moments_finish(column, total_weight, &nothing, &mean[j], &scale[j])) {
             status = too_large(self, j, err);
+        }
     }
     return status;
 }
@@ -223,20 +258,27 @@ static dn_status fit_moments(const struct places *self, double total_weight, dou
 /* The slots' bits together, of the encoded places. */
 static dn_status unite_active(const struct places *self, unsigned char **out, dn_error *err) {
     unsigned char *active = calloc(self->width / 8 + 1, 1);
-    if (active == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "the encoder needs memory which the system does not have");
-    for (size_t k = 0; k < self->n_slots; k++)
-        for (size_t b = 0; b < self->width / 8 + 1; b++)
+    if (active == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the encoder needs memory which the system does not have");
+    }
+    for (size_t k = 0; k < self->n_slots; k++) {
+        for (size_t b = 0; b < self->width / 8 + 1; b++) {
             active[b] |= self->slots[k].met[b];
-    for (size_t j = 0; self->moments && j < self->width; j++)
-        if (self->results[j].factor == 0) /* of one value, which standardised is 0 */
+        }
+    }
+    for (size_t j = 0; self->moments && j < self->width; j++) {
+        if (self->results[j].factor == 0) { /* of one value, which standardised is 0 */
             active[j / 8] &= (unsigned char)~(1U << j % 8);
+        }
+    }
     *out = active;
     return DN_OK;
 }
 
-dn_status dni_places_fit(const dni_selection *rows, size_t column, const dni_place_set *set, const double *weight, double total_weight,
-                         const dn_run *run, double *mean, double *scale, dni_places *out, dn_error *err) {
+dn_status dni_places_fit(const dni_selection *rows, size_t column, const dni_place_set *set,
+                         const double *weight, double total_weight, const dn_run *run, double *mean,
+                         double *scale, dni_places *out, dn_error *err) {
     struct places self = {.rows = rows,
                           .column = &rows->source->columns[column],
                           .index = column,
@@ -246,15 +288,19 @@ dn_status dni_places_fit(const dni_selection *rows, size_t column, const dni_pla
                           .width = set->n,
                           .moments = mean != NULL};
     dn_status status = places_init(&self, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = pass(&self, self.moments ? sum_block : count_block, err);
+    }
     const double entries = status == DN_OK ? self.totals[0] / total_weight : 0;
-    if (status == DN_OK && mean != NULL && scale != NULL)
+    if (status == DN_OK && mean != NULL && scale != NULL) {
         status = fit_moments(&self, total_weight, mean, scale, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = unite_active(&self, &out->active, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         out->entries = entries;
+    }
     places_done(&self);
     return status;
 }

@@ -14,7 +14,9 @@ typedef struct dni_places {
 /* The places of `set` of column `column` (of DN_SPARSE) of rows->source over the selected rows; what others hold is not looked at; weight: by source row, NULL: all 1; a row of weight 0 says nothing. total_weight: Σv of them, > 0. One pass through
  * run's sum, by one thread if the source has fewer slots than the run; an eighth of a byte a place and thread. mean and scale [set->n]: those of the places, 0 where a row has no entry, by
  * encoder_fit.c's rules; a pass more, and 64 bytes a place and thread; NULL: not wanted. DN_ERR_DATA (field, row): an entry that is not finite; DN_ERR_NUMERIC: a mean or a deviation that is not. */
-DN_MUST_USE dn_status dni_places_fit(const dni_selection *rows, size_t column, const dni_place_set *set, const double *weight,
-                                     double total_weight, const dn_run *run, double *mean, double *scale, dni_places *out, dn_error *err);
+DN_MUST_USE dn_status dni_places_fit(const dni_selection *rows, size_t column,
+                                     const dni_place_set *set, const double *weight,
+                                     double total_weight, const dn_run *run, double *mean,
+                                     double *scale, dni_places *out, dn_error *err);
 
 #endif

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sizes ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- sizes ---- */
 /* Adds count × size to *bytes; false on overflow. */
 static bool add_bytes(size_t *bytes, size_t count, size_t size) {
-    if (size != 0 && count > (SIZE_MAX / 2 - *bytes) / size)
+    if (size != 0 && count > (SIZE_MAX / 2 - *bytes) / size) {
         return false;
+    }
     *bytes += count * size;
     return true;
 }
@@ -19,11 +20,13 @@ static bool add_bytes(size_t *bytes, size_t count, size_t size) {
 static size_t encoded_bytes(const dn_encoder *encoder, size_t n, size_t entries) {
     size_t bytes = 0;
     bool fits = add_bytes(&bytes, n, 2 * sizeof(double));
-    if (encoder->sparse)
-        fits = fits && add_bytes(&bytes, n + 1, sizeof(size_t)) && add_bytes(&bytes, entries, sizeof(double) + sizeof(uint32_t));
-    else
+    if (encoder->sparse) {
+        fits = fits && add_bytes(&bytes, n + 1, sizeof(size_t)) &&
+               add_bytes(&bytes, entries, sizeof(double) + sizeof(uint32_t));
+    } else {
         fits = fits && (encoder->n_features == 0 || n <= SIZE_MAX / 2 / encoder->n_features) &&
                add_bytes(&bytes, n * encoder->n_features, sizeof(double));
+    }
     return fits ? bytes : SIZE_MAX;
 }
 
@@ -38,11 +41,14 @@ size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows) {
 }
 
 /* Wide elements first. */
-dn_status dni_encoded_init(dni_encoded *encoded, const dni_source_rows *self, size_t n, size_t entries, const char *what, dn_error *err) {
+dn_status dni_encoded_init(dni_encoded *encoded, const dni_source_rows *self, size_t n,
+                           size_t entries, const char *what, dn_error *err) {
     const bool sparse = self->encoder->sparse;
-    dn_status status = dni_run_alloc_raw(&self->run, encoded_bytes(self->encoder, n, entries), 1, what, &encoded->memory, err);
-    if (status != DN_OK)
+    dn_status status = dni_run_alloc_raw(&self->run, encoded_bytes(self->encoder, n, entries), 1,
+                                         what, &encoded->memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     double *at = encoded->memory;
     encoded->values = at;
     at += sparse ? entries : n * self->encoder->n_features;
@@ -57,70 +63,95 @@ dn_status dni_encoded_init(dni_encoded *encoded, const dni_source_rows *self, si
     return DN_OK;
 }
 
-/* ---- rows of a walk ---------------------------------------------------------------------------------------------------------------------- */
-static void copy_rows(const dni_source_rows *self, const dni_tile *tile, const double *from, double *to) {
-    if (from == NULL)
+/* ---- rows of a walk ---- */
+static void copy_rows(const dni_source_rows *self, const dni_tile *tile, const double *from,
+                      double *to) {
+    if (from == NULL) {
         return;
+    }
     from += self->source->chunk_first_row[tile->chunk];
     const double *rows = dni_tile_gather(tile, from, to);
-    if (rows != to)
+    if (rows != to) {
         memcpy(to, rows, tile->n * sizeof *to);
+    }
 }
 
-void dni_copy_labels(const dni_source_rows *self, const dni_tile *tile, size_t row, dni_encoded *out) {
-    if (out->target != NULL)
+void dni_copy_labels(const dni_source_rows *self, const dni_tile *tile, size_t row,
+                     dni_encoded *out) {
+    if (out->target != NULL) {
         copy_rows(self, tile, self->target, out->target + row);
-    if (out->weight != NULL)
+    }
+    if (out->weight != NULL) {
         copy_rows(self, tile, self->weight, out->weight + row);
+    }
 }
 
-dn_status dni_encode_walk(const dni_source_rows *self, dni_encoding_slot *slot, size_t slot_index, dni_walk walk, size_t first,
-                          dni_encoded *out, dni_entries *entries, dn_error *err) {
+dn_status dni_encode_walk(const dni_source_rows *self, dni_encoding_slot *slot, size_t slot_index,
+                          dni_walk walk, size_t first, dni_encoded *out, dni_entries *entries,
+                          dn_error *err) {
     const dn_encoder *encoder = self->encoder;
     const size_t width = encoder->n_features;
     dni_pace pace = {.run = &self->run};
     dni_tile tile;
     while (dni_walk_next(&walk, &tile)) {
-        dn_status status = dni_encoding_open(slot, self->source, encoder, self->columns, tile.chunk, slot_index, &self->run, err);
-        if (status != DN_OK)
+        dn_status status = dni_encoding_open(slot, self->source, encoder, self->columns, tile.chunk,
+                                             slot_index, &self->run, err);
+        if (status != DN_OK) {
             return status;
+        }
         size_t row = first + tile.position;
-        status = dni_encoding_check(slot, self->source, encoder, &tile, 0, encoder->n_inputs, self->weight, err);
-        if (status == DN_OK && entries != NULL)
+        status = dni_encoding_check(slot, self->source, encoder, &tile, 0, encoder->n_inputs,
+                                    self->weight, err);
+        if (status == DN_OK && entries != NULL) {
             status = dni_encode_sparse(slot, self->source, encoder, &tile, entries, &pace, err);
-        if (status == DN_OK && entries == NULL)
-            status = dni_encode_dense(slot, encoder, &tile, 0, encoder->n_inputs, out->values + row * width, err);
-        if (status == DN_OK && entries == NULL)
-            status = dni_encode_dense_bases(slot, self->source, encoder, &tile, out->values + row * width, &pace, err);
-        if (status == DN_OK)
-            status = dni_pace_poll(&pace, 4 * (double)tile.n * (double)(entries == NULL ? width : encoder->n_inputs), err);
-        if (status != DN_OK)
+        }
+        if (status == DN_OK && entries == NULL) {
+            status = dni_encode_dense(slot, encoder, &tile, 0, encoder->n_inputs,
+                                      out->values + row * width, err);
+        }
+        if (status == DN_OK && entries == NULL) {
+            status = dni_encode_dense_bases(slot, self->source, encoder, &tile,
+                                            out->values + row * width, &pace, err);
+        }
+        if (status == DN_OK) {
+            status = dni_pace_poll(&pace,
+                                   4 * (double)tile.n *
+                                       (double)(entries == NULL ? width : encoder->n_inputs),
+                                   err);
+        }
+        if (status != DN_OK) {
             return status;
+        }
         dni_copy_labels(self, &tile, row, out);
     }
     return DN_OK;
 }
 
 static dn_matrix encoded_view(const dni_source_rows *self, const dni_encoded *encoded, size_t n) {
-    return self->encoder->sparse ? dn_matrix_csr(encoded->row_start, encoded->cols, encoded->values, n, self->rows.n_cols)
+    return self->encoder->sparse ? dn_matrix_csr(encoded->row_start, encoded->cols, encoded->values,
+                                                 n, self->rows.n_cols)
                                  : dn_matrix_dense(encoded->values, n, self->rows.n_cols);
 }
 
-/* ---- a block ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a block ---- */
 size_t dni_block_rows(const dni_source_rows *self, size_t i) {
     const size_t left = self->rows.n_rows - i * DN_BLOCK_ROWS;
     return left < DN_BLOCK_ROWS ? left : DN_BLOCK_ROWS;
 }
 
 /* Room for n rows, of CSR for whole blocks. Who looks at blocks piece by piece never takes more than a piece's. */
-static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, size_t n, dn_error *err) {
+static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, size_t n,
+                            dn_error *err) {
     dn_status status = DN_OK;
-    if (n <= slot->room)
+    if (n <= slot->room) {
         return DN_OK;
-    if (slot->room == 0)
+    }
+    if (slot->room == 0) {
         status = dni_encoding_slot_init(&slot->encoding, self->encoder, &self->run, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     const bool first = slot->room == 0;
     dn_run_free(&self->run, slot->block.memory);
     slot->block = (dni_encoded){0};
@@ -143,8 +174,9 @@ static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, s
 
 void dni_slots_done(dni_source_rows *self) {
     for (size_t i = 0; self->slots != NULL && i < self->n_slots; i++) {
-        if (self->slots[i].room == 0)
+        if (self->slots[i].room == 0) {
             continue;
+        }
         dni_encoding_slot_done(&self->slots[i].encoding, self->encoder, &self->run);
         dn_run_free(&self->run, self->slots[i].block.memory);
         dni_entries_done(&self->slots[i].entries);
@@ -154,18 +186,21 @@ void dni_slots_done(dni_source_rows *self) {
 }
 
 /* n rows of block i from its row `first` on, to the slot's memory. */
-static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first, size_t n, size_t slot_index, dn_error *err) {
+static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first, size_t n,
+                             size_t slot_index, dn_error *err) {
     dni_block_slot *slot = &self->slots[slot_index];
     dn_status status = slot_ready(self, slot, n, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     const bool sparse = self->encoder->sparse;
     if (sparse) {
         slot->entries.n = slot->entries.n_rows = 0;
         slot->entries.row_start = slot->block.row_start;
         slot->entries.row_start[0] = 0;
     }
-    status = dni_encode_walk(self, &slot->encoding, slot_index, dni_walk_part(&self->selection, i, first, n), 0, &slot->block,
+    status = dni_encode_walk(self, &slot->encoding, slot_index,
+                             dni_walk_part(&self->selection, i, first, n), 0, &slot->block,
                              sparse ? &slot->entries : NULL, err);
     if (sparse) {
         slot->block.values = slot->entries.values;
@@ -175,59 +210,74 @@ static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first
 }
 
 /* All blocks have the room of the first one, so that sparse ones lie in one memory. */
-dn_status dni_encode_block(const dni_source_rows *self, size_t i, size_t slot_index, dn_error *err) {
+dn_status dni_encode_block(const dni_source_rows *self, size_t i, size_t slot_index,
+                           dn_error *err) {
     dn_status status = slot_ready(self, &self->slots[slot_index], dni_block_rows(self, 0), err);
-    return status == DN_OK ? encode_part(self, i, 0, dni_block_rows(self, i), slot_index, err) : status;
+    return status == DN_OK ? encode_part(self, i, 0, dni_block_rows(self, i), slot_index, err)
+                           : status;
 }
 
-static dn_block part_view(const dni_source_rows *self, size_t first_row, size_t n, const dni_encoded *encoded) {
-    return (dn_block){.first_row = first_row, .x = encoded_view(self, encoded, n), .target = encoded->target, .weight = encoded->weight};
+static dn_block part_view(const dni_source_rows *self, size_t first_row, size_t n,
+                          const dni_encoded *encoded) {
+    return (dn_block){.first_row = first_row,
+                      .x = encoded_view(self, encoded, n),
+                      .target = encoded->target,
+                      .weight = encoded->weight};
 }
 
 dn_block dni_block_view(const dni_source_rows *self, size_t i, const dni_encoded *encoded) {
     return part_view(self, i * DN_BLOCK_ROWS, dni_block_rows(self, i), encoded);
 }
 
-/* ---- streaming --------------------------------------------------------------------------------------------------------------------------- */
-static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
+/* ---- streaming ---- */
+static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                              dn_error *err) {
     const dni_source_rows *self = (const dni_source_rows *)rows;
     dn_status status = dni_encode_block(self, i, slot, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = dni_block_view(self, i, &self->slots[slot].block);
+    }
     return status;
 }
 
-static dn_status stream_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot, dn_block *out, dn_error *err) {
+static dn_status stream_piece(const dn_rows *rows, size_t i, size_t first, size_t n, size_t slot,
+                              dn_block *out, dn_error *err) {
     const dni_source_rows *self = (const dni_source_rows *)rows;
     dn_status status = encode_part(self, i, first, n, slot, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = part_view(self, i * DN_BLOCK_ROWS + first, n, &self->slots[slot].block);
+    }
     return status;
 }
 
 static dn_status prepare_stream(dni_source_rows *self, dn_error *err) {
     bool serial = false;
     size_t n_slots = dni_source_slots(self->source, &self->run, &serial);
-    if (serial)
-        return dn_error_set(err, DN_ERR_ARGUMENT, "the run uses %zu slots at once, the table source has only %zu", self->run.n_slots,
-                            self->source->n_slots);
+    if (serial) {
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "the run uses %zu slots at once, the table source has only %zu",
+                            self->run.n_slots, self->source->n_slots);
+    }
     void *slots = NULL;
-    dn_status status = dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs", &slots, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs", &slots, err);
+    if (status != DN_OK) {
         return status;
+    }
     self->slots = slots;
     self->n_slots = n_slots;
     self->rows.n_slots = n_slots;
     return DN_OK;
 }
 
-/* ---- life -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 static void source_rows_free(dn_rows *rows) {
     dni_source_rows *self = (dni_source_rows *)rows;
     dn_run *run = &self->run;
     dni_slots_done(self);
-    for (size_t i = 0; self->blocks != NULL && i < rows->n_blocks; i++)
+    for (size_t i = 0; self->blocks != NULL && i < rows->n_blocks; i++) {
         dn_run_free(run, self->blocks[i].memory);
+    }
     dn_run_free(run, self->blocks);
     dn_run_free(run, self->all.memory);
     dn_run_free(run, self->columns);
@@ -239,9 +289,11 @@ static void source_rows_free(dn_rows *rows) {
 static dn_status find_columns(dni_source_rows *self, dn_error *err) {
     const dn_table_source *source = self->source;
     void *columns = NULL;
-    dn_status status = dn_run_alloc(&self->run, self->encoder->n_inputs, sizeof *self->columns, "the encoder's inputs", &columns, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(&self->run, self->encoder->n_inputs, sizeof *self->columns,
+                                    "the encoder's inputs", &columns, err);
+    if (status != DN_OK) {
         return status;
+    }
     self->columns = columns;
     size_t next = 0;
     for (size_t i = 0; i < self->encoder->n_inputs; i++) {
@@ -249,14 +301,18 @@ static dn_status find_columns(dni_source_rows *self, dn_error *err) {
         size_t looked = 0;
         for (; looked < source->n_cols; looked++, next++) {
             next = next < source->n_cols ? next : 0;
-            if (strcmp(source->columns[next].name, input->name) == 0)
+            if (strcmp(source->columns[next].name, input->name) == 0) {
                 break;
+            }
         }
-        if (looked == source->n_cols)
+        if (looked == source->n_cols) {
             status = dn_error_set(err, DN_ERR_DATA, "there is no column \"%s\"", input->name);
-        else if (source->columns[next].type != input->type && !(input->type == DN_TEXT && source->columns[next].type == DN_CATEGORICAL))
-            status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" must be %s (it is %s)", input->name, dn_column_type_name(input->type),
+        } else if (source->columns[next].type != input->type &&
+                   !(input->type == DN_TEXT && source->columns[next].type == DN_CATEGORICAL)) {
+            status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" must be %s (it is %s)",
+                                  input->name, dn_column_type_name(input->type),
                                   dn_column_type_name(source->columns[next].type));
+        }
         if (status != DN_OK) {
             dn_error_set_field(err, input->name);
             return status;
@@ -266,16 +322,22 @@ static dn_status find_columns(dni_source_rows *self, dn_error *err) {
     return DN_OK;
 }
 
-dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder, const uint8_t *role, enum dn_row_role wanted,
-                              const double *target, const double *weight, bool in_memory, const dn_run *run, dn_rows **out, dn_error *err) {
+dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder,
+                              const uint8_t *role, enum dn_row_role wanted, const double *target,
+                              const double *weight, bool in_memory, const dn_run *run,
+                              dn_rows **out, dn_error *err) {
     dni_source_rows *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "the rows need %zu bytes of memory, which the system does not have", sizeof *self);
+    if (self == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the rows need %zu bytes of memory, which the system does not have",
+                            sizeof *self);
+    }
     self->source = source;
     self->encoder = encoder;
     dn_run fallback = dn_run_default();
-    if (run == NULL)
+    if (run == NULL) {
         run = &fallback;
+    }
     self->run = *run;
     self->target = target;
     self->weight = weight;
@@ -286,15 +348,18 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     self->rows.piece_rows = encoder->sparse ? 0 : dn_piece_rows(encoder->n_features);
     self->rows.free = source_rows_free;
     dn_status status = find_columns(self, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_selection_init(&self->selection, source, role, wanted, &self->run, err);
+    }
     self->rows.n_rows = self->selection.n_rows;
     self->rows.n_blocks = self->selection.n_blocks;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = in_memory ? dni_rows_build(self, run, err) : prepare_stream(self, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         *out = &self->rows;
-    else
+    } else {
         source_rows_free(&self->rows);
+    }
     return status;
 }

@@ -21,9 +21,10 @@ struct dni_scan_slot {
     dni_string_set *levels;    /* [n] */
     unsigned char **seen;      /* [n] by code of the open chunk: its string is in levels */
     size_t *seen_room;         /* [n] */
-    size_t level_bytes;        /* of text in all levels; beyond DN_MAX_LEVELS_BYTES nothing is collected any longer */
-    double weights[DNI_TILE];  /* of the tile's rows */
-    double values[DNI_TILE];   /* of the tile's rows */
+    size_t
+        level_bytes; /* of text in all levels; beyond DN_MAX_LEVELS_BYTES nothing is collected any longer */
+    double weights[DNI_TILE]; /* of the tile's rows */
+    double values[DNI_TILE];  /* of the tile's rows */
 };
 
 static dn_column_type type_of(const dni_scan *scan, size_t i) {
@@ -35,17 +36,20 @@ static dn_status slot_init(dni_scan *scan, dni_scan_slot *slot, dn_error *err) {
     const struct {
         void *field;
         size_t size;
-    } arrays[] = {{&slot->open.views, sizeof *slot->open.views}, {&slot->lanes, sizeof *slot->lanes},
-                  {&slot->minimum, sizeof *slot->minimum},       {&slot->maximum, sizeof *slot->maximum},
-                  {&slot->missing, sizeof *slot->missing},       {&slot->overflow, sizeof *slot->overflow},
-                  {&slot->levels, sizeof *slot->levels},         {&slot->seen, sizeof *slot->seen},
-                  {&slot->seen_room, sizeof *slot->seen_room}};
+    } arrays[] = {
+        {&slot->open.views, sizeof *slot->open.views}, {&slot->lanes, sizeof *slot->lanes},
+        {&slot->minimum, sizeof *slot->minimum},       {&slot->maximum, sizeof *slot->maximum},
+        {&slot->missing, sizeof *slot->missing},       {&slot->overflow, sizeof *slot->overflow},
+        {&slot->levels, sizeof *slot->levels},         {&slot->seen, sizeof *slot->seen},
+        {&slot->seen_room, sizeof *slot->seen_room}};
     slot->open.chunk = SIZE_MAX;
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         void *memory = NULL;
-        dn_status status = dn_run_alloc(scan->run, n, arrays[k].size, "the encoder's sums", &memory, err);
-        if (status != DN_OK)
+        dn_status status =
+            dn_run_alloc(scan->run, n, arrays[k].size, "the encoder's sums", &memory, err);
+        if (status != DN_OK) {
             return status;
+        }
         memcpy(arrays[k].field, &memory, sizeof memory);
     }
     for (size_t i = 0; i < n; i++) {
@@ -57,47 +61,65 @@ static dn_status slot_init(dni_scan *scan, dni_scan_slot *slot, dn_error *err) {
 
 static void slot_done(const dni_scan *scan, dni_scan_slot *slot) {
     for (size_t i = 0; i < scan->n; i++) {
-        if (slot->levels != NULL)
+        if (slot->levels != NULL) {
             dni_string_set_done(&slot->levels[i]);
-        if (slot->seen != NULL)
+        }
+        if (slot->seen != NULL) {
             dn_run_free(scan->run, slot->seen[i]);
+        }
     }
-    void *arrays[] = {slot->open.views, slot->lanes,  slot->minimum,      slot->maximum,  slot->missing,
-                      slot->overflow,   slot->levels, (void *)slot->seen, slot->seen_room};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+    void *arrays[] = {slot->open.views, slot->lanes,        slot->minimum,
+                      slot->maximum,    slot->missing,      slot->overflow,
+                      slot->levels,     (void *)slot->seen, slot->seen_room};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         dn_run_free(scan->run, arrays[k]);
+    }
 }
 
-dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const size_t *columns, size_t n, const uint8_t *role,
-                        const double *weight, size_t max_levels, const dn_run *run, dn_error *err) {
-    *scan = (dni_scan){.source = source, .columns = columns, .n = n, .weight = weight, .max_levels = max_levels, .run = run};
+dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const size_t *columns,
+                        size_t n, const uint8_t *role, const double *weight, size_t max_levels,
+                        const dn_run *run, dn_error *err) {
+    *scan = (dni_scan){.source = source,
+                       .columns = columns,
+                       .n = n,
+                       .weight = weight,
+                       .max_levels = max_levels,
+                       .run = run};
     dn_status status = dni_selection_init(&scan->selection, source, role, DN_ROW_TRAIN, run, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     size_t n_slots = dni_source_slots(source, run, &scan->serial);
     void *slots = NULL, *results = NULL, *totals = NULL, *opened = NULL;
     status = dn_run_alloc(run, n_slots, sizeof *scan->slots, "the encoder's sums", &slots, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     scan->slots = slots;
     scan->n_slots = n_slots;
-    for (size_t i = 0; status == DN_OK && i < n_slots; i++)
+    for (size_t i = 0; status == DN_OK && i < n_slots; i++) {
         status = slot_init(scan, &scan->slots[i], err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dn_run_alloc(run, n, sizeof *scan->results, "the encoder's sums", &results, err);
+    }
     scan->results = results;
-    if (status == DN_OK)
-        status = dn_run_alloc(run, 2 * n + 1, sizeof *scan->totals, "the encoder's sums", &totals, err);
+    if (status == DN_OK) {
+        status =
+            dn_run_alloc(run, 2 * n + 1, sizeof *scan->totals, "the encoder's sums", &totals, err);
+    }
     scan->totals = totals;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(run, n, sizeof *scan->opened, "the encoder's sums", &opened, err);
+    }
     scan->opened = opened;
     return status;
 }
 
 void dni_scan_done(dni_scan *scan) {
-    for (size_t i = 0; i < scan->n_slots; i++)
+    for (size_t i = 0; i < scan->n_slots; i++) {
         slot_done(scan, &scan->slots[i]);
+    }
     dn_run_free(scan->run, scan->slots);
     dn_run_free(scan->run, scan->results);
     dn_run_free(scan->run, scan->totals);
@@ -110,15 +132,18 @@ const dni_string_set *dni_scan_levels(const dni_scan *scan, size_t i) {
     return &scan->slots[0].levels[i];
 }
 
-/* ---- tiles ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- tiles ---- */
 /* The weights of a tile's rows; one that is no weight is an error. */
-static dn_status tile_weights(const dni_scan *scan, const dni_tile *tile, double *out, dn_error *err) {
+static dn_status tile_weights(const dni_scan *scan, const dni_tile *tile, double *out,
+                              dn_error *err) {
     size_t base = scan->source->chunk_first_row[tile->chunk];
     for (size_t i = 0; i < tile->n; i++) {
         size_t row = base + (dni_tile_row(tile, i));
         double weight = scan->weight == NULL ? 1 : scan->weight[row];
         if (!(weight >= 0) || isinf(weight)) {
-            dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "a row's weight must be finite and >= 0 (got %g)", weight);
+            dn_status status =
+                dn_error_set(err, DN_ERR_ARGUMENT,
+                             "a row's weight must be finite and >= 0 (got %g)", weight);
             dn_error_set_row(err, (int64_t)row);
             return status;
         }
@@ -137,51 +162,63 @@ static inline void add_sum(double x, double v, double *a, double *b, double *low
     *high = most > *high ? most : *high;
 }
 
-static void add_sums(const double *x, const double *v, size_t n, size_t position, struct lanes *lanes, double *minimum, double *maximum) {
+static void add_sums(const double *x, const double *v, size_t n, size_t position,
+                     struct lanes *lanes, double *minimum, double *maximum) {
     struct lanes now = *lanes;
-    double low = *minimum, high = *maximum, other_low = low, other_high = high; /* two of each: neither waits for itself */
+    double low = *minimum, high = *maximum, other_low = low,
+           other_high = high; /* two of each: neither waits for itself */
     size_t i = 0;
-    for (; i < n && (position + i) % LANES != 0; i++)
-        add_sum(x[i], v[i], &now.a[(position + i) % LANES], &now.b[(position + i) % LANES], &low, &high);
+    for (; i < n && (position + i) % LANES != 0; i++) {
+        add_sum(x[i], v[i], &now.a[(position + i) % LANES], &now.b[(position + i) % LANES], &low,
+                &high);
+    }
     for (; i + LANES <= n; i += LANES) {
         add_sum(x[i], v[i], &now.a[0], &now.b[0], &low, &high);
         add_sum(x[i + 1], v[i + 1], &now.a[1], &now.b[1], &other_low, &other_high);
         add_sum(x[i + 2], v[i + 2], &now.a[2], &now.b[2], &low, &high);
         add_sum(x[i + 3], v[i + 3], &now.a[3], &now.b[3], &other_low, &other_high);
     }
-    for (size_t k = 0; i < n; i++, k++)
+    for (size_t k = 0; i < n; i++, k++) {
         add_sum(x[i], v[i], &now.a[k], &now.b[k], &low, &high);
+    }
     *lanes = now;
     *minimum = low < other_low ? low : other_low;
     *maximum = high > other_high ? high : other_high;
 }
 
-static inline void add_moment(double x, double v, double shift, double factor, double *a, double *b) {
+static inline void add_moment(double x, double v, double shift, double factor, double *a,
+                              double *b) {
     double d = isnan(x) ? 0.0 : (x - shift) * factor;
     *a += v * d;
     *b += v * d * d;
 }
 
-static void add_moments(const double *x, const double *v, size_t n, size_t position, double shift, double factor, struct lanes *lanes) {
+static void add_moments(const double *x, const double *v, size_t n, size_t position, double shift,
+                        double factor, struct lanes *lanes) {
     struct lanes now = *lanes;
     size_t i = 0;
-    for (; i < n && (position + i) % LANES != 0; i++)
-        add_moment(x[i], v[i], shift, factor, &now.a[(position + i) % LANES], &now.b[(position + i) % LANES]);
+    for (; i < n && (position + i) % LANES != 0; i++) {
+        add_moment(x[i], v[i], shift, factor, &now.a[(position + i) % LANES],
+                   &now.b[(position + i) % LANES]);
+    }
     for (; i + LANES <= n; i += LANES) {
         add_moment(x[i], v[i], shift, factor, &now.a[0], &now.b[0]);
         add_moment(x[i + 1], v[i + 1], shift, factor, &now.a[1], &now.b[1]);
         add_moment(x[i + 2], v[i + 2], shift, factor, &now.a[2], &now.b[2]);
         add_moment(x[i + 3], v[i + 3], shift, factor, &now.a[3], &now.b[3]);
     }
-    for (size_t k = 0; i < n; i++, k++)
+    for (size_t k = 0; i < n; i++, k++) {
         add_moment(x[i], v[i], shift, factor, &now.a[k], &now.b[k]);
+    }
     *lanes = now;
 }
 
 static bool any_missing(const double *x, const double *v, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (isnan(x[i]) && v[i] > 0)
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(x[i]) && v[i] > 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -194,8 +231,9 @@ static dn_status forget_seen(const dni_scan *scan, dni_scan_slot *slot, size_t i
         slot->seen_room[i] = 0;
         void *memory = NULL;
         dn_status status = dn_run_alloc(scan->run, n, 1, "the encoder's levels", &memory, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         slot->seen[i] = memory;
         slot->seen_room[i] = n;
     } else if (n > 0) {
@@ -208,39 +246,47 @@ static bool too_large(const dni_scan *scan, const dni_string_set *levels) {
     return levels->n > scan->max_levels || dni_string_set_size(levels) > DN_MAX_LEVEL_BYTES;
 }
 
-static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni_tile *tile, size_t i, double *weight, dn_error *err) {
+static dn_status add_levels(const dni_scan *scan, dni_scan_slot *slot, const dni_tile *tile,
+                            size_t i, double *weight, dn_error *err) {
     const dn_column_view *view = &slot->open.views[i];
     for (size_t k = 0; k < tile->n; k++) {
         uint32_t code = view->code[dni_tile_row(tile, k)];
-        if (slot->weights[k] == 0)
+        if (slot->weights[k] == 0) {
             continue;
+        }
         if (code == DN_CODE_MISSING) {
             slot->missing[i] = true;
             continue;
         }
         *weight += slot->weights[k];
-        if (slot->overflow[i] || slot->seen[i][code] || slot->level_bytes > DN_MAX_LEVELS_BYTES)
+        if (slot->overflow[i] || slot->seen[i][code] || slot->level_bytes > DN_MAX_LEVELS_BYTES) {
             continue;
+        }
         slot->seen[i][code] = 1;
         uint32_t first = view->strings.start[code], index;
         size_t before = dni_string_set_size(&slot->levels[i]);
-        dn_status status =
-            dni_string_set_add(&slot->levels[i], view->strings.bytes + first, view->strings.start[code + 1] - first, &index, err);
-        if (status != DN_OK)
+        dn_status status = dni_string_set_add(&slot->levels[i], view->strings.bytes + first,
+                                              view->strings.start[code + 1] - first, &index, err);
+        if (status != DN_OK) {
             return status;
+        }
         slot->level_bytes += dni_string_set_size(&slot->levels[i]) - before;
         slot->overflow[i] = too_large(scan, &slot->levels[i]);
     }
     return DN_OK;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------------------------------ */
-static dn_status open_tile(const dni_scan *scan, dni_scan_slot *slot, size_t slot_index, const dni_tile *tile, dn_error *err) {
+/* ---- blocks ---- */
+static dn_status open_tile(const dni_scan *scan, dni_scan_slot *slot, size_t slot_index,
+                           const dni_tile *tile, dn_error *err) {
     bool changed = false;
-    dn_status status = dni_chunk_open(&slot->open, scan->source, scan->opened, scan->n, tile->chunk, slot_index, &changed, err);
-    for (size_t i = 0; status == DN_OK && changed && i < scan->n; i++)
-        if (type_of(scan, i) == DN_CATEGORICAL)
+    dn_status status = dni_chunk_open(&slot->open, scan->source, scan->opened, scan->n, tile->chunk,
+                                      slot_index, &changed, err);
+    for (size_t i = 0; status == DN_OK && changed && i < scan->n; i++) {
+        if (type_of(scan, i) == DN_CATEGORICAL) {
             status = forget_seen(scan, slot, i, err);
+        }
+    }
     return status == DN_OK ? tile_weights(scan, tile, slot->weights, err) : status;
 }
 
@@ -249,7 +295,8 @@ static double lanes_total(const double lane[LANES]) {
 }
 
 /* out: for each column Σv and Σvx, behind them Σv of all rows */
-static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                            dn_error *err) {
     const dni_scan *scan = arg;
     dni_scan_slot *slot = &scan->slots[slot_index];
     dni_walk walk = dni_walk_block(&scan->selection, block->first_row / DN_BLOCK_ROWS);
@@ -262,15 +309,19 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index,
                 status = add_levels(scan, slot, &tile, i, &slot->lanes[i].a[0], err);
             } else if (scan->opened[i] != DNI_NO_COLUMN) {
                 const double *x = dni_tile_gather(&tile, slot->open.views[i].number, slot->values);
-                add_sums(x, slot->weights, tile.n, tile.position, &slot->lanes[i], &slot->minimum[i], &slot->maximum[i]);
-                if (scan->find_missing && !slot->missing[i])
+                add_sums(x, slot->weights, tile.n, tile.position, &slot->lanes[i],
+                         &slot->minimum[i], &slot->maximum[i]);
+                if (scan->find_missing && !slot->missing[i]) {
                     slot->missing[i] = any_missing(x, slot->weights, tile.n);
+                }
             }
         }
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        for (size_t k = 0; k < tile.n; k++)
+        }
+        for (size_t k = 0; k < tile.n; k++) {
             out[2 * scan->n] += slot->weights[k];
+        }
     }
     for (size_t i = 0; i < scan->n; i++) {
         out[2 * i] += lanes_total(slot->lanes[i].a);
@@ -280,7 +331,8 @@ static dn_status sums_block(void *arg, const dn_block *block, size_t slot_index,
 }
 
 /* out: for each column Σv(x - shift) and Σv(x - shift)², scaled */
-static dn_status moments_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+static dn_status moments_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                               dn_error *err) {
     const dni_scan *scan = arg;
     dni_scan_slot *slot = &scan->slots[slot_index];
     dni_walk walk = dni_walk_block(&scan->selection, block->first_row / DN_BLOCK_ROWS);
@@ -288,14 +340,17 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot_ind
     memset(slot->lanes, 0, scan->n * sizeof *slot->lanes);
     while (dni_walk_next(&walk, &tile)) {
         dn_status status = open_tile(scan, slot, slot_index, &tile, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         for (size_t i = 0; i < scan->n; i++) {
             const dni_scan_column *column = &scan->results[i];
-            if (column->factor == 0)
+            if (column->factor == 0) {
                 continue;
+            }
             const double *x = dni_tile_gather(&tile, slot->open.views[i].number, slot->values);
-            add_moments(x, slot->weights, tile.n, tile.position, column->shift, column->factor, &slot->lanes[i]);
+            add_moments(x, slot->weights, tile.n, tile.position, column->shift, column->factor,
+                        &slot->lanes[i]);
         }
     }
     for (size_t i = 0; i < scan->n; i++) {
@@ -305,16 +360,19 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot_ind
     return DN_OK;
 }
 
-/* ---- passes ------------------------------------------------------------------------------------------------------------------------------ */
-static dn_status refuse_levels(const dni_scan *scan, size_t i, const dni_string_set *levels, dn_error *err) {
+/* ---- passes ---- */
+static dn_status refuse_levels(const dni_scan *scan, size_t i, const dni_string_set *levels,
+                               dn_error *err) {
     const char *name = scan->source->columns[scan->columns[i]].name;
-    dn_status status =
-        levels->n > scan->max_levels
-            ? dn_error_set(err, DN_ERR_DATA, "column \"%s\" has more than %zu distinct values, too many for a categorical input", name,
-                           scan->max_levels)
-            : dn_error_set(err, DN_ERR_DATA,
-                           "column \"%s\" has distinct values of more than %zu bytes in all, too long for a categorical input", name,
-                           DN_MAX_LEVEL_BYTES);
+    dn_status status = levels->n > scan->max_levels
+                           ? dn_error_set(err, DN_ERR_DATA,
+                                          "column \"%s\" has more than %zu distinct values, too "
+                                          "many for a categorical input",
+                                          name, scan->max_levels)
+                           : dn_error_set(err, DN_ERR_DATA,
+                                          "column \"%s\" has distinct values of more than %zu "
+                                          "bytes in all, too long for a categorical input",
+                                          name, DN_MAX_LEVEL_BYTES);
     dn_error_set_field(err, name);
     return status;
 }
@@ -322,18 +380,23 @@ static dn_status refuse_levels(const dni_scan *scan, size_t i, const dni_string_
 /* The slots' levels of column i united in the first slot. */
 static dn_status unite_levels(dni_scan *scan, size_t i, dn_error *err) {
     dni_string_set *all = &scan->slots[0].levels[i];
-    for (size_t k = 0; k < scan->n_slots; k++)
-        if (scan->slots[k].overflow[i])
+    for (size_t k = 0; k < scan->n_slots; k++) {
+        if (scan->slots[k].overflow[i]) {
             return refuse_levels(scan, i, &scan->slots[k].levels[i], err);
+        }
+    }
     for (size_t k = 1; k < scan->n_slots; k++) {
         dn_strings more = dni_string_set_view(&scan->slots[k].levels[i]);
         for (size_t s = 0; s < more.n; s++) {
             uint32_t index;
-            dn_status status = dni_string_set_add(all, more.bytes + more.start[s], more.start[s + 1] - more.start[s], &index, err);
-            if (status != DN_OK)
+            dn_status status = dni_string_set_add(all, more.bytes + more.start[s],
+                                                  more.start[s + 1] - more.start[s], &index, err);
+            if (status != DN_OK) {
                 return status;
-            if (too_large(scan, all))
+            }
+            if (too_large(scan, all)) {
                 return refuse_levels(scan, i, all, err);
+            }
         }
     }
     return DN_OK;
@@ -341,38 +404,49 @@ static dn_status unite_levels(dni_scan *scan, size_t i, dn_error *err) {
 
 static dn_status unite_all_levels(dni_scan *scan, dn_error *err) {
     size_t bytes = 0;
-    for (size_t k = 0; k < scan->n_slots; k++)
-        if (scan->slots[k].level_bytes > DN_MAX_LEVELS_BYTES)
+    for (size_t k = 0; k < scan->n_slots; k++) {
+        if (scan->slots[k].level_bytes > DN_MAX_LEVELS_BYTES) {
             bytes = scan->slots[k].level_bytes;
+        }
+    }
     for (size_t i = 0; i < scan->n && bytes <= DN_MAX_LEVELS_BYTES; i++) {
-        if (type_of(scan, i) != DN_CATEGORICAL)
+        if (type_of(scan, i) != DN_CATEGORICAL) {
             continue;
+        }
         dn_status status = dn_run_stop(scan->run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = unite_levels(scan, i, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         bytes += dni_string_set_size(&scan->slots[0].levels[i]);
     }
-    if (bytes <= DN_MAX_LEVELS_BYTES)
+    if (bytes <= DN_MAX_LEVELS_BYTES) {
         return DN_OK;
-    return dn_error_set(err, DN_ERR_DATA, "the categorical inputs have distinct values of more than %zu bytes in all", DN_MAX_LEVELS_BYTES);
+    }
+    return dn_error_set(err, DN_ERR_DATA,
+                        "the categorical inputs have distinct values of more than %zu bytes in all",
+                        DN_MAX_LEVELS_BYTES);
 }
 
 /* What the next pass reads: all numbers and categories, or what has moments. What the one before had open is not any more. */
 static void open_columns(const dni_scan *scan, bool moments) {
     for (size_t i = 0; i < scan->n; i++) {
-        const bool reads = moments ? scan->results[i].factor != 0 : type_of(scan, i) != DN_TEXT && type_of(scan, i) != DN_SPARSE;
+        const bool reads = moments ? scan->results[i].factor != 0
+                                   : type_of(scan, i) != DN_TEXT && type_of(scan, i) != DN_SPARSE;
         scan->opened[i] = reads ? scan->columns[i] : DNI_NO_COLUMN;
     }
-    for (size_t k = 0; k < scan->n_slots; k++)
+    for (size_t k = 0; k < scan->n_slots; k++) {
         scan->slots[k].open.chunk = SIZE_MAX;
+    }
 }
 
 dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
     open_columns(scan, false);
-    dn_status status = dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS, sums_block, scan, 2 * scan->n + 1,
-                                       scan->totals, err);
+    dn_status status =
+        dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS,
+                        sums_block, scan, 2 * scan->n + 1, scan->totals, err);
     for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
         dni_scan_column *column = &scan->results[i];
         *column = (dni_scan_column){.weight = scan->totals[2 * i],
@@ -392,8 +466,9 @@ dn_status dni_scan_sums(dni_scan *scan, dn_error *err) {
 
 dn_status dni_scan_moments(dni_scan *scan, dn_error *err) {
     open_columns(scan, true);
-    dn_status status = dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS, moments_block, scan, 2 * scan->n,
-                                       scan->totals, err);
+    dn_status status =
+        dni_sum_numbers(scan->run, scan->serial, scan->selection.n_blocks, DN_BLOCK_ROWS,
+                        moments_block, scan, 2 * scan->n, scan->totals, err);
     for (size_t i = 0; status == DN_OK && i < scan->n; i++) {
         scan->results[i].first = scan->totals[2 * i];
         scan->results[i].second = scan->totals[2 * i + 1];

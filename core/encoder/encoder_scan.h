@@ -7,12 +7,14 @@
 
 /* What the rows say about one input. Rows of weight 0 say nothing. */
 typedef struct dni_scan_column {
-    double weight;           /* Σv over rows where it is not missing */
-    double sum;              /* numbers: Σ v·x */
-    double minimum, maximum; /* numbers: of the rows seen; +INFINITY and -INFINITY when there is none */
-    double shift, factor;    /* second pass: (x - shift)·factor is summed; factor is a power of two */
-    double first, second;    /* Σ v·(x - shift)·factor, Σ v·((x - shift)·factor)² */
-    bool missing;            /* some row has none; of numbers it is only looked for when find_missing says so */
+    double weight; /* Σv over rows where it is not missing */
+    double sum;    /* numbers: Σ v·x */
+    double minimum,
+        maximum; /* numbers: of the rows seen; +INFINITY and -INFINITY when there is none */
+    double shift, factor; /* second pass: (x - shift)·factor is summed; factor is a power of two */
+    double first, second; /* Σ v·(x - shift)·factor, Σ v·((x - shift)·factor)² */
+    bool
+        missing; /* some row has none; of numbers it is only looked for when find_missing says so */
 } dni_scan_column;
 
 typedef struct dni_scan_slot dni_scan_slot;
@@ -34,8 +36,10 @@ typedef struct dni_scan {
     double total_weight;      /* Σv of all training rows */
 } dni_scan;
 
-DN_MUST_USE dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source, const size_t *columns, size_t n, const uint8_t *role,
-                                    const double *weight, size_t max_levels, const dn_run *run, dn_error *err);
+DN_MUST_USE dn_status dni_scan_init(dni_scan *scan, const dn_table_source *source,
+                                    const size_t *columns, size_t n, const uint8_t *role,
+                                    const double *weight, size_t max_levels, const dn_run *run,
+                                    dn_error *err);
 void dni_scan_done(dni_scan *scan); /* also of one that dni_scan_init left half-built */
 
 /* First pass: weight, sum, extremes, missing, levels. DN_ERR_DATA (field) when a categorical column has too many levels or too much text in them, DN_ERR_ARGUMENT for a weight that is none. */

@@ -8,58 +8,75 @@
 #define GROUP 8 /* number inputs written together */
 
 /* Memory for lists: the words of a text, a row of standardised places that are 0. */
-static dn_status lists_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run, dn_error *err) {
+static dn_status lists_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run,
+                            dn_error *err) {
     dn_status status = DN_OK;
     for (size_t u = 0; status == DN_OK && u < encoder->n_lists; u++) {
         const dn_input *input = &encoder->inputs[encoder->lists[u]];
         void *nothing = NULL;
-        if (input->type == DN_TEXT && slot->work == NULL)
+        if (input->type == DN_TEXT && slot->work == NULL) {
             status = dn_text_work_new(&slot->work, err);
-        if (!dni_input_is_scaled(encoder, input))
+        }
+        if (!dni_input_is_scaled(encoder, input)) {
             continue;
+        }
         if (slot->nothing == NULL) {
-            status = dn_run_alloc(run, encoder->n_base, sizeof *slot->nothing, "a row of sparse columns", &nothing, err);
+            status = dn_run_alloc(run, encoder->n_base, sizeof *slot->nothing,
+                                  "a row of sparse columns", &nothing, err);
             slot->nothing = nothing;
         }
-        if (status == DN_OK)
+        if (status == DN_OK) {
             dni_encode_nothing(encoder, input, true, slot->nothing + input->first_feature);
+        }
     }
     return status;
 }
 
-dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run, dn_error *err) {
+dn_status dni_encoding_slot_init(dni_encoding_slot *slot, const dn_encoder *encoder,
+                                 const dn_run *run, dn_error *err) {
     *slot = (dni_encoding_slot){.open = {.chunk = SIZE_MAX}};
     size_t n_inputs = encoder->n_inputs;
     void *views = NULL, *level = NULL, *room = NULL, *row = NULL, *shift = NULL;
-    dn_status status = dn_run_alloc(run, n_inputs, sizeof *slot->open.views, "the encoder's inputs", &views, err);
+    dn_status status =
+        dn_run_alloc(run, n_inputs, sizeof *slot->open.views, "the encoder's inputs", &views, err);
     slot->open.views = views;
-    if (status == DN_OK)
-        status = dn_run_alloc(run, n_inputs, sizeof *slot->level, "the encoder's inputs", &level, err);
+    if (status == DN_OK) {
+        status =
+            dn_run_alloc(run, n_inputs, sizeof *slot->level, "the encoder's inputs", &level, err);
+    }
     slot->level = level;
-    if (status == DN_OK)
-        status = dn_run_alloc(run, n_inputs, sizeof *slot->level_room, "the encoder's inputs", &room, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, n_inputs, sizeof *slot->level_room, "the encoder's inputs",
+                              &room, err);
+    }
     slot->level_room = room;
     if (status == DN_OK && encoder->n_lists > 0) {
-        status = dn_run_alloc(run, n_inputs, sizeof *slot->shift, "the encoder's inputs", &shift, err);
+        status =
+            dn_run_alloc(run, n_inputs, sizeof *slot->shift, "the encoder's inputs", &shift, err);
         slot->shift = shift;
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = lists_init(slot, encoder, run, err);
+        }
     }
     if (status == DN_OK && encoder->n_bases > 0) {
-        status = dn_run_alloc(run, n_inputs + (encoder->n_features - encoder->n_base), sizeof(double), "a row of the bases", &row, err);
+        status = dn_run_alloc(run, n_inputs + (encoder->n_features - encoder->n_base),
+                              sizeof(double), "a row of the bases", &row, err);
         slot->raw = row;
         slot->x = status == DN_OK ? slot->raw + n_inputs : NULL;
-        for (size_t b = 0; b < encoder->n_bases; b++)
+        for (size_t b = 0; b < encoder->n_bases; b++) {
             slot->row_flops += dni_basis_flops(&encoder->bases[b]);
+        }
     }
-    if (status != DN_OK)
+    if (status != DN_OK) {
         dni_encoding_slot_done(slot, encoder, run);
+    }
     return status;
 }
 
 void dni_encoding_slot_done(dni_encoding_slot *slot, const dn_encoder *encoder, const dn_run *run) {
-    for (size_t i = 0; slot->level != NULL && i < encoder->n_inputs; i++)
+    for (size_t i = 0; slot->level != NULL && i < encoder->n_inputs; i++) {
         dn_run_free(run, slot->level[i]);
+    }
     dn_run_free(run, slot->open.views);
     dn_run_free(run, (void *)slot->level);
     dn_run_free(run, slot->level_room);
@@ -71,58 +88,74 @@ void dni_encoding_slot_done(dni_encoding_slot *slot, const dn_encoder *encoder, 
 }
 
 /* Looks each of the chunk's strings up once. */
-static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, size_t i, const dn_run *run, dn_error *err) {
+static dn_status map_levels(dni_encoding_slot *slot, const dn_encoder *encoder, size_t i,
+                            const dn_run *run, dn_error *err) {
     dn_strings strings = slot->open.views[i].strings;
     if (strings.n > slot->level_room[i]) {
         void *memory = NULL;
-        dn_status status = dni_run_alloc_raw(run, strings.n, sizeof **slot->level, "the levels of a chunk", &memory, err);
-        if (status != DN_OK)
+        dn_status status = dni_run_alloc_raw(run, strings.n, sizeof **slot->level,
+                                             "the levels of a chunk", &memory, err);
+        if (status != DN_OK) {
             return status;
+        }
         dn_run_free(run, slot->level[i]);
         slot->level[i] = memory;
         slot->level_room[i] = strings.n;
     }
     for (size_t k = 0; k < strings.n; k++) {
-        uint32_t found =
-            dni_string_set_find(&encoder->levels[i], strings.bytes + strings.start[k], strings.start[k + 1] - strings.start[k]);
+        uint32_t found = dni_string_set_find(&encoder->levels[i], strings.bytes + strings.start[k],
+                                             strings.start[k + 1] - strings.start[k]);
         slot->level[i][k] = found == DNI_NO_STRING ? (uint32_t)encoder->inputs[i].levels.n : found;
     }
     return DN_OK;
 }
 
 /* What is known of the open chunk's strings and places, for input i. */
-static dn_status learn_chunk(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const size_t *columns,
-                             size_t i, const dn_run *run, dn_error *err) {
+static dn_status learn_chunk(dni_encoding_slot *slot, const dn_table_source *source,
+                             const dn_encoder *encoder, const size_t *columns, size_t i,
+                             const dn_run *run, dn_error *err) {
     const dn_input *input = &encoder->inputs[i];
-    if (input->type == DN_CATEGORICAL)
+    if (input->type == DN_CATEGORICAL) {
         return map_levels(slot, encoder, i, run, err);
-    if (input->type == DN_SPARSE)
-        slot->shift[i] = (int64_t)source->columns[columns[i]].first_place - (int64_t)input->first_place;
+    }
+    if (input->type == DN_SPARSE) {
+        slot->shift[i] =
+            (int64_t)source->columns[columns[i]].first_place - (int64_t)input->first_place;
+    }
     return DN_OK;
 }
 
-dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const size_t *columns,
-                            size_t chunk, size_t slot_index, const dn_run *run, dn_error *err) {
+dn_status dni_encoding_open(dni_encoding_slot *slot, const dn_table_source *source,
+                            const dn_encoder *encoder, const size_t *columns, size_t chunk,
+                            size_t slot_index, const dn_run *run, dn_error *err) {
     bool changed = false;
-    dn_status status = dni_chunk_open(&slot->open, source, columns, encoder->n_inputs, chunk, slot_index, &changed, err);
+    dn_status status = dni_chunk_open(&slot->open, source, columns, encoder->n_inputs, chunk,
+                                      slot_index, &changed, err);
     slot->first_row = source->chunk_first_row[chunk];
-    for (size_t i = 0; status == DN_OK && changed && i < encoder->n_inputs; i++)
-        if (columns[i] != DNI_NO_COLUMN)
+    for (size_t i = 0; status == DN_OK && changed && i < encoder->n_inputs; i++) {
+        if (columns[i] != DNI_NO_COLUMN) {
             status = learn_chunk(slot, source, encoder, columns, i, run, err);
-    if (status != DN_OK)
+        }
+    }
+    if (status != DN_OK) {
         slot->open.chunk = SIZE_MAX;
+    }
     return status;
 }
 
-dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const size_t *columns,
-                                 size_t first, size_t n, size_t chunk, size_t slot_index, const dn_run *run, dn_error *err) {
+dn_status dni_encoding_open_part(dni_encoding_slot *slot, const dn_table_source *source,
+                                 const dn_encoder *encoder, const size_t *columns, size_t first,
+                                 size_t n, size_t chunk, size_t slot_index, const dn_run *run,
+                                 dn_error *err) {
     bool changed = false;
     dni_open_chunk part = {.chunk = SIZE_MAX, .views = slot->open.views + first};
     slot->open.chunk = SIZE_MAX;
-    dn_status status = dni_chunk_open(&part, source, columns + first, n, chunk, slot_index, &changed, err);
+    dn_status status =
+        dni_chunk_open(&part, source, columns + first, n, chunk, slot_index, &changed, err);
     slot->first_row = source->chunk_first_row[chunk];
-    for (size_t i = first; status == DN_OK && i < first + n; i++)
+    for (size_t i = first; status == DN_OK && i < first + n; i++) {
         status = learn_chunk(slot, source, encoder, columns, i, run, err);
+    }
     return status;
 }
 
@@ -133,40 +166,56 @@ static dn_status blame(dn_status status, const dn_input *input, size_t row, dn_e
     return status;
 }
 
-static dn_status refuse_unseen(const dni_encoding_slot *slot, const dn_input *input, size_t i, size_t row, dn_error *err) {
+static dn_status refuse_unseen(const dni_encoding_slot *slot, const dn_input *input, size_t i,
+                               size_t row, dn_error *err) {
     const dn_column_view *view = &slot->open.views[i];
     const uint32_t code = view->code[row];
-    if (code == DN_CODE_MISSING || slot->level[i][code] < input->levels.n)
+    if (code == DN_CODE_MISSING || slot->level[i][code] < input->levels.n) {
         return DN_OK;
-    const uint32_t start = view->strings.start[code], length = view->strings.start[code + 1] - start;
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" is \"%.*s\", a category that no training row has", input->name,
-                                    length < DN_FIELD_SIZE ? (int)length : DN_FIELD_SIZE, view->strings.bytes + start);
+    }
+    const uint32_t start = view->strings.start[code],
+                   length = view->strings.start[code + 1] - start;
+    dn_status status =
+        dn_error_set(err, DN_ERR_DATA,
+                     "column \"%s\" is \"%.*s\", a category that no training row has", input->name,
+                     length < DN_FIELD_SIZE ? (int)length : DN_FIELD_SIZE,
+                     view->strings.bytes + start);
     return blame(status, input, slot->first_row + row, err);
 }
 
-static dn_status refuse_missing(const dni_encoding_slot *slot, const dn_input *input, size_t i, size_t row, dn_error *err) {
-    if (!isnan(slot->open.views[i].number[row]))
+static dn_status refuse_missing(const dni_encoding_slot *slot, const dn_input *input, size_t i,
+                                size_t row, dn_error *err) {
+    if (!isnan(slot->open.views[i].number[row])) {
         return DN_OK;
+    }
     const size_t at = slot->first_row + row;
-    return blame(dn_error_set(err, DN_ERR_DATA, "row %zu has no value for \"%.128s\", and must have one here", at, input->name), input, at,
-                 err);
+    return blame(dn_error_set(err, DN_ERR_DATA,
+                              "row %zu has no value for \"%.128s\", and must have one here", at,
+                              input->name),
+                 input, at, err);
 }
 
-dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder, const dni_tile *tile,
-                             size_t first, size_t n, const double *weight, dn_error *err) {
+dn_status dni_encoding_check(const dni_encoding_slot *slot, const dn_table_source *source,
+                             const dn_encoder *encoder, const dni_tile *tile, size_t first,
+                             size_t n, const double *weight, dn_error *err) {
     const size_t base = source->chunk_first_row[tile->chunk];
     for (size_t i = first; i < first + n; i++) {
         const dn_input *input = &encoder->inputs[i];
         const bool category = input->type == DN_CATEGORICAL;
-        if (category ? !encoder->refuse_unseen : !encoder->refuse_missing || dni_input_is_list(input))
+        if (category ? !encoder->refuse_unseen
+                     : !encoder->refuse_missing || dni_input_is_list(input)) {
             continue;
+        }
         for (size_t k = 0; k < tile->n; k++) {
             const size_t row = dni_tile_row(tile, k);
-            if (weight != NULL && weight[base + row] == 0)
+            if (weight != NULL && weight[base + row] == 0) {
                 continue;
-            dn_status status = category ? refuse_unseen(slot, input, i, row, err) : refuse_missing(slot, input, i, row, err);
-            if (status != DN_OK)
+            }
+            dn_status status = category ? refuse_unseen(slot, input, i, row, err)
+                                        : refuse_missing(slot, input, i, row, err);
+            if (status != DN_OK) {
                 return status;
+            }
         }
     }
     return DN_OK;
@@ -180,7 +229,8 @@ struct group {
     double fill[GROUP], mean[GROUP], scale[GROUP];
 };
 
-static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t input, size_t n) {
+static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *encoder, size_t input,
+                             size_t n) {
     struct group group = {.n = n, .first_feature = encoder->inputs[input].first_feature};
     for (size_t k = 0; k < n; k++, input++) {
         size_t feature = encoder->inputs[input].first_feature;
@@ -194,10 +244,13 @@ static struct group group_of(const dni_encoding_slot *slot, const dn_encoder *en
 }
 
 /* One row's values of a group. Unstandardised it is dni_encode_number's result without its division. */
-static inline void encode_row(const struct group *restrict group, size_t n, size_t row, double *restrict out) {
+static inline void encode_row(const struct group *restrict group, size_t n, size_t row,
+                              double *restrict out) {
     if (group->standardizes) {
-        for (size_t k = 0; k < n; k++)
-            out[k] = dni_encode_number(group->number[k][row], group->fill[k], group->mean[k], group->scale[k]);
+        for (size_t k = 0; k < n; k++) {
+            out[k] = dni_encode_number(group->number[k][row], group->fill[k], group->mean[k],
+                                       group->scale[k]);
+        }
         return;
     }
     for (size_t k = 0; k < n; k++) {
@@ -207,107 +260,129 @@ static inline void encode_row(const struct group *restrict group, size_t n, size
 }
 
 /* A full group is written a cache line of a row at a time: with the count known the inner loop unrolls. */
-static void encode_group(const struct group *restrict group, const dni_tile *tile, size_t stride, double *restrict out) {
+static void encode_group(const struct group *restrict group, const dni_tile *tile, size_t stride,
+                         double *restrict out) {
     out += group->first_feature;
     if (group->n == GROUP && tile->contiguous) {
-        for (size_t i = 0; i < tile->n; i++)
+        for (size_t i = 0; i < tile->n; i++) {
             encode_row(group, GROUP, tile->first + i, out + i * stride);
+        }
         return;
     }
-    for (size_t i = 0; i < tile->n; i++)
+    for (size_t i = 0; i < tile->n; i++) {
         encode_row(group, group->n, dni_tile_row(tile, i), out + i * stride);
+    }
 }
 
 size_t dni_encode_group(const dn_encoder *encoder, size_t first) {
     size_t n = 0;
-    while (n < GROUP && first + n < encoder->n_inputs && dni_input_is_plain(&encoder->inputs[first + n]))
+    while (n < GROUP && first + n < encoder->n_inputs &&
+           dni_input_is_plain(&encoder->inputs[first + n])) {
         n++;
+    }
     return n == 0 ? 1 : n;
 }
 
 /* A number that has an indicator, or is taken by a basis. */
-static void dense_number(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out) {
+static void dense_number(const dni_encoding_slot *slot, const dn_encoder *encoder,
+                         const dni_tile *tile, size_t i, double *out) {
     const dn_input *input = &encoder->inputs[i];
     const double *number = slot->open.views[i].number;
     size_t stride = encoder->n_features, j = input->first_feature;
     if (!input->taken) {
-        for (size_t k = 0; k < tile->n; k++)
-            out[k * stride + j] = dni_encode_number(number[dni_tile_row(tile, k)], input->fill, dni_encoder_mean_of(encoder, j),
+        for (size_t k = 0; k < tile->n; k++) {
+            out[k * stride + j] = dni_encode_number(number[dni_tile_row(tile, k)], input->fill,
+                                                    dni_encoder_mean_of(encoder, j),
                                                     dni_encoder_scale_of(encoder, j));
+        }
         j++;
     }
-    for (size_t k = 0; input->indicator && k < tile->n; k++)
+    for (size_t k = 0; input->indicator && k < tile->n; k++) {
         out[k * stride + j] = isnan(number[dni_tile_row(tile, k)]);
+    }
 }
 
-static void dense_category(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out) {
+static void dense_category(const dni_encoding_slot *slot, const dn_encoder *encoder,
+                           const dni_tile *tile, size_t i, double *out) {
     const dn_input *input = &encoder->inputs[i];
     for (size_t k = 0; k < tile->n; k++) {
         double *row = out + k * encoder->n_features;
-        for (size_t level = 0; level < input->n_features; level++)
+        for (size_t level = 0; level < input->n_features; level++) {
             row[input->first_feature + level] = 0;
+        }
         size_t feature = dni_slot_category(slot, input, i, dni_tile_row(tile, k));
-        if (feature != SIZE_MAX)
+        if (feature != SIZE_MAX) {
             row[feature] = 1;
+        }
     }
 }
 
-static dn_status dense_list(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t i, double *out,
-                            dn_error *err) {
+static dn_status dense_list(const dni_encoding_slot *slot, const dn_encoder *encoder,
+                            const dni_tile *tile, size_t i, double *out, dn_error *err) {
     const dn_input *input = &encoder->inputs[i];
     const dn_column_view *view = &slot->open.views[i];
     const bool scaled = dni_input_is_scaled(encoder, input);
     for (size_t k = 0; k < tile->n; k++, out += encoder->n_features) {
         const size_t row = dni_tile_row(tile, k);
-        if (scaled)
-            memcpy(out + input->first_feature, slot->nothing + input->first_feature, input->n_features * sizeof *out);
-        else
+        if (scaled) {
+            memcpy(out + input->first_feature, slot->nothing + input->first_feature,
+                   input->n_features * sizeof *out);
+        } else {
             memset(out + input->first_feature, 0, input->n_features * sizeof *out);
+        }
         if (input->type == DN_TEXT) {
             const uint32_t *feature;
             const double *value;
             size_t n;
             dn_status status = dni_slot_text(slot, encoder, i, row, &feature, &value, &n, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
-            for (size_t e = 0; e < n; e++)
+            }
+            for (size_t e = 0; e < n; e++) {
                 out[feature[e]] = value[e];
+            }
             continue;
         }
         for (size_t e = view->row_start[row]; e < view->row_start[row + 1]; e++) {
             const size_t place = dni_slot_place(slot, encoder, i, view->place[e]);
-            if (place != SIZE_MAX)
-                out[input->first_feature + place] = dni_encode_entry(encoder, input->first_feature + place, view->number[e]);
+            if (place != SIZE_MAX) {
+                out[input->first_feature + place] =
+                    dni_encode_entry(encoder, input->first_feature + place, view->number[e]);
+            }
         }
     }
     return DN_OK;
 }
 
-dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder, const dni_tile *tile, size_t first, size_t n,
-                           double *out, dn_error *err) {
+dn_status dni_encode_dense(const dni_encoding_slot *slot, const dn_encoder *encoder,
+                           const dni_tile *tile, size_t first, size_t n, double *out,
+                           dn_error *err) {
     dn_status status = DN_OK;
     for (size_t i = first; status == DN_OK && i < first + n;) {
         const dn_input *input = &encoder->inputs[i];
         if (dni_input_is_plain(input)) {
             size_t together = dni_encode_group(encoder, i);
-            struct group group = group_of(slot, encoder, i, together < first + n - i ? together : first + n - i);
+            struct group group =
+                group_of(slot, encoder, i, together < first + n - i ? together : first + n - i);
             encode_group(&group, tile, encoder->n_features, out);
             i += group.n;
             continue;
         }
-        if (input->type == DN_CATEGORICAL)
+        if (input->type == DN_CATEGORICAL) {
             dense_category(slot, encoder, tile, i, out);
-        else if (dni_input_is_list(input))
+        } else if (dni_input_is_list(input)) {
             status = dense_list(slot, encoder, tile, i, out, err);
-        else
+        } else {
             dense_number(slot, encoder, tile, i, out);
+        }
         i++;
     }
     return status;
 }
 
-dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                               const dni_tile *tile, size_t k, double *x, dni_pace *pace, dn_error *err) {
+dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_source *source,
+                               const dn_encoder *encoder, const dni_tile *tile, size_t k, double *x,
+                               dni_pace *pace, dn_error *err) {
     size_t row = dni_tile_row(tile, k), n = encoder->n_features - encoder->n_base;
     for (size_t u = 0; u < encoder->n_basis_inputs; u++) {
         size_t i = encoder->basis_inputs[u];
@@ -315,8 +390,9 @@ dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_sou
     }
     dni_encode_bases(encoder, slot->raw, encoder->standardize, x);
     for (size_t j = 0; j < n; j++) {
-        if (isfinite(x[j]))
+        if (isfinite(x[j])) {
             continue;
+        }
         dn_status status = dni_encoder_refuse_feature(encoder, encoder->n_base + j, slot->raw, err);
         dn_error_set_row(err, (int64_t)(source->chunk_first_row[tile->chunk] + row));
         return status;
@@ -324,10 +400,13 @@ dn_status dni_encode_row_bases(const dni_encoding_slot *slot, const dn_table_sou
     return dni_pace_poll(pace, slot->row_flops, err);
 }
 
-dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_source *source, const dn_encoder *encoder,
-                                 const dni_tile *tile, double *out, dni_pace *pace, dn_error *err) {
+dn_status dni_encode_dense_bases(const dni_encoding_slot *slot, const dn_table_source *source,
+                                 const dn_encoder *encoder, const dni_tile *tile, double *out,
+                                 dni_pace *pace, dn_error *err) {
     dn_status status = DN_OK;
-    for (size_t k = 0; status == DN_OK && k < tile->n && encoder->n_bases > 0; k++)
-        status = dni_encode_row_bases(slot, source, encoder, tile, k, out + k * encoder->n_features + encoder->n_base, pace, err);
+    for (size_t k = 0; status == DN_OK && k < tile->n && encoder->n_bases > 0; k++) {
+        status = dni_encode_row_bases(slot, source, encoder, tile, k,
+                                      out + k * encoder->n_features + encoder->n_base, pace, err);
+    }
     return status;
 }

@@ -15,7 +15,8 @@ typedef struct dni_place_set {
 } dni_place_set;
 
 /* Those of a column of so many places; `places` as dn_encoder_check found it well. 8 to 16 bytes a place unless it is all of them. DN_ERR_MEMORY. */
-DN_MUST_USE dn_status dni_place_set_init(dni_place_set *set, const dn_places *places, size_t width, dn_error *err);
+DN_MUST_USE dn_status dni_place_set_init(dni_place_set *set, const dn_places *places, size_t width,
+                                         dn_error *err);
 void dni_place_set_done(dni_place_set *set);
 /* Bytes of memory that it holds. */
 size_t dni_place_set_bytes(const dni_place_set *set);
@@ -24,19 +25,23 @@ size_t dni_place_set_bytes(const dni_place_set *set);
 void dni_place_set_write(const dni_place_set *set, dni_writer *writer);
 /* Of a column of so many places. *n_features: of the sets read before, and this one's are added; where only dropped places are listed they must be no more than the bytes that follow tell of.
  * DN_ERR_CORRUPT: cut short, places that do not ascend, are beyond the column, or leave none; DN_ERR_MEMORY. */
-DN_MUST_USE dn_status dni_place_set_read(dni_reader *reader, size_t width, double *n_features, dni_place_set *set, dn_error *err);
+DN_MUST_USE dn_status dni_place_set_read(dni_reader *reader, size_t width, double *n_features,
+                                         dni_place_set *set, dn_error *err);
 
 /* Which of the set's places it is; SIZE_MAX: none. */
 static inline size_t dni_place_set_find(const dni_place_set *set, size_t place) {
-    if (set->place == NULL || place >= set->width)
+    if (set->place == NULL || place >= set->width) {
         return place < set->width ? place : SIZE_MAX;
-    size_t low = set->start[place >> set->shift], end = set->start[(place >> set->shift) + 1], high = end;
+    }
+    size_t low = set->start[place >> set->shift], end = set->start[(place >> set->shift) + 1],
+           high = end;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (set->place[middle] < place)
+        if (set->place[middle] < place) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < end && set->place[low] == place ? low : SIZE_MAX;
 }

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-enum { RUN = 32, POLL = 1 << 20 }; /* length of the first runs; pairs merged between two looks at the stop flag */
+enum {
+    RUN = 32,
+    POLL = 1 << 20
+}; /* length of the first runs; pairs merged between two looks at the stop flag */
 
 static void insertion(dni_pairs p, size_t begin, size_t end) {
     for (size_t i = begin + 1; i < end; i++) {
@@ -30,22 +33,27 @@ static void merge(dni_pairs from, size_t begin, size_t middle, size_t end, dni_p
     }
 }
 
-dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs room, const dn_run *run, dn_error *err) {
+dn_status dni_sort_descending(dni_pairs pairs, size_t n, dni_pairs room, const dn_run *run,
+                              dn_error *err) {
     dni_pairs from = pairs, to = room;
     size_t since = 0;
-    for (size_t begin = 0; begin < n; begin += RUN)
+    for (size_t begin = 0; begin < n; begin += RUN) {
         insertion(from, begin, n - begin < RUN ? n : begin + RUN);
+    }
     for (size_t width = RUN; width < n; width *= 2) {
         for (size_t begin = 0; begin < n; begin += 2 * width) {
-            size_t middle = n - begin < width ? n : begin + width, end = n - begin < 2 * width ? n : begin + 2 * width;
+            size_t middle = n - begin < width ? n : begin + width,
+                   end = n - begin < 2 * width ? n : begin + 2 * width;
             merge(from, begin, middle, end, to);
             since += end - begin;
-            if (since < POLL)
+            if (since < POLL) {
                 continue;
+            }
             since = 0;
             dn_status status = dn_run_stop(run, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
         }
         dni_pairs swapped = from;
         from = to;

@@ -2,9 +2,9 @@
 #include "evaluate/judge.h"
 #include "base/tasks.h"
 #include "linalg/tile.h"
+#include "machine/machine_impl.h"
 #include "model/calibration.h"
 #include "model/kernel_scores.h"
-#include "machine/machine_impl.h"
 #include "model/model_impl.h"
 
 #include <math.h>
@@ -16,38 +16,44 @@ struct judge {
     const dn_run *run;
     dn_metrics *metrics;
     size_t n_classes, n_scores, width;
-    double *table;      /* [n_scores × width] linear machines side by side, for sparse rows transposed; NULL for others and for raw rows */
-    double *x;          /* [width] an encoded row of other machines, expanded */
-    double *work;       /* of the machines, or of a prediction */
-    double *layers;     /* [DNI_TILE_ROWS × units] what the layers of a network say of a tile; NULL for others and for raw rows */
-    double *kernels;    /* [slots × kernel_work] of kernel machines; NULL for others and for raw rows */
-    size_t kernel_work; /* dni_kernel_scores_work */
-    double *scores;     /* [DNI_TILE_ROWS × n_scores] */
+    double *
+        table; /* [n_scores × width] linear machines side by side, for sparse rows transposed; NULL for others and for raw rows */
+    double *x; /* [width] an encoded row of other machines, expanded */
+    double *work; /* of the machines, or of a prediction */
+    double *
+        layers; /* [DNI_TILE_ROWS × units] what the layers of a network say of a tile; NULL for others and for raw rows */
+    double
+        *kernels; /* [slots × kernel_work] of kernel machines; NULL for others and for raw rows */
+    size_t kernel_work;    /* dni_kernel_scores_work */
+    double *scores;        /* [DNI_TILE_ROWS × n_scores] */
     double *class_scores;  /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *probabilities; /* [DNI_TILE_ROWS × n_classes]; NULL without */
     double *coupling;
-    double *weight;      /* [DNI_TILE_ROWS] */
-    dni_scores_fn *keep; /* what is done with scores instead of judging them; NULL: they are judged */
+    double *weight; /* [DNI_TILE_ROWS] */
+    dni_scores_fn
+        *keep; /* what is done with scores instead of judging them; NULL: they are judged */
     void *keep_arg;
     size_t *truth, *predicted;
     void *numbers, *labels; /* the memory of all this */
 };
 
-/* ---- a judge -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a judge ---- */
 /* Linear machines side by side, intercepts behind their weights; or transposed. */
 static void fill_table(struct judge *t) {
     const dn_model *m = t->model;
     const size_t d = m->n_features, S = t->n_scores;
     const bool transposed = dn_encoder_is_sparse(m->encoder);
-    for (size_t k = 0, row = 0; k < m->n_machines; k++)
+    for (size_t k = 0, row = 0; k < m->n_machines; k++) {
         for (size_t s = 0; s < dn_machine_n_scores(&m->machines[k]); s++, row++) {
             const double *w = m->machines[k].w + s * d;
             double *to = transposed ? t->table + row : t->table + row * t->width;
             const size_t step = transposed ? S : 1;
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 to[j * step] = w[j];
+            }
             to[d * step] = m->machines[k].w0[s];
         }
+    }
 }
 
 static bool has_class_scores(const dn_model *m, double *scores, double *class_scores) {
@@ -59,8 +65,9 @@ static bool has_class_scores(const dn_model *m, double *scores, double *class_sc
 static size_t layers_size(const dn_model *m) {
     size_t most = 0;
     for (size_t k = 0; k < m->n_machines; k++) {
-        if (m->machines[k].kind != DN_MACHINE_NETWORK)
+        if (m->machines[k].kind != DN_MACHINE_NETWORK) {
             return 0;
+        }
         const dni_layers layers = dni_network_layers(m->machines[k].network, m->n_features);
         const size_t units = dni_layers_units(&layers);
         most = units > most ? units : most;
@@ -69,18 +76,27 @@ static size_t layers_size(const dn_model *m) {
 }
 
 /* Everything but the metrics. `raw`: for raw rows. */
-static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct judge *t, dn_error *err) {
-    size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS, coupling = dni_probabilities_work(m);
-    size_t linear = m->linear && !raw ? S * width : 0, other = m->linear || m->support != NULL || raw ? 0 : width;
+static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct judge *t,
+                         dn_error *err) {
+    size_t K = m->classes.shown.n, S = m->n_scores, width = m->n_features + 1, tile = DNI_TILE_ROWS,
+           coupling = dni_probabilities_work(m);
+    size_t linear = m->linear && !raw ? S * width : 0,
+           other = m->linear || m->support != NULL || raw ? 0 : width;
     size_t work = raw ? dn_model_workspace(m) : m->work, layers = raw ? 0 : layers_size(m);
-    size_t each = m->support == NULL || raw ? 0 : dni_kernel_scores_work(m), kernels = (run == NULL ? 1 : run->n_slots) * each;
-    *t = (struct judge){.model = m, .run = run, .n_classes = K, .n_scores = S, .width = width, .kernel_work = each};
-    dn_status status = dn_run_alloc(run, linear + other + work + tile * (S + 2 * K + 1) + coupling + layers + kernels, sizeof(double),
-                                    "the scores", &t->numbers, err);
-    if (status == DN_OK)
+    size_t each = m->support == NULL || raw ? 0 : dni_kernel_scores_work(m),
+           kernels = (run == NULL ? 1 : run->n_slots) * each;
+    *t = (struct judge){
+        .model = m, .run = run, .n_classes = K, .n_scores = S, .width = width, .kernel_work = each};
+    dn_status status =
+        dn_run_alloc(run,
+                     linear + other + work + tile * (S + 2 * K + 1) + coupling + layers + kernels,
+                     sizeof(double), "the scores", &t->numbers, err);
+    if (status == DN_OK) {
         status = dn_run_alloc(run, 2 * tile, sizeof(size_t), "the labels", &t->labels, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     double *next = t->numbers;
     t->table = linear > 0 ? next : NULL;
     t->x = next + linear;
@@ -94,12 +110,15 @@ static dn_status prepare(const dn_model *m, bool raw, const dn_run *run, struct 
     t->kernels = m->support == NULL || raw ? NULL : t->coupling + coupling + layers;
     t->truth = t->labels;
     t->predicted = t->truth + tile;
-    if (!has_class_scores(m, t->scores, t->class_scores))
+    if (!has_class_scores(m, t->scores, t->class_scores)) {
         t->class_scores = NULL;
-    if (!dn_model_has_probabilities(m))
+    }
+    if (!dn_model_has_probabilities(m)) {
         t->probabilities = NULL;
-    if (t->table != NULL)
+    }
+    if (t->table != NULL) {
         fill_table(t);
+    }
     return DN_OK;
 }
 
@@ -111,8 +130,8 @@ struct subject {
     bool weighted, curves;
 };
 
-static dn_status judge_init(struct judge *t, const dn_model *model, const struct subject *s, bool unranked, const dn_run *run,
-                            dn_error *err) {
+static dn_status judge_init(struct judge *t, const dn_model *model, const struct subject *s,
+                            bool unranked, const dn_run *run, dn_error *err) {
     dn_status status = prepare(model, s->raw != NULL, run, t, err);
     dn_metrics_options options = {.n_classes = t->n_classes,
                                   .n_rows = s->n_rows,
@@ -129,12 +148,14 @@ static dn_status judge_init(struct judge *t, const dn_model *model, const struct
 static dn_status judge_end(struct judge *t, dn_status status, dn_metrics **out, dn_error *err) {
     dn_run_free(t->run, t->labels);
     dn_run_free(t->run, t->numbers);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_metrics_finish(t->metrics, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         *out = t->metrics;
-    else
+    } else {
         dn_metrics_free(t->metrics);
+    }
     return status;
 }
 
@@ -145,23 +166,26 @@ static void add_tile(const struct judge *t, size_t n, const double *weight) {
     for (size_t i = 0; i < n; i++) {
         const double *g = t->scores + i * t->n_scores;
         t->predicted[i] = dni_model_label(t->model, g);
-        if (t->class_scores != NULL)
+        if (t->class_scores != NULL) {
             (void)dn_decision_class_scores(decision, K, g, t->class_scores + i * K);
-        if (t->probabilities != NULL)
+        }
+        if (t->probabilities != NULL) {
             dni_model_probabilities(t->model, g, t->probabilities + i * K, t->coupling);
+        }
     }
     dn_metrics_rows rows = {n, t->truth, t->predicted, t->probabilities, t->class_scores, weight};
     dn_metrics_add(t->metrics, &rows);
 }
 
-/* ---- encoded rows ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- encoded rows ---- */
 /* One row of other machines; naive Bayes takes a sparse one as it is. */
 static void score_row(const struct judge *t, dn_matrix x, double *scores) {
     const dn_model *m = t->model;
     const double *row = x.values;
     dni_entry_part entries = {0};
     if (x.kind == DN_CSR) {
-        entries = (dni_entry_part){x.cols + x.row_start[0], x.values + x.row_start[0], x.row_start[1] - x.row_start[0]};
+        entries = (dni_entry_part){x.cols + x.row_start[0], x.values + x.row_start[0],
+                                   x.row_start[1] - x.row_start[0]};
         row = t->x;
     }
     for (size_t k = 0, expanded = 0; k < m->n_machines; k++) {
@@ -169,8 +193,9 @@ static void score_row(const struct judge *t, dn_matrix x, double *scores) {
         if (x.kind == DN_CSR && machine->naive_bayes != NULL) {
             (void)dni_machine_scores_entries(machine, &entries, 1, scores, t->work);
         } else {
-            if (x.kind == DN_CSR && expanded++ == 0)
+            if (x.kind == DN_CSR && expanded++ == 0) {
                 dni_tile_expand(x, NULL, NULL, t->x);
+            }
             (void)dni_machine_scores(machine, row, scores, t->work);
         }
         scores += dn_machine_n_scores(machine);
@@ -183,12 +208,15 @@ static dn_status score_layers(const struct judge *t, dn_matrix x, dn_error *err)
         const dn_machine *machine = &t->model->machines[k];
         const dni_layers layers = dni_network_layers(machine->network, machine->n_features);
         const size_t own = dn_machine_n_scores(machine);
-        dn_status status = dni_layers_forward(&layers, machine->network->w, x, t->run, t->layers, err);
-        if (status != DN_OK)
+        dn_status status =
+            dni_layers_forward(&layers, machine->network->w, x, t->run, t->layers, err);
+        if (status != DN_OK) {
             return status;
+        }
         const double *last = t->layers + x.n_rows * (dni_layers_units(&layers) - own);
-        for (size_t i = 0; i < x.n_rows; i++)
+        for (size_t i = 0; i < x.n_rows; i++) {
             memcpy(t->scores + i * t->n_scores + first, last + i * own, own * sizeof *last);
+        }
         first += own;
     }
     return DN_OK;
@@ -203,89 +231,117 @@ static dn_status score_queries(void *arg, size_t i, size_t slot, dn_error *err) 
     const struct queries *q = arg;
     const struct judge *t = q->judge;
     const size_t first = i * DNI_POINTS_QUERIES, left = q->x.n_rows - first;
-    const dn_matrix x = dn_matrix_rows(q->x, first, left < DNI_POINTS_QUERIES ? left : DNI_POINTS_QUERIES);
-    return dni_kernel_scores(t->model, x, t->run, t->scores + first * t->n_scores, t->kernels + slot * t->kernel_work, err);
+    const dn_matrix x =
+        dn_matrix_rows(q->x, first, left < DNI_POINTS_QUERIES ? left : DNI_POINTS_QUERIES);
+    return dni_kernel_scores(t->model, x, t->run, t->scores + first * t->n_scores,
+                             t->kernels + slot * t->kernel_work, err);
 }
 
 /* Every row meets every support vector: the run's threads share them. */
 static dn_status score_kernels(const struct judge *t, dn_matrix x, dn_error *err) {
     struct queries queries = {t, x};
-    return dni_tasks_run(t->run, (x.n_rows + DNI_POINTS_QUERIES - 1) / DNI_POINTS_QUERIES, score_queries, &queries, err);
+    return dni_tasks_run(t->run, (x.n_rows + DNI_POINTS_QUERIES - 1) / DNI_POINTS_QUERIES,
+                         score_queries, &queries, err);
 }
 
 static dn_status score_tile(const struct judge *t, dn_matrix x, dn_error *err) {
-    if (t->kernels != NULL)
+    if (t->kernels != NULL) {
         return score_kernels(t, x, err);
-    if (t->layers != NULL)
+    }
+    if (t->layers != NULL) {
         return score_layers(t, x, err);
+    }
     if (t->table != NULL) {
         dni_tile_scores(x, t->table, t->n_scores, t->scores);
         return DN_OK;
     }
-    for (size_t i = 0; i < x.n_rows; i++)
+    for (size_t i = 0; i < x.n_rows; i++) {
         score_row(t, dn_matrix_rows(x, i, 1), t->scores + i * t->n_scores);
+    }
     return DN_OK;
 }
 
 /* Weights of the next n rows of the source that take part; *at: where the search goes on. */
-static const double *next_weights(const struct judge *t, const dni_judging *j, size_t n, size_t *at) {
-    if (j->weight == NULL)
+static const double *next_weights(const struct judge *t, const dni_judging *j, size_t n,
+                                  size_t *at) {
+    if (j->weight == NULL) {
         return NULL;
-    for (size_t i = 0; i < n; (*at)++)
-        if (j->role[*at] == j->wanted)
+    }
+    for (size_t i = 0; i < n; (*at)++) {
+        if (j->role[*at] == j->wanted) {
             t->weight[i++] = j->weight[*at];
+        }
+    }
     return t->weight;
 }
 
-static dn_status judge_piece(const struct judge *t, const dni_judging *j, const dn_block *block, size_t *at, dn_error *err) {
+static dn_status judge_piece(const struct judge *t, const dni_judging *j, const dn_block *block,
+                             size_t *at, dn_error *err) {
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
-        size_t n = block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
+        size_t n =
+            block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
         dn_status status = dn_run_stop(t->run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = score_tile(t, dn_matrix_rows(block->x, first, n), err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
-        for (size_t i = 0; i < n; i++)
-            if (!dni_model_scores_good(t->model, t->scores + i * t->n_scores))
-                return dn_error_set(err, DN_ERR_DATA, "a row has values so large that its scores leave the finite numbers");
-        for (size_t i = 0; i < n; i++)
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (!dni_model_scores_good(t->model, t->scores + i * t->n_scores)) {
+                return dn_error_set(
+                    err, DN_ERR_DATA,
+                    "a row has values so large that its scores leave the finite numbers");
+            }
+        }
+        for (size_t i = 0; i < n; i++) {
             t->truth[i] = block->target == NULL ? 0 : (size_t)block->target[first + i];
-        if (t->keep != NULL)
+        }
+        if (t->keep != NULL) {
             t->keep(t->keep_arg, t->scores, t->truth, n);
-        else
+        } else {
             add_tile(t, n, next_weights(t, j, n, at));
+        }
     }
     return DN_OK;
 }
 
 static dn_status judge_blocks(const struct judge *t, const dni_judging *j, dn_error *err) {
     size_t at = 0;
-    for (size_t b = 0; b < j->rows->n_blocks; b++)
+    for (size_t b = 0; b < j->rows->n_blocks; b++) {
         for (size_t k = 0; k < dn_rows_n_pieces(j->rows, b); k++) {
             dn_block block;
             dn_status status = dn_rows_piece(j->rows, b, k, 0, &block, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 status = judge_piece(t, j, &block, &at, err);
-            if (status != DN_OK)
+            }
+            if (status != DN_OK) {
                 return status;
+            }
         }
+    }
     return DN_OK;
 }
 
-/* ---- raw rows -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- raw rows ---- */
 static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, dn_error *err) {
-    const size_t at_once = t->model->support != NULL ? dni_kernel_scores_rows(t->model) : DNI_TILE_ROWS;
+    const size_t at_once =
+        t->model->support != NULL ? dni_kernel_scores_rows(t->model) : DNI_TILE_ROWS;
     for (size_t first = 0, n; first < rows->raw.n; first += n) {
         n = rows->raw.n - first < at_once ? rows->raw.n - first : at_once;
         dn_status status = dn_run_stop(t->run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         const dn_prediction scores = {.scores = t->scores};
-        size_t scored = dn_model_predict(t->model, dn_raw_part(rows->raw, t->model->n_inputs, first, n), t->work, &scores);
+        size_t scored =
+            dn_model_predict(t->model, dn_raw_part(rows->raw, t->model->n_inputs, first, n),
+                             t->work, &scores);
         if (scored < n) {
             char why[DN_MESSAGE_SIZE];
             dn_model_predict_why(t->model, rows->raw, first + scored, why);
-            status = dn_error_set(err, DN_ERR_DATA, "row %zu of those that have a class %s", first + scored, why);
+            status = dn_error_set(err, DN_ERR_DATA, "row %zu of those that have a class %s",
+                                  first + scored, why);
             dn_error_set_row(err, (int64_t)(first + scored));
             return status;
         }
@@ -295,46 +351,54 @@ static dn_status judge_raw(const struct judge *t, const dn_labelled_rows *rows, 
     return DN_OK;
 }
 
-/* ---- both -------------------------------------------------------------------------------------------------------------------------------- */
-static dn_status judge_once(const dn_model *model, const struct subject *s, bool unranked, const dn_run *run, dn_metrics **out,
-                            dn_error *err) {
+/* ---- both ---- */
+static dn_status judge_once(const dn_model *model, const struct subject *s, bool unranked,
+                            const dn_run *run, dn_metrics **out, dn_error *err) {
     struct judge t;
     dn_status status = judge_init(&t, model, s, unranked, run, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = s->raw != NULL ? judge_raw(&t, s->raw, err) : judge_blocks(&t, s->encoded, err);
+    }
     return judge_end(&t, status, out, err);
 }
 
 /* The scores that are kept for ranking may be what the rows themselves then lack memory for: once more without. */
-static dn_status judge(const dn_model *model, const struct subject *s, const dn_run *run, dn_metrics **out, dn_error *err) {
+static dn_status judge(const dn_model *model, const struct subject *s, const dn_run *run,
+                       dn_metrics **out, dn_error *err) {
     dn_error why;
     dn_error_clear(&why);
     dn_status status = judge_once(model, s, false, run, out, &why);
     if (status == DN_ERR_BUDGET || status == DN_ERR_MEMORY) {
         status = judge_once(model, s, true, run, out, err);
-        if (status == DN_OK)
-            (void)snprintf((*out)->warning, sizeof(*out)->warning, "roc_auc and average_precision are not computed: %.400s", why.message);
+        if (status == DN_OK) {
+            (void)snprintf((*out)->warning, sizeof(*out)->warning,
+                           "roc_auc and average_precision are not computed: %.400s", why.message);
+        }
         return status;
     }
-    if (status != DN_OK && err != NULL && err->code == DN_OK)
+    if (status != DN_OK && err != NULL && err->code == DN_OK) {
         *err = why;
+    }
     return status;
 }
 
-dn_status dni_score_rows(const dn_rows *rows, const dn_model *model, const dn_run *run, dni_scores_fn *fn, void *arg, dn_error *err) {
+dn_status dni_score_rows(const dn_rows *rows, const dn_model *model, const dn_run *run,
+                         dni_scores_fn *fn, void *arg, dn_error *err) {
     const dni_judging judging = {.rows = rows};
     struct judge t;
     dn_status status = prepare(model, false, run, &t, err);
     t.keep = fn;
     t.keep_arg = arg;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = judge_blocks(&t, &judging, err);
+    }
     dn_run_free(run, t.labels);
     dn_run_free(run, t.numbers);
     return status;
 }
 
-dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, const dn_run *run, dn_metrics **out, dn_error *err) {
+dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, const dn_run *run,
+                         dn_metrics **out, dn_error *err) {
     const struct subject subject = {.encoded = judging,
                                     .n_rows = judging->rows->n_rows,
                                     .weighted = judging->weight != NULL,
@@ -342,19 +406,25 @@ dn_status dni_judge_rows(const dni_judging *judging, const dn_model *model, cons
     return judge(model, &subject, run, out, err);
 }
 
-dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves, const dn_run *run, dn_metrics **out,
-                                dn_error *err) {
-    const struct subject subject = {.raw = rows, .n_rows = rows->raw.n, .weighted = rows->weight != NULL, .curves = curves};
+dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves,
+                                const dn_run *run, dn_metrics **out, dn_error *err) {
+    const struct subject subject = {.raw = rows,
+                                    .n_rows = rows->raw.n,
+                                    .weighted = rows->weight != NULL,
+                                    .curves = curves};
     return judge(model, &subject, run, out, err);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 double dni_judge_memory(size_t n_scores, size_t n_features, size_t n_classes) {
     double scores = (double)n_scores, classes = (double)n_classes, width = (double)n_features + 1;
-    return 8 * (scores * width + 2 * width + DNI_TILE_ROWS * (scores + 2 * classes + 3) + 4 * classes * classes);
+    return 8 * (scores * width + 2 * width + DNI_TILE_ROWS * (scores + 2 * classes + 3) +
+                4 * classes * classes);
 }
 
 double dni_ranking_memory(size_t n_rows, size_t n_classes, bool weighted) {
     double columns = n_classes == 2 ? 1 : (double)n_classes, rows = (double)n_rows;
-    return rows * columns > (double)DN_MAX_RANKED_SCORES ? 0 : rows * (8 * columns + 20 + (weighted ? 8 : 0));
+    return rows * columns > (double)DN_MAX_RANKED_SCORES
+               ? 0
+               : rows * (8 * columns + 20 + (weighted ? 8 : 0));
 }

@@ -17,7 +17,8 @@
 enum { ALL_POINTS = 4000, LEAST_POINTS = 12 };
 
 struct bin {
-    double weight, confidence, right; /* Σ v, Σ v·p, Σ v of rows whose class has the top probability */
+    double weight, confidence,
+        right; /* Σ v, Σ v·p, Σ v of rows whose class has the top probability */
 };
 
 struct metrics {
@@ -32,15 +33,18 @@ struct metrics {
     double cells[];      /* the confusion matrix, [K × K] */
 };
 
-/* ---- life ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 static void curves_free(dn_curves *curves) {
-    if (curves == NULL)
+    if (curves == NULL) {
         return;
+    }
     for (size_t k = 0; k < curves->n_curves; k++) {
-        if (curves->roc != NULL)
+        if (curves->roc != NULL) {
             free(curves->roc[k].points);
-        if (curves->precision_recall != NULL)
+        }
+        if (curves->precision_recall != NULL) {
             free(curves->precision_recall[k].points);
+        }
     }
     free(curves->roc);
     free(curves->precision_recall);
@@ -61,8 +65,9 @@ static bool curves_new(const dn_metrics_options *options, dn_curves **out) {
         curves_free(curves);
         return false;
     }
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
         curves->roc[k].area = curves->precision_recall[k].area = (double)NAN;
+    }
     *out = curves;
     return true;
 }
@@ -70,10 +75,14 @@ static bool curves_new(const dn_metrics_options *options, dn_curves **out) {
 /* Room for ranking, or the reason why there is none. */
 static void prepare_ranking(struct metrics *m) {
     dn_error why = {0};
-    if (m->options.unranked || m->options.n_rows == 0 || !(m->options.probabilities || m->options.class_scores))
+    if (m->options.unranked || m->options.n_rows == 0 ||
+        !(m->options.probabilities || m->options.class_scores)) {
         return;
-    if (dni_ranking_init(&m->ranking, &m->options, &why) != DN_OK)
-        (void)snprintf(m->shown.warning, sizeof m->shown.warning, "roc_auc and average_precision are not computed: %.400s", why.message);
+    }
+    if (dni_ranking_init(&m->ranking, &m->options, &why) != DN_OK) {
+        (void)snprintf(m->shown.warning, sizeof m->shown.warning,
+                       "roc_auc and average_precision are not computed: %.400s", why.message);
+    }
 }
 
 dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn_error *err) {
@@ -84,10 +93,13 @@ dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn
         m = calloc(1, sizeof *m + (n_classes + 1) * n_classes * sizeof(double));
         per_class = calloc(n_classes + 1, sizeof *per_class);
     }
-    if (m == NULL || per_class == NULL || (options->curves && !curves_new(options, &m->shown.curves))) {
+    if (m == NULL || per_class == NULL ||
+        (options->curves && !curves_new(options, &m->shown.curves))) {
         free(m);
         free(per_class);
-        dn_error_set(err, DN_ERR_MEMORY, "the metrics of %zu classes need memory which the system does not have", n_classes);
+        dn_error_set(err, DN_ERR_MEMORY,
+                     "the metrics of %zu classes need memory which the system does not have",
+                     n_classes);
         return DN_ERR_MEMORY;
     }
     m->options = *options;
@@ -101,15 +113,16 @@ dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn
 }
 
 void dn_metrics_free(dn_metrics *metrics) {
-    if (metrics == NULL)
+    if (metrics == NULL) {
         return;
+    }
     dni_ranking_done(&((struct metrics *)metrics)->ranking);
     curves_free(metrics->curves);
     free(metrics->per_class);
     free(metrics);
 }
 
-/* ---- sums ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- sums ---- */
 /* p [K] of one row. */
 static void add_probabilities(struct metrics *m, size_t truth, const double *p, double v) {
     size_t K = m->shown.n_classes, top = 0;
@@ -121,9 +134,11 @@ static void add_probabilities(struct metrics *m, size_t truth, const double *p, 
         brier += off * off;
     }
     m->brier += v * brier;
-    for (size_t k = 1; k < K; k++)
-        if (p[k] > p[top])
+    for (size_t k = 1; k < K; k++) {
+        if (p[k] > p[top]) {
             top = k;
+        }
+    }
     size_t bin = p[top] < 1 ? (size_t)(p[top] * DN_CALIBRATION_BINS) : DN_CALIBRATION_BINS - 1;
     bin = bin < DN_CALIBRATION_BINS ? bin : DN_CALIBRATION_BINS - 1;
     m->bins[bin].weight += v;
@@ -134,16 +149,19 @@ static void add_probabilities(struct metrics *m, size_t truth, const double *p, 
 /* scores [K] of one row. */
 static void add_margin(struct metrics *m, size_t truth, const double *scores, double v) {
     double other = -(double)INFINITY;
-    for (size_t k = 0; k < m->shown.n_classes; k++)
-        if (k != truth && !(scores[k] <= other))
+    for (size_t k = 0; k < m->shown.n_classes; k++) {
+        if (k != truth && !(scores[k] <= other)) {
             other = scores[k];
+        }
+    }
     double margin = scores[truth] - other;
     m->hinge += v * (margin >= 1 ? 0 : 1 - margin);
     m->squared += v * (1 - margin) * (1 - margin);
     m->logistic += v * ((margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin) / LN_2);
 }
 
-static void add_rank(struct metrics *m, size_t truth, const double *p, const double *scores, double v) {
+static void add_rank(struct metrics *m, size_t truth, const double *p, const double *scores,
+                     double v) {
     double g;
     if (m->shown.n_classes > 2) {
         dni_ranking_add(&m->ranking, truth, v, p != NULL ? p : scores);
@@ -156,7 +174,8 @@ static void add_rank(struct metrics *m, size_t truth, const double *p, const dou
 void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
     struct metrics *m = (struct metrics *)metrics;
     size_t K = metrics->n_classes;
-    assert((rows->probabilities != NULL) == m->options.probabilities && (rows->class_scores != NULL) == m->options.class_scores);
+    assert((rows->probabilities != NULL) == m->options.probabilities &&
+           (rows->class_scores != NULL) == m->options.class_scores);
     assert(rows->weight == NULL || m->options.weighted);
     m->added += (double)rows->n;
     assert(m->added <= (double)m->options.n_rows);
@@ -165,24 +184,29 @@ void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows) {
         size_t truth = rows->truth[i], predicted = rows->predicted[i];
         const double *p = rows->probabilities == NULL ? NULL : rows->probabilities + i * K;
         const double *scores = rows->class_scores == NULL ? NULL : rows->class_scores + i * K;
-        if (!(v > 0))
+        if (!(v > 0)) {
             continue;
+        }
         metrics->rows += 1;
         metrics->weight += v;
-        if (predicted == DN_AMBIGUOUS)
+        if (predicted == DN_AMBIGUOUS) {
             m->ambiguous[truth] += v;
-        else
+        } else {
             metrics->confusion[truth * K + predicted] += v;
-        if (p != NULL)
+        }
+        if (p != NULL) {
             add_probabilities(m, truth, p, v);
-        if (scores != NULL)
+        }
+        if (scores != NULL) {
             add_margin(m, truth, scores, v);
-        if (m->ranking.memory != NULL)
+        }
+        if (m->ranking.memory != NULL) {
             add_rank(m, truth, p, scores, v);
+        }
     }
 }
 
-/* ---- ratios --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ratios ---- */
 /* Mean of one ratio over the classes that occur in truth or prediction, plain and by support. Where it is not defined it counts 0: a class that is never predicted has
  * no precision, and leaving it out would praise a model for never naming it. */
 struct mean {
@@ -203,7 +227,8 @@ static double ratio(double a, double b) {
 
 /* Two classes: (ad − bc)/√((a+b)(c+d)(a+c)(b+d)). */
 static double matthews(const double *cell) {
-    double square = sqrt(cell[0] + cell[1]) * sqrt(cell[2] + cell[3]) * sqrt(cell[0] + cell[2]) * sqrt(cell[1] + cell[3]);
+    double square = sqrt(cell[0] + cell[1]) * sqrt(cell[2] + cell[3]) * sqrt(cell[0] + cell[2]) *
+                    sqrt(cell[1] + cell[3]);
     return ratio(cell[0] * cell[3] - cell[1] * cell[2], square);
 }
 
@@ -221,7 +246,8 @@ static double gorodkin(const struct correlation *c, double total, double ambiguo
 static void finish_classes(struct metrics *m) {
     dn_metrics *shown = &m->shown;
     size_t K = shown->n_classes;
-    struct mean precision = {0}, recall = {0}, f1 = {0}, present = {0}; /* present: recall of the classes that have rows */
+    struct mean precision = {0}, recall = {0}, f1 = {0},
+                present = {0}; /* present: recall of the classes that have rows */
     struct correlation c = {0};
     double wrong = 0;
     for (size_t k = 0; k < K; k++) {
@@ -238,11 +264,14 @@ static void finish_classes(struct metrics *m) {
         c.predicted += predicted * (shown->weight - predicted);
         c.truth += truth * (shown->weight - truth);
         dn_class_metrics *own = &shown->per_class[k];
-        *own = (dn_class_metrics){ratio(hit, predicted), ratio(hit, truth), ratio(2 * hit, truth + predicted), truth};
-        if (truth > 0)
+        *own = (dn_class_metrics){ratio(hit, predicted), ratio(hit, truth),
+                                  ratio(2 * hit, truth + predicted), truth};
+        if (truth > 0) {
             take(&present, own->recall, truth);
-        if (!(truth > 0 || predicted > 0))
+        }
+        if (!(truth > 0 || predicted > 0)) {
             continue;
+        }
         take(&precision, own->precision, truth);
         take(&recall, own->recall, truth);
         take(&f1, own->f1, truth);
@@ -250,10 +279,13 @@ static void finish_classes(struct metrics *m) {
     shown->accuracy = ratio(c.right, shown->weight);
     shown->error = ratio(wrong, shown->weight);
     shown->balanced_accuracy = ratio(present.sum, present.count);
-    shown->mcc = K == 2 && shown->ambiguous == 0 ? matthews(shown->confusion) : gorodkin(&c, shown->weight, shown->ambiguous);
+    shown->mcc = K == 2 && shown->ambiguous == 0 ? matthews(shown->confusion)
+                                                 : gorodkin(&c, shown->weight, shown->ambiguous);
     shown->macro =
-        (dn_class_metrics){ratio(precision.sum, precision.count), ratio(recall.sum, recall.count), ratio(f1.sum, f1.count), shown->weight};
-    shown->weighted = (dn_class_metrics){ratio(precision.weighted, precision.weight), ratio(recall.weighted, recall.weight),
+        (dn_class_metrics){ratio(precision.sum, precision.count), ratio(recall.sum, recall.count),
+                           ratio(f1.sum, f1.count), shown->weight};
+    shown->weighted = (dn_class_metrics){ratio(precision.weighted, precision.weight),
+                                         ratio(recall.weighted, recall.weight),
                                          ratio(f1.weighted, f1.weight), shown->weight};
 }
 
@@ -263,10 +295,13 @@ static void finish_calibration(struct metrics *m) {
     for (size_t b = 0; b < DN_CALIBRATION_BINS; b++) {
         const struct bin *bin = &m->bins[b];
         ece += fabs(bin->right - bin->confidence);
-        if (shown->curves != NULL)
+        if (shown->curves != NULL) {
             shown->curves->calibration[b] =
-                (dn_calibration_bin){(double)b / DN_CALIBRATION_BINS, (double)(b + 1) / DN_CALIBRATION_BINS, bin->weight,
-                                     ratio(bin->confidence, bin->weight), ratio(bin->right, bin->weight)};
+                (dn_calibration_bin){(double)b / DN_CALIBRATION_BINS,
+                                     (double)(b + 1) / DN_CALIBRATION_BINS, bin->weight,
+                                     ratio(bin->confidence, bin->weight),
+                                     ratio(bin->right, bin->weight)};
+        }
     }
     shown->ece = m->options.probabilities ? ratio(ece, shown->weight) : (double)NAN;
 }
@@ -277,17 +312,21 @@ static dn_status finish_ranks(struct metrics *m, dn_error *err) {
     most = most > DN_CURVE_POINTS ? DN_CURVE_POINTS : most < LEAST_POINTS ? LEAST_POINTS : most;
     shown->roc_auc = shown->average_precision = (double)NAN;
     dn_status status = DN_OK;
-    if (m->ranking.broken)
-        (void)snprintf(shown->warning, sizeof shown->warning, "roc_auc and average_precision are not computed: a score is not a number");
-    else if (m->ranking.memory != NULL)
-        status = dni_ranking_finish(&m->ranking, most, shown->curves, &shown->roc_auc, &shown->average_precision, err);
+    if (m->ranking.broken) {
+        (void)snprintf(shown->warning, sizeof shown->warning,
+                       "roc_auc and average_precision are not computed: a score is not a number");
+    } else if (m->ranking.memory != NULL) {
+        status = dni_ranking_finish(&m->ranking, most, shown->curves, &shown->roc_auc,
+                                    &shown->average_precision, err);
+    }
     dni_ranking_done(&m->ranking);
     return status;
 }
 
 dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
     struct metrics *m = (struct metrics *)metrics;
-    double by_probability = m->options.probabilities ? metrics->weight : 0, by_score = m->options.class_scores ? metrics->weight : 0;
+    double by_probability = m->options.probabilities ? metrics->weight : 0,
+           by_score = m->options.class_scores ? metrics->weight : 0;
     finish_classes(m);
     finish_calibration(m);
     metrics->log_loss = ratio(m->log_loss, by_probability);
@@ -298,7 +337,7 @@ dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err) {
     return finish_ranks(m, err);
 }
 
-/* ---- by name ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- by name ---- */
 static const struct {
     const char *name;
     size_t offset;

@@ -14,14 +14,18 @@
 dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *options, dn_error *err) {
     size_t n = options->n_rows, columns = options->n_classes == 2 ? 1 : options->n_classes;
     dni_ranking r = {.run = options->run, .n_columns = columns, .room = n};
-    if (n > DN_MAX_RANKED_SCORES / columns)
-        return dn_error_set(err, DN_ERR_BUDGET, "%zu rows with %zu scores each are more than the %zu scores that are ranked", n, columns,
-                            DN_MAX_RANKED_SCORES);
+    if (n > DN_MAX_RANKED_SCORES / columns) {
+        return dn_error_set(
+            err, DN_ERR_BUDGET,
+            "%zu rows with %zu scores each are more than the %zu scores that are ranked", n,
+            columns, DN_MAX_RANKED_SCORES);
+    }
     size_t numbers = columns + 1 + options->weighted; /* scores, scratch, weight */
-    dn_status status =
-        dni_run_alloc_raw(r.run, n, numbers * sizeof(double) + 3 * sizeof(uint32_t), "the scores to be ranked", &r.memory, err);
-    if (status != DN_OK)
+    dn_status status = dni_run_alloc_raw(r.run, n, numbers * sizeof(double) + 3 * sizeof(uint32_t),
+                                         "the scores to be ranked", &r.memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     r.score = r.memory;
     r.scratch.key = r.score + columns * n;
     r.weight = options->weighted ? r.scratch.key + n : NULL;
@@ -33,23 +37,25 @@ dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *optio
 }
 
 void dni_ranking_done(dni_ranking *ranking) {
-    if (ranking->memory != NULL)
+    if (ranking->memory != NULL) {
         dn_run_free(ranking->run, ranking->memory);
+    }
     *ranking = (dni_ranking){0};
 }
 
 void dni_ranking_add(dni_ranking *r, size_t truth, double weight, const double *scores) {
     size_t i = r->n++;
     r->truth[i] = (uint32_t)truth;
-    if (r->weight != NULL)
+    if (r->weight != NULL) {
         r->weight[i] = weight;
+    }
     for (size_t k = 0; k < r->n_columns; k++) {
         r->score[k * r->room + i] = scores[k];
         r->broken = r->broken || isnan(scores[k]);
     }
 }
 
-/* ---- a walk down the scores -------------------------------------------------------------------------------------------------------- */
+/* ---- a walk down the scores ---- */
 struct walk {
     const dni_ranking *ranking;
     const double *score; /* [n] descending */
@@ -66,17 +72,19 @@ static struct walk walk_of(const dni_ranking *r, const double *score, uint32_t p
 /* The next group of equal scores. */
 static bool walk_next(struct walk *w) {
     const dni_ranking *r = w->ranking;
-    if (w->at == r->n)
+    if (w->at == r->n) {
         return false;
+    }
     w->threshold = w->score[w->at];
     w->true_step = w->false_step = 0;
     for (; w->at < r->n && w->score[w->at] == w->threshold; w->at++) {
         uint32_t row = r->row[w->at];
         double weight = r->weight == NULL ? 1 : r->weight[row];
-        if (r->truth[row] == w->positive)
+        if (r->truth[row] == w->positive) {
             w->true_step += weight;
-        else
+        } else {
             w->false_step += weight;
+        }
     }
     w->true_positive += w->true_step;
     w->false_positive += w->false_step;
@@ -95,7 +103,9 @@ static struct areas areas_of(const dni_ranking *r, const double *score, uint32_t
     struct areas a = {0};
     while (walk_next(&w)) {
         a.roc += w.false_step * (w.true_positive - w.true_step + w.true_step / 2);
-        a.precision += w.true_step > 0 ? w.true_step * (w.true_positive / (w.true_positive + w.false_positive)) : 0;
+        a.precision += w.true_step > 0
+                           ? w.true_step * (w.true_positive / (w.true_positive + w.false_positive))
+                           : 0;
         a.n_groups++;
     }
     a.positives = w.true_positive;
@@ -106,7 +116,7 @@ static struct areas areas_of(const dni_ranking *r, const double *score, uint32_t
     return a;
 }
 
-/* ---- curves ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- curves ---- */
 /* Puts points into a curve; when not all fit, the first of each of `cells` equal parts of the way. */
 struct thinner {
     dn_curve *curve;
@@ -116,7 +126,8 @@ struct thinner {
     bool kept; /* `last` is in the curve */
 };
 
-static dn_status thinner_init(struct thinner *t, dn_curve *curve, size_t n_points, size_t most, double y, dn_error *err) {
+static dn_status thinner_init(struct thinner *t, dn_curve *curve, size_t n_points, size_t most,
+                              double y, dn_error *err) {
     size_t room = n_points < most ? n_points : most;
     curve->points = calloc(room, sizeof *curve->points);
     if (curve->points == NULL) {
@@ -133,43 +144,49 @@ static void thinner_put(struct thinner *t, dn_curve_point point, double way) {
     size_t cell = (size_t)(way * (double)t->cells);
     t->last = point;
     t->kept = t->all || cell > t->cell;
-    if (!t->kept)
+    if (!t->kept) {
         return;
+    }
     t->cell = cell;
     t->curve->points[t->curve->n_points++] = point;
 }
 
 static void thinner_end(struct thinner *t) {
-    if (!t->kept)
+    if (!t->kept) {
         t->curve->points[t->curve->n_points++] = t->last;
+    }
 }
 
 /* The next corner of the ROC line after the point where `w` stands: groups that go on in the same direction are passed. *more: `w` stands on a group that is not yet told. */
 static bool next_corner(struct walk *w, bool *more, struct walk *out) {
-    if (!*more && !walk_next(w))
+    if (!*more && !walk_next(w)) {
         return false;
+    }
     *out = *w;
     *more = false;
     while (walk_next(w)) {
         *more = out->false_step * w->true_step != w->false_step * out->true_step;
-        if (*more)
+        if (*more) {
             return true;
+        }
         *out = *w;
     }
     return true;
 }
 
-static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t positive, const struct areas *a, size_t most,
-                           dn_curve *curve, dn_error *err) {
+static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t positive,
+                           const struct areas *a, size_t most, dn_curve *curve, dn_error *err) {
     struct walk w = walk_of(r, score, positive), corner;
     bool more = false;
     size_t n = 1;
-    while (next_corner(&w, &more, &corner))
+    while (next_corner(&w, &more, &corner)) {
         n++;
+    }
     struct thinner t;
     dn_status status = thinner_init(&t, curve, n, most, 0, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     w = walk_of(r, score, positive);
     more = false;
     while (next_corner(&w, &more, &corner)) {
@@ -181,53 +198,68 @@ static dn_status roc_curve(const dni_ranking *r, const double *score, uint32_t p
     return DN_OK;
 }
 
-static dn_status precision_curve(const dni_ranking *r, const double *score, uint32_t positive, const struct areas *a, size_t most,
-                                 dn_curve *curve, dn_error *err) {
+static dn_status precision_curve(const dni_ranking *r, const double *score, uint32_t positive,
+                                 const struct areas *a, size_t most, dn_curve *curve,
+                                 dn_error *err) {
     struct thinner t;
     dn_status status = thinner_init(&t, curve, a->n_groups + 1, most, 1, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     struct walk w = walk_of(r, score, positive);
     while (walk_next(&w)) {
         double recall = w.true_positive / a->positives;
-        thinner_put(&t, (dn_curve_point){recall, w.true_positive / (w.true_positive + w.false_positive), w.threshold}, recall);
+        thinner_put(&t,
+                    (dn_curve_point){recall, w.true_positive / (w.true_positive + w.false_positive),
+                                     w.threshold},
+                    recall);
     }
     thinner_end(&t);
     curve->area = a->precision;
     return DN_OK;
 }
 
-/* ---- all columns --------------------------------------------------------------------------------------------------------------------- */
-static dn_status finish_column(dni_ranking *r, size_t column, size_t most, dn_curves *curves, struct areas *out, dn_error *err) {
+/* ---- all columns ---- */
+static dn_status finish_column(dni_ranking *r, size_t column, size_t most, dn_curves *curves,
+                               struct areas *out, dn_error *err) {
     double *score = r->score + column * r->room;
     uint32_t positive = r->n_columns == 1 ? 1 : (uint32_t)column;
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
         r->row[i] = (uint32_t)i;
+    }
     dn_status status = dn_run_stop(r->run, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_sort_descending((dni_pairs){score, r->row}, r->n, r->scratch, r->run, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     *out = areas_of(r, score, positive);
-    if (curves == NULL)
+    if (curves == NULL) {
         return DN_OK;
+    }
     dn_curve *roc = &curves->roc[column], *precision = &curves->precision_recall[column];
     roc->area = precision->area = (double)NAN;
-    if (isnan(out->roc))
+    if (isnan(out->roc)) {
         return DN_OK;
+    }
     status = roc_curve(r, score, positive, out, most, roc, err);
-    return status == DN_OK ? precision_curve(r, score, positive, out, most, precision, err) : status;
+    return status == DN_OK ? precision_curve(r, score, positive, out, most, precision, err)
+                           : status;
 }
 
-dn_status dni_ranking_finish(dni_ranking *r, size_t most, dn_curves *curves, double *out_roc, double *out_precision, dn_error *err) {
+dn_status dni_ranking_finish(dni_ranking *r, size_t most, dn_curves *curves, double *out_roc,
+                             double *out_precision, dn_error *err) {
     double roc = 0, precision = 0, count = 0;
     for (size_t k = 0; k < r->n_columns; k++) {
         struct areas a;
         dn_status status = finish_column(r, k, most, curves, &a, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        if (isnan(a.roc))
+        }
+        if (isnan(a.roc)) {
             continue;
+        }
         roc += a.roc;
         precision += a.precision;
         count += 1;

@@ -20,14 +20,16 @@ typedef struct dni_ranking {
 } dni_ranking;
 
 /* Room for the rows of `options`, or the reason why there is none (DN_ERR_BUDGET, DN_ERR_MEMORY). */
-DN_MUST_USE dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *options, dn_error *err);
+DN_MUST_USE dn_status dni_ranking_init(dni_ranking *ranking, const dn_metrics_options *options,
+                                       dn_error *err);
 /* {0} is allowed. */
 void dni_ranking_done(dni_ranking *ranking);
 /* One row; scores [n_columns]. */
 void dni_ranking_add(dni_ranking *ranking, size_t truth, double weight, const double *scores);
 /* Sorts column after column: *out_roc and *out_precision ← means of the areas where defined. With curves (n_curves = n_columns, roc and precision_recall zeroed) fills them,
  * at most most_points points each, malloc'ed. DN_ERR_STOPPED, DN_ERR_TIME, DN_ERR_MEMORY. */
-DN_MUST_USE dn_status dni_ranking_finish(dni_ranking *ranking, size_t most_points, dn_curves *curves, double *out_roc,
-                                         double *out_precision, dn_error *err);
+DN_MUST_USE dn_status dni_ranking_finish(dni_ranking *ranking, size_t most_points,
+                                         dn_curves *curves, double *out_roc, double *out_precision,
+                                         dn_error *err);
 
 #endif

@@ -6,22 +6,26 @@
 
 /* Row x of d numbers ← A x for the lower triangular A: from below, since z_i is made of x_0 … x_i. */
 static void times_factor(const double *a, size_t d, double *x) {
-    for (size_t i = d; i-- > 0;)
+    for (size_t i = d; i-- > 0;) {
         x[i] = dni_dot(a + i * d, x, i + 1);
+    }
 }
 
 void dni_dense_map(const dni_points *p, double *x) {
     const struct dni_dense *own = p->own;
-    for (size_t k = 0; own->centre != NULL && k < p->d; k++)
+    for (size_t k = 0; own->centre != NULL && k < p->d; k++) {
         x[k] -= own->centre[k];
-    if (p->kernel.type == DN_KERNEL_MAHALANOBIS)
+    }
+    if (p->kernel.type == DN_KERNEL_MAHALANOBIS) {
         times_factor(p->kernel.factor, p->d, x);
-    else
-        for (size_t k = 0; k < p->d; k++)
+    } else {
+        for (size_t k = 0; k < p->d; k++) {
             x[k] *= own->scale;
+        }
+    }
 }
 
-/* ---- queries -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- queries ---- */
 /* Work is a row, then the groups of queries, each in double and in float. */
 static size_t group_size(const dni_points *p) {
     return ((const struct dni_dense *)p->own)->d * (DNI_GROUP + DNI_GROUP / 2);
@@ -36,10 +40,12 @@ static double *group_of(const dni_points *p, const dni_queries *queries, size_t 
 }
 
 static float *single_group_of(const dni_points *p, const dni_queries *queries, size_t q) {
-    return (float *)(void *)(group_of(p, queries, q) + ((const struct dni_dense *)p->own)->d * DNI_GROUP);
+    return (float *)(void *)(group_of(p, queries, q) +
+                             ((const struct dni_dense *)p->own)->d * DNI_GROUP);
 }
 
-void dni_dense_take(const dni_points *p, const dni_points *from, size_t i, bool single, dni_queries *queries) {
+void dni_dense_take(const dni_points *p, const dni_points *from, size_t i, bool single,
+                    dni_queries *queries) {
     const struct dni_dense *source = from->own;
     const size_t q = queries->n++;
     const double *x = source->panels + dni_dense_lane(source, i);
@@ -49,13 +55,15 @@ void dni_dense_take(const dni_points *p, const dni_points *from, size_t i, bool 
     if (query->single) {
         const float *from_single = source->singles + dni_dense_lane(source, i);
         float *single_to = single_group_of(p, queries, q) + q % DNI_GROUP;
-        for (size_t k = 0; k < source->d; k++)
+        for (size_t k = 0; k < source->d; k++) {
             single_to[k * DNI_GROUP] = from_single[k * DNI_PANEL];
+        }
         query->square = from->square_single[i];
         return;
     }
-    for (size_t k = 0; k < source->d; k++)
+    for (size_t k = 0; k < source->d; k++) {
         to[k * DNI_GROUP] = x[k * DNI_PANEL];
+    }
     query->square = from->square == NULL ? 0 : from->square[i];
     query->self = from->self == NULL ? 1 : from->self[i];
 }
@@ -64,11 +72,13 @@ void dni_dense_take(const dni_points *p, const dni_points *from, size_t i, bool 
 static double square_left_out(const dni_points *p, const double *x) {
     const struct dni_dense *own = p->own;
     double sum = 0;
-    for (size_t k = 0, next = 0; own->kept != NULL && k < p->d; k++)
-        if (next < own->d && own->kept[next] == k)
+    for (size_t k = 0, next = 0; own->kept != NULL && k < p->d; k++) {
+        if (next < own->d && own->kept[next] == k) {
             next++;
-        else
+        } else {
             sum += x[k] * x[k];
+        }
+    }
     return sum;
 }
 
@@ -78,74 +88,95 @@ void dni_dense_read(const dni_points *p, dni_row row, bool single, dni_queries *
     double *x = queries->work, *to = group_of(p, queries, q) + q % DNI_GROUP;
     dni_query *query = &queries->of[q];
     memset(x, 0, p->d * sizeof *x);
-    for (size_t e = 0; e < row.n; e++)
+    for (size_t e = 0; e < row.n; e++) {
         x[row.cols == NULL ? e : row.cols[e]] = row.values[e];
-    if (p->form == DNI_FORM_SQUARE)
+    }
+    if (p->form == DNI_FORM_SQUARE) {
         dni_dense_map(p, x);
-    for (size_t k = 0; k < own->d; k++)
+    }
+    for (size_t k = 0; k < own->d; k++) {
         to[k * DNI_GROUP] = x[own->kept == NULL ? k : own->kept[k]];
+    }
     *query = (dni_query){.square = p->lanes->square(x, p->d, 1)};
-    query->self = p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
+    query->self =
+        p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
     query->single = single && own->singles != NULL && query->square < own->greatest;
     if (query->single) {
         float *single_to = single_group_of(p, queries, q) + q % DNI_GROUP;
-        for (size_t k = 0; k < own->d; k++)
+        for (size_t k = 0; k < own->d; k++) {
             single_to[k * DNI_GROUP] = (float)to[k * DNI_GROUP];
-        query->square = p->lanes->square_single(single_to, own->d, DNI_GROUP) + square_left_out(p, x);
+        }
+        query->square =
+            p->lanes->square_single(single_to, own->d, DNI_GROUP) + square_left_out(p, x);
     }
 }
 
-static void measure_exact(const dni_points *p, const dni_queries *queries, size_t panel, double *measure) {
+static void measure_exact(const dni_points *p, const dni_queries *queries, size_t panel,
+                          double *measure) {
     const struct dni_dense *own = p->own;
-    const double *points = own->panels + panel * own->d * DNI_PANEL, *groups = group_of(p, queries, 0);
-    if (dni_dense_of_products(p))
+    const double *points = own->panels + panel * own->d * DNI_PANEL,
+                 *groups = group_of(p, queries, 0);
+    if (dni_dense_of_products(p)) {
         p->lanes->products(points, groups, group_size(p), own->d, queries->n, measure);
-    else
+    } else {
         p->lanes->distances(p->form, points, groups, group_size(p), own->d, queries->n, measure);
+    }
 }
 
 /* measure [queries × DNI_PANEL], in what each query is measured in. */
-static void measure_panel(const dni_points *p, const dni_queries *queries, size_t panel, double *measure) {
+static void measure_panel(const dni_points *p, const dni_queries *queries, size_t panel,
+                          double *measure) {
     const struct dni_dense *own = p->own;
     double exact[DNI_QUERIES * DNI_PANEL];
     size_t n_single = 0;
-    for (size_t q = 0; q < queries->n; q++)
+    for (size_t q = 0; q < queries->n; q++) {
         n_single += queries->of[q].single;
-    if (n_single > 0)
-        p->lanes->products_single(own->singles + panel * own->d * DNI_PANEL, single_group_of(p, queries, 0), 2 * group_size(p), own->d,
+    }
+    if (n_single > 0) {
+        p->lanes->products_single(own->singles + panel * own->d * DNI_PANEL,
+                                  single_group_of(p, queries, 0), 2 * group_size(p), own->d,
                                   queries->n, measure);
-    else
+    } else {
         measure_exact(p, queries, panel, measure);
-    if (n_single == 0 || n_single == queries->n)
+    }
+    if (n_single == 0 || n_single == queries->n) {
         return;
+    }
     measure_exact(p, queries, panel, exact);
-    for (size_t q = 0; q < queries->n; q++)
-        if (!queries->of[q].single)
+    for (size_t q = 0; q < queries->n; q++) {
+        if (!queries->of[q].single) {
             memcpy(measure + q * DNI_PANEL, exact + q * DNI_PANEL, DNI_PANEL * sizeof *measure);
+        }
+    }
 }
 
 /* A whole panel's values, of which lanes low … high − 1 are wanted at `to` and behind. */
-static void finish(const dni_points *p, const dni_query *query, size_t panel, size_t low, size_t high, double *measure, dni_wanted wanted,
-                   size_t to) {
+static void finish(const dni_points *p, const dni_query *query, size_t panel, size_t low,
+                   size_t high, double *measure, dni_wanted wanted, size_t to) {
     float single[DNI_PANEL];
     double exact[DNI_PANEL];
     dni_wanted whole = {.single = wanted.single == NULL ? NULL : single,
                         .exact = wanted.exact == NULL ? NULL : exact,
                         .distances = wanted.distances};
     dni_values_of(p, query, panel * DNI_PANEL, DNI_PANEL, measure, whole, 0);
-    if (wanted.single != NULL)
+    if (wanted.single != NULL) {
         memcpy(wanted.single + to, single + low, (high - low) * sizeof *single);
-    if (wanted.exact != NULL)
+    }
+    if (wanted.exact != NULL) {
         memcpy(wanted.exact + to, exact + low, (high - low) * sizeof *exact);
+    }
 }
 
-void dni_dense_values(const dni_points *p, const dni_queries *queries, size_t first, size_t n, dni_wanted wanted) {
+void dni_dense_values(const dni_points *p, const dni_queries *queries, size_t first, size_t n,
+                      dni_wanted wanted) {
     double measure[DNI_QUERIES * DNI_PANEL];
     for (size_t panel = first / DNI_PANEL; panel * DNI_PANEL < first + n; panel++) {
         const size_t start = panel * DNI_PANEL, low = start < first ? first - start : 0;
         const size_t high = first + n - start < DNI_PANEL ? first + n - start : DNI_PANEL;
         measure_panel(p, queries, panel, measure);
-        for (size_t q = 0; q < queries->n; q++)
-            finish(p, &queries->of[q], panel, low, high, measure + q * DNI_PANEL, wanted, q * wanted.stride + start + low - first);
+        for (size_t q = 0; q < queries->n; q++) {
+            finish(p, &queries->of[q], panel, low, high, measure + q * DNI_PANEL, wanted,
+                   q * wanted.stride + start + low - first);
+        }
     }
 }

@@ -9,7 +9,8 @@ size_t dni_edit_work(size_t n_symbols, size_t longest) {
     return BLOCKS * n_symbols + longest / sizeof(double) + 1;
 }
 
-void dni_edit_begin(dni_edit *edit, const uint32_t *pattern, size_t n, size_t n_symbols, double *work) {
+void dni_edit_begin(dni_edit *edit, const uint32_t *pattern, size_t n, size_t n_symbols,
+                    double *work) {
     *edit = (dni_edit){.pattern = pattern,
                        .n = n,
                        .n_symbols = n_symbols,
@@ -24,17 +25,23 @@ static size_t part_length(const dni_edit *edit, size_t first) {
 }
 
 static void mark(dni_edit *edit, size_t first) {
-    for (size_t i = 0; edit->first != SIZE_MAX && i < part_length(edit, edit->first); i++)
-        if (edit->pattern[edit->first + i] < edit->n_symbols)
+    for (size_t i = 0; edit->first != SIZE_MAX && i < part_length(edit, edit->first); i++) {
+        if (edit->pattern[edit->first + i] < edit->n_symbols) {
             edit->places[i / BITS * edit->n_symbols + edit->pattern[edit->first + i]] = 0;
-    for (size_t i = 0; i < part_length(edit, first); i++)
-        if (edit->pattern[first + i] < edit->n_symbols)
-            edit->places[i / BITS * edit->n_symbols + edit->pattern[first + i]] |= (uint64_t)1 << i % BITS;
+        }
+    }
+    for (size_t i = 0; i < part_length(edit, first); i++) {
+        if (edit->pattern[first + i] < edit->n_symbols) {
+            edit->places[i / BITS * edit->n_symbols + edit->pattern[first + i]] |= (uint64_t)1
+                                                                                   << i % BITS;
+        }
+    }
     edit->first = first;
 }
 
 /* One block of `rows` characters past all of the text: step[j] is how the distance changes from column j to the next, above the block, then below it. */
-static void pass_block(const uint64_t *places, size_t n_symbols, size_t rows, const uint32_t *text, size_t n, signed char *step) {
+static void pass_block(const uint64_t *places, size_t n_symbols, size_t rows, const uint32_t *text,
+                       size_t n, signed char *step) {
     uint64_t more = ~(uint64_t)0, less = 0; /* down the column: +1 and −1 */
     const size_t last = rows - 1;
     for (size_t j = 0; j < n; j++) {
@@ -54,18 +61,22 @@ static void pass_block(const uint64_t *places, size_t n_symbols, size_t rows, co
 
 size_t dni_edit_distance(dni_edit *edit, const uint32_t *text, size_t n) {
     size_t distance = edit->n;
-    if (n == 0 || edit->n == 0)
+    if (n == 0 || edit->n == 0) {
         return n + edit->n;
+    }
     memset(edit->step, 1, n);
     for (size_t first = 0; first < edit->n; first += PART) {
         const size_t length = part_length(edit, first);
-        if (edit->first != first)
+        if (edit->first != first) {
             mark(edit, first);
-        for (size_t i = 0; i < length; i += BITS)
-            pass_block(edit->places + i / BITS * edit->n_symbols, edit->n_symbols, length - i < BITS ? length - i : BITS, text, n,
-                       edit->step);
+        }
+        for (size_t i = 0; i < length; i += BITS) {
+            pass_block(edit->places + i / BITS * edit->n_symbols, edit->n_symbols,
+                       length - i < BITS ? length - i : BITS, text, n, edit->step);
+        }
     }
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < n; j++) {
         distance += (size_t)edit->step[j]; /* of −1 one less, modulo the range of size_t */
+    }
     return distance;
 }

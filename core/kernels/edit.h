@@ -13,12 +13,15 @@ size_t dni_edit_work(size_t n_symbols, size_t longest);
 typedef struct dni_edit {
     const uint32_t *pattern;
     size_t n, n_symbols;
-    uint64_t *places;  /* [BLOCKS × n_symbols] where in each block a symbol stands, of the part of the pattern at `first` */
-    signed char *step; /* [longest] at the lower border of what is done: how the distance changes along the text */
-    size_t first;      /* SIZE_MAX: places are all 0 */
+    uint64_t *
+        places; /* [BLOCKS × n_symbols] where in each block a symbol stands, of the part of the pattern at `first` */
+    signed char *
+        step; /* [longest] at the lower border of what is done: how the distance changes along the text */
+    size_t first; /* SIZE_MAX: places are all 0 */
 } dni_edit;
 /* Begins with a pattern, which must stay; work [dni_edit_work]. */
-void dni_edit_begin(dni_edit *edit, const uint32_t *pattern, size_t n, size_t n_symbols, double *work);
+void dni_edit_begin(dni_edit *edit, const uint32_t *pattern, size_t n, size_t n_symbols,
+                    double *work);
 size_t dni_edit_distance(dni_edit *edit, const uint32_t *text, size_t n);
 
 #endif

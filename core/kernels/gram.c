@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-enum { TILE = DNI_QUERIES, CHUNK = DNI_POINTS_SUMS / TILE /* rows, and points between two polls at most */ };
+enum {
+    TILE = DNI_QUERIES,
+    CHUNK = DNI_POINTS_SUMS / TILE /* rows, and points between two polls at most */
+};
 
 static size_t n_tiles(size_t n) {
     return (n + TILE - 1) / TILE;
@@ -17,24 +20,29 @@ static size_t chunk_of(const dni_points *points) {
 }
 
 /* Rows of tile i become queries of `points`. */
-static void take_tile(const dni_points *points, const dni_points *from, size_t i, bool single, dni_queries *queries, double *work) {
+static void take_tile(const dni_points *points, const dni_points *from, size_t i, bool single,
+                      dni_queries *queries, double *work) {
     queries->n = 0;
     queries->work = work;
-    for (size_t k = i * TILE; k < from->n && k < (i + 1) * TILE; k++)
+    for (size_t k = i * TILE; k < from->n && k < (i + 1) * TILE; k++) {
         points->layout->take(points, from, k, single, queries);
+    }
 }
 
 /* Work of every slot. */
-static dn_status work_for(const dni_points *points, const dn_run *run, size_t more, size_t *room, double **out, dn_error *err) {
+static dn_status work_for(const dni_points *points, const dn_run *run, size_t more, size_t *room,
+                          double **out, dn_error *err) {
     void *memory;
     *room = points->layout->work(points, TILE) + more;
-    dn_status status = dn_run_alloc(run, *room * (run == NULL ? 1 : run->n_slots), sizeof(double), "the work of kernel rows", &memory, err);
-    if (status == DN_OK)
+    dn_status status = dn_run_alloc(run, *room * (run == NULL ? 1 : run->n_slots), sizeof(double),
+                                    "the work of kernel rows", &memory, err);
+    if (status == DN_OK) {
         *out = memory;
+    }
     return status;
 }
 
-/* ---- a matrix ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a matrix ---- */
 struct gram {
     const dni_points *points;
     const dn_run *run;
@@ -51,9 +59,11 @@ static dn_status lower(const struct gram *g, size_t i, double *work, dn_error *e
     for (size_t first = 0, some; first < end; first += some) {
         some = end - first < chunk_of(g->points) ? end - first : chunk_of(g->points);
         dn_status status = dn_run_stop(g->run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        g->points->layout->values(g->points, &queries, first, some, (dni_wanted){.single = g->gram + start * n + first, .stride = n});
+        }
+        g->points->layout->values(g->points, &queries, first, some,
+                                  (dni_wanted){.single = g->gram + start * n + first, .stride = n});
     }
     return DN_OK;
 }
@@ -72,26 +82,31 @@ static dn_status upper_task(void *arg, size_t tile, size_t slot, dn_error *err) 
     const size_t n = g->points->n, first = tile * TILE, end = n - first < TILE ? n : first + TILE;
     (void)slot;
     (void)err;
-    for (size_t start = first; start < n; start += TILE)
-        for (size_t i = first; i < end; i++)
-            for (size_t j = start > i ? start : i + 1; j < n && j < start + TILE; j++)
+    for (size_t start = first; start < n; start += TILE) {
+        for (size_t i = first; i < end; i++) {
+            for (size_t j = start > i ? start : i + 1; j < n && j < start + TILE; j++) {
                 g->gram[i * n + j] = g->gram[j * n + i];
+            }
+        }
+    }
     return DN_OK;
 }
 
 dn_status dni_points_gram(const dni_points *points, const dn_run *run, float *gram, dn_error *err) {
     struct gram g = {.points = points, .run = run, .gram = gram};
     dn_status status = work_for(points, run, 0, &g.room, &g.work, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     status = dni_tasks_run(run, (n_tiles(points->n) + 1) / 2, lower_task, &g, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_tasks_run(run, n_tiles(points->n), upper_task, &g, err);
+    }
     dn_run_free(run, g.work);
     return status;
 }
 
-/* ---- sums ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- sums ---- */
 struct sums {
     const dni_points *points, *listed; /* rows, columns */
     const double *coef;                /* [n_sums × listed] */
@@ -102,47 +117,66 @@ struct sums {
 
 static dn_status sums_task(void *arg, size_t tile, size_t slot, dn_error *err) {
     const struct sums *s = arg;
-    double *work = s->work + slot * s->room, *values = work + s->room - DNI_POINTS_SUMS, *sums = s->sums + tile * TILE * s->n_sums;
+    double *work = s->work + slot * s->room, *values = work + s->room - DNI_POINTS_SUMS,
+           *sums = s->sums + tile * TILE * s->n_sums;
     dni_queries queries;
     take_tile(s->listed, s->points, tile, false, &queries, work);
     memset(sums, 0, queries.n * s->n_sums * sizeof *sums);
     for (size_t first = 0, n; first < s->listed->n; first += n) {
         n = s->listed->n - first < chunk_of(s->listed) ? s->listed->n - first : chunk_of(s->listed);
         dn_status status = dn_run_stop(s->run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        s->listed->layout->values(s->listed, &queries, first, n, (dni_wanted){.exact = values, .stride = CHUNK});
-        for (size_t q = 0; q < queries.n; q++)
-            for (size_t m = 0; m < s->n_sums; m++)
-                sums[q * s->n_sums + m] += s->points->lanes->dot(values + q * CHUNK, s->coef + m * s->listed->n + first, n);
+        }
+        s->listed->layout->values(s->listed, &queries, first, n,
+                                  (dni_wanted){.exact = values, .stride = CHUNK});
+        for (size_t q = 0; q < queries.n; q++) {
+            for (size_t m = 0; m < s->n_sums; m++) {
+                sums[q * s->n_sums + m] +=
+                    s->points->lanes->dot(values + q * CHUNK, s->coef + m * s->listed->n + first,
+                                          n);
+            }
+        }
     }
     return DN_OK;
 }
 
 /* out [n_sums × n] ← the coefficients of the points listed */
-static const double *gather(const uint32_t *list, size_t n, const double *coef, size_t n_sums, double *out) {
-    for (size_t k = 0; k < n; k++)
-        for (size_t m = 0; m < n_sums; m++)
+static const double *gather(const uint32_t *list, size_t n, const double *coef, size_t n_sums,
+                            double *out) {
+    for (size_t k = 0; k < n; k++) {
+        for (size_t m = 0; m < n_sums; m++) {
             out[m * n + k] = coef[(list == NULL ? k : list[k]) * n_sums + m];
+        }
+    }
     return out;
 }
 
-dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t n_list, const double *coef, size_t n_sums,
-                          const dn_run *run, double *sums, dn_error *err) {
-    struct sums s = {.points = points, .listed = points, .n_sums = n_sums, .sums = sums, .run = run};
+dn_status dni_points_sums(const dni_points *points, const uint32_t *list, size_t n_list,
+                          const double *coef, size_t n_sums, const dn_run *run, double *sums,
+                          dn_error *err) {
+    struct sums s = {
+        .points = points, .listed = points, .n_sums = n_sums, .sums = sums, .run = run};
     dni_points *listed = NULL;
     void *memory = NULL;
-    dn_status status = list == NULL ? DN_OK : dni_points_select(points, list, n_list, run, &listed, err);
-    if (status == DN_OK && listed != NULL)
+    dn_status status =
+        list == NULL ? DN_OK : dni_points_select(points, list, n_list, run, &listed, err);
+    if (status == DN_OK && listed != NULL) {
         s.listed = listed;
-    if (status == DN_OK)
-        status = dn_run_alloc(run, s.listed->n * n_sums, sizeof(double), "the coefficients of a kernel's sums", &memory, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, s.listed->n * n_sums, sizeof(double),
+                              "the coefficients of a kernel's sums", &memory, err);
+    }
+    if (status == DN_OK) {
         s.coef = gather(list, s.listed->n, coef, n_sums, memory);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = work_for(points, run, DNI_POINTS_SUMS, &s.room, &s.work, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_tasks_run(run, n_tiles(points->n), sums_task, &s, err);
+    }
     dn_run_free(run, s.work);
     dn_run_free(run, memory);
     dni_points_free(listed);

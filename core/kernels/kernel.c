@@ -15,8 +15,9 @@ const char *const dni_kernel_types[] = {[DN_KERNEL_LINEAR] = "linear",
                                         [DN_KERNEL_PRECOMPUTED] = "precomputed",
                                         NULL};
 const char *const dni_kernel_metrics[] = {
-    [DN_METRIC_EUCLIDEAN] = "euclidean", [DN_METRIC_MANHATTAN] = "manhattan", [DN_METRIC_CHEBYSHEV] = "chebyshev",
-    [DN_METRIC_COSINE] = "cosine",       [DN_METRIC_EDIT] = "edit",           NULL};
+    [DN_METRIC_EUCLIDEAN] = "euclidean", [DN_METRIC_MANHATTAN] = "manhattan",
+    [DN_METRIC_CHEBYSHEV] = "chebyshev", [DN_METRIC_COSINE] = "cosine",
+    [DN_METRIC_EDIT] = "edit",           NULL};
 
 const char *dn_kernel_type_name(dn_kernel_type type) {
     return dni_kernel_types[type];
@@ -27,7 +28,8 @@ const char *dn_kernel_metric_name(dn_metric metric) {
 }
 
 dni_form dni_kernel_form(const dn_kernel *kernel) {
-    static const dni_form of_metric[] = {DNI_FORM_SQUARE, DNI_FORM_MANHATTAN, DNI_FORM_CHEBYSHEV, DNI_FORM_COSINE, DNI_FORM_EDIT};
+    static const dni_form of_metric[] = {DNI_FORM_SQUARE, DNI_FORM_MANHATTAN, DNI_FORM_CHEBYSHEV,
+                                         DNI_FORM_COSINE, DNI_FORM_EDIT};
     switch (kernel->type) {
     case DN_KERNEL_RBF:
     case DN_KERNEL_MAHALANOBIS:
@@ -49,8 +51,9 @@ dni_form dni_kernel_form(const dn_kernel *kernel) {
 static double power(double base, unsigned exponent) {
     double result = 1;
     for (; exponent > 0; exponent /= 2) {
-        if (exponent % 2 == 1)
+        if (exponent % 2 == 1) {
             result *= base;
+        }
         base *= base;
     }
     return result;
@@ -75,31 +78,38 @@ double dni_kernel_of_product(const dn_kernel *kernel, double product) {
 }
 
 double dni_kernel_of_distance(const dn_kernel *kernel, double distance) {
-    if (kernel->type == DN_KERNEL_MAHALANOBIS)
+    if (kernel->type == DN_KERNEL_MAHALANOBIS) {
         return exp(-distance / 2);
-    if (kernel->type == DN_KERNEL_DISTANCE && kernel->metric == DN_METRIC_EUCLIDEAN)
+    }
+    if (kernel->type == DN_KERNEL_DISTANCE && kernel->metric == DN_METRIC_EUCLIDEAN) {
         distance = sqrt(distance);
+    }
     return exp(-distance / kernel->width / kernel->width / 2);
 }
 
 /* value/√(a b) of a, b > 0, exactly 1 where all three are the same; a b may be beyond what a number holds. */
 static double over_root(double value, double a, double b) {
     const double product = a * b;
-    return product >= DBL_MIN && isfinite(product) ? value / sqrt(product) : value / sqrt(a) / sqrt(b);
+    return product >= DBL_MIN && isfinite(product) ? value / sqrt(product)
+                                                   : value / sqrt(a) / sqrt(b);
 }
 
 double dni_cosine_distance(double product, double square_x, double square_z) {
-    if (!isfinite(square_x)) /* a row far beyond the points, in a direction that is not known */
+    if (!isfinite(square_x)) { /* a row far beyond the points, in a direction that is not known */
         return (double)NAN;
-    const bool some_x = square_x >= DBL_MIN, some_z = square_z >= DBL_MIN; /* whose digits are all there */
-    if (!some_x || !some_z)
+    }
+    const bool some_x = square_x >= DBL_MIN,
+               some_z = square_z >= DBL_MIN; /* whose digits are all there */
+    if (!some_x || !some_z) {
         return some_x || some_z ? 1 : 0;
+    }
     double distance = 1 - over_root(product, square_x, square_z);
     return distance < 0 ? 0 : distance;
 }
 
 double dni_kernel_normalized(double value, double self_x, double self_z) {
-    if (!isfinite(self_x)) /* a row far beyond the points */
+    if (!isfinite(self_x)) { /* a row far beyond the points */
         return (double)NAN;
+    }
     return self_x > 0 && self_z > 0 ? over_root(value, self_x, self_z) : 0;
 }

@@ -14,7 +14,8 @@ bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d) {
     case DN_KERNEL_POLYNOMIAL:
         return kernel->coef0 >= 0;
     case DN_KERNEL_DISTANCE:
-        return kernel->metric != DN_METRIC_EDIT && (kernel->metric != DN_METRIC_CHEBYSHEV || d <= 2);
+        return kernel->metric != DN_METRIC_EDIT &&
+               (kernel->metric != DN_METRIC_CHEBYSHEV || d <= 2);
     case DN_KERNEL_LINEAR:
     case DN_KERNEL_RBF:
     case DN_KERNEL_MAHALANOBIS:
@@ -29,58 +30,73 @@ bool dni_kernel_is_definite(const dn_kernel *kernel, size_t d) {
 static void draw(uint64_t seed, size_t n, size_t m, uint32_t *list) {
     dni_random random;
     dni_random_init(&random, seed, STREAM);
-    for (size_t i = 0, k = 0; k < m; i++)
-        if (dni_random_draws(&random, m - k, n - i))
+    for (size_t i = 0, k = 0; k < m; i++) {
+        if (dni_random_draws(&random, m - k, n - i)) {
             list[k++] = (uint32_t)i;
+        }
+    }
 }
 
 /* matrix [n × n]: the lower triangle */
 static dn_status fill(const dni_points *points, const dn_run *run, double *matrix, dn_error *err) {
     size_t n = dni_points_n(points);
     void *work = NULL;
-    dn_status status = dn_run_alloc(run, dni_points_work(points), sizeof(double), "a row of the kernel", &work, err);
-    for (size_t i = 0; status == DN_OK && i < n; i++)
+    dn_status status = dn_run_alloc(run, dni_points_work(points), sizeof(double),
+                                    "a row of the kernel", &work, err);
+    for (size_t i = 0; status == DN_OK && i < n; i++) {
         for (size_t first = 0, some; status == DN_OK && first <= i; first += some) {
-            some = i + 1 - first < dni_points_step(points) ? i + 1 - first : dni_points_step(points);
+            some =
+                i + 1 - first < dni_points_step(points) ? i + 1 - first : dni_points_step(points);
             status = dn_run_stop(run, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 dni_points_row_exact(points, i, first, some, matrix + i * n + first, work);
+            }
         }
+    }
     dn_run_free(run, work);
     return status;
 }
 
-static dn_status extremes(const dni_points *points, const dn_run *run, double *least, double *greatest, dn_error *err) {
+static dn_status extremes(const dni_points *points, const dn_run *run, double *least,
+                          double *greatest, dn_error *err) {
     void *matrix = NULL;
     size_t n = dni_points_n(points);
-    dn_status status = dni_run_alloc_raw(run, n * n, sizeof(double), "the kernel's matrix", &matrix, err);
-    if (status == DN_OK)
+    dn_status status =
+        dni_run_alloc_raw(run, n * n, sizeof(double), "the kernel's matrix", &matrix, err);
+    if (status == DN_OK) {
         status = fill(points, run, matrix, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_symmetric_extremes(run, matrix, n, least, greatest, err);
+    }
     dn_run_free(run, matrix);
     return status;
 }
 
-dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_run *run, double *least, double *greatest, dn_error *err) {
+dn_status dni_matrix_least_eigenvalue(const double *matrix, size_t n, const dn_run *run,
+                                      double *least, double *greatest, dn_error *err) {
     uint32_t list[DNI_DEFINITE_ROWS];
     void *memory = NULL;
     const size_t m = n < DNI_DEFINITE_ROWS ? n : DNI_DEFINITE_ROWS;
-    dn_status status = dni_run_alloc_raw(run, m * m, sizeof(double), "the kernel's matrix", &memory, err);
-    if (status != DN_OK)
+    dn_status status =
+        dni_run_alloc_raw(run, m * m, sizeof(double), "the kernel's matrix", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     draw(run == NULL ? 1 : run->seed, n, m, list);
     double *part = memory;
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j <= i; j++)
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j <= i; j++) {
             part[i * m + j] = matrix[list[i] * n + list[j]];
+        }
+    }
     status = dni_symmetric_extremes(run, part, m, least, greatest, err);
     dn_run_free(run, memory);
     return status;
 }
 
-dn_status dni_kernel_least_eigenvalue(const dni_points *points, const dn_run *run, double *least, double *greatest, size_t *rows,
-                                      dn_error *err) {
+dn_status dni_kernel_least_eigenvalue(const dni_points *points, const dn_run *run, double *least,
+                                      double *greatest, size_t *rows, dn_error *err) {
     size_t n = dni_points_n(points);
     uint32_t list[DNI_DEFINITE_ROWS];
     dni_points *some = NULL;
@@ -89,10 +105,12 @@ dn_status dni_kernel_least_eigenvalue(const dni_points *points, const dn_run *ru
         draw(run == NULL ? 1 : run->seed, n, DNI_DEFINITE_ROWS, list);
         status = dni_points_select(points, list, DNI_DEFINITE_ROWS, run, &some, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = extremes(some == NULL ? points : some, run, least, greatest, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         *rows = n < DNI_DEFINITE_ROWS ? n : DNI_DEFINITE_ROWS;
+    }
     dni_points_free(some);
     return status;
 }

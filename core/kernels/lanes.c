@@ -34,27 +34,31 @@ enum { SINGLE_COLUMNS = 64, COLUMNS = 32 }; /* of a partial sum in float; of a p
 #undef LANES_BYTES
 #undef LANES_AT_ONCE
 
-/* ---- bits by columns: a bit of a column is a mask of additions to bytes ------------------------------------------------------------------- */
+/* ---- bits by columns: a bit of a column is a mask of additions to bytes ---- */
 enum { FEW = 32 }; /* entries of a table that two registers hold */
 
-DNI_FOR_AVX512 static void avx512_tally(const uint64_t *planes, size_t stride, const uint8_t *set, size_t n_set, size_t n_words,
-                                        uint8_t *counts) {
+DNI_FOR_AVX512 static void avx512_tally(const uint64_t *planes, size_t stride, const uint8_t *set,
+                                        size_t n_set, size_t n_words, uint8_t *counts) {
     const __m512i one = _mm512_set1_epi8(1);
     size_t w = 0;
     for (; w + 4 <= n_words; w += 4) {
-        __m512i sum[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};
+        __m512i sum[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                          _mm512_setzero_si512()};
         for (size_t s = 0; s < n_set; s++) {
             const uint64_t *plane = planes + set[s] * stride + w;
-            for (size_t v = 0; v < 4; v++)
+            for (size_t v = 0; v < 4; v++) {
                 sum[v] = _mm512_mask_add_epi8(sum[v], plane[v], sum[v], one);
+            }
         }
-        for (size_t v = 0; v < 4; v++)
+        for (size_t v = 0; v < 4; v++) {
             _mm512_storeu_si512(counts + (w + v) * 64, sum[v]);
+        }
     }
     for (; w < n_words; w++) {
         __m512i sum = _mm512_setzero_si512();
-        for (size_t s = 0; s < n_set; s++)
+        for (size_t s = 0; s < n_set; s++) {
             sum = _mm512_mask_add_epi8(sum, planes[set[s] * stride + w], sum, one);
+        }
         _mm512_storeu_si512(counts + w * 64, sum);
     }
 }
@@ -64,17 +68,21 @@ DNI_ALWAYS_INLINE uint8_t place(const uint8_t *counts, const uint8_t *ones, size
 }
 
 /* Sixteen places in the table. */
-DNI_FOR_AVX512 DNI_ALWAYS_INLINE __m512i places(const uint8_t *counts, const uint8_t *ones, __m512i own) {
-    const __m512i count = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)counts));
-    if (ones == NULL)
+DNI_FOR_AVX512 DNI_ALWAYS_INLINE __m512i places(const uint8_t *counts, const uint8_t *ones,
+                                                __m512i own) {
+    const __m512i count =
+        _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)counts));
+    if (ones == NULL) {
         return count;
+    }
     const __m512i one = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)ones));
     return _mm512_sub_epi32(_mm512_add_epi32(own, one), _mm512_add_epi32(count, count));
 }
 
 /* Halves of doubles are looked up apart, and put together again. */
-DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *ones, size_t own, const double *table, size_t n_table,
-                                          size_t n, double *out) {
+DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *ones, size_t own,
+                                          const double *table, size_t n_table, size_t n,
+                                          double *out) {
     size_t j = 0;
     if (n_table <= FEW) {
         uint32_t halves[2 * FEW] = {0}, part[2][FEW];
@@ -83,23 +91,30 @@ DNI_FOR_AVX512 static void avx512_look_up(const uint8_t *counts, const uint8_t *
             part[0][i] = halves[2 * i];
             part[1][i] = halves[2 * i + 1];
         }
-        const __m512i low0 = _mm512_loadu_si512(part[0]), low1 = _mm512_loadu_si512(part[0] + FEW / 2);
-        const __m512i high0 = _mm512_loadu_si512(part[1]), high1 = _mm512_loadu_si512(part[1] + FEW / 2);
-        const __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-        const __m512i second = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+        const __m512i low0 = _mm512_loadu_si512(part[0]),
+                      low1 = _mm512_loadu_si512(part[0] + FEW / 2);
+        const __m512i high0 = _mm512_loadu_si512(part[1]),
+                      high1 = _mm512_loadu_si512(part[1] + FEW / 2);
+        const __m512i first =
+            _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        const __m512i second =
+            _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
         const __m512i owned = _mm512_set1_epi32((int)own);
         for (; j + 16 <= n; j += 16) {
             const __m512i at = places(counts + j, ones == NULL ? NULL : ones + j, owned);
-            const __m512i low = _mm512_permutex2var_epi32(low0, at, low1), high = _mm512_permutex2var_epi32(high0, at, high1);
+            const __m512i low = _mm512_permutex2var_epi32(low0, at, low1),
+                          high = _mm512_permutex2var_epi32(high0, at, high1);
             _mm512_storeu_si512(out + j, _mm512_permutex2var_epi32(low, first, high));
             _mm512_storeu_si512(out + j + 8, _mm512_permutex2var_epi32(low, second, high));
         }
     }
-    for (; j < n; j++)
+    for (; j < n; j++) {
         out[j] = table[place(counts, ones, own, j)];
+    }
 }
 
-DNI_FOR_AVX512 static void avx512_look_up_single(const uint8_t *counts, const uint8_t *ones, size_t own, const float *table, size_t n_table,
+DNI_FOR_AVX512 static void avx512_look_up_single(const uint8_t *counts, const uint8_t *ones,
+                                                 size_t own, const float *table, size_t n_table,
                                                  size_t n, float *out) {
     size_t j = 0;
     if (n_table <= FEW) {
@@ -107,11 +122,17 @@ DNI_FOR_AVX512 static void avx512_look_up_single(const uint8_t *counts, const ui
         memcpy(all, table, n_table * sizeof *table);
         const __m512 low = _mm512_loadu_ps(all), high = _mm512_loadu_ps(all + FEW / 2);
         const __m512i owned = _mm512_set1_epi32((int)own);
-        for (; j + 16 <= n; j += 16)
-            _mm512_storeu_ps(out + j, _mm512_permutex2var_ps(low, places(counts + j, ones == NULL ? NULL : ones + j, owned), high));
+        for (; j + 16 <= n; j += 16) {
+            _mm512_storeu_ps(out + j,
+                             _mm512_permutex2var_ps(low,
+                                                    places(counts + j,
+                                                           ones == NULL ? NULL : ones + j, owned),
+                                                    high));
+        }
     }
-    for (; j < n; j++)
+    for (; j < n; j++) {
         out[j] = table[place(counts, ones, own, j)];
+    }
 }
 
 #define LANES_NAME(f) avx512_##f
@@ -128,17 +149,20 @@ DNI_FOR_AVX512 static void avx512_look_up_single(const uint8_t *counts, const ui
 
 const dni_lanes *dni_lanes_make(size_t i) {
 #if DNI_HAVE_X86
-    if (i == 1 && dni_cpu_is_avx2())
+    if (i == 1 && dni_cpu_is_avx2()) {
         return &avx2_lanes;
-    if (i == 2 && dni_cpu_is_avx512())
+    }
+    if (i == 2 && dni_cpu_is_avx512()) {
         return &avx512_lanes;
+    }
 #endif
     return i == 0 ? &plain_lanes : NULL;
 }
 
 const dni_lanes *dni_lanes_best(void) {
     size_t i = 0;
-    while (dni_lanes_make(i + 1) != NULL)
+    while (dni_lanes_make(i + 1) != NULL) {
         i++;
+    }
     return dni_lanes_make(i);
 }

@@ -12,54 +12,63 @@ typedef DNI_VECTOR(float, LANES_BYTES) LANES_NAME(floats);
 #define VECTORS 2 /* of points at once */
 
 /* Products of `queries` queries with 2 vectors of points, added to `out` if there is more than these columns; everything is known when it is compiled but d and that. */
-#define PRODUCTS_BLOCK(name, type, vector)                                                                                                 \
-    LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(name)(const type *panel, const type *group, size_t d, size_t queries, bool more,           \
-                                                      type *out) {                                                                         \
-        enum { LANES = LANES_BYTES / sizeof(type) };                                                                                       \
-        vector sum[LANES_AT_ONCE][VECTORS];                                                                                                \
-        for (size_t q = 0; q < queries; q++)                                                                                               \
-            for (size_t v = 0; v < VECTORS; v++)                                                                                           \
-                sum[q][v] = more ? *(const vector *)(out + q * DNI_PANEL + v * LANES) : (vector){0};                                       \
-        for (size_t k = 0; k < d; k++) {                                                                                                   \
-            const vector *points = (const vector *)(panel + k * DNI_PANEL);                                                                \
-            const type *query = group + k * DNI_GROUP;                                                                                     \
-            for (size_t q = 0; q < queries; q++)                                                                                           \
-                for (size_t v = 0; v < VECTORS; v++)                                                                                       \
-                    sum[q][v] += points[v] * query[q];                                                                                     \
-        }                                                                                                                                  \
-        for (size_t q = 0; q < queries; q++)                                                                                               \
-            for (size_t v = 0; v < VECTORS; v++)                                                                                           \
-                *(vector *)(out + q * DNI_PANEL + v * LANES) = sum[q][v];                                                                  \
-    }                                                                                                                                      \
-    LANES_FOR static void LANES_NAME(name##_all)(const type *panel, const type *group, size_t d, size_t n, bool more, type *out) {         \
-        enum { STEP = VECTORS * LANES_BYTES / sizeof(type) };                                                                              \
-        for (size_t first = 0; first < DNI_PANEL; first += STEP)                                                                           \
-            for (size_t q = 0; q < n;) {                                                                                                   \
-                const size_t at = q;                                                                                                       \
-                if (n - q >= LANES_AT_ONCE) {                                                                                              \
-                    LANES_NAME(name)(panel + first, group + at, d, LANES_AT_ONCE, more, out + at * DNI_PANEL + first);                     \
-                    q += LANES_AT_ONCE;                                                                                                    \
-                } else if (n - q >= LANES_AT_ONCE / 2) {                                                                                   \
-                    LANES_NAME(name)(panel + first, group + at, d, LANES_AT_ONCE / 2, more, out + at * DNI_PANEL + first);                 \
-                    q += LANES_AT_ONCE / 2;                                                                                                \
-                } else {                                                                                                                   \
-                    LANES_NAME(name)(panel + first, group + at, d, 1, more, out + at * DNI_PANEL + first);                                 \
-                    q++;                                                                                                                   \
-                }                                                                                                                          \
-            }                                                                                                                              \
+#define PRODUCTS_BLOCK(name, type, vector)                                                         \
+    LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(name)(const type *panel, const type *group,        \
+                                                      size_t d, size_t queries, bool more,         \
+                                                      type *out) {                                 \
+        enum { LANES = LANES_BYTES / sizeof(type) };                                               \
+        vector sum[LANES_AT_ONCE][VECTORS];                                                        \
+        for (size_t q = 0; q < queries; q++)                                                       \
+            for (size_t v = 0; v < VECTORS; v++)                                                   \
+                sum[q][v] =                                                                        \
+                    more ? *(const vector *)(out + q * DNI_PANEL + v * LANES) : (vector){0};       \
+        for (size_t k = 0; k < d; k++) {                                                           \
+            const vector *points = (const vector *)(panel + k * DNI_PANEL);                        \
+            const type *query = group + k * DNI_GROUP;                                             \
+            for (size_t q = 0; q < queries; q++)                                                   \
+                for (size_t v = 0; v < VECTORS; v++)                                               \
+                    sum[q][v] += points[v] * query[q];                                             \
+        }                                                                                          \
+        for (size_t q = 0; q < queries; q++)                                                       \
+            for (size_t v = 0; v < VECTORS; v++)                                                   \
+                *(vector *)(out + q * DNI_PANEL + v * LANES) = sum[q][v];                          \
+    }                                                                                              \
+    LANES_FOR static void LANES_NAME(name##_all)(const type *panel, const type *group, size_t d,   \
+                                                 size_t n, bool more, type *out) {                 \
+        enum { STEP = VECTORS * LANES_BYTES / sizeof(type) };                                      \
+        for (size_t first = 0; first < DNI_PANEL; first += STEP)                                   \
+            for (size_t q = 0; q < n;) {                                                           \
+                const size_t at = q;                                                               \
+                if (n - q >= LANES_AT_ONCE) {                                                      \
+                    LANES_NAME(name)                                                               \
+                    (panel + first, group + at, d, LANES_AT_ONCE, more,                            \
+                     out + at * DNI_PANEL + first);                                                \
+                    q += LANES_AT_ONCE;                                                            \
+                } else if (n - q >= LANES_AT_ONCE / 2) {                                           \
+                    LANES_NAME(name)                                                               \
+                    (panel + first, group + at, d, LANES_AT_ONCE / 2, more,                        \
+                     out + at * DNI_PANEL + first);                                                \
+                    q += LANES_AT_ONCE / 2;                                                        \
+                } else {                                                                           \
+                    LANES_NAME(name)                                                               \
+                    (panel + first, group + at, d, 1, more, out + at * DNI_PANEL + first);         \
+                    q++;                                                                           \
+                }                                                                                  \
+            }                                                                                      \
     }
 PRODUCTS_BLOCK(block, double, LANES_NAME(doubles))
 PRODUCTS_BLOCK(block_single, float, LANES_NAME(floats))
 #undef PRODUCTS_BLOCK
 #undef VECTORS
 #else
-#define PRODUCTS_BLOCK(name, type)                                                                                                         \
-    static void LANES_NAME(name##_all)(const type *panel, const type *group, size_t d, size_t n, bool more, type *out) {                   \
-        memset(out, 0, more ? 0 : n *DNI_PANEL * sizeof *out);                                                                             \
-        for (size_t k = 0; k < d; k++)                                                                                                     \
-            for (size_t q = 0; q < n; q++)                                                                                                 \
-                for (size_t l = 0; l < DNI_PANEL; l++)                                                                                     \
-                    out[q * DNI_PANEL + l] += panel[k * DNI_PANEL + l] * group[k * DNI_GROUP + q];                                         \
+#define PRODUCTS_BLOCK(name, type)                                                                 \
+    static void LANES_NAME(name##_all)(const type *panel, const type *group, size_t d, size_t n,   \
+                                       bool more, type *out) {                                     \
+        memset(out, 0, more ? 0 : n *DNI_PANEL * sizeof *out);                                     \
+        for (size_t k = 0; k < d; k++)                                                             \
+            for (size_t q = 0; q < n; q++)                                                         \
+                for (size_t l = 0; l < DNI_PANEL; l++)                                             \
+                    out[q * DNI_PANEL + l] += panel[k * DNI_PANEL + l] * group[k * DNI_GROUP + q]; \
     }
 PRODUCTS_BLOCK(block, double)
 PRODUCTS_BLOCK(block_single, float)
@@ -67,50 +76,65 @@ PRODUCTS_BLOCK(block_single, float)
 #endif
 
 /* A few columns of the panel stay in the nearest cache while all groups pass. */
-LANES_FOR static void LANES_NAME(products)(const double *panel, const double *groups, size_t stride, size_t d, size_t n, double *out) {
-    for (size_t i = 0; d == 0 && i < n * DNI_PANEL; i++)
+LANES_FOR static void LANES_NAME(products)(const double *panel, const double *groups, size_t stride,
+                                           size_t d, size_t n, double *out) {
+    for (size_t i = 0; d == 0 && i < n * DNI_PANEL; i++) {
         out[i] = 0;
+    }
     for (size_t k = 0; k < d; k += COLUMNS) {
         const size_t count = d - k < COLUMNS ? d - k : COLUMNS;
-        for (size_t q = 0; q < n; q += DNI_GROUP)
-            LANES_NAME(block_all)
-        (panel + k * DNI_PANEL, groups + q / DNI_GROUP * stride + k * DNI_GROUP, count, n - q < DNI_GROUP ? n - q : DNI_GROUP, k > 0,
-         out + q * DNI_PANEL);
-    }
-}
-
-LANES_FOR static void LANES_NAME(products_single)(const float *panel, const float *groups, size_t stride, size_t d, size_t n, double *out) {
-    float part[DNI_GROUP * DNI_PANEL];
-    for (size_t i = 0; i < n * DNI_PANEL; i++)
-        out[i] = 0;
-    for (size_t k = 0; k < d; k += SINGLE_COLUMNS) {
-        const size_t count = d - k < SINGLE_COLUMNS ? d - k : SINGLE_COLUMNS;
         for (size_t q = 0; q < n; q += DNI_GROUP) {
             const size_t some = n - q < DNI_GROUP ? n - q : DNI_GROUP;
-            LANES_NAME(block_single_all)(panel + k * DNI_PANEL, groups + q / DNI_GROUP * stride + k * DNI_GROUP, count, some, false, part);
-            for (size_t i = 0; i < some * DNI_PANEL; i++)
-                out[q * DNI_PANEL + i] += (double)part[i];
+            LANES_NAME(block_all)
+            (panel + k * DNI_PANEL, groups + q / DNI_GROUP * stride + k * DNI_GROUP, count, some,
+             k > 0, out + q * DNI_PANEL);
         }
     }
 }
 
-LANES_FOR static void LANES_NAME(distances)(dni_form form, const double *panel, const double *groups, size_t stride, size_t d, size_t n,
+LANES_FOR static void LANES_NAME(products_single)(const float *panel, const float *groups,
+                                                  size_t stride, size_t d, size_t n, double *out) {
+    float part[DNI_GROUP * DNI_PANEL];
+    for (size_t i = 0; i < n * DNI_PANEL; i++) {
+        out[i] = 0;
+    }
+    for (size_t k = 0; k < d; k += SINGLE_COLUMNS) {
+        const size_t count = d - k < SINGLE_COLUMNS ? d - k : SINGLE_COLUMNS;
+        for (size_t q = 0; q < n; q += DNI_GROUP) {
+            const size_t some = n - q < DNI_GROUP ? n - q : DNI_GROUP;
+            LANES_NAME(block_single_all)
+            (panel + k * DNI_PANEL, groups + q / DNI_GROUP * stride + k * DNI_GROUP, count, some,
+             false, part);
+            for (size_t i = 0; i < some * DNI_PANEL; i++) {
+                out[q * DNI_PANEL + i] += (double)part[i];
+            }
+        }
+    }
+}
+
+LANES_FOR static void LANES_NAME(distances)(dni_form form, const double *panel,
+                                            const double *groups, size_t stride, size_t d, size_t n,
                                             double *out) {
     for (size_t q = 0; q < n; q++, out += DNI_PANEL) {
         const double *query = groups + q / DNI_GROUP * stride + q % DNI_GROUP;
-        for (size_t l = 0; l < DNI_PANEL; l++)
+        for (size_t l = 0; l < DNI_PANEL; l++) {
             out[l] = 0;
+        }
         for (size_t k = 0; k < d; k++) {
             const double *x = panel + k * DNI_PANEL, z = query[k * DNI_GROUP];
-            if (form == DNI_FORM_SQUARE)
-                for (size_t l = 0; l < DNI_PANEL; l++)
+            if (form == DNI_FORM_SQUARE) {
+                for (size_t l = 0; l < DNI_PANEL; l++) {
                     out[l] += (x[l] - z) * (x[l] - z);
-            else if (form == DNI_FORM_MANHATTAN)
-                for (size_t l = 0; l < DNI_PANEL; l++)
+                }
+            } else if (form == DNI_FORM_MANHATTAN) {
+                for (size_t l = 0; l < DNI_PANEL; l++) {
                     out[l] += fabs(x[l] - z);
-            else
-                for (size_t l = 0; l < DNI_PANEL; l++)
+                }
+            } else {
+                for (size_t l = 0; l < DNI_PANEL; l++) {
                     out[l] = fabs(x[l] - z) > out[l] ? fabs(x[l] - z) : out[l];
+                }
+            }
         }
     }
 }
@@ -118,21 +142,27 @@ LANES_FOR static void LANES_NAME(distances)(dni_form form, const double *panel, 
 LANES_FOR static double LANES_NAME(dot)(const double *x, const double *y, size_t n) {
     double sum[DNI_PANEL] = {0}, total = 0;
     size_t i = 0;
-    for (; i + DNI_PANEL <= n; i += DNI_PANEL)
-        for (size_t l = 0; l < DNI_PANEL; l++)
+    for (; i + DNI_PANEL <= n; i += DNI_PANEL) {
+        for (size_t l = 0; l < DNI_PANEL; l++) {
             sum[l] += x[i + l] * y[i + l];
-    for (; i < n; i++)
+        }
+    }
+    for (; i < n; i++) {
         total = LANES_SUM(total, x[i], y[i]);
-    for (size_t half = DNI_PANEL / 2; half > 0; half /= 2)
-        for (size_t l = 0; l < half; l++)
+    }
+    for (size_t half = DNI_PANEL / 2; half > 0; half /= 2) {
+        for (size_t l = 0; l < half; l++) {
             sum[l] += sum[l + half];
+        }
+    }
     return sum[0] + total;
 }
 
 LANES_FOR static double LANES_NAME(square)(const double *x, size_t d, size_t stride) {
     double sum = 0;
-    for (size_t k = 0; k < d * stride; k += stride)
+    for (size_t k = 0; k < d * stride; k += stride) {
         sum = LANES_SUM(sum, x[k], x[k]);
+    }
     return sum;
 }
 
@@ -140,8 +170,9 @@ LANES_FOR static double LANES_NAME(square_single)(const float *x, size_t d, size
     double sum = 0;
     for (size_t first = 0; first < d; first += SINGLE_COLUMNS) {
         float part = 0;
-        for (size_t k = first; k < d && k < first + SINGLE_COLUMNS; k++)
+        for (size_t k = first; k < d && k < first + SINGLE_COLUMNS; k++) {
             part = LANES_SUM_SINGLE(part, x[k * stride], x[k * stride]);
+        }
         sum += (double)part;
     }
     return sum;
@@ -150,7 +181,8 @@ LANES_FOR static double LANES_NAME(square_single)(const float *x, size_t d, size
 /* exp(−t) = 2^n exp(r), r = −t − n ln 2 in [−½ ln 2, ½ ln 2], ln 2 in two parts. Adding `magic` leaves n in the lowest bits. Taylor's polynomial of degree 13 is off by 4·10⁻¹⁸ there. */
 LANES_FOR DNI_ALWAYS_INLINE double LANES_NAME(exponential)(double t) {
     const double magic = 0x1.8p52, high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
-    double shifted = t * -0x1.71547652b82fep0 + magic, n = shifted - magic, r = (-t - n * high) - n * low, p = 1.0 / 6227020800;
+    double shifted = t * -0x1.71547652b82fep0 + magic, n = shifted - magic,
+           r = (-t - n * high) - n * low, p = 1.0 / 6227020800;
     p = p * r + 1.0 / 479001600;
     p = p * r + 1.0 / 39916800;
     p = p * r + 1.0 / 3628800;
@@ -167,14 +199,16 @@ LANES_FOR DNI_ALWAYS_INLINE double LANES_NAME(exponential)(double t) {
     uint64_t bits, power;
     memcpy(&power, &shifted, sizeof power);
     memcpy(&bits, &p, sizeof bits);
-    bits = (bits + (power << 52)) & (0 - (uint64_t)(t <= 708)); /* no branch: the loops over this are vectors */
+    bits = (bits + (power << 52)) &
+           (0 - (uint64_t)(t <= 708)); /* no branch: the loops over this are vectors */
     memcpy(&p, &bits, sizeof p);
     return p;
 }
 
 LANES_FOR DNI_ALWAYS_INLINE float LANES_NAME(exponential_single)(float t) {
     const float magic = 0x1.8p23F, high = 0x1.62ep-1F, low = 0x1.0bfbe8p-15F;
-    float shifted = t * -0x1.715476p0F + magic, n = shifted - magic, r = (-t - n * high) - n * low, p = 1.0F / 5040;
+    float shifted = t * -0x1.715476p0F + magic, n = shifted - magic, r = (-t - n * high) - n * low,
+          p = 1.0F / 5040;
     p = p * r + 1.0F / 720;
     p = p * r + 1.0F / 120;
     p = p * r + 1.0F / 24;
@@ -199,47 +233,55 @@ LANES_FOR static void LANES_NAME(expand)(double *t, const double *square, double
 
 LANES_FOR static void LANES_NAME(exponentials)(double *t, size_t n) {
     size_t i = 0;
-    for (; i + DNI_PANEL <= n; i += DNI_PANEL)
-        for (size_t l = 0; l < DNI_PANEL; l++)
+    for (; i + DNI_PANEL <= n; i += DNI_PANEL) {
+        for (size_t l = 0; l < DNI_PANEL; l++) {
             t[i + l] = LANES_NAME(exponential)(t[i + l]);
-    for (; i < n; i++)
+        }
+    }
+    for (; i < n; i++) {
         t[i] = LANES_NAME(exponential)(t[i]);
+    }
 }
 
 LANES_FOR static void LANES_NAME(exponentials_single)(const double *t, size_t n, float *out) {
     size_t i = 0;
-    for (; i + DNI_PANEL <= n; i += DNI_PANEL)
-        for (size_t l = 0; l < DNI_PANEL; l++)
+    for (; i + DNI_PANEL <= n; i += DNI_PANEL) {
+        for (size_t l = 0; l < DNI_PANEL; l++) {
             out[i + l] = LANES_NAME(exponential_single)((float)t[i + l]);
-    for (; i < n; i++)
+        }
+    }
+    for (; i < n; i++) {
         out[i] = LANES_NAME(exponential_single)((float)t[i]);
+    }
 }
 
 /* Counts by the number of words, most often one or two; everything is known when it is compiled but n. */
-#define COUNTS(name, type)                                                                                                                 \
-    LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(name##_of)(bool differences, const uint64_t *x, const uint64_t *points, size_t words,      \
-                                                           size_t n, const type *table, type *out) {                                       \
-        for (size_t j = 0; j < n; j++, points += words) {                                                                                  \
-            unsigned count = 0;                                                                                                            \
-            for (size_t w = 0; w < words; w++)                                                                                             \
-                count += LANES_COUNT(differences ? x[w] ^ points[w] : x[w] & points[w]);                                                   \
-            out[j] = table[count];                                                                                                         \
-        }                                                                                                                                  \
-    }                                                                                                                                      \
-    LANES_FOR static void LANES_NAME(name)(bool differences, const uint64_t *x, const uint64_t *points, size_t words, size_t n,            \
-                                           const type *table, type *out) {                                                                 \
-        if (differences && words == 1)                                                                                                     \
-            LANES_NAME(name##_of)(true, x, points, 1, n, table, out);                                                                      \
-        else if (differences && words == 2)                                                                                                \
-            LANES_NAME(name##_of)(true, x, points, 2, n, table, out);                                                                      \
-        else if (words == 1)                                                                                                               \
-            LANES_NAME(name##_of)(false, x, points, 1, n, table, out);                                                                     \
-        else if (words == 2)                                                                                                               \
-            LANES_NAME(name##_of)(false, x, points, 2, n, table, out);                                                                     \
-        else if (differences)                                                                                                              \
-            LANES_NAME(name##_of)(true, x, points, words, n, table, out);                                                                  \
-        else                                                                                                                               \
-            LANES_NAME(name##_of)(false, x, points, words, n, table, out);                                                                 \
+#define COUNTS(name, type)                                                                         \
+    LANES_FOR DNI_ALWAYS_INLINE void LANES_NAME(                                                   \
+        name##_of)(bool differences, const uint64_t *x, const uint64_t *points, size_t words,      \
+                   size_t n, const type *table, type *out) {                                       \
+        for (size_t j = 0; j < n; j++, points += words) {                                          \
+            unsigned count = 0;                                                                    \
+            for (size_t w = 0; w < words; w++)                                                     \
+                count += LANES_COUNT(differences ? x[w] ^ points[w] : x[w] & points[w]);           \
+            out[j] = table[count];                                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    LANES_FOR static void LANES_NAME(name)(bool differences, const uint64_t *x,                    \
+                                           const uint64_t *points, size_t words, size_t n,         \
+                                           const type *table, type *out) {                         \
+        if (differences && words == 1)                                                             \
+            LANES_NAME(name##_of)(true, x, points, 1, n, table, out);                              \
+        else if (differences && words == 2)                                                        \
+            LANES_NAME(name##_of)(true, x, points, 2, n, table, out);                              \
+        else if (words == 1)                                                                       \
+            LANES_NAME(name##_of)(false, x, points, 1, n, table, out);                             \
+        else if (words == 2)                                                                       \
+            LANES_NAME(name##_of)(false, x, points, 2, n, table, out);                             \
+        else if (differences)                                                                      \
+            LANES_NAME(name##_of)(true, x, points, words, n, table, out);                          \
+        else                                                                                       \
+            LANES_NAME(name##_of)(false, x, points, words, n, table, out);                         \
     }
 COUNTS(counts, double)
 COUNTS(counts_single, float)

@@ -15,13 +15,16 @@ struct dni_points {
     dni_form form;
     const dni_layout *layout;
     const dni_lanes *lanes;
-    size_t n, d, added;    /* points, columns; points that have come */
-    void *own;             /* the layout's */
-    bool expanded;         /* it measures x'z where the form is a square, which is ‖x‖² + ‖z‖² − 2 x'z */
-    double factor;         /* the kernel is exp(−factor · measure), of the euclidean distance the root of it */
-    double *square;        /* [n, and up to a whole panel] ‖x‖² as the layout's products have it; NULL: not needed */
-    double *square_single; /* [likewise] the same as products in float have it; NULL: nothing is measured in float */
-    double *self;          /* [likewise] K(x, x) before normalize; NULL: 1 */
+    size_t n, d, added; /* points, columns; points that have come */
+    void *own;          /* the layout's */
+    bool expanded; /* it measures x'z where the form is a square, which is ‖x‖² + ‖z‖² − 2 x'z */
+    double
+        factor; /* the kernel is exp(−factor · measure), of the euclidean distance the root of it */
+    double *
+        square; /* [n, and up to a whole panel] ‖x‖² as the layout's products have it; NULL: not needed */
+    double *
+        square_single; /* [likewise] the same as products in float have it; NULL: nothing is measured in float */
+    double *self; /* [likewise] K(x, x) before normalize; NULL: 1 */
 };
 
 /* A row that is measured against points. */
@@ -64,20 +67,26 @@ struct dni_layout {
     dn_status (*end)(dni_points *points, dn_error *err);
     void (*free)(dni_points *points); /* of what begin has left, in whatever state */
     /* points->own of a set of some of `from`; square and self are there. */
-    dn_status (*select)(dni_points *points, const dni_points *from, const uint32_t *list, dn_error *err);
-    size_t (*step)(const dni_points *points); /* dni_points_step's; NULL: by the number of columns */
-    size_t block;                             /* points that are computed together even when a part of them is wanted; 0: none are */
+    dn_status (*select)(dni_points *points, const dni_points *from, const uint32_t *list,
+                        dn_error *err);
+    size_t (*step)(
+        const dni_points *points); /* dni_points_step's; NULL: by the number of columns */
+    size_t
+        block; /* points that are computed together even when a part of them is wanted; 0: none are */
     /* Doubles of work for n queries against the points. */
     size_t (*work)(const dni_points *points, size_t n);
     /* Makes query number queries->n of point i of `from`, which is a selection of the same points or they of it; of row x of n_features columns. single: values will be wanted in float. */
-    void (*take)(const dni_points *points, const dni_points *from, size_t i, bool single, dni_queries *queries);
+    void (*take)(const dni_points *points, const dni_points *from, size_t i, bool single,
+                 dni_queries *queries);
     void (*read)(const dni_points *points, dni_row x, bool single, dni_queries *queries);
     /* Of all queries with points first … first + n − 1. */
-    void (*values)(const dni_points *points, const dni_queries *queries, size_t first, size_t n, dni_wanted wanted);
+    void (*values)(const dni_points *points, const dni_queries *queries, size_t first, size_t n,
+                   dni_wanted wanted);
 };
 
 /* What has been measured of a query and points first … first + n − 1, to what is wanted: measure [n] is spoilt; `to` has the query's place in it. n is a whole panel where square and self have one. */
-void dni_values_of(const dni_points *points, const dni_query *query, size_t first, size_t n, double *measure, dni_wanted wanted, size_t to);
+void dni_values_of(const dni_points *points, const dni_query *query, size_t first, size_t n,
+                   double *measure, dni_wanted wanted, size_t to);
 /* Room for `self` where it is needed, for `square` if `squares` or the form needs it: zeroes, for whole panels. */
 DN_MUST_USE dn_status dni_points_room(dni_points *points, bool squares, dn_error *err);
 /* Notes ‖x‖² of row i, and K(x, x). DN_ERR_NUMERIC: they are out of range. */

@@ -4,9 +4,11 @@
 #include <math.h>
 
 dni_row dni_row_of(dn_matrix x, size_t i) {
-    if (x.kind == DN_DENSE)
+    if (x.kind == DN_DENSE) {
         return (dni_row){x.values + i * x.stride, NULL, x.n_cols};
-    return (dni_row){x.values + x.row_start[i], x.cols + x.row_start[i], x.row_start[i + 1] - x.row_start[i]};
+    }
+    return (dni_row){x.values + x.row_start[i], x.cols + x.row_start[i],
+                     x.row_start[i + 1] - x.row_start[i]};
 }
 
 static double with(dni_form form, double sum, double x, double z) {
@@ -27,8 +29,9 @@ static double with(dni_form form, double sum, double x, double z) {
 }
 
 static size_t column(dni_row x, size_t e) {
-    if (e >= x.n)
+    if (e >= x.n) {
         return SIZE_MAX;
+    }
     return x.cols == NULL ? e : x.cols[e];
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LEAST_SINGLE 1e-6 /* what float may be off by */
-#define FAR 1e6           /* squares of lengths from which expanded distances would show their rounding */
+#define FAR 1e6 /* squares of lengths from which expanded distances would show their rounding */
 enum {
     LINE = 64,      /* bytes of a cache line */
     LEAST_LESS = 32 /* columns are left out when at least a 32nd part of them is 0 */
@@ -25,15 +25,20 @@ static void *aligned(void *memory) {
 
 static dn_status room(const dni_points *p, size_t size, void **out, dn_error *err) {
     const size_t count = n_panels(p) * DNI_PANEL, d = ((const struct dni_dense *)p->own)->d;
-    if (d > 0 && count > SIZE_MAX / 4 / size / d)
-        return dn_error_set(err, DN_ERR_MEMORY, "the points of a kernel, %zu rows of %zu columns, are more than can be addressed", p->n, d);
+    if (d > 0 && count > SIZE_MAX / 4 / size / d) {
+        return dn_error_set(
+            err, DN_ERR_MEMORY,
+            "the points of a kernel, %zu rows of %zu columns, are more than can be addressed", p->n,
+            d);
+    }
     return dn_run_alloc(p->run, count * d * size + LINE, 1, "the points of a kernel", out, err);
 }
 
 static void free_dense(dni_points *p) {
     struct dni_dense *own = p->own;
-    if (own == NULL)
+    if (own == NULL) {
         return;
+    }
     dn_run_free(p->run, own->memory);
     dn_run_free(p->run, own->single_memory);
     dn_run_free(p->run, own->centre);
@@ -44,8 +49,11 @@ static void free_dense(dni_points *p) {
 
 static double memory(const dni_rows_shape *shape) {
     const double numbers = (shape->n + DNI_PANEL) * shape->d;
-    const double single = sizeof(float) * numbers + (2 * sizeof(double) + sizeof(uint32_t)) * shape->d;
-    return fmax(sizeof(double) * numbers + fmax(single, dni_bits_beside(shape)), dni_bits_memory(shape)) + 4 * LINE;
+    const double single =
+        sizeof(float) * numbers + (2 * sizeof(double) + sizeof(uint32_t)) * shape->d;
+    return fmax(sizeof(double) * numbers + fmax(single, dni_bits_beside(shape)),
+                dni_bits_memory(shape)) +
+           4 * LINE;
 }
 
 static double work_memory(const dni_rows_shape *shape) {
@@ -55,14 +63,17 @@ static double work_memory(const dni_rows_shape *shape) {
 /* Panels of d columns. */
 static dn_status make(dni_points *p, size_t d, dn_error *err) {
     void *memory = NULL;
-    dn_status status = dn_run_alloc(p->run, 1, sizeof(struct dni_dense), "the points of a kernel", &memory, err);
+    dn_status status =
+        dn_run_alloc(p->run, 1, sizeof(struct dni_dense), "the points of a kernel", &memory, err);
     struct dni_dense *own = p->own = memory;
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     own->d = d;
     status = room(p, sizeof(double), &own->memory, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         own->panels = aligned(own->memory);
+    }
     return status;
 }
 
@@ -76,25 +87,28 @@ static void add(dni_points *p, size_t first, dn_matrix x) {
     for (size_t i = 0; i < x.n_rows; i++) {
         const dni_row row = dni_row_of(x, i);
         double *to = own->panels + dni_dense_lane(own, first + i);
-        for (size_t e = 0; e < row.n; e++)
+        for (size_t e = 0; e < row.n; e++) {
             to[(row.cols == NULL ? e : row.cols[e]) * DNI_PANEL] = row.values[e];
+        }
     }
 }
 
-/* ---- rows of 0 and 1 ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows of 0 and 1 ---- */
 /* *hits ← how many columns two rows have in common, in the mean. */
 static bool is_binary(const dni_points *p, double *hits) {
     const struct dni_dense *own = p->own;
     *hits = 0;
     for (size_t k = 0; k < p->d; k++) {
         double count = 0;
-        for (size_t b = 0; b < n_panels(p); b++)
+        for (size_t b = 0; b < n_panels(p); b++) {
             for (size_t l = 0; l < DNI_PANEL; l++) {
                 const double x = own->panels[(b * p->d + k) * DNI_PANEL + l];
-                if (x != 0 && x != 1)
+                if (x != 0 && x != 1) {
                     return false;
+                }
                 count += x;
             }
+        }
         *hits += count / (double)p->n * count / (double)p->n;
     }
     return true;
@@ -104,48 +118,60 @@ static dn_status become_bits(dni_points *p, dn_error *err) {
     const struct dni_dense *own = p->own;
     uint64_t *bits;
     dn_status status = dni_bits_new(p, &bits, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t k = 0; k < p->d; k++)
-            if (own->panels[dni_dense_lane(own, i) + k * DNI_PANEL] != 0)
+    }
+    for (size_t i = 0; i < p->n; i++) {
+        for (size_t k = 0; k < p->d; k++) {
+            if (own->panels[dni_dense_lane(own, i) + k * DNI_PANEL] != 0) {
                 dni_bits_set(bits, p->d, i, k);
+            }
+        }
+    }
     free_dense(p);
     return dni_bits_become(p, bits, err);
 }
 
-/* ---- centred, scaled ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- centred, scaled ---- */
 static dn_status find_centre(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     void *centre;
-    dn_status status = dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &centre, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &centre, err);
+    if (status != DN_OK) {
         return status;
+    }
     own->centre = centre;
-    for (size_t b = 0; b < n_panels(p); b++)
+    for (size_t b = 0; b < n_panels(p); b++) {
         for (size_t k = 0; k < p->d; k++) {
             double sum = 0;
-            for (size_t l = 0; l < DNI_PANEL; l++) /* what is not a row is 0 */
+            for (size_t l = 0; l < DNI_PANEL; l++) { /* what is not a row is 0 */
                 sum += own->panels[(b * p->d + k) * DNI_PANEL + l] / (double)p->n;
+            }
             own->centre[k] += sum;
         }
+    }
     return DN_OK;
 }
 
 static dn_status map_rows(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     void *memory = NULL;
-    dn_status status = dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &memory, err);
+    dn_status status =
+        dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &memory, err);
     double *x = memory;
     for (size_t i = 0; status == DN_OK && i < p->n; i++) {
         double *z = own->panels + dni_dense_lane(own, i);
-        for (size_t k = 0; k < p->d; k++)
+        for (size_t k = 0; k < p->d; k++) {
             x[k] = z[k * DNI_PANEL];
+        }
         dni_dense_map(p, x);
-        for (size_t k = 0; k < p->d; k++)
+        for (size_t k = 0; k < p->d; k++) {
             z[k * DNI_PANEL] = x[k];
-        if (i % DNI_PANEL == 0)
+        }
+        if (i % DNI_PANEL == 0) {
             status = dn_run_stop(p->run, err);
+        }
     }
     dn_run_free(p->run, memory);
     return status;
@@ -160,32 +186,42 @@ static dn_status make_singles(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     void *square = NULL;
     dn_status status = room(p, sizeof(float), &own->single_memory, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(p->run, n_panels(p) * DNI_PANEL, sizeof(double), "the points of a kernel", &square, err);
-    if (status != DN_OK)
+    if (status == DN_OK) {
+        status = dn_run_alloc(p->run, n_panels(p) * DNI_PANEL, sizeof(double),
+                              "the points of a kernel", &square, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     own->singles = aligned(own->single_memory);
     p->square_single = square;
     for (size_t b = 0; b < n_panels(p); b++) {
         const size_t at = b * own->d * DNI_PANEL;
-        for (size_t k = 0; k < own->d * DNI_PANEL; k++)
+        for (size_t k = 0; k < own->d * DNI_PANEL; k++) {
             own->singles[at + k] = (float)own->panels[at + k];
-        for (size_t l = 0; l < DNI_PANEL; l++)
-            p->square_single[b * DNI_PANEL + l] = p->lanes->square_single(own->singles + at + l, own->d, DNI_PANEL);
+        }
+        for (size_t l = 0; l < DNI_PANEL; l++) {
+            p->square_single[b * DNI_PANEL + l] =
+                p->lanes->square_single(own->singles + at + l, own->d, DNI_PANEL);
+        }
         status = dn_run_stop(p->run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
-/* ---- without columns of zeroes ------------------------------------------------------------------------------------------------------------ */
+/* ---- without columns of zeroes ---- */
 static bool is_zero(const dni_points *p, size_t k) {
     const struct dni_dense *own = p->own;
-    for (size_t b = 0; b < n_panels(p); b++)
-        for (size_t l = 0; l < DNI_PANEL; l++)
-            if (own->panels[(b * own->d + k) * DNI_PANEL + l] != 0)
+    for (size_t b = 0; b < n_panels(p); b++) {
+        for (size_t l = 0; l < DNI_PANEL; l++) {
+            if (own->panels[(b * own->d + k) * DNI_PANEL + l] != 0) {
                 return false;
+            }
+        }
+    }
     return true;
 }
 
@@ -194,34 +230,40 @@ static dn_status leave_out_zeroes(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     void *memory;
     size_t kept = 0;
-    dn_status status = dn_run_alloc(p->run, p->d, sizeof *own->kept, "the points of a kernel", &memory, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_run_alloc(p->run, p->d, sizeof *own->kept, "the points of a kernel", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     own->kept = memory;
     for (size_t k = 0; k < p->d && status == DN_OK; k++) {
-        if (!is_zero(p, k))
+        if (!is_zero(p, k)) {
             own->kept[kept++] = (uint32_t)k;
-        else
+        } else {
             status = dn_run_stop(p->run, err); /* all the points were looked at */
+        }
     }
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     if (p->d - kept < (p->d + LEAST_LESS - 1) / LEAST_LESS) {
         dn_run_free(p->run, own->kept);
         own->kept = NULL;
         return DN_OK;
     }
     for (size_t b = 0; b < n_panels(p) && status == DN_OK; b++) {
-        for (size_t k = 0; k < kept; k++)
-            memmove(own->panels + (b * kept + k) * DNI_PANEL, own->panels + (b * p->d + own->kept[k]) * DNI_PANEL,
+        for (size_t k = 0; k < kept; k++) {
+            memmove(own->panels + (b * kept + k) * DNI_PANEL,
+                    own->panels + (b * p->d + own->kept[k]) * DNI_PANEL,
                     DNI_PANEL * sizeof *own->panels);
+        }
         status = dn_run_stop(p->run, err);
     }
     own->d = kept;
     return status;
 }
 
-/* ---- ready ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ready ---- */
 /* Squares and what follows from them: how distances are measured, and in what. */
 static dn_status judge(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
@@ -230,10 +272,12 @@ static dn_status judge(dni_points *p, dn_error *err) {
     for (size_t i = 0; i < p->n; i++) {
         const double square = squares ? square_of(p, i) : 0;
         dn_status status = dni_points_judge(p, i, square, err);
-        if (status == DN_OK && i % DNI_PANEL == 0)
+        if (status == DN_OK && i % DNI_PANEL == 0) {
             status = dn_run_stop(p->run, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         most = square > most ? square : most;
     }
     p->expanded = p->expanded && most <= FAR;
@@ -246,63 +290,78 @@ static dn_status end(dni_points *p, dn_error *err) {
     struct dni_dense *own = p->own;
     double hits;
     dn_status status = DN_OK;
-    if (is_binary(p, &hits) && dni_bits_pay(p, hits))
+    if (is_binary(p, &hits) && dni_bits_pay(p, hits)) {
         return become_bits(p, err);
+    }
     own->scale = p->kernel.type == DN_KERNEL_RBF ? 1 / p->kernel.width : 1;
     p->expanded = p->kernel.type == DN_KERNEL_RBF || p->kernel.type == DN_KERNEL_MAHALANOBIS;
     p->factor = p->expanded ? 0.5 : p->factor;
-    if (p->form == DNI_FORM_SQUARE)
+    if (p->form == DNI_FORM_SQUARE) {
         status = find_centre(p, err);
-    if (status == DN_OK && p->form == DNI_FORM_SQUARE)
+    }
+    if (status == DN_OK && p->form == DNI_FORM_SQUARE) {
         status = map_rows(p, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_points_room(p, false, err);
+    }
     return status == DN_OK ? judge(p, err) : status;
 }
 
-/* ---- selections ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- selections ---- */
 /* Lanes of a panel from wherever they are, column by column. */
-#define GATHER(type, to, values)                                                                                                           \
-    do {                                                                                                                                   \
-        const type *lanes[DNI_PANEL];                                                                                                      \
-        for (size_t l = 0; l < count; l++)                                                                                                 \
-            lanes[l] = (values) + dni_dense_lane(source, list[b * DNI_PANEL + l]);                                                         \
-        for (size_t k = 0; k < own->d; k++)                                                                                                \
-            for (size_t l = 0; l < count; l++)                                                                                             \
-                (to)[(b * own->d + k) * DNI_PANEL + l] = lanes[l][k * DNI_PANEL];                                                          \
+#define GATHER(type, to, values)                                                                   \
+    do {                                                                                           \
+        const type *lanes[DNI_PANEL];                                                              \
+        for (size_t l = 0; l < count; l++)                                                         \
+            lanes[l] = (values) + dni_dense_lane(source, list[b * DNI_PANEL + l]);                 \
+        for (size_t k = 0; k < own->d; k++)                                                        \
+            for (size_t l = 0; l < count; l++)                                                     \
+                (to)[(b * own->d + k) * DNI_PANEL + l] = lanes[l][k * DNI_PANEL];                  \
     } while (0)
 
-static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list, dn_error *err) {
+static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list,
+                               dn_error *err) {
     const struct dni_dense *source = from->own;
     dn_status status = make(p, source->d, err);
     struct dni_dense *own = p->own;
     void *centre = NULL, *kept = NULL;
-    if (status == DN_OK && source->singles != NULL)
+    if (status == DN_OK && source->singles != NULL) {
         status = room(p, sizeof(float), &own->single_memory, err);
-    if (status == DN_OK && source->centre != NULL)
+    }
+    if (status == DN_OK && source->centre != NULL) {
         status = dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &centre, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         own->centre = centre;
-    if (status == DN_OK && source->kept != NULL)
-        status = dn_run_alloc(p->run, own->d, sizeof *own->kept, "the points of a kernel", &kept, err);
-    if (status != DN_OK)
+    }
+    if (status == DN_OK && source->kept != NULL) {
+        status =
+            dn_run_alloc(p->run, own->d, sizeof *own->kept, "the points of a kernel", &kept, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     own->kept = kept;
     own->scale = source->scale;
     own->greatest = source->greatest;
-    if (centre != NULL)
+    if (centre != NULL) {
         memcpy(centre, source->centre, p->d * sizeof(double));
-    if (kept != NULL)
+    }
+    if (kept != NULL) {
         memcpy(kept, source->kept, own->d * sizeof *own->kept);
+    }
     own->singles = source->singles == NULL ? NULL : aligned(own->single_memory);
     for (size_t b = 0; b < n_panels(p); b++) {
         const size_t count = p->n - b * DNI_PANEL < DNI_PANEL ? p->n - b * DNI_PANEL : DNI_PANEL;
         GATHER(double, own->panels, source->panels);
-        if (own->singles != NULL)
+        if (own->singles != NULL) {
             GATHER(float, own->singles, source->singles);
+        }
         status = dn_run_stop(p->run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }

@@ -31,8 +31,10 @@ void dni_dense_map(const dni_points *points, double *x);
 
 /* The layout's, as layout.h says. */
 size_t dni_dense_work(const dni_points *points, size_t n);
-void dni_dense_take(const dni_points *points, const dni_points *from, size_t i, bool single, dni_queries *queries);
+void dni_dense_take(const dni_points *points, const dni_points *from, size_t i, bool single,
+                    dni_queries *queries);
 void dni_dense_read(const dni_points *points, dni_row row, bool single, dni_queries *queries);
-void dni_dense_values(const dni_points *points, const dni_queries *queries, size_t first, size_t n, dni_wanted wanted);
+void dni_dense_values(const dni_points *points, const dni_queries *queries, size_t first, size_t n,
+                      dni_wanted wanted);
 
 #endif

@@ -7,14 +7,16 @@
 #include <math.h>
 #include <string.h>
 
-#define FAR 1e6 /* squares of lengths, in widths, from which expanded distances would show their rounding */
+#define FAR                                                                                        \
+    1e6 /* squares of lengths, in widths, from which expanded distances would show their rounding */
 enum { BLOCK = 4096 };
 
 struct sparse {
     size_t *row_start; /* [n + 1] */
     uint32_t *cols;    /* [row_start[n]] */
     double *values;
-    size_t *col_start;     /* [n_blocks × d + 1] where block b's entries of column j begin: number b · d + j; NULL: pair by pair */
+    size_t *
+        col_start; /* [n_blocks × d + 1] where block b's entries of column j begin: number b · d + j; NULL: pair by pair */
     uint16_t *members;     /* [row_start[n]] points within their block, ascending */
     double *member_values; /* [row_start[n]] */
     size_t *next;          /* [d] scratch while they are sorted */
@@ -26,8 +28,9 @@ static size_t n_blocks(const dni_points *p) {
 
 static void free_sparse(dni_points *p) {
     struct sparse *own = p->own;
-    if (own == NULL)
+    if (own == NULL) {
         return;
+    }
     dn_run_free(p->run, own->row_start);
     dn_run_free(p->run, own->cols);
     dn_run_free(p->run, own->values);
@@ -46,9 +49,12 @@ static bool is_of_products(dni_form form) {
 
 /* By columns too where values may come from products, or bits instead. */
 static double memory(const dni_rows_shape *shape) {
-    const double n = shape->n, d = shape->d, rows = (sizeof(uint32_t) + sizeof(double)) * shape->entries + sizeof(size_t) * n;
-    const double columns = (sizeof(uint16_t) + sizeof(double)) * shape->entries + sizeof(size_t) * d * (ceil(n / BLOCK) + 1);
-    return fmax(rows + fmax(is_of_products(shape->form) ? columns : 0, dni_bits_beside(shape)), dni_bits_memory(shape)) +
+    const double n = shape->n, d = shape->d,
+                 rows = (sizeof(uint32_t) + sizeof(double)) * shape->entries + sizeof(size_t) * n;
+    const double columns = (sizeof(uint16_t) + sizeof(double)) * shape->entries +
+                           sizeof(size_t) * d * (ceil(n / BLOCK) + 1);
+    return fmax(rows + fmax(is_of_products(shape->form) ? columns : 0, dni_bits_beside(shape)),
+                dni_bits_memory(shape)) +
            sizeof(struct sparse);
 }
 
@@ -61,18 +67,24 @@ static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
     void *memory = NULL, *start = NULL, *cols = NULL, *values = NULL;
     dn_status status = dn_run_alloc(p->run, 1, sizeof(struct sparse), what, &memory, err);
     struct sparse *own = p->own = memory;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(p->run, p->n + 1, sizeof(size_t), what, &start, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         own->row_start = start;
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dn_run_alloc(p->run, n_entries, sizeof(uint32_t), what, &cols, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         own->cols = cols;
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dn_run_alloc(p->run, n_entries, sizeof(double), what, &values, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         own->values = values;
+    }
     return status;
 }
 
@@ -81,11 +93,12 @@ static void add(dni_points *p, size_t first, dn_matrix x) {
     for (size_t i = 0; i < x.n_rows; i++) {
         const dni_row row = dni_row_of(x, i);
         size_t k = own->row_start[first + i];
-        for (size_t e = 0; e < row.n; e++)
+        for (size_t e = 0; e < row.n; e++) {
             if (row.values[e] != 0) {
                 own->cols[k] = row.cols == NULL ? (uint32_t)e : row.cols[e];
                 own->values[k++] = row.values[e];
             }
+        }
         own->row_start[first + i + 1] = k;
     }
 }
@@ -96,24 +109,29 @@ static dni_row row_at(const dni_points *p, size_t i) {
     return (dni_row){own->values + k, own->cols + k, own->row_start[i + 1] - k};
 }
 
-/* ---- by columns ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- by columns ---- */
 static dn_status columns_room(dni_points *p, dn_error *err) {
     struct sparse *own = p->own;
     const char *what = "the points of a kernel by columns";
     const size_t n_entries = own->row_start[p->n];
     void *start = NULL, *members = NULL, *values = NULL, *next = NULL;
-    if (p->d > 0 && n_blocks(p) > SIZE_MAX / 64 / p->d)
+    if (p->d > 0 && n_blocks(p) > SIZE_MAX / 64 / p->d) {
         return dn_error_set(err, DN_ERR_MEMORY, "%s are more than can be addressed", what);
-    dn_status status = dn_run_alloc(p->run, n_blocks(p) * p->d + 1, sizeof(size_t), what, &start, err);
+    }
+    dn_status status =
+        dn_run_alloc(p->run, n_blocks(p) * p->d + 1, sizeof(size_t), what, &start, err);
     own->col_start = start;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(p->run, n_entries, sizeof(uint16_t), what, &members, err);
+    }
     own->members = members;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(p->run, n_entries, sizeof(double), what, &values, err);
+    }
     own->member_values = values;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(p->run, p->d, sizeof(size_t), what, &next, err);
+    }
     own->next = next;
     return status;
 }
@@ -123,20 +141,22 @@ static void sort_block(const dni_points *p, size_t b) {
     const size_t first = b * BLOCK, last = p->n - first < BLOCK ? p->n : first + BLOCK;
     size_t *start = own->col_start + b * p->d, at = own->row_start[first];
     memset(own->next, 0, p->d * sizeof *own->next);
-    for (size_t k = own->row_start[first]; k < own->row_start[last]; k++)
+    for (size_t k = own->row_start[first]; k < own->row_start[last]; k++) {
         own->next[own->cols[k]]++;
+    }
     for (size_t j = 0; j < p->d; j++) {
         const size_t count = own->next[j];
         start[j] = own->next[j] = at;
         at += count;
     }
     start[p->d] = at;
-    for (size_t i = first; i < last; i++)
+    for (size_t i = first; i < last; i++) {
         for (size_t k = own->row_start[i]; k < own->row_start[i + 1]; k++) {
             const size_t to = own->next[own->cols[k]]++;
             own->members[to] = (uint16_t)(i - first);
             own->member_values[to] = own->values[k];
         }
+    }
 }
 
 static dn_status sort_columns(dni_points *p, dn_error *err) {
@@ -151,14 +171,16 @@ static dn_status sort_columns(dni_points *p, dn_error *err) {
     return status;
 }
 
-/* ---- rows of 0 and 1 ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows of 0 and 1 ---- */
 /* *hits ← how many columns two rows have in common, in the mean. */
 static dn_status look(const dni_points *p, bool *binary, double *hits, dn_error *err) {
     const struct sparse *own = p->own;
     void *memory;
-    dn_status status = dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &memory, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_run_alloc(p->run, p->d, sizeof(double), "the points of a kernel", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     double *count = memory;
     *binary = true;
     *hits = 0;
@@ -166,8 +188,9 @@ static dn_status look(const dni_points *p, bool *binary, double *hits, dn_error 
         *binary = *binary && own->values[k] == 1;
         count[own->cols[k]] += 1 / (double)p->n;
     }
-    for (size_t j = 0; j < p->d; j++)
+    for (size_t j = 0; j < p->d; j++) {
         *hits += count[j] * count[j];
+    }
     dn_run_free(p->run, memory);
     return DN_OK;
 }
@@ -176,11 +199,14 @@ static dn_status become_bits(dni_points *p, dn_error *err) {
     const struct sparse *own = p->own;
     uint64_t *bits;
     dn_status status = dni_bits_new(p, &bits, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t k = own->row_start[i]; k < own->row_start[i + 1]; k++)
+    }
+    for (size_t i = 0; i < p->n; i++) {
+        for (size_t k = own->row_start[i]; k < own->row_start[i + 1]; k++) {
             dni_bits_set(bits, p->d, i, own->cols[k]);
+        }
+    }
     free_sparse(p);
     return dni_bits_become(p, bits, err);
 }
@@ -191,16 +217,20 @@ static bool by_products(const dni_points *p) {
 
 static dn_status end(dni_points *p, dn_error *err) {
     bool binary;
-    double hits, most = 0, unit = p->kernel.type == DN_KERNEL_RBF ? p->kernel.width * p->kernel.width : 1;
+    double hits, most = 0,
+                 unit = p->kernel.type == DN_KERNEL_RBF ? p->kernel.width * p->kernel.width : 1;
     dn_status status = look(p, &binary, &hits, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    if (binary && dni_bits_pay(p, hits))
+    }
+    if (binary && dni_bits_pay(p, hits)) {
         return become_bits(p, err);
+    }
     p->expanded = p->form == DNI_FORM_SQUARE;
     status = dni_points_room(p, false, err);
     for (size_t i = 0; status == DN_OK && i < p->n; i++) {
-        const double square = by_products(p) ? dni_pair_measure(DNI_FORM_PRODUCT, row_at(p, i), row_at(p, i)) : 0;
+        const double square =
+            by_products(p) ? dni_pair_measure(DNI_FORM_PRODUCT, row_at(p, i), row_at(p, i)) : 0;
         status = dni_points_judge(p, i, square, err);
         most = square > most ? square : most;
     }
@@ -208,14 +238,15 @@ static dn_status end(dni_points *p, dn_error *err) {
     return status == DN_OK && by_products(p) ? sort_columns(p, err) : status;
 }
 
-/* ---- queries -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- queries ---- */
 static size_t work(const dni_points *p, size_t n) {
     (void)p;
     (void)n;
     return BLOCK;
 }
 
-static void take(const dni_points *p, const dni_points *from, size_t i, bool single, dni_queries *queries) {
+static void take(const dni_points *p, const dni_points *from, size_t i, bool single,
+                 dni_queries *queries) {
     (void)p;
     (void)single;
     queries->of[queries->n++] = (dni_query){.row = row_at(from, i),
@@ -227,7 +258,8 @@ static void read_row(const dni_points *p, dni_row row, bool single, dni_queries 
     dni_query *query = &queries->of[queries->n++];
     (void)single;
     *query = (dni_query){.row = row, .square = dni_pair_measure(DNI_FORM_PRODUCT, row, row)};
-    query->self = p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
+    query->self =
+        p->form == DNI_FORM_PRODUCT ? dni_kernel_of_product(&p->kernel, query->square) : 1;
 }
 
 /* measure [BLOCK] ← the products with block b */
@@ -238,12 +270,14 @@ static void multiply(const dni_points *p, dni_row x, size_t b, double *measure) 
     for (size_t e = 0; e < x.n; e++) {
         const double value = x.values[e];
         const size_t j = x.cols == NULL ? e : x.cols[e];
-        for (size_t k = start[j]; value != 0 && k < start[j + 1]; k++)
+        for (size_t k = start[j]; value != 0 && k < start[j + 1]; k++) {
             measure[own->members[k]] += value * own->member_values[k];
+        }
     }
 }
 
-static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n, dni_wanted wanted) {
+static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n,
+                   dni_wanted wanted) {
     const struct sparse *own = p->own;
     double *measure = queries->work;
     for (size_t b = first / BLOCK; b * BLOCK < first + n; b++) {
@@ -251,24 +285,30 @@ static void values(const dni_points *p, const dni_queries *queries, size_t first
                      high = first + n - start < BLOCK ? first + n - start : BLOCK;
         for (size_t q = 0; q < queries->n; q++) { /* all queries while the block is in the cache */
             const dni_query *query = &queries->of[q];
-            if (own->col_start != NULL)
+            if (own->col_start != NULL) {
                 multiply(p, query->row, b, measure);
-            else
-                for (size_t k = low; k < high; k++)
+            } else {
+                for (size_t k = low; k < high; k++) {
                     measure[k] = dni_pair_measure(p->form, query->row, row_at(p, start + k));
-            dni_values_of(p, query, start + low, high - low, measure + low, wanted, q * wanted.stride + start + low - first);
+                }
+            }
+            dni_values_of(p, query, start + low, high - low, measure + low, wanted,
+                          q * wanted.stride + start + low - first);
         }
     }
 }
 
-static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list, dn_error *err) {
+static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list,
+                               dn_error *err) {
     const struct sparse *source = from->own;
     size_t n_entries = 0;
-    for (size_t k = 0; k < p->n; k++)
+    for (size_t k = 0; k < p->n; k++) {
         n_entries += row_at(from, list[k]).n;
+    }
     dn_status status = begin(p, n_entries, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     struct sparse *own = p->own;
     for (size_t k = 0; k < p->n; k++) {
         const dni_row x = row_at(from, list[k]);

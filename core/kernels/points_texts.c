@@ -5,7 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { AT_ONCE = 256, CODE_POINTS = 0x110000, LETTERS = 16384 /* of an alphabet, as memory is foretold */ };
+enum {
+    AT_ONCE = 256,
+    CODE_POINTS = 0x110000,
+    LETTERS = 16384 /* of an alphabet, as memory is foretold */
+};
 
 struct texts {
     size_t *start;      /* [n + 1] */
@@ -16,8 +20,9 @@ struct texts {
 
 static void free_texts(dni_points *p) {
     struct texts *own = p->own;
-    if (own == NULL)
+    if (own == NULL) {
         return;
+    }
     dn_run_free(p->run, own->start);
     dn_run_free(p->run, own->text);
     dn_run_free(p->run, own->alphabet);
@@ -30,32 +35,43 @@ static double letters_of(const dni_rows_shape *shape) {
 }
 
 static double memory(const dni_rows_shape *shape) {
-    return sizeof(struct texts) + sizeof(size_t) * (shape->n + 1) + sizeof(uint32_t) * (shape->entries + letters_of(shape)) + CODE_POINTS;
+    return sizeof(struct texts) + sizeof(size_t) * (shape->n + 1) +
+           sizeof(uint32_t) * (shape->entries + letters_of(shape)) + CODE_POINTS;
 }
 
 static double work_memory(const dni_rows_shape *shape) {
     const double letters = letters_of(shape), longest = fmin(shape->d, shape->entries);
-    return sizeof(double) * ((double)dni_edit_work((size_t)letters, (size_t)longest) + DNI_QUERIES * (shape->d + 1) / 2);
+    return sizeof(double) * ((double)dni_edit_work((size_t)letters, (size_t)longest) +
+                             DNI_QUERIES * (shape->d + 1) / 2);
 }
 
 static dn_status begin_room(dni_points *p, size_t n_characters, dn_error *err) {
     void *memory = NULL, *start = NULL, *text = NULL;
-    dn_status status = dn_run_alloc(p->run, 1, sizeof(struct texts), "the texts of a kernel", &memory, err);
+    dn_status status =
+        dn_run_alloc(p->run, 1, sizeof(struct texts), "the texts of a kernel", &memory, err);
     struct texts *own = p->own = memory;
-    if (status == DN_OK)
-        status = dn_run_alloc(p->run, p->n + 1, sizeof(size_t), "the texts of a kernel", &start, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
+        status =
+            dn_run_alloc(p->run, p->n + 1, sizeof(size_t), "the texts of a kernel", &start, err);
+    }
+    if (status == DN_OK) {
         own->start = start;
-    if (status == DN_OK)
-        status = dn_run_alloc(p->run, n_characters, sizeof(uint32_t), "the texts of a kernel", &text, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
+        status = dn_run_alloc(p->run, n_characters, sizeof(uint32_t), "the texts of a kernel",
+                              &text, err);
+    }
+    if (status == DN_OK) {
         own->text = text;
+    }
     return status;
 }
 
 static dn_status begin(dni_points *p, size_t n_entries, dn_error *err) {
-    if (n_entries == SIZE_MAX && p->d > 0 && p->n > SIZE_MAX / 8 / p->d)
-        return dn_error_set(err, DN_ERR_MEMORY, "the texts of a kernel are more than can be addressed");
+    if (n_entries == SIZE_MAX && p->d > 0 && p->n > SIZE_MAX / 8 / p->d) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the texts of a kernel are more than can be addressed");
+    }
     return begin_room(p, n_entries == SIZE_MAX ? p->n * p->d : n_entries, err);
 }
 
@@ -69,10 +85,13 @@ static void add(dni_points *p, size_t first, dn_matrix x) {
     for (size_t i = 0; i < x.n_rows; i++) {
         const dni_row row = dni_row_of(x, i);
         size_t k = own->start[first + i];
-        for (size_t e = 0; e < row.n; e++)
-            if (row.values[e] != 0)
+        for (size_t e = 0; e < row.n; e++) {
+            if (row.values[e] != 0) {
                 own->text[k++] = character(row.values[e]);
-        own->longest = k - own->start[first + i] > own->longest ? k - own->start[first + i] : own->longest;
+            }
+        }
+        own->longest =
+            k - own->start[first + i] > own->longest ? k - own->start[first + i] : own->longest;
         own->start[first + i + 1] = k;
     }
 }
@@ -82,12 +101,15 @@ static uint32_t symbol(const struct texts *own, uint32_t character_wanted) {
     size_t low = 0, high = own->n_symbols;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (own->alphabet[middle] < character_wanted)
+        if (own->alphabet[middle] < character_wanted) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
-    return (uint32_t)(low < own->n_symbols && own->alphabet[low] == character_wanted ? low : own->n_symbols);
+    return (uint32_t)(low < own->n_symbols && own->alphabet[low] == character_wanted
+                          ? low
+                          : own->n_symbols);
 }
 
 /* alphabet and n_symbols of the characters that are marked */
@@ -95,15 +117,20 @@ static dn_status collect(const dni_points *p, const uint8_t *marked, dn_error *e
     struct texts *own = p->own;
     void *alphabet = NULL;
     size_t n = 0;
-    for (uint32_t c = 0; c < CODE_POINTS; c++)
+    for (uint32_t c = 0; c < CODE_POINTS; c++) {
         n += marked[c];
-    dn_status status = dn_run_alloc(p->run, n, sizeof(uint32_t), "the alphabet of a kernel's texts", &alphabet, err);
-    if (status != DN_OK)
+    }
+    dn_status status = dn_run_alloc(p->run, n, sizeof(uint32_t), "the alphabet of a kernel's texts",
+                                    &alphabet, err);
+    if (status != DN_OK) {
         return status;
+    }
     own->alphabet = alphabet;
-    for (uint32_t c = 0; c < CODE_POINTS; c++)
-        if (marked[c])
+    for (uint32_t c = 0; c < CODE_POINTS; c++) {
+        if (marked[c]) {
             own->alphabet[own->n_symbols++] = c;
+        }
+    }
     return DN_OK;
 }
 
@@ -111,23 +138,28 @@ static dn_status end(dni_points *p, dn_error *err) {
     struct texts *own = p->own;
     const size_t n = own->start[p->n];
     void *memory = NULL;
-    dn_status status = dn_run_alloc(p->run, CODE_POINTS, 1, "the alphabet of a kernel's texts", &memory, err);
+    dn_status status =
+        dn_run_alloc(p->run, CODE_POINTS, 1, "the alphabet of a kernel's texts", &memory, err);
     uint8_t *marked = memory;
-    for (size_t i = 0; status == DN_OK && i < n; i++)
-        if (own->text[i] < CODE_POINTS)
+    for (size_t i = 0; status == DN_OK && i < n; i++) {
+        if (own->text[i] < CODE_POINTS) {
             marked[own->text[i]] = 1;
-    if (status == DN_OK)
+        }
+    }
+    if (status == DN_OK) {
         status = collect(p, marked, err);
+    }
     dn_run_free(p->run, memory);
     for (size_t i = 0; status == DN_OK && i < p->n; i++) {
-        for (size_t k = own->start[i]; k < own->start[i + 1]; k++)
+        for (size_t k = own->start[i]; k < own->start[i + 1]; k++) {
             own->text[k] = symbol(own, own->text[k]);
+        }
         status = dn_run_stop(p->run, err);
     }
     return status;
 }
 
-/* ---- queries -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- queries ---- */
 /* Work is that of the distances, then each query's symbols, a row of n_features at most. */
 static size_t text_room(const dni_points *p) {
     return (p->d + 1) / 2;
@@ -149,25 +181,30 @@ static size_t step(const dni_points *p) {
     return pair < 0.01 ? (size_t)(0.01 / pair) : 1;
 }
 
-static void take(const dni_points *p, const dni_points *from, size_t i, bool single, dni_queries *queries) {
+static void take(const dni_points *p, const dni_points *from, size_t i, bool single,
+                 dni_queries *queries) {
     const struct texts *source = from->own;
     (void)p;
     (void)single;
-    queries->of[queries->n++] =
-        (dni_query){.text = source->text + source->start[i], .row.n = source->start[i + 1] - source->start[i], .self = 1};
+    queries->of[queries->n++] = (dni_query){.text = source->text + source->start[i],
+                                            .row.n = source->start[i + 1] - source->start[i],
+                                            .self = 1};
 }
 
 static void read_row(const dni_points *p, dni_row row, bool single, dni_queries *queries) {
     uint32_t *text = (uint32_t *)(void *)(queries->work + edit_room(p) + queries->n * text_room(p));
     size_t n = 0;
     (void)single;
-    for (size_t e = 0; e < row.n; e++)
-        if (row.values[e] != 0)
+    for (size_t e = 0; e < row.n; e++) {
+        if (row.values[e] != 0) {
             text[n++] = symbol(p->own, character(row.values[e]));
+        }
+    }
     queries->of[queries->n++] = (dni_query){.text = text, .row.n = n, .self = 1};
 }
 
-static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n, dni_wanted wanted) {
+static void values(const dni_points *p, const dni_queries *queries, size_t first, size_t n,
+                   dni_wanted wanted) {
     const struct texts *own = p->own;
     double measure[AT_ONCE];
     for (size_t q = 0; q < queries->n; q++) {
@@ -178,34 +215,43 @@ static void values(const dni_points *p, const dni_queries *queries, size_t first
             some = n - done < AT_ONCE ? n - done : AT_ONCE;
             for (size_t k = 0; k < some; k++) {
                 const size_t j = first + done + k;
-                measure[k] = (double)dni_edit_distance(&edit, own->text + own->start[j], own->start[j + 1] - own->start[j]);
+                measure[k] = (double)dni_edit_distance(&edit, own->text + own->start[j],
+                                                       own->start[j + 1] - own->start[j]);
             }
             dni_values_of(p, query, first + done, some, measure, wanted, q * wanted.stride + done);
         }
     }
 }
 
-static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list, dn_error *err) {
+static dn_status select_points(dni_points *p, const dni_points *from, const uint32_t *list,
+                               dn_error *err) {
     const struct texts *source = from->own;
     size_t n = 0;
     void *alphabet = NULL;
-    for (size_t k = 0; k < p->n; k++)
+    for (size_t k = 0; k < p->n; k++) {
         n += source->start[list[k] + 1] - source->start[list[k]];
+    }
     dn_status status = begin_room(p, n, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(p->run, source->n_symbols, sizeof(uint32_t), "the alphabet of a kernel's texts", &alphabet, err);
-    if (status != DN_OK)
+    if (status == DN_OK) {
+        status = dn_run_alloc(p->run, source->n_symbols, sizeof(uint32_t),
+                              "the alphabet of a kernel's texts", &alphabet, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     struct texts *own = p->own;
     own->alphabet = alphabet;
     own->n_symbols = source->n_symbols;
     own->longest = source->longest; /* the work of a selection is that of the whole */
-    if (source->n_symbols > 0)
+    if (source->n_symbols > 0) {
         memcpy(alphabet, source->alphabet, source->n_symbols * sizeof(uint32_t));
+    }
     for (size_t k = 0; k < p->n; k++) {
-        const size_t from_at = source->start[list[k]], length = source->start[list[k] + 1] - from_at;
-        if (length > 0)
+        const size_t from_at = source->start[list[k]],
+                     length = source->start[list[k] + 1] - from_at;
+        if (length > 0) {
             memcpy(own->text + own->start[k], source->text + from_at, length * sizeof *own->text);
+        }
         own->start[k + 1] = own->start[k] + length;
     }
     return DN_OK;

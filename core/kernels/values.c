@@ -6,15 +6,17 @@
 
 #define GREATEST_SQUARE 1e300 /* of lengths */
 
-/* ---- points --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- points ---- */
 dn_status dni_points_room(dni_points *p, bool squares, dn_error *err) {
     const size_t n = (p->n + DNI_PANEL - 1) / DNI_PANEL * DNI_PANEL;
     void *self = NULL, *square = NULL;
     dn_status status = DN_OK;
-    if (p->form == DNI_FORM_PRODUCT)
+    if (p->form == DNI_FORM_PRODUCT) {
         status = dn_run_alloc(p->run, n, sizeof(double), "the points of a kernel", &self, err);
-    if (status == DN_OK && (squares || p->expanded || p->form == DNI_FORM_COSINE))
+    }
+    if (status == DN_OK && (squares || p->expanded || p->form == DNI_FORM_COSINE)) {
         status = dn_run_alloc(p->run, n, sizeof(double), "the points of a kernel", &square, err);
+    }
     if (status != DN_OK) {
         dn_run_free(p->run, self);
         return status;
@@ -24,67 +26,90 @@ dn_status dni_points_room(dni_points *p, bool squares, dn_error *err) {
     return DN_OK;
 }
 
-#define REMEDY                                                                                                                             \
-    "beyond the range of numbers: standardize the columns, leave out rows of extreme values, or choose other parameters of the kernel"
+#define REMEDY                                                                                     \
+    "beyond the range of numbers: standardize the columns, leave out rows of extreme values, or "  \
+    "choose other parameters of the kernel"
 
 /* Of rows taken around their centre one that is far off makes all of them long: it is not known which. Whoever made the points of others knows which row this is. */
 static dn_status refuse(const dni_points *p, size_t i, const char *what, dn_error *err) {
-    if (p->form == DNI_FORM_SQUARE)
-        return dn_error_set(err, DN_ERR_NUMERIC, "the distances of the rows from their mean, in the kernel's units, are " REMEDY);
+    if (p->form == DNI_FORM_SQUARE) {
+        return dn_error_set(
+            err, DN_ERR_NUMERIC,
+            "the distances of the rows from their mean, in the kernel's units, are " REMEDY);
+    }
     dn_status status = dn_error_set(err, DN_ERR_NUMERIC, "%s is " REMEDY, what);
     dn_error_set_row(err, (int64_t)i);
     return status;
 }
 
 dn_status dni_points_judge(dni_points *p, size_t i, double square, dn_error *err) {
-    if (!(square <= GREATEST_SQUARE))
+    if (!(square <= GREATEST_SQUARE)) {
         return refuse(p, i, "its length", err);
-    if (p->square != NULL)
+    }
+    if (p->square != NULL) {
         p->square[i] = square;
-    if (p->form != DNI_FORM_PRODUCT)
+    }
+    if (p->form != DNI_FORM_PRODUCT) {
         return DN_OK;
+    }
     /* no K(x, z) of two points is greater than the greater of these */
     dn_kernel sizes = p->kernel;
     sizes.coef0 = fabs(sizes.coef0);
-    if (!(fabs(dni_kernel_of_product(&sizes, square)) <= DNI_GREATEST_SELF))
+    if (!(fabs(dni_kernel_of_product(&sizes, square)) <= DNI_GREATEST_SELF)) {
         return refuse(p, i, "its K(x, x)", err);
+    }
     p->self[i] = dni_kernel_of_product(&p->kernel, square);
     return DN_OK;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------------------------------- */
-static void of_products(const dni_points *p, const dni_query *query, size_t first, size_t n, double *t) {
-    if (p->kernel.type == DN_KERNEL_POLYNOMIAL || p->kernel.type == DN_KERNEL_SIGMOID)
-        for (size_t k = 0; k < n; k++)
+/* ---- values ---- */
+static void of_products(const dni_points *p, const dni_query *query, size_t first, size_t n,
+                        double *t) {
+    if (p->kernel.type == DN_KERNEL_POLYNOMIAL || p->kernel.type == DN_KERNEL_SIGMOID) {
+        for (size_t k = 0; k < n; k++) {
             t[k] = dni_kernel_of_product(&p->kernel, t[k]);
-    if (p->kernel.normalize)
-        for (size_t k = 0; k < n; k++)
+        }
+    }
+    if (p->kernel.normalize) {
+        for (size_t k = 0; k < n; k++) {
             t[k] = dni_kernel_normalized(t[k], query->self, p->self[first + k]);
+        }
+    }
 }
 
-static void to_distances(const dni_points *p, const dni_query *query, size_t first, size_t n, double *t) {
-    if (p->expanded)
-        p->lanes->expand(t, (query->single ? p->square_single : p->square) + first, query->square, n);
-    if (p->form == DNI_FORM_COSINE)
-        for (size_t k = 0; k < n; k++)
+static void to_distances(const dni_points *p, const dni_query *query, size_t first, size_t n,
+                         double *t) {
+    if (p->expanded) {
+        p->lanes->expand(t, (query->single ? p->square_single : p->square) + first, query->square,
+                         n);
+    }
+    if (p->form == DNI_FORM_COSINE) {
+        for (size_t k = 0; k < n; k++) {
             t[k] = dni_cosine_distance(t[k], query->square, p->square[first + k]);
-    if (p->form == DNI_FORM_SQUARE && p->kernel.type == DN_KERNEL_DISTANCE)
-        for (size_t k = 0; k < n; k++)
+        }
+    }
+    if (p->form == DNI_FORM_SQUARE && p->kernel.type == DN_KERNEL_DISTANCE) {
+        for (size_t k = 0; k < n; k++) {
             t[k] = sqrt(t[k]);
+        }
+    }
 }
 
-void dni_values_of(const dni_points *p, const dni_query *query, size_t first, size_t n, double *measure, dni_wanted wanted, size_t to) {
+void dni_values_of(const dni_points *p, const dni_query *query, size_t first, size_t n,
+                   double *measure, dni_wanted wanted, size_t to) {
     if (p->form == DNI_FORM_PRODUCT) {
         of_products(p, query, first, n, measure);
     } else if (p->form == DNI_FORM_COSINE && !isfinite(query->square)) {
         /* the exponentials make 0 of it, which is right for rows far off, and here its direction is not known */
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n; k++) {
             measure[k] = (double)NAN;
+        }
     } else {
         to_distances(p, query, first, n, measure);
         if (!wanted.distances) {
-            for (size_t k = 0; k < n; k++)
+            for (size_t k = 0; k < n; k++) {
                 measure[k] *= p->factor;
+            }
             if (wanted.single != NULL) {
                 p->lanes->exponentials_single(measure, n, wanted.single + to);
                 return;
@@ -92,8 +117,10 @@ void dni_values_of(const dni_points *p, const dni_query *query, size_t first, si
             p->lanes->exponentials(measure, n);
         }
     }
-    for (size_t k = 0; wanted.single != NULL && k < n; k++)
+    for (size_t k = 0; wanted.single != NULL && k < n; k++) {
         wanted.single[to + k] = (float)measure[k];
-    if (wanted.exact != NULL)
+    }
+    if (wanted.exact != NULL) {
         memcpy(wanted.exact + to, measure, n * sizeof *measure);
+    }
 }

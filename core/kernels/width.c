@@ -11,13 +11,15 @@ enum { STREAM = 9, MOST_ROWS = 1000 };
 /* Rows that are drawn. Of many that weigh differently, places of their cumulative weight are: one in each of MOST_ROWS equal parts of it. A row then is drawn as often as places are its own, and counts as so many. */
 struct draw {
     dni_random random;
-    size_t among;                      /* rows that weigh something; 0: they are only counted */
-    double mean;                       /* weight of these */
-    bool weighted;                     /* some weight is not 1 */
-    size_t left, seen, drawn, entries; /* draws that are wanted; rows passed; rows drawn, and their entries */
-    double place, passed;              /* by weight: the next place, and what has been passed; of the mean weight */
-    dni_points *points;                /* they go there; NULL: they are counted */
-    double *weight;                    /* and their weights there */
+    size_t among;  /* rows that weigh something; 0: they are only counted */
+    double mean;   /* weight of these */
+    bool weighted; /* some weight is not 1 */
+    size_t left, seen, drawn,
+        entries; /* draws that are wanted; rows passed; rows drawn, and their entries */
+    double place,
+        passed; /* by weight: the next place, and what has been passed; of the mean weight */
+    dni_points *points; /* they go there; NULL: they are counted */
+    double *weight;     /* and their weights there */
 };
 
 static void count_row(struct draw *draw, double weight) {
@@ -53,12 +55,15 @@ static size_t draw_times(struct draw *draw, double weight) {
 static void draw_block(struct draw *draw, const dn_block *block) {
     for (size_t t = 0; t < block->x.n_rows; t++) {
         const double weight = block->weight == NULL ? 1 : block->weight[t];
-        if (weight != 0 && draw->among == 0)
+        if (weight != 0 && draw->among == 0) {
             count_row(draw, weight);
+        }
         const size_t n = weight != 0 && draw->among > 0 ? draw_times(draw, weight) : 0;
-        if (n == 0)
+        if (n == 0) {
             continue;
-        draw->entries += block->x.kind == DN_DENSE ? 0 : block->x.row_start[t + 1] - block->x.row_start[t];
+        }
+        draw->entries +=
+            block->x.kind == DN_DENSE ? 0 : block->x.row_start[t + 1] - block->x.row_start[t];
         if (draw->points != NULL) {
             dni_points_add(draw->points, dn_matrix_rows(block->x, t, 1));
             draw->weight[draw->drawn] = by_weight(draw) ? (double)n : weight;
@@ -67,54 +72,68 @@ static void draw_block(struct draw *draw, const dn_block *block) {
     }
 }
 
-static dn_status walk(const dn_rows *rows, const dn_run *run, struct draw *draw, bool *sparse, dn_error *err) {
-    for (size_t i = 0; i < rows->n_blocks; i++)
+static dn_status walk(const dn_rows *rows, const dn_run *run, struct draw *draw, bool *sparse,
+                      dn_error *err) {
+    for (size_t i = 0; i < rows->n_blocks; i++) {
         for (size_t k = 0; k < dn_rows_n_pieces(rows, i); k++) {
             dn_block block;
             dn_status status = dn_run_stop(run, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 status = dn_rows_piece(rows, i, k, 0, &block, err);
-            if (status != DN_OK)
+            }
+            if (status != DN_OK) {
                 return status;
+            }
             *sparse = *sparse || block.x.kind == DN_CSR;
             draw_block(draw, &block);
         }
+    }
     return DN_OK;
 }
 
 /* A draw of the rows that `counted` has passed. */
 static struct draw begin_draw(const struct draw *counted, const dn_run *run) {
-    struct draw draw = {.among = counted->seen, .mean = counted->mean, .weighted = counted->weighted};
+    struct draw draw = {.among = counted->seen,
+                        .mean = counted->mean,
+                        .weighted = counted->weighted};
     dni_random_init(&draw.random, run == NULL ? 1 : run->seed, STREAM);
     draw.left = draw.among < MOST_ROWS ? draw.among : MOST_ROWS;
-    if (by_weight(&draw))
+    if (by_weight(&draw)) {
         next_place(&draw);
+    }
     return draw;
 }
 
 /* The drawn rows as points with their weights, which the caller frees: counted, measured, copied. */
-static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run, dni_points **out, double **out_weight,
-                        dn_error *err) {
+static dn_status sample(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run,
+                        dni_points **out, double **out_weight, dn_error *err) {
     struct draw counted = {.among = 0}, measured, draw;
     bool sparse = false;
     dni_points *points = NULL;
     void *weight = NULL;
     dn_status status = walk(rows, run, &counted, &sparse, err);
     draw = measured = begin_draw(&counted, run);
-    if (status == DN_OK && counted.seen > 0 && (sparse || by_weight(&draw)))
+    if (status == DN_OK && counted.seen > 0 && (sparse || by_weight(&draw))) {
         status = walk(rows, run, &measured, &sparse, err);
-    else
+    } else {
         measured.drawn = draw.left;
-    if (status == DN_OK)
-        status = dn_run_alloc(run, measured.drawn + 1, sizeof(double), "the weights for a width", &weight, err);
-    if (status == DN_OK)
-        status = dni_points_new(kernel, measured.drawn, sparse ? measured.entries : SIZE_MAX, run, &points, err);
+    }
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, measured.drawn + 1, sizeof(double), "the weights for a width",
+                              &weight, err);
+    }
+    if (status == DN_OK) {
+        status = dni_points_new(kernel, measured.drawn, sparse ? measured.entries : SIZE_MAX, run,
+                                &points, err);
+    }
     draw.points = points;
     draw.weight = weight;
-    if (status == DN_OK && counted.seen > 0)
+    if (status == DN_OK && counted.seen > 0) {
         status = walk(rows, run, &draw, &sparse, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_points_end(points, err);
+    }
     if (status != DN_OK) {
         dni_points_free(points);
         dn_run_free(run, weight);
@@ -135,20 +154,25 @@ static int compare(const void *a, const void *b) {
 }
 
 /* pairs [n (n - 1)/2] */
-static dn_status measure(const dni_points *points, const double *weight, const dn_run *run, struct pair *pairs, dn_error *err) {
+static dn_status measure(const dni_points *points, const double *weight, const dn_run *run,
+                         struct pair *pairs, dn_error *err) {
     const size_t n_points = dni_points_n(points);
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, dni_points_work(points) + n_points, sizeof(double), "the distances for a width", &memory, err);
+    dn_status status = dn_run_alloc(run, dni_points_work(points) + n_points, sizeof(double),
+                                    "the distances for a width", &memory, err);
     double *distance = memory, *work = distance + n_points;
-    for (size_t i = 1; status == DN_OK && i < n_points; pairs += i, i++)
+    for (size_t i = 1; status == DN_OK && i < n_points; pairs += i, i++) {
         for (size_t first = 0, n; status == DN_OK && first < i; first += n) {
             n = i - first < dni_points_step(points) ? i - first : dni_points_step(points);
             status = dn_run_stop(run, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 dni_points_distances(points, i, first, n, distance, work);
-            for (size_t k = 0; status == DN_OK && k < n; k++)
+            }
+            for (size_t k = 0; status == DN_OK && k < n; k++) {
                 pairs[first + k] = (struct pair){distance[k], weight[i] * weight[first + k]};
+            }
         }
+    }
     dn_run_free(run, memory);
     return status;
 }
@@ -157,21 +181,26 @@ static dn_status measure(const dni_points *points, const double *weight, const d
 static double scale_weights(double *weight, size_t n) {
     double greatest = 0;
     int exponent = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         greatest = fmax(greatest, weight[i]);
+    }
     (void)frexp(greatest, &exponent);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         weight[i] = ldexp(weight[i], -exponent);
+    }
     return ldexp(1, -exponent);
 }
 
 /* The lower median of [n] ascending pairs, and the upper one, which is another where half of the weight ends at a pair. `one`: the weight of a single row. */
-static void find_medians(const struct pair *pairs, size_t n, const double *weight, size_t n_points, double one, double *low, double *high) {
+static void find_medians(const struct pair *pairs, size_t n, const double *weight, size_t n_points,
+                         double one, double *low, double *high) {
     double same = 0, all = 0, sum;
-    for (size_t i = 0; i < n_points; i++)
+    for (size_t i = 0; i < n_points; i++) {
         same += weight[i] > one ? weight[i] * (weight[i] - one) / 2 : 0;
-    for (size_t k = 0; k < n; k++)
+    }
+    for (size_t k = 0; k < n; k++) {
         all += pairs[k].weight;
+    }
     const double half = (same + all) / 2;
     size_t k = 0;
     *low = *high = 0;
@@ -179,16 +208,17 @@ static void find_medians(const struct pair *pairs, size_t n, const double *weigh
         sum += pairs[k].weight;
         *low = *high = pairs[k].distance;
     }
-    if (sum <= half && k < n)
+    if (sum <= half && k < n) {
         *high = pairs[k].distance;
+    }
 }
 
 /* Instead of what the points say of one of the sample's. */
 static dn_status too_far(dn_error *err) {
     dn_error_clear(err);
-    return dn_error_set(
-        err, DN_ERR_NUMERIC,
-        "the distances between rows are beyond the range of numbers: standardize the columns, or leave out those of extreme values");
+    return dn_error_set(err, DN_ERR_NUMERIC,
+                        "the distances between rows are beyond the range of numbers: standardize "
+                        "the columns, or leave out those of extreme values");
 }
 
 /* Of rbf the points tell squares; of distance the width is the root of the median. */
@@ -200,44 +230,53 @@ static double width_of(const dn_kernel *kernel, double low, double high) {
     return width > 0 ? width : 1;
 }
 
-static dn_status find_width(const dn_kernel *kernel, const dni_points *points, double *weight, const dn_run *run, double *out,
-                            dn_error *err) {
-    const size_t n_points = dni_points_n(points), n = n_points > 0 ? n_points * (n_points - 1) / 2 : 0;
+static dn_status find_width(const dn_kernel *kernel, const dni_points *points, double *weight,
+                            const dn_run *run, double *out, dn_error *err) {
+    const size_t n_points = dni_points_n(points),
+                 n = n_points > 0 ? n_points * (n_points - 1) / 2 : 0;
     const double one = scale_weights(weight, n_points);
     double low = 0, high = 0;
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, n + 1, sizeof(struct pair), "the distances for a width", &memory, err);
+    dn_status status =
+        dn_run_alloc(run, n + 1, sizeof(struct pair), "the distances for a width", &memory, err);
     struct pair *pairs = memory;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = measure(points, weight, run, pairs, err);
+    }
     if (status == DN_OK && n > 0) {
         qsort(pairs, n, sizeof *pairs, compare);
         find_medians(pairs, n, weight, n_points, one, &low, &high);
-        if (!isfinite(pairs[n - 1].distance))
+        if (!isfinite(pairs[n - 1].distance)) {
             status = too_far(err);
+        }
     }
     dn_run_free(run, memory);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = width_of(kernel, low, high);
+    }
     return status;
 }
 
-dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run, double *out, dn_error *err) {
+dn_status dni_kernel_width(const dn_kernel *kernel, const dn_rows *rows, const dn_run *run,
+                           double *out, dn_error *err) {
     dn_kernel unit = *kernel; /* distances in the columns' own units */
     dni_points *points = NULL;
     double *weight = NULL;
     unit.width = 1;
     dn_status status = sample(&unit, rows, run, &points, &weight, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status == DN_ERR_NUMERIC ? too_far(err) : status;
+    }
     status = find_width(kernel, points, weight, run, out, err);
     dni_points_free(points);
     dn_run_free(run, weight);
     return status;
 }
 
-double dni_kernel_width_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features, double n_entries) {
-    double n = n_rows < MOST_ROWS ? (double)n_rows : MOST_ROWS, entries = n_rows == 0 ? 0 : n_entries / (double)n_rows * n;
-    return dni_points_memory(kernel, (size_t)n, n_features, entries) + dni_points_work_memory(kernel, (size_t)n, n_features, entries) +
-           8 * n * n;
+double dni_kernel_width_memory(const dn_kernel *kernel, size_t n_rows, size_t n_features,
+                               double n_entries) {
+    double n = n_rows < MOST_ROWS ? (double)n_rows : MOST_ROWS,
+           entries = n_rows == 0 ? 0 : n_entries / (double)n_rows * n;
+    return dni_points_memory(kernel, (size_t)n, n_features, entries) +
+           dni_points_work_memory(kernel, (size_t)n, n_features, entries) + 8 * n * n;
 }

@@ -15,20 +15,22 @@
 
 #define MOST_SWEEPS 60
 #define ORTHOGONAL 1e-15
-#define NOTHING 1e-14 /* a row so much shorter than the longest is rounding: its direction does not matter */
+#define NOTHING                                                                                    \
+    1e-14 /* a row so much shorter than the longest is rounding: its direction does not matter */
 #define LEAST_ROWS 8
 
 /* rows ← rows L⁻ᵀ, or rows L⁻¹ */
-static dn_status solve_rows(const dn_run *run, const double *l, size_t d, CBLAS_TRANSPOSE transpose, double *rows, size_t k,
-                            dn_error *err) {
+static dn_status solve_rows(const dn_run *run, const double *l, size_t d, CBLAS_TRANSPOSE transpose,
+                            double *rows, size_t k, dn_error *err) {
     size_t step = dni_step_rows(k, (double)d * (double)d, LEAST_ROWS);
     for (size_t first = 0, n; d > 0 && first < k; first += n) {
         n = k - first < step ? k - first : step;
         dn_status status = dn_run_stop(run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, transpose, CblasNonUnit, (int)n, (int)d, 1.0, l, (int)d, rows + first * d,
-                    (int)d);
+        }
+        cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, transpose, CblasNonUnit, (int)n, (int)d,
+                    1.0, l, (int)d, rows + first * d, (int)d);
     }
     return DN_OK;
 }
@@ -36,8 +38,9 @@ static dn_status solve_rows(const dn_run *run, const double *l, size_t d, CBLAS_
 /* Rotates two rows into orthogonal ones; false: they were. */
 static bool rotate(double *x, double *y, size_t d, double nothing) {
     double a = dni_norm(x, d), b = dni_norm(y, d), product = dni_dot(x, y, d);
-    if (!(fabs(product) > ORTHOGONAL * a * b) || a <= nothing || b <= nothing)
+    if (!(fabs(product) > ORTHOGONAL * a * b) || a <= nothing || b <= nothing) {
         return false;
+    }
     double zeta = (b - a) * (b + a) / (2 * product);
     double t = (zeta < 0 ? -1 : 1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
     double c = 1 / sqrt(1 + t * t), s = c * t;
@@ -51,32 +54,40 @@ static bool rotate(double *x, double *y, size_t d, double nothing) {
 
 static dn_status orthogonalise(const dn_run *run, double *rows, size_t k, size_t d, dn_error *err) {
     double longest = 0;
-    for (size_t i = 0; i < k; i++)
+    for (size_t i = 0; i < k; i++) {
         longest = fmax(longest, dni_norm(rows + i * d, d));
+    }
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
         bool moved = false;
         for (size_t i = 0; i < k; i++) {
             dn_status status = dn_run_stop(run, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
-            for (size_t j = i + 1; j < k; j++)
+            }
+            for (size_t j = i + 1; j < k; j++) {
                 moved = rotate(rows + i * d, rows + j * d, d, NOTHING * longest) || moved;
+            }
         }
-        if (!moved)
+        if (!moved) {
             return DN_OK;
+        }
     }
-    return dn_error_set(err, DN_ERR_NUMERIC, "the generalised eigenvalues of %zu rows could not be computed", k);
+    return dn_error_set(err, DN_ERR_NUMERIC,
+                        "the generalised eigenvalues of %zu rows could not be computed", k);
 }
 
 /* Longest first. Their lengths are in values. */
 static void sort_rows(double *rows, size_t k, size_t d, double *values) {
     for (size_t i = 0; i < k; i++) {
         size_t best = i;
-        for (size_t j = i + 1; j < k; j++)
-            if (values[j] > values[best])
+        for (size_t j = i + 1; j < k; j++) {
+            if (values[j] > values[best]) {
                 best = j;
-        if (best == i)
+            }
+        }
+        if (best == i) {
             continue;
+        }
         double own = values[i];
         values[i] = values[best];
         values[best] = own;
@@ -88,21 +99,28 @@ static void sort_rows(double *rows, size_t k, size_t d, double *values) {
     }
 }
 
-dn_status dni_generalised_eigen(const dn_run *run, const double *l, size_t d, double *m, size_t k, double *values, dn_error *err) {
+dn_status dni_generalised_eigen(const dn_run *run, const double *l, size_t d, double *m, size_t k,
+                                double *values, dn_error *err) {
     assert(d <= DNI_MAX_ORDER && k <= DNI_MAX_ORDER);
     dn_status status = solve_rows(run, l, d, CblasTrans, m, k, err);
-    if (status == DN_OK && !dni_all_finite(m, k * d))
-        status = dn_error_set(err, DN_ERR_NUMERIC, "a generalised eigenproblem of order %zu is not finite", d);
-    if (status == DN_OK)
+    if (status == DN_OK && !dni_all_finite(m, k * d)) {
+        status = dn_error_set(err, DN_ERR_NUMERIC,
+                              "a generalised eigenproblem of order %zu is not finite", d);
+    }
+    if (status == DN_OK) {
         status = orthogonalise(run, m, k, d, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
-    for (size_t i = 0; i < k; i++)
+    }
+    for (size_t i = 0; i < k; i++) {
         values[i] = dni_norm(m + i * d, d);
+    }
     sort_rows(m, k, d, values);
     for (size_t i = 0; i < k; i++) {
-        for (size_t j = 0; values[i] > 0 && j < d; j++)
+        for (size_t j = 0; values[i] > 0 && j < d; j++) {
             m[i * d + j] /= values[i];
+        }
         values[i] *= values[i];
     }
     return solve_rows(run, l, d, CblasNoTrans, m, k, err);

@@ -10,10 +10,12 @@
 /* out [x.n_rows × units] ← [x, 1]·table */
 void dni_layer_forward(dn_matrix x, const double *table, size_t units, double *out);
 /* out [n_rows × inputs] ← delta·Wᵀ, W the table without its biases; delta [n_rows × units] */
-void dni_layer_backward(const double *delta, size_t n_rows, const double *table, size_t inputs, size_t units, double *out);
+void dni_layer_backward(const double *delta, size_t n_rows, const double *table, size_t inputs,
+                        size_t units, double *out);
 /* table += Σ_t [x_t, 1] ⊗ delta_t; delta [x.n_rows × units] */
 void dni_layer_gradient(dn_matrix x, const double *delta, size_t units, double *table);
 /* The rows first … first + n - 1 of the same table for dense x; n_cols is the biases'. So pieces of one gradient can be had at once. */
-void dni_layer_gradient_part(dn_matrix x, const double *delta, size_t units, size_t first, size_t n, double *table);
+void dni_layer_gradient_part(dn_matrix x, const double *delta, size_t units, size_t first, size_t n,
+                             double *table);
 
 #endif

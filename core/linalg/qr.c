@@ -20,26 +20,30 @@ size_t dni_qr_work(size_t p) {
     return 2 * BLOCK * p;
 }
 
-dn_status dni_qr_append(const dn_run *run, double *r, size_t p, double *rows, size_t n_rows, double *work, dn_error *err) {
+dn_status dni_qr_append(const dn_run *run, double *r, size_t p, double *rows, size_t n_rows,
+                        double *work, dn_error *err) {
     assert(p <= DNI_MAX_ORDER && n_rows <= DNI_MAX_ORDER);
     lapack_int n = (lapack_int)p, block = n < BLOCK ? n : BLOCK;
-    if (p == 0 || n_rows == 0)
+    if (p == 0 || n_rows == 0) {
         return DN_OK;
+    }
     size_t step = dni_step_rows(n_rows, 2 * (double)p * (double)p, LEAST_ROWS);
     for (size_t first = 0, m; first < n_rows; first += m) {
         m = n_rows - first < step ? n_rows - first : step;
         dn_status status = dn_run_stop(run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        lapack_int info = LAPACKE_dtpqrt_work(LAPACK_COL_MAJOR, (lapack_int)m, n, 0, block, r, n, rows + first, (lapack_int)n_rows, work,
-                                              block, work + (size_t)block * p);
+        }
+        lapack_int info =
+            LAPACKE_dtpqrt_work(LAPACK_COL_MAJOR, (lapack_int)m, n, 0, block, r, n, rows + first,
+                                (lapack_int)n_rows, work, block, work + (size_t)block * p);
         assert(info == 0); /* only a wrong argument could fail */
         (void)info;
     }
     return DN_OK;
 }
 
-/* ---- pivoting ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- pivoting ---- */
 struct pivoting {
     double *r;     /* columns `stride` apart */
     size_t stride; /* p */
@@ -61,8 +65,9 @@ static size_t longest_column(const struct pivoting *q, size_t s, double *length)
 }
 
 static void swap_columns(struct pivoting *q, size_t a, size_t b) {
-    if (a == b)
+    if (a == b) {
         return;
+    }
     double *x = q->r + a * q->stride, *y = q->r + b * q->stride;
     for (size_t i = 0; i < q->d; i++) {
         double own = x[i];
@@ -98,30 +103,39 @@ static void back_substitute(const struct pivoting *q, size_t rank, double *y) {
 }
 
 /* One solution for each column of T, or a vector of the null space for each column of Z from the rank on. sign −1 and a 1 for those. */
-static void spread(const struct pivoting *q, size_t rank, size_t column, double sign, double *y, double *x) {
+static void spread(const struct pivoting *q, size_t rank, size_t column, double sign, double *y,
+                   double *x) {
     memcpy(y, q->r + column * q->stride, rank * sizeof *y);
     back_substitute(q, rank, y);
     memset(x, 0, q->d * sizeof *x);
-    for (size_t i = 0; i < rank; i++)
+    for (size_t i = 0; i < rank; i++) {
         x[q->order[i]] = sign * y[i];
-    if (column < q->d)
+    }
+    if (column < q->d) {
         x[q->order[column]] = 1;
+    }
 }
 
-static dn_status factor(const dn_run *run, struct pivoting *q, double tolerance, size_t *rank, dn_error *err) {
+static dn_status factor(const dn_run *run, struct pivoting *q, double tolerance, size_t *rank,
+                        dn_error *err) {
     double first = 0, length;
     for (size_t s = 0; s < q->d; s++) {
         dn_status status = dn_run_stop(run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         size_t column = longest_column(q, s, &length);
-        if (s == 0)
+        if (s == 0) {
             first = length;
-        if (!isfinite(length))
-            return dn_error_set(err, DN_ERR_NUMERIC, "the triangle of %zu columns is not finite", q->d);
+        }
+        if (!isfinite(length)) {
+            return dn_error_set(err, DN_ERR_NUMERIC, "the triangle of %zu columns is not finite",
+                                q->d);
+        }
         *rank = s;
-        if (!(length > tolerance * first))
+        if (!(length > tolerance * first)) {
             return DN_OK;
+        }
         swap_columns(q, s, column);
         reflect(q, s, length);
     }
@@ -129,28 +143,36 @@ static dn_status factor(const dn_run *run, struct pivoting *q, double tolerance,
     return DN_OK;
 }
 
-dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k, double tolerance, double *x, size_t *out_n_null, double **out_null,
-                       dn_error *err) {
+dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k, double tolerance,
+                       double *x, size_t *out_n_null, double **out_null, dn_error *err) {
     struct pivoting q = {.r = r, .stride = d + k, .d = d, .k = k};
     void *order = NULL, *work = NULL, *null = NULL;
     size_t rank = 0;
-    dn_status status = dn_run_alloc(run, d, sizeof *q.order, "the order of the columns", &order, err);
-    if (status == DN_OK)
+    dn_status status =
+        dn_run_alloc(run, d, sizeof *q.order, "the order of the columns", &order, err);
+    if (status == DN_OK) {
         status = dn_run_alloc(run, d, sizeof(double), "a column of the triangle", &work, err);
+    }
     q.order = order;
-    for (size_t j = 0; status == DN_OK && j < d; j++)
+    for (size_t j = 0; status == DN_OK && j < d; j++) {
         q.order[j] = j;
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = factor(run, &q, tolerance, &rank, err);
-    if (status == DN_OK && rank < d)
-        status = dn_run_alloc(run, (d - rank) * d, sizeof(double), "the combinations of columns", &null, err);
+    }
+    if (status == DN_OK && rank < d) {
+        status = dn_run_alloc(run, (d - rank) * d, sizeof(double), "the combinations of columns",
+                              &null, err);
+    }
     for (size_t j = rank; status == DN_OK && j < d; j++) {
         status = dn_run_stop(run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             spread(&q, rank, j, -1, work, (double *)null + (j - rank) * d);
+        }
     }
-    for (size_t i = 0; status == DN_OK && i < k; i++)
+    for (size_t i = 0; status == DN_OK && i < k; i++) {
         spread(&q, rank, d + i, 1, work, x + i * d);
+    }
     dn_run_free(run, work);
     dn_run_free(run, order);
     if (status != DN_OK) {
@@ -166,17 +188,21 @@ dn_status dni_qr_solve(const dn_run *run, double *r, size_t d, size_t k, double 
 dn_status dni_orthonormal_rows(const dn_run *run, double *rows, size_t n, size_t d, dn_error *err) {
     for (size_t r = 0; r < n; r++) {
         dn_status status = dn_run_stop(run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         double *row = rows + r * d;
         double before = dni_norm(row, d);
-        for (int again = 0; again < 2; again++)
-            for (size_t q = 0; q < r; q++)
+        for (int again = 0; again < 2; again++) {
+            for (size_t q = 0; q < r; q++) {
                 dni_axpy(-dni_dot(row, rows + q * d, d), rows + q * d, row, d);
+            }
+        }
         double norm = dni_norm(row, d);
         double factor = norm > 1e-12 * before && norm > 0 ? 1 / norm : 0;
-        for (size_t j = 0; j < d; j++)
+        for (size_t j = 0; j < d; j++) {
             row[j] *= factor;
+        }
     }
     return DN_OK;
 }

@@ -12,8 +12,9 @@
 /* How many of n rows of `flops` each make one step; at least `least`, the fewest that a matrix product is worth. */
 static inline size_t dni_step_rows(size_t n, double flops, size_t least) {
     double rows = DNI_STEP_FLOPS / flops;
-    if (rows >= (double)n)
+    if (rows >= (double)n) {
         return n;
+    }
     return rows > (double)least ? (size_t)rows : least < n ? least : n;
 }
 
@@ -29,8 +30,9 @@ typedef struct dni_pace {
 /* After `flops` more operations. */
 DN_MUST_USE static inline dn_status dni_pace_poll(dni_pace *pace, double flops, dn_error *err) {
     pace->flops += flops;
-    if (pace->flops < DNI_PACE_FLOPS)
+    if (pace->flops < DNI_PACE_FLOPS) {
         return DN_OK;
+    }
     pace->flops = 0;
     return dn_run_stop(pace->run, err);
 }

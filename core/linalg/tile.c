@@ -11,24 +11,30 @@
 
 static void scores_dense(dn_matrix x, const double *table, size_t n_scores, double *scores) {
     size_t d = x.n_cols, width = d + 1;
-    for (size_t t = 0; t < x.n_rows; t++)
-        for (size_t k = 0; k < n_scores; k++)
+    for (size_t t = 0; t < x.n_rows; t++) {
+        for (size_t k = 0; k < n_scores; k++) {
             scores[t * n_scores + k] = table[k * width + d];
-    if (x.n_rows == 0 || d == 0)
+        }
+    }
+    if (x.n_rows == 0 || d == 0) {
         return;
-    if (n_scores == 1)
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)x.n_rows, (int)d, 1.0, x.values, (int)x.stride, table, 1, 1.0, scores, 1);
-    else
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)x.n_rows, (int)n_scores, (int)d, 1.0, x.values, (int)x.stride, table,
-                    (int)width, 1.0, scores, (int)n_scores);
+    }
+    if (n_scores == 1) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)x.n_rows, (int)d, 1.0, x.values,
+                    (int)x.stride, table, 1, 1.0, scores, 1);
+    } else {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)x.n_rows, (int)n_scores, (int)d,
+                    1.0, x.values, (int)x.stride, table, (int)width, 1.0, scores, (int)n_scores);
+    }
 }
 
 /* One score is two classes, the common case: no inner loop over scores. */
 static void score_sparse(dn_matrix x, const double *table, double *scores) {
     for (size_t t = 0; t < x.n_rows; t++) {
         double g = table[x.n_cols];
-        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
             g += x.values[e] * table[x.cols[e]];
+        }
         scores[t] = g;
     }
 }
@@ -40,15 +46,17 @@ static inline void add_few(double s, const double *restrict x, double *restrict 
         y[i] += s * x[i];
         y[i + 1] += s * x[i + 1];
     }
-    if (i < n)
+    if (i < n) {
         y[i] += s * x[i];
+    }
 }
 
 /* The table's numbers for an entry a little further on, in this row or the next. */
 static inline void look_ahead(dn_matrix x, size_t entry, const double *table, size_t n_scores) {
     enum { ENTRIES = 6 };
-    if (entry + ENTRIES < x.row_start[x.n_rows])
+    if (entry + ENTRIES < x.row_start[x.n_rows]) {
         dni_prefetch(table + (size_t)x.cols[entry + ENTRIES] * n_scores, n_scores);
+    }
 }
 
 static void scores_sparse(dn_matrix x, const double *table, size_t n_scores, double *scores) {
@@ -68,32 +76,39 @@ static void scores_sparse(dn_matrix x, const double *table, size_t n_scores, dou
 }
 
 void dni_tile_scores(dn_matrix x, const double *table, size_t n_scores, double *scores) {
-    if (x.kind == DN_DENSE)
+    if (x.kind == DN_DENSE) {
         scores_dense(x, table, n_scores, scores);
-    else
+    } else {
         scores_sparse(x, table, n_scores, scores);
+    }
 }
 
 static void gradient_dense(dn_matrix x, const double *residual, size_t n_scores, double *table) {
     size_t d = x.n_cols, width = d + 1;
-    for (size_t t = 0; t < x.n_rows; t++)
-        for (size_t k = 0; k < n_scores; k++)
+    for (size_t t = 0; t < x.n_rows; t++) {
+        for (size_t k = 0; k < n_scores; k++) {
             table[k * width + d] += residual[t * n_scores + k];
-    if (x.n_rows == 0 || d == 0)
+        }
+    }
+    if (x.n_rows == 0 || d == 0) {
         return;
-    if (n_scores == 1)
-        cblas_dgemv(CblasRowMajor, CblasTrans, (int)x.n_rows, (int)d, 1.0, x.values, (int)x.stride, residual, 1, 1.0, table, 1);
-    else
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n_scores, (int)d, (int)x.n_rows, 1.0, residual, (int)n_scores, x.values,
-                    (int)x.stride, 1.0, table, (int)width);
+    }
+    if (n_scores == 1) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)x.n_rows, (int)d, 1.0, x.values, (int)x.stride,
+                    residual, 1, 1.0, table, 1);
+    } else {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n_scores, (int)d, (int)x.n_rows,
+                    1.0, residual, (int)n_scores, x.values, (int)x.stride, 1.0, table, (int)width);
+    }
 }
 
 static void gradient_sparse_one(dn_matrix x, const double *residual, double *table) {
     for (size_t t = 0; t < x.n_rows; t++) {
         double r = residual[t];
         table[x.n_cols] += r;
-        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+        for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
             table[x.cols[e]] += x.values[e] * r;
+        }
     }
 }
 
@@ -105,8 +120,9 @@ static void gradient_sparse(dn_matrix x, const double *residual, size_t n_scores
     }
     for (size_t t = 0; t < x.n_rows; t++) {
         const double *r = residual + t * n_scores;
-        for (size_t k = 0; k < n_scores; k++)
+        for (size_t k = 0; k < n_scores; k++) {
             intercept[k] += r[k];
+        }
         for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
             look_ahead(x, e, table, n_scores);
             add_few(x.values[e], r, table + (size_t)x.cols[e] * n_scores, n_scores);
@@ -115,10 +131,11 @@ static void gradient_sparse(dn_matrix x, const double *residual, size_t n_scores
 }
 
 void dni_tile_gradient(dn_matrix x, const double *residual, size_t n_scores, double *table) {
-    if (x.kind == DN_DENSE)
+    if (x.kind == DN_DENSE) {
         gradient_dense(x, residual, n_scores, table);
-    else
+    } else {
         gradient_sparse(x, residual, n_scores, table);
+    }
 }
 
 void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, double *out) {
@@ -130,36 +147,48 @@ void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, doubl
             memcpy(z, x.values + t * x.stride, d * sizeof *z);
         } else {
             memset(z, 0, d * sizeof *z);
-            for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+            for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
                 z[x.cols[e]] = x.values[e];
+            }
         }
-        if (mean != NULL)
-            for (size_t j = 0; j < d; j++)
+        if (mean != NULL) {
+            for (size_t j = 0; j < d; j++) {
                 z[j] = (z[j] - mean[j]) / scale[j];
+            }
+        }
         z[d] = 1;
     }
 }
 
-dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width, const double *c, double sign, double *scratch,
-                        double *gram, dn_error *err) {
-    if (n_rows == 0)
+dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width,
+                        const double *c, double sign, double *scratch, double *gram,
+                        dn_error *err) {
+    if (n_rows == 0) {
         return DN_OK;
+    }
     for (size_t t = 0; t < n_rows; t++) {
         double root = sqrt(c[t]);
-        for (size_t j = 0; j < width; j++)
+        for (size_t j = 0; j < width; j++) {
             scratch[t * width + j] = root * z[t * width + j];
+        }
     }
     size_t step = dni_step_rows(width, 2 * (double)n_rows * (double)width, DNI_TILE_ROWS);
-    for (size_t i = 0, n; i < width; i += n) { /* rows i … of the lower triangle: what is left of the diagonal block, and the block */
+    for (
+        size_t i = 0, n; i < width;
+        i +=
+        n) { /* rows i … of the lower triangle: what is left of the diagonal block, and the block */
         n = width - i < step ? width - i : step;
         dn_status status = dn_run_stop(run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        if (i > 0)
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)i, (int)n_rows, sign, scratch + i, (int)width, scratch,
-                        (int)width, 1.0, gram + i * width, (int)width);
-        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)n_rows, sign, scratch + i, (int)width, 1.0, gram + i * width + i,
-                    (int)width);
+        }
+        if (i > 0) {
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)n, (int)i, (int)n_rows, sign,
+                        scratch + i, (int)width, scratch, (int)width, 1.0, gram + i * width,
+                        (int)width);
+        }
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)n, (int)n_rows, sign, scratch + i,
+                    (int)width, 1.0, gram + i * width + i, (int)width);
     }
     return DN_OK;
 }
@@ -185,8 +214,9 @@ static void add_square(dn_matrix x, size_t t, double c, double *gram) {
     if (e < end) {
         const double u = c * values[e];
         double *row = gram + (size_t)cols[e] * width;
-        for (size_t f = first; f <= e; f++)
+        for (size_t f = first; f <= e; f++) {
             row[cols[f]] += u * values[f];
+        }
         last[cols[e]] += u;
     }
     last[x.n_cols] += c;
@@ -195,7 +225,8 @@ static void add_square(dn_matrix x, size_t t, double c, double *gram) {
 /* Scattered additions between two polls: each costs about eight of a matrix product's. */
 #define SCATTERED (DNI_STEP_FLOPS / 16)
 
-dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, double sign, double *gram, dn_error *err) {
+dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, double sign,
+                               double *gram, dn_error *err) {
     double done = SCATTERED;
     assert(x.kind == DN_CSR);
     for (size_t t = 0; t < x.n_rows; t++) {
@@ -203,8 +234,9 @@ dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, 
         done += entries * entries / 2;
         if (done >= SCATTERED) {
             dn_status status = dn_run_stop(run, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
             done = 0;
         }
         add_square(x, t, sign * c[t], gram);
@@ -213,18 +245,23 @@ dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, 
 }
 
 int dni_tile_gram_sparse_pays(dn_matrix x) {
-    if (x.kind != DN_CSR)
+    if (x.kind != DN_CSR) {
         return 0;
+    }
     double entries = 0, width = (double)x.n_cols + 1;
     for (size_t t = 0; t < x.n_rows; t++) {
         double n = (double)(x.row_start[t + 1] - x.row_start[t]) + 1;
         entries += n * n;
     }
-    return entries * 8 <= (double)x.n_rows * width * width; /* scattered additions cost about eight of a matrix product's */
+    return entries * 8 <=
+           (double)x.n_rows * width *
+               width; /* scattered additions cost about eight of a matrix product's */
 }
 
 void dni_transpose(const double *from, size_t a, size_t b, double *to) {
-    for (size_t i = 0; i < a; i++)
-        for (size_t j = 0; j < b; j++)
+    for (size_t i = 0; i < a; i++) {
+        for (size_t j = 0; j < b; j++) {
             to[j * a + i] = from[i * b + j];
+        }
+    }
 }

@@ -21,10 +21,12 @@ void dni_tile_gradient(dn_matrix x, const double *residual, size_t n_scores, dou
 void dni_tile_expand(dn_matrix x, const double *mean, const double *scale, double *out);
 /* gram [width × width], lower triangle, += sign · Σ_t c_t z_t z_tᵀ for rows z of dni_tile_expand; c_t >= 0. scratch [n_rows × width].
  * Wide ones are computed in panels of rows of the gram; the run's stop is polled before each (linalg/step.h), its code is the only failure. */
-DN_MUST_USE dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width, const double *c, double sign,
-                                    double *scratch, double *gram, dn_error *err);
+DN_MUST_USE dn_status dni_tile_gram(const dn_run *run, const double *z, size_t n_rows, size_t width,
+                                    const double *c, double sign, double *scratch, double *gram,
+                                    dn_error *err);
 /* The same for sparse rows [x, 1] as they are, entry by entry: cheaper when dni_tile_gram_sparse_pays. */
-DN_MUST_USE dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c, double sign, double *gram, dn_error *err);
+DN_MUST_USE dn_status dni_tile_gram_sparse(const dn_run *run, dn_matrix x, const double *c,
+                                           double sign, double *gram, dn_error *err);
 int dni_tile_gram_sparse_pays(dn_matrix x);
 
 /* [a × b] row-major → [b × a] */

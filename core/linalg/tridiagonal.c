@@ -26,14 +26,16 @@ struct panel {
 };
 
 static size_t last_order(size_t n) {
-    while (n > LAST)
+    while (n > LAST) {
         n -= PANEL;
+    }
     return n;
 }
 
 static size_t lapack_work(size_t n) {
     double size = 0;
-    lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, NULL, (lapack_int)n, NULL, NULL, NULL, &size, -1);
+    lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, NULL, (lapack_int)n,
+                                          NULL, NULL, NULL, &size, -1);
     assert(info == 0);
     (void)info;
     return (size_t)size;
@@ -45,10 +47,13 @@ size_t dni_tridiagonal_work(size_t n) {
 }
 
 /* y ← y − Σ_k (c_k v_k + e_k w_k) over the rows k behind row i, as far as n entries; c and e are `step` apart. */
-static void subtract_terms(const struct panel *p, size_t i, const double *c, const double *e, size_t step, size_t n, double *y) {
+static void subtract_terms(const struct panel *p, size_t i, const double *c, const double *e,
+                           size_t step, size_t n, double *y) {
     int m = (int)(p->high - i - 1), stride = (int)p->n;
-    cblas_dgemv(CblasRowMajor, CblasTrans, m, (int)n, -1.0, p->a + (i + 1) * p->n, stride, c, (int)step, 1.0, y, 1);
-    cblas_dgemv(CblasRowMajor, CblasTrans, m, (int)n, -1.0, p->w + (i + 1 - p->low) * p->n, stride, e, (int)step, 1.0, y, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, m, (int)n, -1.0, p->a + (i + 1) * p->n, stride, c,
+                (int)step, 1.0, y, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, m, (int)n, -1.0, p->w + (i + 1 - p->low) * p->n, stride,
+                e, (int)step, 1.0, y, 1);
 }
 
 /* w of row i, whose v is complete. */
@@ -58,8 +63,10 @@ static void make_w(const struct panel *p, size_t i, double tau) {
     int n = (int)i, m = (int)(p->high - i - 1), stride = (int)p->n;
     cblas_dsymv(CblasRowMajor, CblasLower, n, 1.0, p->a, stride, v, 1, 0.0, w, 1);
     if (m > 0) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, m, n, 1.0, p->w + (i + 1 - p->low) * p->n, stride, v, 1, 0.0, of_w, 1);
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, m, n, 1.0, p->a + (i + 1) * p->n, stride, v, 1, 0.0, of_v, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, m, n, 1.0, p->w + (i + 1 - p->low) * p->n, stride,
+                    v, 1, 0.0, of_w, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, m, n, 1.0, p->a + (i + 1) * p->n, stride, v, 1,
+                    0.0, of_v, 1);
         subtract_terms(p, i, of_w, of_v, 1, i, w);
     }
     cblas_dscal(n, tau, w, 1);
@@ -67,12 +74,15 @@ static void make_w(const struct panel *p, size_t i, double tau) {
 }
 
 /* The panel's rows to reflections, the last one first; their last entries stay 1. */
-static dn_status reduce_panel(const dn_run *run, const struct panel *p, double *subdiagonal, double *tau, dn_error *err) {
+static dn_status reduce_panel(const dn_run *run, const struct panel *p, double *subdiagonal,
+                              double *tau, dn_error *err) {
     dni_pace pace = {.run = run};
     for (size_t i = p->high; i-- > p->low;) {
         double *row = p->a + i * p->n;
-        if (i + 1 < p->high)
-            subtract_terms(p, i, p->w + (i + 1 - p->low) * p->n + i, p->a + (i + 1) * p->n + i, p->n, i + 1, row);
+        if (i + 1 < p->high) {
+            subtract_terms(p, i, p->w + (i + 1 - p->low) * p->n + i, p->a + (i + 1) * p->n + i,
+                           p->n, i + 1, row);
+        }
         lapack_int info = LAPACKE_dlarfg_work((lapack_int)i, row + i - 1, row, 1, tau + i - 1);
         assert(info == 0);
         (void)info;
@@ -80,8 +90,9 @@ static dn_status reduce_panel(const dn_run *run, const struct panel *p, double *
         row[i - 1] = 1;
         make_w(p, i, tau[i - 1]);
         dn_status status = dni_pace_poll(&pace, 2 * (double)i * (double)i, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
@@ -94,42 +105,48 @@ static dn_status update_above(const dn_run *run, const struct panel *p, dn_error
     for (size_t first = 0, m; first < n; first += m) {
         m = n - first < step ? n - first : step;
         dn_status status = dn_run_stop(run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         double *rows = p->a + first * p->n;
-        cblas_dsyr2k(CblasRowMajor, CblasLower, CblasTrans, (int)m, PANEL, -1.0, v + first, stride, p->w + first, stride, 1.0, rows + first,
-                     stride);
-        if (first == 0)
+        cblas_dsyr2k(CblasRowMajor, CblasLower, CblasTrans, (int)m, PANEL, -1.0, v + first, stride,
+                     p->w + first, stride, 1.0, rows + first, stride);
+        if (first == 0) {
             continue;
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)first, PANEL, -1.0, v + first, stride, p->w, stride, 1.0, rows,
-                    stride);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)first, PANEL, -1.0, p->w + first, stride, v, stride, 1.0, rows,
-                    stride);
+        }
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)first, PANEL, -1.0,
+                    v + first, stride, p->w, stride, 1.0, rows, stride);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)first, PANEL, -1.0,
+                    p->w + first, stride, v, stride, 1.0, rows, stride);
     }
     return DN_OK;
 }
 
-dn_status dni_tridiagonal(const dn_run *run, double *a, size_t n, double *diagonal, double *subdiagonal, double *tau, double *work,
-                          dn_error *err) {
+dn_status dni_tridiagonal(const dn_run *run, double *a, size_t n, double *diagonal,
+                          double *subdiagonal, double *tau, double *work, dn_error *err) {
     assert(n > 0 && n <= DNI_MAX_ORDER);
     size_t left = n;
     for (; left > LAST; left -= PANEL) {
         struct panel panel = {.a = a, .w = work, .n = n, .low = left - PANEL, .high = left};
         dn_status status = reduce_panel(run, &panel, subdiagonal, tau, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = update_above(run, &panel, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         for (size_t i = panel.low; i < panel.high; i++) {
             a[i * n + i - 1] = subdiagonal[i - 1];
             diagonal[i] = a[i * n + i];
         }
     }
     dn_status status = dn_run_stop(run, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    lapack_int info = LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'U', (lapack_int)left, a, (lapack_int)n, diagonal, subdiagonal, tau, work,
-                                          (lapack_int)lapack_work(left));
+    }
+    lapack_int info =
+        LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'U', (lapack_int)left, a, (lapack_int)n, diagonal,
+                            subdiagonal, tau, work, (lapack_int)lapack_work(left));
     assert(info == 0);
     (void)info;
     return DN_OK;

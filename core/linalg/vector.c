@@ -12,8 +12,9 @@ double dni_dot(const double *a, const double *b, size_t n) {
         s2 += a[i + 2] * b[i + 2];
         s3 += a[i + 3] * b[i + 3];
     }
-    for (; i < n; i++)
+    for (; i < n; i++) {
         s0 += a[i] * b[i];
+    }
     return (s0 + s1) + (s2 + s3);
 }
 
@@ -27,14 +28,16 @@ double dni_square_distance(const double *a, const double *b, size_t n) {
 }
 
 void dni_axpy(double s, const double *x, double *y, size_t n) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         y[i] += s * x[i];
+    }
 }
 
 double dni_norm(const double *a, size_t n) {
     double largest = dni_max_abs(a, n);
-    if (largest == 0 || !isfinite(largest))
+    if (largest == 0 || !isfinite(largest)) {
         return largest;
+    }
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         double q = a[i] / largest;
@@ -47,17 +50,21 @@ double dni_max_abs(const double *a, size_t n) {
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
         double m = fabs(a[i]);
-        if (isnan(m))
+        if (isnan(m)) {
             return m;
-        if (m > largest)
+        }
+        if (m > largest) {
             largest = m;
+        }
     }
     return largest;
 }
 
 bool dni_all_finite(const double *a, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(a[i]))
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(a[i])) {
             return false;
+        }
+    }
     return true;
 }

@@ -22,11 +22,13 @@ double dni_bayes_factor(const dn_naive_bayes *bayes, size_t j, size_t k, size_t 
 double dni_bayes_joint(const dn_naive_bayes *bayes, size_t k, size_t K, const double *x, size_t d);
 /* The same of an x that is 0 but for its entries: O(n) for n of them. Needs dni_bayes_settle. What is added for x = 0 is taken away again number for number and in twice
  * the precision, so that a feature whose density at 0 is e^(−10¹²) leaves no trace. */
-double dni_bayes_joint_entries(const dn_naive_bayes *bayes, size_t k, size_t K, const dni_entry_part *parts, size_t n_parts);
+double dni_bayes_joint_entries(const dn_naive_bayes *bayes, size_t k, size_t K,
+                               const dni_entry_part *parts, size_t n_parts);
 
 /* Sums what x = 0 says, when prior, factor, a and b are there. O(K·d). */
 void dni_bayes_settle(dn_naive_bayes *bayes, size_t K, size_t d);
 /* Of x = (raw − mean)/scale as one of raw, into `to`, settled; NULL: 0 and 1. false: a variance is not finite or not above 0. */
-bool dni_bayes_to_raw(const dn_naive_bayes *from, size_t K, size_t d, const double *mean, const double *scale, dn_naive_bayes *to);
+bool dni_bayes_to_raw(const dn_naive_bayes *from, size_t K, size_t d, const double *mean,
+                      const double *scale, dn_naive_bayes *to);
 
 #endif

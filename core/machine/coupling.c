@@ -17,18 +17,21 @@ size_t dni_coupling_work(size_t K) {
 }
 
 static void fill(const double *scores, size_t K, double *q) {
-    for (size_t i = 0; i < K; i++)
+    for (size_t i = 0; i < K; i++) {
         q[i * K + i] = 0;
-    for (size_t i = 0; i < K; i++)
+    }
+    for (size_t i = 0; i < K; i++) {
         for (size_t j = i + 1; j < K; j++) {
             double r[2]; /* r[0] for i against j, r[1] for j against i */
             dni_sigmoid(*scores++, r);
-            for (int s = 0; s < 2; s++)
+            for (int s = 0; s < 2; s++) {
                 r[s] = r[s] < LEAST ? LEAST : r[s] > 1 - LEAST ? 1 - LEAST : r[s];
+            }
             q[i * K + i] += r[1] * r[1];
             q[j * K + j] += r[0] * r[0];
             q[i * K + j] = q[j * K + i] = -r[0] * r[1];
         }
+    }
 }
 
 /* qp ← Qp, returns pᵀQp */
@@ -36,8 +39,9 @@ static double product(const double *q, size_t K, const double *p, double *qp) {
     double sum = 0;
     for (size_t i = 0; i < K; i++) {
         qp[i] = 0;
-        for (size_t j = 0; j < K; j++)
+        for (size_t j = 0; j < K; j++) {
             qp[i] += q[i * K + j] * p[j];
+        }
         sum += p[i] * qp[i];
     }
     return sum;
@@ -47,14 +51,17 @@ void dni_coupling(const double *scores, size_t K, double *p, double *work) {
     double *q = work, *qp = work + K * K;
     size_t rounds = K < 100 ? 100 : K;
     fill(scores, K, q);
-    for (size_t i = 0; i < K; i++)
+    for (size_t i = 0; i < K; i++) {
         p[i] = 1 / (double)K;
+    }
     for (size_t round = 0; round < rounds; round++) {
         double value = product(q, K, p, qp), worst = 0;
-        for (size_t i = 0; i < K; i++)
+        for (size_t i = 0; i < K; i++) {
             worst = fmax(worst, fabs(qp[i] - value));
-        if (worst < 1e-12 / (double)K)
+        }
+        if (worst < 1e-12 / (double)K) {
             return;
+        }
         for (size_t i = 0; i < K; i++) {
             double step = (value - qp[i]) / q[i * K + i], whole = 1 + step;
             p[i] += step;

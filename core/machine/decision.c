@@ -8,7 +8,8 @@
 #include <string.h>
 
 static bool pairwise(dn_decision decision, size_t K) {
-    return K > 2 && (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT);
+    return K > 2 &&
+           (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT);
 }
 
 static bool native(dn_decision decision, size_t K) {
@@ -16,24 +17,29 @@ static bool native(dn_decision decision, size_t K) {
 }
 
 size_t dn_decision_n_machines(dn_decision decision, size_t K) {
-    if (native(decision, K))
+    if (native(decision, K)) {
         return 1;
-    if (pairwise(decision, K))
+    }
+    if (pairwise(decision, K)) {
         return K > UINT32_MAX ? SIZE_MAX : K * (K - 1) / 2;
+    }
     return decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT ? K - 1 : K;
 }
 
 size_t dn_decision_n_scores(dn_decision decision, size_t K) {
-    if (K == 2)
+    if (K == 2) {
         return 1;
+    }
     return native(decision, K) ? K : dn_decision_n_machines(decision, K);
 }
 
-void dn_decision_machine(dn_decision decision, size_t K, size_t i, size_t *out_negative, size_t *out_positive) {
+void dn_decision_machine(dn_decision decision, size_t K, size_t i, size_t *out_negative,
+                         size_t *out_positive) {
     *out_negative = SIZE_MAX;
     *out_positive = SIZE_MAX;
-    if (native(decision, K))
+    if (native(decision, K)) {
         return;
+    }
     if (!pairwise(decision, K)) {
         *out_positive = i;
         return;
@@ -49,9 +55,11 @@ void dn_decision_machine(dn_decision decision, size_t K, size_t i, size_t *out_n
 
 static size_t greatest(const double *scores, size_t n) {
     size_t best = 0;
-    for (size_t k = 1; k < n; k++)
-        if (scores[k] > scores[best])
+    for (size_t k = 1; k < n; k++) {
+        if (scores[k] > scores[best]) {
             best = k;
+        }
+    }
     return best;
 }
 
@@ -79,8 +87,9 @@ static size_t most_votes(const double *scores, size_t K) {
     for (size_t k = 0; k < K; k++) {
         double sum;
         size_t won = votes(scores, K, k, &sum);
-        if (k > 0 && (won < most || (won == most && !(sum > best_sum))))
+        if (k > 0 && (won < most || (won == most && !(sum > best_sum)))) {
             continue;
+        }
         best = k;
         most = won;
         best_sum = sum;
@@ -90,21 +99,27 @@ static size_t most_votes(const double *scores, size_t K) {
 
 /* Wins every pair strictly: g_kj > 0 for all j. */
 static bool wins_all(const double *scores, size_t K, size_t k) {
-    for (size_t i = 0; i < k; i++)
-        if (!(scores[i * (2 * K - i - 1) / 2 + (k - i - 1)] > 0))
+    for (size_t i = 0; i < k; i++) {
+        if (!(scores[i * (2 * K - i - 1) / 2 + (k - i - 1)] > 0)) {
             return false;
+        }
+    }
     const double *own = scores + k * (2 * K - k - 1) / 2;
-    for (size_t j = k + 1; j < K; j++)
-        if (!(own[j - k - 1] < 0))
+    for (size_t j = k + 1; j < K; j++) {
+        if (!(own[j - k - 1] < 0)) {
             return false;
+        }
+    }
     return true;
 }
 
 size_t dn_decision_label(dn_decision decision, size_t K, const double *scores) {
-    if (decision == DN_DECISION_OUTLIER)
+    if (decision == DN_DECISION_OUTLIER) {
         return scores[0] < 0;
-    if (K == 2)
+    }
+    if (K == 2) {
         return scores[0] > 0;
+    }
     size_t claimed = 0, last = DN_AMBIGUOUS;
     switch (decision) {
     case DN_DECISION_NATIVE:
@@ -121,17 +136,20 @@ size_t dn_decision_label(dn_decision decision, size_t K, const double *scores) {
         break;
     }
     size_t n = dn_decision_n_scores(decision, K);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
         if (scores[k] > 0) {
             claimed++;
             last = k;
         }
-    if (claimed == 0 && n == K - 1)
+    }
+    if (claimed == 0 && n == K - 1) {
         return K - 1;
+    }
     return claimed == 1 ? last : DN_AMBIGUOUS;
 }
 
-size_t dn_decision_candidates(dn_decision decision, size_t K, const double *scores, bool *candidates) {
+size_t dn_decision_candidates(dn_decision decision, size_t K, const double *scores,
+                              bool *candidates) {
     size_t label = dn_decision_label(decision, K, scores), n = 0, most = 0;
     double sum;
     memset(candidates, 0, K * sizeof *candidates);
@@ -145,16 +163,19 @@ size_t dn_decision_candidates(dn_decision decision, size_t K, const double *scor
     }
     size_t n_scores = dn_decision_n_scores(decision, K);
     for (size_t k = 0; k < K; k++) {
-        candidates[k] = pairwise(decision, K) ? votes(scores, K, k, &sum) == most : k < n_scores && scores[k] > 0;
+        candidates[k] = pairwise(decision, K) ? votes(scores, K, k, &sum) == most
+                                              : k < n_scores && scores[k] > 0;
         n += candidates[k];
     }
-    for (size_t k = 0; n == 0 && k < K; k++)
+    for (size_t k = 0; n == 0 && k < K; k++) {
         candidates[k] = true;
+    }
     return n == 0 ? K : n;
 }
 
 bool dn_decision_has_probabilities(dn_decision decision, size_t K) {
-    return decision != DN_DECISION_OUTLIER && (K == 2 || decision != DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
+    return decision != DN_DECISION_OUTLIER &&
+           (K == 2 || decision != DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
 }
 
 size_t dn_decision_work(dn_decision decision, size_t K) {
@@ -174,19 +195,22 @@ static void rest_probabilities(const double *scores, size_t K, double *p) {
         p[k] = two[1];
         sum += two[1];
     }
-    for (size_t k = 0; k < K; k++)
+    for (size_t k = 0; k < K; k++) {
         p[k] /= sum;
+    }
 }
 
-void dn_decision_probabilities(dn_decision decision, size_t K, const double *scores, double *p, double *work) {
-    if (K == 2)
+void dn_decision_probabilities(dn_decision decision, size_t K, const double *scores, double *p,
+                               double *work) {
+    if (K == 2) {
         dni_sigmoid(scores[0], p);
-    else if (decision == DN_DECISION_NATIVE)
+    } else if (decision == DN_DECISION_NATIVE) {
         dni_softmax(scores, K, p);
-    else if (pairwise(decision, K))
+    } else if (pairwise(decision, K)) {
         dni_coupling(scores, K, p, work);
-    else
+    } else {
         rest_probabilities(scores, K, p);
+    }
 }
 
 bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scores, double *m) {
@@ -196,8 +220,10 @@ bool dn_decision_class_scores(dn_decision decision, size_t K, const double *scor
         m[1] = 0.5 * second;
         return true;
     }
-    if (dn_decision_n_scores(decision, K) != K || pairwise(decision, K)) /* three pairs are three scores too */
+    if (dn_decision_n_scores(decision, K) != K ||
+        pairwise(decision, K)) { /* three pairs are three scores too */
         return false;
+    }
     memcpy(m, scores, K * sizeof *m);
     return true;
 }

@@ -9,10 +9,12 @@
 
 /* An empty machine of a kind with room for all it needs, zeroed; `covariance` matters for gaussians alone. `densities`: a linear machine with (shared) gaussians too.
  * DN_ERR_MEMORY; *out is then {0}. */
-DN_MUST_USE dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_features, dn_covariance covariance, bool densities,
-                                      dn_machine *out, dn_error *err);
+DN_MUST_USE dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_features,
+                                      dn_covariance covariance, bool densities, dn_machine *out,
+                                      dn_error *err);
 /* A network of that shape, likewise. */
-DN_MUST_USE dn_status dni_machine_new_network(size_t n_classes, const dni_layers *layers, dn_machine *out, dn_error *err);
+DN_MUST_USE dn_status dni_machine_new_network(size_t n_classes, const dni_layers *layers,
+                                              dn_machine *out, dn_error *err);
 /* Numbers in its arrays; 0 when the shape overflows. */
 size_t dni_machine_numbers(const dn_machine *machine);
 
@@ -31,22 +33,25 @@ bool dni_machine_joint(const dn_machine *machine, const double *x, double *joint
 bool dni_machine_scores(const dn_machine *machine, const double *x, double *scores, double *work);
 /* joint and scores of a naive Bayes machine with what dni_bayes_settle makes, for an x that is 0 but for its entries, in one part or several. O(n·K) for n of them: what x = 0 says is summed
  * before. The same up to the last bits. Scores of a network too. */
-bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts, double *joint);
-bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part *parts, size_t n_parts, double *scores, double *work);
+bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *parts,
+                               size_t n_parts, double *joint);
+bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
+                                size_t n_parts, double *scores, double *work);
 /* ln p(x) of joint[K]: −∞ allowed. */
 double dni_log_sum(const double *joint, size_t n);
 
 /* x may be the first d numbers of `out`, but of a Gaussian machine. out [n_scores × d] ← the part of each score that is feature j's; with `intercept` [n_scores] it adds up to the score.
  * linear: w_kj·x_j; gaussian: x_j (W_k x)_j + w_kj·x_j, W_k = −½Σ_k⁻¹; naive bayes: ln p(x_j | C_k). Two classes: the difference. Not of networks
  * nor kernel machines, which have no such parts; a network's intercept is NaN. */
-void dni_machine_contributions(const dn_machine *machine, const double *x, double *out, double *work);
+void dni_machine_contributions(const dn_machine *machine, const double *x, double *out,
+                               double *work);
 void dni_machine_intercept(const dn_machine *machine, double *intercept, double *work);
 
 /* Class k's part of it, for a machine with densities: its log joint density at x = 0 where there are gaussians, ln P(C_k) of naive bayes. work [2 n_features]. */
 double dni_class_intercept(const dn_machine *machine, size_t k, double *work);
 
 /* The machine of x = (raw − mean)/scale as one of raw: a new one. mean and scale NULL: 0 and 1. DN_ERR_NUMERIC: a weight is not finite. */
-DN_MUST_USE dn_status dni_machine_to_raw(const dn_machine *machine, const double *mean, const double *scale, dn_machine *out,
-                                         dn_error *err);
+DN_MUST_USE dn_status dni_machine_to_raw(const dn_machine *machine, const double *mean,
+                                         const double *scale, dn_machine *out, dn_error *err);
 
 #endif

@@ -38,17 +38,19 @@ void dni_network_free(dn_network *network); /* NULL and a half-built one are all
 /* Doubles of `work` for one x. */
 size_t dni_network_work(const dn_network *network);
 /* scores [n_scores] of x [d]; what is 0 costs nothing. */
-void dni_network_scores(const dn_network *network, size_t d, const double *x, double *scores, double *work);
+void dni_network_scores(const dn_network *network, size_t d, const double *x, double *scores,
+                        double *work);
 /* … of an x that is 0 but for its entries. */
-void dni_network_scores_entries(const dn_network *network, size_t d, const dni_entry_part *parts, size_t n_parts, double *scores,
-                                double *work);
+void dni_network_scores_entries(const dn_network *network, size_t d, const dni_entry_part *parts,
+                                size_t n_parts, double *scores, double *work);
 
 /* Of a tile of rows by matrix products: out ← what every layer says, layer after layer, [x.n_rows × units] each; the last are the scores. w: as dn_network has it. The run's stop is looked at before
  * each layer, and its code is the only failure. */
-DN_MUST_USE dn_status dni_layers_forward(const dni_layers *layers, const double *w, dn_matrix x, const dn_run *run, double *out,
-                                         dn_error *err);
+DN_MUST_USE dn_status dni_layers_forward(const dni_layers *layers, const double *w, dn_matrix x,
+                                         const dn_run *run, double *out, dn_error *err);
 
 /* Weights of x = (raw − mean)/scale as those of raw, into `to` of the same shape; NULL: 0 and 1. false: one is not finite. */
-bool dni_network_to_raw(const dn_network *from, size_t d, const double *mean, const double *scale, dn_network *to);
+bool dni_network_to_raw(const dn_network *from, size_t d, const double *mean, const double *scale,
+                        dn_network *to);
 
 #endif

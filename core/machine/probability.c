@@ -12,13 +12,16 @@ void dni_sigmoid(double g, double out[2]) {
 
 void dni_softmax(const double *g, size_t n, double *out) {
     double greatest = g[0], sum = 0;
-    for (size_t k = 1; k < n; k++)
-        if (g[k] > greatest)
+    for (size_t k = 1; k < n; k++) {
+        if (g[k] > greatest) {
             greatest = g[k];
+        }
+    }
     for (size_t k = 0; k < n; k++) {
         out[k] = exp(g[k] - greatest);
         sum += out[k];
     }
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
         out[k] /= sum;
+    }
 }

@@ -24,7 +24,8 @@ static struct holder *holder_of(dn_support *support) {
 }
 
 static dn_status no_memory(size_t n, dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY, "%zu support vectors need memory which the system does not have", n);
+    return dn_error_set(err, DN_ERR_MEMORY,
+                        "%zu support vectors need memory which the system does not have", n);
 }
 
 static dn_status hold(struct holder *h, double bytes, dn_error *err) {
@@ -39,31 +40,41 @@ static void *zeroes(size_t a, size_t b, size_t size) {
     return b != 0 && a > SIZE_MAX / 32 / b ? NULL : calloc(a * b + 1, size);
 }
 
-/* ---- a support ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a support ---- */
 static bool make_arrays(struct holder *h, const dn_kernel *kernel, bool dense) {
     const size_t d = kernel->n_features;
-    h->values = dense ? zeroes(h->room, d, sizeof *h->values) : zeroes(h->entry_room, 1, sizeof *h->values);
+    h->values =
+        dense ? zeroes(h->room, d, sizeof *h->values) : zeroes(h->entry_room, 1, sizeof *h->values);
     h->row_start = dense ? NULL : zeroes(h->room, 1, sizeof *h->row_start);
     h->cols = dense ? NULL : zeroes(h->entry_room, 1, sizeof *h->cols);
     h->factor = kernel->factor == NULL ? NULL : zeroes(d, d, sizeof *h->factor);
-    if (h->values == NULL || (!dense && (h->row_start == NULL || h->cols == NULL)) || (kernel->factor != NULL && h->factor == NULL))
+    if (h->values == NULL || (!dense && (h->row_start == NULL || h->cols == NULL)) ||
+        (kernel->factor != NULL && h->factor == NULL)) {
         return false;
-    if (kernel->factor != NULL)
+    }
+    if (kernel->factor != NULL) {
         memcpy(h->factor, kernel->factor, d * d * sizeof *h->factor);
+    }
     return true;
 }
 
-dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, const dn_run *run, dn_support **out, dn_error *err) {
-    const bool dense = n_entries == SIZE_MAX || kernel->type == DN_KERNEL_MAHALANOBIS; /* which multiplies rows by a matrix */
+dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, const dn_run *run,
+                          dn_support **out, dn_error *err) {
+    const bool dense =
+        n_entries == SIZE_MAX ||
+        kernel->type == DN_KERNEL_MAHALANOBIS; /* which multiplies rows by a matrix */
     struct holder *h = calloc(1, sizeof *h);
-    if (h == NULL)
+    if (h == NULL) {
         return no_memory(n, err);
+    }
     h->run.allocator = run == NULL ? NULL : run->allocator;
     h->room = n;
     h->entry_room = dense ? 0 : n_entries;
-    dn_status status = hold(h, dni_support_foretold(kernel, n, dense ? (double)INFINITY : (double)n_entries), err);
-    if (status == DN_OK && !make_arrays(h, kernel, dense))
+    dn_status status =
+        hold(h, dni_support_foretold(kernel, n, dense ? (double)INFINITY : (double)n_entries), err);
+    if (status == DN_OK && !make_arrays(h, kernel, dense)) {
         status = no_memory(n, err);
+    }
     if (status != DN_OK) {
         dni_support_unref(&h->shown);
         return status;
@@ -71,38 +82,44 @@ dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, c
     h->shown.references = 1;
     h->shown.kernel = *kernel;
     h->shown.kernel.factor = h->factor;
-    h->shown.x =
-        dense ? dn_matrix_dense(h->values, 0, kernel->n_features) : dn_matrix_csr(h->row_start, h->cols, h->values, 0, kernel->n_features);
+    h->shown.x = dense ? dn_matrix_dense(h->values, 0, kernel->n_features)
+                       : dn_matrix_csr(h->row_start, h->cols, h->values, 0, kernel->n_features);
     *out = &h->shown;
     return DN_OK;
 }
 
 /* Sparse rows behind the `first` that are there. */
 static void add_entries(const struct holder *h, dn_matrix x, size_t first) {
-    const size_t from = x.n_rows == 0 ? 0 : x.row_start[0], n = x.n_rows == 0 ? 0 : x.row_start[x.n_rows] - from;
+    const size_t from = x.n_rows == 0 ? 0 : x.row_start[0],
+                 n = x.n_rows == 0 ? 0 : x.row_start[x.n_rows] - from;
     const size_t at = h->row_start[first];
     assert(n <= h->entry_room - at);
     if (n > 0) {
         memcpy(h->values + at, x.values + from, n * sizeof *h->values);
         memcpy(h->cols + at, x.cols + from, n * sizeof *h->cols);
     }
-    for (size_t i = 1; i <= x.n_rows; i++)
+    for (size_t i = 1; i <= x.n_rows; i++) {
         h->row_start[first + i] = at + (x.row_start[i] - from);
+    }
 }
 
 void dni_support_add(dn_support *support, dn_matrix x) {
     struct holder *h = holder_of(support);
     const size_t d = support->x.n_cols, first = support->x.n_rows;
-    assert(x.n_cols == d && x.n_rows <= h->room - first && (support->x.kind == DN_DENSE || x.kind == DN_CSR));
+    assert(x.n_cols == d && x.n_rows <= h->room - first &&
+           (support->x.kind == DN_DENSE || x.kind == DN_CSR));
     if (support->x.kind == DN_CSR) {
         add_entries(h, x, first);
     } else if (x.kind == DN_DENSE) {
-        for (size_t i = 0; i < x.n_rows; i++)
+        for (size_t i = 0; i < x.n_rows; i++) {
             memcpy(h->values + (first + i) * d, x.values + i * x.stride, d * sizeof *h->values);
+        }
     } else {
-        for (size_t i = 0; i < x.n_rows; i++)
-            for (size_t e = x.row_start[i]; e < x.row_start[i + 1]; e++)
+        for (size_t i = 0; i < x.n_rows; i++) {
+            for (size_t e = x.row_start[i]; e < x.row_start[i + 1]; e++) {
                 h->values[(first + i) * d + x.cols[e]] = x.values[e];
+            }
+        }
     }
     support->x.n_rows += x.n_rows;
 }
@@ -113,17 +130,20 @@ static size_t n_entries_of(dn_matrix x) {
 
 dn_status dni_support_end(dn_support *support, dn_error *err) {
     dni_points *points = NULL;
-    if (support->x.n_rows == 0)
+    if (support->x.n_rows == 0) {
         return DN_OK;
-    dn_status status = dni_points_new(&support->kernel, support->x.n_rows, n_entries_of(support->x), NULL, &points, err);
+    }
+    dn_status status = dni_points_new(&support->kernel, support->x.n_rows, n_entries_of(support->x),
+                                      NULL, &points, err);
     if (status == DN_OK) {
         dni_points_add(points, support->x);
         status = dni_points_end(points, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         support->points = points;
-    else
+    } else {
         dni_points_free(points);
+    }
     return status;
 }
 
@@ -133,8 +153,9 @@ dn_support *dni_support_ref(dn_support *support) {
 }
 
 void dni_support_unref(dn_support *support) {
-    if (support == NULL || (support->references > 0 && --support->references > 0))
+    if (support == NULL || (support->references > 0 && --support->references > 0)) {
         return;
+    }
     struct holder *h = holder_of(support);
     dni_support_settle(support);
     dni_points_free(support->points);
@@ -154,20 +175,24 @@ void dni_support_settle(dn_support *support) {
 
 /* The arrays that the views show. */
 static double arrays_memory(const dn_kernel *kernel, size_t n, double n_entries) {
-    const double rows = (double)n, d = (double)kernel->n_features, factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d : 0;
+    const double rows = (double)n, d = (double)kernel->n_features,
+                 factor = kernel->type == DN_KERNEL_MAHALANOBIS ? d * d : 0;
     const double values = isinf(n_entries) ? sizeof(double) * (rows * d + 1)
-                                           : (sizeof(double) + sizeof(uint32_t)) * (n_entries + 1) + sizeof(size_t) * (rows + 1);
+                                           : (sizeof(double) + sizeof(uint32_t)) * (n_entries + 1) +
+                                                 sizeof(size_t) * (rows + 1);
     return sizeof(struct holder) + values + sizeof(double) * (factor + 1);
 }
 
 double dni_support_foretold(const dn_kernel *kernel, size_t n, double n_entries) {
     const double entries = kernel->type == DN_KERNEL_MAHALANOBIS ? (double)INFINITY : n_entries;
-    return arrays_memory(kernel, n, entries) + dni_points_memory(kernel, n, kernel->n_features, entries);
+    return arrays_memory(kernel, n, entries) +
+           dni_points_memory(kernel, n, kernel->n_features, entries);
 }
 
 double dni_support_memory(const dn_support *support) {
     const dn_matrix x = support->x;
-    return dni_support_foretold(&support->kernel, x.n_rows, x.kind == DN_DENSE ? (double)INFINITY : (double)n_entries_of(x));
+    return dni_support_foretold(&support->kernel, x.n_rows,
+                                x.kind == DN_DENSE ? (double)INFINITY : (double)n_entries_of(x));
 }
 
 double dni_kernel_machines_foretold(size_t n_machines, double n_rows) {
@@ -175,14 +200,16 @@ double dni_kernel_machines_foretold(size_t n_machines, double n_rows) {
     return (double)n_machines * each + n_rows * (sizeof(uint32_t) + sizeof(double));
 }
 
-/* ---- a machine ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a machine ---- */
 dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out, dn_error *err) {
     dn_status status = hold(holder_of(support), dni_kernel_machines_foretold(1, (double)n), err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     dn_kernel_machine *m = calloc(1, sizeof *m);
-    if (m == NULL)
+    if (m == NULL) {
         return no_memory(n, err);
+    }
     m->n = n;
     m->index = zeroes(n, 1, sizeof *m->index);
     m->coef = zeroes(n, 1, sizeof *m->coef);
@@ -191,13 +218,17 @@ dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out,
         return no_memory(n, err);
     }
     m->support = dni_support_ref(support);
-    *out = (dn_machine){.kind = DN_MACHINE_KERNEL, .n_classes = 2, .n_features = support->kernel.n_features, .kernel = m};
+    *out = (dn_machine){.kind = DN_MACHINE_KERNEL,
+                        .n_classes = 2,
+                        .n_features = support->kernel.n_features,
+                        .kernel = m};
     return DN_OK;
 }
 
 void dni_kernel_machine_free(dn_kernel_machine *machine) {
-    if (machine == NULL)
+    if (machine == NULL) {
         return;
+    }
     dni_support_unref(machine->support);
     free(machine->index);
     free(machine->coef);
@@ -216,14 +247,17 @@ static double gathered(const dn_kernel_machine *machine, const double *k) {
         sum[2] += coef[i + 2] * k[index[i + 2]];
         sum[3] += coef[i + 3] * k[index[i + 3]];
     }
-    for (size_t i = whole; i < n; i++)
+    for (size_t i = whole; i < n; i++) {
         sum[i - whole] += coef[i] * k[index[i]];
+    }
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-void dni_kernel_machine_scores(const dn_kernel_machine *machine, const double *k, size_t stride, size_t n_rows, double *score,
-                               size_t score_stride) {
+void dni_kernel_machine_scores(const dn_kernel_machine *machine, const double *k, size_t stride,
+                               size_t n_rows, double *score, size_t score_stride) {
     const bool all = machine->n == machine->support->x.n_rows; /* then index_i is i */
-    for (size_t r = 0; r < n_rows; r++, k += stride)
-        score[r * score_stride] = (all ? dni_dot(machine->coef, k, machine->n) : gathered(machine, k)) + machine->w0;
+    for (size_t r = 0; r < n_rows; r++, k += stride) {
+        score[r * score_stride] =
+            (all ? dni_dot(machine->coef, k, machine->n) : gathered(machine, k)) + machine->w0;
+    }
 }

@@ -12,8 +12,8 @@
 
 /* Room for n rows (0: a machine that is w0 alone) of kernel->n_features columns, dense, or sparse with n_entries entries in all (SIZE_MAX: dense, as a mahalanobis kernel's always are). The kernel is copied, with its factor. One
  * reference, the caller's. The run's allocator counts it, and its machines (dn_run_hold); NULL: nobody does. DN_ERR_MEMORY, DN_ERR_BUDGET. */
-DN_MUST_USE dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries, const dn_run *run, dn_support **out,
-                                      dn_error *err);
+DN_MUST_USE dn_status dni_support_new(const dn_kernel *kernel, size_t n, size_t n_entries,
+                                      const dn_run *run, dn_support **out, dn_error *err);
 /* Copies the rows of x, encoded and standardised where the encoder standardises, behind those that are there, and no more of them than there is room for (asserted); sparse rows
  * may become dense ones, not the other way round. */
 void dni_support_add(dn_support *support, dn_matrix x);
@@ -32,11 +32,13 @@ double dni_support_foretold(const dn_kernel *kernel, size_t n, double n_entries)
 double dni_kernel_machines_foretold(size_t n_machines, double n_rows);
 
 /* A machine of two classes over n of the support's rows, with index, coef, w0 and norm zeroed. It takes a reference of its own. DN_ERR_MEMORY, DN_ERR_BUDGET; *out is then untouched. */
-DN_MUST_USE dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out, dn_error *err);
-void dni_kernel_machine_free(dn_kernel_machine *machine); /* NULL and a half-built one are allowed */
+DN_MUST_USE dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out,
+                                             dn_error *err);
+void dni_kernel_machine_free(
+    dn_kernel_machine *machine); /* NULL and a half-built one are allowed */
 
 /* score[r] ← Σ_i c_i k[r · stride + index_i] + w0 for n_rows rows of kernel values, in one order whatever n_rows is. score has the stride score_stride. */
-void dni_kernel_machine_scores(const dn_kernel_machine *machine, const double *k, size_t stride, size_t n_rows, double *score,
-                               size_t score_stride);
+void dni_kernel_machine_scores(const dn_kernel_machine *machine, const double *k, size_t stride,
+                               size_t n_rows, double *score, size_t score_stride);
 
 #endif

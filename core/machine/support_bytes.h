@@ -12,6 +12,7 @@
 
 void dni_support_write(const dn_support *support, dni_writer *writer);
 /* Of n_features columns; *out is the caller's reference. DN_ERR_CORRUPT, DN_ERR_MEMORY; never allocates more than a small multiple of the bytes left. */
-DN_MUST_USE dn_status dni_support_read(dni_reader *reader, size_t n_features, dn_support **out, dn_error *err);
+DN_MUST_USE dn_status dni_support_read(dni_reader *reader, size_t n_features, dn_support **out,
+                                       dn_error *err);
 
 #endif

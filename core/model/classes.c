@@ -13,14 +13,19 @@ static dn_status refuse(dn_error *err) {
     return dn_error_set(err, DN_ERR_CORRUPT, "the classes are not in ascending order");
 }
 
-dn_status dni_classes_from_numbers(dn_column_type type, const double *number, size_t n, dni_classes *out, dn_error *err) {
+dn_status dni_classes_from_numbers(dn_column_type type, const double *number, size_t n,
+                                   dni_classes *out, dn_error *err) {
     dni_classes classes = {0};
-    for (size_t k = 0; k < n; k++)
-        if (!isfinite(number[k]) || (k > 0 && !(number[k] > number[k - 1])) || (type == DN_BOOLEAN && number[k] != 0 && number[k] != 1))
+    for (size_t k = 0; k < n; k++) {
+        if (!isfinite(number[k]) || (k > 0 && !(number[k] > number[k - 1])) ||
+            (type == DN_BOOLEAN && number[k] != 0 && number[k] != 1)) {
             return refuse(err);
+        }
+    }
     classes.number = malloc((n + 1) * sizeof *number);
-    if (classes.number == NULL)
+    if (classes.number == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu classes", n);
+    }
     for (size_t k = 0; k < n; k++) {
         char text[DN_NUMBER_SIZE];
         size_t length;
@@ -45,21 +50,27 @@ dn_status dni_classes_from_numbers(dn_column_type type, const double *number, si
 
 /* Below 0, 0, above 0: order by bytes, a beginning before the whole. */
 static int compare(const dn_strings *strings, size_t i, size_t j) {
-    size_t a = strings->start[i + 1] - strings->start[i], b = strings->start[j + 1] - strings->start[j];
+    size_t a = strings->start[i + 1] - strings->start[i],
+           b = strings->start[j + 1] - strings->start[j];
     size_t shorter = a < b ? a : b; /* 0: there may be no bytes at all to point at */
-    int order = shorter > 0 ? memcmp(strings->bytes + strings->start[i], strings->bytes + strings->start[j], shorter) : 0;
+    int order = shorter > 0 ? memcmp(strings->bytes + strings->start[i],
+                                     strings->bytes + strings->start[j], shorter)
+                            : 0;
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-dn_status dni_classes_from_strings(dn_column_type type, dn_strings names, dni_classes *out, dn_error *err) {
+dn_status dni_classes_from_strings(dn_column_type type, dn_strings names, dni_classes *out,
+                                   dn_error *err) {
     dni_classes classes = {0};
-    for (size_t k = 1; k < names.n; k++)
-        if (compare(&names, k - 1, k) >= 0)
+    for (size_t k = 1; k < names.n; k++) {
+        if (compare(&names, k - 1, k) >= 0) {
             return refuse(err);
+        }
+    }
     for (size_t k = 0; k < names.n; k++) {
         uint32_t index;
-        dn_status status =
-            dni_string_set_add(&classes.names, names.bytes + names.start[k], names.start[k + 1] - names.start[k], &index, err);
+        dn_status status = dni_string_set_add(&classes.names, names.bytes + names.start[k],
+                                              names.start[k + 1] - names.start[k], &index, err);
         if (status != DN_OK) {
             dni_classes_done(&classes);
             return status;
@@ -72,8 +83,9 @@ dn_status dni_classes_from_strings(dn_column_type type, dn_strings names, dni_cl
 
 dn_status dni_classes_copy(const dni_classes *classes, dni_classes *out, dn_error *err) {
     const dn_classes *shown = &classes->shown;
-    return classes->number != NULL ? dni_classes_from_numbers(shown->type, shown->number, shown->n, out, err)
-                                   : dni_classes_from_strings(shown->type, shown->names, out, err);
+    return classes->number != NULL
+               ? dni_classes_from_numbers(shown->type, shown->number, shown->n, out, err)
+               : dni_classes_from_strings(shown->type, shown->names, out, err);
 }
 
 void dni_classes_done(dni_classes *classes) {
@@ -86,15 +98,19 @@ size_t dni_classes_find_number(const dni_classes *classes, double number) {
     size_t low = 0, high = classes->number == NULL ? 0 : classes->shown.n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (classes->number[middle] < number)
+        if (classes->number[middle] < number) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
-    return classes->number != NULL && low < classes->shown.n && classes->number[low] == number ? low : SIZE_MAX;
+    return classes->number != NULL && low < classes->shown.n && classes->number[low] == number
+               ? low
+               : SIZE_MAX;
 }
 
 size_t dni_classes_find_text(const dni_classes *classes, const char *text, size_t length) {
-    uint32_t index = classes->number != NULL ? DNI_NO_STRING : dni_string_set_find(&classes->names, text, length);
+    uint32_t index = classes->number != NULL ? DNI_NO_STRING
+                                             : dni_string_set_find(&classes->names, text, length);
     return index == DNI_NO_STRING ? SIZE_MAX : index;
 }

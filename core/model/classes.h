@@ -15,8 +15,10 @@ typedef struct dni_classes {
 bool dni_classes_numeric(dn_column_type type);
 
 /* Both take n values in ascending order without repetition (checked: DN_ERR_CORRUPT). Numbers of a boolean are 0 and 1. */
-DN_MUST_USE dn_status dni_classes_from_numbers(dn_column_type type, const double *number, size_t n, dni_classes *out, dn_error *err);
-DN_MUST_USE dn_status dni_classes_from_strings(dn_column_type type, dn_strings names, dni_classes *out, dn_error *err);
+DN_MUST_USE dn_status dni_classes_from_numbers(dn_column_type type, const double *number, size_t n,
+                                               dni_classes *out, dn_error *err);
+DN_MUST_USE dn_status dni_classes_from_strings(dn_column_type type, dn_strings names,
+                                               dni_classes *out, dn_error *err);
 DN_MUST_USE dn_status dni_classes_copy(const dni_classes *classes, dni_classes *out, dn_error *err);
 void dni_classes_done(dni_classes *classes);
 

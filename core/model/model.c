@@ -3,11 +3,11 @@
 #include "encoder/encoder_impl.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
+#include "machine/machine_impl.h"
+#include "machine/support.h"
 #include "model/calibration.h"
 #include "model/kernel_scores.h"
-#include "machine/machine_impl.h"
 #include "model/model_impl.h"
-#include "machine/support.h"
 
 #include <assert.h>
 #include <math.h>
@@ -20,20 +20,24 @@ static dn_status no_memory(dn_error *err) {
 }
 
 void dni_machines_free(dn_machine *machines, size_t n) {
-    for (size_t i = 0; machines != NULL && i < n; i++)
+    for (size_t i = 0; machines != NULL && i < n; i++) {
         dn_machine_done(&machines[i]);
+    }
     free(machines);
 }
 
 /* Machines of weights alone, on features that are the raw ones: nothing to convert. Nor are kernel machines: a kernel of other features is another one. */
 static bool are_raw(const dn_model *m, const dn_machine *machines) {
-    if (machines[0].kernel != NULL)
+    if (machines[0].kernel != NULL) {
         return true;
+    }
     bool raw = dn_encoder_mean(m->encoder) == NULL;
-    for (size_t i = 0; i < m->n_machines; i++)
+    for (size_t i = 0; i < m->n_machines; i++) {
         raw = raw && machines[i].kind == DN_MACHINE_LINEAR && machines[i].gaussians == NULL &&
-              dni_all_finite(machines[i].w, machines[i].n_features * dn_machine_n_scores(&machines[i])) &&
+              dni_all_finite(machines[i].w,
+                             machines[i].n_features * dn_machine_n_scores(&machines[i])) &&
               dni_all_finite(machines[i].w0, dn_machine_n_scores(&machines[i]));
+    }
     return raw;
 }
 
@@ -41,27 +45,35 @@ static bool are_raw(const dn_model *m, const dn_machine *machines) {
 static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err) {
     const double *mean = dn_encoder_mean(m->encoder), *scale = dn_encoder_scale(m->encoder);
     m->raw = calloc(m->n_machines, sizeof *m->raw);
-    if (m->raw == NULL)
+    if (m->raw == NULL) {
         return no_memory(err);
+    }
     m->raw_shares = are_raw(m, machines);
     m->linear = true;
     m->support = machines[0].kernel == NULL ? NULL : machines[0].kernel->support;
     m->single = m->support != NULL && dni_kernel_scores_single(m->support, machines, m->n_machines);
     for (size_t i = 0; i < m->n_machines; i++) {
-        if (m->raw_shares)
+        if (m->raw_shares) {
             m->raw[i] = machines[i];
-        dn_status status = m->raw_shares ? DN_OK : dni_machine_to_raw(&machines[i], mean, scale, &m->raw[i], err);
-        if (status != DN_OK)
+        }
+        dn_status status =
+            m->raw_shares ? DN_OK : dni_machine_to_raw(&machines[i], mean, scale, &m->raw[i], err);
+        if (status != DN_OK) {
             return status;
-        if (machines[i].naive_bayes != NULL)
-            dni_bayes_settle(machines[i].naive_bayes, machines[i].n_classes, machines[i].n_features);
+        }
+        if (machines[i].naive_bayes != NULL) {
+            dni_bayes_settle(machines[i].naive_bayes, machines[i].n_classes,
+                             machines[i].n_features);
+        }
         size_t work = dni_machine_work(&m->raw[i]);
         m->work = work > m->work ? work : m->work;
         m->n_scores += dn_machine_n_scores(&m->raw[i]);
         m->linear = m->linear && m->raw[i].kind == DN_MACHINE_LINEAR;
         m->expands = m->expands || m->raw[i].gaussians != NULL || m->raw[i].n_components > 0;
     }
-    m->expands = m->expands || (!m->linear && m->support == NULL && m->encoder->n_lists == 0); /* most of a table's features are not 0 */
+    m->expands =
+        m->expands || (!m->linear && m->support == NULL &&
+                       m->encoder->n_lists == 0); /* most of a table's features are not 0 */
     return DN_OK;
 }
 
@@ -83,10 +95,15 @@ static dn_status make_intercept(dn_model *m, dn_error *err) {
 
 static dni_term make_term(const dn_encoder *encoder, size_t i) {
     const dn_input *input = dn_encoder_input(encoder, i);
-    dni_term term = {.input = i, .first_feature = input->first_feature, .if_missing = SIZE_MAX, .if_unseen = SIZE_MAX, .fill = input->fill};
+    dni_term term = {.input = i,
+                     .first_feature = input->first_feature,
+                     .if_missing = SIZE_MAX,
+                     .if_unseen = SIZE_MAX,
+                     .fill = input->fill};
     if (input->type != DN_CATEGORICAL) {
         term.first_feature = input->taken ? SIZE_MAX : input->first_feature;
-        term.if_missing = input->indicator ? input->first_feature + input->n_features - 1 : SIZE_MAX;
+        term.if_missing =
+            input->indicator ? input->first_feature + input->n_features - 1 : SIZE_MAX;
         return term;
     }
     term.categorical = true;
@@ -100,8 +117,9 @@ static dni_term make_term(const dn_encoder *encoder, size_t i) {
 /* How raw rows become x. */
 static dn_status make_terms(dn_model *m, dn_error *err) {
     m->terms = calloc(m->n_inputs + 1, sizeof *m->terms);
-    if (m->terms == NULL)
+    if (m->terms == NULL) {
         return no_memory(err);
+    }
     m->first_basis = m->encoder->n_base;
     m->n_basis = m->n_features - m->first_basis;
     m->n_plain = m->n_basis;
@@ -109,13 +127,17 @@ static dn_status make_terms(dn_model *m, dn_error *err) {
     for (size_t i = 0; i < m->n_inputs; i++) {
         const dn_input *input = dn_encoder_input(m->encoder, i);
         m->plain = m->plain && dni_input_is_plain(input) && input->first_feature == i;
-        if (dni_input_is_list(input))
+        if (dni_input_is_list(input)) {
             continue;
+        }
         const dni_term term = make_term(m->encoder, i);
-        if (term.first_feature == SIZE_MAX && term.if_missing == SIZE_MAX)
+        if (term.first_feature == SIZE_MAX && term.if_missing == SIZE_MAX) {
             continue;
+        }
         m->terms[m->n_terms++] = term;
-        m->n_plain += term.categorical ? 1 : (size_t)(term.first_feature != SIZE_MAX) + (term.if_missing != SIZE_MAX);
+        m->n_plain += term.categorical ? 1
+                                       : (size_t)(term.first_feature != SIZE_MAX) +
+                                             (term.if_missing != SIZE_MAX);
     }
     return DN_OK;
 }
@@ -126,8 +148,9 @@ static dn_status make_linear(dn_model *m, dn_error *err) {
     m->w = m->raw[0].w;
     if (m->n_machines > 1) {
         m->w = m->own_w = malloc((d * S + 1) * sizeof *m->own_w);
-        if (m->own_w == NULL)
+        if (m->own_w == NULL) {
             return no_memory(err);
+        }
         for (size_t i = 0; i < m->n_machines; i++) {
             size_t own = dn_machine_n_scores(&m->raw[i]);
             memcpy(m->own_w + first * d, m->raw[i].w, own * d * sizeof *m->w);
@@ -136,11 +159,13 @@ static dn_status make_linear(dn_model *m, dn_error *err) {
     }
     m->by_feature = m->w;
     m->length = S == 1 ? dni_norm(m->w, d) : 0;
-    if (S == 1)
+    if (S == 1) {
         return DN_OK;
+    }
     m->by_feature = m->own_by_feature = malloc((d * S + 1) * sizeof *m->own_by_feature);
-    if (m->own_by_feature == NULL)
+    if (m->own_by_feature == NULL) {
         return no_memory(err);
+    }
     dni_transpose(m->w, S, d, m->own_by_feature);
     return DN_OK;
 }
@@ -148,17 +173,20 @@ static dn_status make_linear(dn_model *m, dn_error *err) {
 /* Derives what prediction uses from the encoder and the machines. */
 static dn_status prepare(dn_model *m, const dn_machine *machines, dn_error *err) {
     dn_status status = make_raw(m, machines, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = make_intercept(m, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = make_terms(m, err);
+    }
     return status == DN_OK && m->linear ? make_linear(m, err) : status;
 }
 
 dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *err) {
     dn_model *m = calloc(1, sizeof *m);
-    if (m == NULL)
+    if (m == NULL) {
         return no_memory(err);
+    }
     atomic_init(&m->references, 1);
     m->seed = parts->seed;
     m->encoder = parts->encoder;
@@ -173,15 +201,18 @@ dn_status dni_model_new(const dni_model_parts *parts, dn_model **out, dn_error *
         m->target[parts->target_length] = '\0';
         status = dn_params_copy(parts->params, &m->params, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = prepare(m, parts->machines, err);
+    }
     if (status != DN_OK) {
         m->encoder = NULL; /* still the caller's */
         dn_model_unref(m);
         return status;
     }
-    if (m->support != NULL && m->support->kernel.type == DN_KERNEL_PRECOMPUTED && !m->encoder->refuse_missing)
+    if (m->support != NULL && m->support->kernel.type == DN_KERNEL_PRECOMPUTED &&
+        !m->encoder->refuse_missing) {
         m->encoder->refuse_missing = true; /* it comes from bytes, and is nobody else's yet */
+    }
     m->classes = *parts->classes;
     *parts->classes = (dni_classes){0};
     m->machines = parts->machines;
@@ -196,8 +227,10 @@ dn_model *dn_model_ref(dn_model *model) {
 }
 
 void dn_model_unref(dn_model *model) {
-    if (model == NULL || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1)
+    if (model == NULL ||
+        atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1) {
         return;
+    }
     dn_params_free(model->params);
     free(model->target);
     dni_classes_done(&model->classes);
@@ -213,18 +246,24 @@ void dn_model_unref(dn_model *model) {
 }
 
 void dni_model_settle(dn_model *model) {
-    if (model->support != NULL)
+    if (model->support != NULL) {
         dni_support_settle(model->machines[0].kernel->support);
+    }
 }
 
 size_t dn_model_memory(const dn_model *model) {
     const dn_classes *classes = &model->classes.shown;
-    size_t bytes = sizeof *model + dni_calibration_bytes(model->calibration) + strlen(model->target) +
+    size_t bytes = sizeof *model + dni_calibration_bytes(model->calibration) +
+                   strlen(model->target) +
                    model->params->algorithm->n_params * sizeof(dn_param_value);
-    bytes += ((size_t)(model->own_w != NULL) + (model->own_by_feature != NULL)) * model->n_features * model->n_scores * sizeof(double);
+    bytes += ((size_t)(model->own_w != NULL) + (model->own_by_feature != NULL)) *
+             model->n_features * model->n_scores * sizeof(double);
     bytes += model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
-    for (size_t i = 0; i < model->n_machines; i++)
-        bytes += 2 * sizeof(dn_machine) + (model->raw_shares ? 1 : 2) * dni_machine_numbers(&model->machines[i]) * sizeof(double);
+    for (size_t i = 0; i < model->n_machines; i++) {
+        bytes += 2 * sizeof(dn_machine) + (model->raw_shares ? 1 : 2) *
+                                              dni_machine_numbers(&model->machines[i]) *
+                                              sizeof(double);
+    }
     bytes += model->support == NULL ? 0 : (size_t)dni_support_memory(model->support);
     bytes += model->classes.names.capacity + classes->n * (sizeof(double) + 5 * sizeof(uint32_t));
     bytes += dni_encoder_memory(model->encoder);
@@ -277,13 +316,15 @@ const dn_machine *dn_model_machine(const dn_model *model, size_t i) {
 }
 
 bool dn_model_linear(const dn_model *model, dn_linear *out) {
-    if (model->linear)
+    if (model->linear) {
         *out = (dn_linear){model->n_scores, model->n_features, model->w, model->intercept};
+    }
     return model->linear;
 }
 
 bool dn_model_has_probabilities(const dn_model *model) {
-    return ((model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 || model->calibration != NULL) &&
+    return ((model->params->algorithm->flags & DN_ALGORITHM_PROBABILITIES) != 0 ||
+            model->calibration != NULL) &&
            dn_decision_has_probabilities(model->decision, model->classes.shown.n);
 }
 
@@ -292,7 +333,8 @@ const dn_calibration *dn_model_calibration(const dn_model *model) {
 }
 
 bool dn_model_has_density(const dn_model *model) {
-    return model->n_machines == 1 && (model->raw[0].gaussians != NULL || model->raw[0].naive_bayes != NULL);
+    return model->n_machines == 1 &&
+           (model->raw[0].gaussians != NULL || model->raw[0].naive_bayes != NULL);
 }
 
 bool dn_model_has_contributions(const dn_model *model) {

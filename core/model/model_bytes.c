@@ -2,12 +2,12 @@
 #include "model/model_bytes.h"
 #include "base/bytes.h"
 #include "base/crc32.h"
-#include "encoder/encoder_bytes.h"
-#include "model/calibration.h"
-#include "machine/machine_bytes.h"
-#include "model/model_impl.h"
 #include "catalogue/calibration_params.h"
 #include "catalogue/multiclass_params.h"
+#include "encoder/encoder_bytes.h"
+#include "machine/machine_bytes.h"
+#include "model/calibration.h"
+#include "model/model_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,14 +16,16 @@
 enum { MAGIC_SIZE = 8, HEADER_SIZE = 24, CHECKSUM_SIZE = 4, SIZE_AT = 16 };
 enum { VALUE_NUMBER = 0, VALUE_WORD = 1, VALUE_LIST = 2 };
 
-/* ---- writing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 static void write_values(dni_writer *w, const dn_params *params) {
     const dn_algorithm *algorithm = params->algorithm;
     dni_write_u64(w, algorithm->n_params);
     for (size_t i = 0; i < algorithm->n_params; i++) {
         const dn_param_value *value = &params->values[i];
         dni_write_text(w, algorithm->params[i].name, strlen(algorithm->params[i].name));
-        dni_write_u8(w, value->word != NULL ? VALUE_WORD : value->list != NULL ? VALUE_LIST : VALUE_NUMBER);
+        dni_write_u8(w, value->word != NULL   ? VALUE_WORD
+                        : value->list != NULL ? VALUE_LIST
+                                              : VALUE_NUMBER);
         if (value->word != NULL) {
             dni_write_text(w, value->word, strlen(value->word));
         } else if (value->list != NULL) {
@@ -40,10 +42,11 @@ static void write_classes(dni_writer *w, const dn_classes *classes) {
     dni_write_u64(w, classes->n);
     for (size_t k = 0; k < classes->n; k++) {
         const uint32_t *start = classes->names.start + k;
-        if (classes->number != NULL)
+        if (classes->number != NULL) {
             dni_write_f64(w, classes->number[k]);
-        else
+        } else {
             dni_write_text(w, classes->names.bytes + start[0], start[1] - start[0]);
+        }
     }
 }
 
@@ -64,29 +67,35 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     write_classes(&w, &model->classes.shown);
     dni_encoder_write(model->encoder, &w);
     dni_write_u8(&w, (uint8_t)model->decision);
-    if (model->decision == DN_DECISION_OUTLIER)
+    if (model->decision == DN_DECISION_OUTLIER) {
         dni_write_f64(&w, model->machines[0].threshold);
-    for (size_t i = 0; i < model->n_machines; i++)
+    }
+    for (size_t i = 0; i < model->n_machines; i++) {
         dni_machine_write(&model->machines[i], i == 0 ? NULL : &model->machines[0], &w);
-    if (dni_calibration_method(model->params) != DN_CALIBRATION_NONE)
+    }
+    if (dni_calibration_method(model->params) != DN_CALIBRATION_NONE) {
         dni_calibration_write(model->calibration, &w);
+    }
     dni_write_u32(&w, 0); /* the checksum likewise */
     dn_status status = dni_writer_take(&w, &bytes, &size, err);
     dni_writer_done(&w);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     unsigned char *b = bytes;
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         b[SIZE_AT + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    }
     uint32_t crc = dni_crc32(0, b, size - CHECKSUM_SIZE);
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         b[size - CHECKSUM_SIZE + i] = (unsigned char)(crc >> (8 * i));
+    }
     *out = bytes;
     *out_size = size;
     return DN_OK;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 /* What has been read so far. */
 struct parts {
     dn_params *params;
@@ -118,8 +127,9 @@ static dn_status corrupt(const char *what, dn_error *err) {
 static bool read_name(dni_reader *r, char *out, size_t size) {
     size_t length;
     const char *text = dni_read_text(r, &length);
-    if (text == NULL || length >= size || memchr(text, '\0', length) != NULL)
+    if (text == NULL || length >= size || memchr(text, '\0', length) != NULL) {
         return false;
+    }
     memcpy(out, text, length);
     out[length] = '\0';
     return true;
@@ -127,11 +137,14 @@ static bool read_name(dni_reader *r, char *out, size_t size) {
 
 static dn_status read_algorithm(dni_reader *r, struct parts *p, dn_error *err) {
     char id[64];
-    if (!read_name(r, id, sizeof id))
+    if (!read_name(r, id, sizeof id)) {
         return corrupt("its algorithm has no name", err);
+    }
     const dn_algorithm *algorithm = dn_algorithm_find(id);
     if (algorithm == NULL) {
-        dn_error_set(err, DN_ERR_VERSION, "the model was made by algorithm \"%s\", which this library does not have", id);
+        dn_error_set(err, DN_ERR_VERSION,
+                     "the model was made by algorithm \"%s\", which this library does not have",
+                     id);
         return DN_ERR_VERSION;
     }
     p->seed = dni_read_u64(r);
@@ -143,13 +156,15 @@ static dn_status read_list(dni_reader *r, dn_params *params, const char *name, d
     const size_t n = dni_read_count(r, 8);
     double *list = malloc((n + 1) * sizeof *list);
     dn_status status = list == NULL ? DN_ERR_MEMORY : DN_OK;
-    if (status == DN_OK && (r->failed || n > DN_MAX_LIST || !dni_read_f64s(r, list, n)))
+    if (status == DN_OK && (r->failed || n > DN_MAX_LIST || !dni_read_f64s(r, list, n))) {
         status = corrupt("a parameter has no value", err);
-    else if (status == DN_OK && dn_params_has(params, name))
+    } else if (status == DN_OK && dn_params_has(params, name)) {
         status = dn_params_set_list(params, name, list, n, NULL);
+    }
     free(list);
-    if (status == DN_ERR_MEMORY)
+    if (status == DN_ERR_MEMORY) {
         return dn_error_set(err, status, "no memory for a list of %zu numbers", n);
+    }
     return status == DN_ERR_ARGUMENT ? corrupt("a parameter breaks its rule", err) : status;
 }
 
@@ -158,20 +173,26 @@ static dn_status read_value(dni_reader *r, dn_params *params, const char *name, 
     uint8_t kind = dni_read_u8(r);
     char word[64];
     double number = 0;
-    if (kind == VALUE_LIST)
+    if (kind == VALUE_LIST) {
         return read_list(r, params, name, err);
-    if (kind == VALUE_WORD ? !read_name(r, word, sizeof word) : kind != VALUE_NUMBER)
+    }
+    if (kind == VALUE_WORD ? !read_name(r, word, sizeof word) : kind != VALUE_NUMBER) {
         return corrupt("a parameter has no value", err);
-    if (kind == VALUE_NUMBER)
+    }
+    if (kind == VALUE_NUMBER) {
         number = dni_read_f64(r);
-    if (r->failed || !dn_params_has(params, name))
+    }
+    if (r->failed || !dn_params_has(params, name)) {
         return DN_OK;
+    }
     bool set = false;
-    if (kind == VALUE_WORD)
+    if (kind == VALUE_WORD) {
         set = dn_params_set_word(params, name, word, NULL) == DN_OK;
-    else
+    } else {
         set = dn_params_set_number(params, name, number, NULL) == DN_OK ||
-              ((number == 0 || number == 1) && dn_params_set_boolean(params, name, number == 1, NULL) == DN_OK);
+              ((number == 0 || number == 1) &&
+               dn_params_set_boolean(params, name, number == 1, NULL) == DN_OK);
+    }
     return set ? DN_OK : corrupt("a parameter breaks its rule", err);
 }
 
@@ -179,39 +200,48 @@ static dn_status read_values(dni_reader *r, struct parts *p, dn_error *err) {
     size_t n = dni_read_count(r, 8 + 1 + 8);
     for (size_t i = 0; i < n && !r->failed; i++) {
         char name[64];
-        if (!read_name(r, name, sizeof name))
+        if (!read_name(r, name, sizeof name)) {
             return corrupt("a parameter has no name", err);
+        }
         dn_status status = read_value(r, p->params, name, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return r->failed ? corrupt("its parameters are cut short", err) : DN_OK;
 }
 
-static dn_status read_number_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out, dn_error *err) {
+static dn_status read_number_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out,
+                                     dn_error *err) {
     double *number = malloc(n * sizeof *number);
-    if (number == NULL)
+    if (number == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu classes", n);
+    }
     dn_status status = DN_OK;
-    if (!dni_read_f64s(r, number, n))
+    if (!dni_read_f64s(r, number, n)) {
         status = corrupt("its classes are cut short", err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_classes_from_numbers(type, number, n, out, err);
+    }
     free(number);
     return status;
 }
 
-static dn_status read_string_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out, dn_error *err) {
+static dn_status read_string_classes(dni_reader *r, dn_column_type type, size_t n, dni_classes *out,
+                                     dn_error *err) {
     dni_string_set names = {0};
     dn_status status = DN_OK;
     for (size_t k = 0; k < n && status == DN_OK; k++) {
         size_t length;
         uint32_t index;
         const char *text = dni_read_text(r, &length);
-        status = text == NULL ? corrupt("its classes are cut short", err) : dni_string_set_append(&names, text, length, &index, err);
+        status = text == NULL ? corrupt("its classes are cut short", err)
+                              : dni_string_set_append(&names, text, length, &index, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_classes_from_strings(type, dni_string_set_view(&names), out, err);
+    }
     dni_string_set_done(&names);
     return status;
 }
@@ -220,37 +250,49 @@ static dn_status read_target(dni_reader *r, struct parts *p, dn_error *err) {
     p->target = dni_read_text(r, &p->target_length);
     uint8_t type = dni_read_u8(r);
     size_t n = dni_read_count(r, 8);
-    if (r->failed || p->target == NULL || memchr(p->target, '\0', p->target_length) != NULL)
+    if (r->failed || p->target == NULL || memchr(p->target, '\0', p->target_length) != NULL) {
         return corrupt("its target has no name", err);
+    }
     const bool has_target = (p->params->algorithm->flags & DN_ALGORITHM_TARGET) != 0;
-    if (type > DN_TEXT || n < 2 || (!has_target && n != 2))
+    if (type > DN_TEXT || n < 2 || (!has_target && n != 2)) {
         return corrupt("its target has no classes", err);
-    return dni_classes_numeric((dn_column_type)type) ? read_number_classes(r, (dn_column_type)type, n, &p->classes, err)
-                                                     : read_string_classes(r, (dn_column_type)type, n, &p->classes, err);
+    }
+    return dni_classes_numeric((dn_column_type)type)
+               ? read_number_classes(r, (dn_column_type)type, n, &p->classes, err)
+               : read_string_classes(r, (dn_column_type)type, n, &p->classes, err);
 }
 
 static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     size_t d = dn_encoder_n_features(p->encoder), K = p->classes.shown.n;
     uint8_t decision = dni_read_u8(r);
-    if (r->failed || decision > DN_DECISION_OUTLIER || (dn_decision)decision != dn_params_decision(p->params))
+    if (r->failed || decision > DN_DECISION_OUTLIER ||
+        (dn_decision)decision != dn_params_decision(p->params)) {
         return corrupt("it decides in an unknown way", err);
+    }
     p->decision = (dn_decision)decision;
     double threshold = 0;
-    if (p->decision == DN_DECISION_OUTLIER)
+    if (p->decision == DN_DECISION_OUTLIER) {
         threshold = dni_read_f64(r);
-    if (r->failed || !isfinite(threshold) || threshold < 0 || (p->decision == DN_DECISION_OUTLIER && K != 2))
+    }
+    if (r->failed || !isfinite(threshold) || threshold < 0 ||
+        (p->decision == DN_DECISION_OUTLIER && K != 2)) {
         return corrupt("what it takes for an outlier is unknown", err);
+    }
     size_t n = dn_decision_n_machines(p->decision, K);
-    if (n > r->left / 17) /* the least a machine takes */
+    if (n > r->left / 17) { /* the least a machine takes */
         return corrupt("its machines are cut short", err);
+    }
     p->machines = calloc(n, sizeof *p->machines);
-    if (p->machines == NULL)
+    if (p->machines == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu machines", n);
+    }
     p->n_machines = n;
     bool native = K == 2 || p->decision == DN_DECISION_NATIVE;
     dn_status status = DN_OK;
-    for (size_t i = 0; i < n && status == DN_OK; i++)
-        status = dni_machine_read(r, native ? K : 2, d, i == 0 ? NULL : &p->machines[0], &p->machines[i], err);
+    for (size_t i = 0; i < n && status == DN_OK; i++) {
+        status = dni_machine_read(r, native ? K : 2, d, i == 0 ? NULL : &p->machines[0],
+                                  &p->machines[i], err);
+    }
     p->machines[0].threshold = threshold;
     return status;
 }
@@ -258,27 +300,36 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
 static dn_status read_calibration(dni_reader *r, struct parts *p, dn_error *err) {
     return dni_calibration_method(p->params) == DN_CALIBRATION_NONE
                ? DN_OK
-               : dni_calibration_read(r, dn_decision_n_scores(p->decision, p->classes.shown.n), &p->calibration, err);
+               : dni_calibration_read(r, dn_decision_n_scores(p->decision, p->classes.shown.n),
+                                      &p->calibration, err);
 }
 
 /* Magic, version, size and checksum; the reader is left behind the header, before the checksum. */
 static dn_status open_bytes(const unsigned char *b, size_t size, dni_reader *out, dn_error *err) {
-    if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0)
+    if (size < HEADER_SIZE + CHECKSUM_SIZE || memcmp(b, DNI_MODEL_MAGIC, MAGIC_SIZE) != 0) {
         return corrupt("its first bytes are not those of a model", err);
+    }
     uint32_t version = dni_get_u32(b + MAGIC_SIZE);
     if (version > DNI_MODEL_VERSION) {
-        dn_error_set(err, DN_ERR_VERSION, "the model has format version %lu, this library reads versions up to %d", (unsigned long)version,
-                     DNI_MODEL_VERSION);
+        dn_error_set(err, DN_ERR_VERSION,
+                     "the model has format version %lu, this library reads versions up to %d",
+                     (unsigned long)version, DNI_MODEL_VERSION);
         return DN_ERR_VERSION;
     }
-    if (version == 1) /* a development version's, never released */
-        return dn_error_set(err, DN_ERR_VERSION, "the model has format version 1, which this library does not read: train it again");
-    if (version == 0 || dni_get_u32(b + MAGIC_SIZE + 4) != 0)
+    if (version == 1) { /* a development version's, never released */
+        return dn_error_set(
+            err, DN_ERR_VERSION,
+            "the model has format version 1, which this library does not read: train it again");
+    }
+    if (version == 0 || dni_get_u32(b + MAGIC_SIZE + 4) != 0) {
         return corrupt("its header is wrong", err);
-    if (dni_get_u64(b + SIZE_AT) != size)
+    }
+    if (dni_get_u64(b + SIZE_AT) != size) {
         return corrupt("its size is not the one it names", err);
-    if (dni_get_u32(b + size - CHECKSUM_SIZE) != dni_crc32(0, b, size - CHECKSUM_SIZE))
+    }
+    if (dni_get_u32(b + size - CHECKSUM_SIZE) != dni_crc32(0, b, size - CHECKSUM_SIZE)) {
         return corrupt("its checksum does not fit", err);
+    }
     *out = dni_reader_of(b + HEADER_SIZE, size - HEADER_SIZE - CHECKSUM_SIZE);
     return DN_OK;
 }
@@ -287,29 +338,37 @@ dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error
     dni_reader r;
     struct parts p = {0};
     dn_status status = open_bytes(bytes, size, &r, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = read_algorithm(&r, &p, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = read_values(&r, &p, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = read_target(&r, &p, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_encoder_read(&r, &p.encoder, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = read_machines(&r, &p, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = read_calibration(&r, &p, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_reader_end(&r, "model", err);
+    }
     if (status == DN_OK) {
         dni_model_parts parts = {p.params,  p.seed,     p.target,   p.target_length, &p.classes,
                                  p.encoder, p.decision, p.machines, p.n_machines,    p.calibration};
         dn_error own = {0};
         status = dni_model_new(&parts, out, &own);
-        if (status == DN_ERR_NUMERIC)
+        if (status == DN_ERR_NUMERIC) {
             status = corrupt("its weights do not fit its columns", err);
-        else if (status != DN_OK)
+        } else if (status != DN_OK) {
             dn_error_set(err, status, "%s", own.message);
+        }
         if (status == DN_OK) {
             p.encoder = NULL;
             p.machines = NULL;

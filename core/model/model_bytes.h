@@ -21,6 +21,7 @@
 #define DNI_MODEL_BYTES_H
 
 #define DNI_MODEL_MAGIC "DNMODEL\n"
-#define DNI_MODEL_VERSION 4 /* 1 was never released; 3 and 2 have no kernel machines and no outliers, and are read as they are */
+#define DNI_MODEL_VERSION                                                                          \
+    4 /* 1 was never released; 3 and 2 have no kernel machines and no outliers, and are read as they are */
 
 #endif

@@ -10,10 +10,13 @@
 typedef struct dni_term {
     size_t input; /* its place in a raw row */
     bool categorical;
-    size_t first_feature;         /* of the encoder's features; categorical: of level `dropped`; numeric: SIZE_MAX: a basis has taken it */
-    size_t n_levels, dropped;     /* categorical: without the missing one; 1 when the first level is no feature */
-    size_t if_missing, if_unseen; /* categorical: the feature that is 1 then; numeric: the indicator; SIZE_MAX: none */
-    double fill;                  /* numeric: stands for NaN */
+    size_t
+        first_feature; /* of the encoder's features; categorical: of level `dropped`; numeric: SIZE_MAX: a basis has taken it */
+    size_t n_levels,
+        dropped; /* categorical: without the missing one; 1 when the first level is no feature */
+    size_t if_missing,
+        if_unseen; /* categorical: the feature that is 1 then; numeric: the indicator; SIZE_MAX: none */
+    double fill; /* numeric: stands for NaN */
 } dni_term;
 
 struct dn_model {
@@ -39,15 +42,18 @@ struct dn_model {
     bool expands;                /* scores or densities need all of x, 0 or not */
     /* every machine linear: */
     bool linear;
-    const double *w;          /* [n_scores × n_features] of the raw machines, one after the other; their w0 is `intercept` */
-    const double *by_feature; /* [n_features × n_scores] w transposed: what prediction walks through */
-    double *own_w;            /* w, unless it is a machine's */
-    double *own_by_feature;   /* by_feature, unless it is w */
-    double length;            /* one score: ‖w‖ */
-    bool plain;               /* feature i is input i, a number */
+    const double *
+        w; /* [n_scores × n_features] of the raw machines, one after the other; their w0 is `intercept` */
+    const double
+        *by_feature; /* [n_features × n_scores] w transposed: what prediction walks through */
+    double *own_w;   /* w, unless it is a machine's */
+    double *own_by_feature; /* by_feature, unless it is w */
+    double length;          /* one score: ‖w‖ */
+    bool plain;             /* feature i is input i, a number */
     /* every machine a kernel machine: */
     const dn_support *support; /* theirs; NULL otherwise */
-    bool single; /* kernel values may be computed in float: many of them, and what that leaves out of a score is next to nothing */
+    bool
+        single; /* kernel values may be computed in float: many of them, and what that leaves out of a score is next to nothing */
 };
 
 /* What a model is made of. */

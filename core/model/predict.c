@@ -7,9 +7,9 @@
 #include "encoder/encoder_bytes.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
+#include "machine/machine_impl.h"
 #include "model/calibration.h"
 #include "model/kernel_scores.h"
-#include "machine/machine_impl.h"
 #include "model/model_impl.h"
 
 #include <assert.h>
@@ -42,8 +42,9 @@ static size_t score_rows(const dn_model *m) {
 
 size_t dn_model_workspace(const dn_model *m) {
     const size_t K = m->classes.shown.n;
-    return score_rows(m) * m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work + 2 * K + dni_probabilities_work(m) +
-           (m->expands ? m->n_features : 0) + (m->support != NULL ? dni_kernel_scores_raw_work(m) : 0);
+    return score_rows(m) * m->n_scores + m->n_plain + feature_doubles(m) + m->n_basis + m->work +
+           2 * K + dni_probabilities_work(m) + (m->expands ? m->n_features : 0) +
+           (m->support != NULL ? dni_kernel_scores_raw_work(m) : 0);
 }
 
 static struct room room_of(const dn_model *m, double *workspace) {
@@ -61,13 +62,15 @@ static struct room room_of(const dn_model *m, double *workspace) {
     return room;
 }
 
-/* ---- a row as entries ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- a row as entries ---- */
 /* The feature of a categorical raw value that is 1; SIZE_MAX: none. */
 static size_t level_feature(const dni_term *term, double raw) {
-    if (isnan(raw))
+    if (isnan(raw)) {
         return term->if_missing;
-    if (!(raw >= 0 && raw < (double)term->n_levels))
+    }
+    if (!(raw >= 0 && raw < (double)term->n_levels)) {
         return term->if_unseen;
+    }
     size_t level = (size_t)raw;
     return level < term->dropped ? SIZE_MAX : term->first_feature + level - term->dropped;
 }
@@ -86,20 +89,25 @@ static size_t plain_entries(const dn_model *m, const double *raw, const struct r
         const double value = raw[term->input];
         if (term->categorical) {
             const size_t feature = level_feature(term, value);
-            if (feature != SIZE_MAX)
+            if (feature != SIZE_MAX) {
                 n = put(room, n, feature, 1);
+            }
             continue;
         }
-        if (term->first_feature != SIZE_MAX)
+        if (term->first_feature != SIZE_MAX) {
             n = put(room, n, term->first_feature, isnan(value) ? term->fill : value);
-        if (term->if_missing != SIZE_MAX)
+        }
+        if (term->if_missing != SIZE_MAX) {
             n = put(room, n, term->if_missing, isnan(value));
+        }
     }
-    if (m->n_basis == 0)
+    if (m->n_basis == 0) {
         return n;
+    }
     dni_encode_bases(m->encoder, raw, false, room->basis);
-    for (size_t j = 0; j < m->n_basis; j++)
+    for (size_t j = 0; j < m->n_basis; j++) {
         n = put(room, n, m->first_basis + j, room->basis[j]);
+    }
     return n;
 }
 
@@ -108,16 +116,19 @@ struct entries {
     dni_entry_part parts[2];
 };
 
-static struct entries entries_of(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room) {
-    struct entries entries = {{{room->feature, room->value, plain_entries(m, rows.value + i * m->n_inputs, room)}, {0}}};
+static struct entries entries_of(const dn_model *m, dn_raw_rows rows, size_t i,
+                                 const struct room *room) {
+    struct entries entries = {
+        {{room->feature, room->value, plain_entries(m, rows.value + i * m->n_inputs, room)}, {0}}};
     if (rows.row_start != NULL) {
         const size_t first = rows.row_start[i];
-        entries.parts[1] = (dni_entry_part){rows.feature + first, rows.entry + first, rows.row_start[i + 1] - first};
+        entries.parts[1] = (dni_entry_part){rows.feature + first, rows.entry + first,
+                                            rows.row_start[i + 1] - first};
     }
     return entries;
 }
 
-/* ---- scores ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- scores ---- */
 /* One score, numbers only: four sums, because a single one would wait for itself. */
 static double score_plain(const dn_model *m, const double *raw) {
     double sum[4] = {m->intercept[0], 0, 0, 0};
@@ -128,13 +139,16 @@ static double score_plain(const dn_model *m, const double *raw) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-static inline void add_weights(double value, const double *restrict w, size_t n, double *restrict scores) {
-    for (size_t k = 0; k < n; k++)
+static inline void add_weights(double value, const double *restrict w, size_t n,
+                               double *restrict scores) {
+    for (size_t k = 0; k < n; k++) {
         scores[k] += value * w[k];
+    }
 }
 
 /* Linear scores of row i: the sums of its entries without a list of them. */
-static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room, double *scores) {
+static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struct room *room,
+                      double *scores) {
     const size_t S = m->n_scores;
     const double *raw = rows.value + i * m->n_inputs;
     memcpy(scores, m->intercept, S * sizeof *scores);
@@ -148,28 +162,36 @@ static void score_row(const dn_model *m, dn_raw_rows rows, size_t i, const struc
         } else if (missing) {
             value = term->fill;
         }
-        if (feature != SIZE_MAX && value != 0)
+        if (feature != SIZE_MAX && value != 0) {
             add_weights(value, m->by_feature + feature * S, S, scores);
-        if (missing && !term->categorical && term->if_missing != SIZE_MAX)
+        }
+        if (missing && !term->categorical && term->if_missing != SIZE_MAX) {
             add_weights(1, m->by_feature + term->if_missing * S, S, scores);
+        }
     }
-    if (m->n_basis > 0)
+    if (m->n_basis > 0) {
         dni_encode_bases(m->encoder, raw, false, room->basis);
-    for (size_t j = 0; j < m->n_basis; j++)
+    }
+    for (size_t j = 0; j < m->n_basis; j++) {
         add_weights(room->basis[j], m->by_feature + (m->first_basis + j) * S, S, scores);
-    if (rows.row_start == NULL)
+    }
+    if (rows.row_start == NULL) {
         return;
-    for (size_t e = rows.row_start[i]; e < rows.row_start[i + 1]; e++)
+    }
+    for (size_t e = rows.row_start[i]; e < rows.row_start[i + 1]; e++) {
         add_weights(rows.entry[e], m->by_feature + rows.feature[e] * S, S, scores);
+    }
 }
 
 /* Scores of other machines, of x or of entries. false: some machine finds the row impossible. */
-static bool score_machines(const dn_model *m, const struct entries *entries, const struct room *room, double *scores) {
+static bool score_machines(const dn_model *m, const struct entries *entries,
+                           const struct room *room, double *scores) {
     bool possible = true;
     for (size_t i = 0; i < m->n_machines; i++) {
         const dn_machine *machine = &m->raw[i];
-        const bool here = m->expands ? dni_machine_scores(machine, room->x, scores, room->work)
-                                     : dni_machine_scores_entries(machine, entries->parts, 2, scores, room->work);
+        const bool here =
+            m->expands ? dni_machine_scores(machine, room->x, scores, room->work)
+                       : dni_machine_scores_entries(machine, entries->parts, 2, scores, room->work);
         possible = here && possible;
         scores += dn_machine_n_scores(machine);
     }
@@ -178,20 +200,23 @@ static bool score_machines(const dn_model *m, const struct entries *entries, con
 
 /* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
 bool dni_model_scores_good(const dn_model *model, const double *scores) {
-    const bool finite = model->linear || model->support != NULL || model->raw[0].kind == DN_MACHINE_NETWORK;
+    const bool finite =
+        model->linear || model->support != NULL || model->raw[0].kind == DN_MACHINE_NETWORK;
     bool good = true;
-    for (size_t k = 0; k < model->n_scores; k++)
+    for (size_t k = 0; k < model->n_scores; k++) {
         good = good && (finite ? isfinite(scores[k]) : !isnan(scores[k]));
+    }
     return good;
 }
 
 size_t dni_model_label(const dn_model *model, const double *scores) {
-    if (model->decision == DN_DECISION_OUTLIER)
+    if (model->decision == DN_DECISION_OUTLIER) {
         return scores[0] < -model->machines[0].threshold;
+    }
     return dn_decision_label(model->decision, model->classes.shown.n, scores);
 }
 
-/* ---- what explains them ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what explains them ---- */
 /* ‖w_c − w_j‖ for all j. */
 static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
     const size_t K = m->classes.shown.n, d = m->n_features;
@@ -210,23 +235,32 @@ static void measure_lengths(const dn_model *m, size_t c, struct room *room) {
 static double distance_of(const dn_model *m, const double *scores, struct room *room) {
     const size_t K = m->classes.shown.n;
     double least = (double)NAN;
-    if (m->support != NULL)
-        return K == 2 && m->machines[0].kernel->norm > 0 ? scores[0] / m->machines[0].kernel->norm : least;
-    if (!m->linear)
+    if (m->support != NULL) {
+        return K == 2 && m->machines[0].kernel->norm > 0 ? scores[0] / m->machines[0].kernel->norm
+                                                         : least;
+    }
+    if (!m->linear) {
         return least;
-    if (K == 2)
+    }
+    if (K == 2) {
         return m->length > 0 ? scores[0] / m->length : least;
-    if (m->n_scores != K || (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST))
+    }
+    if (m->n_scores != K ||
+        (m->decision != DN_DECISION_NATIVE && m->decision != DN_DECISION_ONE_VS_REST)) {
         return least;
+    }
     const size_t best = dn_decision_label(m->decision, K, scores);
-    if (best >= K) /* ambiguous */
+    if (best >= K) { /* ambiguous */
         return least;
-    if (room->length_of != best)
+    }
+    if (room->length_of != best) {
         measure_lengths(m, best, room);
+    }
     for (size_t j = 0; j < K; j++) {
         double distance = (scores[best] - scores[j]) / room->length[j];
-        if (room->length[j] > 0 && !(distance >= least))
+        if (room->length[j] > 0 && !(distance >= least)) {
             least = distance;
+        }
     }
     return least;
 }
@@ -235,13 +269,17 @@ static double distance_of(const dn_model *m, const double *scores, struct room *
 static void linear_contributions(const dn_model *m, const struct entries *entries, double *to) {
     const size_t d = m->n_features;
     memset(to, 0, m->n_scores * d * sizeof *to);
-    for (const dni_entry_part *part = entries->parts; part < entries->parts + 2; part++)
-        for (size_t e = 0; e < part->n; e++)
-            for (size_t k = 0, at = part->feature[e]; k < m->n_scores; k++, at += d)
+    for (const dni_entry_part *part = entries->parts; part < entries->parts + 2; part++) {
+        for (size_t e = 0; e < part->n; e++) {
+            for (size_t k = 0, at = part->feature[e]; k < m->n_scores; k++, at += d) {
                 to[at] = m->w[at] * part->value[e];
+            }
+        }
+    }
 }
 
-static void contributions_of(const dn_model *m, dn_raw_rows row, const struct entries *entries, const struct room *room, double *to) {
+static void contributions_of(const dn_model *m, dn_raw_rows row, const struct entries *entries,
+                             const struct room *room, double *to) {
     if (m->linear) {
         linear_contributions(m, entries, to);
         return;
@@ -257,101 +295,129 @@ static void contributions_of(const dn_model *m, dn_raw_rows row, const struct en
     }
 }
 
-static double log_density_of(const dn_model *m, const struct entries *entries, const struct room *room) {
-    const bool possible = m->expands ? dni_machine_joint(&m->raw[0], room->x, room->joint, room->work)
-                                     : dni_machine_joint_entries(&m->raw[0], entries->parts, 2, room->joint);
+static double log_density_of(const dn_model *m, const struct entries *entries,
+                             const struct room *room) {
+    const bool possible =
+        m->expands ? dni_machine_joint(&m->raw[0], room->x, room->joint, room->work)
+                   : dni_machine_joint_entries(&m->raw[0], entries->parts, 2, room->joint);
     return possible ? dni_log_sum(room->joint, m->classes.shown.n) : -(double)INFINITY;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 static void mark(bool *candidates, size_t K, size_t label) {
-    for (size_t k = 0; k < K; k++)
+    for (size_t k = 0; k < K; k++) {
         candidates[k] = k == label;
+    }
 }
 
 /* Row i from its scores on. */
-static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i, struct room *room, const dn_prediction *out) {
+static void answer_row(const dn_model *m, const double *scores, bool possible, size_t i,
+                       struct room *room, const dn_prediction *out) {
     const size_t K = m->classes.shown.n;
-    if (out->label != NULL)
+    if (out->label != NULL) {
         out->label[i] = dni_model_label(m, scores);
-    if (out->probabilities != NULL)
+    }
+    if (out->probabilities != NULL) {
         dni_model_probabilities(m, scores, out->probabilities + i * K, room->coupling);
-    if (out->candidates != NULL && m->decision == DN_DECISION_OUTLIER)
+    }
+    if (out->candidates != NULL && m->decision == DN_DECISION_OUTLIER) {
         mark(out->candidates + i * K, K, dni_model_label(m, scores));
-    else if (out->candidates != NULL)
+    } else if (out->candidates != NULL) {
         dn_decision_candidates(m->decision, K, scores, out->candidates + i * K);
-    if (out->distance != NULL)
+    }
+    if (out->distance != NULL) {
         out->distance[i] = distance_of(m, scores, room);
-    if (out->out_of_support != NULL)
+    }
+    if (out->out_of_support != NULL) {
         out->out_of_support[i] = !possible;
+    }
 }
 
 /* The first input that is missing though the kernel needs all of them: its values are given, and nothing stands for one. n_inputs: none is. */
 static size_t find_missing(const dn_model *m, dn_raw_rows rows, size_t i) {
     size_t j = 0;
-    if (m->support == NULL || m->support->kernel.type != DN_KERNEL_PRECOMPUTED)
+    if (m->support == NULL || m->support->kernel.type != DN_KERNEL_PRECOMPUTED) {
         return m->n_inputs;
-    while (j < m->n_inputs && !isnan(rows.value[i * m->n_inputs + j]))
+    }
+    while (j < m->n_inputs && !isnan(rows.value[i * m->n_inputs + j])) {
         j++;
+    }
     return j;
 }
 
-void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i, char out[DN_MESSAGE_SIZE]) {
+void dn_model_predict_why(const dn_model *m, dn_raw_rows rows, size_t i,
+                          char out[DN_MESSAGE_SIZE]) {
     const size_t j = find_missing(m, rows, i);
-    if (j < m->n_inputs)
+    if (j < m->n_inputs) {
         (void)snprintf(out, DN_MESSAGE_SIZE,
-                       "has no value for \"%.128s\": a precomputed kernel needs K of the row with every row of the training",
+                       "has no value for \"%.128s\": a precomputed kernel needs K of the row with "
+                       "every row of the training",
                        dn_encoder_input(m->encoder, j)->name);
-    else
-        (void)snprintf(out, DN_MESSAGE_SIZE, "has values so large that its scores leave the finite numbers");
+    } else {
+        (void)snprintf(out, DN_MESSAGE_SIZE,
+                       "has values so large that its scores leave the finite numbers");
+    }
 }
 
 /* Of kernel machines, tile by tile. */
-static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *room, const dn_prediction *out) {
+static size_t predict_tiles(const dn_model *m, dn_raw_rows rows, struct room *room,
+                            const dn_prediction *out) {
     const size_t S = m->n_scores;
     for (size_t i = 0, n; i < rows.n; i += n) {
         double *scores = out->scores == NULL ? room->scores : out->scores + i * S;
         n = dni_kernel_scores_raw(m, rows, i, scores, room->tiles);
         for (size_t r = 0; r < n; r++) {
-            if (!dni_model_scores_good(m, scores + r * S) || find_missing(m, rows, i + r) < m->n_inputs)
+            if (!dni_model_scores_good(m, scores + r * S) ||
+                find_missing(m, rows, i + r) < m->n_inputs) {
                 return i + r;
+            }
             answer_row(m, scores + r * S, true, i + r, room, out);
         }
     }
     return rows.n;
 }
 
-size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace, const dn_prediction *out) {
+size_t dn_model_predict(const dn_model *m, dn_raw_rows rows, double *workspace,
+                        const dn_prediction *out) {
     const size_t S = m->n_scores;
     struct room room = room_of(m, workspace);
     struct entries entries = {0};
-    const bool plain = m->linear && m->plain && S == 1, explained = out->contributions != NULL || out->log_density != NULL;
+    const bool plain = m->linear && m->plain && S == 1,
+               explained = out->contributions != NULL || out->log_density != NULL;
     const bool expanded = m->expands && (!m->linear || explained);
     assert(out->probabilities == NULL || dn_model_has_probabilities(m));
     assert(out->log_density == NULL || dn_model_has_density(m));
     assert(out->contributions == NULL || dn_model_has_contributions(m));
-    if (m->support != NULL)
+    if (m->support != NULL) {
         return predict_tiles(m, rows, &room, out);
+    }
     for (size_t i = 0; i < rows.n; i++) {
         double *scores = out->scores == NULL ? room.scores : out->scores + i * S;
         bool possible = true;
-        if (expanded)
+        if (expanded) {
             dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
-        if (m->linear ? explained : !m->expands)
+        }
+        if (m->linear ? explained : !m->expands) {
             entries = entries_of(m, rows, i, &room);
-        if (plain)
+        }
+        if (plain) {
             scores[0] = score_plain(m, rows.value + i * m->n_inputs);
-        else if (m->linear)
+        } else if (m->linear) {
             score_row(m, rows, i, &room, scores);
-        else
+        } else {
             possible = score_machines(m, &entries, &room, scores);
-        if (!dni_model_scores_good(m, scores))
+        }
+        if (!dni_model_scores_good(m, scores)) {
             return i;
+        }
         answer_row(m, scores, possible, i, &room, out);
-        if (out->contributions != NULL)
-            contributions_of(m, dn_raw_part(rows, m->n_inputs, i, 1), &entries, &room, out->contributions + i * S * m->n_features);
-        if (out->log_density != NULL)
+        if (out->contributions != NULL) {
+            contributions_of(m, dn_raw_part(rows, m->n_inputs, i, 1), &entries, &room,
+                             out->contributions + i * S * m->n_features);
+        }
+        if (out->log_density != NULL) {
             out->log_density[i] = log_density_of(m, &entries, &room);
+        }
     }
     return rows.n;
 }
@@ -361,10 +427,12 @@ size_t dn_model_transform(const dn_model *m, dn_raw_rows rows, double *workspace
     size_t d = m->n_features, n_components = dn_model_n_components(m);
     for (size_t i = 0; i < rows.n; i++) {
         dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
-        for (size_t c = 0; c < n_components; c++)
+        for (size_t c = 0; c < n_components; c++) {
             out[i * n_components + c] = dni_dot(m->raw[0].projection + c * d, room.x, d);
-        if (!dni_all_finite(out + i * n_components, n_components))
+        }
+        if (!dni_all_finite(out + i * n_components, n_components)) {
             return i;
+        }
     }
     return rows.n;
 }

@@ -32,8 +32,9 @@ static struct shortest shortest_of(uint64_t fraction, unsigned biased) {
     /* floor(log10(2^q)), or floor(log10(3/4·2^q)) for the narrower interval */
     int k = dni_floor_shift(q * 1262611 - (narrow_below ? 524031 : 0), 22);
     dni_wide g = dni_power10[-k - DNI_POWER10_MIN];
-    if (++g.low == 0)
+    if (++g.low == 0) {
         g.high++;
+    }
     unsigned shift = (unsigned)(q + dni_log2_power10(-k) + 1);
 
     /* the interval's ends and v itself as quarters of 10^k */
@@ -45,20 +46,24 @@ static struct shortest shortest_of(uint64_t fraction, unsigned biased) {
     if (s >= 10) {
         uint64_t tens = s / 10; /* one digit less, if exactly one neighbour lies inside */
         bool low_inside = below <= 40 * tens, high_inside = 40 * tens + 40 <= above;
-        if (low_inside != high_inside)
+        if (low_inside != high_inside) {
             return (struct shortest){tens + high_inside, k + 1};
+        }
     }
     bool low_inside = below <= 4 * s, high_inside = 4 * s + 4 <= above;
-    if (low_inside != high_inside)
+    if (low_inside != high_inside) {
         return (struct shortest){s + high_inside, k};
+    }
     uint64_t middle = 4 * s + 2; /* both inside: the nearer one, of two equally near the even one */
     return (struct shortest){s + (quarters > middle || (quarters == middle && (s & 1) != 0)), k};
 }
 
 /* Writes the decimal digits of x > 0 (fewer than 21) and returns how many. */
 static size_t put_digits(char *out, uint64_t x) {
-    static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
-                                "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    static const char pairs[] = "000102030405060708091011121314151617181920212223242526272829303132"
+                                "3334353637383940414243444546474849"
+                                "505152535455565758596061626364656667686970717273747576777879808182"
+                                "8384858687888990919293949596979899";
     char text[20];
     size_t at = sizeof text;
     while (x >= 100) {
@@ -93,8 +98,9 @@ static struct shortest strip_zeros(struct shortest number) {
 static size_t put_exponent(char *out, int exponent) {
     size_t n = 0;
     out[n++] = 'e';
-    if (exponent < 0)
+    if (exponent < 0) {
         out[n++] = '-';
+    }
     return n + put_digits(out + n, (uint64_t)(exponent < 0 ? -exponent : exponent));
 }
 
@@ -140,8 +146,9 @@ size_t dn_number_format(double value, char out[DN_NUMBER_SIZE]) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     size_t length = 0;
-    if (bits >> 63 != 0)
+    if (bits >> 63 != 0) {
         out[length++] = '-';
+    }
     double magnitude = fabs(value);
     if (magnitude < 9007199254740992.0 && magnitude == (double)(uint64_t)magnitude) {
         length += put_digits(out + length, (uint64_t)magnitude);

@@ -22,11 +22,14 @@ struct decimal {
     int64_t digits_exponent; /* of ten, for the digits read as one integer */
 };
 
-#define MAX_DIGITS 19                              /* every number of 19 digits fits 64 bits */
-#define EXPONENT_LIMIT INT64_C(100000000000000000) /* beyond it an exponent counts as this: no text is long enough to make up for it */
+#define MAX_DIGITS 19 /* every number of 19 digits fits 64 bits */
+#define EXPONENT_LIMIT                                                                             \
+    INT64_C(                                                                                       \
+        100000000000000000) /* beyond it an exponent counts as this: no text is long enough to make up for it */
 
-static const double exact_power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const double exact_power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 static inline unsigned digit_of(char c) {
     return (unsigned)(unsigned char)c - '0';
@@ -36,16 +39,21 @@ static inline unsigned digit_of(char c) {
 static bool parse_exponent(const char **at, const char *end, int64_t *out) {
     const char *p = *at;
     bool negative = p < end && *p == '-';
-    if (p < end && (*p == '-' || *p == '+'))
+    if (p < end && (*p == '-' || *p == '+')) {
         p++;
-    if (p == end || digit_of(*p) > 9)
+    }
+    if (p == end || digit_of(*p) > 9) {
         return false;
+    }
     int64_t value = 0;
-    for (; p < end && digit_of(*p) <= 9; p++)
-        if (value < EXPONENT_LIMIT)
+    for (; p < end && digit_of(*p) <= 9; p++) {
+        if (value < EXPONENT_LIMIT) {
             value = value * 10 + (int64_t)digit_of(*p);
-    if (value > EXPONENT_LIMIT)
+        }
+    }
+    if (value > EXPONENT_LIMIT) {
         value = EXPONENT_LIMIT;
+    }
     *out = negative ? -value : value;
     *at = p;
     return true;
@@ -59,8 +67,9 @@ static void reread_mantissa(struct decimal *number) {
     bool cut = false;
     for (const char *p = number->digits; p < number->digits_end; p++) {
         unsigned digit = digit_of(*p);
-        if (digit > 9 || (kept == 0 && digit == 0))
+        if (digit > 9 || (kept == 0 && digit == 0)) {
             continue;
+        }
         if (kept < MAX_DIGITS) {
             mantissa = mantissa * 10 + digit;
             kept++;
@@ -78,46 +87,54 @@ static void reread_mantissa(struct decimal *number) {
 static inline bool parse_decimal(const char *text, size_t length, struct decimal *out) {
     const char *p = text, *end = text + length;
     bool negative = p < end && *p == '-';
-    if (p < end && (*p == '-' || *p == '+'))
+    if (p < end && (*p == '-' || *p == '+')) {
         p++;
+    }
     const char *first = p;
     uint64_t mantissa = 0; /* wraps beyond 19 digits; read again then */
-    for (; p < end && digit_of(*p) <= 9; p++)
+    for (; p < end && digit_of(*p) <= 9; p++) {
         mantissa = mantissa * 10 + digit_of(*p);
+    }
     int64_t n_digits = p - first, n_fraction = 0;
     if (p < end && *p == '.') {
         const char *point = p++;
-        for (; p < end && digit_of(*p) <= 9; p++)
+        for (; p < end && digit_of(*p) <= 9; p++) {
             mantissa = mantissa * 10 + digit_of(*p);
+        }
         n_fraction = p - point - 1;
         n_digits += n_fraction;
     }
-    if (n_digits == 0)
+    if (n_digits == 0) {
         return false;
+    }
     const char *digits_end = p;
     int64_t exponent = 0;
     if (p < end && (*p == 'e' || *p == 'E')) {
         p++;
-        if (!parse_exponent(&p, end, &exponent))
+        if (!parse_exponent(&p, end, &exponent)) {
             return false;
+        }
     }
-    if (p != end)
+    if (p != end) {
         return false;
+    }
     *out = (struct decimal){.mantissa = mantissa,
                             .exponent = exponent - n_fraction,
                             .negative = negative,
                             .digits = first,
                             .digits_end = digits_end,
                             .digits_exponent = exponent - n_fraction};
-    if (n_digits > MAX_DIGITS)
+    if (n_digits > MAX_DIGITS) {
         reread_mantissa(out);
+    }
     return true;
 }
 
 /* The double whose 53 significant bits are `bits` (highest set) times 2^exponent, for normal results; false otherwise. */
 static bool compose(uint64_t bits, int exponent, double *out) {
-    if (exponent < -1074 || exponent > 971)
+    if (exponent < -1074 || exponent > 971) {
         return false;
+    }
     uint64_t pattern = (uint64_t)(exponent + 1075) << 52 | (bits & ((UINT64_C(1) << 52) - 1));
     memcpy(out, &pattern, sizeof *out);
     return true;
@@ -126,8 +143,9 @@ static bool compose(uint64_t bits, int exponent, double *out) {
 /* Rounds (high, rest != 0 as a sticky bit) of 64 bits with the highest set to 53, ties to even: the bits and what the exponent grows by. */
 static uint64_t round_to_53(uint64_t high, bool sticky, int *grow) {
     uint64_t bits = high >> 11, rest = high & 0x7ff;
-    if (rest > 0x400 || (rest == 0x400 && (sticky || (bits & 1) != 0)))
+    if (rest > 0x400 || (rest == 0x400 && (sticky || (bits & 1) != 0))) {
         bits++;
+    }
     *grow = 11;
     if (bits >> 53 != 0) {
         bits >>= 1;
@@ -139,8 +157,9 @@ static uint64_t round_to_53(uint64_t high, bool sticky, int *grow) {
 /* mantissa · 10^exponent (mantissa > 0) when 192 bits decide it: the power is cut to 128 bits, so that the true product lies in [P, P + m); when both ends round
  * to the same double that is the answer. `cut`: the mantissa itself stands for an interval [mantissa, mantissa + 1]. */
 static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double *out) {
-    if (exponent < DNI_POWER10_MIN || exponent > DNI_POWER10_MAX)
+    if (exponent < DNI_POWER10_MIN || exponent > DNI_POWER10_MAX) {
         return false;
+    }
     int k = (int)exponent;
     unsigned shift = dni_leading_zeros(mantissa);
     uint64_t m = mantissa << shift;
@@ -163,8 +182,9 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
         add_high += add_middle < more.high;
         add_low = sum;
         uint64_t tail = add_low + (UINT64_C(1) << shift);
-        if (tail < add_low && ++add_middle == 0)
+        if (tail < add_low && ++add_middle == 0) {
             add_high++;
+        }
         add_low = tail;
     }
     uint64_t end_low = low + add_low;
@@ -174,11 +194,13 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     end_middle += carry;
     carry_high += end_middle < carry;
     uint64_t end_high = high + add_high + carry_high;
-    if (end_high < high)
+    if (end_high < high) {
         return false; /* the upper end passes a power of two: left to the slow road */
+    }
     if (high >> 63 == 0) {
-        if (end_high >> 63 != 0)
+        if (end_high >> 63 != 0) {
             return false;
+        }
         high = high << 1 | middle >> 63;
         middle <<= 1;
         end_high = end_high << 1 | end_middle >> 63;
@@ -188,8 +210,9 @@ static bool round_product(uint64_t mantissa, bool cut, int64_t exponent, double 
     int grow, end_grow;
     uint64_t bits = round_to_53(high, (middle | low) != 0, &grow);
     uint64_t end_bits = round_to_53(end_high, (end_middle | end_low) != 0, &end_grow);
-    if (bits != end_bits || grow != end_grow)
+    if (bits != end_bits || grow != end_grow) {
         return false;
+    }
     /* value = high·2^128 · 2^(L - 127) · 2^-shift = bits · 2^(grow + 128 + L - 127 - shift) */
     return compose(bits, grow + 1 + dni_log2_power10(k) - (int)shift, out);
 }
@@ -202,8 +225,9 @@ static bool slow_road(const struct decimal *number, double *out) {
     bool rest = false;
     for (const char *p = number->digits; p < number->digits_end; p++) {
         unsigned digit = digit_of(*p);
-        if (digit > 9 || (n == 0 && digit == 0))
+        if (digit > 9 || (n == 0 && digit == 0)) {
             continue;
+        }
         if (n < 800) {
             text[n++] = *p;
         } else {
@@ -215,8 +239,9 @@ static bool slow_road(const struct decimal *number, double *out) {
         text[n++] = '1';
         exponent--;
     }
-    if (exponent > 400)
+    if (exponent > 400) {
         return false; /* at least 1e401 */
+    }
     if (exponent < -2000) {
         *out = 0; /* at most 801 digits: below 1e-1199 */
         return true;
@@ -225,8 +250,9 @@ static bool slow_road(const struct decimal *number, double *out) {
     text[n++] = 'e';
     text[n++] = e < 0 ? '-' : '+';
     unsigned u = (unsigned)(e < 0 ? -e : e);
-    for (unsigned place = 1000; place > 0; place /= 10)
+    for (unsigned place = 1000; place > 0; place /= 10) {
         text[n++] = (char)('0' + u / place % 10);
+    }
     text[n] = '\0';
     *out = strtod(text, NULL);
     return isfinite(*out);
@@ -234,20 +260,23 @@ static bool slow_road(const struct decimal *number, double *out) {
 
 bool dn_number_parse(const char *text, size_t length, double *out) {
     struct decimal number;
-    if (!parse_decimal(text, length, &number))
+    if (!parse_decimal(text, length, &number)) {
         return false;
+    }
     double value;
     if (number.mantissa == 0) {
         value = 0;
-    } else if (FLT_EVAL_METHOD == 0 && !number.cut && number.mantissa <= UINT64_C(1) << 53 && number.exponent >= -22 &&
-               number.exponent <= 22) {
+    } else if (FLT_EVAL_METHOD == 0 && !number.cut && number.mantissa <= UINT64_C(1) << 53 &&
+               number.exponent >= -22 && number.exponent <= 22) {
         /* two exact doubles, one rounding */
         value = (double)number.mantissa;
-        if (number.exponent < 0)
+        if (number.exponent < 0) {
             value /= exact_power[-number.exponent];
-        else
+        } else {
             value *= exact_power[number.exponent];
-    } else if (!round_product(number.mantissa, number.cut, number.exponent, &value) && !slow_road(&number, &value)) {
+        }
+    } else if (!round_product(number.mantissa, number.cut, number.exponent, &value) &&
+               !slow_road(&number, &value)) {
         return false;
     }
     *out = number.negative ? -value : value;

@@ -51,75 +51,98 @@ static dn_status step(struct adam *t, const dn_run *run, double rate, dn_error *
     t->rate = rate / (1 - t->power1);
     t->root = 1 / sqrt(1 - t->power2);
     const size_t n_ranges = (t->n + RANGE - 1) / RANGE;
-    return n_ranges > 1 ? dni_tasks_run(run, n_ranges, move_range, t, err) : move_range(t, 0, 0, err);
+    return n_ranges > 1 ? dni_tasks_run(run, n_ranges, move_range, t, err)
+                        : move_range(t, 0, 0, err);
 }
 
 /* Pass `pass`, counted from 0. */
-static dn_status visit(struct adam *t, const dni_objective *o, const dn_run *run, const dni_adam_settings *s, size_t pass, dn_error *err) {
+static dn_status visit(struct adam *t, const dni_objective *o, const dn_run *run,
+                       const dni_adam_settings *s, size_t pass, dn_error *err) {
     const size_t n_batches = (s->n_rows + s->batch_rows - 1) / s->batch_rows;
     const double steps = (double)n_batches * (double)s->max_passes;
     for (size_t b = 0; b < n_batches; b++) {
-        const size_t first = b * s->batch_rows, n = s->n_rows - first < s->batch_rows ? s->n_rows - first : s->batch_rows;
+        const size_t first = b * s->batch_rows,
+                     n = s->n_rows - first < s->batch_rows ? s->n_rows - first : s->batch_rows;
         const double left = 1 - ((double)pass * (double)n_batches + (double)b) / steps;
         dn_status status = dn_run_stop(run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = s->batch(o->ctx, run, t->order + first, n, t->x, t->gradient, err);
-        if (status == DN_OK)
+        }
+        if (status == DN_OK) {
             status = step(t, run, s->fades ? s->rate * left : s->rate, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
-static dn_status iterate(struct adam *t, const dni_objective *o, const dn_run *run, const dni_adam_settings *s, dni_outcome *out,
-                         dn_error *err) {
+static dn_status iterate(struct adam *t, const dni_objective *o, const dn_run *run,
+                         const dni_adam_settings *s, dni_outcome *out, dn_error *err) {
     dni_random random;
     dni_random_init(&random, s->seed, s->stream);
-    for (size_t i = 0; i < s->n_rows; i++)
+    for (size_t i = 0; i < s->n_rows; i++) {
         t->order[i] = i;
+    }
     for (;;) {
         dn_status status = o->evaluate(o->ctx, run, t->x, &out->value, t->gradient, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         out->evaluations++;
-        if (!isfinite(out->value) || !dni_all_finite(t->gradient, t->n))
-            return dni_objective_not_finite(
-                out->iterations, "a learning_rate too large, or inputs too large: try a smaller learning_rate, or standardise the columns",
-                err);
+        if (!isfinite(out->value) || !dni_all_finite(t->gradient, t->n)) {
+            return dni_objective_not_finite(out->iterations,
+                                            "a learning_rate too large, or inputs too large: try a "
+                                            "smaller learning_rate, or standardise the columns",
+                                            err);
+        }
         const dni_iterate point = {out->iterations, t->x, NULL, out->value, t->gradient};
         status = o->accepted(o->ctx, run, &point, &out->reason, err);
-        if (status != DN_OK || out->reason != NULL)
+        if (status != DN_OK || out->reason != NULL) {
             return status;
+        }
         if (out->iterations == s->max_passes) {
             out->reason = "max_iterations";
             return DN_OK;
         }
         dni_random_shuffle(&random, t->order, s->n_rows);
         status = visit(t, o, run, s, out->iterations, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         out->iterations++;
     }
 }
 
-dn_status dni_adam(const dni_objective *objective, const dn_run *run, const dni_adam_settings *settings, double *x, dni_outcome *out,
-                   dn_error *err) {
+dn_status dni_adam(const dni_objective *objective, const dn_run *run,
+                   const dni_adam_settings *settings, double *x, dni_outcome *out, dn_error *err) {
     const size_t n = objective->n;
     assert(settings->n_rows > 0 && settings->batch_rows > 0 && objective->l1 == NULL);
     void *vectors = NULL, *order = NULL;
     dni_outcome outcome = {0};
-    dn_status status = dn_run_alloc(run, 3 * n, sizeof(double), "the moments of the gradient", &vectors, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(run, settings->n_rows, sizeof(size_t), "the order of the rows", &order, err);
+    dn_status status =
+        dn_run_alloc(run, 3 * n, sizeof(double), "the moments of the gradient", &vectors, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, settings->n_rows, sizeof(size_t), "the order of the rows",
+                              &order, err);
+    }
     if (status == DN_OK) {
         double *v = vectors;
-        struct adam t = {.n = n, .x = x, .gradient = v, .m = v + n, .v = v + 2 * n, .power1 = 1, .power2 = 1, .order = order};
+        struct adam t = {.n = n,
+                         .x = x,
+                         .gradient = v,
+                         .m = v + n,
+                         .v = v + 2 * n,
+                         .power1 = 1,
+                         .power2 = 1,
+                         .order = order};
         status = iterate(&t, objective, run, settings, &outcome, err);
     }
     dn_run_free(run, order);
     dn_run_free(run, vectors);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = outcome;
+    }
     return status;
 }

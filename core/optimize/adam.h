@@ -13,7 +13,8 @@ typedef struct dni_adam_settings {
     bool fades;        /* η falls in a straight line to 0 at the end of max_passes */
     uint64_t seed, stream;
     /* gradient [n] ← what the rows order[0 … n_rows - 1] say of ∇f(x), in the mean over all batches ∇f(x) itself. May use the run's tasks. */
-    dn_status (*batch)(void *ctx, const dn_run *run, const size_t *order, size_t n_rows, const double *x, double *gradient, dn_error *err);
+    dn_status (*batch)(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
+                       const double *x, double *gradient, dn_error *err);
 } dni_adam_settings;
 
 /* Bytes of working memory for n variables and so many rows. */
@@ -21,7 +22,8 @@ double dni_adam_memory(size_t n, size_t n_rows);
 
 /* From x [n], which becomes the last point of the last pass. After each pass, and at the start, the objective is evaluated and `accepted` judges it; steps decrease it in the mean only, so whoever
  * wants the best point keeps it there. DN_ERR_NUMERIC: a value that is not finite, with the pass. The run's stop is looked at before each batch. Does not know l1. */
-DN_MUST_USE dn_status dni_adam(const dni_objective *objective, const dn_run *run, const dni_adam_settings *settings, double *x,
-                               dni_outcome *out, dn_error *err);
+DN_MUST_USE dn_status dni_adam(const dni_objective *objective, const dn_run *run,
+                               const dni_adam_settings *settings, double *x, dni_outcome *out,
+                               dn_error *err);
 
 #endif

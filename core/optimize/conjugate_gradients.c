@@ -30,14 +30,17 @@ static double length(const dni_systems *s, const double *r) {
     double largest = 0, sum = 0;
     for (size_t i = 0; i < s->n; i++) {
         double own = fabs(r[i]) / sqrt(s->scale[i]);
-        if (isnan(own))
+        if (isnan(own)) {
             return own;
+        }
         largest = fmax(largest, own);
     }
-    if (largest == 0 || isinf(largest))
+    if (largest == 0 || isinf(largest)) {
         return largest;
-    for (size_t i = 0; i < s->n; i++)
+    }
+    for (size_t i = 0; i < s->n; i++) {
         sum += r[i] / largest * (r[i] / largest) / s->scale[i];
+    }
     return largest * sqrt(sum);
 }
 
@@ -50,8 +53,9 @@ static double measure(const struct recurrences *t) {
     double most = 0;
     for (size_t k = 0; k < t->systems->n_systems; k++) {
         double own = own_measure(t, k);
-        if (isnan(own))
+        if (isnan(own)) {
             return own;
+        }
         most = fmax(most, own);
     }
     return most;
@@ -63,27 +67,36 @@ static void turn(struct recurrences *t, size_t k) {
     const double *r = t->r + k * s->n;
     double *p = t->p + k * s->n, rho = 0;
     bool waits = own_measure(t, k) <= t->tolerance;
-    for (size_t i = 0; i < s->n && !waits; i++)
+    for (size_t i = 0; i < s->n && !waits; i++) {
         rho += s->preconditioned ? r[i] * r[i] / s->scale[i] : r[i] * r[i];
+    }
     double beta = t->rho[k] > 0 ? rho / t->rho[k] : 0;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         p[i] = waits ? 0 : (s->preconditioned ? r[i] / s->scale[i] : r[i]) + beta * p[i];
+    }
     t->rho[k] = rho;
 }
 
 /* Residuals from the data. */
-static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_outcome *out, dn_error *err) {
+static dn_status refresh(struct recurrences *t, const dn_run *run, dni_systems_outcome *out,
+                         dn_error *err) {
     const dni_systems *s = t->systems;
     dn_status status = s->residual(s->ctx, run, t->x, t->r, err);
-    for (size_t k = 0; status == DN_OK && k < s->n_systems; k++)
+    for (size_t k = 0; status == DN_OK && k < s->n_systems; k++) {
         t->length[k] = length(s, t->r + k * s->n);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
-    for (size_t k = 0; out->residuals == 0 && k < s->n_systems; k++)
+    }
+    for (size_t k = 0; out->residuals == 0 && k < s->n_systems; k++) {
         t->right[k] = t->length[k];
+    }
     out->residuals++;
     out->measure = measure(t);
-    return isfinite(out->measure) ? DN_OK : dni_objective_not_finite(out->iterations, "inputs too large; standardise the columns", err);
+    return isfinite(out->measure)
+               ? DN_OK
+               : dni_objective_not_finite(out->iterations,
+                                          "inputs too large; standardise the columns", err);
 }
 
 /* One product and a step of each system that does not wait; *going: how many still do not. */
@@ -94,13 +107,16 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
     *going = 0;
     for (size_t k = 0; status == DN_OK && k < s->n_systems; k++) {
         double *p = t->p + k * s->n, *q = t->q + k * s->n;
-        if (t->rho[k] == 0)
+        if (t->rho[k] == 0) {
             continue;
+        }
         status = dni_pace_poll(&pace, 20 * (double)s->n, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         double curvature = dni_dot(p, q, s->n);
-        if (!(curvature > 0)) { /* rounding is all that is left: the residual from the data will tell */
+        if (!(curvature >
+              0)) { /* rounding is all that is left: the residual from the data will tell */
             memset(p, 0, s->n * sizeof *p);
             t->rho[k] = 0;
             continue;
@@ -116,7 +132,8 @@ static dn_status advance(struct recurrences *t, const dn_run *run, size_t *going
 }
 
 /* From residuals of the data until the recurrences say that all are solved. */
-static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_iterations, dni_systems_outcome *out, dn_error *err) {
+static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_iterations,
+                        dni_systems_outcome *out, dn_error *err) {
     const dni_systems *s = t->systems;
     for (size_t k = 0; k < s->n_systems; k++) {
         t->rho[k] = 0;
@@ -124,47 +141,56 @@ static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_ite
     }
     for (size_t going = 1; going > 0 && out->iterations < max_iterations;) {
         dn_status status = dn_run_stop(run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = advance(t, run, &going, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         out->iterations++;
         double now = measure(t);
-        if (!isfinite(now))
-            return dni_objective_not_finite(out->iterations, "inputs too large; standardise the columns", err);
+        if (!isfinite(now)) {
+            return dni_objective_not_finite(out->iterations,
+                                            "inputs too large; standardise the columns", err);
+        }
         status = s->accepted(s->ctx, run, out->iterations, t->x, now, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
-static dn_status solve(struct recurrences *t, const dn_run *run, size_t max_iterations, dni_systems_outcome *out, dn_error *err) {
+static dn_status solve(struct recurrences *t, const dn_run *run, size_t max_iterations,
+                       dni_systems_outcome *out, dn_error *err) {
     dn_status status = refresh(t, run, out, err);
     while (status == DN_OK && out->reason == NULL) {
         double before = out->measure;
         if (before > t->tolerance && out->iterations < max_iterations) {
             status = follow(t, run, max_iterations, out, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 status = refresh(t, run, out, err);
+            }
         }
-        if (out->measure <= t->tolerance)
+        if (out->measure <= t->tolerance) {
             out->reason = "tolerance";
-        else if (out->iterations >= max_iterations)
+        } else if (out->iterations >= max_iterations) {
             out->reason = "max_iterations";
-        else if (!(out->measure <= before / 2))
+        } else if (!(out->measure <= before / 2)) {
             out->reason = "no_progress";
+        }
     }
     return status;
 }
 
-dn_status dni_conjugate_gradients(const dni_systems *systems, const dn_run *run, double tolerance, size_t max_iterations, double *x,
-                                  dni_systems_outcome *out, dn_error *err) {
+dn_status dni_conjugate_gradients(const dni_systems *systems, const dn_run *run, double tolerance,
+                                  size_t max_iterations, double *x, dni_systems_outcome *out,
+                                  dn_error *err) {
     size_t all = systems->n_systems * systems->n;
     void *memory = NULL;
     dni_systems_outcome outcome = {0};
-    dn_status status =
-        dn_run_alloc(run, 3 * all + 3 * systems->n_systems, sizeof(double), "the vectors of the conjugate gradients", &memory, err);
+    dn_status status = dn_run_alloc(run, 3 * all + 3 * systems->n_systems, sizeof(double),
+                                    "the vectors of the conjugate gradients", &memory, err);
     if (status == DN_OK) {
         double *v = memory, *numbers = v + 3 * all;
         struct recurrences t = {.systems = systems,
@@ -180,7 +206,8 @@ dn_status dni_conjugate_gradients(const dni_systems *systems, const dn_run *run,
         status = solve(&t, run, max_iterations, &outcome, err);
     }
     dn_run_free(run, memory);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = outcome;
+    }
     return status;
 }

@@ -6,19 +6,22 @@
 #include <math.h>
 
 static double entry(const dni_definite *s, size_t i, size_t j) {
-    return s->index == NULL ? s->matrix[i * s->order + j] : s->matrix[s->index[i] * s->order + s->index[j]];
+    return s->index == NULL ? s->matrix[i * s->order + j]
+                            : s->matrix[s->index[i] * s->order + s->index[j]];
 }
 
 /* factor ← D^−½ H D^−½ + shift, lower triangle */
 static void equilibrate(const dni_definite *s, double shift) {
     for (size_t i = 0; i < s->n; i++) {
-        for (size_t j = 0; j <= i; j++)
+        for (size_t j = 0; j <= i; j++) {
             s->factor[i * s->n + j] = entry(s, i, j) * s->scale[i] * s->scale[j];
+        }
         s->factor[i * s->n + i] += shift;
     }
 }
 
-dn_status dni_definite_solve(const dni_definite *system, const dn_run *run, const double *b, double *x, bool *solved, dn_error *err) {
+dn_status dni_definite_solve(const dni_definite *system, const dn_run *run, const double *b,
+                             double *x, bool *solved, dn_error *err) {
     size_t n = system->n;
     *solved = false;
     for (size_t i = 0; i < n; i++) {
@@ -29,15 +32,19 @@ dn_status dni_definite_solve(const dni_definite *system, const dn_run *run, cons
         bool definite;
         equilibrate(system, shift);
         dn_status status = dni_cholesky(run, system->factor, n, &definite, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        if (!definite)
+        }
+        if (!definite) {
             continue;
-        for (size_t i = 0; i < n; i++)
+        }
+        for (size_t i = 0; i < n; i++) {
             x[i] = b[i] * system->scale[i];
+        }
         dni_cholesky_solve(system->factor, n, x, 1);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             x[i] *= system->scale[i];
+        }
         if (dni_all_finite(x, n) && dni_dot(x, b, n) >= 0) {
             *solved = true;
             break;

@@ -8,51 +8,62 @@
 
 #include <math.h>
 
-static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_iterations, double step, double *x, double *gradient,
-                         double *change, dni_outcome *out, dn_error *err) {
+static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_iterations,
+                         double step, double *x, double *gradient, double *change, dni_outcome *out,
+                         dn_error *err) {
     for (;;) {
         double value;
         dn_status status = o->evaluate(o->ctx, run, x, &value, gradient, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         out->evaluations++;
-        if (!isfinite(value) || !dni_all_finite(gradient, o->n))
-            return dni_objective_not_finite(out->iterations,
-                                            out->iterations == 0
-                                                ? "inputs too large; standardise the columns"
-                                                : "a learning_rate too large, or inputs too large; standardise the columns",
-                                            err);
+        if (!isfinite(value) || !dni_all_finite(gradient, o->n)) {
+            return dni_objective_not_finite(
+                out->iterations,
+                out->iterations == 0
+                    ? "inputs too large; standardise the columns"
+                    : "a learning_rate too large, or inputs too large; standardise the columns",
+                err);
+        }
         value += dni_l1_value(o->l1, x, o->n);
         out->value = value;
-        dni_iterate point = {out->iterations, x, out->iterations == 0 ? NULL : change, value, gradient};
+        dni_iterate point = {out->iterations, x, out->iterations == 0 ? NULL : change, value,
+                             gradient};
         status = o->accepted(o->ctx, run, &point, &out->reason, err);
-        if (status != DN_OK || out->reason != NULL)
+        if (status != DN_OK || out->reason != NULL) {
             return status;
+        }
         if (out->iterations == max_iterations) {
             out->reason = "max_iterations";
             return DN_OK;
         }
         for (size_t i = 0; i < o->n; i++) {
             change[i] = -step * gradient[i];
-            if (o->l1 != NULL)
+            if (o->l1 != NULL) {
                 change[i] = dni_l1_shrink(x[i] + change[i], step * o->l1[i]) - x[i];
+            }
             x[i] += change[i];
         }
         out->iterations++;
     }
 }
 
-dn_status dni_gradient_descent(const dni_objective *objective, const dn_run *run, size_t max_iterations, double step, double *x,
-                               dni_outcome *out, dn_error *err) {
+dn_status dni_gradient_descent(const dni_objective *objective, const dn_run *run,
+                               size_t max_iterations, double step, double *x, dni_outcome *out,
+                               dn_error *err) {
     void *memory = NULL;
     dni_outcome outcome = {0};
-    dn_status status = dn_run_alloc(run, 2 * objective->n, sizeof(double), "the gradient and the step", &memory, err);
+    dn_status status = dn_run_alloc(run, 2 * objective->n, sizeof(double),
+                                    "the gradient and the step", &memory, err);
     if (status == DN_OK) {
         double *gradient = memory;
-        status = iterate(objective, run, max_iterations, step, x, gradient, gradient + objective->n, &outcome, err);
+        status = iterate(objective, run, max_iterations, step, x, gradient, gradient + objective->n,
+                         &outcome, err);
     }
     dn_run_free(run, memory);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = outcome;
+    }
     return status;
 }

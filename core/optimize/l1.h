@@ -9,7 +9,8 @@ double dni_l1_value(const double *l1, const double *x, size_t n);
 /* The number of least size in ∂(f + l|x|) at one variable: g + l·sign(x), or at x = 0 what of g is beyond ±l. It is 0 exactly at a minimum. */
 double dni_l1_slope(double l, double x, double g);
 /* out [n] ← dni_l1_slope of every variable: the minimum-norm subgradient of F; gradient [n] is ∇f. In place is allowed. */
-void dni_l1_subgradient(const double *l1, const double *x, const double *gradient, size_t n, double *out);
+void dni_l1_subgradient(const double *l1, const double *x, const double *gradient, size_t n,
+                        double *out);
 /* argmin_z ½(z − a)² + l|z|: a shrunk towards 0 by l. */
 double dni_l1_shrink(double a, double l);
 

@@ -1,7 +1,8 @@
 /* The looks at all variables. */
 #include "optimize/lazy.h"
 
-#define LEAST_SCALE 1e-100 /* x and the accounts are divided by it: far from the largest number there is */
+#define LEAST_SCALE                                                                                \
+    1e-100 /* x and the accounts are divided by it: far from the largest number there is */
 
 /* x ← factor·z, settled before; the accounts follow. */
 static void restart(dni_lazy *lazy, double factor) {
@@ -27,6 +28,7 @@ void dni_lazy_decay(dni_lazy *lazy, double factor) {
         return;
     }
     lazy->scale *= factor;
-    if (lazy->scale < LEAST_SCALE)
+    if (lazy->scale < LEAST_SCALE) {
         restart(lazy, 1);
+    }
 }

@@ -37,17 +37,20 @@ static void two_loops(const dni_objective *o, struct lbfgs *t) {
     size_t n = o->n;
     double alpha[DNI_LBFGS_PAIRS];
     double *q = t->direction;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         q[i] = -t->gradient[i];
+    }
     for (size_t k = 0; k < t->n_pairs; k++) {
         size_t i = (t->next + t->pairs - 1 - k) % t->pairs;
         alpha[i] = dni_dot(t->s + i * n, q, n) / t->sy[i];
         dni_axpy(-alpha[i], t->y + i * n, q, n);
     }
-    if (o->precondition != NULL)
+    if (o->precondition != NULL) {
         o->precondition(o->ctx, q);
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         q[i] /= t->gamma;
+    }
     for (size_t k = t->n_pairs; k-- > 0;) {
         size_t i = (t->next + t->pairs - 1 - k) % t->pairs;
         double beta = dni_dot(t->y + i * n, q, n) / t->sy[i];
@@ -64,24 +67,28 @@ static void remember(const dni_objective *o, struct lbfgs *t, const double *x) {
         y[i] = t->gradient_new[i] - t->gradient[i];
     }
     double sy = dni_dot(s, y, n);
-    if (!(sy > 1e-14 * dni_norm(s, n) * dni_norm(y, n)) || !isfinite(sy))
+    if (!(sy > 1e-14 * dni_norm(s, n) * dni_norm(y, n)) || !isfinite(sy)) {
         return;
+    }
     memcpy(t->scratch, y, n * sizeof *y);
-    if (o->precondition != NULL)
+    if (o->precondition != NULL) {
         o->precondition(o->ctx, t->scratch);
+    }
     double gamma = dni_dot(y, t->scratch, n) / sy;
-    if (!(gamma > 0) || !isfinite(gamma))
+    if (!(gamma > 0) || !isfinite(gamma)) {
         return;
+    }
     t->gamma = gamma;
     t->sy[t->next] = sy;
     t->next = (t->next + 1) % t->pairs;
-    if (t->n_pairs < t->pairs)
+    if (t->n_pairs < t->pairs) {
         t->n_pairs++;
+    }
 }
 
 /* One step from x: *moved is false when none decreases the objective. */
-static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x, double *value, bool *moved,
-                         dni_outcome *out, dn_error *err) {
+static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x,
+                         double *value, bool *moved, dni_outcome *out, dn_error *err) {
     struct lbfgs *t = solver;
     size_t n = o->n;
     for (;;) {
@@ -95,14 +102,17 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
                                   .x_new = t->x_new,
                                   .gradient_new = t->gradient_new};
         if (slope < 0) {
-            if (t->n_pairs == 0) { /* nothing is known of the curvature: a change of at most 1 in the variables' metric */
+            if (t->n_pairs ==
+                0) { /* nothing is known of the curvature: a change of at most 1 in the variables' metric */
                 double length = sqrt(-slope);
-                if (length > 1)
+                if (length > 1) {
                     search.first_step = 1 / length;
+                }
             }
             dn_status status = dni_line_search_run(o, run, &search, moved, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
             out->evaluations += search.evaluations;
         }
         if (*moved) {
@@ -110,17 +120,20 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
             remember(o, t, x);
             return DN_OK;
         }
-        if (t->n_pairs == 0)
+        if (t->n_pairs == 0) {
             return DN_OK;
+        }
         t->n_pairs = 0; /* the memory misleads: once more along the preconditioned gradient */
         t->gamma = 1;
     }
 }
 
-dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
+dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run, size_t max_iterations,
+                    double *x, dni_outcome *out, dn_error *err) {
     size_t n = objective->n, pairs = dni_lbfgs_pairs(n);
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, (2 * pairs + 5) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
+    dn_status status = dn_run_alloc(run, (2 * pairs + 5) * n, sizeof(double),
+                                    "the pairs and vectors of L-BFGS", &memory, err);
     if (status == DN_OK) {
         double *v = memory;
         double *rest = v + 2 * pairs * n;

@@ -11,7 +11,7 @@ size_t dni_lbfgs_pairs(size_t n);
 double dni_lbfgs_memory(size_t n);
 
 /* Minimises from x [n], which becomes the answer. */
-DN_MUST_USE dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
-                                dn_error *err);
+DN_MUST_USE dn_status dni_lbfgs(const dni_objective *objective, const dn_run *run,
+                                size_t max_iterations, double *x, dni_outcome *out, dn_error *err);
 
 #endif

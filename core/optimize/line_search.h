@@ -19,7 +19,7 @@ typedef struct dni_line_search {
 } dni_line_search;
 
 /* *found is false when no step decreases the objective: x may be as good as arithmetic allows. Errors are the objective's only. */
-DN_MUST_USE dn_status dni_line_search_run(const dni_objective *objective, const dn_run *run, dni_line_search *search, bool *found,
-                                          dn_error *err);
+DN_MUST_USE dn_status dni_line_search_run(const dni_objective *objective, const dn_run *run,
+                                          dni_line_search *search, bool *found, dn_error *err);
 
 #endif

@@ -29,23 +29,30 @@ struct newton {
 };
 
 /* One step from x: *moved is false when none decreases the objective. */
-static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x, double *value, bool *moved,
-                         dni_outcome *out, dn_error *err) {
+static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x,
+                         double *value, bool *moved, dni_outcome *out, dn_error *err) {
     struct newton *t = solver;
     size_t n = o->n;
     bool solved;
     dn_status status = o->hessian(o->ctx, run, x, t->hessian, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     out->hessians++;
-    dni_definite system = {.matrix = t->hessian, .order = n, .n = n, .factor = t->factor, .scale = t->scale};
-    for (size_t i = 0; i < n; i++)
+    dni_definite system = {
+        .matrix = t->hessian, .order = n, .n = n, .factor = t->factor, .scale = t->scale};
+    for (size_t i = 0; i < n; i++) {
         t->x_new[i] = -t->gradient[i];
+    }
     status = dni_definite_solve(&system, run, t->x_new, t->step, &solved, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    if (!solved)
-        return dni_objective_not_finite(out->iterations + 1, "a Hessian with entries too large; standardise the columns", err);
+    }
+    if (!solved) {
+        return dni_objective_not_finite(out->iterations + 1,
+                                        "a Hessian with entries too large; standardise the columns",
+                                        err);
+    }
     dni_line_search search = {.x = x,
                               .direction = t->step,
                               .value = *value,
@@ -53,14 +60,18 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
                               .first_step = 1,
                               .x_new = t->x_new,
                               .gradient_new = t->gradient_new};
-    if (!(search.slope < 0))
+    if (!(search.slope < 0)) {
         return DN_OK;
+    }
     status = dni_line_search_run(o, run, &search, moved, err);
     out->evaluations += search.evaluations;
     if (status == DN_OK && !*moved &&
-        -search.slope > 2 * fabs(*value)) { /* the model promised more than there is: the curvature has vanished */
-        for (size_t i = 0; i < n; i++)
+        -search.slope >
+            2 * fabs(
+                    *value)) { /* the model promised more than there is: the curvature has vanished */
+        for (size_t i = 0; i < n; i++) {
             t->step[i] = -t->gradient[i];
+        }
         search.slope = -dni_dot(t->gradient, t->gradient, n);
         search.evaluations = 0;
         status = dni_line_search_run(o, run, &search, moved, err);
@@ -70,15 +81,21 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
     return status;
 }
 
-dn_status dni_newton(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
+dn_status dni_newton(const dni_objective *objective, const dn_run *run, size_t max_iterations,
+                     double *x, dni_outcome *out, dn_error *err) {
     size_t n = objective->n;
     void *matrices = NULL, *vectors = NULL;
-    if (n > DNI_MAX_ORDER)
-        return dn_error_set(err, DN_ERR_BUDGET, "newton for %zu variables needs a Hessian of %.0f bytes; the most is %d variables", n,
-                            8.0 * (double)n * (double)n, DNI_MAX_ORDER);
-    dn_status status = dn_run_alloc(run, 2 * n * n, sizeof(double), "newton's Hessian", &matrices, err);
-    if (status == DN_OK)
+    if (n > DNI_MAX_ORDER) {
+        return dn_error_set(
+            err, DN_ERR_BUDGET,
+            "newton for %zu variables needs a Hessian of %.0f bytes; the most is %d variables", n,
+            8.0 * (double)n * (double)n, DNI_MAX_ORDER);
+    }
+    dn_status status =
+        dn_run_alloc(run, 2 * n * n, sizeof(double), "newton's Hessian", &matrices, err);
+    if (status == DN_OK) {
         status = dn_run_alloc(run, 5 * n, sizeof(double), "newton's vectors", &vectors, err);
+    }
     if (status == DN_OK) {
         double *m = matrices, *v = vectors;
         struct newton t = {m, m + n * n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n};

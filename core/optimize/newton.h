@@ -8,7 +8,7 @@
 double dni_newton_memory(size_t n);
 
 /* Minimises from x [n], which becomes the answer. objective->hessian is needed. */
-DN_MUST_USE dn_status dni_newton(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
-                                 dn_error *err);
+DN_MUST_USE dn_status dni_newton(const dni_objective *objective, const dn_run *run,
+                                 size_t max_iterations, double *x, dni_outcome *out, dn_error *err);
 
 #endif

@@ -33,7 +33,8 @@ double dni_newton_cg_memory(size_t n) {
 }
 
 struct truncated {
-    double *gradient, *subgradient, *diagonal;   /* [n]; a variable that may not move has diagonal INFINITY */
+    double *gradient, *subgradient,
+        *diagonal; /* [n]; a variable that may not move has diagonal INFINITY */
     double *step, *residual, *conjugate, *image; /* [n] p, −v − Hp, the direction and H times it */
     double *x_new, *gradient_new;                /* [n] */
     double damping;                              /* μ; only with l1 */
@@ -43,14 +44,15 @@ struct truncated {
 /* Σ a_i b_i/D_i */
 static double metric_dot(const struct truncated *t, const double *a, const double *b, size_t n) {
     double sum = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum += a[i] * b[i] / t->diagonal[i];
+    }
     return sum;
 }
 
 /* step ← −(H + damping·D)⁻¹ subgradient on the free variables, nearly. */
-static dn_status solve(const dni_objective *o, const dn_run *run, const double *x, double damping, struct truncated *t, dni_outcome *out,
-                       dn_error *err) {
+static dn_status solve(const dni_objective *o, const dn_run *run, const double *x, double damping,
+                       struct truncated *t, dni_outcome *out, dn_error *err) {
     size_t n = o->n;
     memset(t->step, 0, n * sizeof *t->step);
     for (size_t i = 0; i < n; i++) {
@@ -64,40 +66,51 @@ static dn_status solve(const dni_objective *o, const dn_run *run, const double *
     double enough = size * fmin(0.5, sqrt(size / t->first));
     for (size_t k = 0; k < MAX_PRODUCTS && sqrt(rho) > enough; k++) {
         dn_status status = dn_run_stop(run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = o->product(o->ctx, run, x, t->conjugate, t->image, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         out->inner++;
-        for (size_t i = 0; damping > 0 && i < n; i++)
+        for (size_t i = 0; damping > 0 && i < n; i++) {
             t->image[i] += isinf(t->diagonal[i]) ? 0 : damping * t->diagonal[i] * t->conjugate[i];
+        }
         double curvature = dni_dot(t->conjugate, t->image, n);
-        if (!(curvature > 1e-14 * rho) || !isfinite(curvature)) /* of rho: what the diagonal promised */
+        if (!(curvature > 1e-14 * rho) ||
+            !isfinite(curvature)) { /* of rho: what the diagonal promised */
             break;
+        }
         double alpha = rho / curvature;
         dni_axpy(alpha, t->conjugate, t->step, n);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             t->residual[i] -= isinf(t->diagonal[i]) ? 0 : alpha * t->image[i];
+        }
         double next = metric_dot(t, t->residual, t->residual, n);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             t->conjugate[i] = t->residual[i] / t->diagonal[i] + next / rho * t->conjugate[i];
+        }
         rho = next;
     }
-    if (dni_dot(t->step, t->subgradient, n) < 0 && dni_all_finite(t->step, n))
+    if (dni_dot(t->step, t->subgradient, n) < 0 && dni_all_finite(t->step, n)) {
         return DN_OK;
-    for (size_t i = 0; i < n; i++) /* no curvature at all: down the slope */
+    }
+    for (size_t i = 0; i < n; i++) { /* no curvature at all: down the slope */
         t->step[i] = -t->subgradient[i] / t->diagonal[i];
+    }
     return DN_OK;
 }
 
 /* With l1: more damping until a step decreases F, less for the next when the first one tried did. */
-static dn_status advance_in_orthant(const dni_objective *o, const dn_run *run, const double *x, struct truncated *t, double *value,
-                                    bool *moved, dni_outcome *out, dn_error *err) {
+static dn_status advance_in_orthant(const dni_objective *o, const dn_run *run, const double *x,
+                                    struct truncated *t, double *value, bool *moved,
+                                    dni_outcome *out, dn_error *err) {
     for (;;) {
         bool last = t->damping >= MOST_DAMPING;
         dn_status status = solve(o, run, x, t->damping, t, out, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         dni_orthant_align(x, t->subgradient, o->n, t->step);
         dni_orthant_search search = {.x = x,
                                      .subgradient = t->subgradient,
@@ -108,37 +121,46 @@ static dn_status advance_in_orthant(const dni_objective *o, const dn_run *run, c
                                      .x_new = t->x_new,
                                      .gradient_new = t->gradient_new};
         status = dni_orthant_search_run(o, run, &search, moved, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         out->evaluations += search.evaluations;
         if (*moved) {
             *value = search.value_new;
-            if (search.evaluations != 2)
+            if (search.evaluations != 2) {
                 t->damping *= search.evaluations == 1 ? 0.1 : 10;
+            }
             return DN_OK;
         }
-        if (last)
+        if (last) {
             return DN_OK;
+        }
         t->damping = fmin(fmax(t->damping * 10, LEAST_DAMPING), MOST_DAMPING);
     }
 }
 
 /* One step from x: *moved is false when none decreases F. */
-static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x, double *value, bool *moved,
-                         dni_outcome *out, dn_error *err) {
+static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x,
+                         double *value, bool *moved, dni_outcome *out, dn_error *err) {
     struct truncated *t = solver;
     size_t n = o->n;
     dn_status status = o->diagonal(o->ctx, run, x, t->diagonal, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    if (!dni_all_finite(t->diagonal, n))
-        return dni_objective_not_finite(out->iterations + 1, "a Hessian with entries too large; standardise the columns", err);
+    }
+    if (!dni_all_finite(t->diagonal, n)) {
+        return dni_objective_not_finite(out->iterations + 1,
+                                        "a Hessian with entries too large; standardise the columns",
+                                        err);
+    }
     dni_l1_subgradient(o->l1, x, t->gradient, n, t->subgradient);
-    if (o->l1 != NULL)
+    if (o->l1 != NULL) {
         return advance_in_orthant(o, run, x, t, value, moved, out, err);
+    }
     status = solve(o, run, x, 0, t, out, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     dni_line_search search = {.x = x,
                               .direction = t->step,
                               .value = *value,
@@ -146,19 +168,21 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
                               .first_step = 1,
                               .x_new = t->x_new,
                               .gradient_new = t->gradient_new};
-    if (!(search.slope < 0))
+    if (!(search.slope < 0)) {
         return DN_OK;
+    }
     status = dni_line_search_run(o, run, &search, moved, err);
     out->evaluations += search.evaluations;
     *value = *moved ? search.value_new : *value;
     return status;
 }
 
-dn_status dni_newton_cg(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
-                        dn_error *err) {
+dn_status dni_newton_cg(const dni_objective *objective, const dn_run *run, size_t max_iterations,
+                        double *x, dni_outcome *out, dn_error *err) {
     size_t n = objective->n;
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, 9 * n, sizeof(double), "the vectors of the conjugate gradients", &memory, err);
+    dn_status status = dn_run_alloc(run, 9 * n, sizeof(double),
+                                    "the vectors of the conjugate gradients", &memory, err);
     if (status == DN_OK) {
         double *v = memory;
         struct truncated t = {.damping = FIRST_DAMPING,

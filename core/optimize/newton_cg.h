@@ -8,7 +8,8 @@
 double dni_newton_cg_memory(size_t n);
 
 /* Minimises F from x [n], which becomes the answer, with exact zeros where l1 makes them. objective->product and ->diagonal are needed. outcome.inner: products. */
-DN_MUST_USE dn_status dni_newton_cg(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
+DN_MUST_USE dn_status dni_newton_cg(const dni_objective *objective, const dn_run *run,
+                                    size_t max_iterations, double *x, dni_outcome *out,
                                     dn_error *err);
 
 #endif

@@ -26,17 +26,22 @@ struct dni_objective {
     void *ctx;
     const double *l1; /* [n] >= 0 and finite; NULL: none. Only the solvers that say so know it */
     /* f and ∇f at x. A result that is not finite is no error here: the solver decides. */
-    dn_status (*evaluate)(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err);
+    dn_status (*evaluate)(void *ctx, const dn_run *run, const double *x, double *value,
+                          double *gradient, dn_error *err);
     /* Hessian at x, [n × n], the lower triangle of the row-major matrix; positive definite. NULL: none. */
-    dn_status (*hessian)(void *ctx, const dn_run *run, const double *x, double *hessian, dn_error *err);
+    dn_status (*hessian)(void *ctx, const dn_run *run, const double *x, double *hessian,
+                         dn_error *err);
     /* product [n] ← Hv with the Hessian of f at x; positive semidefinite. NULL: none. */
-    dn_status (*product)(void *ctx, const dn_run *run, const double *x, const double *v, double *product, dn_error *err);
+    dn_status (*product)(void *ctx, const dn_run *run, const double *x, const double *v,
+                         double *product, dn_error *err);
     /* diagonal [n] ← the diagonal of that Hessian, each entry > 0 (a guess where it is 0). NULL: none. */
-    dn_status (*diagonal)(void *ctx, const dn_run *run, const double *x, double *diagonal, dn_error *err);
+    dn_status (*diagonal)(void *ctx, const dn_run *run, const double *x, double *diagonal,
+                          dn_error *err);
     /* v ← M⁻¹v with M a positive definite guess of the Hessian. NULL: the identity. */
     void (*precondition)(void *ctx, double *v);
     /* Told of every accepted point, the start included: reports progress, and sets *reason to a static string when the solver is to end there. */
-    dn_status (*accepted)(void *ctx, const dn_run *run, const dni_iterate *iterate, const char **reason, dn_error *err);
+    dn_status (*accepted)(void *ctx, const dn_run *run, const dni_iterate *iterate,
+                          const char **reason, dn_error *err);
 };
 
 /* How a solver ended. */

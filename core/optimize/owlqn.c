@@ -22,25 +22,27 @@ double dni_owlqn_memory(size_t n) {
 }
 
 struct owlqn {
-    double *s, *y;                                                               /* [pairs × n] rings */
-    size_t pairs;                                                                /* room for so many */
-    size_t n_pairs, next;                                                        /* how many pairs are held, where the next one goes */
-    double *free;                                                                /* [n] 1: the variable may move; 0 */
+    double *s, *y;        /* [pairs × n] rings */
+    size_t pairs;         /* room for so many */
+    size_t n_pairs, next; /* how many pairs are held, where the next one goes */
+    double *free;         /* [n] 1: the variable may move; 0 */
     double *subgradient, *direction, *gradient, *x_new, *gradient_new, *scratch; /* [n] */
 };
 
 /* Σ a_i b_i over the free variables */
 static double free_dot(const struct owlqn *t, const double *a, const double *b, size_t n) {
     double sum = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum += t->free[i] * a[i] * b[i];
+    }
     return sum;
 }
 
 /* q ← M⁻¹q, the objective's (diagonal) guess of the Hessian. */
 static void precondition(const dni_objective *o, double *q) {
-    if (o->precondition != NULL)
+    if (o->precondition != NULL) {
         o->precondition(o->ctx, q);
+    }
 }
 
 /* direction ← −B⁻¹ subgradient */
@@ -48,8 +50,9 @@ static void two_loops(const dni_objective *o, struct owlqn *t) {
     size_t n = o->n;
     double alpha[DNI_LBFGS_PAIRS], sy[DNI_LBFGS_PAIRS], gamma = 0;
     double *q = t->direction;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         q[i] = -t->subgradient[i];
+    }
     for (size_t k = 0; k < t->n_pairs; k++) {
         size_t i = (t->next + t->pairs - 1 - k) % t->pairs;
         const double *s = t->s + i * n, *y = t->y + i * n;
@@ -60,25 +63,30 @@ static void two_loops(const dni_objective *o, struct owlqn *t) {
             continue;
         }
         if (gamma == 0) { /* the newest pair that counts tells the scale of M */
-            for (size_t j = 0; j < n; j++)
+            for (size_t j = 0; j < n; j++) {
                 t->scratch[j] = t->free[j] * y[j];
+            }
             precondition(o, t->scratch);
             gamma = free_dot(t, y, t->scratch, n) / sy[i];
         }
         alpha[i] = free_dot(t, s, q, n) / sy[i];
-        for (size_t j = 0; j < n; j++)
+        for (size_t j = 0; j < n; j++) {
             q[j] -= alpha[i] * t->free[j] * y[j];
+        }
     }
     precondition(o, q);
-    for (size_t i = 0; i < n && gamma > 0; i++)
+    for (size_t i = 0; i < n && gamma > 0; i++) {
         q[i] /= gamma;
+    }
     for (size_t k = t->n_pairs; k-- > 0;) {
         size_t i = (t->next + t->pairs - 1 - k) % t->pairs;
-        if (sy[i] == 0)
+        if (sy[i] == 0) {
             continue;
+        }
         double beta = free_dot(t, t->y + i * n, q, n) / sy[i];
-        for (size_t j = 0; j < n; j++)
+        for (size_t j = 0; j < n; j++) {
             q[j] += (alpha[i] - beta) * t->free[j] * t->s[i * n + j];
+        }
     }
 }
 
@@ -89,22 +97,25 @@ static void remember(struct owlqn *t, const double *x, size_t n) {
         s[i] = t->x_new[i] - x[i];
         y[i] = t->gradient_new[i] - t->gradient[i];
     }
-    if (!(dni_dot(s, y, n) > 0)) /* curvature that is not positive teaches nothing */
+    if (!(dni_dot(s, y, n) > 0)) { /* curvature that is not positive teaches nothing */
         return;
+    }
     t->next = (t->next + 1) % t->pairs;
-    if (t->n_pairs < t->pairs)
+    if (t->n_pairs < t->pairs) {
         t->n_pairs++;
+    }
 }
 
 /* One step from x: *moved is false when none decreases F. */
-static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x, double *value, bool *moved,
-                         dni_outcome *out, dn_error *err) {
+static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x,
+                         double *value, bool *moved, dni_outcome *out, dn_error *err) {
     struct owlqn *t = solver;
     size_t n = o->n;
     for (;;) {
         dni_l1_subgradient(o->l1, x, t->gradient, n, t->subgradient);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             t->free[i] = x[i] != 0 || t->subgradient[i] != 0;
+        }
         two_loops(o, t);
         dni_orthant_align(x, t->subgradient, n, t->direction);
         double slope = dni_dot(t->direction, t->subgradient, n);
@@ -113,13 +124,16 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
                                          .subgradient = t->subgradient,
                                          .direction = t->direction,
                                          .value = *value,
-                                         .first_step = t->n_pairs == 0 && slope < -1 ? 1 / sqrt(-slope) : 1, /* as L-BFGS begins */
+                                         .first_step = t->n_pairs == 0 && slope < -1
+                                                           ? 1 / sqrt(-slope)
+                                                           : 1, /* as L-BFGS begins */
                                          .most_trials = DNI_ORTHANT_TRIALS,
                                          .x_new = t->x_new,
                                          .gradient_new = t->gradient_new};
             dn_status status = dni_orthant_search_run(o, run, &search, moved, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
             out->evaluations += search.evaluations;
             *value = *moved ? search.value_new : *value;
         }
@@ -127,16 +141,19 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
             remember(t, x, n);
             return DN_OK;
         }
-        if (t->n_pairs == 0)
+        if (t->n_pairs == 0) {
             return DN_OK;
+        }
         t->n_pairs = 0; /* the memory misleads: once more along the subgradient */
     }
 }
 
-dn_status dni_owlqn(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
+dn_status dni_owlqn(const dni_objective *objective, const dn_run *run, size_t max_iterations,
+                    double *x, dni_outcome *out, dn_error *err) {
     size_t n = objective->n, pairs = dni_lbfgs_pairs(n);
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, (2 * pairs + 7) * n, sizeof(double), "the pairs and vectors of L-BFGS", &memory, err);
+    dn_status status = dn_run_alloc(run, (2 * pairs + 7) * n, sizeof(double),
+                                    "the pairs and vectors of L-BFGS", &memory, err);
     if (status == DN_OK) {
         double *v = memory;
         double *rest = v + 2 * pairs * n;

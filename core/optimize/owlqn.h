@@ -8,7 +8,7 @@
 double dni_owlqn_memory(size_t n);
 
 /* Minimises F from x [n], which becomes the answer, with exact zeros. The objective's preconditioner must be diagonal. */
-DN_MUST_USE dn_status dni_owlqn(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
-                                dn_error *err);
+DN_MUST_USE dn_status dni_owlqn(const dni_objective *objective, const dn_run *run,
+                                size_t max_iterations, double *x, dni_outcome *out, dn_error *err);
 
 #endif

@@ -44,8 +44,9 @@ static double slope_max(const double *l1, const double *x, const double *gradien
     double most = 0;
     for (size_t i = 0; i < n; i++) {
         double slope = fabs(dni_l1_slope(l1[i], x[i], gradient[i]));
-        if (!(slope <= most))
+        if (!(slope <= most)) {
             most = slope;
+        }
     }
     return most;
 }
@@ -59,9 +60,11 @@ static bool sweep(struct proximal *t, size_t n) {
     bool changed = false;
     for (size_t i = 0; i < n; i++) {
         const double *row = t->hessian + i * n;
-        double z = dni_l1_shrink(row[i] * t->z[i] - t->r[i], t->l1[i]) / row[i], moved = z - t->z[i];
-        if (moved == 0 || !isfinite(moved))
+        double z = dni_l1_shrink(row[i] * t->z[i] - t->r[i], t->l1[i]) / row[i],
+               moved = z - t->z[i];
+        if (moved == 0 || !isfinite(moved)) {
             continue;
+        }
         changed = changed || !same_sign(z, t->z[i]);
         t->z[i] = z;
         dni_axpy(moved, row, t->r, n);
@@ -73,11 +76,15 @@ static bool sweep(struct proximal *t, size_t n) {
 static double model_change(struct proximal *t, size_t n) {
     double change = 0;
     memset(t->response, 0, n * sizeof *t->response);
-    for (size_t i = 0; i < n; i++)
-        if (t->move[i] != 0)
+    for (size_t i = 0; i < n; i++) {
+        if (t->move[i] != 0) {
             dni_axpy(t->move[i], t->hessian + i * n, t->response, n);
-    for (size_t i = 0; i < n; i++)
-        change += t->move[i] * (t->r[i] + t->response[i] / 2) + t->l1[i] * (fabs(t->z[i] + t->move[i]) - fabs(t->z[i]));
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        change += t->move[i] * (t->r[i] + t->response[i] / 2) +
+                  t->l1[i] * (fabs(t->z[i] + t->move[i]) - fabs(t->z[i]));
+    }
     return change;
 }
 
@@ -87,8 +94,11 @@ static void cut_at_zero(struct proximal *t, size_t n, size_t n_free, double shar
     for (size_t k = 0; k < n_free; k++) {
         size_t i = t->index[k];
         double move = share * t->step[k], rest = t->z[i] + move;
-        if (t->l1[i] > 0 && (!same_sign(rest, t->z[i]) || fabs(rest) <= 1e-15 * fabs(t->z[i]))) /* what rounding leaves of 0 is 0 */
+        if (t->l1[i] > 0 &&
+            (!same_sign(rest, t->z[i]) ||
+             fabs(rest) <= 1e-15 * fabs(t->z[i]))) { /* what rounding leaves of 0 is 0 */
             move = -t->z[i];
+        }
         t->move[i] = move;
     }
 }
@@ -98,8 +108,9 @@ static double first_crossing(const struct proximal *t, size_t n_free) {
     double share = 1;
     for (size_t k = 0; k < n_free; k++) {
         size_t i = t->index[k];
-        if (t->l1[i] > 0 && t->step[k] * t->z[i] < 0)
+        if (t->l1[i] > 0 && t->step[k] * t->z[i] < 0) {
             share = fmin(share, -t->z[i] / t->step[k]);
+        }
     }
     return share;
 }
@@ -108,23 +119,32 @@ static double first_crossing(const struct proximal *t, size_t n_free) {
 static dn_status solve_free(const dn_run *run, struct proximal *t, size_t n, dn_error *err) {
     size_t n_free = 0;
     for (size_t i = 0; i < n; i++) {
-        if (t->z[i] == 0 && t->l1[i] > 0)
+        if (t->z[i] == 0 && t->l1[i] > 0) {
             continue;
+        }
         t->right[n_free] = -dni_l1_slope(t->l1[i], t->z[i], t->r[i]);
         t->index[n_free++] = i;
     }
-    if (n_free == 0)
+    if (n_free == 0) {
         return DN_OK;
+    }
     bool solved;
-    dni_definite system = {.matrix = t->hessian, .order = n, .index = t->index, .n = n_free, .factor = t->factor, .scale = t->scale};
+    dni_definite system = {.matrix = t->hessian,
+                           .order = n,
+                           .index = t->index,
+                           .n = n_free,
+                           .factor = t->factor,
+                           .scale = t->scale};
     dn_status status = dni_definite_solve(&system, run, t->right, t->step, &solved, err);
-    if (status != DN_OK || !solved)
+    if (status != DN_OK || !solved) {
         return status;
+    }
     cut_at_zero(t, n, n_free, 1);
     if (!(model_change(t, n) < 0)) {
         cut_at_zero(t, n, n_free, first_crossing(t, n_free));
-        if (!(model_change(t, n) < 0)) /* rounding */
+        if (!(model_change(t, n) < 0)) { /* rounding */
             return DN_OK;
+        }
     }
     for (size_t i = 0; i < n; i++) {
         t->z[i] += t->move[i];
@@ -134,32 +154,38 @@ static dn_status solve_free(const dn_run *run, struct proximal *t, size_t n, dn_
 }
 
 /* z ← the model's minimum to `tolerance` in its subgradient, or as near as MAX_SWEEPS lead. */
-static dn_status solve_model(const dn_run *run, struct proximal *t, const double *x, size_t n, double tolerance, size_t *inner,
-                             dn_error *err) {
+static dn_status solve_model(const dn_run *run, struct proximal *t, const double *x, size_t n,
+                             double tolerance, size_t *inner, dn_error *err) {
     memcpy(t->z, x, n * sizeof *x);
     memcpy(t->r, t->gradient, n * sizeof *x);
     for (size_t i = 1; i <= MAX_SWEEPS; i++) {
         dn_status status = dn_run_stop(run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         bool changed = sweep(t, n);
         ++*inner;
-        if (slope_max(t->l1, t->z, t->r, n) <= tolerance)
+        if (slope_max(t->l1, t->z, t->r, n) <= tolerance) {
             return DN_OK;
-        if (changed && i % SWEEPS_A_SYSTEM != 0)
+        }
+        if (changed && i % SWEEPS_A_SYSTEM != 0) {
             continue;
+        }
         status = solve_free(run, t, n, err);
-        if (status != DN_OK || slope_max(t->l1, t->z, t->r, n) <= tolerance)
+        if (status != DN_OK || slope_max(t->l1, t->z, t->r, n) <= tolerance) {
             return status;
+        }
     }
     return DN_OK;
 }
 
 /* x_new ← x + α(z − x) with F lower; *found stays false when there is none. */
-static dn_status search(const dni_objective *o, const dn_run *run, const double *x, struct proximal *t, double *value, bool *found,
-                        dni_outcome *out, dn_error *err) {
+static dn_status search(const dni_objective *o, const dn_run *run, const double *x,
+                        struct proximal *t, double *value, bool *found, dni_outcome *out,
+                        dn_error *err) {
     size_t n = o->n;
-    const double rounding = 1e-13 * fabs(*value) + 1e-300, before = slope_max(t->l1, x, t->gradient, n);
+    const double rounding = 1e-13 * fabs(*value) + 1e-300,
+                 before = slope_max(t->l1, x, t->gradient, n);
     double promised = dni_l1_value(t->l1, t->z, n) - dni_l1_value(t->l1, x, n), alpha = 1;
     for (size_t i = 0; i < n; i++) {
         t->step[i] = t->z[i] - x[i];
@@ -167,16 +193,21 @@ static dn_status search(const dni_objective *o, const dn_run *run, const double 
     }
     for (int trial = 0; trial < MAX_TRIALS; trial++, alpha /= 2) {
         double now;
-        for (size_t i = 0; i < n; i++)
-            t->x_new[i] = trial == 0 ? t->z[i] : x[i] + alpha * t->step[i]; /* x + (z − x) would spoil zeros */
+        for (size_t i = 0; i < n; i++) {
+            t->x_new[i] = trial == 0
+                              ? t->z[i]
+                              : x[i] + alpha * t->step[i]; /* x + (z − x) would spoil zeros */
+        }
         dn_status status = o->evaluate(o->ctx, run, t->x_new, &now, t->gradient_new, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         out->evaluations++;
         now += dni_l1_value(t->l1, t->x_new, n);
         bool finite = isfinite(now) && dni_all_finite(t->gradient_new, n);
         bool decreased = finite && promised < 0 && now <= *value + 1e-4 * alpha * promised;
-        bool level = finite && now <= *value + rounding && slope_max(t->l1, t->x_new, t->gradient_new, n) <= 0.9 * before;
+        bool level = finite && now <= *value + rounding &&
+                     slope_max(t->l1, t->x_new, t->gradient_new, n) <= 0.9 * before;
         if (decreased || level) {
             *value = now;
             *found = true;
@@ -188,22 +219,28 @@ static dn_status search(const dni_objective *o, const dn_run *run, const double 
 
 /* The Hessian's lower triangle to both. */
 static void mirror(double *h, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++)
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
             h[j * n + i] = h[i * n + j];
+        }
+    }
 }
 
 /* One step from x: *moved is false when none decreases F. */
-static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x, double *value, bool *moved,
-                         dni_outcome *out, dn_error *err) {
+static dn_status advance(void *solver, const dni_objective *o, const dn_run *run, const double *x,
+                         double *value, bool *moved, dni_outcome *out, dn_error *err) {
     struct proximal *t = solver;
     size_t n = o->n;
     dn_status status = o->hessian(o->ctx, run, x, t->hessian, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     out->hessians++;
-    if (!dni_all_finite(t->hessian, n * n))
-        return dni_objective_not_finite(out->iterations + 1, "a Hessian with entries too large; standardise the columns", err);
+    if (!dni_all_finite(t->hessian, n * n)) {
+        return dni_objective_not_finite(out->iterations + 1,
+                                        "a Hessian with entries too large; standardise the columns",
+                                        err);
+    }
     mirror(t->hessian, n);
     double slope = slope_max(t->l1, x, t->gradient, n);
     t->first = fmax(t->first, slope);
@@ -211,15 +248,18 @@ static dn_status advance(void *solver, const dni_objective *o, const dn_run *run
     return status == DN_OK ? search(o, run, x, t, value, moved, out, err) : status;
 }
 
-dn_status dni_proximal_newton(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x, dni_outcome *out,
-                              dn_error *err) {
+dn_status dni_proximal_newton(const dni_objective *objective, const dn_run *run,
+                              size_t max_iterations, double *x, dni_outcome *out, dn_error *err) {
     size_t n = objective->n;
     void *matrices = NULL, *vectors = NULL, *index = NULL;
-    dn_status status = dn_run_alloc(run, 2 * n * n, sizeof(double), "newton's Hessian", &matrices, err);
-    if (status == DN_OK)
+    dn_status status =
+        dn_run_alloc(run, 2 * n * n, sizeof(double), "newton's Hessian", &matrices, err);
+    if (status == DN_OK) {
         status = dn_run_alloc(run, 10 * n, sizeof(double), "newton's vectors", &vectors, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dn_run_alloc(run, n, sizeof(size_t), "the variables that are not 0", &index, err);
+    }
     if (status == DN_OK) {
         double *m = matrices, *v = vectors;
         struct proximal t = {.l1 = objective->l1,

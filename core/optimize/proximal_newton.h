@@ -9,7 +9,8 @@ double dni_proximal_newton_memory(size_t n);
 
 /* Minimises F from x [n], which becomes the answer, with exact zeros. objective->hessian and ->l1 are needed; of the Hessian a positive semidefinite matrix with a
  * positive diagonal is enough. outcome.inner: sweeps over the variables. */
-DN_MUST_USE dn_status dni_proximal_newton(const dni_objective *objective, const dn_run *run, size_t max_iterations, double *x,
-                                          dni_outcome *out, dn_error *err);
+DN_MUST_USE dn_status dni_proximal_newton(const dni_objective *objective, const dn_run *run,
+                                          size_t max_iterations, double *x, dni_outcome *out,
+                                          dn_error *err);
 
 #endif

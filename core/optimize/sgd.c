@@ -46,7 +46,8 @@ double dni_sgd_memory(size_t n, size_t n_blocks) {
 }
 
 /* Debts decay as the weights did, and every weight pays, l1·due in all since the pass began. */
-static void collect(const double *l1, double due, double decayed, double *paid, double *x, size_t n) {
+static void collect(const double *l1, double due, double decayed, double *paid, double *x,
+                    size_t n) {
     for (size_t i = 0; i < n; i++) {
         double before = x[i];
         paid[i] *= decayed;
@@ -55,15 +56,18 @@ static void collect(const double *l1, double due, double decayed, double *paid, 
     }
 }
 
-static dn_status step(struct pass *p, struct sgd *t, const dn_block *block, const size_t *order, size_t count, dn_error *err) {
+static dn_status step(struct pass *p, struct sgd *t, const dn_block *block, const size_t *order,
+                      size_t count, dn_error *err) {
     const dni_objective *o = p->objective;
     const dni_sgd_settings *s = p->settings;
-    if (s->step == NULL)
+    if (s->step == NULL) {
         return s->step_lazily(o->ctx, block, order, count, p->rate, &p->lazy, err);
+    }
     double weight;
     dn_status status = s->step(o->ctx, block, order, count, p->rate, p->x, &weight, err);
-    if (status != DN_OK || t->paid == NULL)
+    if (status != DN_OK || t->paid == NULL) {
         return status;
+    }
     double decayed = fmax(0, 1 - p->rate * s->decay * weight);
     p->due = p->due * decayed + p->rate * weight;
     collect(o->l1, p->due, decayed, t->paid, p->x, o->n);
@@ -73,36 +77,47 @@ static dn_status step(struct pass *p, struct sgd *t, const dn_block *block, cons
 static dn_status visit_piece(struct pass *p, struct sgd *t, const dn_block *block, dn_error *err) {
     const size_t most = p->settings->batch_rows, n = block->x.n_rows;
     dn_status status = DN_OK;
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < n; r++) {
         t->order[r] = r;
+    }
     dni_random_shuffle(&t->random, t->order, n);
-    for (size_t first = 0; status == DN_OK && first < n; first += most)
+    for (size_t first = 0; status == DN_OK && first < n; first += most) {
         status = step(p, t, block, t->order + first, n - first < most ? n - first : most, err);
+    }
     return status;
 }
 
-static dn_status visit(struct pass *p, struct sgd *t, const dn_rows *rows, const dn_run *run, dn_error *err) {
-    for (size_t i = 0; i < rows->n_blocks; i++)
+static dn_status visit(struct pass *p, struct sgd *t, const dn_rows *rows, const dn_run *run,
+                       dn_error *err) {
+    for (size_t i = 0; i < rows->n_blocks; i++) {
         for (size_t k = 0; k < dn_rows_n_pieces(rows, t->blocks[i]); k++) {
             dn_block block;
             dn_status status = dn_run_stop(run, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 status = dn_rows_piece(rows, t->blocks[i], k, 0, &block, err);
-            if (status == DN_OK)
+            }
+            if (status == DN_OK) {
                 status = visit_piece(p, t, &block, err);
-            if (status != DN_OK)
+            }
+            if (status != DN_OK) {
                 return status;
+            }
         }
+    }
     return DN_OK;
 }
 
-static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, double rate,
-                      struct sgd *t, double *x, dn_error *err) {
+static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run *run,
+                      const dni_sgd_settings *settings, double rate, struct sgd *t, double *x,
+                      dn_error *err) {
     struct pass p = {.objective = o, .settings = settings, .rate = rate, .x = x};
-    for (size_t i = 0; i < rows->n_blocks; i++)
-        t->blocks[i] = i; /* from the same order every time: a pass depends on the generator's state only */
-    for (size_t i = 0; t->paid != NULL && i < o->n; i++)
+    for (size_t i = 0; i < rows->n_blocks; i++) {
+        t->blocks[i] =
+            i; /* from the same order every time: a pass depends on the generator's state only */
+    }
+    for (size_t i = 0; t->paid != NULL && i < o->n; i++) {
         t->paid[i] = 0;
+    }
     dni_random_shuffle(&t->random, t->blocks, rows->n_blocks);
     if (settings->step == NULL) {
         p.lazy = (dni_lazy){.x = t->gradient, /* free between evaluations */
@@ -120,32 +135,40 @@ static dn_status pass(const dni_objective *o, const dn_rows *rows, const dn_run 
     return status;
 }
 
-static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, struct sgd *t,
-                         double *x, dni_outcome *out, dn_error *err) {
+static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_run *run,
+                         const dni_sgd_settings *settings, struct sgd *t, double *x,
+                         dni_outcome *out, dn_error *err) {
     double rate = settings->rate, best = (double)INFINITY;
     for (;;) {
         double value;
         dn_status status = o->evaluate(o->ctx, run, x, &value, t->gradient, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         out->evaluations++;
         value += dni_l1_value(o->l1, x, o->n);
         bool finite = isfinite(value) && dni_all_finite(t->gradient, o->n);
-        if (!finite && !(out->iterations > 0 && isfinite(best)))
-            return dni_objective_not_finite(out->iterations, "inputs too large; standardise the columns", err);
+        if (!finite && !(out->iterations > 0 && isfinite(best))) {
+            return dni_objective_not_finite(out->iterations,
+                                            "inputs too large; standardise the columns", err);
+        }
         if (finite) {
-            for (size_t i = 0; i < o->n; i++)
+            for (size_t i = 0; i < o->n; i++) {
                 t->start[i] = x[i] - t->start[i];
-            dni_iterate point = {out->iterations, x, out->iterations == 0 ? NULL : t->start, value, t->gradient};
+            }
+            dni_iterate point = {out->iterations, x, out->iterations == 0 ? NULL : t->start, value,
+                                 t->gradient};
             status = o->accepted(o->ctx, run, &point, &out->reason, err);
             out->value = value;
-            if (status != DN_OK || out->reason != NULL)
+            if (status != DN_OK || out->reason != NULL) {
                 return status;
+            }
         }
         if (finite && value < best) {
             memcpy(t->best, x, o->n * sizeof *x);
-            if (isfinite(best)) /* not for the start */
+            if (isfinite(best)) { /* not for the start */
                 rate *= 1.1;
+            }
             best = value;
         } else {
             memcpy(x, t->best, o->n * sizeof *x);
@@ -162,21 +185,24 @@ static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_r
         }
         memcpy(t->start, x, o->n * sizeof *x);
         status = pass(o, rows, run, settings, rate, t, x, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         out->iterations++;
     }
 }
 
-dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows, const dn_run *run, const dni_sgd_settings *settings, double *x,
-                  dni_outcome *out, dn_error *err) {
+dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows, const dn_run *run,
+                  const dni_sgd_settings *settings, double *x, dni_outcome *out, dn_error *err) {
     assert(settings->batch_rows > 0 && settings->batch_rows <= DN_BLOCK_ROWS);
     void *vectors = NULL, *orders = NULL;
     dni_outcome outcome = {0};
-    dn_status status =
-        dn_run_alloc(run, (objective->l1 == NULL ? 3 : 4) * objective->n, sizeof(double), "the vectors of the descent", &vectors, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t), "the orders of rows and blocks", &orders, err);
+    dn_status status = dn_run_alloc(run, (objective->l1 == NULL ? 3 : 4) * objective->n,
+                                    sizeof(double), "the vectors of the descent", &vectors, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t),
+                              "the orders of rows and blocks", &orders, err);
+    }
     if (status == DN_OK) {
         double *v = vectors;
         size_t *order = orders;
@@ -191,7 +217,8 @@ dn_status dni_sgd(const dni_objective *objective, const dn_rows *rows, const dn_
     }
     dn_run_free(run, orders);
     dn_run_free(run, vectors);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = outcome;
+    }
     return status;
 }

@@ -23,11 +23,12 @@ struct dn_column_builder {
 
     double *number; /* [n_rows], NaN: missing */
     size_t number_room;
-    unsigned least_decimals, most_decimals; /* every padding in this range gives back the regular spellings so far */
-    bool silent;                            /* numbers came without spelling while there was no padding: canonical */
-    bool unpadded;                          /* some of those would not stay so under padding: there will be none */
-    uint32_t *spelled;                      /* [n_spelled] rows whose spelling is kept */
-    uint32_t *spelled_end;                  /* [n_spelled] where it ends in spelling */
+    unsigned least_decimals,
+        most_decimals;     /* every padding in this range gives back the regular spellings so far */
+    bool silent;           /* numbers came without spelling while there was no padding: canonical */
+    bool unpadded;         /* some of those would not stay so under padding: there will be none */
+    uint32_t *spelled;     /* [n_spelled] rows whose spelling is kept */
+    uint32_t *spelled_end; /* [n_spelled] where it ends in spelling */
     size_t n_spelled, spelled_room;
     char *spelling;
     size_t spelling_size, spelling_capacity;
@@ -49,24 +50,29 @@ static void builder_clear(dn_column_builder *builder) {
     builder->silent = builder->unpadded = false;
     builder->n_spelled = 0;
     builder->spelling_size = 0;
-    if (builder->set.n > 0)
+    if (builder->set.n > 0) {
         dni_string_set_clear(&builder->set);
+    }
     dni_sparse_rows_clear(&builder->sparse);
 }
 
 dn_status dn_column_builder_new(dn_column_builder **out, dn_error *err) {
     dn_column_builder *builder = calloc(1, sizeof *builder);
-    if (builder == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "a column chunk needs %zu bytes of memory, which the system does not have",
-                            sizeof *builder);
+    if (builder == NULL) {
+        return dn_error_set(
+            err, DN_ERR_MEMORY,
+            "a column chunk needs %zu bytes of memory, which the system does not have",
+            sizeof *builder);
+    }
     builder_clear(builder);
     *out = builder;
     return DN_OK;
 }
 
 void dn_column_builder_free(dn_column_builder *builder) {
-    if (builder == NULL)
+    if (builder == NULL) {
         return;
+    }
     free(builder->number);
     free(builder->spelled);
     free(builder->spelled_end);
@@ -82,53 +88,69 @@ size_t dn_column_builder_n_rows(const dn_column_builder *builder) {
 }
 
 size_t dn_column_builder_bytes(const dn_column_builder *builder) {
-    if (builder->form == SPARSE)
+    if (builder->form == SPARSE) {
         return DNI_COLUMN_HEADER + 4 * builder->n_rows + 12 * builder->sparse.n_entries;
-    if (builder->form == NUMBERS)
-        return DNI_COLUMN_HEADER + 8 * builder->n_rows + 8 * builder->n_spelled + builder->spelling_size;
+    }
+    if (builder->form == NUMBERS) {
+        return DNI_COLUMN_HEADER + 8 * builder->n_rows + 8 * builder->n_spelled +
+               builder->spelling_size;
+    }
     const dni_string_set *set = &builder->set;
-    return DNI_COLUMN_HEADER + 4 * builder->n_rows + 4 * set->n + (set->n == 0 ? 0 : set->start[set->n]);
+    return DNI_COLUMN_HEADER + 4 * builder->n_rows + 4 * set->n +
+           (set->n == 0 ? 0 : set->start[set->n]);
 }
 
 static dn_status check_rows(const dn_column_builder *builder, dn_error *err) {
-    if (builder->n_rows < MAX_ROWS)
+    if (builder->n_rows < MAX_ROWS) {
         return DN_OK;
-    return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most %zu rows", (size_t)MAX_ROWS);
+    }
+    return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most %zu rows",
+                        (size_t)MAX_ROWS);
 }
 
 /* Single cells and sparse rows do not mix. */
 static dn_status not_sparse(dn_error *err) {
-    return dn_error_set(err, DN_ERR_ARGUMENT, "the rows of a sparse column chunk all come as entries");
+    return dn_error_set(err, DN_ERR_ARGUMENT,
+                        "the rows of a sparse column chunk all come as entries");
 }
 
-/* ---- sparse rows -------------------------------------------------------------------------------------------------------------------- */
-dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *place, const double *value, size_t n, dn_error *err) {
-    if (builder->form != SPARSE && builder->n_rows > 0)
+/* ---- sparse rows ---- */
+dn_status dn_column_builder_entries(dn_column_builder *builder, const uint32_t *place,
+                                    const double *value, size_t n, dn_error *err) {
+    if (builder->form != SPARSE && builder->n_rows > 0) {
         return not_sparse(err);
+    }
     dn_status status = check_rows(builder, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_sparse_rows_add(&builder->sparse, place, value, n, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     builder->form = SPARSE;
     builder->n_rows++;
     return DN_OK;
 }
 
-/* ---- strings ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 static dn_status push_code(dn_column_builder *builder, uint32_t code, dn_error *err) {
     dn_status status = check_rows(builder, err);
-    if (status == DN_OK)
-        status = dni_column_grow(&builder->code, &builder->code_room, builder->n_rows + 1, sizeof *builder->code, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
+        status = dni_column_grow(&builder->code, &builder->code_room, builder->n_rows + 1,
+                                 sizeof *builder->code, err);
+    }
+    if (status == DN_OK) {
         builder->code[builder->n_rows++] = code;
+    }
     return status;
 }
 
-static dn_status intern(dn_column_builder *builder, const char *text, size_t length, size_t n_rows, uint32_t *out, dn_error *err) {
+static dn_status intern(dn_column_builder *builder, const char *text, size_t length, size_t n_rows,
+                        uint32_t *out, dn_error *err) {
     size_t n = builder->set.n;
-    if (n > DICTIONARY_TRIAL && (n >= DICTIONARY_MOST || n > n_rows / 2))
+    if (n > DICTIONARY_TRIAL && (n >= DICTIONARY_MOST || n > n_rows / 2)) {
         builder->repeats = true;
+    }
     return builder->repeats ? dni_string_set_append(&builder->set, text, length, out, err)
                             : dni_string_set_add(&builder->set, text, length, out, err);
 }
@@ -136,17 +158,20 @@ static dn_status intern(dn_column_builder *builder, const char *text, size_t len
 /* The first string after numbers: all of them become the text they were. */
 static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
     size_t n = builder->n_rows, k = 0;
-    dn_status status = dni_column_grow(&builder->code, &builder->code_room, n + 1, sizeof *builder->code, err);
+    dn_status status =
+        dni_column_grow(&builder->code, &builder->code_room, n + 1, sizeof *builder->code, err);
     for (size_t i = 0; status == DN_OK && i < n; i++) {
         if (isnan(builder->number[i])) {
             builder->code[i] = DN_CODE_MISSING;
         } else if (k < builder->n_spelled && builder->spelled[k] == i) {
             uint32_t first = k == 0 ? 0 : builder->spelled_end[k - 1];
-            status = intern(builder, builder->spelling + first, builder->spelled_end[k] - first, i, &builder->code[i], err);
+            status = intern(builder, builder->spelling + first, builder->spelled_end[k] - first, i,
+                            &builder->code[i], err);
             k++;
         } else {
             char text[DNI_COLUMN_TEXT_SIZE];
-            size_t length = dni_column_number_text(builder->number[i], builder->least_decimals, text);
+            size_t length =
+                dni_column_number_text(builder->number[i], builder->least_decimals, text);
             status = intern(builder, text, length, i, &builder->code[i], err);
         }
     }
@@ -161,46 +186,63 @@ static dn_status numbers_to_strings(dn_column_builder *builder, dn_error *err) {
     return DN_OK;
 }
 
-dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length, dn_error *err) {
+dn_status dn_column_builder_string(dn_column_builder *builder, const char *text, size_t length,
+                                   dn_error *err) {
     dn_status status = DN_OK;
-    if (builder->form == SPARSE)
+    if (builder->form == SPARSE) {
         return not_sparse(err);
-    if (builder->form == NUMBERS)
+    }
+    if (builder->form == NUMBERS) {
         status = numbers_to_strings(builder, err);
+    }
     uint32_t code = 0;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = check_rows(builder, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = intern(builder, text, length, builder->n_rows, &code, err);
+    }
     return status == DN_OK ? push_code(builder, code, err) : status;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 static dn_status push_number(dn_column_builder *builder, double value, dn_error *err) {
     if (builder->n_rows == builder->number_room) {
         dn_status status = check_rows(builder, err);
-        if (status == DN_OK)
-            status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + 1, sizeof *builder->number, err);
-        if (status != DN_OK)
+        if (status == DN_OK) {
+            status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + 1,
+                                     sizeof *builder->number, err);
+        }
+        if (status != DN_OK) {
             return status;
+        }
     }
     builder->number[builder->n_rows++] = value;
     return DN_OK;
 }
 
-static dn_status keep_spelling(dn_column_builder *builder, const char *text, size_t length, dn_error *err) {
-    if (length > UINT32_MAX - builder->spelling_size)
+static dn_status keep_spelling(dn_column_builder *builder, const char *text, size_t length,
+                               dn_error *err) {
+    if (length > UINT32_MAX - builder->spelling_size) {
         return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most 4 GiB of text");
+    }
     size_t n = builder->n_spelled + 1, rows_room = builder->spelled_room;
-    dn_status status = dni_column_grow(&builder->spelled_end, &rows_room, n, sizeof *builder->spelled_end, err);
-    if (status == DN_OK)
-        status = dni_column_grow(&builder->spelled, &builder->spelled_room, n, sizeof *builder->spelled, err);
-    if (status == DN_OK)
-        status = dni_column_grow(&builder->spelling, &builder->spelling_capacity, builder->spelling_size + length, 1, err);
-    if (status != DN_OK)
+    dn_status status =
+        dni_column_grow(&builder->spelled_end, &rows_room, n, sizeof *builder->spelled_end, err);
+    if (status == DN_OK) {
+        status = dni_column_grow(&builder->spelled, &builder->spelled_room, n,
+                                 sizeof *builder->spelled, err);
+    }
+    if (status == DN_OK) {
+        status = dni_column_grow(&builder->spelling, &builder->spelling_capacity,
+                                 builder->spelling_size + length, 1, err);
+    }
+    if (status != DN_OK) {
         return status;
-    if (length > 0)
+    }
+    if (length > 0) {
         memcpy(builder->spelling + builder->spelling_size, text, length);
+    }
     builder->spelling_size += length;
     builder->spelled[n - 1] = (uint32_t)builder->n_rows;
     builder->spelled_end[n - 1] = (uint32_t)builder->spelling_size;
@@ -215,8 +257,9 @@ static bool has_decimals(double value, unsigned p) {
     double magnitude = fabs(value);
     if (magnitude >= 1e-6 && magnitude < 1e4 && p <= sizeof power / sizeof *power) {
         double scaled = magnitude * power[p - 1], fraction = scaled - (double)(int64_t)scaled;
-        if (fraction > 0.01 && fraction < 0.99)
+        if (fraction > 0.01 && fraction < 0.99) {
             return true;
+        }
     }
     char text[DN_NUMBER_SIZE];
     size_t n = dn_number_format(value, text);
@@ -228,44 +271,58 @@ static bool has_decimals(double value, unsigned p) {
 static bool all_have_decimals(const dn_column_builder *builder, unsigned p) {
     size_t k = 0;
     for (size_t i = 0; i < builder->n_rows; i++) {
-        if (k < builder->n_spelled && builder->spelled[k] == i)
+        if (k < builder->n_spelled && builder->spelled[k] == i) {
             k++;
-        else if (!isnan(builder->number[i]) && !has_decimals(builder->number[i], p))
+        } else if (!isnan(builder->number[i]) && !has_decimals(builder->number[i], p)) {
             return false;
+        }
     }
     return true;
 }
 
 /* Does some padding give back this spelling and all the regular ones before it? Then only such paddings are left. */
 static inline bool fits_padding(dn_column_builder *builder, dni_spelling spelling) {
-    if (!spelling.regular)
+    if (!spelling.regular) {
         return false;
-    if (!spelling.plain)
+    }
+    if (!spelling.plain) {
         return true;
+    }
     if (spelling.zeros > 0) {
-        if (spelling.decimals < builder->least_decimals || spelling.decimals > builder->most_decimals || builder->unpadded)
+        if (spelling.decimals < builder->least_decimals ||
+            spelling.decimals > builder->most_decimals || builder->unpadded) {
             return false;
-        if (builder->silent && builder->least_decimals == 0 && !all_have_decimals(builder, spelling.decimals)) {
+        }
+        if (builder->silent && builder->least_decimals == 0 &&
+            !all_have_decimals(builder, spelling.decimals)) {
             builder->unpadded = true;
             return false;
         }
         builder->least_decimals = builder->most_decimals = spelling.decimals;
         return true;
     }
-    if (spelling.decimals < builder->least_decimals)
+    if (spelling.decimals < builder->least_decimals) {
         return false;
-    if (spelling.decimals < builder->most_decimals)
+    }
+    if (spelling.decimals < builder->most_decimals) {
         builder->most_decimals = spelling.decimals;
+    }
     return true;
 }
 
-dn_status dn_column_builder_number(dn_column_builder *builder, double value, const char *spelling, size_t length, dn_error *err) {
-    if (isnan(value))
+dn_status dn_column_builder_number(dn_column_builder *builder, double value, const char *spelling,
+                                   size_t length, dn_error *err) {
+    if (isnan(value)) {
         return dn_column_builder_missing(builder, err);
-    if (!isfinite(value))
-        return dn_error_set(err, DN_ERR_ARGUMENT, "a cell that is a number must be finite (got %sinfinity)", value < 0 ? "-" : "");
+    }
+    if (!isfinite(value)) {
+        return dn_error_set(err, DN_ERR_ARGUMENT,
+                            "a cell that is a number must be finite (got %sinfinity)",
+                            value < 0 ? "-" : "");
+    }
     char text[DN_NUMBER_SIZE];
-    if (spelling == NULL && builder->form == NUMBERS && (builder->least_decimals == 0 || has_decimals(value, builder->least_decimals))) {
+    if (spelling == NULL && builder->form == NUMBERS &&
+        (builder->least_decimals == 0 || has_decimals(value, builder->least_decimals))) {
         builder->silent = true;
         return push_number(builder, value, err);
     }
@@ -273,13 +330,15 @@ dn_status dn_column_builder_number(dn_column_builder *builder, double value, con
         spelling = text;
         length = dn_number_format(value, text);
     }
-    if (builder->form != NUMBERS)
+    if (builder->form != NUMBERS) {
         return dn_column_builder_string(builder, spelling, length, err);
+    }
     size_t n_spelled = builder->n_spelled, size = builder->spelling_size;
     if (!fits_padding(builder, dni_spelling_of(value, spelling, length))) {
         dn_status status = keep_spelling(builder, spelling, length, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     dn_status status = push_number(builder, value, err);
     if (status != DN_OK) { /* the cell was not added, nor is its spelling */
@@ -294,7 +353,8 @@ unsigned dn_column_builder_padding(const dn_column_builder *builder) {
 }
 
 /* Numbers of which none needs its text. false: one is infinite, none was added. */
-static bool push_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n) {
+static bool push_numbers(dn_column_builder *builder, const double *values, size_t stride,
+                         size_t n) {
     double *number = builder->number + builder->n_rows;
     double not_finite = 0; /* stays 0 unless one is missing or infinite */
     for (size_t i = 0; i < n; i++) {
@@ -302,8 +362,9 @@ static bool push_numbers(dn_column_builder *builder, const double *values, size_
         not_finite += number[i] - number[i];
     }
     for (size_t i = 0; i < n && not_finite != 0; i++) { /* NaN is not 0 */
-        if (isinf(number[i]))
+        if (isinf(number[i])) {
             return false;
+        }
         number[i] = isnan(number[i]) ? (double)NAN : number[i];
     }
     builder->silent = builder->silent || n > 0;
@@ -311,32 +372,39 @@ static bool push_numbers(dn_column_builder *builder, const double *values, size_
     return true;
 }
 
-dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride, size_t n, unsigned decimals,
-                                    dn_error *err) {
+dn_status dn_column_builder_numbers(dn_column_builder *builder, const double *values, size_t stride,
+                                    size_t n, unsigned decimals, dn_error *err) {
     dn_status status = DN_OK;
-    if (builder->form == NUMBERS && decimals == builder->least_decimals && n <= MAX_ROWS - builder->n_rows) {
-        status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + n, sizeof *builder->number, err);
-        if (status != DN_OK || push_numbers(builder, values, stride, n))
+    if (builder->form == NUMBERS && decimals == builder->least_decimals &&
+        n <= MAX_ROWS - builder->n_rows) {
+        status = dni_column_grow(&builder->number, &builder->number_room, builder->n_rows + n,
+                                 sizeof *builder->number, err);
+        if (status != DN_OK || push_numbers(builder, values, stride, n)) {
             return status;
+        }
     }
     for (size_t i = 0; status == DN_OK && i < n; i++) {
         const double value = values[i * stride];
         char text[DNI_COLUMN_TEXT_SIZE];
-        if (decimals == 0 || !isfinite(value))
+        if (decimals == 0 || !isfinite(value)) {
             status = dn_column_builder_number(builder, value, NULL, 0, err);
-        else
-            status = dn_column_builder_number(builder, value, text, dni_column_number_text(value, decimals, text), err);
+        } else {
+            status = dn_column_builder_number(builder, value, text,
+                                              dni_column_number_text(value, decimals, text), err);
+        }
     }
     return status;
 }
 
 dn_status dn_column_builder_missing(dn_column_builder *builder, dn_error *err) {
-    if (builder->form == SPARSE)
+    if (builder->form == SPARSE) {
         return not_sparse(err);
-    return builder->form == STRINGS ? push_code(builder, DN_CODE_MISSING, err) : push_number(builder, (double)NAN, err);
+    }
+    return builder->form == STRINGS ? push_code(builder, DN_CODE_MISSING, err)
+                                    : push_number(builder, (double)NAN, err);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 static void write_header(dni_writer *writer, enum dni_column_kind kind, size_t n_rows) {
     dni_write_u8(writer, 'D');
     dni_write_u8(writer, 'C');
@@ -347,7 +415,8 @@ static void write_header(dni_writer *writer, enum dni_column_kind kind, size_t n
 
 static void write_numbers(dni_writer *writer, const dn_column_builder *builder) {
     bool missing = false;
-    enum dni_column_encoding encoding = dni_column_encoding_of(builder->number, builder->n_rows, &missing);
+    enum dni_column_encoding encoding =
+        dni_column_encoding_of(builder->number, builder->n_rows, &missing);
     write_header(writer, DNI_COLUMN_NUMBERS, builder->n_rows);
     dni_write_u8(writer, (uint8_t)encoding);
     dni_write_u8(writer, encoding != DNI_COLUMN_F64 && missing);
@@ -369,18 +438,21 @@ static void write_strings(dni_writer *writer, const dn_column_builder *builder) 
     dni_write_u16(writer, 0);
     dni_write_u32(writer, (uint32_t)strings.n);
     dni_write_u32s(writer, strings.start + 1, strings.n);
-    if (width == 4)
+    if (width == 4) {
         dni_write_u32s(writer, builder->code, builder->n_rows);
+    }
     for (size_t i = 0; i < builder->n_rows && width < 4; i++) {
-        if (width == 1)
+        if (width == 1) {
             dni_write_u8(writer, (uint8_t)(builder->code[i] & 0xff)); /* missing becomes all ones */
-        else
+        } else {
             dni_write_u16(writer, (uint16_t)(builder->code[i] & 0xffff));
+        }
     }
     dni_write_bytes(writer, strings.bytes, strings.start[strings.n]);
 }
 
-dn_status dn_column_builder_encode(dn_column_builder *builder, void **out, size_t *out_size, dn_error *err) {
+dn_status dn_column_builder_encode(dn_column_builder *builder, void **out, size_t *out_size,
+                                   dn_error *err) {
     dni_writer writer;
     dni_writer_init(&writer);
     if (builder->form == STRINGS) {
@@ -392,7 +464,8 @@ dn_status dn_column_builder_encode(dn_column_builder *builder, void **out, size_
         write_numbers(&writer, builder);
     }
     dn_status status = dni_writer_take(&writer, out, out_size, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         builder_clear(builder);
+    }
     return status;
 }

@@ -39,15 +39,20 @@ struct strings {
 
 dn_status dn_column_chunk_new(dn_column_chunk **out, dn_error *err) {
     dn_column_chunk *chunk = calloc(1, sizeof *chunk);
-    if (chunk == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "a column chunk needs %zu bytes of memory, which the system does not have", sizeof *chunk);
+    if (chunk == NULL) {
+        return dn_error_set(
+            err, DN_ERR_MEMORY,
+            "a column chunk needs %zu bytes of memory, which the system does not have",
+            sizeof *chunk);
+    }
     *out = chunk;
     return DN_OK;
 }
 
 void dn_column_chunk_free(dn_column_chunk *chunk) {
-    if (chunk == NULL)
+    if (chunk == NULL) {
         return;
+    }
     free(chunk->number);
     free(chunk->code);
     free(chunk->start);
@@ -58,13 +63,18 @@ void dn_column_chunk_free(dn_column_chunk *chunk) {
     free(chunk);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------------------ */
-static dn_status expand_numbers(dn_column_chunk *chunk, const dni_column_numbers *numbers, dn_error *err) {
-    dn_status status = dni_column_make_room(&chunk->number, &chunk->number_room, numbers->n_rows, sizeof *chunk->number, err);
-    if (status != DN_OK)
+/* ---- numbers ---- */
+static dn_status expand_numbers(dn_column_chunk *chunk, const dni_column_numbers *numbers,
+                                dn_error *err) {
+    dn_status status = dni_column_make_room(&chunk->number, &chunk->number_room, numbers->n_rows,
+                                            sizeof *chunk->number, err);
+    if (status != DN_OK) {
         return status;
-    if (!dni_column_read_values(numbers->values, numbers->encoding, numbers->has_missing, numbers->n_rows, chunk->number))
+    }
+    if (!dni_column_read_values(numbers->values, numbers->encoding, numbers->has_missing,
+                                numbers->n_rows, chunk->number)) {
         return dni_column_corrupt(err, "it holds an infinite number");
+    }
     return DN_OK;
 }
 
@@ -75,7 +85,8 @@ static dn_status check_boolean(double *number, size_t n, dn_error *err) {
         } else if (number[i] != 1 && !isnan(number[i])) {
             char text[DN_NUMBER_SIZE];
             dn_number_format(number[i], text);
-            dn_status status = dn_error_set(err, DN_ERR_DATA, "%s is not a boolean: true, false, 1 or 0", text);
+            dn_status status =
+                dn_error_set(err, DN_ERR_DATA, "%s is not a boolean: true, false, 1 or 0", text);
             dn_error_set_row(err, (int64_t)i);
             return status;
         }
@@ -84,18 +95,22 @@ static dn_status check_boolean(double *number, size_t n, dn_error *err) {
 }
 
 /* Numbers as strings: each as it was spelled. The last codes are remembered by the number's bits, so that a repeated number is written once. */
-static dn_status numbers_as_strings(dn_column_chunk *chunk, const dni_column_numbers *numbers, dn_error *err) {
+static dn_status numbers_as_strings(dn_column_chunk *chunk, const dni_column_numbers *numbers,
+                                    dn_error *err) {
     enum { MEMO = 1024 };
     struct memo {
         uint64_t bits;
         uint32_t code;
         bool used;
     } memo[MEMO] = {0};
-    if (!dni_column_ends_ascend(numbers->spelled_end, numbers->n_spelled, numbers->text_size))
+    if (!dni_column_ends_ascend(numbers->spelled_end, numbers->n_spelled, numbers->text_size)) {
         return dni_column_corrupt(err, "its spellings are not in order");
+    }
     dn_status status = expand_numbers(chunk, numbers, err);
-    if (status == DN_OK)
-        status = dni_column_make_room(&chunk->code, &chunk->code_room, numbers->n_rows, sizeof *chunk->code, err);
+    if (status == DN_OK) {
+        status = dni_column_make_room(&chunk->code, &chunk->code_room, numbers->n_rows,
+                                      sizeof *chunk->code, err);
+    }
     dni_string_set_clear(&chunk->set);
     size_t k = 0;
     for (size_t i = 0; status == DN_OK && i < numbers->n_rows; i++) {
@@ -118,40 +133,57 @@ static dn_status numbers_as_strings(dn_column_chunk *chunk, const dni_column_num
             *known = (struct memo){.bits = bits, .code = chunk->code[i], .used = true};
         }
     }
-    if (status == DN_OK && k != numbers->n_spelled)
+    if (status == DN_OK && k != numbers->n_spelled) {
         return dni_column_corrupt(err, "the rows of its spellings are not in order");
+    }
     return status;
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------------------------------------ */
-static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings *out, dn_error *err) {
-    unsigned width = dni_read_u8(reader), distinct = dni_read_u8(reader), zero = dni_read_u16(reader);
+/* ---- strings ---- */
+static dn_status read_strings(dni_reader *reader, size_t n_rows, struct strings *out,
+                              dn_error *err) {
+    unsigned width = dni_read_u8(reader), distinct = dni_read_u8(reader),
+             zero = dni_read_u16(reader);
     size_t n_strings = dni_read_u32(reader);
-    if (reader->failed || (width != 1 && width != 2 && width != 4) || distinct > 1 || zero != 0 || n_strings > n_rows)
+    if (reader->failed || (width != 1 && width != 2 && width != 4) || distinct > 1 || zero != 0 ||
+        n_strings > n_rows) {
         return dni_column_corrupt(err, "the header of its strings is not one");
-    *out = (struct strings){.width = width, .distinct = distinct == 1, .n_rows = n_rows, .n_strings = n_strings};
+    }
+    *out = (struct strings){.width = width,
+                            .distinct = distinct == 1,
+                            .n_rows = n_rows,
+                            .n_strings = n_strings};
     out->end = dni_read_bytes(reader, 4 * n_strings);
     out->codes = dni_read_bytes(reader, width * n_rows);
     out->text_size = reader->left;
     out->text = dni_read_bytes(reader, reader->left);
-    if (reader->failed)
+    if (reader->failed) {
         return dni_column_corrupt(err, "it is cut short");
-    if (!dni_column_ends_ascend(out->end, n_strings, out->text_size))
+    }
+    if (!dni_column_ends_ascend(out->end, n_strings, out->text_size)) {
         return dni_column_corrupt(err, "its strings are not in order");
+    }
     return DN_OK;
 }
 
 /* The codes, each of a string that is there. */
-static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *strings, dn_error *err) {
-    dn_status status = dni_column_make_room(&chunk->code, &chunk->code_room, strings->n_rows, sizeof *chunk->code, err);
-    if (status != DN_OK)
+static dn_status expand_codes(dn_column_chunk *chunk, const struct strings *strings,
+                              dn_error *err) {
+    dn_status status = dni_column_make_room(&chunk->code, &chunk->code_room, strings->n_rows,
+                                            sizeof *chunk->code, err);
+    if (status != DN_OK) {
         return status;
+    }
     uint32_t *code = chunk->code;
-    uint32_t missing = strings->width == 1 ? UINT8_MAX : strings->width == 2 ? UINT16_MAX : DN_CODE_MISSING;
+    uint32_t missing = strings->width == 1   ? UINT8_MAX
+                       : strings->width == 2 ? UINT16_MAX
+                                             : DN_CODE_MISSING;
     bool valid = true;
     for (size_t i = 0; i < strings->n_rows; i++) {
         const unsigned char *at = strings->codes + strings->width * i;
-        uint32_t c = strings->width == 1 ? at[0] : strings->width == 2 ? (uint32_t)(at[0] | at[1] << 8) : dni_get_u32(at);
+        uint32_t c = strings->width == 1   ? at[0]
+                     : strings->width == 2 ? (uint32_t)(at[0] | at[1] << 8)
+                                           : dni_get_u32(at);
         code[i] = c == missing ? DN_CODE_MISSING : c;
         valid = valid && (c == missing || c < strings->n_strings);
     }
@@ -163,25 +195,35 @@ static dn_status unite(dn_column_chunk *chunk, const struct strings *strings, dn
     dni_string_set_clear(&chunk->set);
     for (size_t i = 0; i < strings->n_rows; i++) {
         uint32_t c = chunk->code[i];
-        if (c == DN_CODE_MISSING)
+        if (c == DN_CODE_MISSING) {
             continue;
-        uint32_t first = c == 0 ? 0 : dni_get_u32(strings->end + 4 * (size_t)(c - 1)), end = dni_get_u32(strings->end + 4 * (size_t)c);
-        dn_status status = dni_string_set_add(&chunk->set, strings->text + first, end - first, &chunk->code[i], err);
-        if (status != DN_OK)
+        }
+        uint32_t first = c == 0 ? 0 : dni_get_u32(strings->end + 4 * (size_t)(c - 1)),
+                 end = dni_get_u32(strings->end + 4 * (size_t)c);
+        dn_status status = dni_string_set_add(&chunk->set, strings->text + first, end - first,
+                                              &chunk->code[i], err);
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
-static dn_status copy_strings(dn_column_chunk *chunk, const struct strings *strings, dn_error *err) {
-    dn_status status = dni_column_make_room(&chunk->start, &chunk->start_room, strings->n_strings + 1, sizeof *chunk->start, err);
-    if (status == DN_OK)
-        status = dni_column_make_room(&chunk->bytes, &chunk->bytes_room, strings->text_size, 1, err);
-    if (status != DN_OK)
+static dn_status copy_strings(dn_column_chunk *chunk, const struct strings *strings,
+                              dn_error *err) {
+    dn_status status = dni_column_make_room(&chunk->start, &chunk->start_room,
+                                            strings->n_strings + 1, sizeof *chunk->start, err);
+    if (status == DN_OK) {
+        status =
+            dni_column_make_room(&chunk->bytes, &chunk->bytes_room, strings->text_size, 1, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     chunk->start[0] = 0;
-    for (size_t i = 0; i < strings->n_strings; i++)
+    for (size_t i = 0; i < strings->n_strings; i++) {
         chunk->start[i + 1] = dni_get_u32(strings->end + 4 * i);
+    }
     memcpy(chunk->bytes, strings->text, strings->text_size);
     return DN_OK;
 }
@@ -189,10 +231,12 @@ static dn_status copy_strings(dn_column_chunk *chunk, const struct strings *stri
 static bool equals_ignoring_case(const char *text, size_t length, const char *word) {
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
-        if (c >= 'A' && c <= 'Z')
+        if (c >= 'A' && c <= 'Z') {
             c = (char)(c - 'A' + 'a');
-        if (word[i] == '\0' || c != word[i])
+        }
+        if (word[i] == '\0' || c != word[i]) {
             return false;
+        }
     }
     return word[length] == '\0';
 }
@@ -200,38 +244,53 @@ static bool equals_ignoring_case(const char *text, size_t length, const char *wo
 /* What a string stands for as a number or boolean; INFINITY when it is none. */
 static double value_of(const char *text, size_t length, dn_column_type type) {
     double value;
-    if (type == DN_NUMERIC)
+    if (type == DN_NUMERIC) {
         return dn_number_parse(text, length, &value) ? value : (double)INFINITY;
+    }
     while (length > 0 && (text[0] == ' ' || text[0] == '\t')) {
         text++;
         length--;
     }
-    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t')) {
         length--;
-    if (equals_ignoring_case(text, length, "true") || equals_ignoring_case(text, length, "1"))
+    }
+    if (equals_ignoring_case(text, length, "true") || equals_ignoring_case(text, length, "1")) {
         return 1;
-    return equals_ignoring_case(text, length, "false") || equals_ignoring_case(text, length, "0") ? 0 : (double)INFINITY;
+    }
+    return equals_ignoring_case(text, length, "false") || equals_ignoring_case(text, length, "0")
+               ? 0
+               : (double)INFINITY;
 }
 
-static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_column_type type, size_t row, dn_error *err) {
-    uint32_t first = code == 0 ? 0 : dni_get_u32(strings->end + 4 * (size_t)(code - 1)), end = dni_get_u32(strings->end + 4 * (size_t)code);
+static dn_status not_a_value(const struct strings *strings, uint32_t code, dn_column_type type,
+                             size_t row, dn_error *err) {
+    uint32_t first = code == 0 ? 0 : dni_get_u32(strings->end + 4 * (size_t)(code - 1)),
+             end = dni_get_u32(strings->end + 4 * (size_t)code);
     int length = end - first > 40 ? 40 : (int)(end - first);
     bool cut = end - first > 40;
-    while (cut && length > 0 && ((unsigned char)strings->text[first + (uint32_t)length] & 0xc0) == 0x80)
+    while (cut && length > 0 &&
+           ((unsigned char)strings->text[first + (uint32_t)length] & 0xc0) == 0x80) {
         length--; /* not inside a character */
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length, strings->text + first, cut ? "…" : "",
+    }
+    dn_status status = dn_error_set(err, DN_ERR_DATA, "\"%.*s%s\" is not a %s", length,
+                                    strings->text + first, cut ? "…" : "",
                                     type == DN_NUMERIC ? "number" : "boolean: true, false, 1 or 0");
     dn_error_set_row(err, (int64_t)row);
     return status;
 }
 
 /* Strings as numbers: every listed string is read once. */
-static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings *strings, dn_column_type type, dn_error *err) {
-    dn_status status = dni_column_make_room(&chunk->parsed, &chunk->parsed_room, strings->n_strings, sizeof *chunk->parsed, err);
-    if (status == DN_OK)
-        status = dni_column_make_room(&chunk->number, &chunk->number_room, strings->n_rows, sizeof *chunk->number, err);
-    if (status != DN_OK)
+static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings *strings,
+                                    dn_column_type type, dn_error *err) {
+    dn_status status = dni_column_make_room(&chunk->parsed, &chunk->parsed_room, strings->n_strings,
+                                            sizeof *chunk->parsed, err);
+    if (status == DN_OK) {
+        status = dni_column_make_room(&chunk->number, &chunk->number_room, strings->n_rows,
+                                      sizeof *chunk->number, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     uint32_t first = 0;
     for (size_t i = 0; i < strings->n_strings; i++) {
         uint32_t end = dni_get_u32(strings->end + 4 * i);
@@ -241,20 +300,22 @@ static dn_status strings_as_numbers(dn_column_chunk *chunk, const struct strings
     for (size_t i = 0; i < strings->n_rows; i++) {
         uint32_t code = chunk->code[i];
         double value = code == DN_CODE_MISSING ? (double)NAN : chunk->parsed[code];
-        if (isinf(value))
+        if (isinf(value)) {
             return not_a_value(strings, code, type, i, err);
+        }
         chunk->number[i] = value;
     }
     return DN_OK;
 }
 
-/* ---- decode ------------------------------------------------------------------------------------------------------------------------- */
-static dn_status decode_numbers(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows, dn_column_type type, dn_column_view *view,
-                                dn_error *err) {
+/* ---- decode ---- */
+static dn_status decode_numbers(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows,
+                                dn_column_type type, dn_column_view *view, dn_error *err) {
     dni_column_numbers numbers = {0};
     dn_status status = dni_column_numbers_read(reader, n_rows, &numbers, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     if (type == DN_CATEGORICAL || type == DN_TEXT) {
         status = numbers_as_strings(chunk, &numbers, err);
         view->code = chunk->code;
@@ -262,20 +323,23 @@ static dn_status decode_numbers(dn_column_chunk *chunk, dni_reader *reader, size
         return status;
     }
     status = expand_numbers(chunk, &numbers, err);
-    if (status == DN_OK && type == DN_BOOLEAN)
+    if (status == DN_OK && type == DN_BOOLEAN) {
         status = check_boolean(chunk->number, n_rows, err);
+    }
     view->number = chunk->number;
     return status;
 }
 
-static dn_status decode_strings(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows, dn_column_type type, dn_column_view *view,
-                                dn_error *err) {
+static dn_status decode_strings(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows,
+                                dn_column_type type, dn_column_view *view, dn_error *err) {
     struct strings strings = {0};
     dn_status status = read_strings(reader, n_rows, &strings, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = expand_codes(chunk, &strings, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     if (type == DN_NUMERIC || type == DN_BOOLEAN) {
         status = strings_as_numbers(chunk, &strings, type, err);
         view->number = chunk->number;
@@ -288,11 +352,13 @@ static dn_status decode_strings(dn_column_chunk *chunk, dni_reader *reader, size
         return status;
     }
     status = copy_strings(chunk, &strings, err);
-    view->strings = (dn_strings){.n = strings.n_strings, .start = chunk->start, .bytes = chunk->bytes};
+    view->strings =
+        (dn_strings){.n = strings.n_strings, .start = chunk->start, .bytes = chunk->bytes};
     return status;
 }
 
-static dn_status decode_sparse(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows, dn_column_view *view, dn_error *err) {
+static dn_status decode_sparse(dn_column_chunk *chunk, dni_reader *reader, size_t n_rows,
+                               dn_column_view *view, dn_error *err) {
     dn_status status = dni_sparse_view_read(&chunk->sparse, reader, n_rows, err);
     view->row_start = chunk->sparse.row_start;
     view->place = chunk->sparse.place;
@@ -300,32 +366,40 @@ static dn_status decode_sparse(dn_column_chunk *chunk, dni_reader *reader, size_
     return status;
 }
 
-dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size, dn_column_type type, dn_column_view *out,
-                                 dn_error *err) {
+dn_status dn_column_chunk_decode(dn_column_chunk *chunk, const void *bytes, size_t size,
+                                 dn_column_type type, dn_column_view *out, dn_error *err) {
     dni_reader reader = dni_reader_of(bytes, size);
-    unsigned mark = dni_read_u16(&reader), version = dni_read_u8(&reader), kind = dni_read_u8(&reader);
+    unsigned mark = dni_read_u16(&reader), version = dni_read_u8(&reader),
+             kind = dni_read_u8(&reader);
     size_t n_rows = dni_read_u32(&reader);
-    if (reader.failed || n_rows > SIZE_MAX / 16 || mark != ('D' | 'C' << 8))
+    if (reader.failed || n_rows > SIZE_MAX / 16 || mark != ('D' | 'C' << 8)) {
         return dni_column_corrupt(err, "it does not begin like one");
-    if (version != DNI_COLUMN_VERSION)
+    }
+    if (version != DNI_COLUMN_VERSION) {
         return dn_error_set(err, version > DNI_COLUMN_VERSION ? DN_ERR_VERSION : DN_ERR_CORRUPT,
-                            "a column chunk has version %u, this program reads version %d", version, DNI_COLUMN_VERSION);
+                            "a column chunk has version %u, this program reads version %d", version,
+                            DNI_COLUMN_VERSION);
+    }
     dn_column_view view = {.type = type, .n_rows = n_rows};
     dn_status status;
-    if (kind <= DNI_COLUMN_SPARSE && (kind == DNI_COLUMN_SPARSE) != (type == DN_SPARSE))
+    if (kind <= DNI_COLUMN_SPARSE && (kind == DNI_COLUMN_SPARSE) != (type == DN_SPARSE)) {
         status = dn_error_set(err, DN_ERR_DATA,
-                              kind == DNI_COLUMN_SPARSE ? "a column chunk of sparse rows cannot be read as %s"
-                                                        : "a column chunk of single cells cannot be read as %s",
+                              kind == DNI_COLUMN_SPARSE
+                                  ? "a column chunk of sparse rows cannot be read as %s"
+                                  : "a column chunk of single cells cannot be read as %s",
                               dn_column_type_name(type));
-    else if (kind == DNI_COLUMN_SPARSE)
+    } else if (kind == DNI_COLUMN_SPARSE) {
         status = decode_sparse(chunk, &reader, n_rows, &view, err);
-    else if (kind == DNI_COLUMN_NUMBERS)
+    } else if (kind == DNI_COLUMN_NUMBERS) {
         status = decode_numbers(chunk, &reader, n_rows, type, &view, err);
-    else if (kind == DNI_COLUMN_STRINGS)
+    } else if (kind == DNI_COLUMN_STRINGS) {
         status = decode_strings(chunk, &reader, n_rows, type, &view, err);
-    else
-        status = dni_column_corrupt(err, "it is neither of numbers nor of strings nor of sparse rows");
-    if (status == DN_OK)
+    } else {
+        status =
+            dni_column_corrupt(err, "it is neither of numbers nor of strings nor of sparse rows");
+    }
+    if (status == DN_OK) {
         *out = view;
+    }
     return status;
 }

@@ -25,7 +25,13 @@
 
 enum dni_column_kind { DNI_COLUMN_NUMBERS = 0, DNI_COLUMN_STRINGS = 1, DNI_COLUMN_SPARSE = 2 };
 /* DNI_COLUMN_ONES: of sparse rows only. */
-enum dni_column_encoding { DNI_COLUMN_U8 = 0, DNI_COLUMN_I16 = 1, DNI_COLUMN_I32 = 2, DNI_COLUMN_F64 = 3, DNI_COLUMN_ONES = 4 };
+enum dni_column_encoding {
+    DNI_COLUMN_U8 = 0,
+    DNI_COLUMN_I16 = 1,
+    DNI_COLUMN_I32 = 2,
+    DNI_COLUMN_F64 = 3,
+    DNI_COLUMN_ONES = 4
+};
 
 #define DNI_MISSING_U8 255
 #define DNI_MISSING_I16 (-32768)

@@ -18,14 +18,16 @@ typedef struct dni_column_numbers {
 } dni_column_numbers;
 
 /* Reads what follows the chunk's kind and number of rows. DN_ERR_CORRUPT; the spellings are not looked through: dni_column_ends_ascend(spelled_end, n_spelled, text_size). */
-DN_MUST_USE dn_status dni_column_numbers_read(dni_reader *reader, size_t n_rows, dni_column_numbers *out, dn_error *err);
+DN_MUST_USE dn_status dni_column_numbers_read(dni_reader *reader, size_t n_rows,
+                                              dni_column_numbers *out, dn_error *err);
 /* n ends of texts (u32 each): ascending, the last one being the size of all. */
 bool dni_column_ends_ascend(const unsigned char *end, size_t n, size_t size);
 /* The row of spelling k, and its text. */
 static inline size_t dni_column_spelled_row(const dni_column_numbers *numbers, size_t k) {
     return dni_get_u32(numbers->spelled_row + 4 * k);
 }
-static inline const char *dni_column_spelled_text(const dni_column_numbers *numbers, size_t k, size_t *length) {
+static inline const char *dni_column_spelled_text(const dni_column_numbers *numbers, size_t k,
+                                                  size_t *length) {
     const uint32_t first = k == 0 ? 0 : dni_get_u32(numbers->spelled_end + 4 * (k - 1));
     *length = dni_get_u32(numbers->spelled_end + 4 * k) - first;
     return numbers->text + first;

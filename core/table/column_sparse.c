@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- growing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- growing ---- */
 void dni_sparse_rows_done(dni_sparse_rows *rows) {
     free(rows->length);
     free(rows->place);
@@ -22,29 +22,45 @@ void dni_sparse_rows_clear(dni_sparse_rows *rows) {
     rows->longest = rows->greatest = 0;
 }
 
-static dn_status check_entries(const uint32_t *place, const double *value, size_t n, dn_error *err) {
+static dn_status check_entries(const uint32_t *place, const double *value, size_t n,
+                               dn_error *err) {
     for (size_t k = 0; k < n; k++) {
-        if (!isfinite(value[k]))
-            return dn_error_set(err, DN_ERR_ARGUMENT, "an entry of a sparse row must be finite (place %lu)", (unsigned long)place[k]);
-        if (k > 0 && place[k] <= place[k - 1])
-            return dn_error_set(err, DN_ERR_ARGUMENT, "the places of a sparse row must ascend (got %lu behind %lu)",
+        if (!isfinite(value[k])) {
+            return dn_error_set(err, DN_ERR_ARGUMENT,
+                                "an entry of a sparse row must be finite (place %lu)",
+                                (unsigned long)place[k]);
+        }
+        if (k > 0 && place[k] <= place[k - 1]) {
+            return dn_error_set(err, DN_ERR_ARGUMENT,
+                                "the places of a sparse row must ascend (got %lu behind %lu)",
                                 (unsigned long)place[k], (unsigned long)place[k - 1]);
+        }
     }
     return DN_OK;
 }
 
-dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place, const double *value, size_t n, dn_error *err) {
+dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place, const double *value,
+                              size_t n, dn_error *err) {
     dn_status status = check_entries(place, value, n, err);
-    if (status == DN_OK && n > UINT32_MAX - rows->n_entries)
-        return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most %lu entries", (unsigned long)UINT32_MAX);
-    if (status == DN_OK)
-        status = dni_column_grow(&rows->length, &rows->length_room, rows->n_rows + 1, sizeof *rows->length, err);
-    if (status == DN_OK)
-        status = dni_column_grow(&rows->place, &rows->place_room, rows->n_entries + n, sizeof *rows->place, err);
-    if (status == DN_OK)
-        status = dni_column_grow(&rows->number, &rows->number_room, rows->n_entries + n, sizeof *rows->number, err);
-    if (status != DN_OK)
+    if (status == DN_OK && n > UINT32_MAX - rows->n_entries) {
+        return dn_error_set(err, DN_ERR_DATA, "a column chunk holds at most %lu entries",
+                            (unsigned long)UINT32_MAX);
+    }
+    if (status == DN_OK) {
+        status = dni_column_grow(&rows->length, &rows->length_room, rows->n_rows + 1,
+                                 sizeof *rows->length, err);
+    }
+    if (status == DN_OK) {
+        status = dni_column_grow(&rows->place, &rows->place_room, rows->n_entries + n,
+                                 sizeof *rows->place, err);
+    }
+    if (status == DN_OK) {
+        status = dni_column_grow(&rows->number, &rows->number_room, rows->n_entries + n,
+                                 sizeof *rows->number, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     if (n > 0) {
         memcpy(rows->place + rows->n_entries, place, n * sizeof *place);
         memcpy(rows->number + rows->n_entries, value, n * sizeof *value);
@@ -56,11 +72,12 @@ dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place, cons
     return DN_OK;
 }
 
-/* ---- as bytes ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- as bytes ---- */
 static bool all_ones(const double *number, size_t n) {
     size_t k = 0;
-    while (k < n && number[k] == 1)
+    while (k < n && number[k] == 1) {
         k++;
+    }
     return k == n;
 }
 
@@ -77,8 +94,9 @@ static void write_narrow(dni_writer *writer, unsigned width, const uint32_t *num
     }
     for (size_t first = 0; first < n; first += sizeof buffer / 2) {
         size_t some = n - first < sizeof buffer / 2 ? n - first : sizeof buffer / 2;
-        for (size_t i = 0; i < some && width == 1; i++)
+        for (size_t i = 0; i < some && width == 1; i++) {
             buffer[i] = (unsigned char)(numbers[first + i] & 0xff);
+        }
         for (size_t i = 0; i < some && width == 2; i++) {
             buffer[2 * i] = (unsigned char)(numbers[first + i] & 0xff);
             buffer[2 * i + 1] = (unsigned char)(numbers[first + i] >> 8 & 0xff);
@@ -89,9 +107,12 @@ static void write_narrow(dni_writer *writer, unsigned width, const uint32_t *num
 
 void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows) {
     bool missing = false; /* there is none: the entries are finite */
-    unsigned length_width = width_of(rows->longest), place_width = rows->greatest <= UINT16_MAX ? 2 : 4;
+    unsigned length_width = width_of(rows->longest),
+             place_width = rows->greatest <= UINT16_MAX ? 2 : 4;
     enum dni_column_encoding encoding =
-        all_ones(rows->number, rows->n_entries) ? DNI_COLUMN_ONES : dni_column_encoding_of(rows->number, rows->n_entries, &missing);
+        all_ones(rows->number, rows->n_entries)
+            ? DNI_COLUMN_ONES
+            : dni_column_encoding_of(rows->number, rows->n_entries, &missing);
     dni_write_u8(writer, (uint8_t)length_width);
     dni_write_u8(writer, (uint8_t)place_width);
     dni_write_u8(writer, (uint8_t)encoding);
@@ -99,11 +120,12 @@ void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows) {
     dni_write_u32(writer, (uint32_t)rows->n_entries);
     write_narrow(writer, length_width, rows->length, rows->n_rows);
     write_narrow(writer, place_width, rows->place, rows->n_entries);
-    if (encoding != DNI_COLUMN_ONES)
+    if (encoding != DNI_COLUMN_ONES) {
         dni_column_write_values(writer, encoding, rows->number, rows->n_entries);
+    }
 }
 
-/* ---- decoded ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- decoded ---- */
 void dni_sparse_view_done(dni_sparse_view *view) {
     free(view->row_start);
     free(view->place);
@@ -119,12 +141,15 @@ static dn_status corrupt(dn_error *err, const char *what) {
 enum { SOME = 256 };
 
 /* Where the rows start; false: they do not have n_entries in all. */
-static bool read_lengths(const unsigned char *from, unsigned width, size_t n_rows, size_t n_entries, size_t *start) {
+static bool read_lengths(const unsigned char *from, unsigned width, size_t n_rows, size_t n_entries,
+                         size_t *start) {
     uint64_t sum = 0; /* at most 2^32 lengths below 2^32 */
     for (size_t i = 0; i < n_rows; i++) {
         const unsigned char *at = from + width * i;
         start[i] = (size_t)sum;
-        sum += width == 1 ? at[0] : width == 2 ? (uint32_t)at[0] | (uint32_t)at[1] << 8 : dni_get_u32(at);
+        sum += width == 1   ? at[0]
+               : width == 2 ? (uint32_t)at[0] | (uint32_t)at[1] << 8
+                            : dni_get_u32(at);
     }
     start[n_rows] = n_entries;
     return sum == n_entries;
@@ -135,24 +160,28 @@ static void widen(const unsigned char *from, size_t n, uint32_t *place) {
     uint16_t narrow[SOME];
     dni_get_u16s(from, narrow, n);
     if (n == SOME) {
-        for (size_t k = 0; k < SOME; k++)
+        for (size_t k = 0; k < SOME; k++) {
             place[k] = narrow[k];
+        }
         return;
     }
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
         place[k] = narrow[k];
+    }
 }
 
 /* How many of place[0 … n-1], n <= SOME, are not above the one before, place[-1] being there. */
 static size_t count_falls(const uint32_t *place, size_t n) {
     uint32_t falls = 0;
     if (n == SOME) {
-        for (size_t k = 0; k < SOME; k++)
+        for (size_t k = 0; k < SOME; k++) {
             falls += place[k] <= place[(ptrdiff_t)k - 1];
+        }
         return falls;
     }
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
         falls += place[k] <= place[(ptrdiff_t)k - 1];
+    }
     return falls;
 }
 
@@ -161,11 +190,14 @@ static size_t read_places(const unsigned char *from, unsigned width, size_t n, u
     size_t falls = 0;
     for (size_t first = 0; first < n; first += SOME) {
         size_t some = n - first < SOME ? n - first : SOME;
-        if (width == 2)
+        if (width == 2) {
             widen(from + 2 * first, some, place + first);
-        else
+        } else {
             dni_get_u32s(from + 4 * first, place + first, some);
-        falls += first > 0 ? count_falls(place + first, some) : some > 1 ? count_falls(place + 1, some - 1) : 0;
+        }
+        falls += first > 0  ? count_falls(place + first, some)
+                 : some > 1 ? count_falls(place + 1, some - 1)
+                            : 0;
     }
     return falls;
 }
@@ -187,50 +219,73 @@ static bool read_finite(const unsigned char *from, size_t n, double *number) {
         size_t some = n - first < SOME ? n - first : SOME;
         double *x = number + first;
         dni_get_f64s(from + 8 * first, x, some);
-        for (size_t k = 0; k < some; k++)
+        for (size_t k = 0; k < some; k++) {
             wrong |= (unsigned)!(fabs(x[k]) <= DBL_MAX);
+        }
     }
     return wrong == 0;
 }
 
-static bool read_values(dni_sparse_view *view, const unsigned char *from, enum dni_column_encoding encoding, size_t n) {
+static bool read_values(dni_sparse_view *view, const unsigned char *from,
+                        enum dni_column_encoding encoding, size_t n) {
     if (encoding == DNI_COLUMN_ONES) {
-        for (; view->n_ones < n; view->n_ones++)
+        for (; view->n_ones < n; view->n_ones++) {
             view->number[view->n_ones] = 1;
+        }
         return true;
     }
     view->n_ones = 0;
-    return encoding == DNI_COLUMN_F64 ? read_finite(from, n, view->number) : dni_column_read_values(from, encoding, false, n, view->number);
+    return encoding == DNI_COLUMN_F64
+               ? read_finite(from, n, view->number)
+               : dni_column_read_values(from, encoding, false, n, view->number);
 }
 
-dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t n_rows, dn_error *err) {
-    unsigned length_width = dni_read_u8(reader), place_width = dni_read_u8(reader), encoding = dni_read_u8(reader);
+dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t n_rows,
+                               dn_error *err) {
+    unsigned length_width = dni_read_u8(reader), place_width = dni_read_u8(reader),
+             encoding = dni_read_u8(reader);
     unsigned zero = dni_read_u8(reader);
     size_t n = dni_read_u32(reader);
-    if (reader->failed || (length_width != 1 && length_width != 2 && length_width != 4) || (place_width != 2 && place_width != 4) ||
-        encoding > DNI_COLUMN_ONES || zero != 0 || n > SIZE_MAX / 16)
+    if (reader->failed || (length_width != 1 && length_width != 2 && length_width != 4) ||
+        (place_width != 2 && place_width != 4) || encoding > DNI_COLUMN_ONES || zero != 0 ||
+        n > SIZE_MAX / 16) {
         return corrupt(err, "the header of its sparse rows is not one");
-    const unsigned char *lengths = dni_read_bytes(reader, n_rows * length_width), *places = dni_read_bytes(reader, n * place_width);
-    size_t value_size = encoding == DNI_COLUMN_ONES ? 0 : dni_column_value_size((enum dni_column_encoding)encoding);
+    }
+    const unsigned char *lengths = dni_read_bytes(reader, n_rows * length_width),
+                        *places = dni_read_bytes(reader, n * place_width);
+    size_t value_size =
+        encoding == DNI_COLUMN_ONES ? 0 : dni_column_value_size((enum dni_column_encoding)encoding);
     const unsigned char *values = dni_read_bytes(reader, n * value_size);
-    if (reader->failed)
+    if (reader->failed) {
         return corrupt(err, "it is cut short");
-    if (reader->left > 0)
+    }
+    if (reader->left > 0) {
         return corrupt(err, "its length is not what its header says");
-    dn_status status = dni_column_make_room(&view->row_start, &view->row_room, n_rows + 1, sizeof *view->row_start, err);
-    if (status == DN_OK)
+    }
+    dn_status status = dni_column_make_room(&view->row_start, &view->row_room, n_rows + 1,
+                                            sizeof *view->row_start, err);
+    if (status == DN_OK) {
         status = dni_column_make_room(&view->place, &view->place_room, n, sizeof *view->place, err);
-    if (n >= view->number_room)
+    }
+    if (n >= view->number_room) {
         view->n_ones = 0; /* it moves */
-    if (status == DN_OK)
-        status = dni_column_make_room(&view->number, &view->number_room, n, sizeof *view->number, err);
-    if (status != DN_OK)
+    }
+    if (status == DN_OK) {
+        status =
+            dni_column_make_room(&view->number, &view->number_room, n, sizeof *view->number, err);
+    }
+    if (status != DN_OK) {
         return status;
-    if (!read_lengths(lengths, length_width, n_rows, n, view->row_start))
+    }
+    if (!read_lengths(lengths, length_width, n_rows, n, view->row_start)) {
         return corrupt(err, "its rows do not have as many entries as its header says");
-    if (read_places(places, place_width, n, view->place) != falls_between_rows(view->row_start, n_rows, view->place))
+    }
+    if (read_places(places, place_width, n, view->place) !=
+        falls_between_rows(view->row_start, n_rows, view->place)) {
         return corrupt(err, "the places of a row do not ascend");
-    if (!read_values(view, values, (enum dni_column_encoding)encoding, n))
+    }
+    if (!read_values(view, values, (enum dni_column_encoding)encoding, n)) {
         return corrupt(err, "it holds an entry that is not finite");
+    }
     return DN_OK;
 }

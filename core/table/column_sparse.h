@@ -21,7 +21,8 @@ typedef struct dni_sparse_rows {
 void dni_sparse_rows_done(dni_sparse_rows *rows);
 void dni_sparse_rows_clear(dni_sparse_rows *rows); /* keeps the memory */
 /* A row of n entries: DN_ERR_ARGUMENT unless places ascend strictly and values are finite, DN_ERR_DATA when the chunk has too many. On failure it was not added. */
-DN_MUST_USE dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place, const double *value, size_t n, dn_error *err);
+DN_MUST_USE dn_status dni_sparse_rows_add(dni_sparse_rows *rows, const uint32_t *place,
+                                          const double *value, size_t n, dn_error *err);
 /* All that follows the chunk's kind and number of rows. */
 void dni_sparse_rows_write(dni_writer *writer, const dni_sparse_rows *rows);
 
@@ -38,6 +39,7 @@ typedef struct dni_sparse_view {
 
 void dni_sparse_view_done(dni_sparse_view *view);
 /* Reads what dni_sparse_rows_write wrote. DN_ERR_CORRUPT for anything else; never reserves more than a small multiple of the bytes that are there. */
-DN_MUST_USE dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t n_rows, dn_error *err);
+DN_MUST_USE dn_status dni_sparse_view_read(dni_sparse_view *view, dni_reader *reader, size_t n_rows,
+                                           dn_error *err);
 
 #endif

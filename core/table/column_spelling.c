@@ -9,14 +9,17 @@ static inline bool is_digit(char c) {
 
 size_t dni_column_number_text(double value, unsigned decimals, char out[DNI_COLUMN_TEXT_SIZE]) {
     size_t n = dn_number_format(value, out);
-    if (decimals == 0 || memchr(out, 'e', n) != NULL)
+    if (decimals == 0 || memchr(out, 'e', n) != NULL) {
         return n;
+    }
     const char *point = memchr(out, '.', n);
     size_t have = point == NULL ? 0 : (size_t)(out + n - point) - 1;
-    if (have >= decimals)
+    if (have >= decimals) {
         return n;
-    if (point == NULL)
+    }
+    if (point == NULL) {
         out[n++] = '.';
+    }
     memset(out + n, '0', decimals - have);
     n += decimals - have;
     out[n] = '\0';
@@ -24,11 +27,13 @@ size_t dni_column_number_text(double value, unsigned decimals, char out[DNI_COLU
 }
 
 /* By writing the number: for long spellings and those with an exponent. `kept` is the length without zeros at the end behind the point. */
-static dni_spelling compare(double value, const char *text, size_t length, size_t kept, dni_spelling plain) {
+static dni_spelling compare(double value, const char *text, size_t length, size_t kept,
+                            dni_spelling plain) {
     char canonical[DN_NUMBER_SIZE];
     size_t n = dn_number_format(value, canonical);
-    if (memchr(canonical, 'e', n) != NULL)
+    if (memchr(canonical, 'e', n) != NULL) {
         return (dni_spelling){.regular = n == length && memcmp(canonical, text, n) == 0};
+    }
     plain.regular = n == kept && memcmp(canonical, text, n) == 0;
     return plain;
 }
@@ -38,41 +43,57 @@ static dni_spelling compare(double value, const char *text, size_t length, size_
 dni_spelling dni_spelling_of(double value, const char *text, size_t length) {
     const dni_spelling irregular = {0};
     const char *p = text, *end = text + length;
-    if (p < end && *p == '-')
+    if (p < end && *p == '-') {
         p++;
+    }
     const char *first = p;
-    if (p == end || !is_digit(*p))
+    if (p == end || !is_digit(*p)) {
         return irregular;
+    }
     bool below_one = *p == '0';
-    for (p++; p < end && is_digit(*p); p++)
-        if (below_one)
+    for (p++; p < end && is_digit(*p); p++) {
+        if (below_one) {
             return irregular; /* "007" */
+        }
+    }
     size_t significant = below_one ? 0 : (size_t)(p - first);
     dni_spelling plain = {.regular = true, .plain = true};
-    if (p == end)
+    if (p == end) {
         return significant <= 15 ? plain : compare(value, text, length, length, plain);
-    if (*p != '.')
+    }
+    if (*p != '.') {
         return compare(value, text, length, length, irregular); /* an exponent */
+    }
     const char *point = p++, *lead = p;
-    while (p < end && is_digit(*p))
+    while (p < end && is_digit(*p)) {
         p++;
-    if (p < end)
+    }
+    if (p < end) {
         return compare(value, text, length, length, irregular);
+    }
     size_t decimals = (size_t)(end - point) - 1, zeros = 0;
-    while (zeros < decimals && end[-1 - (ptrdiff_t)zeros] == '0')
+    while (zeros < decimals && end[-1 - (ptrdiff_t)zeros] == '0') {
         zeros++;
-    if (decimals == 0 || (zeros > 0 && decimals > DNI_COLUMN_MAX_DECIMALS))
+    }
+    if (decimals == 0 || (zeros > 0 && decimals > DNI_COLUMN_MAX_DECIMALS)) {
         return irregular; /* "5." */
-    plain.decimals = (unsigned)(decimals < DNI_COLUMN_MAX_DECIMALS ? decimals : DNI_COLUMN_MAX_DECIMALS);
+    }
+    plain.decimals =
+        (unsigned)(decimals < DNI_COLUMN_MAX_DECIMALS ? decimals : DNI_COLUMN_MAX_DECIMALS);
     plain.zeros = (unsigned)zeros;
-    if (zeros == decimals)
-        return significant <= 15 ? plain : compare(value, text, length, (size_t)(point - text), plain);
+    if (zeros == decimals) {
+        return significant <= 15 ? plain
+                                 : compare(value, text, length, (size_t)(point - text), plain);
+    }
     size_t leading = 0; /* zeros behind "0." */
-    if (below_one)
-        while (lead[leading] == '0')
+    if (below_one) {
+        while (lead[leading] == '0') {
             leading++;
+        }
+    }
     significant += decimals - zeros - leading;
-    if (significant <= 15 && leading <= 5)
+    if (significant <= 15 && leading <= 5) {
         return plain;
+    }
     return compare(value, text, length, length - zeros, plain);
 }

@@ -7,8 +7,9 @@ static inline bool selected(const dni_selection *selection, size_t row) {
     return selection->role[row] == selection->wanted;
 }
 
-dn_status dni_selection_init(dni_selection *selection, const dn_table_source *source, const uint8_t *role, enum dn_row_role wanted,
-                             const dn_run *run, dn_error *err) {
+dn_status dni_selection_init(dni_selection *selection, const dn_table_source *source,
+                             const uint8_t *role, enum dn_row_role wanted, const dn_run *run,
+                             dn_error *err) {
     dni_selection self = {.source = source, .role = role, .wanted = (uint8_t)wanted};
     if (role == NULL) {
         self.n_rows = source->n_rows;
@@ -17,14 +18,18 @@ dn_status dni_selection_init(dni_selection *selection, const dn_table_source *so
         return DN_OK;
     }
     void *chunk_rank = NULL, *block_row = NULL;
-    dn_status status = dn_run_alloc(run, source->n_chunks + 1, sizeof(size_t), "the selected rows", &chunk_rank, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(run, source->n_chunks + 1, sizeof(size_t), "the selected rows",
+                                    &chunk_rank, err);
+    if (status != DN_OK) {
         return status;
+    }
     self.chunk_rank = chunk_rank;
     for (size_t chunk = 0; chunk < source->n_chunks; chunk++) {
         self.chunk_rank[chunk] = self.n_rows;
-        for (size_t row = source->chunk_first_row[chunk]; row < source->chunk_first_row[chunk + 1]; row++)
+        for (size_t row = source->chunk_first_row[chunk]; row < source->chunk_first_row[chunk + 1];
+             row++) {
             self.n_rows += selected(&self, row);
+        }
     }
     self.chunk_rank[source->n_chunks] = self.n_rows;
     self.n_blocks = self.n_rows / DN_BLOCK_ROWS + (self.n_rows % DN_BLOCK_ROWS != 0);
@@ -36,10 +41,12 @@ dn_status dni_selection_init(dni_selection *selection, const dn_table_source *so
     self.block_row = block_row;
     size_t rank = 0;
     for (size_t row = 0; row < source->n_rows; row++) {
-        if (!selected(&self, row))
+        if (!selected(&self, row)) {
             continue;
-        if (rank % DN_BLOCK_ROWS == 0)
+        }
+        if (rank % DN_BLOCK_ROWS == 0) {
             self.block_row[rank / DN_BLOCK_ROWS] = row;
+        }
         rank++;
     }
     *selection = self;
@@ -53,7 +60,8 @@ void dni_selection_done(dni_selection *selection, const dn_run *run) {
 }
 
 size_t dni_selection_chunk_rank(const dni_selection *selection, size_t chunk) {
-    return selection->role == NULL ? selection->source->chunk_first_row[chunk] : selection->chunk_rank[chunk];
+    return selection->role == NULL ? selection->source->chunk_first_row[chunk]
+                                   : selection->chunk_rank[chunk];
 }
 
 /* The chunk that holds a row: the last one that begins at or before it (empty chunks begin where the next does). */
@@ -61,19 +69,24 @@ static size_t chunk_of(const dn_table_source *source, size_t row) {
     size_t low = 0, high = source->n_chunks;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (source->chunk_first_row[middle] <= row)
+        if (source->chunk_first_row[middle] <= row) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
 
 dni_walk dni_walk_block(const dni_selection *selection, size_t block) {
     size_t first = block * DN_BLOCK_ROWS;
-    size_t n = selection->n_rows - first < DN_BLOCK_ROWS ? selection->n_rows - first : DN_BLOCK_ROWS;
+    size_t n =
+        selection->n_rows - first < DN_BLOCK_ROWS ? selection->n_rows - first : DN_BLOCK_ROWS;
     size_t row = selection->role == NULL ? first : selection->block_row[block];
-    return (dni_walk){.selection = selection, .chunk = chunk_of(selection->source, row), .next = row, .left = n};
+    return (dni_walk){.selection = selection,
+                      .chunk = chunk_of(selection->source, row),
+                      .next = row,
+                      .left = n};
 }
 
 dni_walk dni_walk_part(const dni_selection *selection, size_t block, size_t first, size_t n) {
@@ -88,21 +101,28 @@ dni_walk dni_walk_part(const dni_selection *selection, size_t block, size_t firs
 }
 
 dni_walk dni_walk_chunk(const dni_selection *selection, size_t chunk) {
-    size_t n = dni_selection_chunk_rank(selection, chunk + 1) - dni_selection_chunk_rank(selection, chunk);
-    return (dni_walk){.selection = selection, .chunk = chunk, .next = selection->source->chunk_first_row[chunk], .left = n};
+    size_t n =
+        dni_selection_chunk_rank(selection, chunk + 1) - dni_selection_chunk_rank(selection, chunk);
+    return (dni_walk){.selection = selection,
+                      .chunk = chunk,
+                      .next = selection->source->chunk_first_row[chunk],
+                      .left = n};
 }
 
 bool dni_walk_next(dni_walk *walk, dni_tile *tile) {
-    if (walk->left == 0)
+    if (walk->left == 0) {
         return false;
+    }
     const dni_selection *selection = walk->selection;
     const size_t *border = selection->source->chunk_first_row;
     size_t most = walk->left < DNI_TILE ? walk->left : DNI_TILE, n = 0;
     for (;;) { /* to the next selected row; it exists, since some are left */
-        while (walk->next >= border[walk->chunk + 1])
+        while (walk->next >= border[walk->chunk + 1]) {
             walk->chunk++;
-        if (selection->role == NULL || selected(selection, walk->next))
+        }
+        if (selection->role == NULL || selected(selection, walk->next)) {
             break;
+        }
         walk->next++;
     }
     size_t start = border[walk->chunk], end = border[walk->chunk + 1];
@@ -129,33 +149,42 @@ bool dni_walk_next(dni_walk *walk, dni_tile *tile) {
 }
 
 const double *dni_tile_gather(const dni_tile *tile, const double *from, double *room) {
-    if (tile->contiguous)
+    if (tile->contiguous) {
         return from + tile->first;
-    for (size_t i = 0; i < tile->n; i++)
+    }
+    for (size_t i = 0; i < tile->n; i++) {
         room[i] = from[tile->row[i]];
+    }
     return room;
 }
 
-/* ---- what a slot has open ------------------------------------------------------------------------------------------------------------- */
-dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source, const size_t *columns, size_t n, size_t chunk, size_t slot,
-                         bool *out_changed, dn_error *err) {
+/* ---- what a slot has open ---- */
+dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source, const size_t *columns,
+                         size_t n, size_t chunk, size_t slot, bool *out_changed, dn_error *err) {
     *out_changed = open->chunk != chunk;
-    if (open->chunk == chunk)
+    if (open->chunk == chunk) {
         return DN_OK;
+    }
     open->chunk = SIZE_MAX;
     size_t n_rows = source->chunk_first_row[chunk + 1] - source->chunk_first_row[chunk];
     for (size_t i = 0; i < n; i++) {
-        if (columns[i] == DNI_NO_COLUMN)
+        if (columns[i] == DNI_NO_COLUMN) {
             continue;
+        }
         const dn_table_column *column = &source->columns[columns[i]];
         dn_column_view view;
         dn_status status = source->column(source, chunk, columns[i], slot, &view, err);
-        if (status == DN_OK && (view.n_rows != n_rows || view.type != column->type))
-            status = dn_error_set(err, DN_ERR_SOURCE, "chunk %zu of column \"%s\" has %zu rows of type %s, expected %zu of type %s", chunk,
-                                  column->name, view.n_rows, dn_column_type_name(view.type), n_rows, dn_column_type_name(column->type));
+        if (status == DN_OK && (view.n_rows != n_rows || view.type != column->type)) {
+            status = dn_error_set(
+                err, DN_ERR_SOURCE,
+                "chunk %zu of column \"%s\" has %zu rows of type %s, expected %zu of type %s",
+                chunk, column->name, view.n_rows, dn_column_type_name(view.type), n_rows,
+                dn_column_type_name(column->type));
+        }
         if (status != DN_OK) {
-            if (err != NULL && err->field[0] == '\0')
+            if (err != NULL && err->field[0] == '\0') {
                 dn_error_set_field(err, column->name);
+            }
             return status;
         }
         open->views[i] = view;
@@ -176,7 +205,8 @@ struct number_rows {
     size_t stride;
 };
 
-static dn_status number_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
+static dn_status number_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                              dn_error *err) {
     (void)slot;
     (void)err;
     *out = (dn_block){.first_row = i * ((const struct number_rows *)rows)->stride};
@@ -187,13 +217,17 @@ static void number_free(dn_rows *rows) {
     (void)rows; /* lies on the stack of dni_sum_numbers */
 }
 
-dn_status dni_sum_numbers(const dn_run *run, bool serial, size_t n_blocks, size_t stride, dn_block_fn fn, void *arg, size_t n_out,
-                          double *out, dn_error *err) {
-    struct number_rows numbers = {
-        .rows = {.n_rows = n_blocks * stride, .n_blocks = n_blocks, .n_slots = SIZE_MAX, .block = number_block, .free = number_free},
-        .stride = stride};
-    if (!serial)
+dn_status dni_sum_numbers(const dn_run *run, bool serial, size_t n_blocks, size_t stride,
+                          dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
+    struct number_rows numbers = {.rows = {.n_rows = n_blocks * stride,
+                                           .n_blocks = n_blocks,
+                                           .n_slots = SIZE_MAX,
+                                           .block = number_block,
+                                           .free = number_free},
+                                  .stride = stride};
+    if (!serial) {
         return dn_run_sum(run, &numbers.rows, fn, arg, n_out, out, err);
+    }
     dn_run alone = *run;
     alone.sum = NULL;
     return dn_run_sum(&alone, &numbers.rows, fn, arg, n_out, out, err);

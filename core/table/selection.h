@@ -18,8 +18,9 @@ typedef struct dni_selection {
     size_t *chunk_rank; /* [n_chunks + 1] selected rows before the chunk; NULL without role */
 } dni_selection;
 
-DN_MUST_USE dn_status dni_selection_init(dni_selection *selection, const dn_table_source *source, const uint8_t *role,
-                                         enum dn_row_role wanted, const dn_run *run, dn_error *err);
+DN_MUST_USE dn_status dni_selection_init(dni_selection *selection, const dn_table_source *source,
+                                         const uint8_t *role, enum dn_row_role wanted,
+                                         const dn_run *run, dn_error *err);
 void dni_selection_done(dni_selection *selection, const dn_run *run);
 size_t dni_selection_chunk_rank(const dni_selection *selection, size_t chunk);
 
@@ -53,7 +54,7 @@ bool dni_walk_next(dni_walk *walk, dni_tile *tile); /* false: the walk is over *
 /* to[i] = from[row i of the tile] for an array over the chunk's rows; a pointer into `from` itself when the tile is contiguous. */
 const double *dni_tile_gather(const dni_tile *tile, const double *from, double *room);
 
-/* ---- what a slot has open ------------------------------------------------------------------------------------------------------------- */
+/* ---- what a slot has open ---- */
 typedef struct dni_open_chunk {
     size_t chunk;          /* SIZE_MAX: none */
     dn_column_view *views; /* [n] of the columns asked for */
@@ -61,14 +62,16 @@ typedef struct dni_open_chunk {
 
 #define DNI_NO_COLUMN SIZE_MAX
 /* Opens chunk `chunk` unless it is open: views of columns[n] of the source; of DNI_NO_COLUMN there is none. *out_changed tells whether it was opened now. */
-DN_MUST_USE dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source, const size_t *columns, size_t n, size_t chunk,
-                                     size_t slot, bool *out_changed, dn_error *err);
+DN_MUST_USE dn_status dni_chunk_open(dni_open_chunk *open, const dn_table_source *source,
+                                     const size_t *columns, size_t n, size_t chunk, size_t slot,
+                                     bool *out_changed, dn_error *err);
 
 /* How many slots a sum over the source may use: the run's, when the source has as many; otherwise 1, and *out_serial says that the run's own sum must not be used. */
 size_t dni_source_slots(const dn_table_source *source, const dn_run *run, bool *out_serial);
 
 /* Calls fn(arg, block i, slot) for i = 0 … n_blocks - 1 through run's sum: the blocks have no columns, first_row is i · stride. */
-DN_MUST_USE dn_status dni_sum_numbers(const dn_run *run, bool serial, size_t n_blocks, size_t stride, dn_block_fn fn, void *arg,
-                                      size_t n_out, double *out, dn_error *err);
+DN_MUST_USE dn_status dni_sum_numbers(const dn_run *run, bool serial, size_t n_blocks,
+                                      size_t stride, dn_block_fn fn, void *arg, size_t n_out,
+                                      double *out, dn_error *err);
 
 #endif

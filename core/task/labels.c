@@ -58,72 +58,91 @@ static dn_status take_memory(const dn_train_request *r, dni_labels *l, dn_error 
 
 /* Without a target every row counts, as an inlier. */
 static dn_status take_all(const dn_train_request *r, dni_labels *l, dn_error *err) {
-    for (size_t i = 0; i < r->source->n_rows; i++)
+    for (size_t i = 0; i < r->source->n_rows; i++) {
         l->index[i] = 0;
-    if (r->source->n_rows == 0)
+    }
+    if (r->source->n_rows == 0) {
         return dn_error_set(err, DN_ERR_DATA, "the table has no rows");
+    }
     return dni_outlier_classes(&l->classes, err);
 }
 
 /* Rows that count of a class: none is no class. */
 static dn_status count_rows(const dn_train_request *r, dni_labels *l, dn_error *err) {
-    for (size_t i = 0; i < r->source->n_rows; i++)
+    for (size_t i = 0; i < r->source->n_rows; i++) {
         if (!isnan(l->index[i])) {
             l->count[(size_t)l->index[i]]++;
             l->n_rows++;
         }
-    for (size_t k = 0; r->target != DN_NO_TARGET && k < l->classes.shown.n; k++)
+    }
+    for (size_t k = 0; r->target != DN_NO_TARGET && k < l->classes.shown.n; k++) {
         if (l->count[k] == 0) {
             const char *weight = r->source->columns[r->weight].name;
-            dn_status status =
-                dn_error_set(err, DN_ERR_DATA,
-                             "class \"%.64s\" has no row with a weight above 0 in column \"%.64s\": give it one, or take its rows out",
-                             l->class_name[k], weight);
+            dn_status status = dn_error_set(err, DN_ERR_DATA,
+                                            "class \"%.64s\" has no row with a weight above 0 in "
+                                            "column \"%.64s\": give it one, or take its rows out",
+                                            l->class_name[k], weight);
             dn_error_set_field(err, weight);
             return status;
         }
+    }
     return DN_OK;
 }
 
-static dn_status check_class_weights(const dn_train_request *r, const dni_labels *l, dn_error *err) {
+static dn_status check_class_weights(const dn_train_request *r, const dni_labels *l,
+                                     dn_error *err) {
     size_t K = l->classes.shown.n;
     dn_status status = DN_OK;
-    if (r->class_weight != DN_CLASS_WEIGHT_GIVEN)
+    if (r->class_weight != DN_CLASS_WEIGHT_GIVEN) {
         return DN_OK;
-    if (r->n_class_weights != K)
-        status = dn_error_set(err, DN_ERR_ARGUMENT, "there are %zu class weights for %zu classes", r->n_class_weights, K);
+    }
+    if (r->n_class_weights != K) {
+        status = dn_error_set(err, DN_ERR_ARGUMENT, "there are %zu class weights for %zu classes",
+                              r->n_class_weights, K);
+    }
     for (size_t k = 0; status == DN_OK && k < K; k++) {
         double own = r->class_weights[k];
-        if (!(own > 0))
-            status =
-                dn_error_set(err, DN_ERR_DATA,
-                             "class \"%.64s\" has class weight 0, so that none of its rows counts: weigh it more, or take its rows out",
-                             l->class_name[k]);
-        else if (!dni_weight_counts(own))
-            status = dn_error_set(err, DN_ERR_DATA, "class \"%.64s\" has class weight %g; a class weight must be from 1e-100 to 1e100",
-                                  l->class_name[k], own);
+        if (!(own > 0)) {
+            status = dn_error_set(err, DN_ERR_DATA,
+                                  "class \"%.64s\" has class weight 0, so that none of its rows "
+                                  "counts: weigh it more, or take its rows out",
+                                  l->class_name[k]);
+        } else if (!dni_weight_counts(own)) {
+            status = dn_error_set(
+                err, DN_ERR_DATA,
+                "class \"%.64s\" has class weight %g; a class weight must be from 1e-100 to 1e100",
+                l->class_name[k], own);
+        }
     }
-    if (status != DN_OK)
+    if (status != DN_OK) {
         dn_error_set_field(err, "class_weight");
+    }
     return status;
 }
 
-dn_status dni_labels_read(const dn_train_request *r, const dn_run *run, dni_labels *l, dn_error *err) {
+dn_status dni_labels_read(const dn_train_request *r, const dn_run *run, dni_labels *l,
+                          dn_error *err) {
     *l = (dni_labels){.run = run};
     dn_status status = take_memory(r, l, err);
-    if (status == DN_OK && r->target == DN_NO_TARGET)
+    if (status == DN_OK && r->target == DN_NO_TARGET) {
         status = take_all(r, l, err);
-    else if (status == DN_OK)
-        status = dni_target_read(r->source, r->target, r->max_classes == 0 ? DEFAULT_MAX_CLASSES : r->max_classes, run, l->index,
-                                 &l->classes, err);
-    if (status == DN_OK)
+    } else if (status == DN_OK) {
+        status = dni_target_read(r->source, r->target,
+                                 r->max_classes == 0 ? DEFAULT_MAX_CLASSES : r->max_classes, run,
+                                 l->index, &l->classes, err);
+    }
+    if (status == DN_OK) {
         status = dn_params_check_classes(r->params, l->classes.shown.n, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = name_classes(l, err);
-    if (status == DN_OK && r->weighted)
+    }
+    if (status == DN_OK && r->weighted) {
         status = dni_weights_read(r->source, r->weight, run, l->index, l->weight, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = count_rows(r, l, err);
+    }
     return status == DN_OK ? check_class_weights(r, l, err) : status;
 }
 

@@ -6,23 +6,32 @@
 
 #include <math.h>
 
-dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classes, double holdout, const dn_run *run, uint8_t *role,
-                            dni_split *out, dn_error *err) {
+dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classes, double holdout,
+                            const dn_run *run, uint8_t *role, dni_split *out, dn_error *err) {
     void *memory;
-    dn_status status = dn_run_alloc(run, 2 * n_classes, sizeof(size_t), "the counts of the classes", &memory, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_run_alloc(run, 2 * n_classes, sizeof(size_t), "the counts of the classes", &memory, err);
+    if (status != DN_OK) {
         return status;
-    size_t *left = memory, *wanted = left + n_classes; /* rows of the class not yet met, and how many of them are still to be held out */
+    }
+    size_t *
+        left = memory,
+       *wanted =
+           left +
+           n_classes; /* rows of the class not yet met, and how many of them are still to be held out */
     dni_split split = {0};
     dni_random random;
     dni_random_init(&random, run->seed, 4);
-    for (size_t i = 0; i < n_rows; i++)
-        if (!isnan(target[i]))
+    for (size_t i = 0; i < n_rows; i++) {
+        if (!isnan(target[i])) {
             left[(size_t)target[i]]++;
+        }
+    }
     for (size_t k = 0; k < n_classes; k++) {
         wanted[k] = (size_t)floor((double)left[k] * holdout + 0.5);
-        if (left[k] > 0 && wanted[k] > left[k] - 1)
+        if (left[k] > 0 && wanted[k] > left[k] - 1) {
             wanted[k] = left[k] - 1;
+        }
     }
     for (size_t i = 0; i < n_rows; i++) {
         if (isnan(target[i])) {
@@ -44,36 +53,46 @@ dn_status dni_split_holdout(const double *target, size_t n_rows, size_t n_classe
 }
 
 /* row[…] ← numbers of the rows that have a class, class after class; ends[k] ← where class k ends. */
-static void sort_rows(const double *target, size_t n_rows, size_t n_classes, size_t *ends, size_t *row) {
-    for (size_t i = 0; i < n_rows; i++)
-        if (!isnan(target[i]))
+static void sort_rows(const double *target, size_t n_rows, size_t n_classes, size_t *ends,
+                      size_t *row) {
+    for (size_t i = 0; i < n_rows; i++) {
+        if (!isnan(target[i])) {
             ends[(size_t)target[i]]++;
+        }
+    }
     for (size_t k = 0, first = 0; k < n_classes; k++) { /* for the moment: where it begins */
         size_t n = ends[k];
         ends[k] = first;
         first += n;
     }
-    for (size_t i = 0; i < n_rows; i++)
-        if (!isnan(target[i]))
+    for (size_t i = 0; i < n_rows; i++) {
+        if (!isnan(target[i])) {
             row[ends[(size_t)target[i]]++] = i;
+        }
+    }
 }
 
-dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes, size_t n_folds, const dn_run *run, uint16_t *fold,
-                          dn_error *err) {
+dn_status dni_split_folds(const double *target, size_t n_rows, size_t n_classes, size_t n_folds,
+                          const dn_run *run, uint16_t *fold, dn_error *err) {
     void *memory;
-    dn_status status = dn_run_alloc(run, n_classes + n_rows, sizeof(size_t), "the rows of the folds", &memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(run, n_classes + n_rows, sizeof(size_t),
+                                    "the rows of the folds", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     size_t *ends = memory, *row = ends + n_classes;
     dni_random random;
     dni_random_init(&random, run->seed, 8);
     sort_rows(target, n_rows, n_classes, ends, row);
-    for (size_t k = 0, first = 0; k < n_classes; first = ends[k++])
+    for (size_t k = 0, first = 0; k < n_classes; first = ends[k++]) {
         dni_random_shuffle(&random, row + first, ends[k] - first);
-    for (size_t i = 0; i < n_rows; i++)
+    }
+    for (size_t i = 0; i < n_rows; i++) {
         fold[i] = 0;
-    for (size_t i = 0; i < (n_classes > 0 ? ends[n_classes - 1] : 0); i++)
+    }
+    for (size_t i = 0; i < (n_classes > 0 ? ends[n_classes - 1] : 0); i++) {
         fold[row[i]] = (uint16_t)(i % n_folds);
+    }
     dn_run_free(run, memory);
     return DN_OK;
 }

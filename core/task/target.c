@@ -32,7 +32,8 @@ static dn_status no_memory(dn_error *err) {
 
 static dn_status too_many(const struct reader *r, dn_error *err) {
     dn_status status = dn_error_set(err, DN_ERR_DATA,
-                                    "target column \"%.64s\" has more than %zu classes: a classifier wants a column with few different "
+                                    "target column \"%.64s\" has more than %zu classes: a "
+                                    "classifier wants a column with few different "
                                     "values, no measured number or identifier",
                                     r->column->name, r->max_classes);
     dn_error_set_field(err, r->column->name);
@@ -40,27 +41,34 @@ static dn_status too_many(const struct reader *r, dn_error *err) {
 }
 
 static dn_status too_long(const struct reader *r, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "target column \"%.64s\" has classes whose names have more than %zu bytes in all",
-                                    r->column->name, DN_MAX_LEVEL_BYTES);
+    dn_status status = dn_error_set(
+        err, DN_ERR_DATA,
+        "target column \"%.64s\" has classes whose names have more than %zu bytes in all",
+        r->column->name, DN_MAX_LEVEL_BYTES);
     dn_error_set_field(err, r->column->name);
     return status;
 }
 
 static dn_status grow(struct reader *r, dn_error *err) {
-    if (r->n < r->room)
+    if (r->n < r->room) {
         return DN_OK;
+    }
     size_t room = r->room == 0 ? 16 : 2 * r->room;
     double *numbers = realloc(r->numbers, room * sizeof *numbers);
-    if (numbers != NULL)
+    if (numbers != NULL) {
         r->numbers = numbers;
+    }
     double *sorted = realloc(r->sorted, room * sizeof *sorted);
-    if (sorted != NULL)
+    if (sorted != NULL) {
         r->sorted = sorted;
+    }
     size_t *rank = realloc(r->rank, room * sizeof *rank);
-    if (rank != NULL)
+    if (rank != NULL) {
         r->rank = rank;
-    if (numbers == NULL || sorted == NULL || rank == NULL)
+    }
+    if (numbers == NULL || sorted == NULL || rank == NULL) {
         return no_memory(err);
+    }
     r->room = room;
     return DN_OK;
 }
@@ -70,20 +78,23 @@ static dn_status number_class(struct reader *r, double value, double *out, dn_er
     size_t low = 0, high = r->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (r->sorted[middle] < value)
+        if (r->sorted[middle] < value) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     if (low < r->n && r->sorted[low] == value) {
         *out = (double)r->rank[low];
         return DN_OK;
     }
-    if (r->n == r->max_classes)
+    if (r->n == r->max_classes) {
         return too_many(r, err);
+    }
     dn_status status = grow(r, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     memmove(r->sorted + low + 1, r->sorted + low, (r->n - low) * sizeof *r->sorted);
     memmove(r->rank + low + 1, r->rank + low, (r->n - low) * sizeof *r->rank);
     r->sorted[low] = value + 0.0; /* −0 is 0 */
@@ -93,7 +104,8 @@ static dn_status number_class(struct reader *r, double value, double *out, dn_er
     return DN_OK;
 }
 
-static dn_status read_numbers(struct reader *r, const dn_column_view *view, double *index, dn_error *err) {
+static dn_status read_numbers(struct reader *r, const dn_column_view *view, double *index,
+                              dn_error *err) {
     for (size_t i = 0; i < view->n_rows; i++) {
         double value = view->number[i];
         if (i > 0 && value == view->number[i - 1]) {
@@ -105,50 +117,62 @@ static dn_status read_numbers(struct reader *r, const dn_column_view *view, doub
             continue;
         }
         dn_status status = number_class(r, value, &index[i], err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
 static dn_status make_code_room(struct reader *r, size_t n, dn_error *err) {
-    if (r->code_index != NULL && n <= r->room_codes)
+    if (r->code_index != NULL && n <= r->room_codes) {
         return DN_OK;
+    }
     double *room = realloc(r->code_index, (n + 1) * sizeof *room);
-    if (room == NULL)
+    if (room == NULL) {
         return no_memory(err);
+    }
     r->code_index = room;
     r->room_codes = n;
     return DN_OK;
 }
 
 /* The number of a string's class, a new one if need be. */
-static dn_status string_class(struct reader *r, const char *text, size_t length, double *out, dn_error *err) {
+static dn_status string_class(struct reader *r, const char *text, size_t length, double *out,
+                              dn_error *err) {
     uint32_t number;
     dn_status status = dni_string_set_add(&r->strings, text, length, &number, err);
-    if (status == DN_OK && r->strings.n > r->max_classes)
+    if (status == DN_OK && r->strings.n > r->max_classes) {
         status = too_many(r, err);
-    if (status == DN_OK && dni_string_set_size(&r->strings) > DN_MAX_LEVEL_BYTES)
+    }
+    if (status == DN_OK && dni_string_set_size(&r->strings) > DN_MAX_LEVEL_BYTES) {
         status = too_long(r, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         *out = number;
+    }
     return status;
 }
 
 /* Strings of the chunk that no row has are no classes. */
-static dn_status read_strings(struct reader *r, const dn_column_view *view, double *index, dn_error *err) {
+static dn_status read_strings(struct reader *r, const dn_column_view *view, double *index,
+                              dn_error *err) {
     const dn_strings *s = &view->strings;
     dn_status status = make_code_room(r, s->n, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    for (size_t c = 0; c < s->n; c++)
+    }
+    for (size_t c = 0; c < s->n; c++) {
         r->code_index[c] = -1;
+    }
     for (size_t i = 0; i < view->n_rows; i++) {
         uint32_t c = view->code[i];
         if (c != DN_CODE_MISSING && r->code_index[c] < 0) {
-            status = string_class(r, s->bytes + s->start[c], s->start[c + 1] - s->start[c], &r->code_index[c], err);
-            if (status != DN_OK)
+            status = string_class(r, s->bytes + s->start[c], s->start[c + 1] - s->start[c],
+                                  &r->code_index[c], err);
+            if (status != DN_OK) {
                 return status;
+            }
         }
         index[i] = c == DN_CODE_MISSING ? (double)NAN : r->code_index[c];
     }
@@ -173,78 +197,95 @@ static dn_status sort_strings(struct reader *r, double *place, dni_classes *out,
     struct named *order = malloc((met.n + 1) * sizeof *order);
     dni_string_set sorted = {0};
     dn_status status = order == NULL ? no_memory(err) : DN_OK;
-    for (size_t k = 0; k < met.n && status == DN_OK; k++)
+    for (size_t k = 0; k < met.n && status == DN_OK; k++) {
         order[k] = (struct named){met.bytes + met.start[k], met.start[k + 1] - met.start[k], k};
-    if (status == DN_OK && met.n > 0)
+    }
+    if (status == DN_OK && met.n > 0) {
         qsort(order, met.n, sizeof *order, by_bytes);
+    }
     for (size_t k = 0; k < met.n && status == DN_OK; k++) {
         uint32_t number;
         place[order[k].number] = (double)k;
         status = dni_string_set_append(&sorted, order[k].text, order[k].length, &number, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_classes_from_strings(r->column->type, dni_string_set_view(&sorted), out, err);
+    }
     dni_string_set_done(&sorted);
     free(order);
     return status;
 }
 
-static dn_status finish(struct reader *r, size_t n_rows, double *index, dni_classes *out, dn_error *err) {
+static dn_status finish(struct reader *r, size_t n_rows, double *index, dni_classes *out,
+                        dn_error *err) {
     bool numeric = dni_classes_numeric(r->column->type);
     size_t n = numeric ? r->n : r->strings.n;
     if (n < 2) {
-        dn_status status = dn_error_set(err, DN_ERR_DATA, "target column \"%.64s\" has %s: training needs at least two classes",
-                                        r->column->name, n == 0 ? "no value" : "one class only");
+        dn_status status =
+            dn_error_set(err, DN_ERR_DATA,
+                         "target column \"%.64s\" has %s: training needs at least two classes",
+                         r->column->name, n == 0 ? "no value" : "one class only");
         dn_error_set_field(err, r->column->name);
         return status;
     }
     double *place = malloc(n * sizeof *place);
-    if (place == NULL)
+    if (place == NULL) {
         return no_memory(err);
+    }
     dn_status status;
     if (numeric) {
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n; k++) {
             place[r->rank[k]] = (double)k;
+        }
         status = dni_classes_from_numbers(r->column->type, r->sorted, n, out, err);
     } else {
         status = sort_strings(r, place, out, err);
     }
-    for (size_t i = 0; status == DN_OK && i < n_rows; i++)
-        if (!isnan(index[i]))
+    for (size_t i = 0; status == DN_OK && i < n_rows; i++) {
+        if (!isnan(index[i])) {
             index[i] = place[(size_t)index[i]];
+        }
+    }
     free(place);
     return status;
 }
 
-dn_status dni_target_read(const dn_table_source *source, size_t column, size_t max_classes, const dn_run *run, double *index,
-                          dni_classes *out, dn_error *err) {
+dn_status dni_target_read(const dn_table_source *source, size_t column, size_t max_classes,
+                          const dn_run *run, double *index, dni_classes *out, dn_error *err) {
     struct reader r = {.column = &source->columns[column], .max_classes = max_classes};
     dn_status status = DN_OK;
     for (size_t c = 0; c < source->n_chunks && status == DN_OK; c++) {
         dn_column_view view;
         double *own = index + source->chunk_first_row[c];
         status = dn_run_stop(run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = source->column(source, c, column, 0, &view, err);
-        if (status == DN_OK)
-            status = dni_classes_numeric(r.column->type) ? read_numbers(&r, &view, own, err) : read_strings(&r, &view, own, err);
+        }
+        if (status == DN_OK) {
+            status = dni_classes_numeric(r.column->type) ? read_numbers(&r, &view, own, err)
+                                                         : read_strings(&r, &view, own, err);
+        }
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = finish(&r, source->n_rows, index, out, err);
+    }
     reader_done(&r);
     return status;
 }
 
-static dn_status unknown_class(const dn_table_source *source, size_t column, size_t row, const char *text, size_t length, dn_error *err) {
-    dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%.64s\", row %zu: \"%.*s\" is none of the model's classes",
-                                    source->columns[column].name, row, length > 64 ? 64 : (int)length, text);
+static dn_status unknown_class(const dn_table_source *source, size_t column, size_t row,
+                               const char *text, size_t length, dn_error *err) {
+    dn_status status =
+        dn_error_set(err, DN_ERR_DATA,
+                     "column \"%.64s\", row %zu: \"%.*s\" is none of the model's classes",
+                     source->columns[column].name, row, length > 64 ? 64 : (int)length, text);
     dn_error_set_field(err, source->columns[column].name);
     dn_error_set_row(err, (int64_t)row);
     return status;
 }
 
-static dn_status match_chunk(const dn_table_source *source, size_t column, size_t chunk, const dni_classes *classes, double *index,
-                             dn_error *err) {
+static dn_status match_chunk(const dn_table_source *source, size_t column, size_t chunk,
+                             const dni_classes *classes, double *index, dn_error *err) {
     dn_column_view view;
     size_t first = source->chunk_first_row[chunk];
     dn_status status = source->column(source, chunk, column, 0, &view, err);
@@ -257,8 +298,10 @@ static dn_status match_chunk(const dn_table_source *source, size_t column, size_
                 continue;
             }
             k = dni_classes_find_number(classes, view.number[i]);
-            if (k == SIZE_MAX)
-                status = unknown_class(source, column, first + i, text, dn_number_format(view.number[i], text), err);
+            if (k == SIZE_MAX) {
+                status = unknown_class(source, column, first + i, text,
+                                       dn_number_format(view.number[i], text), err);
+            }
         } else {
             if (view.code[i] == DN_CODE_MISSING) {
                 index[first + i] = (double)NAN;
@@ -267,29 +310,33 @@ static dn_status match_chunk(const dn_table_source *source, size_t column, size_
             const char *text = view.strings.bytes + view.strings.start[view.code[i]];
             size_t length = view.strings.start[view.code[i] + 1] - view.strings.start[view.code[i]];
             k = dni_classes_find_text(classes, text, length);
-            if (k == SIZE_MAX)
+            if (k == SIZE_MAX) {
                 status = unknown_class(source, column, first + i, text, length, err);
+            }
         }
         index[first + i] = (double)k;
     }
     return status;
 }
 
-dn_status dni_target_match(const dn_table_source *source, size_t column, const dni_classes *classes, const dn_run *run, double *index,
-                           dn_error *err) {
+dn_status dni_target_match(const dn_table_source *source, size_t column, const dni_classes *classes,
+                           const dn_run *run, double *index, dn_error *err) {
     const dn_table_column *own = &source->columns[column];
     bool numeric = dni_classes_numeric(classes->shown.type);
     if (numeric ? own->type != classes->shown.type : dni_classes_numeric(own->type)) {
-        dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%.64s\" is %s, the model's target is %s", own->name,
-                                        dn_column_type_name(own->type), dn_column_type_name(classes->shown.type));
+        dn_status status =
+            dn_error_set(err, DN_ERR_DATA, "column \"%.64s\" is %s, the model's target is %s",
+                         own->name, dn_column_type_name(own->type),
+                         dn_column_type_name(classes->shown.type));
         dn_error_set_field(err, own->name);
         return status;
     }
     dn_status status = DN_OK;
     for (size_t c = 0; c < source->n_chunks && status == DN_OK; c++) {
         status = dn_run_stop(run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = match_chunk(source, column, c, classes, index, err);
+        }
     }
     return status;
 }

@@ -11,68 +11,86 @@ static dn_status bad_column(const char *name, const char *what, dn_error *err) {
 
 static dn_status bad_row(const char *name, size_t row, double weight, dn_error *err) {
     dn_status status;
-    if (isnan(weight))
+    if (isnan(weight)) {
         status = dn_error_set(err, DN_ERR_DATA,
-                              "weight column \"%.64s\", row %zu: the weight is missing; it must be a number >= 0 (0 leaves the row out)",
+                              "weight column \"%.64s\", row %zu: the weight is missing; it must be "
+                              "a number >= 0 (0 leaves the row out)",
                               name, row);
-    else if (!(weight >= 0) || isinf(weight))
-        status = dn_error_set(err, DN_ERR_DATA, "weight column \"%.64s\", row %zu: a weight must be a finite number >= 0 (got %g)", name,
-                              row, weight);
-    else
+    } else if (!(weight >= 0) || isinf(weight)) {
+        status = dn_error_set(
+            err, DN_ERR_DATA,
+            "weight column \"%.64s\", row %zu: a weight must be a finite number >= 0 (got %g)",
+            name, row, weight);
+    } else {
         status = dn_error_set(err, DN_ERR_DATA,
-                              "weight column \"%.64s\", row %zu: a weight must be 0 or from 1e-100 to 1e100 (got %g): multiply them all by "
+                              "weight column \"%.64s\", row %zu: a weight must be 0 or from 1e-100 "
+                              "to 1e100 (got %g): multiply them all by "
                               "a number that brings them nearer to 1",
                               name, row, weight);
+    }
     dn_error_set_field(err, name);
     dn_error_set_row(err, (int64_t)row);
     return status;
 }
 
-dn_status dni_weights_read(const dn_table_source *source, size_t column, const dn_run *run, double *index, double *weight, dn_error *err) {
+dn_status dni_weights_read(const dn_table_source *source, size_t column, const dn_run *run,
+                           double *index, double *weight, dn_error *err) {
     const dn_table_column *own = &source->columns[column];
     double sum = 0;
     bool any = false;
-    if (own->type != DN_NUMERIC)
+    if (own->type != DN_NUMERIC) {
         return bad_column(own->name, "must be numeric", err);
+    }
     for (size_t c = 0; c < source->n_chunks; c++) {
         dn_column_view view;
         dn_status status = dn_run_stop(run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = source->column(source, c, column, 0, &view, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         for (size_t i = 0, row = source->chunk_first_row[c]; i < view.n_rows; i++, row++) {
             weight[row] = 0;
-            if (isnan(index[row]))
+            if (isnan(index[row])) {
                 continue;
+            }
             any = true;
-            if (view.number[i] != 0 && !dni_weight_counts(view.number[i]))
+            if (view.number[i] != 0 && !dni_weight_counts(view.number[i])) {
                 return bad_row(own->name, row, view.number[i], err);
+            }
             weight[row] = view.number[i];
             sum += weight[row];
-            if (weight[row] == 0)
+            if (weight[row] == 0) {
                 index[row] = (double)NAN;
+            }
         }
     }
-    if (any && sum == 0)
+    if (any && sum == 0) {
         return bad_column(own->name, "is 0 in all rows: no row counts", err);
+    }
     return DN_OK;
 }
 
-void dni_class_factors(dn_class_weight kind, const double *given, size_t n_classes, const double *index, const uint8_t *role,
-                       const double *weight, size_t n_rows, double *factor) {
+void dni_class_factors(dn_class_weight kind, const double *given, size_t n_classes,
+                       const double *index, const uint8_t *role, const double *weight,
+                       size_t n_rows, double *factor) {
     double total = 0;
-    for (size_t k = 0; k < n_classes; k++)
+    for (size_t k = 0; k < n_classes; k++) {
         factor[k] = kind == DN_CLASS_WEIGHT_GIVEN ? given[k] : kind == DN_CLASS_WEIGHT_NONE ? 1 : 0;
-    if (kind != DN_CLASS_WEIGHT_BALANCED)
+    }
+    if (kind != DN_CLASS_WEIGHT_BALANCED) {
         return;
+    }
     for (size_t i = 0; i < n_rows; i++) {
-        if (role[i] != DN_ROW_TRAIN)
+        if (role[i] != DN_ROW_TRAIN) {
             continue;
+        }
         double v = weight == NULL ? 1 : weight[i];
         factor[(size_t)index[i]] += v;
         total += v;
     }
-    for (size_t k = 0; k < n_classes; k++)
+    for (size_t k = 0; k < n_classes; k++) {
         factor[k] = total / ((double)n_classes * factor[k]);
+    }
 }

@@ -10,12 +10,13 @@
 
 /* {0} is empty. One thread's; memory by malloc, that of the largest graph so far. */
 typedef struct dni_paths {
-    unsigned length;       /* most labels of a path, 1 … DN_MAX_PATH_LABELS: the caller's, before dni_paths_begin */
+    unsigned
+        length; /* most labels of a path, 1 … DN_MAX_PATH_LABELS: the caller's, before dni_paths_begin */
     dni_string_set labels; /* of the nodes; node i has label i */
     uint32_t *edge;        /* [2 n_edges] the nodes of each edge as the text has it */
-    uint32_t *next;        /* [2 n_edges] the nodes' neighbours, each once, one node's after the other's */
-    uint32_t *first;       /* [nodes + 2] where those of a node begin */
-    uint32_t *seen;        /* [nodes] work: the node + 1 that had this one as a neighbour last */
+    uint32_t *next; /* [2 n_edges] the nodes' neighbours, each once, one node's after the other's */
+    uint32_t *first; /* [nodes + 2] where those of a node begin */
+    uint32_t *seen;  /* [nodes] work: the node + 1 that had this one as a neighbour last */
     size_t n_edges, edge_room, node_room;
     uint32_t root; /* the next node to begin with */
     unsigned depth;

@@ -19,15 +19,17 @@ struct dn_text_work {
 
 dn_status dn_text_work_new(dn_text_work **out, dn_error *err) {
     dn_text_work *work = calloc(1, sizeof *work);
-    if (work == NULL)
+    if (work == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for the words of a text");
+    }
     *out = work;
     return DN_OK;
 }
 
 void dn_text_work_free(dn_text_work *work) {
-    if (work == NULL)
+    if (work == NULL) {
         return;
+    }
     dni_tokens_done(&work->tokens);
     dni_string_set_done(&work->unseen);
     free(work->feature);
@@ -45,42 +47,52 @@ static dn_status grow(dn_text_work *work, size_t n, dn_error *err) {
     work->other = other == NULL ? work->other : other;
     double *value = realloc(work->value, room * sizeof *value);
     work->value = value == NULL ? work->value : value;
-    if (feature == NULL || other == NULL || value == NULL)
-        return dn_error_set(err, DN_ERR_MEMORY, "the words of a text need %zu bytes of memory, which the system does not have",
-                            room * (sizeof *feature + sizeof *other + sizeof *value));
+    if (feature == NULL || other == NULL || value == NULL) {
+        return dn_error_set(
+            err, DN_ERR_MEMORY,
+            "the words of a text need %zu bytes of memory, which the system does not have",
+            room * (sizeof *feature + sizeof *other + sizeof *value));
+    }
     work->room = room;
     return DN_OK;
 }
 
 /* A word that no training row has: counted once in a text. Label sequences come once anyhow. */
-static dn_status count_unseen(const dni_vocabulary *v, const char *word, size_t size, dn_text_work *work, dn_error *err) {
+static dn_status count_unseen(const dni_vocabulary *v, const char *word, size_t size,
+                              dn_text_work *work, dn_error *err) {
     uint32_t index;
     work->n_unseen++;
-    if (v->weighting != DN_TEXT_SET)
+    if (v->weighting != DN_TEXT_SET) {
         return DN_OK;
+    }
     dn_status status = dni_string_set_add(&work->unseen, word, size, &index, err);
     work->n_unseen = work->unseen.n;
     return status;
 }
 
 /* The words' features in the order of the text; *n of them. */
-static dn_status find_words(const dni_vocabulary *v, const char *text, size_t length, dn_text_work *work, size_t *n, dn_error *err) {
+static dn_status find_words(const dni_vocabulary *v, const char *text, size_t length,
+                            dn_text_work *work, size_t *n, dn_error *err) {
     dn_strings words = dni_string_set_view(&v->words);
     const char *word;
-    dn_status status = dni_tokens_begin(&work->tokens, v->weighting, v->keep_case, v->length, text, length, err);
+    dn_status status =
+        dni_tokens_begin(&work->tokens, v->weighting, v->keep_case, v->length, text, length, err);
     *n = work->n_unseen = 0;
     dni_string_set_restart(&work->unseen, length / 2);
     for (size_t size; status == DN_OK && (size = dni_tokens_next(&work->tokens, &word)) > 0;) {
-        uint32_t feature =
-            v->buckets > 0 ? (uint32_t)(dni_word_hash(word, size) % v->buckets) : dni_word_index_find(&v->index, words, word, size);
+        uint32_t feature = v->buckets > 0 ? (uint32_t)(dni_word_hash(word, size) % v->buckets)
+                                          : dni_word_index_find(&v->index, words, word, size);
         if (feature == DNI_UNKNOWN_WORD) {
-            status = dni_text_is_complete(v->weighting) ? count_unseen(v, word, size, work, err) : DN_OK;
+            status =
+                dni_text_is_complete(v->weighting) ? count_unseen(v, word, size, work, err) : DN_OK;
             continue;
         }
-        if (*n == work->room)
+        if (*n == work->room) {
             status = grow(work, *n, err);
-        if (status == DN_OK)
+        }
+        if (status == DN_OK) {
             work->feature[(*n)++] = feature;
+        }
     }
     return status;
 }
@@ -92,8 +104,9 @@ static void sort_few(uint32_t *list, size_t n) {
     for (size_t i = 1; i < n; i++) {
         uint32_t x = list[i];
         size_t j = i;
-        for (; j > 0 && list[j - 1] > x; j--)
+        for (; j > 0 && list[j - 1] > x; j--) {
             list[j] = list[j - 1];
+        }
         list[j] = x;
     }
 }
@@ -106,15 +119,17 @@ static void sort_features(dn_text_work *work, size_t n, size_t n_features) {
     }
     for (unsigned shift = 0; shift < 32 && (n_features - 1) >> shift > 0; shift += 8) {
         size_t at[256] = {0}, sum = 0;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             at[work->feature[i] >> shift & 0xff]++;
+        }
         for (size_t b = 0; b < 256; b++) {
             size_t count = at[b];
             at[b] = sum;
             sum += count;
         }
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             work->other[at[work->feature[i] >> shift & 0xff]++] = work->feature[i];
+        }
         uint32_t *sorted = work->other;
         work->other = work->feature;
         work->feature = sorted;
@@ -125,8 +140,9 @@ static void sort_features(dn_text_work *work, size_t n, size_t n_features) {
 static size_t count_features(dn_text_work *work, size_t n) {
     size_t different = 0;
     for (size_t i = 0, next; i < n; i = next) {
-        for (next = i + 1; next < n && work->feature[next] == work->feature[i];)
+        for (next = i + 1; next < n && work->feature[next] == work->feature[i];) {
             next++;
+        }
         work->feature[different] = work->feature[i];
         work->value[different++] = (double)(next - i);
     }
@@ -135,24 +151,30 @@ static size_t count_features(dn_text_work *work, size_t n) {
 
 static void weigh(const dni_vocabulary *v, dn_text_work *work, size_t n) {
     double square = 0;
-    for (size_t i = 0; i < n && (v->weighting == DN_TEXT_BINARY || v->weighting == DN_TEXT_SET); i++)
+    for (size_t i = 0; i < n && (v->weighting == DN_TEXT_BINARY || v->weighting == DN_TEXT_SET);
+         i++) {
         work->value[i] = 1;
-    if (v->weighting != DN_TEXT_TFIDF)
+    }
+    if (v->weighting != DN_TEXT_TFIDF) {
         return;
+    }
     for (size_t i = 0; i < n; i++) {
         work->value[i] *= v->idf[work->feature[i]];
         square += work->value[i] * work->value[i];
     }
     double length = sqrt(square);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         work->value[i] /= length;
+    }
 }
 
 /* Character j is feature j. */
-static dn_status find_characters(const char *text, size_t length, dn_text_work *work, size_t *n, dn_error *err) {
+static dn_status find_characters(const char *text, size_t length, dn_text_work *work, size_t *n,
+                                 dn_error *err) {
     dn_status status = work->room < DN_MAX_CHARACTERS ? grow(work, DN_MAX_CHARACTERS, err) : DN_OK;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_characters(text, length, work->other, n, err);
+    }
     for (size_t j = 0; status == DN_OK && j < *n; j++) {
         work->feature[j] = (uint32_t)j;
         work->value[j] = work->other[j];
@@ -161,13 +183,16 @@ static dn_status find_characters(const char *text, size_t length, dn_text_work *
 }
 
 /* Words or label sequences, each once. */
-static dn_status count_words(const dni_vocabulary *v, const char *text, size_t length, dn_text_work *work, size_t *n, dn_error *err) {
+static dn_status count_words(const dni_vocabulary *v, const char *text, size_t length,
+                             dn_text_work *work, size_t *n, dn_error *err) {
     size_t n_words = 0;
     dn_status status = find_words(v, text, length, work, &n_words, err);
-    if (status == DN_OK && work->n_unseen > 0 && n_words == work->room)
+    if (status == DN_OK && work->n_unseen > 0 && n_words == work->room) {
         status = grow(work, n_words, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     sort_features(work, n_words, v->n_features);
     *n = count_features(work, n_words);
     weigh(v, work, *n);
@@ -178,15 +203,20 @@ static dn_status count_words(const dni_vocabulary *v, const char *text, size_t l
     return DN_OK;
 }
 
-dn_status dni_vocabulary_entries(const dni_vocabulary *vocabulary, size_t first_feature, const char *text, size_t length,
-                                 dn_text_work *work, const uint32_t **feature, const double **value, size_t *n, dn_error *err) {
+dn_status dni_vocabulary_entries(const dni_vocabulary *vocabulary, size_t first_feature,
+                                 const char *text, size_t length, dn_text_work *work,
+                                 const uint32_t **feature, const double **value, size_t *n,
+                                 dn_error *err) {
     size_t different = 0;
-    dn_status status = vocabulary->weighting == DN_TEXT_CHARACTERS ? find_characters(text, length, work, &different, err)
-                                                                   : count_words(vocabulary, text, length, work, &different, err);
-    if (status != DN_OK)
+    dn_status status = vocabulary->weighting == DN_TEXT_CHARACTERS
+                           ? find_characters(text, length, work, &different, err)
+                           : count_words(vocabulary, text, length, work, &different, err);
+    if (status != DN_OK) {
         return status;
-    for (size_t i = 0; i < different; i++)
+    }
+    for (size_t i = 0; i < different; i++) {
         work->feature[i] += (uint32_t)first_feature;
+    }
     *feature = work->feature;
     *value = work->value;
     *n = different;

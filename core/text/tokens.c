@@ -12,10 +12,13 @@ dn_status dni_characters(const char *text, size_t length, uint32_t *out, size_t 
         ucs4_t code = 0;
         const int bytes = u8_mbtoucr(&code, at, left);
         const size_t taken = bytes > 0 ? (size_t)bytes : 1;
-        if (count == DN_MAX_CHARACTERS)
-            return dn_error_set(err, DN_ERR_DATA, "the text has more than %d characters", DN_MAX_CHARACTERS);
-        if (out != NULL)
+        if (count == DN_MAX_CHARACTERS) {
+            return dn_error_set(err, DN_ERR_DATA, "the text has more than %d characters",
+                                DN_MAX_CHARACTERS);
+        }
+        if (out != NULL) {
             out[count] = bytes > 0 && code > 0 ? (uint32_t)code : REPLACEMENT;
+        }
         at += taken;
         left -= taken;
     }
@@ -24,8 +27,9 @@ dn_status dni_characters(const char *text, size_t length, uint32_t *out, size_t 
 }
 
 dn_status dni_text_blame(dn_status status, const char *column, size_t row, dn_error *err) {
-    if (status != DN_ERR_DATA || err == NULL)
+    if (status != DN_ERR_DATA || err == NULL) {
         return status;
+    }
     const dn_error own = *err;
     dn_error_clear(err);
     dn_error_set(err, status, "column \"%.128s\", row %zu: %s", column, row, own.message);

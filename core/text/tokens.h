@@ -18,8 +18,10 @@ static inline void dni_tokens_done(dni_tokens *tokens) {
 }
 
 /* The tokens of a text, which must outlive the reading. keep_case: of words. length: DN_TEXT_PATHS, most labels of a path. Errors of dni_paths_begin; of words none. */
-DN_MUST_USE static inline dn_status dni_tokens_begin(dni_tokens *tokens, dn_text_weighting weighting, bool keep_case, unsigned length,
-                                                     const char *text, size_t n, dn_error *err) {
+DN_MUST_USE static inline dn_status dni_tokens_begin(dni_tokens *tokens,
+                                                     dn_text_weighting weighting, bool keep_case,
+                                                     unsigned length, const char *text, size_t n,
+                                                     dn_error *err) {
     tokens->of_paths = weighting == DN_TEXT_PATHS;
     if (!tokens->of_paths) {
         dn_words_begin(&tokens->words, text, n, keep_case);
@@ -41,7 +43,8 @@ static inline size_t dni_tokens_next(dni_tokens *tokens, const char **token) {
 
 /* The characters of text [length] as code points, all > 0: U+FFFD stands for a byte that is no UTF-8 and for U+0000. out [DN_MAX_CHARACTERS], or NULL: they are only counted.
  * DN_ERR_DATA: there are more; the message names no column. */
-DN_MUST_USE dn_status dni_characters(const char *text, size_t length, uint32_t *out, size_t *n, dn_error *err);
+DN_MUST_USE dn_status dni_characters(const char *text, size_t length, uint32_t *out, size_t *n,
+                                     dn_error *err);
 
 /* Adds the column and the row to an error that a text has caused. */
 dn_status dni_text_blame(dn_status status, const char *column, size_t row, dn_error *err);

@@ -18,9 +18,10 @@ typedef struct dni_vocabulary {
     size_t buckets;    /* 0: words, or characters */
     dni_string_set
         words; /* ascending by bytes: word or label sequence i is feature i; empty when hashed. A list: they are found by `index` */
-    dni_word_index index;   /* of the words */
-    dn_input_remark remark; /* of the fit: whether rows have the text, words, a feature; when read DN_INPUT_VARIES */
-    double *idf;            /* [n_features] 1 + ln((1 + n)/(1 + df)); NULL unless weighting is DN_TEXT_TFIDF */
+    dni_word_index index; /* of the words */
+    dn_input_remark
+        remark; /* of the fit: whether rows have the text, words, a feature; when read DN_INPUT_VARIES */
+    double *idf; /* [n_features] 1 + ln((1 + n)/(1 + df)); NULL unless weighting is DN_TEXT_TFIDF */
 } dni_vocabulary;
 
 /* Whether it has all words of the training rows, and a feature for what they have not. */
@@ -38,14 +39,18 @@ static inline bool dni_text_is_complete(dn_text_weighting weighting) {
  * about 50 bytes and its text each, in every thread that meets it, and 48 bytes for each word that is chosen; 16 bytes a bucket and thread when hashed. The run's stop is looked at every 2^16 words. DN_ERR_BUDGET and DN_ERR_MEMORY say so, name the column (field) and advise `hash`.
  * DN_ERR_ARGUMENT: a weight that is none (row), buckets or a vocabulary beyond DN_MAX_WORDS; DN_ERR_DATA: more words than that of a complete one, and (row) a text that is no graph or too long.
  * Characters count as buckets. */
-DN_MUST_USE dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const double *weight, const dn_text_spec *spec,
-                                         const dn_run *run, dni_vocabulary *out, double *out_entries, dn_error *err);
+DN_MUST_USE dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column,
+                                         const double *weight, const dn_text_spec *spec,
+                                         const dn_run *run, dni_vocabulary *out,
+                                         double *out_entries, dn_error *err);
 void dni_vocabulary_done(dni_vocabulary *vocabulary); /* {0} is allowed */
 
 /* The features that a text has and their values, ascending by feature: feature = first_feature + word or bucket. Values are > 0. A text without a known word has none. *feature and *value [*n] are
  * the work's until its next call. O(length), and O(n) beside. DN_ERR_MEMORY; DN_ERR_DATA, of which the message names no column. */
-DN_MUST_USE dn_status dni_vocabulary_entries(const dni_vocabulary *vocabulary, size_t first_feature, const char *text, size_t length,
-                                             dn_text_work *work, const uint32_t **feature, const double **value, size_t *n, dn_error *err);
+DN_MUST_USE dn_status dni_vocabulary_entries(const dni_vocabulary *vocabulary, size_t first_feature,
+                                             const char *text, size_t length, dn_text_work *work,
+                                             const uint32_t **feature, const double **value,
+                                             size_t *n, dn_error *err);
 
 /* Bytes of memory that it holds. */
 size_t dni_vocabulary_bytes(const dni_vocabulary *vocabulary);

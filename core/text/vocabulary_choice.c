@@ -20,24 +20,27 @@ struct choice {
 
 static dn_status poll(struct choice *c, size_t steps, dn_error *err) {
     c->steps += steps;
-    if (c->steps < STEPS_A_POLL)
+    if (c->steps < STEPS_A_POLL) {
         return DN_OK;
+    }
     c->steps = 0;
     return dn_run_stop(c->run, err);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- orders ---- */
 static uint64_t front_of(const dni_tally_word *word) {
     uint64_t front = 0;
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++) {
         front = front << 8 | (i < word->length ? (unsigned char)word->text[i] : 0);
+    }
     return front;
 }
 
 /* All words are different. */
 static bool is_before(const dni_candidate *a, const dni_candidate *b) {
-    if (a->front != b->front)
+    if (a->front != b->front) {
         return a->front < b->front;
+    }
     const size_t n = a->word->length < b->word->length ? a->word->length : b->word->length;
     const int order = memcmp(a->word->text, b->word->text, n);
     return order < 0 || (order == 0 && a->word->length < b->word->length);
@@ -53,7 +56,7 @@ static void swap(dni_candidate *a, dni_candidate *b) {
     *b = kept;
 }
 
-/* ---- the better half ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the better half ---- */
 /* list[first … end - 1] with those that are better than one of them, the pivot, before it and the others behind; where the pivot is then. */
 static dn_status partition(struct choice *c, size_t first, size_t end, size_t *out, dn_error *err) {
     dni_candidate *list = c->list;
@@ -63,10 +66,12 @@ static dn_status partition(struct choice *c, size_t first, size_t end, size_t *o
     const dni_candidate pivot = list[end - 1];
     for (size_t i = first; i < end - 1; i++) {
         dn_status status = poll(c, 1, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        if (is_better(&list[i], &pivot))
+        }
+        if (is_better(&list[i], &pivot)) {
             swap(&list[i], &list[behind++]);
+        }
     }
     swap(&list[behind], &list[end - 1]);
     *out = behind;
@@ -80,10 +85,12 @@ static dn_status keep_best(struct choice *c, dn_error *err) {
     while (end - first > 1) {
         size_t at = 0;
         dn_status status = partition(c, first, end, &at, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        if (at == wanted)
+        }
+        if (at == wanted) {
             break;
+        }
         first = at < wanted ? at + 1 : first;
         end = at < wanted ? end : at;
     }
@@ -94,37 +101,43 @@ static dn_status keep_best(struct choice *c, dn_error *err) {
 
 static dn_status consider(struct choice *c, const dni_tally_word *word, dn_error *err) {
     const dni_candidate *bar = c->is_full ? &c->list[c->most - 1] : NULL;
-    if (bar != NULL && word->units < bar->units)
+    if (bar != NULL && word->units < bar->units) {
         return DN_OK;
+    }
     const dni_candidate candidate = {.units = word->units, .front = front_of(word), .word = word};
-    if (bar != NULL && !is_better(&candidate, bar))
+    if (bar != NULL && !is_better(&candidate, bar)) {
         return DN_OK;
+    }
     dn_status status = c->n < c->room ? DN_OK : keep_best(c, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         c->list[c->n++] = candidate;
+    }
     return status;
 }
 
-/* ---- the order of bytes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the order of bytes ---- */
 static void sort_few(dni_candidate *list, size_t n) {
     for (size_t i = 1; i < n; i++) {
         const dni_candidate x = list[i];
         size_t j = i;
-        for (; j > 0 && is_before(&x, &list[j - 1]); j--)
+        for (; j > 0 && is_before(&x, &list[j - 1]); j--) {
             list[j] = list[j - 1];
+        }
         list[j] = x;
     }
 }
 
 /* Two sorted parts of `from`, from `first` and `middle` on, become one of `to`. */
-static dn_status merge(struct choice *c, const dni_candidate *from, dni_candidate *to, size_t first, size_t middle, size_t end,
-                       dn_error *err) {
+static dn_status merge(struct choice *c, const dni_candidate *from, dni_candidate *to, size_t first,
+                       size_t middle, size_t end, dn_error *err) {
     size_t left = first, right = middle;
     for (size_t i = first; i < end; i++) {
         dn_status status = poll(c, 1, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        const bool take_right = right < end && (left == middle || is_before(&from[right], &from[left]));
+        }
+        const bool take_right =
+            right < end && (left == middle || is_before(&from[right], &from[left]));
         to[i] = from[take_right ? right++ : left++];
     }
     return DN_OK;
@@ -136,23 +149,27 @@ static dn_status sort(struct choice *c, dn_error *err) {
     dni_candidate *from = c->list, *to = c->list + n;
     for (size_t i = 0; i < n; i += SORTED_BY_INSERTION) {
         dn_status status = poll(c, SORTED_BY_INSERTION, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         sort_few(from + i, n - i < SORTED_BY_INSERTION ? n - i : SORTED_BY_INSERTION);
     }
     for (size_t width = SORTED_BY_INSERTION; width < n; width *= 2) {
         for (size_t i = 0; i < n; i += 2 * width) {
-            const size_t middle = n - i < width ? n : i + width, end = n - i < 2 * width ? n : i + 2 * width;
+            const size_t middle = n - i < width ? n : i + width,
+                         end = n - i < 2 * width ? n : i + 2 * width;
             dn_status status = merge(c, from, to, i, middle, end, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
         }
         dni_candidate *sorted = to;
         to = from;
         from = sorted;
     }
-    if (from != c->list)
+    if (from != c->list) {
         memcpy(c->list, from, n * sizeof *from);
+    }
     return DN_OK;
 }
 
@@ -161,22 +178,28 @@ static dn_status choose(struct choice *c, const dni_tally *tally, size_t min_row
     dni_tally_walk walk = {.tally = tally};
     for (const dni_tally_word *word; (word = dni_tally_next(&walk)) != NULL;) {
         dn_status status = poll(c, 1, err);
-        if (status == DN_OK && word->rows >= least)
+        if (status == DN_OK && word->rows >= least) {
             status = consider(c, word, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
     }
     dn_status status = c->n > c->most ? keep_best(c, err) : DN_OK;
     return status == DN_OK ? sort(c, err) : status;
 }
 
-dn_status dni_vocabulary_choose(const dni_tally *tally, size_t most, size_t min_rows, dni_candidate **out, size_t *out_n, dn_error *err) {
+dn_status dni_vocabulary_choose(const dni_tally *tally, size_t most, size_t min_rows,
+                                dni_candidate **out, size_t *out_n, dn_error *err) {
     void *memory = NULL;
-    struct choice c = {.run = tally->run, .most = most < tally->n ? most : tally->n, .random = tally->seed};
+    struct choice c = {.run = tally->run,
+                       .most = most < tally->n ? most : tally->n,
+                       .random = tally->seed};
     c.room = 2 * c.most;
     dn_status status = dni_run_alloc_raw(c.run, c.room, sizeof *c.list, "", &memory, NULL);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     c.list = memory;
     status = choose(&c, tally, min_rows, err);
     if (status != DN_OK) {

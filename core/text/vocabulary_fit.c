@@ -19,9 +19,9 @@
 /* One thread's own. */
 struct slot {
     dni_open_chunk open;
-    dn_column_view view;  /* of the open chunk */
-    dni_tally tally;      /* of words or label sequences */
-    uint64_t *bucket;     /* [fit's buckets] units of the rows that have a word in it; NULL: words */
+    dn_column_view view; /* of the open chunk */
+    dni_tally tally;     /* of words or label sequences */
+    uint64_t *bucket;    /* [fit's buckets] units of the rows that have a word in it; NULL: words */
     uint64_t *bucket_row; /* [fit's buckets] the row that counted last, from 1 */
     uint64_t units;       /* of all rows */
     size_t bytes;         /* of text since stop was polled */
@@ -49,24 +49,32 @@ static dn_status blame(const struct fit *fit, dn_status status, dn_error *err) {
 
 /* Memory for words or buckets was refused; or else the run has stopped. */
 static dn_status no_room(const struct fit *fit, dn_status status, dn_error *err) {
-    if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY)
+    if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY) {
         return dn_error_set(err, status, "counting words was stopped");
+    }
     const char *name = fit->rows->source->columns[fit->column].name;
-    const char *lack = status == DN_ERR_BUDGET ? "more memory than is left of the budget" : "memory which the system does not have";
-    if (fit->spec->weighting > DN_TEXT_TFIDF)
-        dn_error_set(err, status, "what the texts of column \"%s\" are made of needs %s: use fewer rows", name, lack);
-    else if (fit->spec->buckets > 0)
-        dn_error_set(err, status, "counting the words of column \"%s\" in %zu buckets needs %s: choose fewer for \"hash\"", name,
-                     fit->spec->buckets, lack);
-    else
+    const char *lack = status == DN_ERR_BUDGET ? "more memory than is left of the budget"
+                                               : "memory which the system does not have";
+    if (fit->spec->weighting > DN_TEXT_TFIDF) {
         dn_error_set(err, status,
-                     "the different words of column \"%s\" need %s: let \"hash\" say a number of buckets, which take the place of a "
+                     "what the texts of column \"%s\" are made of needs %s: use fewer rows", name,
+                     lack);
+    } else if (fit->spec->buckets > 0) {
+        dn_error_set(err, status,
+                     "counting the words of column \"%s\" in %zu buckets needs %s: choose fewer "
+                     "for \"hash\"",
+                     name, fit->spec->buckets, lack);
+    } else {
+        dn_error_set(err, status,
+                     "the different words of column \"%s\" need %s: let \"hash\" say a number of "
+                     "buckets, which take the place of a "
                      "vocabulary, or use fewer rows",
                      name, lack);
+    }
     return blame(fit, status, err);
 }
 
-/* ---- weights in units -------------------------------------------------------------------------------------------------------------------- */
+/* ---- weights in units ---- */
 static double weight_of(const struct fit *fit, size_t row) {
     return fit->weight == NULL ? 1 : fit->weight[row];
 }
@@ -84,10 +92,12 @@ static dn_status choose_unit(struct fit *fit, dn_error *err) {
     double greatest = fit->weight == NULL ? 1 : 0;
     for (size_t row = 0; fit->weight != NULL && row < rows->source->n_rows; row++) {
         double v = fit->weight[row];
-        if (rows->role != NULL && rows->role[row] != rows->wanted)
+        if (rows->role != NULL && rows->role[row] != rows->wanted) {
             continue;
+        }
         if (!(v >= 0) || isinf(v)) {
-            dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "a row's weight must be finite and >= 0 (got %g)", v);
+            dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
+                                            "a row's weight must be finite and >= 0 (got %g)", v);
             dn_error_set_row(err, (int64_t)row);
             return status;
         }
@@ -101,22 +111,26 @@ static uint64_t units_of(const struct fit *fit, double weight) {
     return (uint64_t)rint(ldexp(weight, fit->exponent));
 }
 
-/* ---- the pass ----------------------------------------------------------------------------------------------------------------------------- */
-static dn_status count_characters(struct slot *slot, const char *text, size_t length, uint64_t units, dn_error *err) {
+/* ---- the pass ---- */
+static dn_status count_characters(struct slot *slot, const char *text, size_t length,
+                                  uint64_t units, dn_error *err) {
     size_t n = 0;
     dn_status status = dni_characters(text, length, NULL, &n, err);
-    for (size_t j = 0; status == DN_OK && j < n; j++)
+    for (size_t j = 0; status == DN_OK && j < n; j++) {
         slot->bucket[j] += units;
+    }
     return status;
 }
 
-static dn_status count_words(const struct fit *fit, struct slot *slot, size_t row, uint64_t units, dn_error *err) {
+static dn_status count_words(const struct fit *fit, struct slot *slot, size_t row, uint64_t units,
+                             dn_error *err) {
     const char *word = NULL;
     for (size_t n; (n = dni_tokens_next(&slot->tokens, &word)) > 0;) {
         if (slot->bucket == NULL) {
             dn_status status = dni_tally_add(&slot->tally, word, n, row, units, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return no_room(fit, status, err);
+            }
             continue;
         }
         size_t bucket = dni_word_hash(word, n) % fit->buckets;
@@ -126,18 +140,22 @@ static dn_status count_words(const struct fit *fit, struct slot *slot, size_t ro
     return DN_OK;
 }
 
-static dn_status count_text(const struct fit *fit, struct slot *slot, const char *text, size_t length, size_t row, uint64_t units,
-                            dn_error *err) {
+static dn_status count_text(const struct fit *fit, struct slot *slot, const char *text,
+                            size_t length, size_t row, uint64_t units, dn_error *err) {
     const dn_text_spec *spec = fit->spec;
     const bool characters = spec->weighting == DN_TEXT_CHARACTERS;
-    dn_status status = characters ? count_characters(slot, text, length, units, err)
-                                  : dni_tokens_begin(&slot->tokens, spec->weighting, spec->keep_case, spec->length, text, length, err);
-    if (status != DN_OK)
+    dn_status status = characters
+                           ? count_characters(slot, text, length, units, err)
+                           : dni_tokens_begin(&slot->tokens, spec->weighting, spec->keep_case,
+                                              spec->length, text, length, err);
+    if (status != DN_OK) {
         return dni_text_blame(status, fit->rows->source->columns[fit->column].name, row, err);
+    }
     return characters ? DN_OK : count_words(fit, slot, row, units, err);
 }
 
-static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_tile *tile, dn_error *err) {
+static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_tile *tile,
+                            dn_error *err) {
     const dn_column_view *view = &slot->view;
     size_t base = fit->rows->source->chunk_first_row[tile->chunk];
     for (size_t k = 0; k < tile->n; k++) {
@@ -146,25 +164,30 @@ static dn_status count_tile(const struct fit *fit, struct slot *slot, const dni_
         uint64_t units = weight > 0 ? units_of(fit, weight) : 0;
         uint32_t code = view->code[at];
         slot->units += units;
-        if (!(weight > 0) || code == DN_CODE_MISSING)
+        if (!(weight > 0) || code == DN_CODE_MISSING) {
             continue;
+        }
         slot->has_text = true;
         uint32_t first = view->strings.start[code], length = view->strings.start[code + 1] - first;
-        dn_status status = count_text(fit, slot, view->strings.bytes + first, length, base + at, units, err);
-        if (status != DN_OK)
+        dn_status status =
+            count_text(fit, slot, view->strings.bytes + first, length, base + at, units, err);
+        if (status != DN_OK) {
             return status;
+        }
         slot->bytes += length;
         if (slot->bytes > BYTES_A_POLL) {
             slot->bytes = 0;
             status = dn_run_stop(fit->run, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
         }
     }
     return DN_OK;
 }
 
-static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                             dn_error *err) {
     (void)out;
     const struct fit *fit = arg;
     struct slot *slot = &fit->slots[slot_index];
@@ -172,17 +195,21 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
     dni_tile tile;
     while (dni_walk_next(&walk, &tile)) {
         bool changed = false;
-        dn_status status = dni_chunk_open(&slot->open, fit->rows->source, &fit->column, 1, tile.chunk, slot_index, &changed, err);
-        if (status == DN_OK)
+        dn_status status = dni_chunk_open(&slot->open, fit->rows->source, &fit->column, 1,
+                                          tile.chunk, slot_index, &changed, err);
+        if (status == DN_OK) {
             status = count_tile(fit, slot, &tile, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
 static dn_status slots_init(struct fit *fit, dn_error *err) {
-    size_t n_slots = dni_source_slots(fit->rows->source, fit->run, &fit->serial), buckets = fit->buckets;
+    size_t n_slots = dni_source_slots(fit->rows->source, fit->run, &fit->serial),
+           buckets = fit->buckets;
     void *memory = NULL;
     dn_status status = dn_run_alloc(fit->run, n_slots, sizeof *fit->slots, "", &memory, NULL);
     fit->slots = memory;
@@ -190,12 +217,15 @@ static dn_status slots_init(struct fit *fit, dn_error *err) {
         struct slot *slot = &fit->slots[fit->n_slots];
         slot->open = (dni_open_chunk){.chunk = SIZE_MAX, .views = &slot->view};
         dni_tally_init(&slot->tally, fit->run,
-                       (uint64_t)(uintptr_t)memory * UINT64_C(0xd6e8feb86659fd93)); /* unknown outside the process */
-        if (buckets == 0)
+                       (uint64_t)(uintptr_t)memory *
+                           UINT64_C(0xd6e8feb86659fd93)); /* unknown outside the process */
+        if (buckets == 0) {
             continue;
+        }
         status = dn_run_alloc(fit->run, 2 * buckets, sizeof *slot->bucket, "", &memory, NULL);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             break;
+        }
         slot->bucket = memory;
         slot->bucket_row = slot->bucket + buckets;
     }
@@ -215,10 +245,12 @@ static dn_status unite(struct fit *fit, dn_error *err) {
     for (size_t i = 1; i < fit->n_slots; i++) {
         struct slot *more = &fit->slots[i];
         dn_status status = dni_tally_unite(&all->tally, &more->tally, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return no_room(fit, status, err);
-        for (size_t b = 0; b < fit->buckets; b++)
+        }
+        for (size_t b = 0; b < fit->buckets; b++) {
             all->bucket[b] += more->bucket[b];
+        }
         all->units += more->units;
         all->has_text = all->has_text || more->has_text;
         slot_done(fit, more);
@@ -226,7 +258,7 @@ static dn_status unite(struct fit *fit, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- the features ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the features ---- */
 static double weight_back(const struct fit *fit, uint64_t units) {
     return ldexp((double)units, -fit->exponent);
 }
@@ -236,99 +268,132 @@ static double idf_of(double n, double df) {
 }
 
 static dn_status make_idf(const struct fit *fit, dni_vocabulary *v, dn_error *err) {
-    if (v->weighting != DN_TEXT_TFIDF)
+    if (v->weighting != DN_TEXT_TFIDF) {
         return DN_OK;
+    }
     v->idf = malloc((v->n_features + 1) * sizeof *v->idf);
     return v->idf == NULL ? no_room(fit, DN_ERR_MEMORY, err) : DN_OK;
 }
 
 /* What the rows of feature i weigh. */
-static dn_status take_units(const struct fit *fit, dni_vocabulary *v, size_t i, uint64_t units, double *weight, dn_error *err) {
+static dn_status take_units(const struct fit *fit, dni_vocabulary *v, size_t i, uint64_t units,
+                            double *weight, dn_error *err) {
     double df = weight_back(fit, units);
     *weight += df;
-    if (v->idf != NULL)
+    if (v->idf != NULL) {
         v->idf[i] = idf_of(weight_back(fit, fit->slots[0].units), df);
+    }
     return i % STEPS_A_POLL == STEPS_A_POLL - 1 ? dn_run_stop(fit->run, err) : DN_OK;
 }
 
 static dn_status refuse_words(const struct fit *fit, size_t n, dn_error *err) {
-    return blame(fit,
-                 dn_error_set(err, DN_ERR_DATA, "column \"%s\" has %zu different %s, more than the %zu that can be features",
-                              fit->rows->source->columns[fit->column].name, n,
-                              fit->spec->weighting == DN_TEXT_PATHS ? "label sequences" : "words", DN_MAX_WORDS),
-                 err);
+    return blame(
+        fit,
+        dn_error_set(err, DN_ERR_DATA,
+                     "column \"%s\" has %zu different %s, more than the %zu that can be features",
+                     fit->rows->source->columns[fit->column].name, n,
+                     fit->spec->weighting == DN_TEXT_PATHS ? "label sequences" : "words",
+                     DN_MAX_WORDS),
+        err);
 }
 
-static dn_status make_words(const struct fit *fit, dni_vocabulary *v, double *weight, dn_error *err) {
+static dn_status make_words(const struct fit *fit, dni_vocabulary *v, double *weight,
+                            dn_error *err) {
     const dni_tally *tally = &fit->slots[0].tally;
     const dn_text_spec *spec = fit->spec;
     const bool complete = dni_text_is_complete(spec->weighting);
-    const size_t most = complete ? DN_MAX_WORDS : spec->vocabulary == 0 ? DN_DEFAULT_VOCABULARY : spec->vocabulary;
+    const size_t most = complete                ? DN_MAX_WORDS
+                        : spec->vocabulary == 0 ? DN_DEFAULT_VOCABULARY
+                                                : spec->vocabulary;
     dni_candidate *list = NULL;
     size_t n = 0;
-    if (complete && tally->n > DN_MAX_WORDS)
+    if (complete && tally->n > DN_MAX_WORDS) {
         return refuse_words(fit, tally->n, err);
-    dn_status status = dni_vocabulary_choose(tally, most, complete ? 1 : spec->min_rows, &list, &n, err);
+    }
+    dn_status status =
+        dni_vocabulary_choose(tally, most, complete ? 1 : spec->min_rows, &list, &n, err);
     v->n_features = n + complete;
     status = status == DN_OK ? make_idf(fit, v, err) : no_room(fit, status, err);
     for (size_t i = 0; status == DN_OK && i < n; i++) {
         uint32_t index;
-        status = dni_string_set_append(&v->words, list[i].word->text, list[i].word->length, &index, err);
-        if (status == DN_OK)
+        status =
+            dni_string_set_append(&v->words, list[i].word->text, list[i].word->length, &index, err);
+        if (status == DN_OK) {
             status = take_units(fit, v, i, list[i].units, weight, err);
+        }
     }
     dn_run_free(fit->run, list);
-    return status == DN_OK ? dni_word_index_make(&v->index, dni_string_set_view(&v->words), fit->run, err) : status;
+    return status == DN_OK
+               ? dni_word_index_make(&v->index, dni_string_set_view(&v->words), fit->run, err)
+               : status;
 }
 
-static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *weight, dn_error *err) {
+static dn_status make_buckets(const struct fit *fit, dni_vocabulary *v, double *weight,
+                              dn_error *err) {
     v->n_features = fit->buckets;
     dn_status status = make_idf(fit, v, err);
-    for (size_t b = 0; status == DN_OK && b < fit->buckets; b++)
+    for (size_t b = 0; status == DN_OK && b < fit->buckets; b++) {
         status = take_units(fit, v, b, fit->slots[0].bucket[b], weight, err);
+    }
     return status;
 }
 
 /* What is to be said of the column; its features sum up to `weight`. */
 static dn_input_remark remark_on(const struct fit *fit, const dni_vocabulary *v, double weight) {
     const struct slot *all = &fit->slots[0];
-    if (weight > 0 || v->words.n > 0)
+    if (weight > 0 || v->words.n > 0) {
         return DN_INPUT_VARIES;
+    }
     return all->tally.n > 0 ? DN_INPUT_RARE : all->has_text ? DN_INPUT_WORDLESS : DN_INPUT_EMPTY;
 }
 
 static dn_status check(const struct fit *fit, dn_error *err) {
     const dn_text_spec *spec = fit->spec;
     size_t most = spec->buckets > 0 ? spec->buckets : spec->vocabulary;
-    if (most <= DN_MAX_WORDS || spec->weighting > DN_TEXT_TFIDF)
+    if (most <= DN_MAX_WORDS || spec->weighting > DN_TEXT_TFIDF) {
         return DN_OK;
-    return blame(fit, dn_error_set(err, DN_ERR_ARGUMENT, "the features of a text column must be at most %zu (got %zu)", DN_MAX_WORDS, most),
+    }
+    return blame(fit,
+                 dn_error_set(err, DN_ERR_ARGUMENT,
+                              "the features of a text column must be at most %zu (got %zu)",
+                              DN_MAX_WORDS, most),
                  err);
 }
 
-dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const double *weight, const dn_text_spec *spec, const dn_run *run,
-                             dni_vocabulary *out, double *out_entries, dn_error *err) {
+dn_status dni_vocabulary_fit(const dni_selection *rows, size_t column, const double *weight,
+                             const dn_text_spec *spec, const dn_run *run, dni_vocabulary *out,
+                             double *out_entries, dn_error *err) {
     struct fit fit = {.rows = rows, .column = column, .weight = weight, .spec = spec, .run = run};
     dni_vocabulary v = {.weighting = spec->weighting, .keep_case = spec->keep_case};
-    fit.buckets = spec->weighting == DN_TEXT_CHARACTERS ? DN_MAX_CHARACTERS : spec->weighting > DN_TEXT_TFIDF ? 0 : spec->buckets;
+    fit.buckets = spec->weighting == DN_TEXT_CHARACTERS ? DN_MAX_CHARACTERS
+                  : spec->weighting > DN_TEXT_TFIDF     ? 0
+                                                        : spec->buckets;
     v.buckets = spec->weighting > DN_TEXT_TFIDF ? 0 : spec->buckets;
     v.length = spec->weighting == DN_TEXT_PATHS ? spec->length : 0;
     double sum = 0, none = 0; /* Σ df */
     dn_status status = check(&fit, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = choose_unit(&fit, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = slots_init(&fit, err);
-    if (status == DN_OK && rows->n_blocks > 0)
-        status = dni_sum_numbers(run, fit.serial, rows->n_blocks, DN_BLOCK_ROWS, count_block, &fit, 0, &none, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK && rows->n_blocks > 0) {
+        status = dni_sum_numbers(run, fit.serial, rows->n_blocks, DN_BLOCK_ROWS, count_block, &fit,
+                                 0, &none, err);
+    }
+    if (status == DN_OK) {
         status = unite(&fit, err);
-    if (status == DN_OK)
-        status = fit.buckets > 0 ? make_buckets(&fit, &v, &sum, err) : make_words(&fit, &v, &sum, err);
+    }
+    if (status == DN_OK) {
+        status =
+            fit.buckets > 0 ? make_buckets(&fit, &v, &sum, err) : make_words(&fit, &v, &sum, err);
+    }
     double weighed = status == DN_OK ? weight_back(&fit, fit.slots[0].units) : 0;
     v.remark = status == DN_OK ? remark_on(&fit, &v, sum) : DN_INPUT_VARIES;
-    for (size_t i = 0; i < fit.n_slots; i++)
+    for (size_t i = 0; i < fit.n_slots; i++) {
         slot_done(&fit, &fit.slots[i]);
+    }
     dn_run_free(run, fit.slots);
     if (status != DN_OK) {
         dni_vocabulary_done(&v);

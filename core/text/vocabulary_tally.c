@@ -16,8 +16,9 @@ void dni_tally_init(dni_tally *tally, const dn_run *run, uint64_t seed) {
 }
 
 void dni_tally_done(dni_tally *tally) {
-    for (size_t i = 0; i < tally->n_pages; i++)
+    for (size_t i = 0; i < tally->n_pages; i++) {
         dn_run_free(tally->run, tally->pages[i]);
+    }
     dn_run_free(tally->run, (void *)tally->pages);
     dn_run_free(tally->run, tally->slots);
     *tally = (dni_tally){0};
@@ -35,24 +36,29 @@ static size_t size_of(size_t length) {
 static dn_status grow_slots(dni_tally *tally, dn_error *err) {
     size_t n_slots = tally->n_slots == 0 ? FIRST_SLOTS : 2 * tally->n_slots;
     void *memory = NULL;
-    dn_status status = dni_run_alloc_raw(tally->run, n_slots, sizeof *tally->slots, "", &memory, NULL);
-    if (status != DN_OK)
+    dn_status status =
+        dni_run_alloc_raw(tally->run, n_slots, sizeof *tally->slots, "", &memory, NULL);
+    if (status != DN_OK) {
         return status;
+    }
     dni_tally_slot *slots = memory;
     memset(slots, 0xff, n_slots * sizeof *slots);
     for (size_t i = 0; i < tally->n_slots; i++) {
         dni_tally_slot slot = tally->slots[i];
-        if (i % SLOTS_A_POLL == SLOTS_A_POLL - 1)
+        if (i % SLOTS_A_POLL == SLOTS_A_POLL - 1) {
             status = dn_run_stop(tally->run, err);
+        }
         if (status != DN_OK) {
             dn_run_free(tally->run, memory);
             return status;
         }
-        if (slot.place == DNI_NO_WORD)
+        if (slot.place == DNI_NO_WORD) {
             continue;
+        }
         size_t at = slot.hash & (n_slots - 1);
-        while (slots[at].place != DNI_NO_WORD)
+        while (slots[at].place != DNI_NO_WORD) {
             at = (at + 1) & (n_slots - 1);
+        }
         slots[at] = slot;
     }
     dn_run_free(tally->run, tally->slots);
@@ -65,10 +71,12 @@ static dn_status grow_list(dni_tally *tally) {
     size_t room = tally->page_room == 0 ? 16 : 2 * tally->page_room;
     void *pages = NULL;
     dn_status status = dni_run_alloc_raw(tally->run, room, sizeof *tally->pages, "", &pages, NULL);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    if (tally->n_pages > 0)
+    }
+    if (tally->n_pages > 0) {
         memcpy(pages, (void *)tally->pages, tally->n_pages * sizeof *tally->pages);
+    }
     dn_run_free(tally->run, (void *)tally->pages);
     tally->pages = pages;
     tally->page_room = room;
@@ -77,19 +85,24 @@ static dn_status grow_list(dni_tally *tally) {
 
 /* A word without length ends a page that has room for one. */
 static void end_page(dni_tally *tally) {
-    if (PAGE - tally->used >= size_of(0))
-        word_at(tally, (uint32_t)((tally->n_pages - 1) * PLACES + tally->used / ALIGNMENT))->length = 0;
+    if (PAGE - tally->used >= size_of(0)) {
+        word_at(tally, (uint32_t)((tally->n_pages - 1) * PLACES + tally->used / ALIGNMENT))
+            ->length = 0;
+    }
 }
 
 const dni_tally_word *dni_tally_next(dni_tally_walk *walk) {
     const dni_tally *tally = walk->tally;
     for (; walk->page < tally->n_pages; walk->page++, walk->at = 0) {
         const size_t end = walk->page + 1 < tally->n_pages ? PAGE : tally->used;
-        if (end - walk->at < size_of(0))
+        if (end - walk->at < size_of(0)) {
             continue;
-        const dni_tally_word *word = word_at(tally, (uint32_t)(walk->page * PLACES + walk->at / ALIGNMENT));
-        if (word->length == 0)
+        }
+        const dni_tally_word *word =
+            word_at(tally, (uint32_t)(walk->page * PLACES + walk->at / ALIGNMENT));
+        if (word->length == 0) {
             continue;
+        }
         walk->at += size_of(word->length);
         return word;
     }
@@ -102,14 +115,18 @@ static dn_status make_word(dni_tally *tally, size_t length, uint32_t *out) {
     if (tally->n_pages == 0 || size > PAGE - tally->used) {
         void *page = NULL;
         dn_status status = tally->n_pages < tally->page_room ? DN_OK : grow_list(tally);
-        if (status == DN_OK && tally->n_pages >= DNI_NO_WORD / PLACES)
+        if (status == DN_OK && tally->n_pages >= DNI_NO_WORD / PLACES) {
             status = DN_ERR_MEMORY;
-        if (status == DN_OK)
+        }
+        if (status == DN_OK) {
             status = dni_run_alloc_raw(tally->run, PAGE, 1, "", &page, NULL);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
-        if (tally->n_pages > 0)
+        }
+        if (tally->n_pages > 0) {
             end_page(tally);
+        }
         tally->pages[tally->n_pages++] = page;
         tally->used = 0;
     }
@@ -123,20 +140,24 @@ static uint32_t rows_sum(uint32_t a, uint32_t b) {
 }
 
 /* A word whose hash is known, as another tally has it or a row: `found`, without its text. Of the row that counted last it does not count again. */
-static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dni_tally_word *found, dn_error *err) {
+static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dni_tally_word *found,
+                     dn_error *err) {
     const size_t length = found->length;
     if (2 * (tally->n + 1) > tally->n_slots) {
         dn_status status = grow_slots(tally, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     size_t at = hash & (tally->n_slots - 1);
     for (; tally->slots[at].place != DNI_NO_WORD; at = (at + 1) & (tally->n_slots - 1)) {
-        if (tally->slots[at].hash != hash)
+        if (tally->slots[at].hash != hash) {
             continue;
+        }
         dni_tally_word *known = word_at(tally, tally->slots[at].place);
-        if (known->length != length || memcmp(known->text, word, length) != 0)
+        if (known->length != length || memcmp(known->text, word, length) != 0) {
             continue;
+        }
         if (known->row != found->row) {
             known->units += found->units;
             known->rows = rows_sum(known->rows, found->rows);
@@ -146,8 +167,9 @@ static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dn
     }
     uint32_t place = 0;
     dn_status status = make_word(tally, length, &place);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     dni_tally_word *fresh = word_at(tally, place);
     *fresh = *found;
     memcpy(fresh->text, word, length);
@@ -156,8 +178,12 @@ static dn_status add(dni_tally *tally, uint32_t hash, const char *word, const dn
     return DN_OK;
 }
 
-dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row, uint64_t units, dn_error *err) {
-    const dni_tally_word found = {.units = units, .row = row, .rows = 1, .length = (unsigned char)length};
+dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row,
+                        uint64_t units, dn_error *err) {
+    const dni_tally_word found = {.units = units,
+                                  .row = row,
+                                  .rows = 1,
+                                  .length = (unsigned char)length};
     return add(tally, dni_string_hash(tally->seed, word, length), word, &found, err);
 }
 
@@ -168,8 +194,9 @@ dn_status dni_tally_unite(dni_tally *tally, const dni_tally *more, dn_error *err
             const dni_tally_word *word = word_at(more, more->slots[i].place);
             status = add(tally, more->slots[i].hash, word->text, word, err);
         }
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }

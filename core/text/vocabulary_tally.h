@@ -37,7 +37,8 @@ void dni_tally_done(dni_tally *tally); /* {0} is allowed */
 
 /* A word of length 1 … 255 in a row, which weighs `units`: counted once for every row, rows being told apart from the one before.
  * DN_ERR_BUDGET, DN_ERR_MEMORY without a message; DN_ERR_STOPPED, DN_ERR_TIME while it grows. The tally is as before then. */
-DN_MUST_USE dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row, uint64_t units, dn_error *err);
+DN_MUST_USE dn_status dni_tally_add(dni_tally *tally, const char *word, size_t length, uint64_t row,
+                                    uint64_t units, dn_error *err);
 /* Adds all that `more` has, of other rows. The same errors. */
 DN_MUST_USE dn_status dni_tally_unite(dni_tally *tally, const dni_tally *more, dn_error *err);
 

@@ -18,11 +18,13 @@ typedef struct dni_word_slot {
 typedef struct dni_word_index {
     dni_word_slot *slots;
     size_t n_slots; /* a power of two, at most half of them full, or 0 */
-    uint64_t seed;  /* of the hash: no client can know which words collide. Never shows in a result */
+    uint64_t
+        seed; /* of the hash: no client can know which words collide. Never shows in a result */
 } dni_word_index;
 
 /* Over words, all different, each of 1 … 255 bytes. run: its stop is looked at; NULL: never stops. DN_ERR_MEMORY, DN_ERR_STOPPED, DN_ERR_TIME. */
-DN_MUST_USE dn_status dni_word_index_make(dni_word_index *index, dn_strings words, const dn_run *run, dn_error *err);
+DN_MUST_USE dn_status dni_word_index_make(dni_word_index *index, dn_strings words,
+                                          const dn_run *run, dn_error *err);
 void dni_word_index_done(dni_word_index *index);
 
 /* What a word is looked for by. */
@@ -32,30 +34,37 @@ typedef struct dni_word_key {
     uint32_t hash;
 } dni_word_key;
 
-static inline dni_word_key dni_word_key_of(const dni_word_index *index, const char *word, size_t length) {
+static inline dni_word_key dni_word_key_of(const dni_word_index *index, const char *word,
+                                           size_t length) {
     dni_word_key key = {0};
-    if (length >= 8)
+    if (length >= 8) {
         memcpy(&key.front, word, 8);
-    else
+    } else {
         key.front = dni_hash_short(word, length);
+    }
     key.hash = length > 8 ? dni_string_hash(index->seed, word, length)
-                          : (uint32_t)dni_hash_fold(key.front ^ index->seed, (index->seed << 8 | length) * 2 + 1);
+                          : (uint32_t)dni_hash_fold(key.front ^ index->seed,
+                                                    (index->seed << 8 | length) * 2 + 1);
     key.rest = (key.hash & ~(uint32_t)0xff) | (uint32_t)length;
     return key;
 }
 
 /* The place of a word among `words`, for which the index was made; DNI_UNKNOWN_WORD: it is none of them. Thread safe. */
-static inline uint32_t dni_word_index_find(const dni_word_index *index, dn_strings words, const char *word, size_t length) {
-    if (index->n_slots == 0)
+static inline uint32_t dni_word_index_find(const dni_word_index *index, dn_strings words,
+                                           const char *word, size_t length) {
+    if (index->n_slots == 0) {
         return DNI_UNKNOWN_WORD;
+    }
     dni_word_key key = dni_word_key_of(index, word, length);
     for (size_t at = key.hash & (index->n_slots - 1);; at = (at + 1) & (index->n_slots - 1)) {
         dni_word_slot slot = index->slots[at];
-        if (slot.word == DNI_UNKNOWN_WORD)
+        if (slot.word == DNI_UNKNOWN_WORD) {
             return DNI_UNKNOWN_WORD;
+        }
         if (slot.front == key.front && slot.rest == key.rest &&
-            (length <= 8 || memcmp(words.bytes + words.start[slot.word], word, length) == 0))
+            (length <= 8 || memcmp(words.bytes + words.start[slot.word], word, length) == 0)) {
             return slot.word;
+        }
     }
 }
 

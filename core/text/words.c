@@ -8,13 +8,15 @@
 
 /* What a byte of ASCII is: 0 separates words, otherwise it is part of one and this its lower case. Zero from 0x80 on: those are parts of characters. */
 static const unsigned char ascii[256] = {
-    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8',
-    ['9'] = '9', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h',
-    ['I'] = 'i', ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q',
-    ['R'] = 'r', ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
-    ['_'] = '_', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h',
-    ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q',
-    ['r'] = 'r', ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z'};
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6',
+    ['7'] = '7', ['8'] = '8', ['9'] = '9', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd',
+    ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j', ['K'] = 'k',
+    ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r',
+    ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y',
+    ['Z'] = 'z', ['_'] = '_', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e',
+    ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l',
+    ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r', ['s'] = 's',
+    ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z'};
 
 #define BEGINS_WORD (UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_N)
 #define CONTINUES_WORD (BEGINS_WORD | UC_CATEGORY_MASK_M)
@@ -27,15 +29,19 @@ struct character {
 };
 
 /* categories: those that are in a word there. */
-static struct character character_at(const unsigned char *at, const unsigned char *end, uint32_t categories) {
+static struct character character_at(const unsigned char *at, const unsigned char *end,
+                                     uint32_t categories) {
     ucs4_t code = 0;
     int length = 2;
-    if (at[0] >= 0xc2 && at[0] < 0xe0 && end - at >= 2 && (at[1] & 0xc0) == 0x80)
-        code = (ucs4_t)(at[0] & 0x1f) << 6 | (at[1] & 0x3f); /* most of what is written in alphabets */
-    else
+    if (at[0] >= 0xc2 && at[0] < 0xe0 && end - at >= 2 && (at[1] & 0xc0) == 0x80) {
+        code =
+            (ucs4_t)(at[0] & 0x1f) << 6 | (at[1] & 0x3f); /* most of what is written in alphabets */
+    } else {
         length = u8_mbtoucr(&code, at, (size_t)(end - at));
-    if (length <= 0)
+    }
+    if (length <= 0) {
         return (struct character){.length = 1};
+    }
     bool in_word = uc_is_general_category_withtable(code, categories);
     return (struct character){.length = (size_t)length, .in_word = in_word, .code = code};
 }
@@ -48,31 +54,36 @@ static const unsigned char *skip_to_word(const unsigned char *at, const unsigned
             continue;
         }
         struct character next = character_at(at, end, BEGINS_WORD);
-        if (next.in_word)
+        if (next.in_word) {
             break;
+        }
         at += next.length;
     }
     return at;
 }
 
 /* The word goes on with a character beyond ASCII: takes it into `word`, which has *n bytes, unless the word is full already. NULL: it does not go on. */
-static const unsigned char *take_character(dn_words *words, const unsigned char *at, const unsigned char *end, size_t *n, bool *full) {
+static const unsigned char *take_character(dn_words *words, const unsigned char *at,
+                                           const unsigned char *end, size_t *n, bool *full) {
     struct character next = character_at(at, end, CONTINUES_WORD);
-    if (!next.in_word)
+    if (!next.in_word) {
         return NULL;
+    }
     ucs4_t code = words->keep_case ? next.code : uc_tolower(next.code);
     uint8_t bytes[6];
     int length = u8_uctomb(bytes, code, sizeof bytes);
     *full = *full || length <= 0 || *n + (size_t)length > DN_MAX_WORD_BYTES;
-    for (int i = 0; !*full && i < length; i++)
+    for (int i = 0; !*full && i < length; i++) {
         words->word[(*n)++] = (char)bytes[i];
+    }
     return at + next.length;
 }
 
 /* Eight bytes as a number, the first the least significant, and back: one instruction where the machine counts so. */
 static inline uint64_t eight(const unsigned char *at) {
-    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 | (uint64_t)at[4] << 32 |
-           (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56;
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
+           (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 |
+           (uint64_t)at[7] << 56;
 }
 
 static inline void put_eight(unsigned char *to, uint64_t bytes) {
@@ -95,31 +106,40 @@ static inline uint64_t within(uint64_t bytes, unsigned first, unsigned last) {
 
 /* The ASCII with which the word goes on, eight bytes at a time: as far as there are eight, of the text and of room. Most words end at the first step, without a guess
  * at their length that would be wrong half the time. */
-static const unsigned char *take_eights(dn_words *words, const unsigned char *at, const unsigned char *end, size_t *n) {
+static const unsigned char *take_eights(dn_words *words, const unsigned char *at,
+                                        const unsigned char *end, size_t *n) {
     while (end - at >= 8 && *n + 8 <= DN_MAX_WORD_BYTES) {
         uint64_t bytes = eight(at), low = bytes & EACH(0x7f), beyond = bytes & EACH(0x80);
         uint64_t capitals = within(low, 'A', 'Z') & ~beyond;
-        uint64_t in_word = (within(low | EACH(0x20), 'a', 'z') | within(low, '0', '9') | within(low, '_', '_')) & ~beyond;
+        uint64_t in_word =
+            (within(low | EACH(0x20), 'a', 'z') | within(low, '0', '9') | within(low, '_', '_')) &
+            ~beyond;
         uint64_t other = in_word ^ EACH(0x80), first = other & (~other + 1);
         size_t taken = other == 0 ? 8 : (63 - dni_leading_zeros(first)) / 8;
-        bytes = words->keep_case ? bytes : bytes | capitals >> 2; /* 0x80 >> 2 is what 'a' has and 'A' has not */
+        bytes = words->keep_case
+                    ? bytes
+                    : bytes | capitals >> 2; /* 0x80 >> 2 is what 'a' has and 'A' has not */
         put_eight((unsigned char *)words->word + *n, bytes);
         *n += taken;
         at += taken;
-        if (taken < 8)
+        if (taken < 8) {
             break;
+        }
     }
     return at;
 }
 
 /* The bytes of ASCII with which the word goes on; those that fit are added to it. */
-static const unsigned char *take_ascii(dn_words *words, const unsigned char *at, const unsigned char *end, size_t *n, bool *full) {
-    if (!*full)
+static const unsigned char *take_ascii(dn_words *words, const unsigned char *at,
+                                       const unsigned char *end, size_t *n, bool *full) {
+    if (!*full) {
         at = take_eights(words, at, end, n);
+    }
     for (; at < end && ascii[*at] != 0; at++) {
         *full = *full || *n == DN_MAX_WORD_BYTES;
-        if (!*full)
+        if (!*full) {
             words->word[(*n)++] = (char)(words->keep_case ? *at : ascii[*at]);
+        }
     }
     return at;
 }
@@ -131,11 +151,13 @@ size_t dn_words_next(dn_words *words) {
     bool full = false;
     while (at < end) {
         at = take_ascii(words, at, end, &n, &full);
-        if (at == end || *at < 0x80)
+        if (at == end || *at < 0x80) {
             break;
+        }
         const unsigned char *behind = take_character(words, at, end, &n, &full);
-        if (behind == NULL)
+        if (behind == NULL) {
             break;
+        }
         at = behind;
     }
     words->next = (const char *)at;

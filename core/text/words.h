@@ -8,8 +8,9 @@
 /* 64-bit FNV-1a of the word's bytes: h = 14695981039346656037; for each byte h = (h xor byte)·1099511628211 modulo 2^64. Without a seed and part of the models' meaning: it never changes. */
 static inline uint64_t dni_word_hash(const char *word, size_t length) {
     uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; i < length; i++) {
         hash = (hash ^ (unsigned char)word[i]) * UINT64_C(1099511628211);
+    }
     return hash;
 }
 

@@ -20,8 +20,9 @@ void dni_calibrated_done(dni_calibrated *calibrated); /* {0} is allowed */
 
 /* Calibrates on the rows with DN_ROW_TRAIN of labels->role, if the parameters ask for it; labels->role is as before then, labels->value is not. Its fits count as 1 … folds of the run's folds + 1 fits:
  * *fits ← the place of the model's own among them, *of ← their number (0 of 1 without). DN_ERR_DATA: a class has one row. */
-DN_MUST_USE dn_status dni_calibrate(const dn_train_request *request, dni_labels *labels, const dn_run *run, dni_calibrated *out,
-                                    size_t *fits, size_t *of, dn_error *err);
+DN_MUST_USE dn_status dni_calibrate(const dn_train_request *request, dni_labels *labels,
+                                    const dn_run *run, dni_calibrated *out, size_t *fits,
+                                    size_t *of, dn_error *err);
 /* Details and warnings of it, when the model's own fit is reported. */
 void dni_calibrated_tell(const dni_calibrated *calibrated, dn_report *report);
 

@@ -18,7 +18,7 @@ static double weight_of(const dni_scored *s, size_t i) {
     return s->weight == NULL ? 1 : s->weight[s->rows.row[i]];
 }
 
-/* ---- Platt ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Platt ---- */
 struct platt {
     const dni_scored *scored;
     const dn_run *run;
@@ -31,8 +31,9 @@ struct platt {
 static void standardize(struct platt *p) {
     const dni_scored *s = p->scored;
     double positive = 0, sum = 0, squares = 0;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         p->size = fmax(p->size, fabs(s->rows.key[i]));
+    }
     p->size = p->size > 0 ? p->size : 1;
     for (size_t i = 0; i < s->n; i++) {
         const double v = weight_of(s, i);
@@ -56,12 +57,15 @@ static dn_status measure(struct platt *p, const double at[2], double *out, dn_er
     double sum = 0, g[2] = {0}, h[3] = {0};
     for (size_t i = 0; i < s->n; i++) {
         dn_status status = i % ROWS_A_POLL == 0 ? dn_run_stop(p->run, err) : DN_OK;
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         const double v = weight_of(s, i) / p->total, t = is_positive(s, i) ? p->high : p->low;
-        const double z = (s->rows.key[i] / p->size - p->mean) / p->deviation, u = at[0] * z + at[1], e = exp(-fabs(u));
+        const double z = (s->rows.key[i] / p->size - p->mean) / p->deviation, u = at[0] * z + at[1],
+                     e = exp(-fabs(u));
         sum += v * (log1p(e) + (u > 0 ? (1 - t) * u : -t * u));
-        const double q = u > 0 ? 1 / (1 + e) : e / (1 + e), curve = v * e / ((1 + e) * (1 + e)), r = v * (q - t);
+        const double q = u > 0 ? 1 / (1 + e) : e / (1 + e), curve = v * e / ((1 + e) * (1 + e)),
+                     r = v * (q - t);
         g[0] += r * z;
         g[1] += r;
         h[0] += curve * z * z;
@@ -76,7 +80,8 @@ static dn_status measure(struct platt *p, const double at[2], double *out, dn_er
 
 /* Newton's step from `at`, halved until F falls. Where it can fall by next to nothing rounding would be the judge, and the whole step is taken. *done: it was no step any more. */
 static dn_status step(struct platt *p, double at[2], double *value, bool *done, dn_error *err) {
-    const double *g = p->gradient, a = p->hessian[0] + RIDGE, b = p->hessian[1], c = p->hessian[2] + RIDGE, det = a * c - b * b;
+    const double *g = p->gradient, a = p->hessian[0] + RIDGE, b = p->hessian[1],
+                 c = p->hessian[2] + RIDGE, det = a * c - b * b;
     const double d[2] = {-(c * g[0] - b * g[1]) / det, -(a * g[1] - b * g[0]) / det};
     const double slope = g[0] * d[0] + g[1] * d[1];
     double rate = 1;
@@ -84,11 +89,14 @@ static dn_status step(struct platt *p, double at[2], double *value, bool *done, 
         const double next[2] = {at[0] + rate * d[0], at[1] + rate * d[1]};
         double lower = 0;
         dn_status status = measure(p, next, &lower, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        if (!(lower <= *value + 1e-4 * rate * slope) && !(-slope <= 1e-10 * *value))
+        }
+        if (!(lower <= *value + 1e-4 * rate * slope) && !(-slope <= 1e-10 * *value)) {
             continue;
-        *done = fabs(rate * d[0]) <= 1e-13 * (1 + fabs(at[0])) && fabs(rate * d[1]) <= 1e-13 * (1 + fabs(at[1]));
+        }
+        *done = fabs(rate * d[0]) <= 1e-13 * (1 + fabs(at[0])) &&
+                fabs(rate * d[1]) <= 1e-13 * (1 + fabs(at[1]));
         at[0] = next[0];
         at[1] = next[1];
         *value = lower;
@@ -98,35 +106,42 @@ static dn_status step(struct platt *p, double at[2], double *value, bool *done, 
     return DN_OK;
 }
 
-dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_calibrator *out, dn_error *err) {
+dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_calibrator *out,
+                              dn_error *err) {
     struct platt p = {.scored = scored, .run = run};
     standardize(&p);
     double positive = 0, value = 0;
-    for (size_t i = 0; i < scored->n; i++)
+    for (size_t i = 0; i < scored->n; i++) {
         positive += is_positive(scored, i) ? weight_of(scored, i) : 0;
+    }
     /* without a slope the best intercept is the log-odds of the mean target */
-    const double share = (positive * p.high + (p.total - positive) * p.low) / p.total, flat = log(share) - log1p(-share);
+    const double share = (positive * p.high + (p.total - positive) * p.low) / p.total,
+                 flat = log(share) - log1p(-share);
     double at[2] = {0, flat};
     bool done = !(p.deviation > 1e-14 * fabs(p.mean));
     p.deviation = done ? 1 : p.deviation;
     dn_status status = done ? DN_OK : measure(&p, at, &value, err);
-    for (int k = 0; status == DN_OK && !done && k < MAX_STEPS; k++)
+    for (int k = 0; status == DN_OK && !done && k < MAX_STEPS; k++) {
         status = step(&p, at, &value, &done, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     if (!(at[0] > 0)) { /* F is convex: with a >= 0 its minimum is then the one of b alone */
         at[0] = 0;
         at[1] = flat;
     }
-    const double slope = at[0] / p.deviation / p.size, intercept = at[1] - at[0] * p.mean / p.deviation;
-    if (!isfinite(slope) || !isfinite(intercept))
+    const double slope = at[0] / p.deviation / p.size,
+                 intercept = at[1] - at[0] * p.mean / p.deviation;
+    if (!isfinite(slope) || !isfinite(intercept)) {
         return dn_error_set(err, DN_ERR_NUMERIC, "the scores are too small to be calibrated");
+    }
     out->slope = slope;
     out->intercept = intercept;
     return DN_OK;
 }
 
-/* ---- isotonic ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- isotonic ---- */
 /* Neighbouring scores with one value. */
 struct pool {
     double low, high; /* scores */
@@ -135,7 +150,9 @@ struct pool {
 
 /* The last pool and the ones before it that are not below it become one. */
 static size_t unite(struct pool *pools, size_t n) {
-    for (; n > 1 && pools[n - 2].positive * pools[n - 1].weight >= pools[n - 1].positive * pools[n - 2].weight; n--) {
+    for (; n > 1 && pools[n - 2].positive * pools[n - 1].weight >=
+                        pools[n - 1].positive * pools[n - 2].weight;
+         n--) {
         pools[n - 2].high = pools[n - 1].high;
         pools[n - 2].weight += pools[n - 1].weight;
         pools[n - 2].positive += pools[n - 1].positive;
@@ -160,11 +177,13 @@ static size_t make_pools(const dni_scored *s, struct pool *pools) {
 
 static dn_status take_steps(const struct pool *pools, size_t n, dn_calibrator *out, dn_error *err) {
     size_t steps = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         steps += pools[i].high > pools[i].low ? 2 : 1;
+    }
     dn_status status = dni_calibrator_room(out, steps, err);
     for (size_t i = 0, k = 0; status == DN_OK && i < n; i++) {
-        const double p = fmax(DNI_LEAST_PROBABILITY, fmin(1 - DNI_LEAST_PROBABILITY, pools[i].positive / pools[i].weight));
+        const double p = fmax(DNI_LEAST_PROBABILITY,
+                              fmin(1 - DNI_LEAST_PROBABILITY, pools[i].positive / pools[i].weight));
         out->score[k] = pools[i].low;
         out->probability[k++] = p;
         if (pools[i].high > pools[i].low) {
@@ -175,13 +194,17 @@ static dn_status take_steps(const struct pool *pools, size_t n, dn_calibrator *o
     return status;
 }
 
-dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room, const dn_run *run, dn_calibrator *out, dn_error *err) {
+dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room, const dn_run *run,
+                                 dn_calibrator *out, dn_error *err) {
     void *memory = NULL;
     dn_status status = dni_sort_descending(scored->rows, scored->n, room, run, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(run, scored->n, sizeof(struct pool), "the steps of a calibration", &memory, err);
-    if (status != DN_OK)
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, scored->n, sizeof(struct pool), "the steps of a calibration",
+                              &memory, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     status = take_steps(memory, make_pools(scored, memory), out, err);
     dn_run_free(run, memory);
     return status;

@@ -18,11 +18,12 @@ typedef struct dni_scored {
  * classes. Platt, in: Advances in Large Margin Classifiers, MIT Press 1999; by Newton's method with backtracking: Lin, Lin and Weng, Machine Learning 68, 2007. The loss is convex: the minimum is found to
  * rounding. The slope is >= 0, as an isotonic calibrator does not fall: scores that are equal, or fall with their
  * class, get slope 0. O(n) a step, some ten steps; polls. DN_ERR_NUMERIC: scores so small that the slope is beyond the numbers. */
-DN_MUST_USE dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run, dn_calibrator *out, dn_error *err);
+DN_MUST_USE dn_status dni_calibrate_platt(const dni_scored *scored, const dn_run *run,
+                                          dn_calibrator *out, dn_error *err);
 
 /* Isotonic regression: the non-decreasing function of the score that is nearest to 0 and 1 in weighted squares, by pooling adjacent violators (Ayer et al., Annals of Mathematical Statistics 26, 1955); rows of one
  * score are one point. Its blocks' ends are the calibrator's steps. `room` [n] is scratch; sorts scored->rows. O(n log n), 32 bytes a row of the run's memory. */
-DN_MUST_USE dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room, const dn_run *run, dn_calibrator *out,
-                                             dn_error *err);
+DN_MUST_USE dn_status dni_calibrate_isotonic(const dni_scored *scored, dni_pairs room,
+                                             const dn_run *run, dn_calibrator *out, dn_error *err);
 
 #endif

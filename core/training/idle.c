@@ -11,13 +11,15 @@ struct listing {
 static bool name_input(const void *ctx, size_t i, char out[DN_FIELD_SIZE]) {
     const struct listing *l = ctx;
     const dn_input *input = dn_encoder_input(l->encoder, i);
-    if (input->remark == l->wanted)
+    if (input->remark == l->wanted) {
         dni_copy_name(input->name, out);
+    }
     return input->remark == l->wanted;
 }
 
 /* The inputs of which that is to be said; none: "". */
-static const char *list(const dn_encoder *encoder, dn_input_remark wanted, char names[DNI_NAMES_SIZE]) {
+static const char *list(const dn_encoder *encoder, dn_input_remark wanted,
+                        char names[DNI_NAMES_SIZE]) {
     const struct listing listing = {encoder, wanted};
     dni_name_list(&listing, dn_encoder_n_inputs(encoder), name_input, 8, names);
     return names;
@@ -28,40 +30,60 @@ void dni_warn_of_idle_inputs(const dn_model *model, size_t min_rows, dn_report *
     const char *what = dn_model_decision(model) == DN_DECISION_OUTLIER ? "the rows" : "the classes";
     dn_linear linear;
     char names[DNI_NAMES_SIZE];
-    if (*list(encoder, DN_INPUT_EMPTY, names) != '\0')
-        dn_report_warn(report, "no training row has a value of %s: nothing is learned of it", names);
-    if (*list(encoder, DN_INPUT_WORDLESS, names) != '\0')
+    if (*list(encoder, DN_INPUT_EMPTY, names) != '\0') {
+        dn_report_warn(report, "no training row has a value of %s: nothing is learned of it",
+                       names);
+    }
+    if (*list(encoder, DN_INPUT_WORDLESS, names) != '\0') {
         dn_report_warn(report, "no training row has a word in %s: nothing is learned of it", names);
-    if (*list(encoder, DN_INPUT_RARE, names) != '\0')
-        dn_report_warn(report, "no word of %s is in %zu training rows, as \"min_rows\" asks: nothing is learned of it", names, min_rows);
-    if (*list(encoder, DN_INPUT_CONSTANT, names) != '\0')
-        dn_report_warn(report, "all training rows have the same value of %s: it tells %s apart by nothing%s", names, what,
-                       dn_encoder_standardizes(encoder) && dn_model_linear(model, &linear) ? ", its weight is 0" : "");
+    }
+    if (*list(encoder, DN_INPUT_RARE, names) != '\0') {
+        dn_report_warn(
+            report,
+            "no word of %s is in %zu training rows, as \"min_rows\" asks: nothing is learned of it",
+            names, min_rows);
+    }
+    if (*list(encoder, DN_INPUT_CONSTANT, names) != '\0') {
+        dn_report_warn(
+            report, "all training rows have the same value of %s: it tells %s apart by nothing%s",
+            names, what,
+            dn_encoder_standardizes(encoder) && dn_model_linear(model, &linear)
+                ? ", its weight is 0"
+                : "");
+    }
     size_t first, n = dn_encoder_n_constant(encoder, &first);
     if (n > 0) {
         char own[DN_FIELD_SIZE];
         dni_feature_name(&(dn_fit_input){.encoder = encoder}, first, own);
         dn_report_warn(report,
-                       "%zu of the features of the bases (the first: %s) have one value in all training rows: they tell %s "
+                       "%zu of the features of the bases (the first: %s) have one value in all "
+                       "training rows: they tell %s "
                        "apart by nothing",
                        n, own, what);
     }
 }
 
 static void clear(size_t feature, const dn_machine *machines, size_t n_machines) {
-    for (size_t m = 0; m < n_machines; m++)
-        for (size_t k = 0; machines[m].w != NULL && k < dn_machine_n_scores(&machines[m]); k++)
+    for (size_t m = 0; m < n_machines; m++) {
+        for (size_t k = 0; machines[m].w != NULL && k < dn_machine_n_scores(&machines[m]); k++) {
             machines[m].w[k * machines[m].n_features + feature] = 0;
+        }
+    }
 }
 
-void dni_clear_idle_weights(const dn_encoder *encoder, const dn_machine *machines, size_t n_machines) {
+void dni_clear_idle_weights(const dn_encoder *encoder, const dn_machine *machines,
+                            size_t n_machines) {
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
         const unsigned char *active = encoder->active[i];
-        for (size_t k = 0; active != NULL && k < input->n_features; k++)
-            if (((unsigned)active[k / 8] >> k % 8 & 1U) == 0)
+        for (size_t k = 0; active != NULL && k < input->n_features; k++) {
+            if (((unsigned)active[k / 8] >> k % 8 & 1U) == 0) {
                 clear(input->first_feature + k, machines, n_machines);
-        if (dn_encoder_standardizes(encoder) && input->remark != DN_INPUT_VARIES && input->type == DN_NUMERIC && !input->taken)
+            }
+        }
+        if (dn_encoder_standardizes(encoder) && input->remark != DN_INPUT_VARIES &&
+            input->type == DN_NUMERIC && !input->taken) {
             clear(input->first_feature, machines, n_machines);
+        }
     }
 }

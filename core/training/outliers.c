@@ -22,18 +22,21 @@ static double share(double outliers, double all) {
     return all > 0 ? outliers / all : (double)NAN;
 }
 
-static void tell_folds(const dn_train_result *result, dn_report *report, double *outliers, double *all) {
+static void tell_folds(const dn_train_result *result, dn_report *report, double *outliers,
+                       double *all) {
     double *shares = malloc((result->n_folds + 1) * sizeof *shares);
     for (size_t f = 0; f < result->n_folds; f++) {
         double own = 0, rows = 0;
         add_up(result->folds[f], &own, &rows);
         *outliers += own;
         *all += rows;
-        if (shares != NULL)
+        if (shares != NULL) {
             shares[f] = share(own, rows);
+        }
     }
-    if (shares != NULL)
+    if (shares != NULL) {
         dn_report_list(report, "fold_outlier_shares", shares, result->n_folds);
+    }
     free(shares);
 }
 
@@ -43,10 +46,12 @@ void dni_outliers_tell(dn_train_result *result, dn_report *report) {
     dn_report_number(report, "outliers", outliers);
     dn_report_number(report, "outlier_share", share(outliers, all));
     outliers = all = 0;
-    if (result->validation != NULL)
+    if (result->validation != NULL) {
         add_up(result->validation, &outliers, &all);
-    if (result->n_folds > 0)
+    }
+    if (result->n_folds > 0) {
         tell_folds(result, report, &outliers, &all);
+    }
     if (result->validation != NULL || result->n_folds > 0) {
         dn_report_number(report, "validation_outliers", outliers);
         dn_report_number(report, "validation_outlier_share", share(outliers, all));

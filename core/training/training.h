@@ -11,8 +11,9 @@ typedef struct dni_training {
     const dn_run *run;
     dni_labels *labels; /* shared; role and value are as this training needs them while it lives */
     dni_calibrated calibrated;
-    dni_share share; /* the model's own part of the run, when there are fits of a calibration too: `run` then */
-    size_t n_train;  /* rows with DN_ROW_TRAIN */
+    dni_share
+        share; /* the model's own part of the run, when there are fits of a calibration too: `run` then */
+    size_t n_train; /* rows with DN_ROW_TRAIN */
     dn_encoder *encoder;
     dni_training_set set;
     dn_rows *rows; /* the training rows */
@@ -22,12 +23,15 @@ typedef struct dni_training {
 } dni_training;
 
 /* The steps in their order; labels->role says who takes part. */
-DN_MUST_USE dn_status
-dni_training_calibrate(dni_training *t, dn_error *err); /* if that is asked for; may be left out. *t must stay where it is from then on */
+DN_MUST_USE dn_status dni_training_calibrate(
+    dni_training *t,
+    dn_error
+        *err); /* if that is asked for; may be left out. *t must stay where it is from then on */
 DN_MUST_USE dn_status dni_training_encode(dni_training *t, dn_error *err);
 DN_MUST_USE dn_status dni_training_fit(dni_training *t, dn_error *err);
 /* Metrics on the rows with a role: those of DN_ROW_TRAIN as they were trained on, others from the source anew. By the rows' own weights. */
-DN_MUST_USE dn_status dni_training_judge(const dni_training *t, enum dn_row_role role, bool curves, dn_metrics **out, dn_error *err);
+DN_MUST_USE dn_status dni_training_judge(const dni_training *t, enum dn_row_role role, bool curves,
+                                         dn_metrics **out, dn_error *err);
 /* Lets the training rows go. */
 void dni_training_forget(dni_training *t);
 /* Frees all of it, model and report too unless they were taken away ({0}). */

@@ -11,9 +11,10 @@ enum {
     SLOT_BYTES = 16384, /* fixed parts of one slot's scan and encoding */
     COLUMN_BYTES = 400, /* of a column in one slot's scan and encoding */
     LEVEL_BYTES = 64,   /* of a level in one slot's scan, its text included */
-    WORD_BYTES = 64,    /* of a word that a thread counts, in the mean: its text, and its part of the table */
-    CHOSEN_BYTES = 48,  /* of a word that is chosen */
-    PAGE_BYTES = 73728  /* the least that counting words takes in a slot */
+    WORD_BYTES =
+        64, /* of a word that a thread counts, in the mean: its text, and its part of the table */
+    CHOSEN_BYTES = 48, /* of a word that is chosen */
+    PAGE_BYTES = 73728 /* the least that counting words takes in a slot */
 };
 
 /* What is known of the encoded rows before there are any. */
@@ -32,11 +33,14 @@ static struct shape shape_of(const dn_train_request *request, size_t n_features)
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &request->source->columns[spec->columns[i]];
         if (column->type == DN_SPARSE) {
-            const size_t places = spec->places == NULL ? column->width : dn_places_count(&spec->places[i], column->width);
+            const size_t places = spec->places == NULL
+                                      ? column->width
+                                      : dn_places_count(&spec->places[i], column->width);
             shape.listed += (double)places;
             shape.scaled += spec->standardize && spec->standardize_sparse ? (double)places : 0;
         }
-        shape.sparse = shape.sparse || (column->type == DN_TEXT && spec->text.weighting == DN_TEXT_CHARACTERS);
+        shape.sparse =
+            shape.sparse || (column->type == DN_TEXT && spec->text.weighting == DN_TEXT_CHARACTERS);
         shape.plain += column->type == DN_TEXT || column->type == DN_SPARSE ? 0 : 1;
         shape.has_lists = shape.has_lists || column->type == DN_TEXT || column->type == DN_SPARSE;
     }
@@ -53,84 +57,112 @@ struct held {
 enum form { FORM_SPARSE, FORM_DENSE, FORM_EITHER };
 
 static bool is_never_dense(const struct shape *shape) {
-    return shape->has_lists && (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_PLACES);
+    return shape->has_lists &&
+           (shape->sparse || shape->features - shape->scaled > DN_MAX_DENSE_PLACES);
 }
 
 /* Entries of a sparse row with `entries` of text and sparse columns. Bases have no zeros. */
-static double row_entries(const dn_train_request *request, const struct shape *shape, double entries) {
+static double row_entries(const dn_train_request *request, const struct shape *shape,
+                          double entries) {
     const bool bases = request->features.n_bases > 0 && is_never_dense(shape);
     return shape->plain + shape->scaled + entries + (bases ? DN_MAX_BASIS_FEATURES : 0);
 }
 
-static enum form form_of(const dn_train_request *request, const struct shape *shape, double entries) {
+static enum form form_of(const dn_train_request *request, const struct shape *shape,
+                         double entries) {
     const double few = shape->plain + shape->scaled + entries;
-    if (!shape->has_lists)
-        return request->features.n_bases == 0 && 4 * few < shape->features ? FORM_SPARSE : FORM_DENSE;
-    if (is_never_dense(shape))
+    if (!shape->has_lists) {
+        return request->features.n_bases == 0 && 4 * few < shape->features ? FORM_SPARSE
+                                                                           : FORM_DENSE;
+    }
+    if (is_never_dense(shape)) {
         return FORM_SPARSE;
-    return 5 * few < shape->features ? FORM_SPARSE : FORM_EITHER; /* the training rows may have some more than the mean */
+    }
+    return 5 * few < shape->features
+               ? FORM_SPARSE
+               : FORM_EITHER; /* the training rows may have some more than the mean */
 }
 
 /* Bytes of encoded rows with `entries` of text and sparse columns each: sparse, or dense. A sparse row is never larger than a dense one would be. */
-static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries, struct held n) {
+static double rows_bytes(const dn_train_request *request, const struct shape *shape, double entries,
+                         struct held n) {
     const enum form form = form_of(request, shape, entries);
-    const double sparse = n.sparse * (12 * row_entries(request, shape, entries) + 28), dense = n.dense * (8 * shape->features + 16);
+    const double sparse = n.sparse * (12 * row_entries(request, shape, entries) + 28),
+                 dense = n.dense * (8 * shape->features + 16);
     return form == FORM_SPARSE ? sparse : form == FORM_DENSE ? dense : fmax(sparse, dense);
 }
 
 /* What the learner is told of the rows. */
-static double stored_entries(const dn_train_request *request, const struct shape *shape, double entries, double n_rows) {
-    return form_of(request, shape, entries) == FORM_SPARSE ? n_rows * row_entries(request, shape, entries) : (double)INFINITY;
+static double stored_entries(const dn_train_request *request, const struct shape *shape,
+                             double entries, double n_rows) {
+    return form_of(request, shape, entries) == FORM_SPARSE
+               ? n_rows * row_entries(request, shape, entries)
+               : (double)INFINITY;
 }
 
 /* A block of so many rows in one slot: of dense rows a piece. There may be fewer features than are reckoned with, and then more rows in a piece, but no more bytes. */
-static double block_bytes(const dn_train_request *request, const struct shape *shape, double entries, double n_rows) {
-    const double row = 8 * shape->features + 16, least = fmin(n_rows, (double)dn_piece_rows(SIZE_MAX));
+static double block_bytes(const dn_train_request *request, const struct shape *shape,
+                          double entries, double n_rows) {
+    const double row = 8 * shape->features + 16,
+                 least = fmin(n_rows, (double)dn_piece_rows(SIZE_MAX));
     const double most = fmax(least, ((double)DN_PIECE_BYTES + 16.0 * DN_BLOCK_ROWS) / row);
     return rows_bytes(request, shape, entries, (struct held){n_rows, fmin(n_rows, most)});
 }
 
 /* What the passes over sparse columns take. */
 static double places_memory(const struct shape *shape, size_t n_rows, size_t n_slots) {
-    const double moments = shape->scaled == 0 ? 0 : 96 * shape->scaled + dn_run_sum_memory(n_rows, n_slots, 2 * shape->scaled + 1);
+    const double moments =
+        shape->scaled == 0
+            ? 0
+            : 96 * shape->scaled + dn_run_sum_memory(n_rows, n_slots, 2 * shape->scaled + 1);
     return (double)n_slots * (shape->listed / 8 + 16 * shape->scaled) + moments;
 }
 
-double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features, double entries, size_t n_classes,
-                       size_t n_slots) {
+double dni_rows_memory(const dn_train_request *request, size_t n_rows, size_t n_features,
+                       double entries, size_t n_classes, size_t n_slots) {
     const struct shape shape = shape_of(request, n_features);
-    double inputs = (double)request->features.n_columns, slots = (double)n_slots, most = fmin((double)n_rows, DN_BLOCK_ROWS);
+    double inputs = (double)request->features.n_columns, slots = (double)n_slots,
+           most = fmin((double)n_rows, DN_BLOCK_ROWS);
     bool judged = request->holdout > 0 || request->folds > 0 || request->validation != NULL;
     size_t n_scores = dn_decision_n_scores(dn_params_decision(request->params), n_classes);
-    double block = block_bytes(request, &shape, 2 * entries, most); /* it grows while its rows are encoded */
+    double block =
+        block_bytes(request, &shape, 2 * entries, most); /* it grows while its rows are encoded */
     double blocks = (slots + (judged ? 1 : 0)) * (block + SLOT_BYTES);
     double columns =
-        slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * (shape.features - shape.listed)) + places_memory(&shape, n_rows, n_slots);
-    double bytes = blocks + columns + dni_judge_memory(n_scores, n_features, n_classes) + 16 * (double)request->source->n_chunks +
-                   8 * (double)n_rows / DN_BLOCK_ROWS;
-    if (request->validation != NULL)
-        bytes += 17 * (double)request->validation->n_rows + 16 * (double)request->validation->n_chunks +
+        slots * (COLUMN_BYTES * inputs + LEVEL_BYTES * (shape.features - shape.listed)) +
+        places_memory(&shape, n_rows, n_slots);
+    double bytes = blocks + columns + dni_judge_memory(n_scores, n_features, n_classes) +
+                   16 * (double)request->source->n_chunks + 8 * (double)n_rows / DN_BLOCK_ROWS;
+    if (request->validation != NULL) {
+        bytes += 17 * (double)request->validation->n_rows +
+                 16 * (double)request->validation->n_chunks +
                  block_bytes(request, &shape, 2 * entries, DN_BLOCK_ROWS) - block;
+    }
     return bytes;
 }
 
 /* What counting the words of a text takes beyond what dni_rows_memory reckons for words as levels. A thread meets no more different words than there are words in its rows; where they are united,
  * those of one are there twice. */
-static double words_memory(const dn_train_request *request, const struct shape *shape, size_t n_slots) {
+static double words_memory(const dn_train_request *request, const struct shape *shape,
+                           size_t n_slots) {
     const double slots = (double)(n_slots == 0 ? 1 : n_slots), different = request->different_words;
-    if (!(different > 0) || request->features.text.buckets > 0)
+    if (!(different > 0) || request->features.text.buckets > 0) {
         return 0;
+    }
     const double met = request->entries > 0 ? fmin(different, request->entries / slots) : different;
     const double counted = n_slots < 2 ? different : fmin(different, 2 * met) + (slots - 1) * met,
                  chosen = fmin(different, shape->features);
-    return fmax(0, WORD_BYTES * counted + CHOSEN_BYTES * chosen + PAGE_BYTES * slots - LEVEL_BYTES * slots * chosen);
+    return fmax(0, WORD_BYTES * counted + CHOSEN_BYTES * chosen + PAGE_BYTES * slots -
+                       LEVEL_BYTES * slots * chosen);
 }
 
 /* As the algorithm wants it encoded. */
 static dn_train_request encoded_request(const dn_train_request *asked, size_t n_rows) {
     dn_train_request own = *asked;
-    if (dn_params_encoding(asked->params, asked->source->columns, n_rows, &own.features, NULL) != DN_OK)
+    if (dn_params_encoding(asked->params, asked->source->columns, n_rows, &own.features, NULL) !=
+        DN_OK) {
         own.features = asked->features; /* dn_train will refuse it, whatever it weighs */
+    }
     return own;
 }
 
@@ -142,43 +174,56 @@ static bool is_several(const dn_params *params, size_t n_classes) {
 }
 
 /* What the learner takes of so many rows with `entries` of text and sparse columns each. */
-static double method_memory(const dn_train_request *request, const struct shape *shape, double entries, size_t n_rows, size_t n_classes,
-                            size_t n_slots) {
+static double method_memory(const dn_train_request *request, const struct shape *shape,
+                            double entries, size_t n_rows, size_t n_classes, size_t n_slots) {
     const dn_fit_shape fitted = {.n_rows = n_rows,
                                  .n_features = (size_t)shape->features,
-                                 .n_classes = is_several(request->params, n_classes) ? 2 : n_classes,
+                                 .n_classes =
+                                     is_several(request->params, n_classes) ? 2 : n_classes,
                                  .n_slots = n_slots,
-                                 .n_entries = stored_entries(request, shape, entries, (double)n_rows)};
+                                 .n_entries =
+                                     stored_entries(request, shape, entries, (double)n_rows)};
     return request->params->algorithm->memory(request->params, &fitted);
 }
 
-double dn_train_method_memory(const dn_train_request *asked, size_t n_features, size_t n_classes, size_t n_slots) {
+double dn_train_method_memory(const dn_train_request *asked, size_t n_features, size_t n_classes,
+                              size_t n_slots) {
     const size_t n_rows = asked->source->n_rows;
     const bool native = dn_params_decision(asked->params) == DN_DECISION_NATIVE;
     dn_train_request request = encoded_request(asked, n_rows);
     const struct shape shape = shape_of(&request, n_features);
     dn_params *settled = NULL; /* by all rows, not by the one */
     if (dn_params_copy(request.params, &settled, NULL) == DN_OK &&
-        dn_params_settle(settled, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK)
+        dn_params_settle(settled, n_rows, n_features, native ? n_classes : 2, NULL) == DN_OK) {
         request.params = settled;
-    const double memory = method_memory(&request, &shape, request.entries / fmax((double)n_rows, 1), 1, n_classes, n_slots);
+    }
+    const double memory = method_memory(&request, &shape, request.entries / fmax((double)n_rows, 1),
+                                        1, n_classes, n_slots);
     dn_params_free(settled);
     return memory;
 }
 
-double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
+double dn_train_memory(const dn_train_request *asked, size_t n_rows, size_t n_features,
+                       size_t n_classes, size_t n_slots) {
     const dn_train_request own = encoded_request(asked, n_rows), *request = &own;
     const dn_algorithm *algorithm = request->params->algorithm;
     const struct shape shape = shape_of(request, n_features);
-    double rows = (double)n_rows, entries = request->entries / fmax(rows, 1), bytes = dni_labels_memory(request, n_rows), later = 0;
-    if (request->folds > 0) /* which row is in which, and the list from which they are dealt */
+    double rows = (double)n_rows, entries = request->entries / fmax(rows, 1),
+           bytes = dni_labels_memory(request, n_rows), later = 0;
+    if (request->folds > 0) { /* which row is in which, and the list from which they are dealt */
         bytes += 10 * rows;
+    }
     bytes += dni_calibration_memory(request->params, n_rows, n_classes);
-    if (!(algorithm->flags & DN_ALGORITHM_STREAMS))
+    if (!(algorithm->flags & DN_ALGORITHM_STREAMS)) {
         later += rows_bytes(request, &shape, entries, (struct held){rows, rows});
-    if (is_several(request->params, n_classes)) /* their weights, and the rows of a pair or other targets */
-        later += 16 * (double)dn_decision_n_machines(dn_params_decision(request->params), n_classes) * ((double)n_features + 64) +
-                 9 * rows + 8 * (double)n_slots * DN_BLOCK_ROWS;
+    }
+    if (is_several(request->params,
+                   n_classes)) { /* their weights, and the rows of a pair or other targets */
+        later +=
+            16 * (double)dn_decision_n_machines(dn_params_decision(request->params), n_classes) *
+                ((double)n_features + 64) +
+            9 * rows + 8 * (double)n_slots * DN_BLOCK_ROWS;
+    }
     const double fit = method_memory(request, &shape, entries, n_rows, n_classes, n_slots);
     later += fmax(fit, dn_encoder_bases_memory(&request->features, n_rows, n_classes, n_slots));
     /* words are counted, and forgotten, before there are rows */

@@ -21,12 +21,15 @@ typedef struct dni_training_set {
 } dni_training_set;
 
 /* The training rows encoded: in memory when they fit beside what the learner needs, else streamed (for a learner that can; *out_streamed tells). */
-DN_MUST_USE dn_status dni_training_rows(const dni_training_set *set, const dn_run *run, dn_rows **out, bool *out_streamed, dn_error *err);
+DN_MUST_USE dn_status dni_training_rows(const dni_training_set *set, const dn_run *run,
+                                        dn_rows **out, bool *out_streamed, dn_error *err);
 
 /* The training rows of two classes alone, 0 for `negative` and 1 for `positive`, renumbered from 0. Owns what it is made of. */
-DN_MUST_USE dn_status dni_training_pair(const dni_training_set *set, size_t negative, size_t positive, const dn_run *run, dn_rows **out,
+DN_MUST_USE dn_status dni_training_pair(const dni_training_set *set, size_t negative,
+                                        size_t positive, const dn_run *run, dn_rows **out,
                                         dn_error *err);
 /* `base` with class 1 for `positive` and 0 for every other: borrows base. */
-DN_MUST_USE dn_status dni_training_rest(const dn_rows *base, size_t positive, const dn_run *run, dn_rows **out, dn_error *err);
+DN_MUST_USE dn_status dni_training_rest(const dn_rows *base, size_t positive, const dn_run *run,
+                                        dn_rows **out, dn_error *err);
 
 #endif

@@ -26,26 +26,30 @@ static const char *type_name(dn_param_type type) {
 
 static void put_default(struct json_writer *w, const dn_param *p) {
     json_put_key(w, "default");
-    if (p->default_choice)
+    if (p->default_choice) {
         json_put_string(w, p->default_choice);
-    else if (p->type == DN_PARAM_BOOLEAN)
+    } else if (p->type == DN_PARAM_BOOLEAN) {
         json_put_bool(w, p->default_number != 0);
-    else
+    } else {
         json_put_double(w, p->default_number);
+    }
 }
 
 static void put_choices(struct json_writer *w, const dn_param *p) {
     json_put_key(w, "choices");
     json_begin_array(w);
-    for (size_t i = 0; p->choices[i]; i++)
+    for (size_t i = 0; p->choices[i]; i++) {
         json_put_string(w, p->choices[i]);
+    }
     json_end_array(w);
-    if (!p->choice_meanings)
+    if (!p->choice_meanings) {
         return;
+    }
     json_put_key(w, "choice_meanings");
     json_begin_object(w);
-    for (size_t i = 0; p->choices[i]; i++)
+    for (size_t i = 0; p->choices[i]; i++) {
         json_kv_string(w, p->choices[i], p->choice_meanings[i]);
+    }
     json_end_object(w);
 }
 
@@ -55,20 +59,24 @@ static void put_range(struct json_writer *w, const dn_param *p) {
     json_kv_double(w, "maximum", p->maximum);
     json_kv_bool(w, "exclusive_minimum", p->open_minimum && isfinite(p->minimum));
     json_kv_bool(w, "exclusive_maximum", p->open_maximum && isfinite(p->maximum));
-    if (p->type == DN_PARAM_LIST)
+    if (p->type == DN_PARAM_LIST) {
         return;
+    }
     json_kv_string(w, "word", p->word);
-    if (p->null_word)
+    if (p->null_word) {
         json_kv_string(w, "null_means", p->null_word);
+    }
 }
 
 /* What every parameter has, but its name and type. */
 static void put_rest(struct json_writer *w, const dn_param *p) {
     put_default(w, p);
-    if (p->choices)
+    if (p->choices) {
         put_choices(w, p);
-    if (p->type != DN_PARAM_CHOICE && p->type != DN_PARAM_BOOLEAN)
+    }
+    if (p->type != DN_PARAM_CHOICE && p->type != DN_PARAM_BOOLEAN) {
         put_range(w, p);
+    }
     if (p->type == DN_PARAM_LIST) {
         json_kv_bool(w, "distribution", p->distribution);
         json_kv_bool(w, "matrix", p->matrix);
@@ -78,13 +86,16 @@ static void put_rest(struct json_writer *w, const dn_param *p) {
 }
 
 /* For which types of the object the member at place i matters. */
-static void put_types(struct json_writer *w, const dn_algorithm *a, const dn_param *owner, size_t i) {
+static void put_types(struct json_writer *w, const dn_algorithm *a, const dn_param *owner,
+                      size_t i) {
     const uint64_t choices = jobs_param_choices(a, i);
     json_put_key(w, "applies_to");
     json_begin_array(w);
-    for (size_t k = 0; k < 64 && choices >> k; k++)
-        if (choices >> k & 1)
+    for (size_t k = 0; k < 64 && choices >> k; k++) {
+        if (choices >> k & 1) {
             json_put_string(w, owner->choices[k]);
+        }
+    }
     json_end_array(w);
 }
 
@@ -93,8 +104,9 @@ static void put_members(struct json_writer *w, const dn_algorithm *a, const dn_p
     json_begin_array(w);
     for (size_t i = 0; i < a->n_params; i++) {
         const dn_param *p = &a->params[i];
-        if (!jobs_param_belongs(p, owner->name))
+        if (!jobs_param_belongs(p, owner->name)) {
             continue;
+        }
         json_begin_object(w);
         json_kv_string(w, "name", jobs_param_member(p));
         json_kv_string(w, "type", type_name(p->type));
@@ -111,8 +123,9 @@ static void put_param(struct json_writer *w, const dn_algorithm *a, const dn_par
     json_kv_string(w, "name", p->name);
     json_kv_string(w, "type", object ? "object" : type_name(p->type));
     put_rest(w, p);
-    if (object)
+    if (object) {
         put_members(w, a, p);
+    }
     json_end_object(w);
 }
 
@@ -123,7 +136,8 @@ static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
         bool offered;
     } outputs[] = {
         {"label", true},
-        {"probabilities", (a->flags & DN_ALGORITHM_PROBABILITIES) || dn_algorithm_param(a, "calibrate") != NULL},
+        {"probabilities",
+         (a->flags & DN_ALGORITHM_PROBABILITIES) || dn_algorithm_param(a, "calibrate") != NULL},
         {"scores", true},
         {"distance", !(a->flags & DN_ALGORITHM_CURVED)},
         {"contributions", !(a->flags & DN_ALGORITHM_WHOLE)},
@@ -132,9 +146,11 @@ static void put_outputs(struct json_writer *w, const dn_algorithm *a) {
     };
     json_put_key(w, "outputs");
     json_begin_array(w);
-    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
-        if (outputs[i].offered)
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (outputs[i].offered) {
             json_put_string(w, outputs[i].name);
+        }
+    }
     json_end_array(w);
 }
 
@@ -153,9 +169,11 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
     put_outputs(w, a);
     json_put_key(w, "parameters");
     json_begin_array(w);
-    for (size_t i = 0; i < a->n_params; i++)
-        if (!jobs_param_member(&a->params[i]))
+    for (size_t i = 0; i < a->n_params; i++) {
+        if (!jobs_param_member(&a->params[i])) {
             put_param(w, a, &a->params[i]);
+        }
+    }
     json_end_array(w);
     json_end_object(w);
 }
@@ -163,14 +181,16 @@ static void put_algorithm(struct json_writer *w, const dn_algorithm *a) {
 void api_algorithms_list(struct http_call *call) {
     struct buf body = {0};
     struct json_writer w;
-    if (!api_query_known(call, no_query))
+    if (!api_query_known(call, no_query)) {
         return;
+    }
     json_writer_init(&w, &body);
     json_begin_object(&w);
     json_put_key(&w, "items");
     json_begin_array(&w);
-    for (size_t i = 0; i < dn_algorithm_count(); i++)
+    for (size_t i = 0; i < dn_algorithm_count(); i++) {
         put_algorithm(&w, dn_algorithm_at(i));
+    }
     json_end_array(&w);
     json_kv_null(&w, "next");
     json_end_object(&w);
@@ -182,8 +202,9 @@ void api_algorithm_get(struct http_call *call) {
     struct json_writer w;
     const char *id = http_path_param(call, "id");
     const dn_algorithm *a = dn_algorithm_find(id);
-    if (!api_query_known(call, no_query))
+    if (!api_query_known(call, no_query)) {
         return;
+    }
     if (!a) {
         http_fail(call, PROBLEM_UNKNOWN_ALGORITHM, "there is no algorithm \"%s\"", id);
         return;

@@ -19,9 +19,9 @@ struct api_app {
     struct serving *serving;
     struct http_server *server;
     const char *base_path;
-    int64_t max_upload;       /* bytes of a dataset's body (--max-upload, 16 GiB) */
-    int64_t max_queued_jobs;  /* jobs that may wait (--max-queued-jobs); 0: any number */
-    int64_t max_body;         /* bytes of a prediction's or other body in memory (--max-body, 64 MiB) */
+    int64_t max_upload;      /* bytes of a dataset's body (--max-upload, 16 GiB) */
+    int64_t max_queued_jobs; /* jobs that may wait (--max-queued-jobs); 0: any number */
+    int64_t max_body; /* bytes of a prediction's or other body in memory (--max-body, 64 MiB) */
     const char *spool_dir;    /* folder of long answers on their way (--spool-dir) */
     int64_t max_spool;        /* bytes of one (--max-spool, 4 GiB) */
     int64_t max_wait_seconds; /* 50 */

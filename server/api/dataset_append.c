@@ -20,22 +20,28 @@ enum { TAIL_MOST = 1024 };
 /* Whether a chunk of the version is all that its part has. */
 static bool is_alone(const struct dataset_body *b, size_t i) {
     const struct store_chunk *c = b->onto_chunks;
-    return (i == 0 || c[i - 1].part != c[i].part) && (i + 1 == b->n_onto || c[i + 1].part != c[i].part);
+    return (i == 0 || c[i - 1].part != c[i].part) &&
+           (i + 1 == b->n_onto || c[i + 1].part != c[i].part);
 }
 
 /* false: no memory. */
-static bool stored_table(struct http_call *call, const struct dataset_body *b, struct wire_table_stored *out, struct problem *problem) {
+static bool stored_table(struct http_call *call, const struct dataset_body *b,
+                         struct wire_table_stored *out, struct problem *problem) {
     size_t n = 0;
-    while (n < TAIL_MOST && n < b->n_onto && is_alone(b, b->n_onto - n - 1))
+    while (n < TAIL_MOST && n < b->n_onto && is_alone(b, b->n_onto - n - 1)) {
         n++;
+    }
     int64_t *tail = arena_alloc(http_arena(call), (n + 1) * sizeof *tail);
-    if (!tail)
+    if (!tail) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         tail[i] = b->onto_chunks[b->n_onto - n + i].n_rows;
+    }
     *out = (struct wire_table_stored){.columns = b->onto.columns,
                                       .notes = b->onto.notes,
-                                      .types = dataset_body_option(http_arena(call), b->onto.options, "types"),
+                                      .types = dataset_body_option(http_arena(call),
+                                                                   b->onto.options, "types"),
                                       .n_rows = b->onto.n_rows,
                                       .n_chunks = (int64_t)b->n_onto,
                                       .tail = tail,
@@ -45,21 +51,28 @@ static bool stored_table(struct http_call *call, const struct dataset_body *b, s
 
 static bool take_lasting(struct http_call *call, struct dataset_body *b, struct problem *problem) {
     for (size_t i = 0; lasting[i]; i++) {
-        const char *value = http_query(call, lasting[i]) ? NULL : dataset_body_option(http_arena(call), b->onto.options, lasting[i]);
-        if (value && !wire_table_option(&b->reading, lasting[i], value, problem))
+        const char *value =
+            http_query(call, lasting[i])
+                ? NULL
+                : dataset_body_option(http_arena(call), b->onto.options, lasting[i]);
+        if (value && !wire_table_option(&b->reading, lasting[i], value, problem)) {
             return false;
+        }
     }
     return true;
 }
 
 /* The newest version, if the condition holds for it. */
-static bool find_newest(struct http_call *call, struct store_dataset *out, struct problem *problem) {
+static bool find_newest(struct http_call *call, struct store_dataset *out,
+                        struct problem *problem) {
     const struct store_condition condition = api_condition(call);
     const char *name = http_path_param(call, "dataset");
-    if (!store_dataset_get(api_app_of(call)->store, name, 0, out, problem))
+    if (!store_dataset_get(api_app_of(call)->store, name, 0, out, problem)) {
         return false;
-    if (store_condition_check(&condition, out->etag, "dataset", name, problem))
+    }
+    if (store_condition_check(&condition, out->etag, "dataset", name, problem)) {
         return true;
+    }
     store_dataset_done(out);
     return false;
 }
@@ -70,25 +83,30 @@ static void append_open(struct http_call *call) {
     struct problem problem = {0};
     struct store_dataset newest;
     struct wire_table_stored stored;
-    bool good = find_newest(call, &newest, &problem) && dataset_body_onto(b, &newest, &problem) && take_lasting(call, b, &problem) &&
-                stored_table(call, b, &stored, &problem);
+    bool good = find_newest(call, &newest, &problem) && dataset_body_onto(b, &newest, &problem) &&
+                take_lasting(call, b, &problem) && stored_table(call, b, &stored, &problem);
     if (good) {
         const struct wire_table_sink sink = dataset_body_sink(b);
         b->table = wire_table_new_onto(&b->reading, &stored, &sink, &problem);
     }
-    if (!b->table)
+    if (!b->table) {
         http_reply_problem(call, &problem);
+    }
 }
 
 static bool append_begin(struct http_call *call) {
-    static const char *const known[] = {"header", "delimiter", "missing", "comment", "on_error", "zero_based", NULL};
+    static const char *const known[] = {"header",   "delimiter",  "missing", "comment",
+                                        "on_error", "zero_based", NULL};
     struct wire_table_options options = {0};
     const char *canonical;
-    if (!api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET) || !dataset_body_options(call, known, &options, &canonical))
+    if (!api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET) ||
+        !dataset_body_options(call, known, &options, &canonical)) {
         return false;
+    }
     struct dataset_body *b = dataset_body_new(call);
-    if (!b)
+    if (!b) {
         return false;
+    }
     b->reading = options;
     http_defer(call, append_open);
     return true;
@@ -97,15 +115,19 @@ static bool append_begin(struct http_call *call) {
 /* Others may have changed the dataset while the body came: goes over to what it is now. */
 static bool catch_up(struct http_call *call, struct dataset_body *b, struct problem *problem) {
     struct store_dataset newest;
-    if (!find_newest(call, &newest, problem))
+    if (!find_newest(call, &newest, problem)) {
         return false;
+    }
     if (newest.id == b->onto.id) {
         store_dataset_done(&newest);
         return true;
     }
     const bool same = strcmp(newest.options, b->onto.options) == 0;
-    if (!same)
-        problem_set(problem, PROBLEM_CONFLICT, "the dataset was replaced while the rows were read, with other options: send them again");
+    if (!same) {
+        problem_set(problem, PROBLEM_CONFLICT,
+                    "the dataset was replaced while the rows were read, with other options: send "
+                    "them again");
+    }
     if (!same || !dataset_body_onto(b, &newest, problem)) {
         store_dataset_done(&newest);
         return false;
@@ -118,14 +140,15 @@ static void append(struct http_call *call, struct dataset_body *b) {
     struct problem problem = {0};
     struct store_dataset_published published;
     struct store_dataset d;
-    bool good = catch_up(call, b, &problem) && dataset_body_publish(call, b, &published, &d, &problem);
+    bool good =
+        catch_up(call, b, &problem) && dataset_body_publish(call, b, &published, &d, &problem);
     dataset_body_let_go(b);
     if (!good) {
         http_reply_problem(call, &problem);
         return;
     }
-    log_info("dataset.appended", log_str("request", http_request_id(call)), log_str("dataset", d.name), log_int("version", d.version),
-             log_int("rows", d.n_rows));
+    log_info("dataset.appended", log_str("request", http_request_id(call)),
+             log_str("dataset", d.name), log_int("version", d.version), log_int("rows", d.n_rows));
     dataset_body_reply(call, b, 201, &d);
 }
 
@@ -141,7 +164,8 @@ static bool append_try(struct http_call *call, bool last) {
     }
     if (last) {
         dataset_body_let_go(http_state(call));
-        http_fail(call, PROBLEM_UNAVAILABLE, "others are appending rows, and it did not come to these; try again");
+        http_fail(call, PROBLEM_UNAVAILABLE,
+                  "others are appending rows, and it did not come to these; try again");
     }
     return last;
 }
@@ -150,5 +174,8 @@ static void append_end(struct http_call *call) {
     http_watch(call, (double)api_app_of(call)->max_wait_seconds, append_try);
 }
 
-const struct http_sink api_dataset_append = {
-    .begin = append_begin, .data = dataset_body_data, .end = append_end, .abort = dataset_body_abort, .holds = DATASET_BODY_HOLDS};
+const struct http_sink api_dataset_append = {.begin = append_begin,
+                                             .data = dataset_body_data,
+                                             .end = append_end,
+                                             .abort = dataset_body_abort,
+                                             .holds = DATASET_BODY_HOLDS};

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- the object --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the object ---- */
 
 static void body_free(struct dataset_body *b) {
     problem_done(&b->failure);
@@ -19,8 +19,9 @@ static void body_free(struct dataset_body *b) {
 }
 
 static void forget_onto(struct dataset_body *b) {
-    if (b->onto.id != 0)
+    if (b->onto.id != 0) {
         store_dataset_unpin(b->store, b->onto.id);
+    }
     store_dataset_done(&b->onto);
     free(b->onto_chunks);
     b->onto_chunks = NULL;
@@ -30,8 +31,9 @@ static void forget_onto(struct dataset_body *b) {
 void dataset_body_let_go(struct dataset_body *b) {
     wire_table_free(b->table);
     b->table = NULL;
-    if (b->part != 0)
+    if (b->part != 0) {
         store_part_drop(b->store, b->part);
+    }
     b->part = 0;
     forget_onto(b);
 }
@@ -44,8 +46,9 @@ static void body_over(void *state) {
     b->call = NULL;
     bool last = b->waiting == 0;
     pthread_mutex_unlock(&b->lock);
-    if (last)
+    if (last) {
         body_free(b);
+    }
 }
 
 struct dataset_body *dataset_body_new(struct http_call *call) {
@@ -66,26 +69,30 @@ struct dataset_body *dataset_body_new(struct http_call *call) {
     return b;
 }
 
-bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto, struct problem *problem) {
+bool dataset_body_onto(struct dataset_body *b, struct store_dataset *onto,
+                       struct problem *problem) {
     forget_onto(b);
     b->onto = *onto;
     *onto = (struct store_dataset){0};
-    store_dataset_pin(b->store, b->onto.id); /* before its chunks are looked up: from then on they stay */
-    if (store_dataset_chunks(b->store, b->onto.id, &b->onto_chunks, &b->n_onto, problem))
+    store_dataset_pin(b->store,
+                      b->onto.id); /* before its chunks are looked up: from then on they stay */
+    if (store_dataset_chunks(b->store, b->onto.id, &b->onto_chunks, &b->n_onto, problem)) {
         return true;
+    }
     forget_onto(b);
     return false;
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- chunks ---- */
 
 /* On the writer thread: a chunk is committed, or could not be. */
 static void chunk_done(void *arg, const struct problem *problem) {
     struct dataset_body *b = arg;
     pthread_mutex_lock(&b->lock);
     b->waiting--;
-    if (problem)
+    if (problem) {
         problem_copy(&b->failure, problem);
+    }
     /* http_resume_body is called under our lock: `call` is valid only while we hold it. */
     if (b->call && b->resume_at != SIZE_MAX && (b->waiting <= b->resume_at || problem)) {
         b->resume_at = SIZE_MAX;
@@ -94,56 +101,69 @@ static void chunk_done(void *arg, const struct problem *problem) {
     bool last = !b->call && b->waiting == 0;
     pthread_cond_broadcast(&b->settled);
     pthread_mutex_unlock(&b->lock);
-    if (last)
+    if (last) {
         body_free(b);
+    }
 }
 
 static bool failed(struct dataset_body *b, struct problem *problem) {
     pthread_mutex_lock(&b->lock);
     bool bad = b->failure.type != PROBLEM_NONE;
-    if (bad)
+    if (bad) {
         problem_copy(problem, &b->failure);
+    }
     pthread_mutex_unlock(&b->lock);
     return bad;
 }
 
-static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
     struct dataset_body *b = arg;
     struct store_blob *copy = malloc(n_columns * sizeof *copy);
     bool stop = failed(b, problem);
     if (stop || !copy) {
-        for (size_t i = 0; i < n_columns; i++)
+        for (size_t i = 0; i < n_columns; i++) {
             free(blobs[i].bytes);
+        }
         free(copy);
-        return stop ? false : problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for a chunk of %zu columns", n_columns);
+        return stop ? false
+                    : problem_set(problem, PROBLEM_UNAVAILABLE,
+                                  "no memory for a chunk of %zu columns", n_columns);
     }
-    for (size_t i = 0; i < n_columns; i++)
+    for (size_t i = 0; i < n_columns; i++) {
         copy[i] = (struct store_blob){.bytes = blobs[i].bytes, .size = blobs[i].size};
+    }
     pthread_mutex_lock(&b->lock);
     b->waiting++;
     pthread_mutex_unlock(&b->lock);
-    if (!store_part_append(b->store, b->part, chunk, n_rows, copy, n_columns, chunk_done, b))
+    if (!store_part_append(b->store, b->part, chunk, n_rows, copy, n_columns, chunk_done, b)) {
         b->crowded = true;
+    }
     free(copy);
     return true;
 }
 
 bool dataset_body_settle(struct dataset_body *b, struct problem *problem) {
     pthread_mutex_lock(&b->lock);
-    while (b->waiting > 0 && b->failure.type == PROBLEM_NONE)
+    while (b->waiting > 0 && b->failure.type == PROBLEM_NONE) {
         pthread_cond_wait(&b->settled, &b->lock);
+    }
     pthread_mutex_unlock(&b->lock);
     return !failed(b, problem);
 }
 
 /* The chunks of the version that is appended to come first; those of its own are numbered from 1 in the part then. */
-static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
+                         struct problem *problem) {
     struct dataset_body *b = arg;
     const int64_t own = chunk - (int64_t)b->n_onto;
-    if (own >= 0)
-        return dataset_body_settle(b, problem) && store_part_read(b->store, b->part, own + (b->onto.id != 0), column, out, problem);
-    if (http_gone(b->call))
+    if (own >= 0) {
+        return dataset_body_settle(b, problem) &&
+               store_part_read(b->store, b->part, own + (b->onto.id != 0), column, out, problem);
+    }
+    if (http_gone(b->call)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "nobody waits for the answer any more");
+    }
     return store_chunk_read(b->store, &b->onto_chunks[chunk], column, out, problem);
 }
 
@@ -165,38 +185,45 @@ enum http_sink_state dataset_body_data(struct http_call *call, const char *bytes
         http_reply_problem(call, &problem);
         return HTTP_SINK_REFUSED;
     }
-    if (!b->crowded)
+    if (!b->crowded) {
         return HTTP_SINK_MORE;
+    }
     pthread_mutex_lock(&b->lock);
     bool pause = b->waiting > 0 && b->failure.type == PROBLEM_NONE;
-    if (pause)
+    if (pause) {
         b->resume_at = b->waiting / 2;
+    }
     pthread_mutex_unlock(&b->lock);
     return pause ? HTTP_SINK_PAUSE : HTTP_SINK_MORE;
 }
 
 /* Types that the body itself declares count as the option `types` does. false: no memory. */
-static bool whole_options(const struct dataset_body *b, const struct wire_table_summary *s, struct buf *out) {
+static bool whole_options(const struct dataset_body *b, const struct wire_table_summary *s,
+                          struct buf *out) {
     buf_puts(out, b->options);
-    if (s->declared[0] != '\0')
+    if (s->declared[0] != '\0') {
         buf_printf(out, "declared=%zu:%s;", strlen(s->declared), s->declared);
+    }
     return buf_cstr(out) != NULL;
 }
 
-bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct store_dataset_published *out,
-                          struct store_dataset *dataset, struct problem *problem) {
+bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
+                          struct store_dataset_published *out, struct store_dataset *dataset,
+                          struct problem *problem) {
     struct wire_table_summary s;
     const bool alone = b->onto.id == 0;
     char sha256[HASH_SHA256_TEXT];
-    if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem))
+    if (!wire_table_end(b->table, &s, problem) || !dataset_body_settle(b, problem)) {
         return false;
+    }
     struct buf options = {0};
     if (alone && !whole_options(b, &s, &options)) {
         buf_done(&options);
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
-    if (alone)
+    if (alone) {
         hash_sha256_hex(b->sha256, sha256);
+    }
     b->rows = s.n_rows - b->onto.n_rows;
     b->bytes = s.bytes;
     const struct store_dataset_new d = {
@@ -216,16 +243,20 @@ bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct
     };
     const bool published = store_dataset_publish(b->store, &d, out, dataset, problem);
     buf_done(&options);
-    if (!published)
+    if (!published) {
         return false;
+    }
     b->part = 0; /* the version's now, or dropped by the store */
     return true;
 }
 
-void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status, struct store_dataset *d) {
-    const char *link = http_link(call, "/v1/datasets/%s?version=%lld", d->name, (long long)d->version);
-    if (link)
+void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status,
+                        struct store_dataset *d) {
+    const char *link =
+        http_link(call, "/v1/datasets/%s?version=%lld", d->name, (long long)d->version);
+    if (link) {
         http_reply_header(call, "Location", link);
+    }
     http_reply_header(call, "ETag", d->etag);
     const double seconds = (double)(clock_monotonic_ns() - b->began + 1) / 1e9; /* never 0 */
     struct buf body = {0};
@@ -249,7 +280,7 @@ void dataset_body_abort(struct http_call *call) {
     dataset_body_let_go(http_state(call));
 }
 
-/* ---- options ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- options ---- */
 
 static bool sent_as_form(struct http_call *call) {
     static const char form[] = "application/x-www-form-urlencoded";
@@ -257,30 +288,36 @@ static bool sent_as_form(struct http_call *call) {
     return type && strncasecmp(type, form, sizeof form - 1) == 0;
 }
 
-bool dataset_body_options(struct http_call *call, const char *const *known, struct wire_table_options *options, const char **canonical) {
+bool dataset_body_options(struct http_call *call, const char *const *known,
+                          struct wire_table_options *options, const char **canonical) {
     struct problem problem = {0};
     const char *text = "";
     if (!wire_table_format(http_content_type(call), &options->format)) {
         http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE,
-                  "a dataset is text/csv, text/tab-separated-values, application/json, application/x-ndjson or text/x-svmlight (or no "
+                  "a dataset is text/csv, text/tab-separated-values, application/json, "
+                  "application/x-ndjson or text/x-svmlight (or no "
                   "Content-Type: then it is found out), got \"%s\"",
                   http_content_type(call));
         return false;
     }
     options->form = sent_as_form(call);
-    if (!api_query_known(call, known))
+    if (!api_query_known(call, known)) {
         return false;
+    }
     for (size_t i = 0; known[i] && text; i++) {
         const char *value = http_query(call, known[i]);
         if (value && !wire_table_option(options, known[i], value, &problem)) {
             http_reply_problem(call, &problem);
             return false;
         }
-        if (value)
-            text = arena_printf(http_arena(call), "%s%s=%zu:%s;", text, known[i], strlen(value), value);
+        if (value) {
+            text = arena_printf(http_arena(call), "%s%s=%zu:%s;", text, known[i], strlen(value),
+                                value);
+        }
     }
-    if (!text)
+    if (!text) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
+    }
     *canonical = text;
     return text != NULL;
 }
@@ -291,10 +328,12 @@ const char *dataset_body_option(struct arena *arena, const char *canonical, cons
         const char *equals = strchr(at, '=');
         char *colon = NULL;
         const size_t length = equals ? (size_t)strtoull(equals + 1, &colon, 10) : 0;
-        if (!equals || *colon != ':' || strlen(colon + 1) <= length)
+        if (!equals || *colon != ':' || strlen(colon + 1) <= length) {
             return NULL;
-        if ((size_t)(equals - at) == n && memcmp(at, name, n) == 0)
+        }
+        if ((size_t)(equals - at) == n && memcmp(at, name, n) == 0) {
             return arena_strndup(arena, colon + 1, length);
+        }
         at = colon + 1 + length + 1;
     }
     return NULL;

@@ -18,14 +18,16 @@
 
 struct dataset_body {
     struct store *store;
-    struct wire_table *table;          /* the call's; NULL before it is opened and once it has let go */
-    struct hash_sha256 *sha256;        /* of the bytes of the body; NULL: they are rows that are appended */
-    int64_t part;                      /* staged chunks; 0 once published or dropped */
-    const char *options;               /* what of the query changes the reading, canonical; in the call's arena */
-    int64_t began;                     /* when, by the monotonic clock, in ns */
-    int64_t rows, bytes;               /* of the body, once it is read */
-    bool crowded;                      /* the store asked for a pause while the present bytes were read */
-    struct wire_table_options reading; /* for a reader that is made later; what they point to is the call's */
+    struct wire_table *table; /* the call's; NULL before it is opened and once it has let go */
+    struct hash_sha256
+        *sha256;         /* of the bytes of the body; NULL: they are rows that are appended */
+    int64_t part;        /* staged chunks; 0 once published or dropped */
+    const char *options; /* what of the query changes the reading, canonical; in the call's arena */
+    int64_t began;       /* when, by the monotonic clock, in ns */
+    int64_t rows, bytes; /* of the body, once it is read */
+    bool crowded;        /* the store asked for a pause while the present bytes were read */
+    struct wire_table_options
+        reading; /* for a reader that is made later; what they point to is the call's */
 
     /* The version that the rows are appended to. {0}: they are a table of their own. */
     struct store_dataset onto;
@@ -36,13 +38,15 @@ struct dataset_body {
     pthread_cond_t settled; /* a chunk was committed or failed */
     struct http_call *call; /* NULL: the call is over */
     size_t waiting;         /* chunks handed to the store whose end we have not heard of */
-    size_t resume_at;       /* paused: go on when no more than this many are waiting; SIZE_MAX: not paused */
+    size_t
+        resume_at; /* paused: go on when no more than this many are waiting; SIZE_MAX: not paused */
     struct problem failure; /* of the first chunk that could not be stored */
 };
 
 /* Reads the query, which may have the reader's options in `known` (NULL-terminated) and no others, and the media type into reader options; *canonical: the text of those of the query, in
  * the call's arena. false: answered. */
-bool dataset_body_options(struct http_call *call, const char *const *known, struct wire_table_options *options, const char **canonical);
+bool dataset_body_options(struct http_call *call, const char *const *known,
+                          struct wire_table_options *options, const char **canonical);
 /* The value of an option in a canonical text, a copy in the arena; NULL: it has none, or no memory. */
 const char *dataset_body_option(struct arena *arena, const char *canonical, const char *name);
 /* The body of this call, its state from then on and freed with it. It has no reader yet. NULL: answered. */
@@ -57,10 +61,12 @@ bool dataset_body_settle(struct dataset_body *b, struct problem *problem);
 void dataset_body_let_go(struct dataset_body *b);
 
 /* Ends the reader and publishes what came of it: a table of its own, or the version noted with the rows behind it. *dataset is the version, the caller's to free. Pool thread. */
-bool dataset_body_publish(struct http_call *call, struct dataset_body *b, struct store_dataset_published *out,
-                          struct store_dataset *dataset, struct problem *problem);
+bool dataset_body_publish(struct http_call *call, struct dataset_body *b,
+                          struct store_dataset_published *out, struct store_dataset *dataset,
+                          struct problem *problem);
 /* Answers with the dataset's object, its place and tag, and beside it how long the body took, and frees it. */
-void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status, struct store_dataset *d);
+void dataset_body_reply(struct http_call *call, const struct dataset_body *b, int status,
+                        struct store_dataset *d);
 
 /* A sink's seen (where there is a sha256), data and abort. */
 void dataset_body_seen(struct http_call *call, const char *bytes, size_t n);

@@ -29,8 +29,9 @@ struct preview {
 static void preview_free(void *state) {
     struct preview *p = state;
     for (size_t c = 0; c < p->n_chunks; c++) {
-        for (size_t i = 0; i < p->chunk[c].n_columns; i++)
+        for (size_t i = 0; i < p->chunk[c].n_columns; i++) {
             free(p->chunk[c].blob[i].bytes);
+        }
         free(p->chunk[c].blob);
     }
     free(p->chunk);
@@ -40,15 +41,18 @@ static void preview_free(void *state) {
 
 /* ---- the reader's sink ---- */
 
-static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
     struct preview *p = arg;
     struct preview_chunk *grown = realloc(p->chunk, ((size_t)chunk + 1) * sizeof *grown);
     struct wire_blob *copy = malloc(n_columns * sizeof *copy);
-    if (grown)
+    if (grown) {
         p->chunk = grown;
+    }
     if (!grown || !copy) {
-        for (size_t i = 0; i < n_columns; i++)
+        for (size_t i = 0; i < n_columns; i++) {
             free(blobs[i].bytes);
+        }
         free(copy);
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
     }
@@ -57,7 +61,8 @@ static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blo
     return true;
 }
 
-static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool reread_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
+                         struct problem *problem) {
     const struct preview *p = arg;
     const struct wire_blob *blob = &p->chunk[chunk].blob[column];
     (void)problem;
@@ -75,28 +80,32 @@ struct decoded {
 };
 
 static void decoded_done(struct decoded *d) {
-    for (size_t i = 0; i < d->n; i++)
+    for (size_t i = 0; i < d->n; i++) {
         dn_column_chunk_free(d->chunk[i]);
+    }
     free(d->chunk);
     free(d->view);
 }
 
 /* false: no memory, which a chunk just encoded can lack alone. */
-static bool decode(const struct wire_schema *schema, const struct preview_chunk *chunk, struct decoded *d) {
-    *d = (struct decoded){.chunk = calloc(schema->n, sizeof(dn_column_chunk *)), .view = calloc(schema->n, sizeof(dn_column_view))};
+static bool decode(const struct wire_schema *schema, const struct preview_chunk *chunk,
+                   struct decoded *d) {
+    *d = (struct decoded){.chunk = calloc(schema->n, sizeof(dn_column_chunk *)),
+                          .view = calloc(schema->n, sizeof(dn_column_view))};
     bool good = d->chunk && d->view;
     for (size_t i = 0; good && i < schema->n; i++) {
         const struct wire_blob *blob = &chunk->blob[i];
         good = dn_column_chunk_new(&d->chunk[i], NULL) == DN_OK;
         d->n += good;
-        good = good && dn_column_chunk_decode(d->chunk[i], blob->bytes, blob->size, schema->columns[i].type, &d->view[i], NULL) == DN_OK;
+        good = good && dn_column_chunk_decode(d->chunk[i], blob->bytes, blob->size,
+                                              schema->columns[i].type, &d->view[i], NULL) == DN_OK;
     }
     return good;
 }
 
 /* The label and the sparse column of a sparse table; every column of another. */
-static void write_rows(const struct wire_schema *schema, const struct decoded *d, const char *const *names, size_t n, bool begun,
-                       struct buf *out) {
+static void write_rows(const struct wire_schema *schema, const struct decoded *d,
+                       const char *const *names, size_t n, bool begun, struct buf *out) {
     if (schema->n == 2 && schema->columns[1].type == DN_SPARSE) {
         const struct wire_sparse_rows rows = {.label = &d->view[0],
                                               .entries = &d->view[1],
@@ -110,21 +119,24 @@ static void write_rows(const struct wire_schema *schema, const struct decoded *d
 }
 
 /* All rows, as a JSON array. A failure is the buffer's. */
-static void write_chunks(const struct preview *p, const struct wire_schema *schema, struct buf *out) {
+static void write_chunks(const struct preview *p, const struct wire_schema *schema,
+                         struct buf *out) {
     const char **names = calloc(schema->n, sizeof *names);
     if (!names) {
         out->failed = true;
         return;
     }
-    for (size_t i = 0; i < schema->n; i++)
+    for (size_t i = 0; i < schema->n; i++) {
         names[i] = schema->columns[i].name;
+    }
     buf_putc(out, '[');
     for (size_t c = 0; c < p->n_chunks && !out->failed; c++) {
         struct decoded d;
-        if (decode(schema, &p->chunk[c], &d))
+        if (decode(schema, &p->chunk[c], &d)) {
             write_rows(schema, &d, names, (size_t)p->chunk[c].n_rows, c > 0, out);
-        else
+        } else {
             out->failed = true;
+        }
         decoded_done(&d);
     }
     buf_putc(out, ']');
@@ -135,22 +147,25 @@ static void write_chunks(const struct preview *p, const struct wire_schema *sche
 static bool write_notes(const char *notes, struct json_writer *w, struct problem *problem) {
     json_t *root = json_parse(notes, strlen(notes), problem);
     char *warnings = root ? json_dumps(json_object_get(root, "warnings"), JSON_COMPACT) : NULL;
-    if (root)
+    if (root) {
         json_kv_string(w, "format", json_string_value(json_object_get(root, "format")));
+    }
     json_kv_raw(w, "warnings", warnings);
     json_kv_raw(w, "notes", notes);
     free(warnings);
     json_decref(root);
-    return root && (warnings || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview"));
+    return root &&
+           (warnings || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview"));
 }
 
-static bool write_preview(const struct preview *p, const struct wire_table_summary *s, bool truncated, struct buf *out,
-                          struct problem *problem) {
+static bool write_preview(const struct preview *p, const struct wire_table_summary *s,
+                          bool truncated, struct buf *out, struct problem *problem) {
     struct wire_schema schema;
     struct buf rows = {0};
     struct json_writer w;
-    if (!wire_schema_parse(s->columns, &schema, problem))
+    if (!wire_schema_parse(s->columns, &schema, problem)) {
         return false;
+    }
     write_chunks(p, &schema, &rows);
     wire_schema_done(&schema);
     json_writer_init(&w, out);
@@ -161,8 +176,9 @@ static bool write_preview(const struct preview *p, const struct wire_table_summa
     json_put_raw(&w, rows.data ? rows.data : "[]", rows.data ? rows.size : 2);
     json_kv_bool(&w, "truncated", truncated);
     json_end_object(&w);
-    if (good && (rows.failed || out->failed))
+    if (good && (rows.failed || out->failed)) {
         good = problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the preview");
+    }
     buf_done(&rows);
     return good;
 }
@@ -173,9 +189,11 @@ static void answer(struct http_call *call, bool cut) {
     struct problem problem = {0};
     struct wire_table_summary s;
     struct buf body = {0};
-    if (cut)
+    if (cut) {
         wire_table_cut(p->table);
-    if (wire_table_end(p->table, &s, &problem) && write_preview(p, &s, cut || wire_table_is_full(p->table), &body, &problem)) {
+    }
+    if (wire_table_end(p->table, &s, &problem) &&
+        write_preview(p, &s, cut || wire_table_is_full(p->table), &body, &problem)) {
         api_reply_json(call, 200, &body);
     } else {
         buf_done(&body);
@@ -190,11 +208,15 @@ static bool preview_begin(struct http_call *call) {
                                         "comment", "on_error",  "zero_based", "rows",  NULL};
     struct wire_table_options options = {.rows = PREVIEW_ROWS};
     const char *canonical;
-    if (!dataset_body_options(call, known, &options, &canonical))
+    if (!dataset_body_options(call, known, &options, &canonical)) {
         return false;
+    }
     struct preview *p = calloc(1, sizeof *p);
-    if (p)
-        p->table = wire_table_new(&options, &(struct wire_table_sink){.chunk = take_chunk, .reread = reread_chunk, .arg = p});
+    if (p) {
+        p->table = wire_table_new(&options, &(struct wire_table_sink){.chunk = take_chunk,
+                                                                      .reread = reread_chunk,
+                                                                      .arg = p});
+    }
     if (!p || !p->table) {
         free(p);
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the preview");
@@ -214,8 +236,9 @@ static enum http_sink_state preview_data(struct http_call *call, const char *byt
         http_reply_problem(call, &problem);
         return HTTP_SINK_REFUSED;
     }
-    if (take == n && !wire_table_is_full(p->table))
+    if (take == n && !wire_table_is_full(p->table)) {
         return HTTP_SINK_MORE;
+    }
     answer(call, take < n);
     return HTTP_SINK_REFUSED;
 }
@@ -228,5 +251,8 @@ static void preview_abort(struct http_call *call) {
     (void)call; /* what it holds goes with the call */
 }
 
-const struct http_sink api_dataset_preview = {
-    .begin = preview_begin, .data = preview_data, .end = preview_end, .abort = preview_abort, .holds = DATASET_BODY_HOLDS};
+const struct http_sink api_dataset_preview = {.begin = preview_begin,
+                                              .data = preview_data,
+                                              .end = preview_end,
+                                              .abort = preview_abort,
+                                              .holds = DATASET_BODY_HOLDS};

@@ -17,22 +17,29 @@ static void upload_judge(struct http_call *call) {
         problem_done(&problem);
         good = true;
     }
-    good = good && store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem);
-    if (there)
+    good = good &&
+           store_condition_check(&condition, there ? now.etag : NULL, "dataset", name, &problem);
+    if (there) {
         store_dataset_done(&now);
-    if (!good)
+    }
+    if (!good) {
         http_reply_problem(call, &problem);
+    }
 }
 
 static bool upload_begin(struct http_call *call) {
-    static const char *const known[] = {"header", "delimiter", "missing", "types", "label", "comment", "on_error", "zero_based", NULL};
+    static const char *const known[] = {"header",  "delimiter", "missing",    "types", "label",
+                                        "comment", "on_error",  "zero_based", NULL};
     struct wire_table_options options = {0};
     const char *canonical;
-    if (!api_path_name(call, "dataset", PROBLEM_BAD_REQUEST) || !dataset_body_options(call, known, &options, &canonical))
+    if (!api_path_name(call, "dataset", PROBLEM_BAD_REQUEST) ||
+        !dataset_body_options(call, known, &options, &canonical)) {
         return false;
+    }
     struct dataset_body *b = dataset_body_new(call);
-    if (!b)
+    if (!b) {
         return false;
+    }
     const struct wire_table_sink sink = dataset_body_sink(b);
     b->options = canonical;
     b->table = wire_table_new(&options, &sink);
@@ -41,8 +48,9 @@ static bool upload_begin(struct http_call *call) {
         http_fail(call, PROBLEM_UNAVAILABLE, "no memory for the upload");
         return false;
     }
-    if (http_header(call, "If-Match") || http_header(call, "If-None-Match"))
+    if (http_header(call, "If-Match") || http_header(call, "If-None-Match")) {
         http_defer(call, upload_judge);
+    }
     return true;
 }
 
@@ -57,10 +65,12 @@ static void upload_end(struct http_call *call) {
         http_reply_problem(call, &problem);
         return;
     }
-    log_info("dataset.stored", log_str("request", http_request_id(call)), log_str("dataset", d.name), log_int("version", d.version),
-             log_int("rows", d.n_rows), log_int("columns", d.n_cols), log_int("unchanged", published.unchanged));
-    if (published.unchanged)
+    log_info("dataset.stored", log_str("request", http_request_id(call)),
+             log_str("dataset", d.name), log_int("version", d.version), log_int("rows", d.n_rows),
+             log_int("columns", d.n_cols), log_int("unchanged", published.unchanged));
+    if (published.unchanged) {
         http_reply_header(call, "Discern-Unchanged", "true");
+    }
     dataset_body_reply(call, b, published.created ? 201 : 200, &d);
 }
 

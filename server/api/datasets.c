@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static void write_members(const struct store_dataset *d, const char *columns, struct json_writer *w) {
+static void write_members(const struct store_dataset *d, const char *columns,
+                          struct json_writer *w) {
     json_kv_string(w, "name", d->name);
     json_kv_int(w, "version", d->version);
     json_kv_int(w, "rows", d->n_rows);
@@ -26,14 +27,16 @@ void api_dataset_write_members(const struct store_dataset *d, struct json_writer
 }
 
 static void write_members_brief(const struct store_dataset *d, struct json_writer *w) {
-    static const char *const ranks[] = {"quantiles", "quantiles_exact", "quantiles_error", "histogram", NULL};
+    static const char *const ranks[] = {"quantiles", "quantiles_exact", "quantiles_error",
+                                        "histogram", NULL};
     struct buf columns = {0};
     json_brief(&columns, d->columns ? d->columns : "null", ranks);
     const char *text = buf_cstr(&columns);
-    if (text)
+    if (text) {
         write_members(d, text, w);
-    else
+    } else {
         w->out->failed = true;
+    }
     buf_done(&columns);
 }
 
@@ -45,8 +48,9 @@ void api_dataset_write(const struct store_dataset *d, bool brief, struct json_wr
 
 static bool add_dataset(void *arg, const struct store_dataset *d) {
     struct api_list *list = arg;
-    if (!api_list_item(list, d->name))
+    if (!api_list_item(list, d->name)) {
         return false;
+    }
     api_dataset_write(d, true, &list->json);
     return true;
 }
@@ -56,17 +60,20 @@ void api_datasets_list(struct http_call *call) {
     struct api_page page;
     struct api_list list;
     struct problem problem = {0};
-    if (!api_query_known(call, known) || !api_page_names(call, &page))
+    if (!api_query_known(call, known) || !api_page_names(call, &page)) {
         return;
+    }
     api_list_begin(&list, page.limit);
-    store_dataset_list(api_app_of(call)->store, page.after, page.limit + 1, add_dataset, &list, &problem);
+    store_dataset_list(api_app_of(call)->store, page.after, page.limit + 1, add_dataset, &list,
+                       &problem);
     api_list_reply(call, &list, &problem);
 }
 
 static bool add_version(void *arg, const struct store_dataset *d) {
     struct api_list *list = arg;
-    if (!api_list_item_number(list, d->version))
+    if (!api_list_item_number(list, d->version)) {
         return false;
+    }
     api_dataset_write(d, true, &list->json);
     return true;
 }
@@ -78,10 +85,12 @@ void api_dataset_versions(struct http_call *call) {
     struct problem problem = {0};
     int64_t after = 0;
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    if (!name || !api_query_known(call, known) || !api_page_numbers(call, &page, &after))
+    if (!name || !api_query_known(call, known) || !api_page_numbers(call, &page, &after)) {
         return;
+    }
     api_list_begin(&list, page.limit);
-    store_dataset_versions(api_app_of(call)->store, name, after, page.limit + 1, add_version, &list, &problem);
+    store_dataset_versions(api_app_of(call)->store, name, after, page.limit + 1, add_version, &list,
+                           &problem);
     api_list_reply(call, &list, &problem);
 }
 
@@ -89,27 +98,32 @@ void api_dataset_versions(struct http_call *call) {
 static const char *named(struct http_call *call, int64_t *version) {
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
     *version = 0;
-    if (!name)
+    if (!name) {
         return NULL;
-    const bool good = strstr(http_route_of(call)->path, "{version}") ? api_path_number(call, "version", PROBLEM_UNKNOWN_DATASET, version)
-                                                                     : api_query_int(call, "version", 1, API_NUMBER_MAX, version);
+    }
+    const bool good = strstr(http_route_of(call)->path, "{version}")
+                          ? api_path_number(call, "version", PROBLEM_UNKNOWN_DATASET, version)
+                          : api_query_int(call, "version", 1, API_NUMBER_MAX, version);
     return good ? name : NULL;
 }
 
 /* Query parameters of a call that names one version: none where the path says which. */
 static bool query_known(struct http_call *call) {
     static const char *const in_query[] = {"version", NULL}, *const in_path[] = {NULL};
-    return api_query_known(call, strstr(http_route_of(call)->path, "{version}") ? in_path : in_query);
+    return api_query_known(call,
+                           strstr(http_route_of(call)->path, "{version}") ? in_path : in_query);
 }
 
 bool api_dataset_find(struct http_call *call, struct store_dataset *out) {
     struct problem problem = {0};
     int64_t version;
     const char *name = named(call, &version);
-    if (!name)
+    if (!name) {
         return false;
-    if (store_dataset_get(api_app_of(call)->store, name, version, out, &problem))
+    }
+    if (store_dataset_get(api_app_of(call)->store, name, version, out, &problem)) {
         return true;
+    }
     http_reply_problem(call, &problem);
     return false;
 }
@@ -125,12 +139,14 @@ void api_dataset_reply(struct http_call *call, int status, struct store_dataset 
 
 void api_dataset_get(struct http_call *call) {
     struct store_dataset d;
-    if (!query_known(call) || !api_dataset_find(call, &d))
+    if (!query_known(call) || !api_dataset_find(call, &d)) {
         return;
-    if (http_not_modified(call, d.etag))
+    }
+    if (http_not_modified(call, d.etag)) {
         store_dataset_done(&d);
-    else
+    } else {
         api_dataset_reply(call, 200, &d);
+    }
 }
 
 void api_dataset_patch(struct http_call *call) {
@@ -140,10 +156,12 @@ void api_dataset_patch(struct http_call *call) {
     struct store_dataset d;
     struct problem problem = {0};
     const char *name = api_path_name(call, "dataset", PROBLEM_UNKNOWN_DATASET);
-    if (!name || !api_query_known(call, known) || !api_patch_read(call, &patch))
+    if (!name || !api_query_known(call, known) || !api_patch_read(call, &patch)) {
         return;
+    }
     struct store_condition condition = api_condition(call);
-    if (!store_dataset_patch(app->store, name, patch.description, patch.tags, &condition, &problem) ||
+    if (!store_dataset_patch(app->store, name, patch.description, patch.tags, &condition,
+                             &problem) ||
         !store_dataset_get(app->store, name, 0, &d, &problem)) {
         http_reply_problem(call, &problem);
         return;
@@ -156,11 +174,13 @@ void api_dataset_delete(struct http_call *call) {
     struct problem problem = {0};
     int64_t version;
     const char *name = named(call, &version);
-    if (!name || !query_known(call))
+    if (!name || !query_known(call)) {
         return;
+    }
     struct store_condition condition = api_condition(call);
-    if (store_dataset_delete(api_app_of(call)->store, name, version, &condition, &problem))
+    if (store_dataset_delete(api_app_of(call)->store, name, version, &condition, &problem)) {
         http_reply_empty(call, 204);
-    else
+    } else {
         http_reply_problem(call, &problem);
+    }
 }

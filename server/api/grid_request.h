@@ -23,7 +23,8 @@ struct grid_request {
 
 /* Reads the call's body for the model. What is left out is what the dataset that the model was trained on suggests, while it is there: ranges, the most frequent categories. May wait for the
  * store. false: answered. */
-bool grid_request_read(struct http_call *call, const struct serving_model *m, struct grid_request *out);
+bool grid_request_read(struct http_call *call, const struct serving_model *m,
+                       struct grid_request *out);
 /* The value of step i: the first is `from`, the last `to`, to the last digit. */
 double grid_axis_at(const struct grid_axis *axis, size_t i);
 

@@ -44,15 +44,19 @@ static void write_column(const struct job_request *r, size_t i, struct json_writ
     json_kv_string(w, "type", dn_column_type_name(c->type));
     json_kv_string(w, "encoding", encoding_name(r, i));
     json_kv_int(w, "features", (int64_t)e->n_features);
-    if (c->type == DN_TEXT)
-        json_kv_bool(w, "at_most", true); /* how many words there are is known when the rows are read */
+    if (c->type == DN_TEXT) {
+        json_kv_bool(w, "at_most",
+                     true); /* how many words there are is known when the rows are read */
+    }
     json_kv_bool(w, "standardized",
                  (r->spec.features.standardize && c->type == DN_NUMERIC && !e->taken) ||
-                     (r->spec.features.standardize && r->spec.features.standardize_sparse && c->type == DN_SPARSE));
-    if (c->type == DN_CATEGORICAL)
+                     (r->spec.features.standardize && r->spec.features.standardize_sparse &&
+                      c->type == DN_SPARSE));
+    if (c->type == DN_CATEGORICAL) {
         json_kv_bool(w, "missing_level", e->missing_level);
-    else if (c->type == DN_NUMERIC || c->type == DN_BOOLEAN)
+    } else if (c->type == DN_NUMERIC || c->type == DN_BOOLEAN) {
         json_kv_bool(w, "indicator", e->indicator);
+    }
     json_end_object(w);
 }
 
@@ -62,16 +66,18 @@ static void write_features(const struct job_request *r, struct json_writer *w) {
     jobs_features_write(&r->spec.features, r->spec.inputs, r->spec.n_inputs, w);
     json_put_key(w, "basis_features");
     json_begin_array(w);
-    for (size_t i = 0; i < r->spec.features.n_bases; i++)
+    for (size_t i = 0; i < r->spec.features.n_bases; i++) {
         json_put_int(w, (int64_t)job_basis_features(r, i));
+    }
     json_end_array(w);
     json_kv_int(w, "count", (int64_t)r->n_features);
     json_put_key(w, "names");
     job_names_write(r, w);
     json_put_key(w, "columns");
     json_begin_array(w);
-    for (size_t i = 0; i < r->spec.n_inputs; i++)
+    for (size_t i = 0; i < r->spec.n_inputs; i++) {
         write_column(r, i, w);
+    }
     json_end_array(w);
     json_end_object(w);
 }
@@ -110,12 +116,14 @@ static void write_params(const struct job_request *r, struct buf *out) {
     dn_error err;
     dn_error_clear(&err);
     const double rows = (double)(r->dataset.n_rows - r->target_missing) * (1 - r->spec.holdout);
-    const size_t n_classes = dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
+    const size_t n_classes =
+        dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
     if (dn_params_copy(r->spec.params, &used, &err) == DN_OK &&
-        dn_params_settle(used, (size_t)rows, r->n_features, n_classes, &err) == DN_OK)
+        dn_params_settle(used, (size_t)rows, r->n_features, n_classes, &err) == DN_OK) {
         jobs_params_write(used, out);
-    else
+    } else {
         out->failed = true;
+    }
     dn_params_free(used);
 }
 
@@ -136,14 +144,16 @@ void job_request_write(const struct job_request *r, struct buf *out) {
     write_limits(r, &w);
     json_put_key(&w, "snapshots");
     json_begin_array(&w);
-    for (size_t i = 0; i < r->spec.n_snapshots; i++)
+    for (size_t i = 0; i < r->spec.n_snapshots; i++) {
         json_put_int(&w, (int64_t)r->spec.snapshots[i]);
+    }
     json_end_array(&w);
     json_kv_int(&w, "memory_bytes", (int64_t)ceil(r->memory));
     json_put_key(&w, "warnings");
     json_begin_array(&w);
-    if (r->warnings.size > 0)
+    if (r->warnings.size > 0) {
         json_put_raw(&w, r->warnings.data, r->warnings.size);
+    }
     json_end_array(&w);
     json_end_object(&w);
     out->failed = out->failed || params.failed;

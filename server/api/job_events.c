@@ -17,9 +17,11 @@ struct events {
     int64_t after; /* events up to this one were sent */
     int64_t seen;  /* changes of the store up to this one were looked at; -1: none */
     bool begun;    /* "retry:" was sent */
-    bool resumed;  /* Last-Event-ID was given: continue after it; otherwise begin with the present state */
-    bool ended;    /* `done` was sent */
-    int64_t sent;  /* monotonic ns of the last bytes: other jobs' changes wake us too, so `idle` alone would not tell a silence */
+    bool
+        resumed; /* Last-Event-ID was given: continue after it; otherwise begin with the present state */
+    bool ended; /* `done` was sent */
+    int64_t
+        sent; /* monotonic ns of the last bytes: other jobs' changes wake us too, so `idle` alone would not tell a silence */
 };
 
 /* One reading of events and where to write. */
@@ -32,13 +34,15 @@ struct step {
 };
 
 /* One message. The data is one line in our own documents; a line break in it would end the field, so each line gets its own. */
-static void put_message(struct buf *out, const char *event, int64_t id, const char *data, size_t n) {
+static void put_message(struct buf *out, const char *event, int64_t id, const char *data,
+                        size_t n) {
     buf_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", id, event);
     for (const char *end = data + n, *line; data < end; data = line) {
         line = memchr(data, '\n', (size_t)(end - data));
         buf_append(out, data, (size_t)((line ? line : end) - data));
-        if (!line)
+        if (!line) {
             break;
+        }
         buf_puts(out, "\ndata: ");
         line++;
     }
@@ -72,11 +76,12 @@ static struct store_job job_at(const struct store_job *now, const struct store_e
 static bool add_event(void *arg, const struct store_event *e) {
     struct step *s = arg;
     s->more = e->kind == STORE_EVENT_PROGRESS ? false : !s->job || e->seq > s->job->last_event;
-    if (s->more)
+    if (s->more) {
         return false;
-    if (e->kind == STORE_EVENT_PROGRESS && e->progress)
+    }
+    if (e->kind == STORE_EVENT_PROGRESS && e->progress) {
         put_message(s->out, "progress", e->seq, e->progress, strlen(e->progress));
-    else if (e->kind != STORE_EVENT_PROGRESS) {
+    } else if (e->kind != STORE_EVENT_PROGRESS) {
         const struct store_job then = job_at(s->job, e);
         put_job(s->out, e->kind == STORE_EVENT_STATE ? "state" : "done", e->seq, &then);
     }
@@ -88,39 +93,50 @@ static bool add_event(void *arg, const struct store_event *e) {
 
 /* Without Last-Event-ID: the present state. Of a job that has ended its last event, `done`, is yet to come, so this one bears the number before it. */
 static void put_present(struct events *e, const struct store_job *job, struct buf *out) {
-    e->after = store_job_ended(job->state) && job->last_event > 0 ? job->last_event - 1 : job->last_event;
+    e->after =
+        store_job_ended(job->state) && job->last_event > 0 ? job->last_event - 1 : job->last_event;
     put_job(out, "state", e->after, job);
 }
 
 /* The job is read before the events that need it, so that no `done` carries an object that has not ended. */
-static bool put_with_job(struct events *e, struct store *store, struct step *step, struct problem *problem) {
+static bool put_with_job(struct events *e, struct store *store, struct step *step,
+                         struct problem *problem) {
     struct store_job job;
-    if (!store_job_get(store, e->job, &job, problem))
+    if (!store_job_get(store, e->job, &job, problem)) {
         return false;
+    }
     if (!e->begun) {
         buf_puts(step->out, "retry: 2000\n\n");
-        if (e->after > job.last_event) /* an event that is not ours (any more): what it has missed cannot be known */
+        if (e->after >
+            job.last_event) { /* an event that is not ours (any more): what it has missed cannot be known */
             e->resumed = false;
-        if (!e->resumed)
+        }
+        if (!e->resumed) {
             put_present(e, &job, step->out);
+        }
     }
     e->begun = true;
     step->job = &job;
-    bool good = job.last_event <= e->after || store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, step, problem);
+    bool good = job.last_event <= e->after ||
+                store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, step, problem);
     store_job_done(&job);
     step->job = NULL;
     return good;
 }
 
 /* Writes what is new. A thousand may look at one job twice a second: who has no news reads nothing, and who has only progress does not read the job. */
-static bool put_news(struct events *e, struct store *store, struct step *step, struct problem *problem) {
+static bool put_news(struct events *e, struct store *store, struct step *step,
+                     struct problem *problem) {
     if (e->begun) {
-        if (!store_changes_of_job(store, e->job, &e->seen))
+        if (!store_changes_of_job(store, e->job, &e->seen)) {
             return true;
-        if (!store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, step, problem))
+        }
+        if (!store_job_events(store, e->job, e->after, EVENTS_AT_ONCE, add_event, step, problem)) {
             return false;
-        if (!step->more)
+        }
+        if (!step->more) {
             return true;
+        }
         step->more = false;
     } else {
         (void)store_changes_of_job(store, e->job, &e->seen); /* what comes from here on is news */
@@ -128,26 +144,33 @@ static bool put_news(struct events *e, struct store *store, struct step *step, s
     return put_with_job(e, store, step, problem);
 }
 
-static enum http_stream_state events_next(struct http_call *call, struct buf *out, bool idle, bool draining) {
+static enum http_stream_state events_next(struct http_call *call, struct buf *out, bool idle,
+                                          bool draining) {
     struct events *e = http_state(call);
     struct problem problem = {0};
     struct step step = {.stream = e, .out = out};
-    if (draining)
+    if (draining) {
         return HTTP_STREAM_END;
+    }
     bool good = put_news(e, api_app_of(call)->store, &step, &problem);
     bool deleted = problem.type == PROBLEM_UNKNOWN_JOB;
     problem_done(&problem);
-    if (e->ended || deleted)
+    if (e->ended || deleted) {
         return HTTP_STREAM_END;
-    if (!good)
+    }
+    if (!good) {
         return HTTP_STREAM_ABORT;
+    }
     int64_t now = clock_monotonic_ns();
-    if (out->size == 0 && (idle || now - e->sent >= KEEP_ALIVE_SECONDS * INT64_C(1000000000)))
+    if (out->size == 0 && (idle || now - e->sent >= KEEP_ALIVE_SECONDS * INT64_C(1000000000))) {
         buf_puts(out, ": still here\n\n");
-    if (out->size > 0)
+    }
+    if (out->size > 0) {
         e->sent = now;
-    if (!step.more && step.n < EVENTS_AT_ONCE)
+    }
+    if (!step.more && step.n < EVENTS_AT_ONCE) {
         return HTTP_STREAM_WAIT;
+    }
     e->seen = -1; /* there is more, though nothing changes */
     return HTTP_STREAM_MORE;
 }
@@ -157,14 +180,17 @@ void api_job_events(struct http_call *call) {
     const char *last = http_header(call, "Last-Event-ID");
     struct store_job job;
     int64_t after = 0;
-    if (!api_query_known(call, known))
-        return;
-    if (last && strcmp(last, "0") != 0 && !api_number_parse(last, &after)) {
-        http_fail(call, PROBLEM_BAD_REQUEST, "Last-Event-ID must be the number of an event, got \"%.100s\"", last);
+    if (!api_query_known(call, known)) {
         return;
     }
-    if (!api_job_find(call, &job))
+    if (last && strcmp(last, "0") != 0 && !api_number_parse(last, &after)) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "Last-Event-ID must be the number of an event, got \"%.100s\"", last);
         return;
+    }
+    if (!api_job_find(call, &job)) {
+        return;
+    }
     bool seen = last && store_job_ended(job.state) && after == job.last_event;
     int64_t id = job.id;
     store_job_done(&job);

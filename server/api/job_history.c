@@ -22,7 +22,8 @@ static bool add_row(void *arg, const struct store_history_row *row) {
     return true;
 }
 
-static bool add_rows(struct history *h, struct store *store, int64_t id, bool snapshots, struct problem *problem) {
+static bool add_rows(struct history *h, struct store *store, int64_t id, bool snapshots,
+                     struct problem *problem) {
     json_put_key(&h->w, snapshots ? "snapshots" : "items");
     json_begin_array(&h->w);
     bool good = store_job_history(store, id, snapshots, add_row, h, problem);
@@ -36,19 +37,22 @@ void api_job_history(struct http_call *call) {
     struct problem problem = {0};
     struct history h = {.limit = (size_t)app->max_body};
     struct store_job j;
-    if (!api_query_known(call, known) || !api_job_find(call, &j))
+    if (!api_query_known(call, known) || !api_job_find(call, &j)) {
         return;
+    }
     json_writer_init(&h.w, &h.body);
     json_begin_object(&h.w);
-    bool good = add_rows(&h, app->store, j.id, false, &problem) && add_rows(&h, app->store, j.id, true, &problem);
+    bool good = add_rows(&h, app->store, j.id, false, &problem) &&
+                add_rows(&h, app->store, j.id, true, &problem);
     store_job_done(&j);
     if (!good) {
         buf_done(&h.body);
         http_reply_problem(call, &problem);
         return;
     }
-    if (h.truncated)
+    if (h.truncated) {
         json_kv_bool(&h.w, "truncated", true);
+    }
     json_end_object(&h.w);
     api_reply_json(call, 200, &h.body);
 }

@@ -18,14 +18,17 @@ static bool has_place(const struct wire_column *c, uint64_t number) {
     return number >= c->first_place && number - c->first_place < c->width;
 }
 
-bool job_place_find(const struct job_request *r, const char *name, size_t *column, uint32_t *place) {
+bool job_place_find(const struct job_request *r, const char *name, size_t *column,
+                    uint32_t *place) {
     uint64_t number = 0;
-    for (size_t i = 0; i < r->schema.n; i++)
-        if (read_place(&r->schema.columns[i], name, &number) && has_place(&r->schema.columns[i], number)) {
+    for (size_t i = 0; i < r->schema.n; i++) {
+        if (read_place(&r->schema.columns[i], name, &number) &&
+            has_place(&r->schema.columns[i], number)) {
             *column = i;
             *place = (uint32_t)(number - r->schema.columns[i].first_place);
             return true;
         }
+    }
     return false;
 }
 
@@ -34,37 +37,47 @@ bool job_place_find(const struct job_request *r, const char *name, size_t *colum
 /* The columns that are not sparse: "y", of an svmlight file. NULL: there is none, or no memory. */
 static const char *list_others(const struct job_request *r, struct buf *out) {
     size_t n = 0;
-    for (size_t i = 0; i < r->schema.n; i++)
-        if (r->schema.columns[i].type != DN_SPARSE)
+    for (size_t i = 0; i < r->schema.n; i++) {
+        if (r->schema.columns[i].type != DN_SPARSE) {
             buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", r->schema.columns[i].name);
+        }
+    }
     return n > 0 ? buf_cstr(out) : NULL;
 }
 
-bool job_refuse_column(struct job_request *r, const char *parent, const char *key, const char *name, const char *role) {
+bool job_refuse_column(struct job_request *r, const char *parent, const char *key, const char *name,
+                       const char *role) {
     uint64_t number = 0;
     for (size_t i = 0; i < r->schema.n; i++) {
         const struct wire_column *c = &r->schema.columns[i];
-        if (!read_place(c, name, &number))
+        if (!read_place(c, name, &number)) {
             continue;
-        if (!has_place(c, number) && c->width > 0)
-            return json_fault(r->problem, parent, key,
-                              "dataset \"%s\" version %" PRId64 " has no column \"%s\": the features of its sparse column \"%s\" go from "
-                              "%s%" PRIu64 " to %s%" PRIu64,
-                              r->dataset.name, r->dataset.version, name, c->name, c->name, (uint64_t)c->first_place, c->name,
-                              c->first_place + (uint64_t)c->width - 1);
-        if (!has_place(c, number) || !role)
+        }
+        if (!has_place(c, number) && c->width > 0) {
+            return json_fault(
+                r->problem, parent, key,
+                "dataset \"%s\" version %" PRId64
+                " has no column \"%s\": the features of its sparse column \"%s\" go from "
+                "%s%" PRIu64 " to %s%" PRIu64,
+                r->dataset.name, r->dataset.version, name, c->name, c->name,
+                (uint64_t)c->first_place, c->name, c->first_place + (uint64_t)c->width - 1);
+        }
+        if (!has_place(c, number) || !role) {
             continue;
+        }
         struct buf others = {0};
         const char *names = list_others(r, &others);
-        json_fault(
-            r->problem, parent, key,
-            "\"%s\" is a feature of the sparse column \"%s\"; the %s must be a column of its own%s%s (upload the rows as CSV to have "
-            "one for each feature)",
-            name, c->name, role, names ? ", and beside the features the dataset has " : "", names ? names : "");
+        json_fault(r->problem, parent, key,
+                   "\"%s\" is a feature of the sparse column \"%s\"; the %s must be a column of "
+                   "its own%s%s (upload the rows as CSV to have "
+                   "one for each feature)",
+                   name, c->name, role, names ? ", and beside the features the dataset has " : "",
+                   names ? names : "");
         buf_done(&others);
         return false;
     }
-    return json_fault(r->problem, parent, key, "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->dataset.name,
+    return json_fault(r->problem, parent, key,
+                      "dataset \"%s\" version %" PRId64 " has no column \"%s\"", r->dataset.name,
                       r->dataset.version, name);
 }
 
@@ -72,26 +85,32 @@ bool job_refuse_column(struct job_request *r, const char *parent, const char *ke
 
 size_t job_places_most(const struct job_request *r) {
     size_t n = r->schema.n;
-    for (size_t i = 0; i < r->schema.n; i++)
+    for (size_t i = 0; i < r->schema.n; i++) {
         n += r->schema.columns[i].type == DN_SPARSE ? r->schema.columns[i].width : 0;
+    }
     return n;
 }
 
-bool job_places_add(struct job_request *r, struct job_places *list, size_t most, size_t column, uint32_t place, size_t index) {
-    if (!list->item)
+bool job_places_add(struct job_request *r, struct job_places *list, size_t most, size_t column,
+                    uint32_t place, size_t index) {
+    if (!list->item) {
         list->item = arena_alloc(r->arena, (most + 1) * sizeof *list->item);
-    if (!list->item)
+    }
+    if (!list->item) {
         return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", most);
+    }
     list->item[list->n++] = (struct job_place){column, place, index};
     return true;
 }
 
 static int by_place(const void *a, const void *b) {
     const struct job_place *x = a, *y = b;
-    if (x->column != y->column)
+    if (x->column != y->column) {
         return x->column < y->column ? -1 : 1;
-    if (x->place != y->place)
+    }
+    if (x->place != y->place) {
         return x->place < y->place ? -1 : 1;
+    }
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -99,65 +118,84 @@ static bool is_same(const struct job_place *a, const struct job_place *b) {
     return a->column == b->column && a->place == b->place;
 }
 
-static void refuse_place(struct job_request *r, const char *parent, const struct job_place *at, const char *why) {
+static void refuse_place(struct job_request *r, const char *parent, const struct job_place *at,
+                         const char *why) {
     const struct wire_column *c = &r->schema.columns[at->column];
     char key[KEY_SIZE];
     (void)snprintf(key, sizeof key, "%zu", at->index);
-    json_fault(r->problem, parent, key, "column \"%s%" PRIu64 "\" %s", c->name, (uint64_t)c->first_place + at->place, why);
+    json_fault(r->problem, parent, key, "column \"%s%" PRIu64 "\" %s", c->name,
+               (uint64_t)c->first_place + at->place, why);
 }
 
 /* Sorts the list and tells what is in it twice. */
 static void sort(struct job_request *r, const char *parent, const struct job_places *list) {
-    if (list->n > 0)
+    if (list->n > 0) {
         qsort(list->item, list->n, sizeof *list->item, by_place);
-    for (size_t k = 1; k < list->n; k++)
-        if (is_same(&list->item[k - 1], &list->item[k]))
+    }
+    for (size_t k = 1; k < list->n; k++) {
+        if (is_same(&list->item[k - 1], &list->item[k])) {
             refuse_place(r, parent, &list->item[k], "is named twice");
+        }
+    }
 }
 
-static void refuse_both(struct job_request *r, const struct job_places *included, const struct job_places *excluded) {
+static void refuse_both(struct job_request *r, const struct job_places *included,
+                        const struct job_places *excluded) {
     for (size_t k = 0, e = 0; k < included->n && e < excluded->n;) {
-        const int order = by_place(&(struct job_place){included->item[k].column, included->item[k].place, 0},
-                                   &(struct job_place){excluded->item[e].column, excluded->item[e].place, 0});
-        if (order == 0)
-            refuse_place(r, "/features/exclude", &excluded->item[e], "is in include and in exclude");
+        const int order =
+            by_place(&(struct job_place){included->item[k].column, included->item[k].place, 0},
+                     &(struct job_place){excluded->item[e].column, excluded->item[e].place, 0});
+        if (order == 0) {
+            refuse_place(r, "/features/exclude", &excluded->item[e],
+                         "is in include and in exclude");
+        }
         k += order <= 0;
         e += order >= 0;
     }
 }
 
 /* The run of the sorted list that is of one column. */
-static dn_places run_of(const struct job_request *r, const struct job_places *list, size_t column, dn_places_kind kind) {
+static dn_places run_of(const struct job_request *r, const struct job_places *list, size_t column,
+                        dn_places_kind kind) {
     size_t first = 0, n = 0;
-    while (first < list->n && list->item[first].column < column)
+    while (first < list->n && list->item[first].column < column) {
         first++;
-    while (first + n < list->n && list->item[first + n].column == column)
+    }
+    while (first + n < list->n && list->item[first + n].column == column) {
         n++;
+    }
     uint32_t *place = n > 0 ? arena_alloc(r->arena, n * sizeof *place) : NULL;
     if (!place) {
-        if (n > 0)
+        if (n > 0) {
             problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for %zu columns", n);
+        }
         return (dn_places){.kind = DN_PLACES_ALL};
     }
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
         place[k] = list->item[first + k].place;
+    }
     return (dn_places){.kind = kind, .place = place, .n = n};
 }
 
-void job_places_choose(struct job_request *r, const struct job_places *included, const struct job_places *excluded, dn_places *out) {
+void job_places_choose(struct job_request *r, const struct job_places *included,
+                       const struct job_places *excluded, dn_places *out) {
     const size_t before = job_request_faults(r);
     sort(r, "/features/include", included);
     sort(r, "/features/exclude", excluded);
     refuse_both(r, included, excluded);
     for (size_t i = 0; i < r->schema.n; i++) {
         out[i] = (dn_places){.kind = DN_PLACES_ALL};
-        if (r->schema.columns[i].type != DN_SPARSE || job_request_faults(r) != before)
+        if (r->schema.columns[i].type != DN_SPARSE || job_request_faults(r) != before) {
             continue;
+        }
         out[i] = run_of(r, included, i, DN_PLACES_KEPT);
-        if (out[i].kind == DN_PLACES_ALL)
+        if (out[i].kind == DN_PLACES_ALL) {
             out[i] = run_of(r, excluded, i, DN_PLACES_DROPPED);
-        if (out[i].kind == DN_PLACES_DROPPED && out[i].n == r->schema.columns[i].width)
-            json_fault(r->problem, "/features", "exclude", "names all %zu features of the sparse column \"%s\": name the column itself",
+        }
+        if (out[i].kind == DN_PLACES_DROPPED && out[i].n == r->schema.columns[i].width) {
+            json_fault(r->problem, "/features", "exclude",
+                       "names all %zu features of the sparse column \"%s\": name the column itself",
                        out[i].n, r->schema.columns[i].name);
+        }
     }
 }

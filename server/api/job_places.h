@@ -21,8 +21,10 @@ bool job_place_find(const struct job_request *r, const char *name, size_t *colum
 /* How many columns and places there are: no list of different names is longer. */
 size_t job_places_most(const struct job_request *r);
 /* Adds one to a list of at most `most` names. false: no memory, noted. */
-bool job_places_add(struct job_request *r, struct job_places *list, size_t most, size_t column, uint32_t place, size_t index);
+bool job_places_add(struct job_request *r, struct job_places *list, size_t most, size_t column,
+                    uint32_t place, size_t index);
 /* What takes part of each column: out [schema.n], of columns that are not sparse all. Sorts the lists; notes what is named twice, or in both. Lists live in the arena. */
-void job_places_choose(struct job_request *r, const struct job_places *included, const struct job_places *excluded, dn_places *out);
+void job_places_choose(struct job_request *r, const struct job_places *included,
+                       const struct job_places *excluded, dn_places *out);
 
 #endif

@@ -19,8 +19,9 @@ void job_request_warn(struct job_request *r, const char *format, ...) {
     va_start(args, format);
     buf_vprintf(&text, format, args);
     va_end(args);
-    if (r->warnings.size > 0)
+    if (r->warnings.size > 0) {
         buf_putc(&r->warnings, ',');
+    }
     json_escape(&r->warnings, text.size ? text.data : "", text.size);
     buf_done(&text);
 }
@@ -29,39 +30,50 @@ void job_request_warn(struct job_request *r, const char *format, ...) {
 
 static void read_model(struct job_request *r, const json_t *root) {
     const char *name = NULL;
-    if (!json_read_string(root, "model", true, "", &name, r->problem))
+    if (!json_read_string(root, "model", true, "", &name, r->problem)) {
         return;
-    if (!ids_name_valid(name, strlen(name)))
+    }
+    if (!ids_name_valid(name, strlen(name))) {
         json_fault(r->problem, "", "model", "%s, got \"%s\"", IDS_NAME_RULE, name);
+    }
     r->spec.model = arena_strdup(r->arena, name);
-    if (!r->spec.model)
+    if (!r->spec.model) {
         problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    }
 }
 
 static void read_limits(struct job_request *r, const json_t *root) {
     static const char *const known[] = {"seconds", "memory_mib", "threads", NULL};
     const json_t *limits = NULL;
     const double most_seconds = jobs_seconds_limit(r->app->jobs);
-    const int64_t most_mib = jobs_memory_limit(r->app->jobs) >> 20, most_threads = jobs_thread_limit(r->app->jobs);
+    const int64_t most_mib = jobs_memory_limit(r->app->jobs) >> 20,
+                  most_threads = jobs_thread_limit(r->app->jobs);
     int64_t mib = 0;
     r->spec.seconds = most_seconds;
     r->spec.memory_bytes = jobs_memory_limit(r->app->jobs);
     r->spec.threads = most_threads;
-    if (!json_read_object(root, "limits", false, "", &limits, r->problem))
+    if (!json_read_object(root, "limits", false, "", &limits, r->problem)) {
         return;
+    }
     json_refuse_unknown(limits, known, "/limits", r->problem);
     if (json_read_number(limits, "seconds", false, "/limits", &r->spec.seconds, r->problem)) {
-        if (!(r->spec.seconds > 0))
+        if (!(r->spec.seconds > 0)) {
             json_fault(r->problem, "/limits", "seconds", "must be > 0, got %g", r->spec.seconds);
-        else if (r->spec.seconds > MAX_SECONDS)
-            json_fault(r->problem, "/limits", "seconds", "must be at most %g, got %g", MAX_SECONDS, r->spec.seconds);
-        else if (most_seconds > 0 && r->spec.seconds > most_seconds)
-            json_fault(r->problem, "/limits", "seconds", "must be at most %g (--job-seconds), got %g", most_seconds, r->spec.seconds);
+        } else if (r->spec.seconds > MAX_SECONDS) {
+            json_fault(r->problem, "/limits", "seconds", "must be at most %g, got %g", MAX_SECONDS,
+                       r->spec.seconds);
+        } else if (most_seconds > 0 && r->spec.seconds > most_seconds) {
+            json_fault(r->problem, "/limits", "seconds",
+                       "must be at most %g (--job-seconds), got %g", most_seconds, r->spec.seconds);
+        }
     }
-    r->memory_given = json_read_int(limits, "memory_mib", false, "/limits", 1, most_mib > 0 ? most_mib : 1, &mib, r->problem);
-    if (r->memory_given)
+    r->memory_given = json_read_int(limits, "memory_mib", false, "/limits", 1,
+                                    most_mib > 0 ? most_mib : 1, &mib, r->problem);
+    if (r->memory_given) {
         r->spec.memory_bytes = mib << 20;
-    r->threads_given = json_read_int(limits, "threads", false, "/limits", 1, most_threads, &r->spec.threads, r->problem);
+    }
+    r->threads_given = json_read_int(limits, "threads", false, "/limits", 1, most_threads,
+                                     &r->spec.threads, r->problem);
 }
 
 static void read_seed(struct job_request *r, const json_t *root) {
@@ -77,11 +89,13 @@ static int ascending(const void *a, const void *b) {
 
 static void read_snapshots(struct job_request *r, const json_t *root) {
     const json_t *array = NULL;
-    if (!json_read_array(root, "snapshots", false, "", &array, r->problem))
+    if (!json_read_array(root, "snapshots", false, "", &array, r->problem)) {
         return;
+    }
     size_t n = json_array_size(array), kept = 0;
     if (n > MAX_SNAPSHOTS) {
-        json_fault(r->problem, "", "snapshots", "must have at most %d items, got %zu", MAX_SNAPSHOTS, n);
+        json_fault(r->problem, "", "snapshots", "must have at most %d items, got %zu",
+                   MAX_SNAPSHOTS, n);
         return;
     }
     size_t *at = arena_alloc(r->arena, (n + 1) * sizeof *at);
@@ -94,15 +108,19 @@ static void read_snapshots(struct job_request *r, const json_t *root) {
         const json_t *item = json_array_get(array, i);
         double v = json_is_number(item) ? json_number_value(item) : 0;
         (void)snprintf(key, sizeof key, "%zu", i);
-        if (!(v >= 1 && v <= 1e9 && v == floor(v)))
-            json_fault(r->problem, "/snapshots", key, "must be the number of an iteration, an integer from 1 to 1000000000");
-        else
+        if (!(v >= 1 && v <= 1e9 && v == floor(v))) {
+            json_fault(r->problem, "/snapshots", key,
+                       "must be the number of an iteration, an integer from 1 to 1000000000");
+        } else {
             at[kept++] = (size_t)v;
+        }
     }
     qsort(at, kept, sizeof *at, ascending);
-    for (size_t i = 0; i < kept; i++)
-        if (r->spec.n_snapshots == 0 || at[r->spec.n_snapshots - 1] != at[i])
+    for (size_t i = 0; i < kept; i++) {
+        if (r->spec.n_snapshots == 0 || at[r->spec.n_snapshots - 1] != at[i]) {
             at[r->spec.n_snapshots++] = at[i];
+        }
+    }
     r->spec.snapshots = at;
 }
 
@@ -111,29 +129,38 @@ static void read_snapshots(struct job_request *r, const json_t *root) {
 /* Weights of several machines have no common iterations: none are kept. */
 static void check_snapshots(struct job_request *r) {
     const dn_decision decision = dn_params_decision(r->spec.params);
-    if (r->spec.n_snapshots == 0)
+    if (r->spec.n_snapshots == 0) {
         return;
+    }
     if (r->spec.algorithm->flags & DN_ALGORITHM_WHOLE) {
-        job_request_warn(r, "there will be no snapshots: %s has no weights of the features that make up its scores", r->spec.algorithm->id);
+        job_request_warn(
+            r,
+            "there will be no snapshots: %s has no weights of the features that make up its scores",
+            r->spec.algorithm->id);
         return;
     }
     if (dn_decision_n_machines(decision, r->n_classes) > 1) {
-        job_request_warn(r, "there will be no snapshots: the classes are told apart by several machines, each with iterations of its own");
+        job_request_warn(r, "there will be no snapshots: the classes are told apart by several "
+                            "machines, each with iterations of its own");
         return;
     }
     const size_t n_scores = dn_decision_n_scores(decision, r->n_classes);
     double numbers = (double)r->spec.n_snapshots * (double)n_scores * (double)(r->n_features + 1);
-    if (numbers > MAX_SNAPSHOT_NUMBERS)
-        json_fault(r->problem, "", "snapshots", "%zu snapshots of %zu x %zu weights are more than %d numbers", r->spec.n_snapshots,
-                   n_scores, r->n_features + 1, MAX_SNAPSHOT_NUMBERS);
+    if (numbers > MAX_SNAPSHOT_NUMBERS) {
+        json_fault(r->problem, "", "snapshots",
+                   "%zu snapshots of %zu x %zu weights are more than %d numbers",
+                   r->spec.n_snapshots, n_scores, r->n_features + 1, MAX_SNAPSHOT_NUMBERS);
+    }
 }
 
 /* Rules between parameters and the number of classes. */
 static void check_classes(struct job_request *r) {
     dn_error err;
     dn_error_clear(&err);
-    if (job_request_has_classes(r) && r->spec.params && dn_params_check_classes(r->spec.params, r->n_classes, &err) != DN_OK)
+    if (job_request_has_classes(r) && r->spec.params &&
+        dn_params_check_classes(r->spec.params, r->n_classes, &err) != DN_OK) {
         job_params_fault(r, &err);
+    }
 }
 
 /* Rules between parameters and the shape of what is trained on. */
@@ -141,21 +168,29 @@ static void check_shape(struct job_request *r) {
     dn_params *used = NULL;
     dn_error err;
     dn_error_clear(&err);
-    const size_t n_classes = dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
+    const size_t n_classes =
+        dn_params_decision(r->spec.params) == DN_DECISION_NATIVE ? r->n_classes : 2;
     dn_status status = dn_params_copy(r->spec.params, &used, &err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_params_settle(used, (size_t)r->dataset.n_rows, r->n_features, n_classes, &err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         job_params_fault(r, &err);
+    }
     dn_params_free(used);
 }
 
 /* What training in so many threads would weigh, reckoned from the columns before anything is read; of it the method's own, whatever the rows. false: no memory, noted. */
 static bool reckon_memory(struct job_request *r, int64_t threads, double *out, double *out_method) {
-    const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows, n_slots = (size_t)threads;
+    const size_t n = r->spec.n_inputs, n_rows = (size_t)r->dataset.n_rows,
+                 n_slots = (size_t)threads;
     dn_table_column *columns = arena_alloc(r->arena, (n + 2) * sizeof *columns);
-    const dn_table_source source = {.n_rows = n_rows, .n_cols = n + 1 + r->spec.weighted, .columns = columns, .n_slots = n_slots};
-    const dn_table_source validation = {.n_rows = r->has_validation ? (size_t)r->validation.n_rows : 0,
+    const dn_table_source source = {.n_rows = n_rows,
+                                    .n_cols = n + 1 + r->spec.weighted,
+                                    .columns = columns,
+                                    .n_slots = n_slots};
+    const dn_table_source validation = {.n_rows =
+                                            r->has_validation ? (size_t)r->validation.n_rows : 0,
                                         .n_cols = source.n_cols,
                                         .columns = columns,
                                         .n_slots = n_slots};
@@ -174,11 +209,14 @@ static bool reckon_memory(struct job_request *r, int64_t threads, double *out, d
         .folds = r->spec.folds,
         .validation = r->has_validation ? &validation : NULL,
     };
-    if (!columns || !job_encoder_spec(r, columns, &request.features))
+    if (!columns || !job_encoder_spec(r, columns, &request.features)) {
         return problem_set(r->problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    }
     columns[n] = (dn_table_column){.name = r->spec.target.name, .type = r->spec.target.type};
-    if (r->spec.weighted)
-        columns[n + 1] = (dn_table_column){.name = r->spec.weight.name, .type = r->spec.weight.type};
+    if (r->spec.weighted) {
+        columns[n + 1] =
+            (dn_table_column){.name = r->spec.weight.name, .type = r->spec.weight.type};
+    }
     *out = dn_train_memory(&request, n_rows, r->n_features, r->n_classes, n_slots);
     *out_method = dn_train_method_memory(&request, r->n_features, r->n_classes, n_slots);
     return true;
@@ -189,7 +227,9 @@ static double cache_memory(struct job_request *r) {
     dn_params *given = r->spec.params, *least = NULL;
     double memory = r->memory, method = 0;
     if (dn_params_has(given, "cache_mib") && dn_params_copy(given, &least, NULL) == DN_OK &&
-        dn_params_set_number(least, "cache_mib", dn_algorithm_param(given->algorithm, "cache_mib")->minimum, NULL) == DN_OK) {
+        dn_params_set_number(least, "cache_mib",
+                             dn_algorithm_param(given->algorithm, "cache_mib")->minimum,
+                             NULL) == DN_OK) {
         r->spec.params = least;
         (void)reckon_memory(r, r->spec.threads, &memory, &method);
         r->spec.params = given;
@@ -199,22 +239,32 @@ static double cache_memory(struct job_request *r) {
 }
 
 /* It does not fit: says whose limit it is, how much of it is the method's own, and when fewer threads or features would do. */
-static void refuse_memory(struct job_request *r, double method, int64_t fitting, double fitting_memory) {
+static void refuse_memory(struct job_request *r, double method, int64_t fitting,
+                          double fitting_memory) {
     struct buf more = {0};
     const double most = (double)jobs_training_memory(r->spec.memory_bytes), cache = cache_memory(r);
-    if (fitting > 0)
-        buf_printf(&more, "; in %" PRId64 " thread%s (limits.threads) it would need about %.0f", fitting, fitting == 1 ? "" : "s",
-                   ceil(fitting_memory / MIB));
-    else if (method > most / 2)
-        buf_printf(&more, "; about %.0f of it is the method's own for %zu features, however many rows there are", method / MIB,
-                   r->n_features);
-    if (cache >= MIB)
-        buf_printf(&more, "; about %.0f of it is for values of the kernel, and less with a smaller params.cache_mib", cache / MIB);
+    if (fitting > 0) {
+        buf_printf(&more, "; in %" PRId64 " thread%s (limits.threads) it would need about %.0f",
+                   fitting, fitting == 1 ? "" : "s", ceil(fitting_memory / MIB));
+    } else if (method > most / 2) {
+        buf_printf(
+            &more,
+            "; about %.0f of it is the method's own for %zu features, however many rows there are",
+            method / MIB, r->n_features);
+    }
+    if (cache >= MIB) {
+        buf_printf(&more,
+                   "; about %.0f of it is for values of the kernel, and less with a smaller "
+                   "params.cache_mib",
+                   cache / MIB);
+    }
     const char *hint = more.size > 0 ? buf_cstr(&more) : "";
     json_fault(r->problem, r->memory_given ? "/limits" : "", r->memory_given ? "memory_mib" : NULL,
-               "the training would need about %.0f MiB in %" PRId64 " thread%s; of %s limit of %.0f MiB%s it may use %.0f%s",
-               ceil(r->memory / MIB), r->spec.threads, r->spec.threads == 1 ? "" : "s", r->memory_given ? "a" : "the daemon's",
-               (double)r->spec.memory_bytes / MIB, r->memory_given ? "" : " (--job-memory)", floor(most / MIB), hint ? hint : "");
+               "the training would need about %.0f MiB in %" PRId64
+               " thread%s; of %s limit of %.0f MiB%s it may use %.0f%s",
+               ceil(r->memory / MIB), r->spec.threads, r->spec.threads == 1 ? "" : "s",
+               r->memory_given ? "a" : "the daemon's", (double)r->spec.memory_bytes / MIB,
+               r->memory_given ? "" : " (--job-memory)", floor(most / MIB), hint ? hint : "");
     buf_done(&more);
 }
 
@@ -223,12 +273,15 @@ static void fit_memory(struct job_request *r) {
     const double most = (double)jobs_training_memory(r->spec.memory_bytes);
     int64_t threads = r->spec.threads;
     double method = 0;
-    if (!reckon_memory(r, threads, &r->memory, &method) || r->memory <= most)
+    if (!reckon_memory(r, threads, &r->memory, &method) || r->memory <= most) {
         return;
+    }
     double memory = r->memory, fewer_method = method;
-    while (memory > most && threads > 1)
-        if (!reckon_memory(r, --threads, &memory, &fewer_method))
+    while (memory > most && threads > 1) {
+        if (!reckon_memory(r, --threads, &memory, &fewer_method)) {
             return;
+        }
+    }
     const bool fits = memory <= most;
     if (!fits && !r->threads_given) { /* the least that can be said of it */
         r->spec.threads = threads;
@@ -239,16 +292,21 @@ static void fit_memory(struct job_request *r) {
         refuse_memory(r, method, fits ? threads : 0, memory);
         return;
     }
-    job_request_warn(r, "the training runs in %" PRId64 " thread%s: in %" PRId64 " it would need about %.0f MiB, and may use %.0f", threads,
-                     threads == 1 ? "" : "s", r->spec.threads, ceil(r->memory / MIB), floor(most / MIB));
+    job_request_warn(r,
+                     "the training runs in %" PRId64 " thread%s: in %" PRId64
+                     " it would need about %.0f MiB, and may use %.0f",
+                     threads, threads == 1 ? "" : "s", r->spec.threads, ceil(r->memory / MIB),
+                     floor(most / MIB));
     r->spec.threads = threads;
     r->memory = memory;
 }
 
-bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena, struct job_request *out,
-                      struct problem *problem) {
-    static const char *const known[] = {"model",        "dataset",    "target", "algorithm", "params",    "features", "weight",
-                                        "class_weight", "validation", "seed",   "limits",    "snapshots", NULL};
+bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena,
+                      struct job_request *out, struct problem *problem) {
+    static const char *const known[] = {"model",      "dataset",  "target", "algorithm",
+                                        "params",     "features", "weight", "class_weight",
+                                        "validation", "seed",     "limits", "snapshots",
+                                        NULL};
     *out = (struct job_request){.arena = arena, .app = app, .problem = problem};
     json_refuse_unknown(root, known, "", problem);
     read_model(out, root);
@@ -260,14 +318,18 @@ bool job_request_read(const json_t *root, const struct api_app *app, struct aren
     read_seed(out, root);
     read_limits(out, root);
     read_snapshots(out, root);
-    if (!problem->type)
+    if (!problem->type) {
         check_shape(out);
-    if (!problem->type)
+    }
+    if (!problem->type) {
         check_snapshots(out);
-    if (!problem->type)
+    }
+    if (!problem->type) {
         fit_memory(out);
-    if (out->warnings.failed)
+    }
+    if (out->warnings.failed) {
         problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    }
     return problem->type == PROBLEM_NONE;
 }
 

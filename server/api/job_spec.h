@@ -10,9 +10,10 @@
 
 /* How a column that takes part will be encoded. */
 struct job_encoding {
-    size_t n_features;  /* bases apart; of text as many as there can be */
-    double n_entries;   /* of all rows that can be other than 0: sparse and text; 0 otherwise */
-    double n_words;     /* of text: different ones, about; 0 otherwise, and where the summary does not tell */
+    size_t n_features; /* bases apart; of text as many as there can be */
+    double n_entries;  /* of all rows that can be other than 0: sparse and text; 0 otherwise */
+    double
+        n_words; /* of text: different ones, about; 0 otherwise, and where the summary does not tell */
     bool missing_level; /* categorical with missing values: a level of its own */
     bool indicator;     /* a number with missing values: a feature more that says so */
     bool taken;         /* a number that is no feature itself, because a basis has taken it */
@@ -36,10 +37,11 @@ struct job_request {
     bool has_inputs;                /* spec.inputs are chosen */
     struct job_encoding *encodings; /* [spec.n_inputs] */
     size_t n_features;
-    double n_entries;                 /* of all rows, of sparse and text inputs */
-    double n_words;                   /* different ones, of the text input that has most */
-    bool has_validation;              /* another dataset to validate on */
-    bool threads_given, memory_given; /* the client said so itself; otherwise they are the daemon's */
+    double n_entries;    /* of all rows, of sparse and text inputs */
+    double n_words;      /* different ones, of the text input that has most */
+    bool has_validation; /* another dataset to validate on */
+    bool threads_given,
+        memory_given; /* the client said so itself; otherwise they are the daemon's */
     struct store_dataset validation;
     struct wire_schema validation_schema;
     double memory; /* bytes that training is reckoned to need */
@@ -48,7 +50,8 @@ struct job_request {
 };
 
 /* Reads the body. false: problem has PROBLEM_INVALID with all faults, or another one (the store failed). */
-bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena, struct job_request *out, struct problem *problem);
+bool job_request_read(const json_t *root, const struct api_app *app, struct arena *arena,
+                      struct job_request *out, struct problem *problem);
 void job_request_done(struct job_request *r);
 /* How many faults have been found so far. */
 static inline size_t job_request_faults(const struct job_request *r) {
@@ -59,7 +62,8 @@ static inline bool job_request_has_classes(const struct job_request *r) {
     return r->has_target || r->targetless;
 }
 /* Notes a warning that the job will carry. */
-void job_request_warn(struct job_request *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void job_request_warn(struct job_request *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The answer of ?dry_run=true. */
 void job_request_write(const struct job_request *r, struct buf *out);
 
@@ -67,12 +71,14 @@ void job_request_write(const struct job_request *r, struct buf *out);
 /* Dataset, target, weight, features: which columns take part and how (job_columns.c). */
 void job_columns_read(struct job_request *r, const json_t *root);
 /* Member "dataset" of an object: finds the version. *dataset and *schema are the caller's to free when true. */
-bool job_dataset_read(struct job_request *r, const json_t *object, bool required, const char *parent, struct store_dataset *dataset,
+bool job_dataset_read(struct job_request *r, const json_t *object, bool required,
+                      const char *parent, struct store_dataset *dataset,
                       struct wire_schema *schema);
 /* A column as a job has it: borrows the name. */
 struct jobs_column job_column(const struct wire_column *c, size_t index);
 /* The fault that the dataset has no such column, or that it is one feature of a sparse column and cannot be the `role` ("target"; NULL: it could); false (job_places.c). */
-bool job_refuse_column(struct job_request *r, const char *parent, const char *key, const char *name, const char *role);
+bool job_refuse_column(struct job_request *r, const char *parent, const char *key, const char *name,
+                       const char *role);
 /* The options of `features` (NULL: not given), when the inputs are chosen; the number of features (job_features.c). */
 void job_features_read(struct job_request *r, const json_t *features);
 /* For a dry run: warns of the columns that standardising will make 0 in every row, as the training itself would. */

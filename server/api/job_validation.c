@@ -25,23 +25,32 @@ static int64_t smallest_class(const struct job_request *r) {
 
 static void read_folds(struct job_request *r, const json_t *validation) {
     int64_t folds = 0;
-    if (!json_read_int(validation, "folds", false, "/validation", 2, DN_MAX_FOLDS, &folds, r->problem))
+    if (!json_read_int(validation, "folds", false, "/validation", 2, DN_MAX_FOLDS, &folds,
+                       r->problem)) {
         return;
+    }
     r->spec.folds = (size_t)folds;
-    if (r->targetless && folds > r->dataset.n_rows)
-        json_fault(r->problem, "/validation", "folds", "must be at most the rows, %" PRId64 ", so that every fold has one; got %" PRId64,
+    if (r->targetless && folds > r->dataset.n_rows) {
+        json_fault(r->problem, "/validation", "folds",
+                   "must be at most the rows, %" PRId64
+                   ", so that every fold has one; got %" PRId64,
                    r->dataset.n_rows, folds);
-    if (!r->has_target)
+    }
+    if (!r->has_target) {
         return;
+    }
     const int64_t least = smallest_class(r), rows = r->dataset.n_rows - r->target_missing;
-    if (least > 0 && folds > least)
+    if (least > 0 && folds > least) {
         json_fault(r->problem, "/validation", "folds",
-                   "must be at most the rows of the smallest class of \"%s\", %" PRId64 ", so that every fold has one; got %" PRId64,
+                   "must be at most the rows of the smallest class of \"%s\", %" PRId64
+                   ", so that every fold has one; got %" PRId64,
                    r->spec.target.name, least, folds);
-    else if (folds > rows / (int64_t)r->n_classes)
+    } else if (folds > rows / (int64_t)r->n_classes) {
         json_fault(r->problem, "/validation", "folds",
-                   "must be at most the rows of the smallest class; %" PRId64 " rows of %zu classes cannot have %" PRId64 " each", rows,
-                   r->n_classes, folds);
+                   "must be at most the rows of the smallest class; %" PRId64
+                   " rows of %zu classes cannot have %" PRId64 " each",
+                   rows, r->n_classes, folds);
+    }
 }
 
 /* ---- calibration ---- */
@@ -49,8 +58,9 @@ static void read_folds(struct job_request *r, const json_t *validation) {
 /* Rows of the smallest class that a fit has at least, of those that the dataset has. */
 static int64_t rows_of_a_fit(const struct job_request *r, int64_t rows) {
     const int64_t folds = (int64_t)r->spec.folds;
-    if (folds > 0)
+    if (folds > 0) {
         return rows - (rows + folds - 1) / folds;
+    }
     const int64_t left = rows - (int64_t)floor((double)rows * r->spec.holdout + 0.5);
     return left < 1 ? 1 : left;
 }
@@ -58,17 +68,23 @@ static int64_t rows_of_a_fit(const struct job_request *r, int64_t rows) {
 /* Every class must have rows that are held out and rows that are not. */
 static void check_calibration(struct job_request *r) {
     const dn_params *params = r->spec.params;
-    if (!r->has_target || !params || !dn_params_has(params, "calibrate") || strcmp(dn_params_word(params, "calibrate"), "none") == 0)
+    if (!r->has_target || !params || !dn_params_has(params, "calibrate") ||
+        strcmp(dn_params_word(params, "calibrate"), "none") == 0) {
         return;
+    }
     const int64_t all = smallest_class(r), least = all > 0 ? rows_of_a_fit(r, all) : 0,
                   folds = (int64_t)dn_params_number(params, "calibration_folds");
-    if (all > 0 && least < 2)
+    if (all > 0 && least < 2) {
         json_fault(r->problem, "/params", "calibrate",
-                   "needs at least 2 training rows of every class, and the smallest class of \"%s\" has %" PRId64, r->spec.target.name,
-                   least);
-    else if (all > 0 && least < folds)
-        job_request_warn(r, "the calibration has %" PRId64 " folds, not %" PRId64 ": the smallest class has %" PRId64 " training rows",
+                   "needs at least 2 training rows of every class, and the smallest class of "
+                   "\"%s\" has %" PRId64,
+                   r->spec.target.name, least);
+    } else if (all > 0 && least < folds) {
+        job_request_warn(r,
+                         "the calibration has %" PRId64 " folds, not %" PRId64
+                         ": the smallest class has %" PRId64 " training rows",
                          least, folds, least); /* as the training says it */
+    }
 }
 
 /* ---- another dataset ---- */
@@ -79,17 +95,23 @@ static bool can_be_read(dn_column_type other, dn_column_type wanted) {
 }
 
 /* Finds the column in the other dataset. */
-static bool find_column(struct job_request *r, const struct jobs_column *c, const char *what, struct jobs_column *out) {
+static bool find_column(struct job_request *r, const struct jobs_column *c, const char *what,
+                        struct jobs_column *out) {
     const struct store_dataset *d = &r->validation;
     ptrdiff_t i = wire_schema_find(&r->validation_schema, c->name);
-    if (i < 0)
-        return json_fault(r->problem, "/validation", "dataset", "dataset \"%s\" version %" PRId64 " has no column \"%s\", which is %s",
-                          d->name, d->version, c->name, what);
-    const struct wire_column *other = &r->validation_schema.columns[i];
-    if (!can_be_read(other->type, c->type))
+    if (i < 0) {
         return json_fault(r->problem, "/validation", "dataset",
-                          "column \"%s\" is %s in dataset \"%s\" version %" PRId64 " and %s in \"%s\"", c->name,
-                          dn_column_type_name(other->type), d->name, d->version, dn_column_type_name(c->type), r->dataset.name);
+                          "dataset \"%s\" version %" PRId64 " has no column \"%s\", which is %s",
+                          d->name, d->version, c->name, what);
+    }
+    const struct wire_column *other = &r->validation_schema.columns[i];
+    if (!can_be_read(other->type, c->type)) {
+        return json_fault(r->problem, "/validation", "dataset",
+                          "column \"%s\" is %s in dataset \"%s\" version %" PRId64
+                          " and %s in \"%s\"",
+                          c->name, dn_column_type_name(other->type), d->name, d->version,
+                          dn_column_type_name(c->type), r->dataset.name);
+    }
     *out = job_column(other, (size_t)i);
     out->type = c->type;
     return true;
@@ -104,25 +126,33 @@ static void find_columns(struct job_request *r) {
         return;
     }
     if (first > 0 && find_column(r, &r->spec.target, "the target", &columns[0]) &&
-        r->validation_schema.columns[columns[0].index].missing >= r->validation.n_rows && r->validation.n_rows > 0)
-        json_fault(r->problem, "/validation", "dataset", "column \"%s\", the target, is missing in every row of dataset \"%s\"",
+        r->validation_schema.columns[columns[0].index].missing >= r->validation.n_rows &&
+        r->validation.n_rows > 0) {
+        json_fault(r->problem, "/validation", "dataset",
+                   "column \"%s\", the target, is missing in every row of dataset \"%s\"",
                    r->spec.target.name, r->validation.name);
-    for (size_t i = 0; r->has_inputs && i < n; i++)
+    }
+    for (size_t i = 0; r->has_inputs && i < n; i++) {
         find_column(r, &r->spec.inputs[i], "an input", &columns[first + i]);
-    if (r->spec.weighted && wire_schema_find(&r->validation_schema, r->spec.weight.name) >= 0)
+    }
+    if (r->spec.weighted && wire_schema_find(&r->validation_schema, r->spec.weight.name) >= 0) {
         v->weighted = find_column(r, &r->spec.weight, "the weight", &columns[first + n]);
+    }
     v->columns = columns;
 }
 
 static void read_other(struct job_request *r, const json_t *validation) {
-    r->has_validation = job_dataset_read(r, validation, false, "/validation", &r->validation, &r->validation_schema);
-    if (!r->has_validation)
+    r->has_validation = job_dataset_read(r, validation, false, "/validation", &r->validation,
+                                         &r->validation_schema);
+    if (!r->has_validation) {
         return;
+    }
     r->spec.validation.dataset = r->validation.name;
     r->spec.validation.version = r->validation.version;
     r->spec.validation.id = r->validation.id;
-    if (job_request_has_classes(r))
+    if (job_request_has_classes(r)) {
         find_columns(r);
+    }
 }
 
 static void read_validation(struct job_request *r, const json_t *root) {
@@ -131,28 +161,43 @@ static void read_validation(struct job_request *r, const json_t *root) {
     const json_t *validation = NULL;
     double holdout = 0;
     size_t given = 0;
-    if (!json_read_object(root, "validation", false, "", &validation, r->problem))
+    if (!json_read_object(root, "validation", false, "", &validation, r->problem)) {
         return;
+    }
     json_refuse_unknown(validation, known, "/validation", r->problem);
-    for (size_t i = 0; i < WAYS; i++)
-        given += json_object_get(validation, known[i]) && !json_is_null(json_object_get(validation, known[i]));
-    if (json_object_size(validation) == 0 || (given == 0 && json_is_true(json_object_get(validation, "curves"))))
-        json_fault(r->problem, "", "validation", "must be null or have one of the members holdout, folds, dataset");
-    if (given > 1)
-        json_fault(r->problem, "", "validation", "must have one of the members holdout, folds, dataset, got %zu of them", given);
+    for (size_t i = 0; i < WAYS; i++) {
+        given += json_object_get(validation, known[i]) &&
+                 !json_is_null(json_object_get(validation, known[i]));
+    }
+    if (json_object_size(validation) == 0 ||
+        (given == 0 && json_is_true(json_object_get(validation, "curves")))) {
+        json_fault(r->problem, "", "validation",
+                   "must be null or have one of the members holdout, folds, dataset");
+    }
+    if (given > 1) {
+        json_fault(r->problem, "", "validation",
+                   "must have one of the members holdout, folds, dataset, got %zu of them", given);
+    }
     if (json_read_number(validation, "holdout", false, "/validation", &holdout, r->problem)) {
-        if (!(holdout > 0 && holdout < 1))
-            json_fault(r->problem, "/validation", "holdout", "must be > 0 and < 1, got %g", holdout);
+        if (!(holdout > 0 && holdout < 1)) {
+            json_fault(r->problem, "/validation", "holdout", "must be > 0 and < 1, got %g",
+                       holdout);
+        }
         r->spec.holdout = holdout;
     }
     read_folds(r, validation);
     read_other(r, validation);
     json_read_bool(validation, "curves", false, "/validation", &r->spec.curves, r->problem);
-    if (r->spec.curves && r->targetless)
-        json_fault(r->problem, "/validation", "curves", "needs a target, and algorithm %s has none: without one there is no truth",
+    if (r->spec.curves && r->targetless) {
+        json_fault(r->problem, "/validation", "curves",
+                   "needs a target, and algorithm %s has none: without one there is no truth",
                    r->spec.algorithm->id);
-    if (r->spec.curves && r->spec.folds > 0)
-        json_fault(r->problem, "/validation", "curves", "belongs to holdout or dataset: metrics of folds are means, which have no curves");
+    }
+    if (r->spec.curves && r->spec.folds > 0) {
+        json_fault(
+            r->problem, "/validation", "curves",
+            "belongs to holdout or dataset: metrics of folds are means, which have no curves");
+    }
 }
 
 void job_validation_read(struct job_request *r, const json_t *root) {

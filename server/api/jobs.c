@@ -53,7 +53,8 @@ void api_job_reply(struct http_call *call, int status, struct store_job *j) {
 /* ---- POST /v1/jobs ---- */
 
 /* Stores the job. *job: as it is committed. */
-static bool insert(const struct api_app *app, const struct job_request *r, int64_t *id, struct store_job *job, struct problem *problem) {
+static bool insert(const struct api_app *app, const struct job_request *r, int64_t *id,
+                   struct store_job *job, struct problem *problem) {
     struct buf spec = {0}, warnings = {0};
     jobs_spec_write(&r->spec, &spec);
     buf_putc(&warnings, '[');
@@ -68,27 +69,32 @@ static bool insert(const struct api_app *app, const struct job_request *r, int64
         .warnings = buf_cstr(&warnings),
         .max_queued = app->max_queued_jobs,
     };
-    bool good = j.spec && j.warnings ? store_job_insert(app->store, &j, id, job, problem)
-                                     : problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
+    bool good = j.spec && j.warnings
+                    ? store_job_insert(app->store, &j, id, job, problem)
+                    : problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for the job");
     buf_done(&spec);
     buf_done(&warnings);
     return good;
 }
 
 /* The job was not stored. A dataset that was deleted since the body was judged is the same fault as one that was not there then; of two nobody says which. */
-static void reply_refused(struct http_call *call, const struct job_request *r, struct problem *problem) {
+static void reply_refused(struct http_call *call, const struct job_request *r,
+                          struct problem *problem) {
     if (problem->type == PROBLEM_UNKNOWN_DATASET) {
         problem_done(problem);
-        json_fault(problem, "", "dataset", "dataset \"%s\" version %" PRId64 "%s has just been deleted", r->spec.dataset,
-                   r->spec.dataset_version, r->spec.validation.dataset ? ", or the one to validate on," : "");
+        json_fault(problem, "", "dataset",
+                   "dataset \"%s\" version %" PRId64 "%s has just been deleted", r->spec.dataset,
+                   r->spec.dataset_version,
+                   r->spec.validation.dataset ? ", or the one to validate on," : "");
     }
     http_reply_problem(call, problem);
 }
 
 static void put_location(struct http_call *call, int64_t id) {
     const char *link = http_link(call, "/v1/jobs/%" PRId64, id);
-    if (link)
+    if (link) {
         http_reply_header(call, "Location", link);
+    }
 }
 
 /* The body was judged good: answers with the plan, or starts the job. */
@@ -109,8 +115,10 @@ static void accept(struct http_call *call, struct job_request *r, bool dry_run) 
         return;
     }
     jobs_poke(app->jobs);
-    log_info("job.queued", log_str("request", http_request_id(call)), log_int("job", id), log_str("model", r->spec.model),
-             log_str("dataset", r->spec.dataset), log_int("version", r->spec.dataset_version), log_str("algorithm", r->spec.algorithm->id));
+    log_info("job.queued", log_str("request", http_request_id(call)), log_int("job", id),
+             log_str("model", r->spec.model), log_str("dataset", r->spec.dataset),
+             log_int("version", r->spec.dataset_version),
+             log_str("algorithm", r->spec.algorithm->id));
     put_location(call, id);
     api_job_reply(call, 202, &job);
 }
@@ -121,15 +129,18 @@ void api_jobs_create(struct http_call *call) {
     struct job_request r;
     bool dry_run = false;
     http_cache_control(call, "no-store");
-    if (!api_query_known(call, known) || !api_query_bool(call, "dry_run", &dry_run))
+    if (!api_query_known(call, known) || !api_query_bool(call, "dry_run", &dry_run)) {
         return;
+    }
     json_t *root = api_body_object(call);
-    if (!root)
+    if (!root) {
         return;
-    if (job_request_read(root, api_app_of(call), http_arena(call), &r, &problem))
+    }
+    if (job_request_read(root, api_app_of(call), http_arena(call), &r, &problem)) {
         accept(call, &r, dry_run);
-    else
+    } else {
         http_reply_problem(call, &problem);
+    }
     job_request_done(&r);
     json_decref(root);
 }
@@ -138,8 +149,9 @@ void api_jobs_create(struct http_call *call) {
 
 static bool add_job(void *arg, const struct store_job *j) {
     struct api_list *list = arg;
-    if (!api_list_item_number(list, j->id))
+    if (!api_list_item_number(list, j->id)) {
         return false;
+    }
     api_job_write(j, true, &list->json);
     return true;
 }
@@ -153,15 +165,19 @@ void api_jobs_list(struct http_call *call) {
     struct api_page page;
     struct api_list list;
     http_cache_control(call, "no-store");
-    if (!api_query_known(call, known) || !api_page_numbers(call, &page, &filter.before))
-        return;
-    if (state && !store_job_state_parse(state, &parsed)) {
-        http_fail(call, PROBLEM_BAD_REQUEST,
-                  "query parameter \"state\" must be queued, running, succeeded, failed or cancelled, got \"%.100s\"", state);
+    if (!api_query_known(call, known) || !api_page_numbers(call, &page, &filter.before)) {
         return;
     }
-    if (state)
+    if (state && !store_job_state_parse(state, &parsed)) {
+        http_fail(call, PROBLEM_BAD_REQUEST,
+                  "query parameter \"state\" must be queued, running, succeeded, failed or "
+                  "cancelled, got \"%.100s\"",
+                  state);
+        return;
+    }
+    if (state) {
         filter.state = (int)parsed;
+    }
     filter.limit = page.limit + 1;
     api_list_begin(&list, page.limit);
     store_job_list(api_app_of(call)->store, &filter, add_job, &list, &problem);
@@ -173,27 +189,33 @@ void api_jobs_list(struct http_call *call) {
 static bool job_id(struct http_call *call, int64_t *out) {
     const char *text = http_path_param(call, "id");
     http_cache_control(call, "no-store"); /* every call on a job begins here */
-    if (api_number_parse(text, out))
+    if (api_number_parse(text, out)) {
         return true;
-    http_fail(call, PROBLEM_UNKNOWN_JOB, "there is no job \"%s\": an id is an integer from 1 to %" PRId64, text, API_NUMBER_MAX);
+    }
+    http_fail(call, PROBLEM_UNKNOWN_JOB,
+              "there is no job \"%s\": an id is an integer from 1 to %" PRId64, text,
+              API_NUMBER_MAX);
     return false;
 }
 
 bool api_job_find(struct http_call *call, struct store_job *out) {
     struct problem problem = {0};
     int64_t id;
-    if (!job_id(call, &id))
+    if (!job_id(call, &id)) {
         return false;
-    if (store_job_get(api_app_of(call)->store, id, out, &problem))
+    }
+    if (store_job_get(api_app_of(call)->store, id, out, &problem)) {
         return true;
+    }
     http_reply_problem(call, &problem);
     return false;
 }
 
 static void reply_job(struct http_call *call) {
     struct store_job j;
-    if (api_job_find(call, &j))
+    if (api_job_find(call, &j)) {
         api_job_reply(call, 200, &j);
+    }
 }
 
 /* A call that waits for the end of a job. */
@@ -208,13 +230,16 @@ static bool check_ended(struct http_call *call, bool last) {
     struct store *store = api_app_of(call)->store;
     struct problem problem = {0};
     enum store_job_state state = STORE_JOB_QUEUED;
-    if (!last && (!store_changes_of_job(store, wait->job, &wait->seen) ||
-                  (store_job_get_state(store, wait->job, &state, &problem) && !store_job_ended(state))))
+    if (!last &&
+        (!store_changes_of_job(store, wait->job, &wait->seen) ||
+         (store_job_get_state(store, wait->job, &state, &problem) && !store_job_ended(state)))) {
         return false;
-    if (problem.type)
+    }
+    if (problem.type) {
         http_reply_problem(call, &problem);
-    else
+    } else {
         reply_job(call);
+    }
     return true;
 }
 
@@ -238,12 +263,15 @@ static void wait_for_end(struct http_call *call, double seconds) {
 void api_job_get(struct http_call *call) {
     static const char *const known[] = {"wait", NULL};
     double wait = 0;
-    if (!api_query_known(call, known) || !api_query_seconds(call, "wait", (double)api_app_of(call)->max_wait_seconds, &wait))
+    if (!api_query_known(call, known) ||
+        !api_query_seconds(call, "wait", (double)api_app_of(call)->max_wait_seconds, &wait)) {
         return;
-    if (wait > 0)
+    }
+    if (wait > 0) {
         wait_for_end(call, wait);
-    else
+    } else {
         reply_job(call);
+    }
 }
 
 void api_job_cancel(struct http_call *call) {
@@ -252,8 +280,9 @@ void api_job_cancel(struct http_call *call) {
     struct problem problem = {0};
     struct store_job j;
     int64_t id;
-    if (!api_query_known(call, known) || !job_id(call, &id))
+    if (!api_query_known(call, known) || !job_id(call, &id)) {
         return;
+    }
     if (!store_job_cancel(app->store, id, &j, &problem)) {
         http_reply_problem(call, &problem);
         return;
@@ -267,10 +296,12 @@ void api_job_delete(struct http_call *call) {
     static const char *const known[] = {NULL};
     struct problem problem = {0};
     int64_t id;
-    if (!api_query_known(call, known) || !job_id(call, &id))
+    if (!api_query_known(call, known) || !job_id(call, &id)) {
         return;
-    if (store_job_delete(api_app_of(call)->store, id, &problem))
+    }
+    if (store_job_delete(api_app_of(call)->store, id, &problem)) {
         http_reply_empty(call, 204);
-    else
+    } else {
         http_reply_problem(call, &problem);
+    }
 }

@@ -14,22 +14,28 @@ const dn_support *api_kernel_support(const dn_model *model) {
 static size_t n_means(const dn_encoder *encoder) {
     const double *mean = dn_encoder_mean(encoder);
     size_t n = 0;
-    for (size_t j = 0; mean && j < dn_encoder_n_features(encoder); j++)
+    for (size_t j = 0; mean && j < dn_encoder_n_features(encoder); j++) {
         n += mean[j] != 0;
+    }
     return n;
 }
 
 double api_kernel_numbers(const dn_model *model) {
     const dn_support *s = api_kernel_support(model);
-    if (!s)
+    if (!s) {
         return 0;
-    const double n = (double)s->x.n_rows, d = (double)s->x.n_cols, covariance = s->kernel.factor ? d * d : 0;
-    if (s->x.kind == DN_DENSE)
+    }
+    const double n = (double)s->x.n_rows, d = (double)s->x.n_cols,
+                 covariance = s->kernel.factor ? d * d : 0;
+    if (s->x.kind == DN_DENSE) {
         return n * d + covariance;
-    return 2 * ((double)s->x.row_start[s->x.n_rows] + n * (double)n_means(dn_model_encoder(model))) + covariance;
+    }
+    return 2 * ((double)s->x.row_start[s->x.n_rows] +
+                n * (double)n_means(dn_model_encoder(model))) +
+           covariance;
 }
 
-/* ---- the kernel ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the kernel ---- */
 /* S of the columns as they are: S_ij scale_i scale_j. */
 static void put_covariance(struct json_writer *w, const dn_kernel *kernel, const double *scale) {
     const size_t d = kernel->n_features;
@@ -39,14 +45,17 @@ static void put_covariance(struct json_writer *w, const dn_kernel *kernel, const
         return;
     }
     dn_kernel_covariance(kernel, room, room + d * d);
-    for (size_t i = 0; scale && i < d; i++)
-        for (size_t j = 0; j < d; j++)
+    for (size_t i = 0; scale && i < d; i++) {
+        for (size_t j = 0; j < d; j++) {
             room[i * d + j] *= scale[i] * scale[j];
+        }
+    }
     api_put_matrix(w, "covariance", room, d, d);
     free(room);
 }
 
-static void put_kernel(struct json_writer *w, const dn_kernel *k, const double *scale, bool matrices) {
+static void put_kernel(struct json_writer *w, const dn_kernel *k, const double *scale,
+                       bool matrices) {
     json_put_key(w, "kernel");
     json_begin_object(w);
     json_kv_string(w, "type", dn_kernel_type_name(k->type));
@@ -54,23 +63,29 @@ static void put_kernel(struct json_writer *w, const dn_kernel *k, const double *
         json_kv_double(w, "gamma", k->gamma);
         json_kv_int(w, "degree", k->degree);
     }
-    if (k->type == DN_KERNEL_SIGMOID)
+    if (k->type == DN_KERNEL_SIGMOID) {
         json_kv_double(w, "scale", k->scale);
-    if (k->type == DN_KERNEL_POLYNOMIAL || k->type == DN_KERNEL_SIGMOID)
+    }
+    if (k->type == DN_KERNEL_POLYNOMIAL || k->type == DN_KERNEL_SIGMOID) {
         json_kv_double(w, "coef0", k->coef0);
-    if (k->type == DN_KERNEL_DISTANCE)
+    }
+    if (k->type == DN_KERNEL_DISTANCE) {
         json_kv_string(w, "metric", dn_kernel_metric_name(k->metric));
-    if (k->type == DN_KERNEL_RBF || k->type == DN_KERNEL_DISTANCE)
+    }
+    if (k->type == DN_KERNEL_RBF || k->type == DN_KERNEL_DISTANCE) {
         json_kv_double(w, "width", k->width);
-    if (k->type == DN_KERNEL_SHARED_PATHS)
+    }
+    if (k->type == DN_KERNEL_SHARED_PATHS) {
         json_kv_int(w, "length", k->length);
-    if (k->type == DN_KERNEL_MAHALANOBIS && matrices)
+    }
+    if (k->type == DN_KERNEL_MAHALANOBIS && matrices) {
         put_covariance(w, k, scale);
+    }
     json_kv_bool(w, "normalize", k->normalize);
     json_end_object(w);
 }
 
-/* ---- support vectors ------------------------------------------------------------------------------------------------------------------ */
+/* ---- support vectors ---- */
 /* Of a model whose features are standardised, or not: NULL. */
 struct scales {
     const double *mean, *scale;
@@ -85,8 +100,9 @@ static double raw(const struct scales *s, size_t j, double x) {
 static void put_dense(struct json_writer *w, dn_matrix x, const struct scales *s) {
     for (size_t i = 0; i < x.n_rows && !w->out->failed; i++) {
         json_begin_array(w);
-        for (size_t j = 0; j < x.n_cols; j++)
+        for (size_t j = 0; j < x.n_cols; j++) {
             json_put_double(w, raw(s, j, x.values[i * x.stride + j]));
+        }
         json_end_array(w);
     }
 }
@@ -105,7 +121,8 @@ static void put_sparse(struct json_writer *w, dn_matrix x, const struct scales *
         const size_t end = x.row_start[i + 1];
         json_begin_array(w);
         while (e < end || m < s->n) {
-            const size_t a = e < end ? x.cols[e] : SIZE_MAX, b = m < s->n ? s->with_mean[m] : SIZE_MAX;
+            const size_t a = e < end ? x.cols[e] : SIZE_MAX,
+                         b = m < s->n ? s->with_mean[m] : SIZE_MAX;
             put_pair(w, s, a <= b ? a : b, a <= b ? x.values[e] : 0);
             e += a <= b;
             m += b <= a;
@@ -122,26 +139,31 @@ static void put_support_vectors(struct json_writer *w, dn_matrix x, const dn_enc
         w->out->failed = true;
         return;
     }
-    for (size_t j = 0; n > 0 && j < x.n_cols; j++)
-        if (s.mean[j] != 0)
+    for (size_t j = 0; n > 0 && j < x.n_cols; j++) {
+        if (s.mean[j] != 0) {
             s.with_mean[s.n++] = (uint32_t)j;
+        }
+    }
     json_put_key(w, "support_vectors");
     json_begin_array(w);
-    if (x.kind == DN_DENSE)
+    if (x.kind == DN_DENSE) {
         put_dense(w, x, &s);
-    else
+    } else {
         put_sparse(w, x, &s);
+    }
     json_end_array(w);
     free(s.with_mean);
 }
 
-void api_kernel_write(const dn_support *s, const dn_encoder *encoder, bool matrices, struct json_writer *w) {
+void api_kernel_write(const dn_support *s, const dn_encoder *encoder, bool matrices,
+                      struct json_writer *w) {
     const double *mean = dn_encoder_mean(encoder), *scale = dn_encoder_scale(encoder);
     put_kernel(w, &s->kernel, scale, matrices);
     json_kv_int(w, "n_support_vectors", (int64_t)s->x.n_rows);
     json_kv_bool(w, "sparse", s->x.kind == DN_CSR);
-    if (!matrices)
+    if (!matrices) {
         return;
+    }
     if (mean) {
         api_put_vector(w, "mean", mean, s->x.n_cols);
         api_put_vector(w, "scale", scale, s->x.n_cols);
@@ -149,12 +171,14 @@ void api_kernel_write(const dn_support *s, const dn_encoder *encoder, bool matri
     put_support_vectors(w, s->x, encoder);
 }
 
-void api_kernel_machine_write(const dn_kernel_machine *machine, bool matrices, struct json_writer *w) {
+void api_kernel_machine_write(const dn_kernel_machine *machine, bool matrices,
+                              struct json_writer *w) {
     if (matrices) {
         json_put_key(w, "indexes");
         json_begin_array(w);
-        for (size_t i = 0; i < machine->n; i++)
+        for (size_t i = 0; i < machine->n; i++) {
             json_put_int(w, machine->index[i]);
+        }
         json_end_array(w);
         api_put_vector(w, "coefficients", machine->coef, machine->n);
     }

@@ -10,8 +10,10 @@ const dn_support *api_kernel_support(const dn_model *model);
 /* Numbers that support vectors and a covariance take. */
 double api_kernel_numbers(const dn_model *model);
 /* Members of the object that is open in w, of a model with these support vectors. matrices: these and a covariance too. A lack of memory is w->out's failure. */
-void api_kernel_write(const dn_support *support, const dn_encoder *encoder, bool matrices, struct json_writer *w);
+void api_kernel_write(const dn_support *support, const dn_encoder *encoder, bool matrices,
+                      struct json_writer *w);
 /* The same of one machine; matrices: its indexes and coefficients. */
-void api_kernel_machine_write(const dn_kernel_machine *machine, bool matrices, struct json_writer *w);
+void api_kernel_machine_write(const dn_kernel_machine *machine, bool matrices,
+                              struct json_writer *w);
 
 #endif

@@ -9,6 +9,7 @@
 extern const struct http_sink api_predict_lines, api_transform_lines;
 
 /* The same for a body in memory that turned out to be NDJSON. Pool thread. */
-void api_lines_answer(struct http_call *call, const struct serving_model *m, enum api_answer_kind kind);
+void api_lines_answer(struct http_call *call, const struct serving_model *m,
+                      enum api_answer_kind kind);
 
 #endif

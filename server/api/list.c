@@ -7,24 +7,29 @@
 
 static bool page_limit(struct http_call *call, struct api_page *out) {
     int64_t limit = 100;
-    if (!api_query_int(call, "limit", 1, 1000, &limit))
+    if (!api_query_int(call, "limit", 1, 1000, &limit)) {
         return false;
+    }
     out->limit = (size_t)limit;
     out->after = http_query(call, "after");
     return true;
 }
 
 static bool bad_cursor(struct http_call *call, const char *cursor) {
-    http_fail(call, PROBLEM_BAD_REQUEST, "query parameter \"after\" must be the \"next\" of an earlier page, got \"%.100s\"", cursor);
+    http_fail(call, PROBLEM_BAD_REQUEST,
+              "query parameter \"after\" must be the \"next\" of an earlier page, got \"%.100s\"",
+              cursor);
     return false;
 }
 
 bool api_page_names(struct http_call *call, struct api_page *out) {
     struct api_page page;
-    if (!page_limit(call, &page))
+    if (!page_limit(call, &page)) {
         return false;
-    if (page.after && !ids_name_valid(page.after, strlen(page.after)))
+    }
+    if (page.after && !ids_name_valid(page.after, strlen(page.after))) {
         return bad_cursor(call, page.after);
+    }
     *out = page;
     return true;
 }
@@ -32,10 +37,12 @@ bool api_page_names(struct http_call *call, struct api_page *out) {
 bool api_page_numbers(struct http_call *call, struct api_page *out, int64_t *after_number) {
     struct api_page page;
     int64_t after = 0;
-    if (!page_limit(call, &page))
+    if (!page_limit(call, &page)) {
         return false;
-    if (page.after && !api_number_parse(page.after, &after))
+    }
+    if (page.after && !api_number_parse(page.after, &after)) {
         return bad_cursor(call, page.after);
+    }
     *out = page;
     *after_number = after;
     return true;

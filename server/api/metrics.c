@@ -25,8 +25,9 @@ static struct metric *series(enum metrics_kind kind, const char *name, const cha
 /* The counters count elsewhere: brings ours up to theirs. */
 static void catch_up(struct metric *m, int64_t total) {
     double behind = (double)total - metric_value(m);
-    if (behind > 0)
+    if (behind > 0) {
         metric_add(m, behind);
+    }
 }
 
 static void collect(void *arg) {
@@ -44,9 +45,11 @@ static void collect(void *arg) {
     metric_set(m->free, (double)store.free_bytes);
     metric_set(m->datasets, (double)store.dataset_bytes);
     metric_set(m->doomed, (double)store.doomed_bytes);
-    if (store_job_counts(m->app->store, counts, &problem))
-        for (size_t s = 0; s < 5; s++)
+    if (store_job_counts(m->app->store, counts, &problem)) {
+        for (size_t s = 0; s < 5; s++) {
             metric_set(m->jobs[s], (double)counts[s]);
+        }
+    }
     problem_done(&problem);
     serving_stats(m->app->serving, &serving);
     metric_set(m->models, (double)serving.models);
@@ -60,44 +63,58 @@ static void collect(void *arg) {
 
 static void register_store(struct api_metrics *m) {
     struct metrics_family *queue =
-        metrics_register(METRICS_GAUGE, "discern_store_queue", "Transactions waiting for the writer.", "queue", NULL, 0);
+        metrics_register(METRICS_GAUGE, "discern_store_queue",
+                         "Transactions waiting for the writer.", "queue", NULL, 0);
     m->state_queue = metrics_series(queue, "state", NULL);
     m->bulk_queue = metrics_series(queue, "bulk", NULL);
-    m->bulk_bytes = series(METRICS_GAUGE, "discern_store_queue_bytes", "Bytes of staged chunks waiting for the writer.");
+    m->bulk_bytes = series(METRICS_GAUGE, "discern_store_queue_bytes",
+                           "Bytes of staged chunks waiting for the writer.");
     m->database = series(METRICS_GAUGE, "discern_database_bytes", "Size of the database file.");
-    m->log = series(METRICS_GAUGE, "discern_database_log_bytes", "Size of the database's write-ahead log.");
-    m->free = series(METRICS_GAUGE, "discern_database_free_bytes", "Bytes in free pages of the database file.");
-    m->datasets = series(METRICS_GAUGE, "discern_dataset_bytes", "Bytes of stored dataset chunks; those that versions share count once.");
-    m->doomed =
-        series(METRICS_GAUGE, "discern_store_doomed_bytes", "Bytes of chunks that nobody sees any more and that wait to be given back.");
+    m->log = series(METRICS_GAUGE, "discern_database_log_bytes",
+                    "Size of the database's write-ahead log.");
+    m->free = series(METRICS_GAUGE, "discern_database_free_bytes",
+                     "Bytes in free pages of the database file.");
+    m->datasets = series(METRICS_GAUGE, "discern_dataset_bytes",
+                         "Bytes of stored dataset chunks; those that versions share count once.");
+    m->doomed = series(METRICS_GAUGE, "discern_store_doomed_bytes",
+                       "Bytes of chunks that nobody sees any more and that wait to be given back.");
 }
 
 static void register_models(struct api_metrics *m) {
     m->models = series(METRICS_GAUGE, "discern_model_cache_models", "Models in memory.");
-    m->model_bytes = series(METRICS_GAUGE, "discern_model_cache_bytes", "Memory of the models in memory.");
-    m->hits = series(METRICS_COUNTER, "discern_model_cache_hits_total", "Calls that found their model in memory.");
-    m->loads = series(METRICS_COUNTER, "discern_model_cache_loads_total", "Models read from the database.");
-    m->evictions = series(METRICS_COUNTER, "discern_model_cache_evictions_total", "Models dropped to make room.");
+    m->model_bytes =
+        series(METRICS_GAUGE, "discern_model_cache_bytes", "Memory of the models in memory.");
+    m->hits = series(METRICS_COUNTER, "discern_model_cache_hits_total",
+                     "Calls that found their model in memory.");
+    m->loads = series(METRICS_COUNTER, "discern_model_cache_loads_total",
+                      "Models read from the database.");
+    m->evictions = series(METRICS_COUNTER, "discern_model_cache_evictions_total",
+                          "Models dropped to make room.");
 }
 
 static void register_build(const struct api_app *app) {
     struct metrics_family *build =
-        metrics_register(METRICS_GAUGE, "discern_build_info", "Always 1; the labels say what runs.", "version", NULL, 0);
+        metrics_register(METRICS_GAUGE, "discern_build_info", "Always 1; the labels say what runs.",
+                         "version", NULL, 0);
     metric_set(metrics_series(build, DISCERN_VERSION, NULL), 1);
-    metric_set(series(METRICS_GAUGE, "discern_start_time_seconds", "When the daemon started, seconds since 1970."),
+    metric_set(series(METRICS_GAUGE, "discern_start_time_seconds",
+                      "When the daemon started, seconds since 1970."),
                (double)app->started_ms / 1000);
 }
 
 void api_metrics_register(struct api_app *app) {
     struct api_metrics *m = calloc(1, sizeof *m);
     register_build(app);
-    if (!m)
+    if (!m) {
         return;
+    }
     pthread_mutex_init(&m->lock, NULL);
     m->app = app;
-    struct metrics_family *jobs = metrics_register(METRICS_GAUGE, "discern_jobs", "Jobs by state.", "state", NULL, 0);
-    for (int s = STORE_JOB_QUEUED; s <= STORE_JOB_CANCELLED; s++)
+    struct metrics_family *jobs =
+        metrics_register(METRICS_GAUGE, "discern_jobs", "Jobs by state.", "state", NULL, 0);
+    for (int s = STORE_JOB_QUEUED; s <= STORE_JOB_CANCELLED; s++) {
         m->jobs[s] = metrics_series(jobs, store_job_state_name((enum store_job_state)s), NULL);
+    }
     register_store(m);
     register_models(m);
     app->metrics = m;
@@ -105,8 +122,9 @@ void api_metrics_register(struct api_app *app) {
 }
 
 void api_metrics_forget(struct api_app *app) {
-    if (!app->metrics)
+    if (!app->metrics) {
         return;
+    }
     metrics_forget_scrape(app->metrics);
     pthread_mutex_destroy(&app->metrics->lock);
     free(app->metrics);

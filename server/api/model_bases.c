@@ -21,13 +21,15 @@ double api_bases_matrix_numbers(const dn_encoder *encoder) {
 static void put_columns(struct json_writer *w, const dn_encoder *encoder, const dn_basis *basis) {
     json_put_key(w, "columns");
     json_begin_array(w);
-    for (size_t c = 0; c < basis->n_columns; c++)
+    for (size_t c = 0; c < basis->n_columns; c++) {
         json_put_string(w, dn_encoder_input(encoder, basis->columns[c])->name);
+    }
     json_end_array(w);
     json_put_key(w, "fill");
     json_begin_array(w);
-    for (size_t c = 0; c < basis->n_columns; c++)
+    for (size_t c = 0; c < basis->n_columns; c++) {
         json_put_double(w, dn_encoder_input(encoder, basis->columns[c])->fill);
+    }
     json_end_array(w);
 }
 
@@ -38,16 +40,18 @@ static void put_points(struct json_writer *w, const char *key, const dn_basis *b
     for (size_t k = 0; k < basis->n_features && !w->out->failed; k++) {
         const double *z = basis->points + k * basis->n_columns;
         json_begin_array(w);
-        for (size_t c = 0; c < basis->n_columns; c++)
+        for (size_t c = 0; c < basis->n_columns; c++) {
             json_put_double(w, basis->mean ? basis->mean[c] + basis->scale[c] * z[c] : z[c]);
+        }
         json_end_array(w);
     }
     json_end_array(w);
 }
 
 static void put_learned(struct json_writer *w, const dn_basis *basis, bool matrices) {
-    if (basis->width > 0)
+    if (basis->width > 0) {
         json_kv_double(w, "width", basis->width);
+    }
     switch (basis->kind) {
     case DN_BASIS_POLYNOMIAL:
         json_kv_int(w, "degree", basis->degree);
@@ -55,8 +59,9 @@ static void put_learned(struct json_writer *w, const dn_basis *basis, bool matri
         return;
     case DN_BASIS_GAUSSIAN:
     case DN_BASIS_DISTANCE:
-        if (matrices)
+        if (matrices) {
             put_points(w, basis->kind == DN_BASIS_GAUSSIAN ? "centres" : "points", basis);
+        }
         return;
     case DN_BASIS_RANDOM_FOURIER:
         if (matrices) {
@@ -65,15 +70,17 @@ static void put_learned(struct json_writer *w, const dn_basis *basis, bool matri
         }
         return;
     case DN_BASIS_FISHER:
-        if (matrices)
+        if (matrices) {
             api_put_matrix(w, "directions", basis->points, basis->n_features, basis->n_columns);
+        }
         return;
     }
 }
 
 void api_bases_write(const dn_encoder *encoder, bool matrices, struct json_writer *w) {
-    if (dn_encoder_n_bases(encoder) == 0)
+    if (dn_encoder_n_bases(encoder) == 0) {
         return;
+    }
     json_put_key(w, "bases");
     json_begin_array(w);
     for (size_t b = 0; b < dn_encoder_n_bases(encoder) && !w->out->failed; b++) {
@@ -82,8 +89,9 @@ void api_bases_write(const dn_encoder *encoder, bool matrices, struct json_write
         json_kv_string(w, "type", jobs_basis_kind_name(basis.kind));
         put_columns(w, encoder, &basis);
         json_kv_bool(w, "keep", basis.keep);
-        if (basis.kind != DN_BASIS_POLYNOMIAL)
+        if (basis.kind != DN_BASIS_POLYNOMIAL) {
             json_kv_bool(w, "standardize", basis.mean != NULL);
+        }
         json_kv_int(w, "first_feature", (int64_t)basis.first_feature);
         json_kv_int(w, "n_features", (int64_t)basis.n_features);
         if (basis.mean) {

@@ -11,18 +11,22 @@
 
 static double norm(const double *w, size_t n) {
     double scale = 0, sum = 0;
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < n; j++) {
         scale = fmax(scale, fabs(w[j]));
-    if (!(scale > 0) || !isfinite(scale))
+    }
+    if (!(scale > 0) || !isfinite(scale)) {
         return scale;
-    for (size_t j = 0; j < n; j++) /* scaled: squares of large weights would overflow */
+    }
+    for (size_t j = 0; j < n; j++) { /* scaled: squares of large weights would overflow */
         sum += (w[j] / scale) * (w[j] / scale);
+    }
     return scale * sqrt(sum);
 }
 
 static void put_class(struct json_writer *w, const char *key, const dn_classes *classes, size_t k) {
-    if (key)
+    if (key) {
         json_put_key(w, key);
+    }
     jobs_class_write(classes, k, w);
 }
 
@@ -47,12 +51,14 @@ static void put_about(struct json_writer *w, const dn_model *model, size_t machi
     }
 }
 
-static void put_discriminants(struct json_writer *w, const dn_model *model, const dn_linear *linear) {
+static void put_discriminants(struct json_writer *w, const dn_model *model,
+                              const dn_linear *linear) {
     const double *row = linear->w, *w0 = linear->w0;
     json_put_key(w, "discriminants");
     json_begin_array(w);
     for (size_t i = 0; i < dn_model_n_machines(model); i++) {
-        for (size_t k = 0; k < dn_machine_n_scores(dn_model_machine(model, i)); k++, row += linear->n_features, w0++) {
+        for (size_t k = 0; k < dn_machine_n_scores(dn_model_machine(model, i));
+             k++, row += linear->n_features, w0++) {
             const double length = norm(row, linear->n_features);
             json_begin_object(w);
             put_about(w, model, i, k);
@@ -67,8 +73,9 @@ static void put_discriminants(struct json_writer *w, const dn_model *model, cons
 static void put_linear(struct json_writer *w, const dn_model *model, const dn_linear *linear) {
     json_put_key(w, "w");
     json_begin_array(w);
-    for (size_t k = 0; k < linear->n_scores; k++)
+    for (size_t k = 0; k < linear->n_scores; k++) {
         api_put_vector(w, NULL, linear->w + k * linear->n_features, linear->n_features);
+    }
     json_end_array(w);
     api_put_vector(w, "w0", linear->w0, linear->n_scores);
     put_discriminants(w, model, linear);
@@ -81,8 +88,9 @@ static void put_machines(struct json_writer *w, const dn_model *model, bool matr
         api_machine_write(dn_model_machine(model, 0), encoder, matrices, w);
         return;
     }
-    if (!api_machine_has_more(dn_model_machine(model, 0)))
+    if (!api_machine_has_more(dn_model_machine(model, 0))) {
         return;
+    }
     json_put_key(w, "machines");
     json_begin_array(w);
     for (size_t i = 0; i < dn_model_n_machines(model) && !w->out->failed; i++) {
@@ -105,10 +113,11 @@ static void put_calibration(struct json_writer *w, const dn_model *model, bool m
     json_begin_array(w);
     for (size_t s = 0; s < c->n_scores && !w->out->failed; s++) {
         json_begin_object(w);
-        if (dn_model_n_machines(model) > 1)
+        if (dn_model_n_machines(model) > 1) {
             put_about(w, model, s, 0);
-        else
+        } else {
             put_about(w, model, 0, s);
+        }
         if (c->method == DN_CALIBRATION_PLATT) {
             json_kv_double(w, "slope", c->scores[s].slope);
             json_kv_double(w, "intercept", c->scores[s].intercept);
@@ -140,24 +149,30 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
     json_kv_string(w, "decision", jobs_decision_name(decision));
     json_put_key(w, "classes");
     json_begin_array(w);
-    for (size_t k = 0; k < classes->n; k++)
+    for (size_t k = 0; k < classes->n; k++) {
         put_class(w, NULL, classes, k);
+    }
     json_end_array(w);
-    if (decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT && classes->n > 2)
+    if (decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT && classes->n > 2) {
         put_class(w, "unclaimed", classes, classes->n - 1);
-    if (decision == DN_DECISION_OUTLIER)
+    }
+    if (decision == DN_DECISION_OUTLIER) {
         json_kv_double(w, "threshold", dn_model_machine(m->model, 0)->threshold);
+    }
     wire_feature_names_write(dn_model_encoder(m->model), &names);
     json_kv_raw(w, "features", buf_cstr(&names));
     buf_done(&names);
     api_bases_write(dn_model_encoder(m->model), matrices, w);
-    if (dn_model_linear(m->model, &linear))
+    if (dn_model_linear(m->model, &linear)) {
         put_linear(w, m->model, &linear);
-    if (support)
+    }
+    if (support) {
         api_kernel_write(support, dn_model_encoder(m->model), matrices, w);
+    }
     put_machines(w, m->model, matrices);
-    if (dn_model_calibration(m->model))
+    if (dn_model_calibration(m->model)) {
         put_calibration(w, m->model, matrices);
+    }
     json_end_object(w);
 }
 
@@ -165,17 +180,23 @@ static void put_weights(struct json_writer *w, const struct serving_model *m, bo
 static bool matrices_fit(struct http_call *call, const dn_model *model) {
     const double bases = api_bases_matrix_numbers(dn_model_encoder(model));
     double numbers = api_kernel_numbers(model);
-    for (size_t i = 0; i < dn_model_n_machines(model); i++)
+    for (size_t i = 0; i < dn_model_n_machines(model); i++) {
         numbers += api_machine_matrix_numbers(dn_model_machine(model, i));
+    }
     const dn_calibration *calibration = dn_model_calibration(model);
-    for (size_t s = 0; calibration && s < calibration->n_scores; s++)
+    for (size_t s = 0; calibration && s < calibration->n_scores; s++) {
         numbers += 2 * (double)calibration->scores[s].n;
-    if (numbers + bases <= OUTPUTS_MAX_NUMBERS)
+    }
+    if (numbers + bases <= OUTPUTS_MAX_NUMBERS) {
         return true;
+    }
     const dn_machine_kind kind = dn_model_machine(model, 0)->kind;
-    const char *what = kind == DN_MACHINE_NETWORK ? "layers" : kind == DN_MACHINE_KERNEL ? "support vectors" : "covariances";
+    const char *what = kind == DN_MACHINE_NETWORK  ? "layers"
+                       : kind == DN_MACHINE_KERNEL ? "support vectors"
+                                                   : "covariances";
     http_fail(call, PROBLEM_ANSWER_TOO_LONG,
-              "the %s of %zu features have %.0f numbers, more than the %d that one answer may hold: ?matrices=false leaves them out",
+              "the %s of %zu features have %.0f numbers, more than the %d that one answer may "
+              "hold: ?matrices=false leaves them out",
               bases == 0     ? what
               : numbers == 0 ? "bases"
                              : "matrices",
@@ -189,16 +210,20 @@ void api_model_weights(struct http_call *call) {
     struct buf body = {0};
     struct json_writer w;
     bool matrices = true;
-    if (!api_query_known(call, known) || !api_query_bool(call, "matrices", &matrices))
+    if (!api_query_known(call, known) || !api_query_bool(call, "matrices", &matrices)) {
         return;
+    }
     const struct serving_model *m = api_model_take(call);
-    if (!m)
+    if (!m) {
         return;
+    }
     bool fits = !matrices || matrices_fit(call, m->model);
     json_writer_init(&w, &body);
-    if (fits)
+    if (fits) {
         put_weights(&w, m, matrices);
+    }
     serving_release(app->serving, m);
-    if (fits)
+    if (fits) {
         api_reply_unchanging(call, &body);
+    }
 }

@@ -27,8 +27,10 @@ void api_model_write(const struct store_model *m, bool brief, struct json_writer
 const char *api_model_path(struct http_call *call, int64_t *version) {
     const char *name = api_path_name(call, "model", PROBLEM_UNKNOWN_MODEL);
     *version = 0;
-    if (name && strstr(http_route_of(call)->path, "{version}") && !api_path_number(call, "version", PROBLEM_UNKNOWN_MODEL, version))
+    if (name && strstr(http_route_of(call)->path, "{version}") &&
+        !api_path_number(call, "version", PROBLEM_UNKNOWN_MODEL, version)) {
         return NULL;
+    }
     return name;
 }
 
@@ -36,9 +38,11 @@ const struct serving_model *api_model_take(struct http_call *call) {
     struct problem problem = {0};
     int64_t version;
     const char *name = api_model_path(call, &version);
-    const struct serving_model *m = name ? serving_get(api_app_of(call)->serving, name, version, &problem) : NULL;
-    if (name && !m)
+    const struct serving_model *m =
+        name ? serving_get(api_app_of(call)->serving, name, version, &problem) : NULL;
+    if (name && !m) {
         http_reply_problem(call, &problem);
+    }
     return m;
 }
 
@@ -68,8 +72,9 @@ static void reply_changed(struct http_call *call, const char *name) {
 
 static bool add_model(void *arg, const struct store_model *m) {
     struct api_list *list = arg;
-    if (!api_list_item(list, m->name))
+    if (!api_list_item(list, m->name)) {
         return false;
+    }
     api_model_write(m, true, &list->json);
     return true;
 }
@@ -79,17 +84,20 @@ void api_models_list(struct http_call *call) {
     struct problem problem = {0};
     struct api_page page;
     struct api_list list;
-    if (!api_query_known(call, known) || !api_page_names(call, &page))
+    if (!api_query_known(call, known) || !api_page_names(call, &page)) {
         return;
+    }
     api_list_begin(&list, page.limit);
-    store_model_list(api_app_of(call)->store, page.after, page.limit + 1, add_model, &list, &problem);
+    store_model_list(api_app_of(call)->store, page.after, page.limit + 1, add_model, &list,
+                     &problem);
     api_list_reply(call, &list, &problem);
 }
 
 static bool add_version(void *arg, const struct store_model *m) {
     struct api_list *list = arg;
-    if (!api_list_item_number(list, m->version))
+    if (!api_list_item_number(list, m->version)) {
         return false;
+    }
     api_model_write(m, true, &list->json);
     return true;
 }
@@ -101,10 +109,12 @@ void api_model_versions(struct http_call *call) {
     struct api_list list;
     int64_t after = 0, none;
     const char *name = api_model_path(call, &none);
-    if (!name || !api_query_known(call, known) || !api_page_numbers(call, &page, &after))
+    if (!name || !api_query_known(call, known) || !api_page_numbers(call, &page, &after)) {
         return;
+    }
     api_list_begin(&list, page.limit);
-    store_model_versions(api_app_of(call)->store, name, after, page.limit + 1, add_version, &list, &problem);
+    store_model_versions(api_app_of(call)->store, name, after, page.limit + 1, add_version, &list,
+                         &problem);
     api_list_reply(call, &list, &problem);
 }
 
@@ -115,14 +125,16 @@ void api_model_get(struct http_call *call) {
     struct store_model m;
     int64_t version;
     const char *name = api_model_path(call, &version);
-    if (!name || !api_query_known(call, no_query))
+    if (!name || !api_query_known(call, no_query)) {
         return;
-    if (!store_model_get(api_app_of(call)->store, name, version, &m, &problem))
+    }
+    if (!store_model_get(api_app_of(call)->store, name, version, &m, &problem)) {
         http_reply_problem(call, &problem);
-    else if (http_not_modified(call, m.etag))
+    } else if (http_not_modified(call, m.etag)) {
         store_model_done(&m);
-    else
+    } else {
         reply(call, &m);
+    }
 }
 
 /* The body of PUT …/live: {"version":2}. 0: answered. */
@@ -131,13 +143,15 @@ static int64_t read_live(struct http_call *call) {
     struct problem problem = {0};
     int64_t version = 0;
     json_t *root = api_body_object(call);
-    if (!root)
+    if (!root) {
         return 0;
+    }
     json_read_int(root, "version", true, "", 1, API_NUMBER_MAX, &version, &problem);
     json_refuse_unknown(root, known, "", &problem);
     json_decref(root);
-    if (!problem.type)
+    if (!problem.type) {
         return version;
+    }
     http_reply_problem(call, &problem);
     return 0;
 }
@@ -148,8 +162,9 @@ void api_model_set_live(struct http_call *call) {
     struct store_model m;
     int64_t none, version;
     const char *name = api_model_path(call, &none);
-    if (!name || !api_query_known(call, no_query) || (version = read_live(call)) == 0)
+    if (!name || !api_query_known(call, no_query) || (version = read_live(call)) == 0) {
         return;
+    }
     struct store_condition condition = api_condition(call);
     if (!store_model_get(store, name, 0, &m, &problem)) {
         http_reply_problem(call, &problem);
@@ -158,7 +173,9 @@ void api_model_set_live(struct http_call *call) {
     store_model_done(&m);
     if (store_model_set_live(store, name, version, &condition, &problem)) {
         reply_changed(call, name);
-    } else if (problem.type == PROBLEM_UNKNOWN_MODEL) { /* the model is there: it is the body that names what is not */
+    } else if (
+        problem.type ==
+        PROBLEM_UNKNOWN_MODEL) { /* the model is there: it is the body that names what is not */
         json_fault(&invalid, "", "version", "model \"%s\" has no version %" PRId64, name, version);
         problem_done(&problem);
         http_reply_problem(call, &invalid);
@@ -172,24 +189,29 @@ void api_model_patch(struct http_call *call) {
     struct api_patch patch;
     int64_t none;
     const char *name = api_model_path(call, &none);
-    if (!name || !api_query_known(call, no_query) || !api_patch_read(call, &patch))
+    if (!name || !api_query_known(call, no_query) || !api_patch_read(call, &patch)) {
         return;
+    }
     struct store_condition condition = api_condition(call);
-    if (store_model_patch(api_app_of(call)->store, name, patch.description, patch.tags, &condition, &problem))
+    if (store_model_patch(api_app_of(call)->store, name, patch.description, patch.tags, &condition,
+                          &problem)) {
         reply_changed(call, name);
-    else
+    } else {
         http_reply_problem(call, &problem);
+    }
 }
 
 void api_model_delete(struct http_call *call) {
     struct problem problem = {0};
     int64_t version;
     const char *name = api_model_path(call, &version);
-    if (!name || !api_query_known(call, no_query))
+    if (!name || !api_query_known(call, no_query)) {
         return;
+    }
     struct store_condition condition = api_condition(call);
-    if (store_model_delete(api_app_of(call)->store, name, version, &condition, &problem))
+    if (store_model_delete(api_app_of(call)->store, name, version, &condition, &problem)) {
         http_reply_empty(call, 204);
-    else
+    } else {
         http_reply_problem(call, &problem);
+    }
 }

@@ -15,7 +15,8 @@ void api_healthz(struct http_call *call) {
 
 /* What readiness looks at. */
 struct checks {
-    bool database; /* open, migrated (it would not have opened otherwise), a read and the writer answer */
+    bool
+        database; /* open, migrated (it would not have opened otherwise), a read and the writer answer */
     bool workers;
     bool draining;
 };
@@ -53,12 +54,14 @@ void api_readyz(struct http_call *call) {
     struct checks c = {.draining = app->draining(app), .workers = jobs_healthy(app->jobs)};
     c.database = store_healthy(app->store, &storage);
     http_cache_control(call, "no-store");
-    if (c.draining)
+    if (c.draining) {
         problem_set(&problem, PROBLEM_UNAVAILABLE, "the daemon is shutting down");
-    else if (!c.database)
-        problem_set(&problem, PROBLEM_UNAVAILABLE, "the database does not answer: %s", storage.detail ? storage.detail : "no detail");
-    else if (!c.workers)
+    } else if (!c.database) {
+        problem_set(&problem, PROBLEM_UNAVAILABLE, "the database does not answer: %s",
+                    storage.detail ? storage.detail : "no detail");
+    } else if (!c.workers) {
         problem_set(&problem, PROBLEM_UNAVAILABLE, "the workers are not up");
+    }
     if (problem.type) {
         reply_unready(call, &c, &problem);
     } else {

@@ -24,9 +24,11 @@ enum { N_KNOWN = sizeof known / sizeof known[0] };
 
 /* The bit of the name at the beginning of a list; 0: none of ours. */
 static unsigned find(const char *at, size_t n) {
-    for (size_t i = 0; i < N_KNOWN; i++)
-        if (strlen(known[i].name) == n && memcmp(known[i].name, at, n) == 0)
+    for (size_t i = 0; i < N_KNOWN; i++) {
+        if (strlen(known[i].name) == n && memcmp(known[i].name, at, n) == 0) {
             return known[i].bit;
+        }
+    }
     return 0;
 }
 
@@ -35,12 +37,14 @@ bool api_outputs_parse(const char *text, unsigned *out) {
     for (const char *at = text;; at++) {
         size_t n = strcspn(at, ",");
         unsigned bit = find(at, n);
-        if (!bit)
+        if (!bit) {
             return false;
+        }
         bits |= bit;
         at += n;
-        if (!*at)
+        if (!*at) {
             break;
+        }
     }
     *out = bits;
     return true;
@@ -49,22 +53,25 @@ bool api_outputs_parse(const char *text, unsigned *out) {
 bool api_outputs_read(struct http_call *call, unsigned *out) {
     const char *text = http_query(call, "output");
     *out = WIRE_LABEL | WIRE_PROBABILITIES;
-    if (!text || api_outputs_parse(text, out))
+    if (!text || api_outputs_parse(text, out)) {
         return true;
+    }
     http_fail(call, PROBLEM_BAD_REQUEST,
-              "query parameter \"output\" must be a list of label, probabilities, scores, distance, contributions, ambiguous, "
+              "query parameter \"output\" must be a list of label, probabilities, scores, "
+              "distance, contributions, ambiguous, "
               "log_density, got \"%.100s\"",
               text);
     return false;
 }
 
 unsigned api_outputs_of(const dn_model *model, unsigned asked) {
-    if ((asked & WIRE_PROBABILITIES) && !dn_model_has_probabilities(model))
+    if ((asked & WIRE_PROBABILITIES) && !dn_model_has_probabilities(model)) {
         return (asked & ~(unsigned)WIRE_PROBABILITIES) | WIRE_SCORES;
+    }
     return asked;
 }
 
-/* ---- cost ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cost ---- */
 static double network_cost(const dn_machine *m) {
     double inputs = (double)m->n_features, cost = 0;
     for (size_t l = 0; l < m->network->n_layers; l++) {
@@ -77,20 +84,25 @@ static double network_cost(const dn_machine *m) {
 
 static double machine_cost(const dn_machine *m) {
     double d = (double)m->n_features, K = (double)m->n_classes;
-    if (m->kind == DN_MACHINE_NAIVE_BAYES)
+    if (m->kind == DN_MACHINE_NAIVE_BAYES) {
         return 8 * K * d; /* logarithms */
-    if (m->kind == DN_MACHINE_GAUSSIAN && m->gaussians->covariance != DN_COVARIANCE_DIAGONAL)
+    }
+    if (m->kind == DN_MACHINE_GAUSSIAN && m->gaussians->covariance != DN_COVARIANCE_DIAGONAL) {
         return K * d * d;
-    if (m->kind == DN_MACHINE_KERNEL)
+    }
+    if (m->kind == DN_MACHINE_KERNEL) {
         return 0; /* of all together: kernel_cost */
+    }
     return m->kind == DN_MACHINE_NETWORK ? network_cost(m) : K * d;
 }
 
 /* A feature that is a function of inputs takes about one multiplication for each of them. */
 static double expansion_cost(const dn_encoder *encoder) {
-    size_t own = 0, n_inputs = dn_encoder_n_inputs(encoder), n_features = dn_encoder_n_features(encoder);
-    for (size_t i = 0; i < n_inputs; i++)
+    size_t own = 0, n_inputs = dn_encoder_n_inputs(encoder),
+           n_features = dn_encoder_n_features(encoder);
+    for (size_t i = 0; i < n_inputs; i++) {
         own += dn_encoder_input(encoder, i)->n_features;
+    }
     return n_features > own ? (double)(n_features - own) * (double)n_inputs : 0;
 }
 
@@ -101,43 +113,57 @@ enum { KERNEL_VALUE = 8 };
 static double kernel_cost(const dn_model *model) {
     const dn_support *s = api_kernel_support(model);
     const double n = s ? (double)s->x.n_rows : 0;
-    if (!s || n == 0)
+    if (!s || n == 0) {
         return 0;
-    const double each = s->x.kind == DN_DENSE ? (double)s->x.n_cols : (double)s->x.row_start[s->x.n_rows] / n;
+    }
+    const double each =
+        s->x.kind == DN_DENSE ? (double)s->x.n_cols : (double)s->x.row_start[s->x.n_rows] / n;
     double cost = s->kernel.factor ? (double)s->x.n_cols * (double)s->x.n_cols : 0;
-    if (s->kernel.type == DN_KERNEL_DISTANCE && s->kernel.metric == DN_METRIC_EDIT)
+    if (s->kernel.type == DN_KERNEL_DISTANCE && s->kernel.metric == DN_METRIC_EDIT) {
         cost += n * each * each;
-    for (size_t i = 0; i < dn_model_n_machines(model); i++)
+    }
+    for (size_t i = 0; i < dn_model_n_machines(model); i++) {
         cost += (double)dn_model_machine(model, i)->kernel->n;
+    }
     return cost + n * (each + KERNEL_VALUE);
 }
 
 double api_outputs_cost(const dn_model *model, unsigned outputs) {
     const dn_decision decision = dn_model_decision(model);
-    double K = (double)dn_model_classes(model)->n, d = (double)dn_encoder_n_features(dn_model_encoder(model));
-    double S = (double)dn_model_n_scores(model), cost = expansion_cost(dn_model_encoder(model)), machines = 0;
+    double K = (double)dn_model_classes(model)->n,
+           d = (double)dn_encoder_n_features(dn_model_encoder(model));
+    double S = (double)dn_model_n_scores(model), cost = expansion_cost(dn_model_encoder(model)),
+           machines = 0;
     dn_linear linear;
-    if (dn_model_linear(model, &linear))
+    if (dn_model_linear(model, &linear)) {
         machines = S * d;
-    for (size_t i = 0; !dn_model_linear(model, &linear) && i < dn_model_n_machines(model); i++)
+    }
+    for (size_t i = 0; !dn_model_linear(model, &linear) && i < dn_model_n_machines(model); i++) {
         machines += machine_cost(dn_model_machine(model, i));
+    }
     cost += machines + kernel_cost(model);
-    if ((outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model))
+    if ((outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model)) {
         cost += 2 * machines + S * d;
-    if ((outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model))
+    }
+    if ((outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model)) {
         cost += 2 * K * d * d;
-    if (outputs & WIRE_DISTANCE)
+    }
+    if (outputs & WIRE_DISTANCE) {
         cost += K * d;
-    if ((outputs & WIRE_PROBABILITIES) && (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT))
+    }
+    if ((outputs & WIRE_PROBABILITIES) &&
+        (decision == DN_DECISION_ONE_VS_ONE || decision == DN_DECISION_ONE_VS_ONE_STRICT)) {
         cost += 64 * K * K; /* rounds of coupling */
+    }
     return cost;
 }
 
-/* ---- room ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- room ---- */
 /* Whether a row of the model can be left without a class. */
 static bool can_be_ambiguous(const dn_model *model) {
     const dn_decision decision = dn_model_decision(model);
-    return dn_model_classes(model)->n > 2 && (decision == DN_DECISION_ONE_VS_REST_STRICT || decision == DN_DECISION_ONE_VS_ONE_STRICT ||
+    return dn_model_classes(model)->n > 2 && (decision == DN_DECISION_ONE_VS_REST_STRICT ||
+                                              decision == DN_DECISION_ONE_VS_ONE_STRICT ||
                                               decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
 }
 
@@ -148,16 +174,20 @@ struct widths {
 };
 
 static struct widths widths_of(const dn_model *model, unsigned outputs) {
-    const size_t n_scores = dn_model_n_scores(model), n_features = dn_encoder_n_features(dn_model_encoder(model));
+    const size_t n_scores = dn_model_n_scores(model),
+                 n_features = dn_encoder_n_features(dn_model_encoder(model));
     const dn_machine_kind kind = dn_model_machine(model, 0)->kind;
-    return (struct widths){.probabilities = outputs & WIRE_PROBABILITIES ? dn_model_classes(model)->n : 0,
-                           .scores = outputs & WIRE_SCORES ? n_scores : 0,
-                           .distance = (outputs & WIRE_DISTANCE) != 0,
-                           .contributions = (outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model) ? n_scores * n_features : 0,
-                           .log_density = (outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model),
-                           .label = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0,
-                           .candidates = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) && can_be_ambiguous(model),
-                           .support = kind == DN_MACHINE_GAUSSIAN || kind == DN_MACHINE_NAIVE_BAYES};
+    return (struct widths){
+        .probabilities = outputs & WIRE_PROBABILITIES ? dn_model_classes(model)->n : 0,
+        .scores = outputs & WIRE_SCORES ? n_scores : 0,
+        .distance = (outputs & WIRE_DISTANCE) != 0,
+        .contributions = (outputs & WIRE_CONTRIBUTIONS) && dn_model_has_contributions(model)
+                             ? n_scores * n_features
+                             : 0,
+        .log_density = (outputs & WIRE_LOG_DENSITY) && dn_model_has_density(model),
+        .label = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0,
+        .candidates = (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) && can_be_ambiguous(model),
+        .support = kind == DN_MACHINE_GAUSSIAN || kind == DN_MACHINE_NAIVE_BAYES};
 }
 
 /* The next n_rows × width numbers, NULL for none. */
@@ -167,27 +197,35 @@ static double *take(double **at, size_t n_rows, size_t width) {
     return taken;
 }
 
-bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs, size_t n_rows, struct problem *problem) {
+bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs,
+                       size_t n_rows, struct problem *problem) {
     const struct widths w = widths_of(model, outputs);
     const size_t n_classes = dn_model_classes(model)->n, n_workspace = dn_model_workspace(model);
-    const size_t numbers = w.probabilities + w.scores + w.distance + w.contributions + w.log_density;
+    const size_t numbers =
+        w.probabilities + w.scores + w.distance + w.contributions + w.log_density;
     const size_t flags_each = 1 + (w.candidates ? n_classes : 0), each = numbers + flags_each;
-    if (each > OUTPUTS_MAX_NUMBERS)
-        return problem_set(problem, PROBLEM_ANSWER_TOO_LONG,
-                           "the %zu numbers of an instance are more than the %d that one answer may hold%s", each, OUTPUTS_MAX_NUMBERS,
-                           w.contributions > 0 ? ": ask for less than contributions" : "");
+    if (each > OUTPUTS_MAX_NUMBERS) {
+        return problem_set(
+            problem, PROBLEM_ANSWER_TOO_LONG,
+            "the %zu numbers of an instance are more than the %d that one answer may hold%s", each,
+            OUTPUTS_MAX_NUMBERS, w.contributions > 0 ? ": ask for less than contributions" : "");
+    }
     size_t n = NUMBERS / each;
     n = n < 1 ? 1 : n > ROWS ? ROWS : n;
     n = n < n_rows || n_rows == 0 ? n : n_rows;
-    const double cost = n > 1 ? api_outputs_cost(model, outputs) : 0; /* between two looks at whether somebody still waits */
+    const double cost = n > 1 ? api_outputs_cost(model, outputs)
+                              : 0; /* between two looks at whether somebody still waits */
     n = cost * (double)n <= AT_ONCE ? n : cost >= AT_ONCE ? 1 : (size_t)(AT_ONCE / cost);
     /* numbers first, then what needs less alignment */
-    const size_t size = n * numbers * sizeof(double) + n * sizeof(size_t) + n * flags_each * sizeof(bool);
+    const size_t size =
+        n * numbers * sizeof(double) + n * sizeof(size_t) + n * flags_each * sizeof(bool);
     void *memory = calloc(n_workspace * sizeof(double) + size, 1);
-    if (!memory)
+    if (!memory) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory for %zu predictions", n);
+    }
     double *at = memory;
-    *room = (struct outputs_room){.n = n, .each = each, .memory = memory, .size = size, .workspace = at};
+    *room = (struct outputs_room){
+        .n = n, .each = each, .memory = memory, .size = size, .workspace = at};
     at += n_workspace;
     room->rows.probabilities = take(&at, n, w.probabilities);
     room->rows.scores = take(&at, n, w.scores);

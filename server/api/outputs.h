@@ -27,7 +27,8 @@ struct outputs_room {
     size_t size;  /* bytes of it, the workspace apart */
 };
 /* For n_rows rows, or some of them at a time; 0: nobody knows how many. false: one alone would be too long, or there is no memory (problem). */
-bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs, size_t n_rows, struct problem *problem);
+bool outputs_room_init(struct outputs_room *room, const dn_model *model, unsigned outputs,
+                       size_t n_rows, struct problem *problem);
 void outputs_room_done(struct outputs_room *room);
 
 #endif

@@ -21,14 +21,16 @@ static void put_problem(struct json_writer *w, enum problem_type type) {
 void api_problems_list(struct http_call *call) {
     struct buf body = {0};
     struct json_writer w;
-    if (!api_query_known(call, no_query))
+    if (!api_query_known(call, no_query)) {
         return;
+    }
     json_writer_init(&w, &body);
     json_begin_object(&w);
     json_put_key(&w, "items");
     json_begin_array(&w);
-    for (int type = PROBLEM_NONE + 1; type < PROBLEM_COUNT; type++)
+    for (int type = PROBLEM_NONE + 1; type < PROBLEM_COUNT; type++) {
         put_problem(&w, (enum problem_type)type);
+    }
     json_end_array(&w);
     json_kv_null(&w, "next");
     json_end_object(&w);
@@ -40,10 +42,12 @@ void api_problem_get(struct http_call *call) {
     struct json_writer w;
     enum problem_type type;
     const char *name = http_path_param(call, "name");
-    if (!api_query_known(call, no_query))
+    if (!api_query_known(call, no_query)) {
         return;
+    }
     if (!problem_find(name, &type)) {
-        http_fail(call, PROBLEM_UNKNOWN_PROBLEM, "there is no problem type \"%s\"; GET /problems lists them", name);
+        http_fail(call, PROBLEM_UNKNOWN_PROBLEM,
+                  "there is no problem type \"%s\"; GET /problems lists them", name);
         return;
     }
     json_writer_init(&w, &body);

@@ -12,23 +12,36 @@ static int64_t max_body(void *app) {
 }
 
 /* Rows of the table by how the body is taken and where the handler runs. */
-#define READ(path_, operation_, handle_)                                                                                                   \
-    { .method = "GET", .path = path_, .operation = operation_, .body = HTTP_BODY_NONE, .where = HTTP_ON_POOL, .handle = handle_ }
-#define READ_FAST(path_, operation_, handle_, quiet_)                                                                                      \
-    { .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = handle_, .quiet = quiet_ }
-#define ROW_IN(path_, operation_)                                                                                                          \
-    { .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO, .handle = api_model_predict_query, .lasting = true }
-#define CHANGE(method_, path_, operation_, body_, handle_)                                                                                 \
-    { .method = method_, .path = path_, .operation = operation_, .body = body_, .where = HTTP_ON_POOL, .handle = handle_, .changes = true }
-#define GRID(path_, operation_)                                                                                                            \
-    {                                                                                                                                      \
-        .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = HTTP_ON_POOL,                         \
-        .handle = api_model_evaluate_grid, .lasting = true                                                                                 \
+#define READ(path_, operation_, handle_)                                                           \
+    {                                                                                              \
+        .method = "GET", .path = path_, .operation = operation_, .body = HTTP_BODY_NONE,           \
+        .where = HTTP_ON_POOL, .handle = handle_                                                   \
     }
-#define ROWS_IN(path_, operation_, where_, handle_, sink_)                                                                                 \
-    {                                                                                                                                      \
-        .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY, .where = where_, .handle = handle_,            \
-        .body_limit = max_body, .limit_option = "--max-body", .plain = true, .lasting = true, .sink = sink_                                \
+#define READ_FAST(path_, operation_, handle_, quiet_)                                              \
+    {                                                                                              \
+        .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO,              \
+        .handle = handle_, .quiet = quiet_                                                         \
+    }
+#define ROW_IN(path_, operation_)                                                                  \
+    {                                                                                              \
+        .method = "GET", .path = path_, .operation = operation_, .where = HTTP_ON_IO,              \
+        .handle = api_model_predict_query, .lasting = true                                         \
+    }
+#define CHANGE(method_, path_, operation_, body_, handle_)                                         \
+    {                                                                                              \
+        .method = method_, .path = path_, .operation = operation_, .body = body_,                  \
+        .where = HTTP_ON_POOL, .handle = handle_, .changes = true                                  \
+    }
+#define GRID(path_, operation_)                                                                    \
+    {                                                                                              \
+        .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY,        \
+        .where = HTTP_ON_POOL, .handle = api_model_evaluate_grid, .lasting = true                  \
+    }
+#define ROWS_IN(path_, operation_, where_, handle_, sink_)                                         \
+    {                                                                                              \
+        .method = "POST", .path = path_, .operation = operation_, .body = HTTP_BODY_MEMORY,        \
+        .where = where_, .handle = handle_, .body_limit = max_body, .limit_option = "--max-body",  \
+        .plain = true, .lasting = true, .sink = sink_                                              \
     }
 
 const struct http_route api_routes[] = {
@@ -66,7 +79,8 @@ const struct http_route api_routes[] = {
      .limit_option = "--max-upload"},
     CHANGE("PATCH", "/v1/datasets/{dataset}", "patchDataset", HTTP_BODY_MEMORY, api_dataset_patch),
     CHANGE("DELETE", "/v1/datasets/{dataset}", "deleteDataset", HTTP_BODY_NONE, api_dataset_delete),
-    CHANGE("DELETE", "/v1/datasets/{dataset}/versions/{version}", "deleteDatasetVersion", HTTP_BODY_NONE, api_dataset_delete),
+    CHANGE("DELETE", "/v1/datasets/{dataset}/versions/{version}", "deleteDatasetVersion",
+           HTTP_BODY_NONE, api_dataset_delete),
 
     /* jobs */
     CHANGE("POST", "/v1/jobs", "createJob", HTTP_BODY_MEMORY, api_jobs_create),
@@ -82,22 +96,30 @@ const struct http_route api_routes[] = {
     READ("/v1/models/{model}", "getModel", api_model_get),
     READ("/v1/models/{model}/versions", "listModelVersions", api_model_versions),
     READ("/v1/models/{model}/versions/{version}", "getModelVersion", api_model_get),
-    CHANGE("PUT", "/v1/models/{model}/live", "setLiveVersion", HTTP_BODY_MEMORY, api_model_set_live),
+    CHANGE("PUT", "/v1/models/{model}/live", "setLiveVersion", HTTP_BODY_MEMORY,
+           api_model_set_live),
     CHANGE("PATCH", "/v1/models/{model}", "patchModel", HTTP_BODY_MEMORY, api_model_patch),
     CHANGE("DELETE", "/v1/models/{model}", "deleteModel", HTTP_BODY_NONE, api_model_delete),
-    CHANGE("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion", HTTP_BODY_NONE, api_model_delete),
+    CHANGE("DELETE", "/v1/models/{model}/versions/{version}", "deleteModelVersion", HTTP_BODY_NONE,
+           api_model_delete),
     READ("/v1/models/{model}/weights", "getModelWeights", api_model_weights),
-    READ("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights", api_model_weights),
-    ROWS_IN("/v1/models/{model}/predict", "predict", HTTP_ON_IO, api_model_predict, &api_predict_lines),
-    ROWS_IN("/v1/models/{model}/versions/{version}/predict", "predictVersion", HTTP_ON_IO, api_model_predict, &api_predict_lines),
+    READ("/v1/models/{model}/versions/{version}/weights", "getModelVersionWeights",
+         api_model_weights),
+    ROWS_IN("/v1/models/{model}/predict", "predict", HTTP_ON_IO, api_model_predict,
+            &api_predict_lines),
+    ROWS_IN("/v1/models/{model}/versions/{version}/predict", "predictVersion", HTTP_ON_IO,
+            api_model_predict, &api_predict_lines),
     ROW_IN("/v1/models/{model}/predict", "predictOne"),
     ROW_IN("/v1/models/{model}/versions/{version}/predict", "predictOneVersion"),
     ROWS_IN("/v1/models/{model}/evaluate", "evaluate", HTTP_ON_POOL, api_model_evaluate, NULL),
-    ROWS_IN("/v1/models/{model}/versions/{version}/evaluate", "evaluateVersion", HTTP_ON_POOL, api_model_evaluate, NULL),
+    ROWS_IN("/v1/models/{model}/versions/{version}/evaluate", "evaluateVersion", HTTP_ON_POOL,
+            api_model_evaluate, NULL),
     GRID("/v1/models/{model}/evaluate_grid", "evaluateGrid"),
     GRID("/v1/models/{model}/versions/{version}/evaluate_grid", "evaluateGridVersion"),
-    ROWS_IN("/v1/models/{model}/transform", "transform", HTTP_ON_POOL, api_model_transform, &api_transform_lines),
-    ROWS_IN("/v1/models/{model}/versions/{version}/transform", "transformVersion", HTTP_ON_POOL, api_model_transform, &api_transform_lines),
+    ROWS_IN("/v1/models/{model}/transform", "transform", HTTP_ON_POOL, api_model_transform,
+            &api_transform_lines),
+    ROWS_IN("/v1/models/{model}/versions/{version}/transform", "transformVersion", HTTP_ON_POOL,
+            api_model_transform, &api_transform_lines),
 
     /* the catalogue and the problems: constants of the binary */
     READ_FAST("/v1/algorithms", "listAlgorithms", api_algorithms_list, false),
@@ -107,8 +129,18 @@ const struct http_route api_routes[] = {
 
     /* the daemon */
     READ_FAST("/healthz", "getHealth", api_healthz, true),
-    {.method = "GET", .path = "/readyz", .operation = "getReadiness", .where = HTTP_ON_OPERATIONS, .handle = api_readyz, .quiet = true},
-    {.method = "GET", .path = "/metrics", .operation = "getMetrics", .where = HTTP_ON_OPERATIONS, .handle = api_metrics, .quiet = true},
+    {.method = "GET",
+     .path = "/readyz",
+     .operation = "getReadiness",
+     .where = HTTP_ON_OPERATIONS,
+     .handle = api_readyz,
+     .quiet = true},
+    {.method = "GET",
+     .path = "/metrics",
+     .operation = "getMetrics",
+     .where = HTTP_ON_OPERATIONS,
+     .handle = api_metrics,
+     .quiet = true},
     READ_FAST("/version", "getVersion", api_version, false),
     READ_FAST("/openapi.json", "getOpenApi", api_openapi, false),
 };

@@ -31,8 +31,8 @@ struct rows_columns {
 };
 
 /* list: ?columns=, NULL: all. label: ?label=, NULL: not given. false: problem; nothing to free. */
-bool rows_columns_choose(const char *columns_json, enum wire_row_format format, const char *list, const char *label,
-                         struct rows_columns *out, struct problem *problem);
+bool rows_columns_choose(const char *columns_json, enum wire_row_format format, const char *list,
+                         const char *label, struct rows_columns *out, struct problem *problem);
 void rows_columns_done(struct rows_columns *c);
 
 /* A chunk's columns as they were read; [n_read] each. */
@@ -44,11 +44,13 @@ struct rows_chunk {
 bool rows_chunk_new(const struct rows_columns *c, struct rows_chunk *out, struct problem *problem);
 void rows_chunk_done(const struct rows_columns *c, struct rows_chunk *chunk);
 /* Reads column `read` of c of a stored chunk into its view. */
-bool rows_chunk_read(const struct rows_columns *c, struct store *store, const struct store_chunk *stored, size_t read,
-                     struct rows_chunk *chunk, struct problem *problem);
+bool rows_chunk_read(const struct rows_columns *c, struct store *store,
+                     const struct store_chunk *stored, size_t read, struct rows_chunk *chunk,
+                     struct problem *problem);
 
 /* svmlight: can rows [offset, end) be written so? A missing value of a feature and a text that is no label cannot; the problem names the row. Looks only through columns that may have such. */
-bool rows_columns_check_svmlight(const struct rows_columns *c, struct store *store, const struct store_chunk *chunks, size_t n_chunks,
-                                 int64_t offset, int64_t end, struct problem *problem);
+bool rows_columns_check_svmlight(const struct rows_columns *c, struct store *store,
+                                 const struct store_chunk *chunks, size_t n_chunks, int64_t offset,
+                                 int64_t end, struct problem *problem);
 
 #endif

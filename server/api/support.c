@@ -16,35 +16,43 @@ struct api_app *api_app_of(const struct http_call *call) {
 
 const char *api_path_name(struct http_call *call, const char *placeholder, enum problem_type type) {
     const char *name = http_path_param(call, placeholder);
-    if (ids_name_valid(name, strlen(name)))
+    if (ids_name_valid(name, strlen(name))) {
         return name;
-    if (problem_status(type) == 404)
+    }
+    if (problem_status(type) == 404) {
         http_fail(call, type, "there is no %s \"%s\"", placeholder, name);
-    else
+    } else {
         http_fail(call, type, "the %s's name %s, got \"%s\"", placeholder, IDS_NAME_RULE, name);
+    }
     return NULL;
 }
 
 bool api_number_parse(const char *text, int64_t *out) {
     int64_t v = 0;
-    if (text[0] < '1' || text[0] > '9')
+    if (text[0] < '1' || text[0] > '9') {
         return false;
+    }
     for (; *text >= '0' && *text <= '9'; text++) {
         v = v * 10 + (*text - '0');
-        if (v > API_NUMBER_MAX)
+        if (v > API_NUMBER_MAX) {
             return false;
+        }
     }
-    if (*text != '\0')
+    if (*text != '\0') {
         return false;
+    }
     *out = v;
     return true;
 }
 
-bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type, int64_t *out) {
+bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type,
+                     int64_t *out) {
     const char *text = http_path_param(call, placeholder);
-    if (api_number_parse(text, out))
+    if (api_number_parse(text, out)) {
         return true;
-    http_fail(call, type, "there is no %s \"%s\": it is an integer from 1 to %" PRId64, placeholder, text, API_NUMBER_MAX);
+    }
+    http_fail(call, type, "there is no %s \"%s\": it is an integer from 1 to %" PRId64, placeholder,
+              text, API_NUMBER_MAX);
     return false;
 }
 
@@ -52,8 +60,9 @@ bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *ve
     const char *at = strchr(text, '@');
     size_t n = at ? (size_t)(at - text) : strlen(text);
     int64_t v = 0;
-    if (!ids_name_valid(text, n) || (at && !api_number_parse(at + 1, &v)))
+    if (!ids_name_valid(text, n) || (at && !api_number_parse(at + 1, &v))) {
         return false;
+    }
     memcpy(name, text, n);
     name[n] = '\0';
     *version = v;
@@ -61,7 +70,8 @@ bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *ve
 }
 
 struct store_condition api_condition(const struct http_call *call) {
-    return (struct store_condition){.if_match = http_header(call, "If-Match"), .if_none_match = http_header(call, "If-None-Match")};
+    return (struct store_condition){.if_match = http_header(call, "If-Match"),
+                                    .if_none_match = http_header(call, "If-None-Match")};
 }
 
 void api_reply_json(struct http_call *call, int status, struct buf *body) {
@@ -73,8 +83,9 @@ const char *api_etag(struct http_call *call, const void *bytes, size_t n) {
     uint8_t digest[HASH_BLAKE2B_SIZE];
     char hex[HASH_BLAKE2B_TEXT];
     struct hash_blake2b *h = hash_blake2b_new();
-    if (!h)
+    if (!h) {
         return NULL;
+    }
     hash_blake2b_add(h, bytes, n);
     hash_blake2b_end(h, digest);
     hash_blake2b_free(h);
@@ -84,25 +95,28 @@ const char *api_etag(struct http_call *call, const void *bytes, size_t n) {
 
 void api_reply_unchanging(struct http_call *call, struct buf *body) {
     const char *etag = body->failed ? NULL : api_etag(call, body->data, body->size);
-    if (etag && http_not_modified(call, etag))
+    if (etag && http_not_modified(call, etag)) {
         buf_done(body);
-    else
+    } else {
         api_reply_json(call, 200, body);
+    }
 }
 
 json_t *api_body_object(struct http_call *call) {
     const char *type = http_content_type(call);
     size_t n = strlen(type);
     if (n > 0 && strcmp(type, API_JSON) != 0 && (n < 5 || strcmp(type + n - 5, "+json") != 0)) {
-        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "this call takes %s, got \"%s\"", API_JSON, type);
+        http_fail(call, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "this call takes %s, got \"%s\"", API_JSON,
+                  type);
         return NULL;
     }
     struct problem problem = {0};
     size_t size;
     const char *bytes = http_body_bytes(call, &size);
     json_t *root = json_parse(bytes, size, &problem);
-    if (root)
+    if (root) {
         json_read_root(root, "", &problem);
+    }
     if (problem.type) {
         json_decref(root);
         http_reply_problem(call, &problem);
@@ -112,13 +126,16 @@ json_t *api_body_object(struct http_call *call) {
 }
 
 void api_put_members(struct json_writer *w, const char *object) {
-    const char *first = object ? strchr(object, '{') : NULL, *last = object ? strrchr(object, '}') : NULL;
-    if (!first || !last || last <= first)
+    const char *first = object ? strchr(object, '{') : NULL,
+               *last = object ? strrchr(object, '}') : NULL;
+    if (!first || !last || last <= first) {
         return;
+    }
     first++;
     first += strspn(first, " \t\r\n");
-    if (first < last)
+    if (first < last) {
         json_put_raw(w, first, (size_t)(last - first));
+    }
 }
 
 /* Without the members that grow with the classes. */
@@ -127,19 +144,22 @@ void api_put_members_brief(struct json_writer *w, const char *object) {
     struct buf brief = {0};
     json_brief(&brief, object ? object : "", growing);
     const char *text = buf_cstr(&brief);
-    if (text)
+    if (text) {
         api_put_members(w, text);
-    else
+    } else {
         w->out->failed = true;
+    }
     buf_done(&brief);
 }
 
 /* The tags as JSON text in the arena; false: no memory. Faults go to the problem. */
-static bool read_tags(const json_t *root, struct arena *arena, const char **out, struct problem *problem) {
+static bool read_tags(const json_t *root, struct arena *arena, const char **out,
+                      struct problem *problem) {
     const char **tags = NULL;
     size_t n = 0;
-    if (!json_read_strings(root, "tags", false, "", MAX_TAGS, arena, &tags, &n, problem))
+    if (!json_read_strings(root, "tags", false, "", MAX_TAGS, arena, &tags, &n, problem)) {
         return true;
+    }
     struct buf text = {0};
     struct json_writer w;
     json_writer_init(&w, &text);
@@ -149,7 +169,8 @@ static bool read_tags(const json_t *root, struct arena *arena, const char **out,
         if (length == 0 || length > MAX_TAG) {
             char key[24];
             (void)snprintf(key, sizeof key, "%zu", i);
-            json_fault(problem, "/tags", key, "must be 1 to %d bytes long, got %zu", MAX_TAG, length);
+            json_fault(problem, "/tags", key, "must be 1 to %d bytes long, got %zu", MAX_TAG,
+                       length);
         }
         json_put_string(&w, tags[i]);
     }
@@ -163,27 +184,33 @@ static bool read_tags(const json_t *root, struct arena *arena, const char **out,
 bool api_patch_read(struct http_call *call, struct api_patch *out) {
     static const char *const known[] = {"description", "tags", NULL};
     json_t *root = api_body_object(call);
-    if (!root)
+    if (!root) {
         return false;
+    }
     struct problem problem = {0};
     struct api_patch patch = {0};
     const char *description = NULL;
     bool room = read_tags(root, http_arena(call), &patch.tags, &problem);
-    if (json_is_null(json_object_get(root, "tags")))
+    if (json_is_null(json_object_get(root, "tags"))) {
         patch.tags = "[]";
-    if (json_is_null(json_object_get(root, "description")))
+    }
+    if (json_is_null(json_object_get(root, "description"))) {
         patch.description = "";
-    else if (json_read_string(root, "description", false, "", &description, &problem)) {
-        if (strlen(description) > MAX_DESCRIPTION)
-            json_fault(&problem, "", "description", "must be at most %d bytes long, got %zu", MAX_DESCRIPTION, strlen(description));
+    } else if (json_read_string(root, "description", false, "", &description, &problem)) {
+        if (strlen(description) > MAX_DESCRIPTION) {
+            json_fault(&problem, "", "description", "must be at most %d bytes long, got %zu",
+                       MAX_DESCRIPTION, strlen(description));
+        }
         patch.description = arena_strdup(http_arena(call), description);
         room = room && patch.description;
     }
     json_refuse_unknown(root, known, "", &problem);
-    if (json_object_size(root) == 0)
+    if (json_object_size(root) == 0) {
         json_fault(&problem, "", NULL, "must have at least one of description, tags");
-    if (!room)
+    }
+    if (!room) {
         problem_set(&problem, PROBLEM_INTERNAL, "out of memory");
+    }
     json_decref(root);
     if (problem.type) {
         http_reply_problem(call, &problem);

@@ -20,7 +20,8 @@ struct api_app *api_app_of(const struct http_call *call);
 /* Every parameter is one of `known` (NULL-terminated) and is given once. */
 bool api_query_known(struct http_call *call, const char *const *known);
 /* Absent: *out stays as it is. */
-bool api_query_int(struct http_call *call, const char *name, int64_t minimum, int64_t maximum, int64_t *out);
+bool api_query_int(struct http_call *call, const char *name, int64_t minimum, int64_t maximum,
+                   int64_t *out);
 bool api_query_seconds(struct http_call *call, const char *name, double maximum, double *out);
 bool api_query_bool(struct http_call *call, const char *name, bool *out);
 
@@ -28,7 +29,8 @@ bool api_query_bool(struct http_call *call, const char *name, bool *out);
 /* Is the path's {dataset} or {model} a name that can exist? `type` is what is answered when not: 404 on a read, PROBLEM_BAD_REQUEST where the client chooses the name. */
 const char *api_path_name(struct http_call *call, const char *placeholder, enum problem_type type);
 /* An integer from 1 to API_NUMBER_MAX; anything else is answered with `type` (404): it cannot exist. */
-bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type, int64_t *out);
+bool api_path_number(struct http_call *call, const char *placeholder, enum problem_type type,
+                     int64_t *out);
 /* Decimal digits alone, 1 … API_NUMBER_MAX. */
 bool api_number_parse(const char *text, int64_t *out);
 /* "iris" or "iris@2" → name (at most IDS_NAME_SIZE - 1 bytes) and version (0: not said). false: neither; nothing was answered. */
@@ -36,8 +38,9 @@ bool api_reference_parse(const char *text, char name[IDS_NAME_SIZE], int64_t *ve
 
 /* ---- lists ---- */
 struct api_page {
-    size_t limit;      /* items wanted */
-    const char *after; /* cursor: name or number of the last item of the page before; NULL: from the start */
+    size_t limit; /* items wanted */
+    const char *
+        after; /* cursor: name or number of the last item of the page before; NULL: from the start */
 };
 /* ?limit= and ?after=. A cursor of names must be a name, one of numbers a number (then *after_number, 0 without). */
 bool api_page_names(struct http_call *call, struct api_page *out);

@@ -36,7 +36,8 @@ void arena_done(struct arena *a) {
 }
 
 void arena_reset(struct arena *a) {
-    struct arena_block *kept = NULL; /* the oldest of usual size: a huge one must not be held for ever */
+    struct arena_block *kept =
+        NULL; /* the oldest of usual size: a huge one must not be held for ever */
     for (struct arena_block *block = a->blocks; block != NULL;) {
         struct arena_block *next = block->next;
         if (block->capacity <= ARENA_LARGEST) {
@@ -90,7 +91,8 @@ static struct arena_block *block_for(struct arena *a, size_t size) {
 void *arena_alloc(struct arena *a, size_t size) {
     const size_t align = _Alignof(max_align_t);
     /* Half of the address space is more than any allocator gives, and keeps the sums below from overflowing. */
-    if (size > PTRDIFF_MAX - 2 * sizeof(struct arena_block) || size > SIZE_MAX - a->total || (a->limit > 0 && a->total + size > a->limit)) {
+    if (size > PTRDIFF_MAX - 2 * sizeof(struct arena_block) || size > SIZE_MAX - a->total ||
+        (a->limit > 0 && a->total + size > a->limit)) {
         return NULL;
     }
     const size_t rounded = size == 0 ? align : (size + align - 1) / align * align;

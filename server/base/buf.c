@@ -24,7 +24,8 @@ bool buf_reserve(struct buf *b, size_t more) {
     if (more <= b->capacity - b->size) {
         return true;
     }
-    if (more > PTRDIFF_MAX - b->size) { /* more than any allocator gives; and doubling cannot overflow */
+    if (more >
+        PTRDIFF_MAX - b->size) { /* more than any allocator gives; and doubling cannot overflow */
         b->failed = true;
         return false;
     }

@@ -42,8 +42,10 @@ bool etag_list_matches(const char *list, const char *etag, bool weak) {
     while (*list != '\0') {
         const char *after = tag_read(list, &theirs);
         if (after != NULL) {
-            const bool end = after[strspn(after, " \t")] == ',' || after[strspn(after, " \t")] == '\0';
-            if (end && theirs.length == ours.length && memcmp(theirs.opaque, ours.opaque, ours.length) == 0 &&
+            const bool end =
+                after[strspn(after, " \t")] == ',' || after[strspn(after, " \t")] == '\0';
+            if (end && theirs.length == ours.length &&
+                memcmp(theirs.opaque, ours.opaque, ours.length) == 0 &&
                 (weak || (!theirs.is_weak && !ours.is_weak))) {
                 return true;
             }

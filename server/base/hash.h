@@ -10,7 +10,8 @@
 struct hash_sha256;                        /* heap object, one thread */
 struct hash_sha256 *hash_sha256_new(void); /* NULL: no memory */
 void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n);
-void hash_sha256_hex(struct hash_sha256 *h, char out[HASH_SHA256_TEXT]); /* ends it; free afterwards */
+void hash_sha256_hex(struct hash_sha256 *h,
+                     char out[HASH_SHA256_TEXT]); /* ends it; free afterwards */
 void hash_sha256_free(struct hash_sha256 *h);
 
 #define HASH_BLAKE2B_SIZE 32

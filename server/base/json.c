@@ -7,11 +7,11 @@
 enum { PARSE_MAX_DEPTH = 64 };
 
 /* Sets `problem` with the place of byte `at`: lines end with LF, columns count characters. */
-#define REFUSE_AT(problem, text, at, ...)                                                                                                  \
-    do {                                                                                                                                   \
-        int64_t line_, column_;                                                                                                            \
-        place_of(text, at, &line_, &column_);                                                                                              \
-        problem_add_line(problem, PROBLEM_BAD_JSON, line_, column_, __VA_ARGS__);                                                          \
+#define REFUSE_AT(problem, text, at, ...)                                                          \
+    do {                                                                                           \
+        int64_t line_, column_;                                                                    \
+        place_of(text, at, &line_, &column_);                                                      \
+        problem_add_line(problem, PROBLEM_BAD_JSON, line_, column_, __VA_ARGS__);                  \
     } while (0)
 
 static void place_of(const char *text, size_t at, int64_t *line, int64_t *column) {
@@ -57,11 +57,13 @@ static bool scan_depth(const char *text, size_t size, struct problem *problem) {
 
 static bool scan(const char *text, size_t size, struct problem *problem) {
     size_t space = 0;
-    while (space < size && (text[space] == ' ' || text[space] == '\t' || text[space] == '\r' || text[space] == '\n')) {
+    while (space < size && (text[space] == ' ' || text[space] == '\t' || text[space] == '\r' ||
+                            text[space] == '\n')) {
         space++;
     }
     if (space == size) {
-        return problem_set(problem, PROBLEM_BAD_JSON, "the text is empty where a JSON document is expected");
+        return problem_set(problem, PROBLEM_BAD_JSON,
+                           "the text is empty where a JSON document is expected");
     }
     const char *nul = memchr(text, '\0', size);
     if (nul != NULL) {
@@ -70,7 +72,8 @@ static bool scan(const char *text, size_t size, struct problem *problem) {
     }
     const size_t valid = utf8_valid_prefix(text, size);
     if (valid < size) {
-        REFUSE_AT(problem, text, valid, "byte 0x%02X is not valid UTF-8 here", (unsigned)(unsigned char)text[valid]);
+        REFUSE_AT(problem, text, valid, "byte 0x%02X is not valid UTF-8 here",
+                  (unsigned)(unsigned char)text[valid]);
         return false;
     }
     return scan_depth(text, size, problem);
@@ -81,10 +84,11 @@ static const char *syntax_rule(const char *said) {
     static const struct {
         const char *begins, *rule;
     } rules[] = {
-        {"invalid escape",
-         "the escape in the string is none of \\\", \\\\, \\/, \\b, \\f, \\n, \\r, \\t and \\u with four hexadecimal digits"},
+        {"invalid escape", "the escape in the string is none of \\\", \\\\, \\/, \\b, \\f, \\n, "
+                           "\\r, \\t and \\u with four hexadecimal digits"},
         {"invalid Unicode", "the \\u escape is half of a surrogate pair without the other half"},
-        {"unexpected newline", "the string goes over the end of its line; a line break in it is written \\n"},
+        {"unexpected newline",
+         "the string goes over the end of its line; a line break in it is written \\n"},
         {"control character", "a control character in a string must be escaped"},
         {"string or '}' expected", "a name in double quotes or } is expected here"},
         {"':' expected", "a colon is expected here, between a name and its value"},
@@ -98,11 +102,13 @@ static const char *syntax_rule(const char *said) {
             return rules[i].rule;
         }
     }
-    return "what ends here is not JSON: a value is an object, an array, a string in double quotes, a number, true, false or null";
+    return "what ends here is not JSON: a value is an object, an array, a string in double quotes, "
+           "a number, true, false or null";
 }
 
 /* Jansson's position is that of the last byte it took: of a bad token its end. */
-static void refuse_jansson(const char *text, size_t size, const json_error_t *error, struct problem *problem) {
+static void refuse_jansson(const char *text, size_t size, const json_error_t *error,
+                           struct problem *problem) {
     if (json_error_code(error) == json_error_out_of_memory ||
         error->text[0] == '\0') { /* where it runs out in a constructor it says nothing */
         problem_set(problem, PROBLEM_INTERNAL, "out of memory");
@@ -121,7 +127,8 @@ static void refuse_jansson(const char *text, size_t size, const json_error_t *er
         REFUSE_AT(problem, text, at, "the number is beyond the range of double precision");
         break;
     case json_error_duplicate_key:
-        REFUSE_AT(problem, text, at, "duplicate name: the object has a member of this name already");
+        REFUSE_AT(problem, text, at,
+                  "duplicate name: the object has a member of this name already");
         break;
     case json_error_null_character:
     case json_error_null_byte_in_key:
@@ -142,7 +149,9 @@ json_t *json_parse(const char *text, size_t size, struct problem *problem) {
         return NULL;
     }
     json_error_t error;
-    json_t *root = json_loadb(text, size, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    json_t *root =
+        json_loadb(text, size, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
+                   &error);
     if (root == NULL) {
         refuse_jansson(text, size, &error, problem);
     }

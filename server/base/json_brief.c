@@ -6,8 +6,9 @@
 
 /* Behind the string that begins at `at`. */
 static const char *skip_string(const char *at) {
-    for (at++; *at && *at != '"'; at++)
+    for (at++; *at && *at != '"'; at++) {
         at += *at == '\\' && at[1];
+    }
     return *at ? at + 1 : at;
 }
 
@@ -28,11 +29,15 @@ static const char *skip_value(const char *at) {
 
 /* The string at … end - 1 is the key of one of them. */
 static bool is_unwanted(const char *at, const char *end, const char *const *names) {
-    if (*end != ':')
+    if (*end != ':') {
         return false;
-    for (; *names; names++)
-        if ((size_t)(end - at) == strlen(*names) + 2 && memcmp(at + 1, *names, strlen(*names)) == 0)
+    }
+    for (; *names; names++) {
+        if ((size_t)(end - at) == strlen(*names) + 2 &&
+            memcmp(at + 1, *names, strlen(*names)) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -46,10 +51,11 @@ void json_brief(struct buf *out, const char *document, const char *const *names)
         }
         buf_append(out, from, (size_t)(at - from));
         at = skip_value(end + 1);
-        if (*at == ',')
+        if (*at == ',') {
             at++;
-        else if (!out->failed && out->size > 0 && out->data[out->size - 1] == ',')
+        } else if (!out->failed && out->size > 0 && out->data[out->size - 1] == ',') {
             out->size--;
+        }
         from = at;
     }
     buf_append(out, from, strlen(from));

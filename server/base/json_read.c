@@ -46,7 +46,8 @@ void json_pointer_index(struct buf *out, const char *parent, size_t index) {
     buf_printf(out, "%s/%zu", parent, index);
 }
 
-bool json_fault(struct problem *problem, const char *parent, const char *key, const char *format, ...) {
+bool json_fault(struct problem *problem, const char *parent, const char *key, const char *format,
+                ...) {
     struct buf pointer = {0}, text = {0};
     va_list args;
     va_start(args, format);
@@ -69,11 +70,13 @@ bool json_fault(struct problem *problem, const char *parent, const char *key, co
 }
 
 /* "must be <rule>, got <value>" at parent/key. */
-static bool refuse(struct problem *problem, const char *parent, const char *key, const char *rule, const json_t *value) {
+static bool refuse(struct problem *problem, const char *parent, const char *key, const char *rule,
+                   const json_t *value) {
     struct buf got = {0};
     json_describe(&got, value);
     const char *text = buf_cstr(&got);
-    json_fault(problem, parent, key, "must be %s, got %s", rule, text != NULL ? text : "another value");
+    json_fault(problem, parent, key, "must be %s, got %s", rule,
+               text != NULL ? text : "another value");
     buf_done(&got);
     return false;
 }
@@ -82,7 +85,8 @@ bool json_read_root(const json_t *value, const char *pointer, struct problem *pr
     return json_is_object(value) || refuse(problem, pointer, NULL, "an object", value);
 }
 
-const json_t *json_read_any(const json_t *object, const char *key, bool required, const char *parent, struct problem *problem) {
+const json_t *json_read_any(const json_t *object, const char *key, bool required,
+                            const char *parent, struct problem *problem) {
     const json_t *value = json_object_get(object, key);
     if (value == NULL && required) {
         json_fault(problem, parent, key, "is missing");
@@ -90,7 +94,8 @@ const json_t *json_read_any(const json_t *object, const char *key, bool required
     return !required && json_is_null(value) ? NULL : value;
 }
 
-bool json_read_string(const json_t *object, const char *key, bool required, const char *parent, const char **out, struct problem *problem) {
+bool json_read_string(const json_t *object, const char *key, bool required, const char *parent,
+                      const char **out, struct problem *problem) {
     const json_t *value = json_read_any(object, key, required, parent, problem);
     if (value == NULL) {
         return false;
@@ -102,7 +107,8 @@ bool json_read_string(const json_t *object, const char *key, bool required, cons
     return true;
 }
 
-bool json_read_number(const json_t *object, const char *key, bool required, const char *parent, double *out, struct problem *problem) {
+bool json_read_number(const json_t *object, const char *key, bool required, const char *parent,
+                      double *out, struct problem *problem) {
     const json_t *value = json_read_any(object, key, required, parent, problem);
     if (value == NULL) {
         return false;
@@ -114,8 +120,8 @@ bool json_read_number(const json_t *object, const char *key, bool required, cons
     return true;
 }
 
-bool json_read_int(const json_t *object, const char *key, bool required, const char *parent, int64_t minimum, int64_t maximum, int64_t *out,
-                   struct problem *problem) {
+bool json_read_int(const json_t *object, const char *key, bool required, const char *parent,
+                   int64_t minimum, int64_t maximum, int64_t *out, struct problem *problem) {
     const json_t *value = json_read_any(object, key, required, parent, problem);
     if (value == NULL) {
         return false;
@@ -125,14 +131,16 @@ bool json_read_int(const json_t *object, const char *key, bool required, const c
     const double v = json_is_number(value) ? json_number_value(value) : 0.5;
     if (v != floor(v) || v < (double)minimum || v > (double)maximum) {
         char rule[96];
-        (void)snprintf(rule, sizeof rule, "an integer from %" PRId64 " to %" PRId64, minimum, maximum);
+        (void)snprintf(rule, sizeof rule, "an integer from %" PRId64 " to %" PRId64, minimum,
+                       maximum);
         return refuse(problem, parent, key, rule, value);
     }
     *out = (int64_t)v;
     return true;
 }
 
-bool json_read_bool(const json_t *object, const char *key, bool required, const char *parent, bool *out, struct problem *problem) {
+bool json_read_bool(const json_t *object, const char *key, bool required, const char *parent,
+                    bool *out, struct problem *problem) {
     const json_t *value = json_read_any(object, key, required, parent, problem);
     if (value == NULL) {
         return false;
@@ -144,8 +152,8 @@ bool json_read_bool(const json_t *object, const char *key, bool required, const 
     return true;
 }
 
-bool json_read_object(const json_t *object, const char *key, bool required, const char *parent, const json_t **out,
-                      struct problem *problem) {
+bool json_read_object(const json_t *object, const char *key, bool required, const char *parent,
+                      const json_t **out, struct problem *problem) {
     const json_t *value = json_read_any(object, key, required, parent, problem);
     if (value == NULL) {
         return false;
@@ -157,8 +165,8 @@ bool json_read_object(const json_t *object, const char *key, bool required, cons
     return true;
 }
 
-bool json_read_array(const json_t *object, const char *key, bool required, const char *parent, const json_t **out,
-                     struct problem *problem) {
+bool json_read_array(const json_t *object, const char *key, bool required, const char *parent,
+                     const json_t **out, struct problem *problem) {
     const json_t *value = json_read_any(object, key, required, parent, problem);
     if (value == NULL) {
         return false;
@@ -171,7 +179,8 @@ bool json_read_array(const json_t *object, const char *key, bool required, const
 }
 
 /* A fault at item `index` of the array that is member `key`. Returns false. */
-static bool refuse_item(struct problem *problem, const char *parent, const char *key, size_t index, const char *rule, const json_t *item) {
+static bool refuse_item(struct problem *problem, const char *parent, const char *key, size_t index,
+                        const char *rule, const json_t *item) {
     struct buf array = {0};
     char number[24];
     json_pointer(&array, parent, key);
@@ -186,8 +195,9 @@ static bool refuse_item(struct problem *problem, const char *parent, const char 
     return false;
 }
 
-bool json_read_strings(const json_t *object, const char *key, bool required, const char *parent, size_t maximum, struct arena *arena,
-                       const char ***out, size_t *out_n, struct problem *problem) {
+bool json_read_strings(const json_t *object, const char *key, bool required, const char *parent,
+                       size_t maximum, struct arena *arena, const char ***out, size_t *out_n,
+                       struct problem *problem) {
     const json_t *array = NULL;
     if (!json_read_array(object, key, required, parent, &array, problem)) {
         return false;
@@ -219,8 +229,9 @@ bool json_read_strings(const json_t *object, const char *key, bool required, con
     return good;
 }
 
-bool json_read_numbers(const json_t *object, const char *key, bool required, const char *parent, size_t most, struct arena *arena,
-                       double **out, size_t *out_n, struct problem *problem) {
+bool json_read_numbers(const json_t *object, const char *key, bool required, const char *parent,
+                       size_t most, struct arena *arena, double **out, size_t *out_n,
+                       struct problem *problem) {
     const json_t *array = NULL;
     if (!json_read_array(object, key, required, parent, &array, problem)) {
         return false;
@@ -248,8 +259,9 @@ bool json_read_numbers(const json_t *object, const char *key, bool required, con
     return good;
 }
 
-bool json_read_ints(const json_t *object, const char *key, bool required, const char *parent, int64_t minimum, int64_t maximum, size_t most,
-                    struct arena *arena, int64_t **out, size_t *out_n, struct problem *problem) {
+bool json_read_ints(const json_t *object, const char *key, bool required, const char *parent,
+                    int64_t minimum, int64_t maximum, size_t most, struct arena *arena,
+                    int64_t **out, size_t *out_n, struct problem *problem) {
     const json_t *array = NULL;
     if (!json_read_array(object, key, required, parent, &array, problem)) {
         return false;
@@ -269,8 +281,10 @@ bool json_read_ints(const json_t *object, const char *key, bool required, const 
     for (size_t i = 0; i < n; i++) {
         const json_t *item = json_array_get(array, i);
         const double value = json_is_number(item) ? json_number_value(item) : (double)minimum - 1;
-        if (!json_is_number(item) || value != floor(value) || value < (double)minimum || value > (double)maximum) {
-            (void)snprintf(rule, sizeof rule, "an integer from %" PRId64 " to %" PRId64, minimum, maximum);
+        if (!json_is_number(item) || value != floor(value) || value < (double)minimum ||
+            value > (double)maximum) {
+            (void)snprintf(rule, sizeof rule, "an integer from %" PRId64 " to %" PRId64, minimum,
+                           maximum);
             good = refuse_item(problem, parent, key, i, rule, item);
         } else {
             numbers[i] = (int64_t)value;
@@ -284,14 +298,16 @@ bool json_read_ints(const json_t *object, const char *key, bool required, const 
 }
 
 /* One row of `width` numbers at `pointer`. */
-static bool read_row(const json_t *row, const char *pointer, const char *index, size_t width, double *out, struct problem *problem) {
+static bool read_row(const json_t *row, const char *pointer, const char *index, size_t width,
+                     double *out, struct problem *problem) {
     struct buf place = {0};
     bool good = true;
     if (!json_is_array(row)) {
         return refuse(problem, pointer, index, "an array of numbers", row);
     }
     if (json_array_size(row) != width) {
-        return json_fault(problem, pointer, index, "must have %zu numbers, got %zu", width, json_array_size(row));
+        return json_fault(problem, pointer, index, "must have %zu numbers, got %zu", width,
+                          json_array_size(row));
     }
     json_pointer(&place, pointer, index);
     const char *parent = buf_cstr(&place);
@@ -301,15 +317,17 @@ static bool read_row(const json_t *row, const char *pointer, const char *index, 
         out[j] = json_is_number(item) ? json_number_value(item) : (double)INFINITY;
         (void)snprintf(number, sizeof number, "%zu", j);
         if (!isfinite(out[j])) {
-            good = refuse(problem, parent != NULL ? parent : pointer, number, "a finite number", item);
+            good =
+                refuse(problem, parent != NULL ? parent : pointer, number, "a finite number", item);
         }
     }
     buf_done(&place);
     return good;
 }
 
-bool json_read_rows(const json_t *object, const char *key, bool required, const char *parent, size_t width, size_t most,
-                    struct arena *arena, double **out, size_t *out_n, struct problem *problem) {
+bool json_read_rows(const json_t *object, const char *key, bool required, const char *parent,
+                    size_t width, size_t most, struct arena *arena, double **out, size_t *out_n,
+                    struct problem *problem) {
     const json_t *array = NULL;
     if (!json_read_array(object, key, required, parent, &array, problem)) {
         return false;
@@ -337,7 +355,9 @@ bool json_read_rows(const json_t *object, const char *key, bool required, const 
     for (size_t i = 0; numbers != NULL && place != NULL && i < n; i++) {
         char index[24];
         (void)snprintf(index, sizeof index, "%zu", i);
-        good = read_row(json_array_get(array, i), place, index, width, numbers + (whole ? i * width : 0), problem) && good;
+        good = read_row(json_array_get(array, i), place, index, width,
+                        numbers + (whole ? i * width : 0), problem) &&
+               good;
     }
     buf_done(&pointer);
     if (good) {
@@ -354,8 +374,8 @@ static void list_names(struct buf *out, const char *const *names) {
     }
 }
 
-bool json_read_choice(const json_t *object, const char *key, bool required, const char *parent, const char *const *choices, size_t *out,
-                      struct problem *problem) {
+bool json_read_choice(const json_t *object, const char *key, bool required, const char *parent,
+                      const char *const *choices, size_t *out, struct problem *problem) {
     const json_t *value = json_read_any(object, key, required, parent, problem);
     if (value == NULL) {
         return false;
@@ -375,7 +395,8 @@ bool json_read_choice(const json_t *object, const char *key, bool required, cons
     return false;
 }
 
-bool json_refuse_unknown(const json_t *object, const char *const *allowed, const char *parent, struct problem *problem) {
+bool json_refuse_unknown(const json_t *object, const char *const *allowed, const char *parent,
+                         struct problem *problem) {
     bool good = true;
     struct buf known = {0};
     list_names(&known, allowed);
@@ -388,7 +409,8 @@ bool json_refuse_unknown(const json_t *object, const char *const *allowed, const
             i++;
         }
         if (allowed[i] == NULL) {
-            json_fault(problem, parent, key, "is not known here; known: %s", list == NULL || list[0] == '\0' ? "nothing" : list);
+            json_fault(problem, parent, key, "is not known here; known: %s",
+                       list == NULL || list[0] == '\0' ? "nothing" : list);
             good = false;
         }
     }

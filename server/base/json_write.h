@@ -19,13 +19,15 @@ void json_end_object(struct json_writer *w);
 void json_begin_array(struct json_writer *w);
 void json_end_array(struct json_writer *w);
 void json_put_key(struct json_writer *w, const char *key);
-void json_put_string(struct json_writer *w, const char *s); /* NULL → null; invalid UTF-8 is replaced by U+FFFD */
+void json_put_string(struct json_writer *w,
+                     const char *s); /* NULL → null; invalid UTF-8 is replaced by U+FFFD */
 void json_put_stringn(struct json_writer *w, const char *s, size_t n);
 void json_put_double(struct json_writer *w, double v);
 void json_put_int(struct json_writer *w, int64_t v);
 void json_put_bool(struct json_writer *w, bool v);
 void json_put_null(struct json_writer *w);
-void json_put_raw(struct json_writer *w, const char *json, size_t n); /* a value that is JSON already */
+void json_put_raw(struct json_writer *w, const char *json,
+                  size_t n); /* a value that is JSON already */
 /* key + value in one */
 void json_kv_string(struct json_writer *w, const char *key, const char *s);
 void json_kv_double(struct json_writer *w, const char *key, double v);
@@ -34,7 +36,7 @@ void json_kv_bool(struct json_writer *w, const char *key, bool v);
 void json_kv_null(struct json_writer *w, const char *key);
 void json_kv_raw(struct json_writer *w, const char *key, const char *json); /* NULL → null */
 void json_kv_time(struct json_writer *w, const char *key, int64_t real_ms); /* 0 → null */
-void json_escape(struct buf *out, const char *s, size_t n);                 /* the quoted string alone */
+void json_escape(struct buf *out, const char *s, size_t n); /* the quoted string alone */
 /* Shortest round-trip text of a double in JSON grammar (base's own: it cannot see the core). Returns the length. */
 size_t json_format_double(double v, char out[32]);
 

@@ -81,8 +81,9 @@ static bool is_dangerous(const unsigned char *p, size_t length) {
     if (length != 3 || p[0] != 0xE2) {
         return false;
     }
-    return (p[1] == 0x80 && p[2] >= 0xA8 && p[2] <= 0xAE) || /* U+2028, U+2029: line ends; U+202A–202E: direction overrides */
-           (p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9);   /* U+2066–2069: direction isolates */
+    return (p[1] == 0x80 && p[2] >= 0xA8 &&
+            p[2] <= 0xAE) || /* U+2028, U+2029: line ends; U+202A–202E: direction overrides */
+           (p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9); /* U+2066–2069: direction isolates */
 }
 
 static void put_escaped(struct line *l, const unsigned char *p, size_t length) {
@@ -186,7 +187,8 @@ static bool put_thousandths(struct line *l, double v) {
     }
     put_int(l, n / 1000);
     const int fraction = (int)(n % 1000);
-    const char digits[4] = {'.', (char)('0' + fraction / 100), (char)('0' + fraction / 10 % 10), (char)('0' + fraction % 10)};
+    const char digits[4] = {'.', (char)('0' + fraction / 100), (char)('0' + fraction / 10 % 10),
+                            (char)('0' + fraction % 10)};
     put(l, digits, fraction == 0 ? 0 : fraction % 10 != 0 ? 4 : fraction % 100 != 0 ? 3 : 2);
     return true;
 }
@@ -205,7 +207,10 @@ static void put_value(struct line *l, const struct log_field *f, enum log_format
             break;
         }
         (void)json_format_double(f->d, text);
-        puts_line(l, isfinite(f->d) || format == LOG_JSON ? text : isnan(f->d) ? "nan" : f->d > 0 ? "inf" : "-inf");
+        puts_line(l, isfinite(f->d) || format == LOG_JSON ? text
+                     : isnan(f->d)                        ? "nan"
+                     : f->d > 0                           ? "inf"
+                                                          : "-inf");
         break;
     }
 }
@@ -231,7 +236,8 @@ static void put_field(struct line *l, const struct log_field *f, enum log_format
     l->full = l->full || was_full;
 }
 
-static void put_head(struct line *l, enum log_level level, const char *event, enum log_format format) {
+static void put_head(struct line *l, enum log_level level, const char *event,
+                     enum log_format format) {
     char time[CLOCK_TEXT_SIZE];
     clock_format(clock_real_ms(), time);
     if (format == LOG_JSON) {
@@ -245,21 +251,25 @@ static void put_head(struct line *l, enum log_level level, const char *event, en
         puts_line(l, " ");
         puts_line(l, level_names[level]);
         puts_line(l, " ");
-        put_quoted(l, event, strlen(event), format); /* our own words: they may hold blanks and need no quotes */
+        put_quoted(l, event, strlen(event),
+                   format); /* our own words: they may hold blanks and need no quotes */
         return;
     }
     put_string(l, event, SIZE_MAX, format);
 }
 
 static void put_tail(struct line *l, enum log_format format) {
-    const char *tail = format == LOG_JSON ? (l->full ? ",\"truncated\":1}\n" : "}\n") : (l->full ? " truncated=1\n" : "\n");
+    const char *tail = format == LOG_JSON ? (l->full ? ",\"truncated\":1}\n" : "}\n")
+                                          : (l->full ? " truncated=1\n" : "\n");
     const size_t n = strlen(tail);
     memcpy(l->data + l->size, tail, n); /* into the LINE_TAIL bytes that put() leaves */
     l->size += n;
 }
 
-static void build(struct line *l, enum log_level level, const char *event, const struct log_field *fields, size_t n) {
-    const enum log_format format = (enum log_format)atomic_load_explicit(&log_kind, memory_order_relaxed);
+static void build(struct line *l, enum log_level level, const char *event,
+                  const struct log_field *fields, size_t n) {
+    const enum log_format format =
+        (enum log_format)atomic_load_explicit(&log_kind, memory_order_relaxed);
     l->size = 0;
     l->full = false;
     put_head(l, level, event, format);
@@ -280,7 +290,8 @@ void log_write(enum log_level level, const char *event, const struct log_field *
     errno = saved;
 }
 
-void log_write_later(enum log_level level, const char *event, const struct log_field *fields, size_t n) {
+void log_write_later(enum log_level level, const char *event, const struct log_field *fields,
+                     size_t n) {
     if (!log_enabled(level)) {
         return;
     }

@@ -23,14 +23,17 @@ struct log_field {
     double d;
 };
 
-void log_open(int fd, enum log_format format, enum log_level threshold); /* the default is text, info, stderr */
+void log_open(int fd, enum log_format format,
+              enum log_level threshold); /* the default is text, info, stderr */
 bool log_level_parse(const char *name, enum log_level *out);
 bool log_format_parse(const char *name, enum log_format *out);
 bool log_enabled(enum log_level level);
-void log_write(enum log_level level, const char *event, const struct log_field *fields, size_t n); /* written when it returns */
+void log_write(enum log_level level, const char *event, const struct log_field *fields,
+               size_t n); /* written when it returns */
 /* For lines by the thousand: once log_gather_start was called they are written together, in order with all others, within 20 ms or so, before the next line
  * of log_write, and when the process dies of its own fault; only a SIGKILL takes the last of them along. */
-void log_write_later(enum log_level level, const char *event, const struct log_field *fields, size_t n);
+void log_write_later(enum log_level level, const char *event, const struct log_field *fields,
+                     size_t n);
 bool log_gather_start(
     void); /* starts a thread and handles the signals of a crash that nobody handles; false: lines go on being written at once */
 void log_gather_stop(void); /* writes what is left; no other thread may be logging later lines */
@@ -48,12 +51,12 @@ static inline struct log_field log_dbl(const char *key, double v) {
     return (struct log_field){.key = key, .kind = LOG_FIELD_DBL, .d = v};
 }
 
-#define LOG_WITH(write, level, event, ...)                                                                                                 \
-    do {                                                                                                                                   \
-        if (log_enabled(level)) {                                                                                                          \
-            const struct log_field log_fields_[] = {{0}, __VA_ARGS__};                                                                     \
-            write(level, event, log_fields_ + 1, sizeof log_fields_ / sizeof log_fields_[0] - 1);                                          \
-        }                                                                                                                                  \
+#define LOG_WITH(write, level, event, ...)                                                         \
+    do {                                                                                           \
+        if (log_enabled(level)) {                                                                  \
+            const struct log_field log_fields_[] = {{0}, __VA_ARGS__};                             \
+            write(level, event, log_fields_ + 1, sizeof log_fields_ / sizeof log_fields_[0] - 1);  \
+        }                                                                                          \
     } while (0)
 #define LOG_WRITE(level, event, ...) LOG_WITH(log_write, level, event, __VA_ARGS__)
 #define LOG_WRITE_LATER(level, event, ...) LOG_WITH(log_write_later, level, event, __VA_ARGS__)

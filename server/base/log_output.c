@@ -55,7 +55,10 @@ static void write_all(const char *bytes, size_t size) {
 static void write_gathered(void) {
     (void)pthread_mutex_lock(&output.gather);
     struct gathered *full = &output.buffers[atomic_load(&output.filling)];
-    atomic_store(&output.filling, !atomic_load(&output.filling)); /* the other is empty, for whoever wrote it held `writing` */
+    atomic_store(
+        &output.filling,
+        !atomic_load(
+            &output.filling)); /* the other is empty, for whoever wrote it held `writing` */
     (void)pthread_mutex_unlock(&output.gather);
     write_all(full->data, atomic_load(&full->size));
     atomic_store(&full->size, 0);
@@ -73,7 +76,8 @@ void log_output_write(const char *line, size_t size) {
 /* false: there is no room. */
 static bool gather(const char *line, size_t size) {
     (void)pthread_mutex_lock(&output.gather);
-    struct gathered *g = &output.buffers[atomic_load_explicit(&output.filling, memory_order_relaxed)];
+    struct gathered *g =
+        &output.buffers[atomic_load_explicit(&output.filling, memory_order_relaxed)];
     const size_t before = atomic_load_explicit(&g->size, memory_order_relaxed);
     const bool room = size <= sizeof g->data - before;
     if (room) {
@@ -95,7 +99,7 @@ void log_output_later(const char *line, size_t size) {
     }
 }
 
-/* ---- the thread ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the thread ---- */
 
 /* Lets lines gather from the first one on. Returns with `gather` held; false: the end. */
 static bool wait_for_lines(void) {
@@ -155,7 +159,8 @@ bool log_gather_start(void) {
     if (!good) {
         return false;
     }
-    good = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(&output.wake, &attr) == 0;
+    good = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
+           pthread_cond_init(&output.wake, &attr) == 0;
     (void)pthread_condattr_destroy(&attr);
     if (!good) {
         return false;

@@ -13,7 +13,8 @@
 
 #include "base/metrics_private.h"
 
-static struct registry registry = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
+static struct registry registry = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                   .idle = PTHREAD_COND_INITIALIZER};
 
 /* What is handed out when there is no memory: both ignore everything. */
 static struct metric no_metric = {.kind = METRICS_GAUGE, .ignored = true};
@@ -25,7 +26,8 @@ struct registry *metrics_registry(void) {
 
 static bool is_name(const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        const bool letter = (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_';
+        const bool letter =
+            (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_';
         if (!letter && !(i > 0 && s[i] >= '0' && s[i] <= '9')) {
             return false;
         }
@@ -56,8 +58,9 @@ static void family_free(struct metrics_family *f) {
     }
 }
 
-static struct metrics_family *family_new(enum metrics_kind kind, const char *name, const char *help, const char *labels,
-                                         const double *bounds, size_t n_bounds) {
+static struct metrics_family *family_new(enum metrics_kind kind, const char *name, const char *help,
+                                         const char *labels, const double *bounds,
+                                         size_t n_bounds) {
     struct metrics_family *f = calloc(1, sizeof *f);
     if (f == NULL) {
         return NULL;
@@ -76,8 +79,8 @@ static struct metrics_family *family_new(enum metrics_kind kind, const char *nam
     return f;
 }
 
-struct metrics_family *metrics_register(enum metrics_kind kind, const char *name, const char *help, const char *labels,
-                                        const double *bounds, size_t n_bounds) {
+struct metrics_family *metrics_register(enum metrics_kind kind, const char *name, const char *help,
+                                        const char *labels, const double *bounds, size_t n_bounds) {
     assert(is_name(name, strlen(name)));
     assert((kind == METRICS_HISTOGRAM) == (n_bounds > 0));
     pthread_mutex_lock(&registry.lock);
@@ -162,7 +165,8 @@ static struct metric *series_new(struct metrics_family *f, const char *const *va
 }
 
 struct metric *metrics_series(struct metrics_family *family, ...) {
-    static const char *const others[METRICS_MAX_LABELS] = {"other", "other", "other", "other", "other", "other", "other", "other"};
+    static const char *const others[METRICS_MAX_LABELS] = {"other", "other", "other", "other",
+                                                           "other", "other", "other", "other"};
     const char *values[METRICS_MAX_LABELS] = {NULL};
     if (family->ignored) {
         return &no_metric;
@@ -172,7 +176,8 @@ struct metric *metrics_series(struct metrics_family *family, ...) {
     for (size_t i = 0; i < family->n_labels; i++) {
         values[i] = va_arg(args, const char *);
         assert(values[i] != NULL);
-        if (strlen(values[i]) > METRICS_MAX_VALUE) { /* a series is kept for ever: no long text may come in from a client */
+        if (strlen(values[i]) >
+            METRICS_MAX_VALUE) { /* a series is kept for ever: no long text may come in from a client */
             values[i] = "other";
         }
     }
@@ -197,7 +202,8 @@ struct metric *metrics_series(struct metrics_family *family, ...) {
 /* Plain `+=` on an atomic double would also save and restore the floating-point flags. */
 static void add_double(_Atomic double *to, double v) {
     double old = atomic_load_explicit(to, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(to, &old, old + v, memory_order_relaxed, memory_order_relaxed)) {
+    while (!atomic_compare_exchange_weak_explicit(to, &old, old + v, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
     }
 }
 

@@ -7,7 +7,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { METRICS_MAX_LABELS = 8, METRICS_MAX_VALUE = 256, METRICS_BUCKETS = 256, METRICS_MAX_COLLECTORS = 32 };
+enum {
+    METRICS_MAX_LABELS = 8,
+    METRICS_MAX_VALUE = 256,
+    METRICS_BUCKETS = 256,
+    METRICS_MAX_COLLECTORS = 32
+};
 
 /* One series. All but value and counts is fixed once it is linked. */
 struct metric {
@@ -19,7 +24,7 @@ struct metric {
     _Atomic double value;             /* counter, gauge; of a histogram the sum */
     const double *bounds;             /* of the family */
     size_t n_bounds;                  /* of the family */
-    _Atomic uint64_t *counts;         /* histogram: n_bounds + 1 buckets, each its own observations only */
+    _Atomic uint64_t *counts; /* histogram: n_bounds + 1 buckets, each its own observations only */
 };
 
 /* Guarded by the registry's lock but for what is fixed at registering (kind, name, help, labels, bounds, ignored). */
@@ -50,7 +55,7 @@ struct registry {
     struct metrics_family *families;                     /* first */
     struct collector collectors[METRICS_MAX_COLLECTORS]; /* in order of registering */
     size_t n_collectors;                                 /* how many */
-    size_t n_collecting;                                 /* scrapes that are calling collectors now, without the lock */
+    size_t n_collecting; /* scrapes that are calling collectors now, without the lock */
 };
 
 struct registry *metrics_registry(void);

@@ -27,7 +27,9 @@ void metrics_forget_scrape(void *arg) {
         }
     }
     r->n_collectors = kept;
-    while (r->n_collecting > 0) { /* a scrape that began before may be about to call with arg, which the caller is going to free */
+    while (
+        r->n_collecting >
+        0) { /* a scrape that began before may be about to call with arg, which the caller is going to free */
         pthread_cond_wait(&r->idle, &r->lock);
     }
     pthread_mutex_unlock(&r->lock);
@@ -74,7 +76,8 @@ static void put_escaped(struct buf *out, const char *s, size_t n, bool quotes) {
 }
 
 /* {route="/v1/jobs",le="0.1"}; nothing when there are no labels. */
-static void put_labels(struct buf *out, const struct metrics_family *f, const struct metric *m, const double *bound) {
+static void put_labels(struct buf *out, const struct metrics_family *f, const struct metric *m,
+                       const double *bound) {
     const char *before = "{";
     for (size_t i = 0; i < f->n_labels; i++) {
         buf_printf(out, "%s%s=\"", before, f->labels[i]);
@@ -121,7 +124,9 @@ static void put_histogram(struct buf *out, const struct metrics_family *f, const
 }
 
 void metrics_render(struct buf *out) {
-    static const char *const kinds[] = {[METRICS_COUNTER] = "counter", [METRICS_GAUGE] = "gauge", [METRICS_HISTOGRAM] = "histogram"};
+    static const char *const kinds[] = {[METRICS_COUNTER] = "counter",
+                                        [METRICS_GAUGE] = "gauge",
+                                        [METRICS_HISTOGRAM] = "histogram"};
     struct registry *r = metrics_registry();
     collect_all(r);
     pthread_mutex_lock(&r->lock);

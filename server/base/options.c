@@ -25,7 +25,8 @@ static bool is_variable_of(const char *variable, size_t length, const struct opt
 }
 
 /* The row whose name is the `length` bytes at `name`. */
-static const struct option_row *row_find(const struct option_row *rows, size_t n, const char *name, size_t length) {
+static const struct option_row *row_find(const struct option_row *rows, size_t n, const char *name,
+                                         size_t length) {
     for (size_t i = 0; i < n; i++) {
         if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0) {
             return &rows[i];
@@ -58,7 +59,8 @@ static size_t distance(const char *a, size_t n, const char *b) {
     return row[m];
 }
 
-static bool refuse_flag(const struct option_row *rows, size_t n, const char *name, size_t length, struct problem *problem) {
+static bool refuse_flag(const struct option_row *rows, size_t n, const char *name, size_t length,
+                        struct problem *problem) {
     const struct option_row *nearest = NULL;
     size_t best = 3; /* two slips of the finger */
     for (size_t i = 0; i < n; i++) {
@@ -70,12 +72,15 @@ static bool refuse_flag(const struct option_row *rows, size_t n, const char *nam
     }
     const int shown = (int)(length < 100 ? length : 100);
     if (nearest != NULL) {
-        return problem_set(problem, PROBLEM_INVALID, "unknown option --%.*s; did you mean --%s?", shown, name, nearest->name);
+        return problem_set(problem, PROBLEM_INVALID, "unknown option --%.*s; did you mean --%s?",
+                           shown, name, nearest->name);
     }
-    return problem_set(problem, PROBLEM_INVALID, "unknown option --%.*s; --help lists them all", shown, name);
+    return problem_set(problem, PROBLEM_INVALID, "unknown option --%.*s; --help lists them all",
+                       shown, name);
 }
 
-static bool read_environment(const struct option_row *rows, size_t n, void *settings, struct problem *problem) {
+static bool read_environment(const struct option_row *rows, size_t n, void *settings,
+                             struct problem *problem) {
     for (char **e = environ; e != NULL && *e != NULL; e++) {
         const char *equals = strchr(*e, '=');
         if (equals == NULL || strncmp(*e, OPTIONS_PREFIX, OPTIONS_PREFIX_SIZE) != 0) {
@@ -87,7 +92,8 @@ static bool read_environment(const struct option_row *rows, size_t n, void *sett
             row = is_variable_of(*e, length, &rows[i]) ? &rows[i] : NULL;
         }
         if (row == NULL) {
-            return problem_set(problem, PROBLEM_INVALID, "unknown environment variable %.*s; --help lists them all",
+            return problem_set(problem, PROBLEM_INVALID,
+                               "unknown environment variable %.*s; --help lists them all",
                                (int)(length < 100 ? length : 100), *e);
         }
         if (equals[1] == '\0') {
@@ -106,14 +112,15 @@ static bool read_environment(const struct option_row *rows, size_t n, void *sett
 }
 
 /* Reads argv[i]; the number of arguments taken, 0 on failure. */
-static int read_flag(const struct option_row *rows, size_t n, int argc, char **argv, int i, bool *seen, void *settings,
-                     struct problem *problem) {
+static int read_flag(const struct option_row *rows, size_t n, int argc, char **argv, int i,
+                     bool *seen, void *settings, struct problem *problem) {
     static char help[] = "--help";
     if (strcmp(argv[i], "-h") == 0 && row_find(rows, n, "help", 4) != NULL) {
         argv[i] = help;
     }
     if (argv[i][0] != '-' || argv[i][1] != '-' || argv[i][2] == '\0') {
-        problem_set(problem, PROBLEM_INVALID, "stray argument \"%.100s\"; options look like --name value", argv[i]);
+        problem_set(problem, PROBLEM_INVALID,
+                    "stray argument \"%.100s\"; options look like --name value", argv[i]);
         return 0;
     }
     const char *name = argv[i] + 2;
@@ -131,14 +138,16 @@ static int read_flag(const struct option_row *rows, size_t n, int argc, char **a
         value = "true";
     } else if (value == NULL) {
         if (i + 1 >= argc) {
-            problem_set(problem, PROBLEM_INVALID, "%s needs a value (%s)", shown, options_argument(row));
+            problem_set(problem, PROBLEM_INVALID, "%s needs a value (%s)", shown,
+                        options_argument(row));
             return 0;
         }
         value = argv[i + 1];
         taken = 2;
     }
     if (row->kind == OPTION_LIST && !seen[row - rows]) {
-        options_list_clear(row, settings); /* flags replace what the environment or the default listed */
+        options_list_clear(row,
+                           settings); /* flags replace what the environment or the default listed */
     }
     seen[row - rows] = true;
     return options_parse(row, shown, value, settings, problem) ? taken : 0;
@@ -150,7 +159,8 @@ static void read_fallbacks(const struct option_row *rows, size_t n, void *settin
         options_zero(&rows[i], settings);
         if (rows[i].fallback != NULL) {
             struct problem wrong = {0};
-            const bool good = options_parse(&rows[i], rows[i].name, rows[i].fallback, settings, &wrong);
+            const bool good =
+                options_parse(&rows[i], rows[i].name, rows[i].fallback, settings, &wrong);
             assert(good);
             (void)good;
             problem_done(&wrong);
@@ -158,7 +168,8 @@ static void read_fallbacks(const struct option_row *rows, size_t n, void *settin
     }
 }
 
-bool options_read(const struct option_row *rows, size_t n, int argc, char **argv, void *settings, struct problem *problem) {
+bool options_read(const struct option_row *rows, size_t n, int argc, char **argv, void *settings,
+                  struct problem *problem) {
     bool *seen = calloc(n + 1, sizeof *seen);
     if (seen == NULL) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");

@@ -9,8 +9,10 @@
 enum { HELP_COLUMN = 32, HELP_WIDTH = 100 };
 
 const char *options_argument(const struct option_row *row) {
-    static const char *const words[] = {[OPTION_STRING] = "TEXT",  [OPTION_LIST] = "LIST", [OPTION_INT] = "N",    [OPTION_SIZE] = "SIZE",
-                                        [OPTION_SECONDS] = "TIME", [OPTION_FLAG] = "",     [OPTION_CHOICE] = NULL};
+    static const char *const words[] = {
+        [OPTION_STRING] = "TEXT", [OPTION_LIST] = "LIST",    [OPTION_INT] = "N",
+        [OPTION_SIZE] = "SIZE",   [OPTION_SECONDS] = "TIME", [OPTION_FLAG] = "",
+        [OPTION_CHOICE] = NULL};
     if (row->argument != NULL) {
         return row->argument;
     }
@@ -61,7 +63,8 @@ static void put_row(const struct option_row *row, FILE *out) {
     }
     buf_putc(&text, ']');
 
-    const size_t left = 4 + strlen(row->name) + (argument[0] != '\0' ? 1 + width_of(argument, strlen(argument)) : 0);
+    const size_t left = 4 + strlen(row->name) +
+                        (argument[0] != '\0' ? 1 + width_of(argument, strlen(argument)) : 0);
     (void)fprintf(out, "  --%s%s%s", row->name, argument[0] != '\0' ? " " : "", argument);
     if (left + 2 > HELP_COLUMN) {
         (void)fprintf(out, "\n%*s", HELP_COLUMN, "");
@@ -80,9 +83,11 @@ static const char *group_of(const struct option_row *row) {
 void options_help(const struct option_row *rows, size_t n, const char *usage, FILE *out) {
     (void)fprintf(out, "%s\n", usage);
     for (size_t i = 0; i < n; i++) {
-        bool first = rows[i].help != NULL; /* of its group: then the whole group follows, wherever its rows are */
+        bool first = rows[i].help !=
+                     NULL; /* of its group: then the whole group follows, wherever its rows are */
         for (size_t k = 0; k < i; k++) {
-            first = first && (rows[k].help == NULL || strcmp(group_of(&rows[k]), group_of(&rows[i])) != 0);
+            first = first &&
+                    (rows[k].help == NULL || strcmp(group_of(&rows[k]), group_of(&rows[i])) != 0);
         }
         if (!first) {
             continue;

@@ -16,7 +16,8 @@ static void *field_of(const struct option_row *row, void *settings) {
 }
 
 static bool refuse(const char *shown, const char *rule, const char *text, struct problem *problem) {
-    return problem_set(problem, PROBLEM_INVALID, "%s must be %s, got \"%.200s\"", shown, rule, text);
+    return problem_set(problem, PROBLEM_INVALID, "%s must be %s, got \"%.200s\"", shown, rule,
+                       text);
 }
 
 static bool has_range(const struct option_row *row) {
@@ -40,14 +41,16 @@ static bool read_int(const char *text, int64_t *out, const char **end) {
     return true;
 }
 
-static bool parse_int(const struct option_row *row, const char *shown, const char *text, int64_t *out, struct problem *problem) {
+static bool parse_int(const struct option_row *row, const char *shown, const char *text,
+                      int64_t *out, struct problem *problem) {
     int64_t v = 0;
     const char *end = text;
     const bool good = read_int(text, &v, &end) && *end == '\0';
     if (!good || (has_range(row) && ((double)v < row->minimum || (double)v > row->maximum))) {
         char rule[RULE_SIZE] = "an integer";
         if (has_range(row)) {
-            (void)snprintf(rule, sizeof rule, "an integer from %.0f to %.0f", row->minimum, row->maximum);
+            (void)snprintf(rule, sizeof rule, "an integer from %.0f to %.0f", row->minimum,
+                           row->maximum);
         }
         return refuse(shown, rule, text, problem);
     }
@@ -60,7 +63,10 @@ static int64_t size_unit(const char *suffix) {
     static const struct {
         const char *name, *full; /* either may be written, in any case */
         int64_t bytes;           /* how much it is */
-    } units[] = {{"", "B", 1}, {"K", "KiB", INT64_C(1) << 10}, {"M", "MiB", INT64_C(1) << 20}, {"G", "GiB", INT64_C(1) << 30}};
+    } units[] = {{"", "B", 1},
+                 {"K", "KiB", INT64_C(1) << 10},
+                 {"M", "MiB", INT64_C(1) << 20},
+                 {"G", "GiB", INT64_C(1) << 30}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcasecmp(suffix, units[i].name) == 0 || strcasecmp(suffix, units[i].full) == 0) {
             return units[i].bytes;
@@ -85,7 +91,8 @@ static const char *size_examples(const struct option_row *row) {
     static const struct {
         double least, most;
         const char *text;
-    } pairs[] = {{512.0 * 1024, 64.0 * 1024 * 1024, ", like 64M or 512K"}, {64.0 * 1024 * 1024, 1024.0 * 1024 * 1024, ", like 64M or 1G"}};
+    } pairs[] = {{512.0 * 1024, 64.0 * 1024 * 1024, ", like 64M or 512K"},
+                 {64.0 * 1024 * 1024, 1024.0 * 1024 * 1024, ", like 64M or 1G"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (pairs[i].least >= row->minimum && pairs[i].most <= row->maximum) {
             return pairs[i].text;
@@ -94,18 +101,21 @@ static const char *size_examples(const struct option_row *row) {
     return "";
 }
 
-static bool parse_size(const struct option_row *row, const char *shown, const char *text, int64_t *out, struct problem *problem) {
+static bool parse_size(const struct option_row *row, const char *shown, const char *text,
+                       int64_t *out, struct problem *problem) {
     int64_t v = 0;
     const char *suffix = "?";
     const bool is_int = read_int(text, &v, &suffix);
     const int64_t unit = is_int ? size_unit(suffix + strspn(suffix, " ")) : 0;
     if (unit == 0 || v < 0 || v > INT64_MAX / unit ||
-        (has_range(row) && ((double)(v * unit) < row->minimum || (double)(v * unit) > row->maximum))) {
+        (has_range(row) &&
+         ((double)(v * unit) < row->minimum || (double)(v * unit) > row->maximum))) {
         char low[32], high[32], rule[RULE_SIZE] = "a size like 64M or 512K";
         if (has_range(row)) {
             size_text(row->minimum, low, sizeof low);
             size_text(row->maximum, high, sizeof high);
-            (void)snprintf(rule, sizeof rule, "a size from %s to %s%s", low, high, size_examples(row));
+            (void)snprintf(rule, sizeof rule, "a size from %s to %s%s", low, high,
+                           size_examples(row));
         }
         return refuse(shown, rule, text, problem);
     }
@@ -113,7 +123,8 @@ static bool parse_size(const struct option_row *row, const char *shown, const ch
     return true;
 }
 
-static bool parse_seconds(const struct option_row *row, const char *shown, const char *text, double *out, struct problem *problem) {
+static bool parse_seconds(const struct option_row *row, const char *shown, const char *text,
+                          double *out, struct problem *problem) {
     static const struct {
         const char *suffix; /* after the number */
         double seconds;     /* how much it is */
@@ -132,7 +143,9 @@ static bool parse_seconds(const struct option_row *row, const char *shown, const
     if (!good || (has_range(row) && (v * unit < row->minimum || v * unit > row->maximum))) {
         char rule[RULE_SIZE] = "a time like 30, 30s, 5m or 500ms";
         if (has_range(row)) {
-            (void)snprintf(rule, sizeof rule, "a time from %g to %g seconds, like 30, 30s, 5m or 500ms", row->minimum, row->maximum);
+            (void)snprintf(rule, sizeof rule,
+                           "a time from %g to %g seconds, like 30, 30s, 5m or 500ms", row->minimum,
+                           row->maximum);
         }
         return refuse(shown, rule, text, problem);
     }
@@ -141,7 +154,8 @@ static bool parse_seconds(const struct option_row *row, const char *shown, const
 }
 
 static bool parse_flag(const char *shown, const char *text, bool *out, struct problem *problem) {
-    static const char *const words[2][4] = {{"false", "no", "off", "0"}, {"true", "yes", "on", "1"}};
+    static const char *const words[2][4] = {{"false", "no", "off", "0"},
+                                            {"true", "yes", "on", "1"}};
     for (size_t i = 0; i < 8; i++) {
         if (strcasecmp(text, words[i / 4][i % 4]) == 0) {
             *out = i / 4 == 1;
@@ -151,7 +165,8 @@ static bool parse_flag(const char *shown, const char *text, bool *out, struct pr
     return refuse(shown, "true or false", text, problem);
 }
 
-static bool parse_choice(const struct option_row *row, const char *shown, const char *text, const char **out, struct problem *problem) {
+static bool parse_choice(const struct option_row *row, const char *shown, const char *text,
+                         const char **out, struct problem *problem) {
     const size_t length = strlen(text);
     for (const char *at = row->choices; length > 0; at++) {
         const size_t n = strcspn(at, "|");
@@ -169,7 +184,8 @@ static bool parse_choice(const struct option_row *row, const char *shown, const 
     return refuse(shown, rule, text, problem);
 }
 
-static bool parse_list(const char *shown, const char *text, struct option_list *list, struct problem *problem) {
+static bool parse_list(const char *shown, const char *text, struct option_list *list,
+                       struct problem *problem) {
     if (*text == '\0') {
         return true; /* an empty value empties the list */
     }
@@ -184,7 +200,8 @@ static bool parse_list(const char *shown, const char *text, struct option_list *
             return refuse(shown, "a comma-separated list without empty items", text, problem);
         }
         if (list->n == OPTION_LIST_MAX) {
-            return problem_set(problem, PROBLEM_INVALID, "%s must have at most %d items", shown, OPTION_LIST_MAX);
+            return problem_set(problem, PROBLEM_INVALID, "%s must have at most %d items", shown,
+                               OPTION_LIST_MAX);
         }
         char *item = strndup(at, n);
         if (item == NULL) {
@@ -221,7 +238,8 @@ void options_zero(const struct option_row *row, void *settings) {
     }
 }
 
-bool options_parse(const struct option_row *row, const char *shown, const char *text, void *settings, struct problem *problem) {
+bool options_parse(const struct option_row *row, const char *shown, const char *text,
+                   void *settings, struct problem *problem) {
     void *field = field_of(row, settings);
     switch (row->kind) {
     case OPTION_STRING:

@@ -20,7 +20,8 @@ struct row {
     const char *meaning; /* what it means and what to do */
 };
 
-static const struct row rows[PROBLEM_COUNT] = {[PROBLEM_NONE] = {"none", 200, "No problem", "Nothing is wrong."},
+static const struct row rows[PROBLEM_COUNT] = {[PROBLEM_NONE] = {"none", 200, "No problem",
+                                                                 "Nothing is wrong."},
 #define X(code, name, status, title, meaning) [code] = {name, status, title, meaning},
                                                PROBLEM_LIST(X)
 #undef X
@@ -82,14 +83,17 @@ static void text_show(struct buf *out, const char *text, size_t n) {
     }
 }
 
-static char *text_format(size_t limit, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+static char *text_format(size_t limit, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 static char *text_format(size_t limit, const char *format, va_list args) {
     struct buf raw = {0}, shown = {0};
     buf_vprintf(&raw, format, args);
     const char *text = buf_cstr(&raw);
     char *out = NULL;
     if (text != NULL) {
-        text_show(&shown, text, utf8_cut(text, raw.size, limit + 4)); /* so that what is longer than the limit stays longer */
+        text_show(&shown, text,
+                  utf8_cut(text, raw.size,
+                           limit + 4)); /* so that what is longer than the limit stays longer */
         text = buf_cstr(&shown);
         out = text != NULL ? text_clean(text, shown.size, limit) : NULL;
     }
@@ -151,9 +155,11 @@ static bool takes(const struct problem *p, enum problem_type type) {
     return p->type == PROBLEM_NONE || p->type == type;
 }
 
-bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format, ...) {
+bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format,
+                 ...) {
     if (takes(p, type)) {
-        if (p->n_errors == PROBLEM_MAX_ERRORS) { /* what will be dropped need not be formatted: a client can make millions */
+        if (p->n_errors ==
+            PROBLEM_MAX_ERRORS) { /* what will be dropped need not be formatted: a client can make millions */
             p->n_dropped++;
             return false;
         }
@@ -167,7 +173,8 @@ bool problem_add(struct problem *p, enum problem_type type, const char *pointer,
     return false;
 }
 
-bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column, const char *format, ...) {
+bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column,
+                      const char *format, ...) {
     if (takes(p, type)) {
         if (p->n_errors == PROBLEM_MAX_ERRORS) {
             p->n_dropped++;
@@ -175,7 +182,9 @@ bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, i
         }
         va_list args;
         va_start(args, format);
-        struct problem_error e = {.line = line, .column = column, .detail = text_format(FAULT_MAX, format, args)};
+        struct problem_error e = {.line = line,
+                                  .column = column,
+                                  .detail = text_format(FAULT_MAX, format, args)};
         va_end(args);
         error_take(p, type, &e);
     }
@@ -225,7 +234,8 @@ static void errors_write(struct json_writer *w, const struct problem *p) {
     }
     if (p->n_dropped > 0) {
         char more[64];
-        (void)snprintf(more, sizeof more, "and %zu more fault%s", p->n_dropped, p->n_dropped == 1 ? "" : "s");
+        (void)snprintf(more, sizeof more, "and %zu more fault%s", p->n_dropped,
+                       p->n_dropped == 1 ? "" : "s");
         error_write(w, &(struct problem_error){.detail = more});
     }
     json_end_array(w);

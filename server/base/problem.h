@@ -10,68 +10,92 @@
 #include <stdint.h>
 
 /* enum, name in the type URI, status, title, what it means and what to do */
-#define PROBLEM_LIST(X)                                                                                                                    \
-    X(PROBLEM_BAD_REQUEST, "bad-request", 400, "Bad request",                                                                              \
-      "The request cannot be understood: its path, query, framing or syntax is malformed. The detail says where.")                         \
-    X(PROBLEM_BAD_JSON, "bad-json", 400, "Malformed JSON",                                                                                 \
-      "The body is not JSON, or nested deeper or written otherwise than the rules allow. Line and column are given.")                      \
-    X(PROBLEM_BAD_FRAMING, "bad-framing", 400, "Bad framing",                                                                              \
-      "The request's length or header framing is ambiguous (more than one Content-Length or Host, Content-Length with "                    \
-      "Transfer-Encoding…). The connection is closed.")                                                                                    \
-    X(PROBLEM_UNAUTHORIZED, "unauthorized", 401, "Unauthorized", "A token is needed.")                                                     \
-    X(PROBLEM_FORBIDDEN, "forbidden", 403, "Forbidden", "This is not allowed.")                                                            \
-    X(PROBLEM_CROSS_ORIGIN, "cross-origin", 403, "Cross-origin request refused",                                                           \
-      "A page of another origin sent this request. Start the daemon with --allow-origin to allow it.")                                     \
-    X(PROBLEM_NOT_FOUND, "not-found", 404, "Not found", "There is no such route. GET /openapi.json lists them all.")                       \
-    X(PROBLEM_UNKNOWN_DATASET, "unknown-dataset", 404, "Unknown dataset", "There is no dataset of that name, or no such version of it.")   \
-    X(PROBLEM_UNKNOWN_MODEL, "unknown-model", 404, "Unknown model", "There is no model of that name, or no such version of it.")           \
-    X(PROBLEM_UNKNOWN_JOB, "unknown-job", 404, "Unknown job", "There is no job of that id.")                                               \
-    X(PROBLEM_UNKNOWN_ALGORITHM, "unknown-algorithm", 404, "Unknown algorithm", "GET /v1/algorithms lists the catalogue.")                 \
-    X(PROBLEM_UNKNOWN_PROBLEM, "unknown-problem", 404, "Unknown problem type", "No problem type of that name exists.")                     \
-    X(PROBLEM_METHOD_NOT_ALLOWED, "method-not-allowed", 405, "Method not allowed",                                                         \
-      "The route exists, not with this method; Allow lists those it has.")                                                                 \
-    X(PROBLEM_NOT_ACCEPTABLE, "not-acceptable", 406, "Not acceptable", "None of the formats in Accept can be produced here.")              \
-    X(PROBLEM_REQUEST_TIMEOUT, "request-timeout", 408, "Request timeout", "The request did not arrive in time.")                           \
-    X(PROBLEM_CONFLICT, "conflict", 409, "Conflict", "The state of the resource forbids this.")                                            \
-    X(PROBLEM_IN_USE, "in-use", 409, "In use", "A job that is queued or running uses it. Cancel the job or wait for its end.")             \
-    X(PROBLEM_LENGTH_REQUIRED, "length-required", 411, "Length required", "The request needs a Content-Length or chunked encoding.")       \
-    X(PROBLEM_PRECONDITION_FAILED, "precondition-failed", 412, "Precondition failed",                                                      \
-      "If-Match or If-None-Match does not hold for the present version.")                                                                  \
-    X(PROBLEM_BODY_TOO_LARGE, "body-too-large", 413, "Body too large",                                                                     \
-      "The body is larger than this route allows; the detail gives the limit and the option that sets it.")                                \
-    X(PROBLEM_ANSWER_TOO_LONG, "answer-too-long", 413, "Answer too long",                                                                  \
-      "The answer would hold more numbers than one answer may, or more bytes than --max-spool allows. Send the instances in parts, or "    \
-      "ask "                                                                                                                               \
-      "for less of each.")                                                                                                                 \
-    X(PROBLEM_URI_TOO_LONG, "uri-too-long", 414, "URI too long", "The request line is longer than 16 KiB.")                                \
-    X(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type",                                             \
-      "The body's Content-Type or Content-Encoding is none that this route takes.")                                                        \
-    X(PROBLEM_EXPECTATION_FAILED, "expectation-failed", 417, "Expectation failed", "Only Expect: 100-continue is understood.")             \
-    X(PROBLEM_MISDIRECTED, "misdirected", 421, "Misdirected request",                                                                      \
-      "The Host is not one this daemon answers for. Start it with --allowed-host to add one.")                                             \
-    X(PROBLEM_INVALID, "invalid", 422, "Invalid content",                                                                                  \
-      "The body is understood but breaks rules; errors lists every fault with its place.")                                                 \
-    X(PROBLEM_INVALID_DATASET, "invalid-dataset", 422, "Invalid dataset",                                                                  \
-      "The table cannot be read; errors lists the faults with line and column.")                                                           \
-    X(PROBLEM_INVALID_INSTANCES, "invalid-instances", 422, "Invalid instances",                                                            \
-      "An instance does not fit the model; errors name the row and the column.")                                                           \
-    X(PROBLEM_UNTRAINABLE, "untrainable", 422, "Data cannot be trained on",                                                                \
-      "The dataset forbids what the job asks: one class only, no usable row, too many classes…")                                           \
-    X(PROBLEM_TOO_MANY_REQUESTS, "too-many-requests", 429, "Too many requests",                                                            \
-      "Too many connections or requests from this address. Retry-After says when to come back.")                                           \
-    X(PROBLEM_HEADERS_TOO_LARGE, "headers-too-large", 431, "Request header fields too large",                                              \
-      "The headers are larger than 12 KiB or more than 100.")                                                                              \
-    X(PROBLEM_INTERNAL, "internal", 500, "Internal error", "A defect of the daemon. The log has it under this request id.")                \
-    X(PROBLEM_NOT_IMPLEMENTED, "not-implemented", 501, "Unknown method", "The method is none that this daemon knows.")                     \
-    X(PROBLEM_UNAVAILABLE, "unavailable", 503, "Unavailable",                                                                              \
-      "The daemon is starting, draining or at a limit: of connections, memory or waiting jobs. Retry-After says when to come back.")       \
-    X(PROBLEM_STORAGE_FULL, "storage-full", 507, "Storage full",                                                                           \
-      "The disk of the database, or of --spool-dir, is full; nothing was stored.")                                                         \
-    X(PROBLEM_JOB_CRASHED, "job-crashed", 500, "Job crashed", "The daemon died while it ran this job, as often as --job-attempts allows.") \
-    X(PROBLEM_JOB_TIME, "job-time-limit", 422, "Time limit reached", "The job ran longer than limits.seconds allows.")                     \
-    X(PROBLEM_JOB_MEMORY, "job-memory-limit", 422, "Memory limit reached", "The job needs more memory than limits.memory_mib allows.")     \
-    X(PROBLEM_JOB_NUMERIC, "job-numeric", 422, "Numerical failure",                                                                        \
-      "The arithmetic left the finite numbers; the detail names the iteration and the likely cause.")
+#define PROBLEM_LIST(X)                                                                            \
+    X(PROBLEM_BAD_REQUEST, "bad-request", 400, "Bad request",                                      \
+      "The request cannot be understood: its path, query, framing or syntax is malformed. The "    \
+      "detail says where.")                                                                        \
+    X(PROBLEM_BAD_JSON, "bad-json", 400, "Malformed JSON",                                         \
+      "The body is not JSON, or nested deeper or written otherwise than the rules allow. Line "    \
+      "and column are given.")                                                                     \
+    X(PROBLEM_BAD_FRAMING, "bad-framing", 400, "Bad framing",                                      \
+      "The request's length or header framing is ambiguous (more than one Content-Length or "      \
+      "Host, Content-Length with "                                                                 \
+      "Transfer-Encoding…). The connection is closed.")                                            \
+    X(PROBLEM_UNAUTHORIZED, "unauthorized", 401, "Unauthorized", "A token is needed.")             \
+    X(PROBLEM_FORBIDDEN, "forbidden", 403, "Forbidden", "This is not allowed.")                    \
+    X(PROBLEM_CROSS_ORIGIN, "cross-origin", 403, "Cross-origin request refused",                   \
+      "A page of another origin sent this request. Start the daemon with --allow-origin to allow " \
+      "it.")                                                                                       \
+    X(PROBLEM_NOT_FOUND, "not-found", 404, "Not found",                                            \
+      "There is no such route. GET /openapi.json lists them all.")                                 \
+    X(PROBLEM_UNKNOWN_DATASET, "unknown-dataset", 404, "Unknown dataset",                          \
+      "There is no dataset of that name, or no such version of it.")                               \
+    X(PROBLEM_UNKNOWN_MODEL, "unknown-model", 404, "Unknown model",                                \
+      "There is no model of that name, or no such version of it.")                                 \
+    X(PROBLEM_UNKNOWN_JOB, "unknown-job", 404, "Unknown job", "There is no job of that id.")       \
+    X(PROBLEM_UNKNOWN_ALGORITHM, "unknown-algorithm", 404, "Unknown algorithm",                    \
+      "GET /v1/algorithms lists the catalogue.")                                                   \
+    X(PROBLEM_UNKNOWN_PROBLEM, "unknown-problem", 404, "Unknown problem type",                     \
+      "No problem type of that name exists.")                                                      \
+    X(PROBLEM_METHOD_NOT_ALLOWED, "method-not-allowed", 405, "Method not allowed",                 \
+      "The route exists, not with this method; Allow lists those it has.")                         \
+    X(PROBLEM_NOT_ACCEPTABLE, "not-acceptable", 406, "Not acceptable",                             \
+      "None of the formats in Accept can be produced here.")                                       \
+    X(PROBLEM_REQUEST_TIMEOUT, "request-timeout", 408, "Request timeout",                          \
+      "The request did not arrive in time.")                                                       \
+    X(PROBLEM_CONFLICT, "conflict", 409, "Conflict", "The state of the resource forbids this.")    \
+    X(PROBLEM_IN_USE, "in-use", 409, "In use",                                                     \
+      "A job that is queued or running uses it. Cancel the job or wait for its end.")              \
+    X(PROBLEM_LENGTH_REQUIRED, "length-required", 411, "Length required",                          \
+      "The request needs a Content-Length or chunked encoding.")                                   \
+    X(PROBLEM_PRECONDITION_FAILED, "precondition-failed", 412, "Precondition failed",              \
+      "If-Match or If-None-Match does not hold for the present version.")                          \
+    X(PROBLEM_BODY_TOO_LARGE, "body-too-large", 413, "Body too large",                             \
+      "The body is larger than this route allows; the detail gives the limit and the option that " \
+      "sets it.")                                                                                  \
+    X(PROBLEM_ANSWER_TOO_LONG, "answer-too-long", 413, "Answer too long",                          \
+      "The answer would hold more numbers than one answer may, or more bytes than --max-spool "    \
+      "allows. Send the instances in parts, or "                                                   \
+      "ask "                                                                                       \
+      "for less of each.")                                                                         \
+    X(PROBLEM_URI_TOO_LONG, "uri-too-long", 414, "URI too long",                                   \
+      "The request line is longer than 16 KiB.")                                                   \
+    X(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type",     \
+      "The body's Content-Type or Content-Encoding is none that this route takes.")                \
+    X(PROBLEM_EXPECTATION_FAILED, "expectation-failed", 417, "Expectation failed",                 \
+      "Only Expect: 100-continue is understood.")                                                  \
+    X(PROBLEM_MISDIRECTED, "misdirected", 421, "Misdirected request",                              \
+      "The Host is not one this daemon answers for. Start it with --allowed-host to add one.")     \
+    X(PROBLEM_INVALID, "invalid", 422, "Invalid content",                                          \
+      "The body is understood but breaks rules; errors lists every fault with its place.")         \
+    X(PROBLEM_INVALID_DATASET, "invalid-dataset", 422, "Invalid dataset",                          \
+      "The table cannot be read; errors lists the faults with line and column.")                   \
+    X(PROBLEM_INVALID_INSTANCES, "invalid-instances", 422, "Invalid instances",                    \
+      "An instance does not fit the model; errors name the row and the column.")                   \
+    X(PROBLEM_UNTRAINABLE, "untrainable", 422, "Data cannot be trained on",                        \
+      "The dataset forbids what the job asks: one class only, no usable row, too many classes…")   \
+    X(PROBLEM_TOO_MANY_REQUESTS, "too-many-requests", 429, "Too many requests",                    \
+      "Too many connections or requests from this address. Retry-After says when to come back.")   \
+    X(PROBLEM_HEADERS_TOO_LARGE, "headers-too-large", 431, "Request header fields too large",      \
+      "The headers are larger than 12 KiB or more than 100.")                                      \
+    X(PROBLEM_INTERNAL, "internal", 500, "Internal error",                                         \
+      "A defect of the daemon. The log has it under this request id.")                             \
+    X(PROBLEM_NOT_IMPLEMENTED, "not-implemented", 501, "Unknown method",                           \
+      "The method is none that this daemon knows.")                                                \
+    X(PROBLEM_UNAVAILABLE, "unavailable", 503, "Unavailable",                                      \
+      "The daemon is starting, draining or at a limit: of connections, memory or waiting jobs. "   \
+      "Retry-After says when to come back.")                                                       \
+    X(PROBLEM_STORAGE_FULL, "storage-full", 507, "Storage full",                                   \
+      "The disk of the database, or of --spool-dir, is full; nothing was stored.")                 \
+    X(PROBLEM_JOB_CRASHED, "job-crashed", 500, "Job crashed",                                      \
+      "The daemon died while it ran this job, as often as --job-attempts allows.")                 \
+    X(PROBLEM_JOB_TIME, "job-time-limit", 422, "Time limit reached",                               \
+      "The job ran longer than limits.seconds allows.")                                            \
+    X(PROBLEM_JOB_MEMORY, "job-memory-limit", 422, "Memory limit reached",                         \
+      "The job needs more memory than limits.memory_mib allows.")                                  \
+    X(PROBLEM_JOB_NUMERIC, "job-numeric", 422, "Numerical failure",                                \
+      "The arithmetic left the finite numbers; the detail names the iteration and the likely "     \
+      "cause.")
 
 enum problem_type {
     PROBLEM_NONE = 0,
@@ -107,13 +131,14 @@ const char *problem_meaning(enum problem_type type);
 bool problem_find(const char *name, enum problem_type *out);
 
 /* Always return false, so that `return problem_set(p, PROBLEM_INVALID, "…")` reads well. p must not be NULL. Invalid UTF-8 in the text is replaced. */
-bool problem_set(struct problem *p, enum problem_type type, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool problem_set(struct problem *p, enum problem_type type, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Adds a fault. If no problem is set yet it sets the type, and a detail that tells this fault and its place; if one of another type is set, nothing is added.
  * Details are cut at 4,000 bytes, those of faults and pointers at 1,000. pointer: RFC 6901 built by the caller (json_pointer in base/json.h). */
-bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+bool problem_add(struct problem *p, enum problem_type type, const char *pointer, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
+bool problem_add_line(struct problem *p, enum problem_type type, int64_t line, int64_t column,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 void problem_done(struct problem *p); /* frees, back to {0} */
 /* Type and detail of `from`, not its list of faults: for handing one failure to several who wait. */
 void problem_copy(struct problem *to, const struct problem *from);

@@ -12,8 +12,9 @@ void spool_init(struct spool *s, const char *folder, int64_t limit) {
 }
 
 void spool_done(struct spool *s) {
-    if (s->fd >= 0)
+    if (s->fd >= 0) {
         (void)close(s->fd);
+    }
     s->fd = -1;
 }
 
@@ -41,29 +42,37 @@ static int open_nameless(const char *folder) {
 
 static bool failed(const struct spool *s, const char *what, struct problem *problem) {
     const int why = errno;
-    if (why == ENOSPC || why == EDQUOT || why == EFBIG)
-        return problem_set(problem, PROBLEM_STORAGE_FULL, "the disk of %s, where long answers are kept until they are sent, is full",
-                           s->folder);
-    return problem_set(problem, PROBLEM_INTERNAL, "a file in %s %s: %s", s->folder, what, strerror(why));
+    if (why == ENOSPC || why == EDQUOT || why == EFBIG) {
+        return problem_set(
+            problem, PROBLEM_STORAGE_FULL,
+            "the disk of %s, where long answers are kept until they are sent, is full", s->folder);
+    }
+    return problem_set(problem, PROBLEM_INTERNAL, "a file in %s %s: %s", s->folder, what,
+                       strerror(why));
 }
 
 bool spool_write(struct spool *s, struct buf *bytes, struct problem *problem) {
-    if (bytes->failed)
+    if (bytes->failed) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left for the answer");
+    }
     if ((int64_t)bytes->size > s->limit - s->size) {
         problem->type = PROBLEM_ANSWER_TOO_LONG;
         return false;
     }
-    if (s->fd < 0)
+    if (s->fd < 0) {
         s->fd = open_nameless(s->folder);
-    if (s->fd < 0)
+    }
+    if (s->fd < 0) {
         return failed(s, "cannot be made", problem);
+    }
     for (size_t at = 0; at < bytes->size;) {
         const ssize_t n = write(s->fd, bytes->data + at, bytes->size - at);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n <= 0)
+        }
+        if (n <= 0) {
             return failed(s, "cannot be written", problem);
+        }
         at += (size_t)n;
     }
     s->size += (int64_t)bytes->size;
@@ -72,14 +81,17 @@ bool spool_write(struct spool *s, struct buf *bytes, struct problem *problem) {
 }
 
 bool spool_read(const struct spool *s, int64_t offset, size_t n, struct buf *out) {
-    if (!buf_reserve(out, n))
+    if (!buf_reserve(out, n)) {
         return false;
+    }
     while (n > 0 && offset < s->size) {
         const ssize_t got = pread(s->fd, out->data + out->size, n, (off_t)offset);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
             continue;
-        if (got <= 0)
+        }
+        if (got <= 0) {
             return false;
+        }
         out->size += (size_t)got;
         offset += got;
         n -= (size_t)got;
@@ -93,8 +105,10 @@ bool spool_check(const char *folder, struct problem *problem) {
         (void)close(fd);
         return true;
     }
-    if (folder[0] == '\0')
+    if (folder[0] == '\0') {
         errno = ENOENT;
-    return problem_set(problem, PROBLEM_BAD_REQUEST, "--spool-dir must be a folder where files can be made, got \"%s\": %s", folder,
-                       strerror(errno));
+    }
+    return problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "--spool-dir must be a folder where files can be made, got \"%s\": %s",
+                       folder, strerror(errno));
 }

@@ -21,7 +21,8 @@ struct address {
 struct address address_of_sockaddr(const struct sockaddr *sa);
 /* A literal: "10.0.0.1", "::1", "[::1]", each of them with a port behind ("10.0.0.1:80", "[::1]:80"), which is dropped. */
 bool address_parse(const char *text, size_t n, struct address *out);
-void address_format(const struct address *a, char out[ADDRESS_TEXT_SIZE]); /* "unix" for a local socket */
+void address_format(const struct address *a,
+                    char out[ADDRESS_TEXT_SIZE]); /* "unix" for a local socket */
 bool address_is_loopback(const struct address *a);
 
 /* Which addresses are trusted proxies. Immutable after address_rules_init; any thread. */
@@ -32,7 +33,8 @@ struct address_rules {
         unsigned prefix;        /* bits of network that count */
     } items[OPTION_LIST_MAX];   /* in the order given */
 };
-bool address_rules_init(struct address_rules *rules, const struct option_list *list, struct problem *problem);
+bool address_rules_init(struct address_rules *rules, const struct option_list *list,
+                        struct problem *problem);
 bool address_rules_match(const struct address_rules *rules, const struct address *a);
 
 /* How many connections or calls each address has now. Thread safe (its lock is a leaf). */
@@ -43,7 +45,8 @@ struct address_counts {
     size_t capacity, n_buckets;  /* n_buckets is a power of two */
     uint32_t unused;             /* head of the list of free nodes: index + 1 */
 };
-bool address_counts_init(struct address_counts *c, size_t capacity); /* capacity: distinct addresses at once */
+bool address_counts_init(struct address_counts *c,
+                         size_t capacity); /* capacity: distinct addresses at once */
 void address_counts_done(struct address_counts *c);
 /* One more of this address, unless it has `limit` already (or the table is full): false, and nothing counted. */
 bool address_counts_enter(struct address_counts *c, const struct address *a, int64_t limit);

@@ -11,11 +11,13 @@ struct address_count {
 
 bool address_counts_init(struct address_counts *c, size_t capacity) {
     memset(c, 0, sizeof *c);
-    if (capacity == 0 || capacity > UINT32_MAX / 2)
+    if (capacity == 0 || capacity > UINT32_MAX / 2) {
         return false;
+    }
     size_t n_buckets = 16;
-    while (n_buckets < capacity)
+    while (n_buckets < capacity) {
         n_buckets *= 2;
+    }
     c->nodes = calloc(capacity, sizeof *c->nodes);
     c->buckets = calloc(n_buckets, sizeof *c->buckets);
     if (c->nodes == NULL || c->buckets == NULL || pthread_mutex_init(&c->lock, NULL) != 0) {
@@ -34,8 +36,9 @@ bool address_counts_init(struct address_counts *c, size_t capacity) {
 }
 
 void address_counts_done(struct address_counts *c) {
-    if (c->nodes == NULL)
+    if (c->nodes == NULL) {
         return;
+    }
     (void)pthread_mutex_destroy(&c->lock);
     free(c->nodes);
     free(c->buckets);
@@ -43,9 +46,11 @@ void address_counts_done(struct address_counts *c) {
 }
 
 static uint32_t *bucket_of(struct address_counts *c, const struct address *a) {
-    uint64_t h = 1469598103934665603u ^ a->family; /* FNV-1a: the table is bounded, a collision costs a walk */
-    for (size_t i = 0; i < sizeof a->bytes; i++)
+    uint64_t h = 1469598103934665603u ^
+                 a->family; /* FNV-1a: the table is bounded, a collision costs a walk */
+    for (size_t i = 0; i < sizeof a->bytes; i++) {
         h = (h ^ a->bytes[i]) * 1099511628211u;
+    }
     return &c->buckets[(h ^ (h >> 32)) & (c->n_buckets - 1)];
 }
 
@@ -58,8 +63,9 @@ bool address_counts_enter(struct address_counts *c, const struct address *a, int
     (void)pthread_mutex_lock(&c->lock);
     uint32_t *bucket = bucket_of(c, a);
     uint32_t i = *bucket;
-    while (i != 0 && !same(&c->nodes[i - 1].address, a))
+    while (i != 0 && !same(&c->nodes[i - 1].address, a)) {
         i = c->nodes[i - 1].next;
+    }
     if (i != 0) {
         entered = c->nodes[i - 1].n < limit;
         c->nodes[i - 1].n += entered ? 1 : 0;
@@ -79,8 +85,9 @@ void address_counts_leave(struct address_counts *c, const struct address *a) {
     (void)pthread_mutex_lock(&c->lock);
     for (uint32_t *link = bucket_of(c, a); *link != 0; link = &c->nodes[*link - 1].next) {
         struct address_count *node = &c->nodes[*link - 1];
-        if (!same(&node->address, a))
+        if (!same(&node->address, a)) {
             continue;
+        }
         if (--node->n == 0) {
             uint32_t i = *link;
             *link = node->next;

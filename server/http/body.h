@@ -26,7 +26,8 @@ void body_answer_and_close(struct http_call *call);
 /* Best effort, never blocks. Nothing may have been written for this request before. */
 void body_write(int fd, const char *text, size_t size);
 /* One problem document to a descriptor nothing has been written to for this request; best effort, never blocks. */
-void body_write_refusal(const struct http_server *server, int fd, enum problem_type type, const char *detail);
+void body_write_refusal(const struct http_server *server, int fd, enum problem_type type,
+                        const char *detail);
 /* The connection is over before the sink's end: abort. */
 void body_abandon(struct http_call *call);
 /* The body is needed no more: gives its memory back. */

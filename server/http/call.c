@@ -12,7 +12,8 @@
 #define SPARE_MAX 64 /* calls an I/O thread keeps */
 
 static void job_run(struct pool_job *job) {
-    struct http_call *call = (struct http_call *)(void *)((char *)job - offsetof(struct http_call, job));
+    struct http_call *call =
+        (struct http_call *)(void *)((char *)job - offsetof(struct http_call, job));
     call->job_run(call);
 }
 
@@ -20,8 +21,9 @@ static struct http_call *call_take(struct io *io) {
     struct http_call *call = io->spare;
     if (call == NULL) {
         call = calloc(1, sizeof *call);
-        if (call != NULL)
+        if (call != NULL) {
             arena_init(&call->arena, CALL_ARENA_LIMIT);
+        }
         return call;
     }
     io->spare = call->next;
@@ -32,10 +34,12 @@ static struct http_call *call_take(struct io *io) {
     return call;
 }
 
-struct http_call *call_new(struct io *io, struct connection *connection, struct MHD_Connection *mhd, const char *raw_target) {
+struct http_call *call_new(struct io *io, struct connection *connection, struct MHD_Connection *mhd,
+                           const char *raw_target) {
     struct http_call *call = call_take(io);
-    if (call == NULL)
+    if (call == NULL) {
         return NULL;
+    }
     call->io = io;
     call->server = io->server;
     call->connection = connection;
@@ -63,10 +67,12 @@ void call_ref(struct http_call *call) {
 }
 
 static bool call_end(struct http_call *call) {
-    if (atomic_fetch_sub(&call->refs, 1) != 1)
+    if (atomic_fetch_sub(&call->refs, 1) != 1) {
         return false;
-    if (call->on_done != NULL)
+    }
+    if (call->on_done != NULL) {
         call->on_done(call->state);
+    }
     stream_free(call->stream);
     reply_done(&call->reply);
     body_forget(call);
@@ -80,13 +86,15 @@ static void call_free(struct http_call *call) {
 }
 
 void call_unref(struct http_call *call) {
-    if (call_end(call))
+    if (call_end(call)) {
         call_free(call);
+    }
 }
 
 void call_unref_io(struct http_call *call) {
-    if (!call_end(call))
+    if (!call_end(call)) {
         return;
+    }
     struct io *io = call->io;
     if (io->n_spare >= SPARE_MAX || call->arena.total > CALL_ARENA_KEPT) {
         call_free(call);
@@ -107,7 +115,8 @@ void call_spares_free(struct io *io) {
     io->n_spare = 0;
 }
 
-static enum MHD_Result keep(void *cls, enum MHD_ValueKind kind, const char *name, const char *value) {
+static enum MHD_Result keep(void *cls, enum MHD_ValueKind kind, const char *name,
+                            const char *value) {
     (void)kind;
     struct http_call *call = cls;
     struct reply_header *h = &call->kept_headers[call->n_kept];
@@ -118,13 +127,16 @@ static enum MHD_Result keep(void *cls, enum MHD_ValueKind kind, const char *name
 }
 
 bool call_keep_headers(struct http_call *call) {
-    call->kept_headers = arena_alloc(&call->arena, (call->headers.n + 1) * sizeof *call->kept_headers);
-    if (call->kept_headers == NULL)
+    call->kept_headers =
+        arena_alloc(&call->arena, (call->headers.n + 1) * sizeof *call->kept_headers);
+    if (call->kept_headers == NULL) {
         return false;
+    }
     (void)MHD_get_connection_values(call->mhd, MHD_HEADER_KIND, keep, call);
     for (size_t i = 0; i < call->n_kept; i++) {
-        if (call->kept_headers[i].name == NULL || call->kept_headers[i].value == NULL)
+        if (call->kept_headers[i].name == NULL || call->kept_headers[i].value == NULL) {
             return false;
+        }
     }
     return true;
 }
@@ -150,13 +162,16 @@ void call_push(struct http_call *call, void (*fn)(struct http_call *call)) {
     const struct http_route *route = call->match.route;
     call->job_run = fn;
     call->job.lasting = route != NULL && route->lasting;
-    pool_push(route != NULL && route->where == HTTP_ON_OPERATIONS ? &call->server->operations : &call->server->pool, &call->job);
+    pool_push(route != NULL && route->where == HTTP_ON_OPERATIONS ? &call->server->operations
+                                                                  : &call->server->pool,
+              &call->job);
 }
 
 void call_answer(struct http_call *call) {
-    if (call->reply.kind == REPLY_NONE)
+    if (call->reply.kind == REPLY_NONE) {
         http_fail(call, PROBLEM_INTERNAL, "the handler of %s gave no answer",
                   call->match.route != NULL ? call->match.route->operation : "?");
+    }
     atomic_store(&call->stage, STAGE_ANSWER);
     call_resume(call);
 }

@@ -69,9 +69,10 @@ struct http_call {
     struct target target;
     struct headers headers;
     struct router_match match;
-    size_t base_segments;              /* leading segments that are the base path */
-    char id[CALL_ID_SIZE];             /* request id */
-    struct reply_header *kept_headers; /* n_kept of them: the request's header copied; NULL: the library still has it */
+    size_t base_segments;  /* leading segments that are the base path */
+    char id[CALL_ID_SIZE]; /* request id */
+    struct reply_header *
+        kept_headers; /* n_kept of them: the request's header copied; NULL: the library still has it */
     size_t n_kept;
     const char *client; /* the real client's address */
     struct address client_address;
@@ -80,7 +81,8 @@ struct http_call {
     const char *cross_origin; /* an allowed foreign origin: CORS headers; NULL: none */
 
     /* the body */
-    const struct http_sink *sink; /* takes the body; NULL: there is none, or it is taken in memory */
+    const struct http_sink
+        *sink; /* takes the body; NULL: there is none, or it is taken in memory */
     int64_t body_limit;
     uint64_t body_seen;      /* bytes that came */
     uint64_t body_read;      /* … after decoding: what the limit holds for */
@@ -89,8 +91,10 @@ struct http_call {
     size_t body_share;       /* of server->memory: the body's, or its sink's */
     int64_t discarded;       /* bytes thrown away in STAGE_DISCARD */
     struct relay relay;      /* a streamed body on its way to its sink */
-    bool sink_open;          /* begin succeeded, neither end nor abort was called; whose the sink is (relay.h) */
-    atomic_bool let_go;      /* resumed after a pause: what is left of the body may be in the library's buffer (library_reads.c) */
+    bool
+        sink_open; /* begin succeeded, neither end nor abort was called; whose the sink is (relay.h) */
+    atomic_bool
+        let_go; /* resumed after a pause: what is left of the body may be in the library's buffer (library_reads.c) */
 
     /* work */
     struct pool_job job;                              /* one at a time */
@@ -98,9 +102,10 @@ struct http_call {
     void (*deferred)(struct http_call *call);         /* http_defer */
     bool (*check)(struct http_call *call, bool last); /* http_watch */
     struct http_call *watch_next;                     /* in watchers' list */
-    int64_t watch_deadline_ns;                        /* when its turn comes without a poke; guarded by the watchers' lock */
-    int64_t watch_until_ns;                           /* http_watch: when it must answer */
-    struct stream *stream;                            /* http_stream */
+    int64_t
+        watch_deadline_ns;  /* when its turn comes without a poke; guarded by the watchers' lock */
+    int64_t watch_until_ns; /* http_watch: when it must answer */
+    struct stream *stream;  /* http_stream */
 
     struct reply reply;
     size_t reply_share; /* of server->memory: the answer's */
@@ -110,10 +115,14 @@ struct http_call {
 };
 
 /* A call for the request whose line has arrived. NULL: no memory. I/O thread. */
-struct http_call *call_new(struct io *io, struct connection *connection, struct MHD_Connection *mhd, const char *raw_target);
+struct http_call *call_new(struct io *io, struct connection *connection, struct MHD_Connection *mhd,
+                           const char *raw_target);
 void call_ref(struct http_call *call);
-void call_unref(struct http_call *call);    /* the last one ends it: on_done, memory back. Any thread */
-void call_unref_io(struct http_call *call); /* the same on its I/O thread, which keeps the memory for the next call */
+void call_unref(
+    struct http_call *call); /* the last one ends it: on_done, memory back. Any thread */
+void call_unref_io(
+    struct http_call
+        *call); /* the same on its I/O thread, which keeps the memory for the next call */
 void call_spares_free(struct io *io);
 
 /* Copies the request's header to the arena: http_header works on when the connection is gone. false: no memory. */

@@ -13,7 +13,7 @@
 #define MEMORY_LEVEL 8
 #define PIECE (32 * 1024)
 
-/* ---- headers --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- headers ---- */
 
 /* A name without the spaces around it. */
 static bool is_name(const char *text, size_t n, const char *name) {
@@ -21,37 +21,43 @@ static bool is_name(const char *text, size_t n, const char *name) {
         text++;
         n--;
     }
-    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+    while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t')) {
         n--;
+    }
     return n == strlen(name) && strncasecmp(text, name, n) == 0;
 }
 
 bool coding_of_content(const char *value, enum coding *out) {
     const size_t n = value == NULL ? 0 : strlen(value);
-    if (n == 0 || is_name(value, n, "") || is_name(value, n, "identity"))
+    if (n == 0 || is_name(value, n, "") || is_name(value, n, "identity")) {
         *out = CODING_IDENTITY;
-    else if (is_name(value, n, "gzip") || is_name(value, n, "x-gzip"))
+    } else if (is_name(value, n, "gzip") || is_name(value, n, "x-gzip")) {
         *out = CODING_GZIP;
-    else if (is_name(value, n, "deflate"))
+    } else if (is_name(value, n, "deflate")) {
         *out = CODING_DEFLATE;
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
 /* The weight behind ";q=" in thousandths; 1000 where there is none. */
 static int weight_of(const char *text, size_t n) {
     const char *q = memchr(text, ';', n);
-    if (q == NULL)
+    if (q == NULL) {
         return 1000;
+    }
     const char *end = text + n;
     for (q++; q < end && (*q == ' ' || *q == '\t'); q++)
         ;
-    if (end - q < 3 || (*q != 'q' && *q != 'Q') || q[1] != '=' || (q[2] != '0' && q[2] != '1'))
+    if (end - q < 3 || (*q != 'q' && *q != 'Q') || q[1] != '=' || (q[2] != '0' && q[2] != '1')) {
         return 1000;
+    }
     int weight = (q[2] - '0') * 1000, place = 100;
-    for (const char *at = q + 4; at < end && q[3] == '.' && *at >= '0' && *at <= '9'; at++, place /= 10)
+    for (const char *at = q + 4; at < end && q[3] == '.' && *at >= '0' && *at <= '9';
+         at++, place /= 10) {
         weight += (*at - '0') * place;
+    }
     return weight > 1000 ? 1000 : weight;
 }
 
@@ -61,22 +67,31 @@ enum coding coding_accepted(const char *value) {
     for (const char *at = value == NULL ? "" : value; *at != '\0';) {
         const size_t n = strcspn(at, ","), name = strcspn(at, ",;");
         const int q = weight_of(at, n);
-        for (int i = 0; i < 3; i++)
-            if (is_name(at, name, names[i]))
+        for (int i = 0; i < 3; i++) {
+            if (is_name(at, name, names[i])) {
                 weight[i] = q;
-        if (is_name(at, name, "x-gzip") && weight[CODING_GZIP] < 0)
+            }
+        }
+        if (is_name(at, name, "x-gzip") && weight[CODING_GZIP] < 0) {
             weight[CODING_GZIP] = q;
-        if (is_name(at, name, "*"))
+        }
+        if (is_name(at, name, "*")) {
             others = q;
+        }
         at += at[n] == ',' ? n + 1 : n;
     }
-    for (int i = 0; i < 3; i++)
-        if (weight[i] < 0)
+    for (int i = 0; i < 3; i++) {
+        if (weight[i] < 0) {
             weight[i] = others;
-    if (weight[CODING_IDENTITY] > weight[CODING_GZIP] && weight[CODING_IDENTITY] > weight[CODING_DEFLATE])
+        }
+    }
+    if (weight[CODING_IDENTITY] > weight[CODING_GZIP] &&
+        weight[CODING_IDENTITY] > weight[CODING_DEFLATE]) {
         return CODING_IDENTITY;
-    if (weight[CODING_GZIP] > 0 && weight[CODING_GZIP] >= weight[CODING_DEFLATE])
+    }
+    if (weight[CODING_GZIP] > 0 && weight[CODING_GZIP] >= weight[CODING_DEFLATE]) {
         return CODING_GZIP;
+    }
     return weight[CODING_DEFLATE] > 0 ? CODING_DEFLATE : CODING_IDENTITY;
 }
 
@@ -84,40 +99,46 @@ const char *coding_name(enum coding coding) {
     return coding == CODING_GZIP ? "gzip" : coding == CODING_DEFLATE ? "deflate" : NULL;
 }
 
-/* ---- a body ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a body ---- */
 
 struct decoder {
     z_stream z;
     enum coding coding;
-    const char *fault;  /* what is wrong; NULL: nothing yet */
-    bool begun;         /* bytes of the present member came */
-    bool ended;         /* … and its end */
-    bool first;         /* nothing was given to zlib yet */
-    unsigned char held; /* deflate: the first byte, until the second tells which wrapping there is */
+    const char *fault; /* what is wrong; NULL: nothing yet */
+    bool begun;        /* bytes of the present member came */
+    bool ended;        /* … and its end */
+    bool first;        /* nothing was given to zlib yet */
+    unsigned char
+        held; /* deflate: the first byte, until the second tells which wrapping there is */
     bool holds;
 };
 
 struct decoder *decoder_new(enum coding coding) {
     struct decoder *d = calloc(1, sizeof *d);
-    if (d == NULL)
+    if (d == NULL) {
         return NULL;
+    }
     d->coding = coding;
     d->first = true;
-    if (inflateInit2(&d->z, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB) == Z_OK)
+    if (inflateInit2(&d->z, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB) == Z_OK) {
         return d;
+    }
     free(d);
     return NULL;
 }
 
 void decoder_free(struct decoder *d) {
-    if (d == NULL)
+    if (d == NULL) {
         return;
+    }
     (void)inflateEnd(&d->z);
     free(d);
 }
 
 const char *decoder_fault(const struct decoder *d) {
-    return d->fault != NULL ? d->fault : !d->begun || d->ended ? NULL : "it ends too early, as if it were cut off";
+    return d->fault != NULL        ? d->fault
+           : !d->begun || d->ended ? NULL
+                                   : "it ends too early, as if it were cut off";
 }
 
 /* Two bytes tell zlib's wrapping from none (RFC 1950 2.2: method 8, and the two are a multiple of 31). */
@@ -126,7 +147,8 @@ static bool is_wrapped(unsigned first, unsigned second) {
 }
 
 /* zlib is asked for room bytes of output; what it says, but that it wants more input is no error. */
-static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *room, size_t *n_room) {
+static int inflate_into(struct decoder *d, const char *bytes, size_t *n, char *room,
+                        size_t *n_room) {
     d->z.next_in = (unsigned char *)(uintptr_t)bytes;
     d->z.avail_in = (unsigned)*n;
     d->z.next_out = (unsigned char *)room;
@@ -148,40 +170,49 @@ static bool next_member(struct decoder *d) {
 }
 
 static const char *fault_of(const struct decoder *d, int result) {
-    if (result == Z_NEED_DICT)
+    if (result == Z_NEED_DICT) {
         return "it needs a dictionary";
+    }
     return d->z.msg != NULL ? d->z.msg : "it is damaged";
 }
 
 /* deflate: chooses the wrapping by the first two bytes. The first is kept until the second is there. */
-static enum decoder_state choose_wrapping(struct decoder *d, const char *bytes, size_t *taken, size_t n, char *room, size_t *n_out) {
+static enum decoder_state choose_wrapping(struct decoder *d, const char *bytes, size_t *taken,
+                                          size_t n, char *room, size_t *n_out) {
     if (!d->holds) {
         d->held = (unsigned char)bytes[0];
         d->holds = true;
         *taken = 1;
     }
-    if (*taken == n)
+    if (*taken == n) {
         return DECODER_MORE;
-    if (!is_wrapped(d->held, (unsigned char)bytes[*taken]) && inflateReset2(&d->z, WINDOW_BARE) != Z_OK)
+    }
+    if (!is_wrapped(d->held, (unsigned char)bytes[*taken]) &&
+        inflateReset2(&d->z, WINDOW_BARE) != Z_OK) {
         return DECODER_NO_MEMORY;
+    }
     size_t one = 1, space = DECODER_OUTPUT;
-    (void)inflate_into(d, (const char *)&d->held, &one, room, &space); /* one byte is no stream: what is wrong shows with the next */
+    (void)inflate_into(d, (const char *)&d->held, &one, room,
+                       &space); /* one byte is no stream: what is wrong shows with the next */
     *n_out = space;
     d->first = false;
     return DECODER_MORE;
 }
 
-enum decoder_state decoder_step(struct decoder *d, const char *bytes, size_t n, size_t *taken, char *room, size_t *n_out) {
+enum decoder_state decoder_step(struct decoder *d, const char *bytes, size_t n, size_t *taken,
+                                char *room, size_t *n_out) {
     *taken = *n_out = 0;
     d->begun = d->begun || n > 0;
     if (d->first && d->coding == CODING_DEFLATE && n > 0) {
         enum decoder_state state = choose_wrapping(d, bytes, taken, n, room, n_out);
-        if (state != DECODER_MORE || d->first)
+        if (state != DECODER_MORE || d->first) {
             return state;
+        }
     }
     while (*taken < n && *n_out < DECODER_OUTPUT) {
-        if (d->ended && !next_member(d))
+        if (d->ended && !next_member(d)) {
             return DECODER_FAULT;
+        }
         size_t in = n - *taken, out = DECODER_OUTPUT - *n_out;
         int result = inflate_into(d, bytes + *taken, &in, room + *n_out, &out);
         *taken += in;
@@ -203,7 +234,7 @@ enum decoder_state decoder_step(struct decoder *d, const char *bytes, size_t n, 
     return DECODER_MORE;
 }
 
-/* ---- an answer ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- an answer ---- */
 
 struct encoder {
     z_stream z;
@@ -211,17 +242,21 @@ struct encoder {
 
 struct encoder *encoder_new(enum coding coding) {
     struct encoder *e = calloc(1, sizeof *e);
-    if (e == NULL)
+    if (e == NULL) {
         return NULL;
-    if (deflateInit2(&e->z, LEVEL, Z_DEFLATED, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
+    }
+    if (deflateInit2(&e->z, LEVEL, Z_DEFLATED, coding == CODING_GZIP ? WINDOW_GZIP : WINDOW_ZLIB,
+                     MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) {
         return e;
+    }
     free(e);
     return NULL;
 }
 
 void encoder_free(struct encoder *e) {
-    if (e == NULL)
+    if (e == NULL) {
         return;
+    }
     (void)deflateEnd(&e->z);
     free(e);
 }
@@ -229,12 +264,15 @@ void encoder_free(struct encoder *e) {
 void encoder_put(struct encoder *e, const char *bytes, size_t n, bool last, struct buf *out) {
     for (bool more = n > 0 || last; more && !out->failed;) {
         const size_t part = n < PIECE ? n : PIECE;
-        if (!buf_reserve(out, PIECE + PIECE / 8 + 64))
+        if (!buf_reserve(out, PIECE + PIECE / 8 + 64)) {
             return;
+        }
         e->z.next_in = (unsigned char *)(uintptr_t)bytes;
         e->z.avail_in = (unsigned)part;
         e->z.next_out = (unsigned char *)out->data + out->size;
-        e->z.avail_out = (unsigned)(out->capacity - out->size < INT32_MAX ? out->capacity - out->size : INT32_MAX);
+        e->z.avail_out =
+            (unsigned)(out->capacity - out->size < INT32_MAX ? out->capacity - out->size
+                                                             : INT32_MAX);
         const unsigned before = e->z.avail_out;
         const int result = deflate(&e->z, last && part == n ? Z_FINISH : Z_NO_FLUSH);
         out->size += before - e->z.avail_out;

@@ -16,7 +16,7 @@ enum coding coding_accepted(const char *value);
 /* "gzip", "deflate"; NULL for identity. */
 const char *coding_name(enum coding coding);
 
-/* ---- a body ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a body ---- */
 struct decoder;                   /* of one body and one thread at a time */
 #define DECODER_BYTES (64 * 1024) /* what one holds, about */
 #define DECODER_OUTPUT (256 * 1024)
@@ -27,11 +27,12 @@ struct decoder *decoder_new(enum coding coding); /* NULL: no memory */
 void decoder_free(struct decoder *decoder);      /* NULL is allowed */
 /* Takes from bytes[n] what gives about DECODER_OUTPUT at most, says how much it took (all of it unless the output is long) and what came of it: out[*n_out], in room
  * [DECODER_ROOM]. FAULT: decoder_fault says why. */
-enum decoder_state decoder_step(struct decoder *decoder, const char *bytes, size_t n, size_t *taken, char *room, size_t *n_out);
+enum decoder_state decoder_step(struct decoder *decoder, const char *bytes, size_t n, size_t *taken,
+                                char *room, size_t *n_out);
 /* What is wrong, if the body ended here: the fault that a step found, or that it is cut off. NULL: it may end, behind the end of a member or before anything came. */
 const char *decoder_fault(const struct decoder *decoder);
 
-/* ---- an answer ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- an answer ---- */
 struct encoder;                                  /* of one answer and one thread at a time */
 struct encoder *encoder_new(enum coding coding); /* NULL: no memory */
 void encoder_free(struct encoder *encoder);      /* NULL is allowed */

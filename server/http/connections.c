@@ -7,8 +7,9 @@
 bool connections_init(struct connections *table, size_t n_slots) {
     memset(table, 0, sizeof *table);
     table->slots = calloc(n_slots, sizeof *table->slots); /* large and mostly never touched */
-    if (table->slots == NULL)
+    if (table->slots == NULL) {
         return false;
+    }
     table->n_slots = n_slots;
     return true;
 }
@@ -24,12 +25,14 @@ void connections_done(struct connections *table) {
 
 struct connection *connections_open(struct connections *table, int fd, bool *stale) {
     *stale = false;
-    if (fd < 0 || (size_t)fd >= table->n_slots)
+    if (fd < 0 || (size_t)fd >= table->n_slots) {
         return NULL;
+    }
     size_t high = atomic_load(&table->high); /* only this thread, the acceptor, moves it */
     for (size_t i = high; i <= (size_t)fd; i++) {
-        if (pthread_mutex_init(&table->slots[i].lock, NULL) != 0)
+        if (pthread_mutex_init(&table->slots[i].lock, NULL) != 0) {
             return NULL;
+        }
         table->slots[i].fd = -1;
         atomic_store(&table->high, i + 1);
     }
@@ -44,8 +47,9 @@ struct connection *connections_open(struct connections *table, int fd, bool *sta
     atomic_store(&c->gone, false);
     atomic_store(&c->state, ((atomic_load(&c->state) >> 8) + 1) << 8 | PHASE_NONE);
     (void)pthread_mutex_unlock(&c->lock);
-    if (!*stale)
+    if (!*stale) {
         atomic_fetch_add(&table->open, 1);
+    }
     return c;
 }
 
@@ -79,8 +83,9 @@ void connection_last_words(struct connection *c, char *text, size_t size) {
 bool connection_enter(struct connection *c, enum phase phase) {
     uint64_t state = atomic_load_explicit(&c->state, memory_order_relaxed);
     do {
-        if ((state & 0xff) == PHASE_CUT)
+        if ((state & 0xff) == PHASE_CUT) {
             return false;
+        }
     } while (!atomic_compare_exchange_weak(&c->state, &state, ((state >> 8) + 1) << 8 | phase));
     return true;
 }

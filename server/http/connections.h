@@ -15,21 +15,27 @@ struct http_server;
 
 /* One slot; slots are never freed before the table. */
 struct connection {
-    pthread_mutex_t lock;       /* guards fd: the sweeper uses it only under the lock, the I/O thread gives it up under the lock */
-    int fd;                     /* -1: the slot is free */
-    _Atomic uint64_t state;     /* epoch << 8 | enum phase; moved on by the I/O thread, to PHASE_CUT by the sweeper */
-    _Atomic uint64_t body;      /* bytes of request bodies taken so far; the I/O thread writes */
-    _Atomic uint64_t handed;    /* bytes of answers given to the library piece by piece; the I/O thread writes */
-    atomic_bool gone;           /* the peer has closed its side while a call was under way; the sweeper writes */
-    bool tcp;                   /* the kernel counts what the peer has taken (TCP_INFO) */
+    pthread_mutex_t
+        lock; /* guards fd: the sweeper uses it only under the lock, the I/O thread gives it up under the lock */
+    int fd; /* -1: the slot is free */
+    _Atomic uint64_t
+        state; /* epoch << 8 | enum phase; moved on by the I/O thread, to PHASE_CUT by the sweeper */
+    _Atomic uint64_t body; /* bytes of request bodies taken so far; the I/O thread writes */
+    _Atomic uint64_t
+        handed; /* bytes of answers given to the library piece by piece; the I/O thread writes */
+    atomic_bool
+        gone; /* the peer has closed its side while a call was under way; the sweeper writes */
+    bool tcp; /* the kernel counts what the peer has taken (TCP_INFO) */
     struct http_server *server; /* whose */
     struct http_call *call;     /* the call under way; I/O thread only */
     struct address peer;        /* who connected */
     char peer_text[ADDRESS_TEXT_SIZE];
     bool trusted; /* the peer is a trusted proxy */
     bool counted; /* the peer's address is counted in server->per_address */
-    bool linger;  /* closed by us with bytes unread: reading goes on for a while, so that no reset overtakes the answer; I/O thread only */
-    char *last_words; /* malloc'ed: the whole answer to a request whose body is being discarded, should patience end; guarded by lock */
+    bool
+        linger; /* closed by us with bytes unread: reading goes on for a while, so that no reset overtakes the answer; I/O thread only */
+    char *
+        last_words; /* malloc'ed: the whole answer to a request whose body is being discarded, should patience end; guarded by lock */
     size_t last_words_size;   /* bytes of last_words */
     struct deadline deadline; /* the sweeper's */
 };

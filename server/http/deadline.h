@@ -36,8 +36,9 @@ struct deadline_view {
     enum phase phase;
     uint64_t received; /* bytes that came, the kernel's count; 0 where it keeps none */
     uint64_t taken;    /* bytes of bodies the server took */
-    uint64_t sent;     /* any number that changes when the client takes some of the answer; the count of bytes where counted is true */
-    bool counted;      /* received and sent are counts of bytes */
+    uint64_t
+        sent; /* any number that changes when the client takes some of the answer; the count of bytes where counted is true */
+    bool counted; /* received and sent are counts of bytes */
 };
 
 struct deadline {
@@ -52,6 +53,7 @@ struct deadline {
 
 /* A new connection, accepted now. */
 void deadline_open(struct deadline *d, uint64_t epoch, int64_t now_ns);
-enum verdict deadline_judge(struct deadline *d, const struct deadline_view *view, const struct deadline_limits *limits, int64_t now_ns);
+enum verdict deadline_judge(struct deadline *d, const struct deadline_view *view,
+                            const struct deadline_limits *limits, int64_t now_ns);
 
 #endif

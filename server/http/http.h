@@ -22,27 +22,32 @@ struct http_server;
 struct http_call;
 struct http_route;
 
-/* ---- the server -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the server ---- */
 #define HTTP_MAX_IO_THREADS 64
 #define HTTP_MAX_CONNECTIONS 1000000
 struct http_settings {
-    const char *listen;      /* "127.0.0.1:8080", "[::]:8080", "unix:PATH"; port 0: a free one. systemd's socket (LISTEN_FDS) wins */
+    const char *
+        listen; /* "127.0.0.1:8080", "[::]:8080", "unix:PATH"; port 0: a free one. systemd's socket (LISTEN_FDS) wins */
     int64_t io_threads;      /* I/O threads; 0: one a core, at most 4 */
     int64_t pool_threads;    /* threads for HTTP_ON_POOL handlers; 0: 4 */
     int64_t max_connections; /* beyond: 503 problem and closed; 0: 1024 */
-    int64_t max_connections_per_address; /* by the real client's address (trusted proxies looked through): 429; 0: no limit */
-    double header_timeout;               /* whole header must have come, s (10) */
-    double idle_timeout;                 /* nothing read or written though something is due, s (30) */
-    double keep_alive_timeout;           /* between requests, s (75) */
-    double minimum_rate;                 /* bytes/s averaged over 30 s that a body must arrive with, or an answer be taken with (64) */
-    int64_t discard_limit;               /* bytes up to which a refused body is read to its end; 0: none of it */
+    int64_t
+        max_connections_per_address; /* by the real client's address (trusted proxies looked through): 429; 0: no limit */
+    double header_timeout;     /* whole header must have come, s (10) */
+    double idle_timeout;       /* nothing read or written though something is due, s (30) */
+    double keep_alive_timeout; /* between requests, s (75) */
+    double
+        minimum_rate; /* bytes/s averaged over 30 s that a body must arrive with, or an answer be taken with (64) */
+    int64_t discard_limit; /* bytes up to which a refused body is read to its end; 0: none of it */
     double
         discard_time; /* … and s; afterwards the answer is written at once and reading goes on for at most 5 s; 0: it is written at once */
-    int64_t body_memory;   /* bytes that bodies, readers of streamed ones and answers may hold together; beyond: 503. 0: 512 MiB */
+    int64_t
+        body_memory; /* bytes that bodies, readers of streamed ones and answers may hold together; beyond: 503. 0: 512 MiB */
     double drain_delay;    /* connections are accepted for so long after drain began, s (0) */
     const char *base_path; /* "/discern" or "" */
     struct option_list allowed_hosts, allow_origins, trusted_proxies;
-    bool check_host; /* without tokens: Host must be local, the listen address or allowed (else 421) */
+    bool
+        check_host; /* without tokens: Host must be local, the listen address or allowed (else 421) */
 };
 /* Is this an address that --listen takes? Its form only: whether it can be bound shows when it is. */
 bool http_check_listen(const char *address, struct problem *problem);
@@ -51,8 +56,8 @@ bool http_check_settings(const struct http_settings *settings, struct problem *p
 /* Can it be listened on now? Listens and stops at once; asks nothing when systemd hands sockets over. */
 bool http_probe_listen(const char *address, struct problem *problem);
 /* Starts listening. `app` comes back from http_app. *out is set before the first connection is accepted, so that handlers may find it in `app`. */
-bool http_start(const struct http_settings *settings, const struct http_route *routes, size_t n_routes, void *app, struct http_server **out,
-                struct problem *problem);
+bool http_start(const struct http_settings *settings, const struct http_route *routes,
+                size_t n_routes, void *app, struct http_server **out, struct problem *problem);
 /* "http://127.0.0.1:8080" or "unix:/path": where it listens; port as number (0 for unix). */
 const char *http_address(const struct http_server *server);
 int http_port(const struct http_server *server);
@@ -67,7 +72,7 @@ bool http_draining(const struct http_server *server);
 /* Runs the checks of all watches and the waiting streams soon (something changed). Cheap, any thread. */
 void http_poke(struct http_server *server);
 
-/* ---- routes ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- routes ---- */
 enum http_body { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_STREAM };
 enum http_where { HTTP_ON_IO, HTTP_ON_POOL, HTTP_ON_OPERATIONS };
 
@@ -93,8 +98,8 @@ struct http_sink {
     int64_t
         holds; /* bytes that one call's reader holds at most, whatever comes, and 1 MiB for what is on its way to it: counted against body_memory as the body grows. 0: next to nothing */
     int64_t (*held)(
-        const struct http_call
-            *call); /* bytes that it holds now, asked after `data` on its thread: counted in the place of `holds`. NULL: not known */
+        const struct http_call *
+            call); /* bytes that it holds now, asked after `data` on its thread: counted in the place of `holds`. NULL: not known */
 };
 
 struct http_route {
@@ -104,18 +109,21 @@ struct http_route {
     enum http_body body;
     enum http_where where;                  /* of `handle` */
     void (*handle)(struct http_call *call); /* NULL for HTTP_BODY_STREAM */
-    const struct http_sink *sink;           /* for HTTP_BODY_STREAM; for HTTP_BODY_MEMORY: of the bodies it wants, or NULL */
-    int64_t (*body_limit)(void *app);       /* bytes, 413 above; NULL: 1 MiB */
-    const char *limit_option;               /* "--max-body": named in the 413 */
-    bool quiet;                             /* logged at debug level (health checks, metrics) */
-    bool plain;                             /* its answers are never compressed: their time counts for more than their length */
-    bool lasting;                           /* it may compute for long: one thread of the pool is always left to others */
-    bool changes; /* something is different after it: where memory is short it is refused before its handler runs, never after */
+    const struct http_sink
+        *sink; /* for HTTP_BODY_STREAM; for HTTP_BODY_MEMORY: of the bodies it wants, or NULL */
+    int64_t (*body_limit)(void *app); /* bytes, 413 above; NULL: 1 MiB */
+    const char *limit_option;         /* "--max-body": named in the 413 */
+    bool quiet;                       /* logged at debug level (health checks, metrics) */
+    bool plain; /* its answers are never compressed: their time counts for more than their length */
+    bool lasting; /* it may compute for long: one thread of the pool is always left to others */
+    bool
+        changes; /* something is different after it: where memory is short it is refused before its handler runs, never after */
 };
 
-/* ---- a call: the request ------------------------------------------------------------------------------------------------------------ */
+/* ---- a call: the request ---- */
 void *http_app(const struct http_call *call);
-struct arena *http_arena(struct http_call *call); /* lives as long as the call; one thread at a time */
+struct arena *
+http_arena(struct http_call *call); /* lives as long as the call; one thread at a time */
 const char *http_request_id(const struct http_call *call);
 const char *http_method(const struct http_call *call); /* "HEAD" too */
 const struct http_route *http_route_of(const struct http_call *call);
@@ -123,10 +131,13 @@ const struct http_route *http_route_of(const struct http_call *call);
 const char *http_path_param(const struct http_call *call, const char *name);
 /* Query parameters, percent- and plus-decoded, in order; valid UTF-8 without NUL, or the request was refused with 400 before. At most 2,048 of them. */
 size_t http_query_count(const struct http_call *call);
-void http_query_at(const struct http_call *call, size_t i, const char **name, const char **value); /* value "" when there is no '=' */
-const char *http_query(const struct http_call *call, const char *name);                            /* the first of that name; NULL: none */
-const char *http_header(const struct http_call *call, const char *name);                           /* NULL: none */
-const char *http_client_address(const struct http_call *call); /* the real client's, proxies looked through */
+void http_query_at(const struct http_call *call, size_t i, const char **name,
+                   const char **value); /* value "" when there is no '=' */
+const char *http_query(const struct http_call *call,
+                       const char *name); /* the first of that name; NULL: none */
+const char *http_header(const struct http_call *call, const char *name); /* NULL: none */
+const char *
+http_client_address(const struct http_call *call); /* the real client's, proxies looked through */
 /* HTTP_BODY_MEMORY: the whole body (decoded). bytes is never NULL. Followed by a NUL that is not counted. */
 const char *http_body_bytes(const struct http_call *call, size_t *size);
 /* The media type of the body without parameters, lower case; "" when none was sent or it is application/x-www-form-urlencoded or application/octet-stream (curl's words for "none"): sniff. */
@@ -134,22 +145,27 @@ const char *http_content_type(const struct http_call *call);
 /* Negotiates: index of the offered media type (NULL-terminated list) that Accept prefers; no Accept: 0; none acceptable: -1. */
 int http_accepts(const struct http_call *call, const char *const *offered);
 /* base path + formatted path, in the call's arena: for Location and links. */
-const char *http_link(struct http_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *http_link(struct http_call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The caller's own state for this call (a sink's, a stream's); NULL at first. */
 void http_set_state(struct http_call *call, void *state);
 void *http_state(const struct http_call *call);
 /* Called exactly once when the call is over in whatever way (answered, aborted): frees the state. */
 void http_on_done(struct http_call *call, void (*done)(void *state));
 
-/* ---- a call: the answer ------------------------------------------------------------------------------------------------------------- */
-void http_reply_header(struct http_call *call, const char *name, const char *value); /* copied; before the reply */
+/* ---- a call: the answer ---- */
+void http_reply_header(struct http_call *call, const char *name,
+                       const char *value); /* copied; before the reply */
 /* JSON or other text from a buffer whose memory is taken (body becomes empty). A failed buffer becomes 500. content_type is static. */
 void http_reply(struct http_call *call, int status, const char *content_type, struct buf *body);
-void http_reply_static(struct http_call *call, int status, const char *content_type, const void *bytes,
-                       size_t size);                                      /* memory that stays */
-void http_reply_empty(struct http_call *call, int status);                /* 204, 304 … */
-void http_reply_problem(struct http_call *call, struct problem *problem); /* takes it: becomes {0}. The status is the problem's */
-void http_fail(struct http_call *call, enum problem_type type, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void http_reply_static(struct http_call *call, int status, const char *content_type,
+                       const void *bytes, size_t size);    /* memory that stays */
+void http_reply_empty(struct http_call *call, int status); /* 204, 304 … */
+void http_reply_problem(
+    struct http_call *call,
+    struct problem *problem); /* takes it: becomes {0}. The status is the problem's */
+void http_fail(struct http_call *call, enum problem_type type, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* ETag, and 304 if If-None-Match says so: true → answered, the handler returns. etag with its quotes. */
 bool http_not_modified(struct http_call *call, const char *etag);
 /* "no-store" or "no-cache": Cache-Control. Default no-cache. */
@@ -157,7 +173,8 @@ void http_cache_control(struct http_call *call, const char *value);
 
 /* Counts what the handler holds for the call beside its body against body_memory, in the place of what it said before; the answer takes its place. false: there is no room for so much now. */
 bool http_hold(struct http_call *call, size_t bytes);
-bool http_may_ever_hold(const struct http_call *call, size_t bytes); /* … were there no other call */
+bool http_may_ever_hold(const struct http_call *call,
+                        size_t bytes); /* … were there no other call */
 
 /* Nobody waits for the answer any more: the client has closed its side, or the server stops and has given requests in flight up. For handlers that take
  * long, on the pool (not for a stream's `next`): what they answer then hardly matters. Cheap, any thread; known within a quarter of a second. */
@@ -166,7 +183,8 @@ bool http_gone(const struct http_call *call);
 void http_defer(struct http_call *call, void (*handle)(struct http_call *call));
 /* From a pool handler: answer later. `check` runs on a pool thread at once, then after each http_poke and at the deadline (last = true: must answer now; also at drain).
  * Returns true when it has filled the answer. A HEAD request, and a client that has closed its side, get last = true at once. */
-void http_watch(struct http_call *call, double seconds, bool (*check)(struct http_call *call, bool last));
+void http_watch(struct http_call *call, double seconds,
+                bool (*check)(struct http_call *call, bool last));
 
 /* A streamed answer (chunked). `next` runs on a pool thread, never twice at once: appends bytes to out and says how to go on. */
 enum http_stream_state {
@@ -177,10 +195,12 @@ enum http_stream_state {
 };
 /* wait_seconds: how long WAIT lasts without a poke. At drain `next` is called with draining = true and must END. */
 void http_stream(struct http_call *call, int status, const char *content_type, double wait_seconds,
-                 enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle, bool draining));
+                 enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle,
+                                                bool draining));
 /* … of so many bytes, which Content-Length says: `next` must END with the last of them (with fewer the connection is cut). */
 void http_stream_sized(struct http_call *call, int status, const char *content_type, uint64_t size,
-                       enum http_stream_state (*next)(struct http_call *call, struct buf *out, bool idle, bool draining));
+                       enum http_stream_state (*next)(struct http_call *call, struct buf *out,
+                                                      bool idle, bool draining));
 /* After HTTP_SINK_PAUSE; any thread, once a pause; may come before the data callback has returned. The client may leave during a pause, so the caller sees to it that http_on_done has not
  * run: by a lock that both take. */
 void http_resume_body(struct http_call *call);

@@ -10,7 +10,8 @@ enum judgement {
     JUDGE_CLOSE   /* the answer is filled, and the connection cannot be trusted any further */
 };
 /* The strings are the library's, where they arrived; its parameters and escapes must have been left alone. */
-enum judgement judge_request(struct http_call *call, const char *url, const char *method, const char *version);
+enum judgement judge_request(struct http_call *call, const char *url, const char *method,
+                             const char *version);
 /* Sets call->id: the client's X-Request-Id if it is sane, a new one otherwise. */
 void judge_id(struct http_call *call);
 

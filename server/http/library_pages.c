@@ -10,20 +10,24 @@
 #include <dlfcn.h>
 #include <string.h>
 
-typedef enum MHD_Result (*queue_function)(struct MHD_Connection *mhd, unsigned int status, struct MHD_Response *response);
+typedef enum MHD_Result (*queue_function)(struct MHD_Connection *mhd, unsigned int status,
+                                          struct MHD_Response *response);
 static queue_function library_queue; /* set once, before any thread */
 
 bool library_pages_init(void) {
     void *symbol = dlsym(RTLD_NEXT, "MHD_queue_response");
     const queue_function ours = MHD_queue_response;
     void *found = dlsym(RTLD_DEFAULT, "MHD_queue_response"); /* what the library will find */
-    if (symbol == NULL || memcmp(&found, &ours, sizeof found) != 0)
+    if (symbol == NULL || memcmp(&found, &ours, sizeof found) != 0) {
         return false;
-    memcpy(&library_queue, &symbol, sizeof symbol); /* ISO C has no cast from an object pointer to a function pointer */
+    }
+    memcpy(&library_queue, &symbol,
+           sizeof symbol); /* ISO C has no cast from an object pointer to a function pointer */
     return true;
 }
 
-enum MHD_Result library_queue_response(struct MHD_Connection *mhd, unsigned int status, struct MHD_Response *response) {
+enum MHD_Result library_queue_response(struct MHD_Connection *mhd, unsigned int status,
+                                       struct MHD_Response *response) {
     return library_queue(mhd, status, response);
 }
 
@@ -33,9 +37,11 @@ struct meaning {
     const char *detail;
 };
 static const struct meaning MEANINGS[] = {
-    {413, PROBLEM_BODY_TOO_LARGE, "Content-Length or the size of a chunk is no number this daemon could ever take"},
+    {413, PROBLEM_BODY_TOO_LARGE,
+     "Content-Length or the size of a chunk is no number this daemon could ever take"},
     {414, PROBLEM_URI_TOO_LONG, "the request line is longer than 16384 bytes"},
-    {431, PROBLEM_HEADERS_TOO_LARGE, "the request header is larger than 12288 bytes, or has more than 100 fields"},
+    {431, PROBLEM_HEADERS_TOO_LARGE,
+     "the request header is larger than 12288 bytes, or has more than 100 fields"},
     {501, PROBLEM_NOT_IMPLEMENTED, "the request asks for something that is not known here"},
     {503, PROBLEM_UNAVAILABLE, "out of memory"},
     {505, PROBLEM_BAD_REQUEST, "only HTTP/1.0 and HTTP/1.1 are spoken here"},
@@ -44,31 +50,41 @@ static const struct meaning MEANINGS[] = {
 
 static struct meaning meaning_of(unsigned status, const struct http_call *call) {
     /* The header is judged and its body is chunked: what has no room in the connection's memory is the line before a chunk, or a trailer. */
-    if (call != NULL && call->begun && call->headers.chunked && status != 413)
+    if (call != NULL && call->begun && call->headers.chunked && status != 413) {
         return (struct meaning){status, PROBLEM_BAD_FRAMING,
-                                "a chunk is malformed: its line with its extensions, or a trailer, is wrong or longer than what is taken"};
-    for (size_t i = 0; i < sizeof MEANINGS / sizeof MEANINGS[0]; i++) {
-        if (MEANINGS[i].status == status)
-            return MEANINGS[i];
+                                "a chunk is malformed: its line with its extensions, or a trailer, "
+                                "is wrong or longer than what is taken"};
     }
-    if (call == NULL)
+    for (size_t i = 0; i < sizeof MEANINGS / sizeof MEANINGS[0]; i++) {
+        if (MEANINGS[i].status == status) {
+            return MEANINGS[i];
+        }
+    }
+    if (call == NULL) {
         return (struct meaning){status, PROBLEM_BAD_REQUEST, "the request line is malformed"};
-    return (struct meaning){status, PROBLEM_BAD_FRAMING, "a header line, Content-Length or a chunk is malformed"};
+    }
+    return (struct meaning){status, PROBLEM_BAD_FRAMING,
+                            "a header line, Content-Length or a chunk is malformed"};
 }
 
-enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int status, struct MHD_Response *response) {
+enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int status,
+                                   struct MHD_Response *response) {
     (void)response;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct connection *c = info != NULL ? info->socket_context : NULL;
-    if (c == NULL)
+    if (c == NULL) {
         return MHD_NO;
+    }
     struct http_call *call = c->call;
     struct meaning m = meaning_of(status, call);
     if (call != NULL) {
-        if (call->id[0] == '\0')
+        if (call->id[0] == '\0') {
             judge_id(call);
-        if (call->reply.kind == REPLY_NONE)
+        }
+        if (call->reply.kind == REPLY_NONE) {
             http_fail(call, m.type, "%s", m.detail);
+        }
         body_answer_and_close(call);
         return MHD_NO;
     }

@@ -9,6 +9,7 @@
  * would not find ours. */
 bool library_pages_init(void);
 /* The library's, past our definition of the same name. */
-enum MHD_Result library_queue_response(struct MHD_Connection *mhd, unsigned int status, struct MHD_Response *response);
+enum MHD_Result library_queue_response(struct MHD_Connection *mhd, unsigned int status,
+                                       struct MHD_Response *response);
 
 #endif

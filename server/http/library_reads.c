@@ -19,14 +19,17 @@ static recv_function system_recv;              /* set once, before any I/O threa
 static _Thread_local struct http_server *here; /* of an I/O thread; NULL: any other thread */
 
 bool library_reads_init(void) {
-    if (system_recv != NULL)
+    if (system_recv != NULL) {
         return true;
+    }
     void *symbol = dlsym(RTLD_NEXT, "recv");
     const recv_function ours = recv;
     void *found = dlsym(RTLD_DEFAULT, "recv"); /* what the library will find */
-    if (symbol == NULL || memcmp(&found, &ours, sizeof found) != 0)
+    if (symbol == NULL || memcmp(&found, &ours, sizeof found) != 0) {
         return false;
-    memcpy(&system_recv, &symbol, sizeof symbol); /* ISO C has no cast from an object pointer to a function pointer */
+    }
+    memcpy(&system_recv, &symbol,
+           sizeof symbol); /* ISO C has no cast from an object pointer to a function pointer */
     return true;
 }
 
@@ -36,15 +39,17 @@ void library_reads_enter(struct http_server *server) {
 
 /* The call under way on a descriptor of this I/O thread. */
 static struct http_call *call_on(int fd) {
-    if (here == NULL || fd < 0 || (size_t)fd >= here->connections.n_slots)
+    if (here == NULL || fd < 0 || (size_t)fd >= here->connections.n_slots) {
         return NULL;
+    }
     return here->connections.slots[fd].call;
 }
 
 /* Has the end that was just read to wait? */
 static bool end_waits(struct http_call *call) {
-    if (call->arrived && atomic_load(&call->stage) != STAGE_CLOSED)
+    if (call->arrived && atomic_load(&call->stage) != STAGE_CLOSED) {
         return true;
+    }
     return atomic_exchange(&call->let_go, false);
 }
 
@@ -55,8 +60,9 @@ ssize_t recv(int fd, void *out, size_t most, int flags) {
     }
     ssize_t n = system_recv(fd, out, most, flags);
     struct http_call *call = n == 0 && most > 0 ? call_on(fd) : NULL;
-    if (call == NULL || !end_waits(call))
+    if (call == NULL || !end_waits(call)) {
         return n;
+    }
     errno = EAGAIN;
     return -1;
 }

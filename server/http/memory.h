@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEMORY_UNCOUNTED                                                                                                                   \
+#define MEMORY_UNCOUNTED                                                                           \
     16384 /* holders up to this are not counted: small calls go on when the budget is used up, and connections bound them */
 
 struct http_memory {

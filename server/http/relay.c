@@ -17,33 +17,37 @@ static void unlock(struct http_call *call) {
     (void)pthread_mutex_unlock(&call->server->relay_lock);
 }
 
-/* ---- waiting connections ------------------------------------------------------------------------------------------------------------ */
+/* ---- waiting connections ---- */
 
 static void wait_link(struct http_call *call) {
     struct http_server *server = call->server;
     call->relay.waits = true;
     call->relay.previous = NULL;
     call->relay.next = server->waiting;
-    if (server->waiting != NULL)
+    if (server->waiting != NULL) {
         server->waiting->relay.previous = call;
+    }
     server->waiting = call;
 }
 
 static void wait_unlink(struct http_call *call) {
     struct relay *r = &call->relay;
-    if (r->previous != NULL)
+    if (r->previous != NULL) {
         r->previous->relay.next = r->next;
-    else
+    } else {
         call->server->waiting = r->next;
-    if (r->next != NULL)
+    }
+    if (r->next != NULL) {
         r->next->relay.previous = r->previous;
+    }
     r->next = r->previous = NULL;
     r->waits = false;
 }
 
 static void resume(struct http_call *call) {
     atomic_store(&call->let_go, true);
-    (void)connection_enter(call->connection, PHASE_BODY); /* the I/O thread leaves a suspended connection alone */
+    (void)connection_enter(call->connection,
+                           PHASE_BODY); /* the I/O thread leaves a suspended connection alone */
     call_resume(call);
 }
 
@@ -56,13 +60,14 @@ void relay_resume_all(struct http_server *server) {
             call->relay.held = false; /* whoever ends the pause is too late */
         }
         (void)pthread_mutex_unlock(&server->relay_lock);
-        if (call == NULL)
+        if (call == NULL) {
             return;
+        }
         resume(call);
     }
 }
 
-/* ---- slices ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- slices ---- */
 
 static void take_slice(struct http_call *call);
 
@@ -72,8 +77,9 @@ static void slice_begin(struct http_call *call) {
     const struct buf empty = r->slice;
     r->slice = r->arriving;
     r->arriving = empty;
-    if (!r->running)
+    if (!r->running) {
         call_ref(call);
+    }
     r->running = true;
 }
 
@@ -84,14 +90,19 @@ enum next { NEXT_LEAVE, NEXT_SLICE, NEXT_END, NEXT_ANSWER, NEXT_ABORT };
 static enum next next_of(struct http_call *call) {
     struct relay *r = &call->relay;
     const bool over = r->refused || r->stop != NULL;
-    if (atomic_load(&r->abandoned))
+    if (atomic_load(&r->abandoned)) {
         return r->refused ? NEXT_LEAVE : NEXT_ABORT;
-    if (over)
+    }
+    if (over) {
         return r->end != NULL ? NEXT_ANSWER : NEXT_LEAVE;
-    if (r->held)
+    }
+    if (r->held) {
         return NEXT_LEAVE;
-    if ((r->waits || r->end != NULL) && r->arriving.size > 0) /* in this order: otherwise they are the I/O thread's */
+    }
+    if ((r->waits || r->end != NULL) &&
+        r->arriving.size > 0) { /* in this order: otherwise they are the I/O thread's */
         return NEXT_SLICE;
+    }
     return r->end != NULL ? NEXT_END : NEXT_LEAVE;
 }
 
@@ -116,27 +127,37 @@ static void go_on(struct http_call *call) {
     const enum next next = next_of(call);
     const bool over = r->refused || r->stop != NULL;
     const bool resumes = r->waits && (next == NEXT_SLICE || (next == NEXT_LEAVE && over));
-    if (resumes)
+    if (resumes) {
         wait_unlink(call);
-    if (next == NEXT_SLICE)
+    }
+    if (next == NEXT_SLICE) {
         slice_begin(call);
-    else if (next == NEXT_LEAVE)
+    } else if (next == NEXT_LEAVE) {
         r->running = false;
-    if (next == NEXT_LEAVE && r->held && r->end != NULL)
+    }
+    if (next == NEXT_LEAVE && r->held && r->end != NULL) {
         wait_link(call); /* should the server stop */
+    }
     unlock(call);
-    if (next == NEXT_SLICE)
+    if (next == NEXT_SLICE) {
         call_push(call, take_slice); /* behind what others wait for */
-    if (resumes)
+    }
+    if (resumes) {
         resume(call);
-    if (next == NEXT_ABORT)
+    }
+    if (next == NEXT_ABORT) {
         sink_abort(call);
-    if (next != NEXT_SLICE)
-        call_unref(call); /* with an end or an answer to come never the last: the connection is suspended */
-    if (next == NEXT_ANSWER)
+    }
+    if (next != NEXT_SLICE) {
+        call_unref(
+            call); /* with an end or an answer to come never the last: the connection is suspended */
+    }
+    if (next == NEXT_ANSWER) {
         answer(call);
-    if (next == NEXT_END)
+    }
+    if (next == NEXT_END) {
         r->end(call);
+    }
 }
 
 /* The sink has filled the answer. The I/O thread finds that with the next bytes; should none come, the sweeper has the words. Under the lock: the connection stays this call's. */
@@ -147,7 +168,8 @@ static void leave_words(struct http_call *call) {
     char *words = buf_take(&text, &size);
     if (words != NULL && !atomic_load(&call->relay.abandoned)) {
         connection_last_words(call->connection, words, size);
-        (void)connection_enter(call->connection, PHASE_DISCARD); /* from now on, and not from where the body began */
+        (void)connection_enter(call->connection,
+                               PHASE_DISCARD); /* from now on, and not from where the body began */
     } else {
         free(words);
     }
@@ -157,10 +179,13 @@ static void leave_words(struct http_call *call) {
 static enum http_sink_state give(struct http_call *call, const char *bytes, size_t n) {
     const struct http_sink *sink = call->sink;
     const enum http_sink_state state = sink->data(call, bytes, n);
-    if (sink->held != NULL)
+    if (sink->held != NULL) {
         atomic_store(&call->relay.weight, sink->held(call));
-    if (state == HTTP_SINK_REFUSED && call->reply.kind == REPLY_NONE)
-        http_fail(call, PROBLEM_INTERNAL, "%s refused the body without a reason", call->match.route->operation);
+    }
+    if (state == HTTP_SINK_REFUSED && call->reply.kind == REPLY_NONE) {
+        http_fail(call, PROBLEM_INTERNAL, "%s refused the body without a reason",
+                  call->match.route->operation);
+    }
     return state;
 }
 
@@ -168,16 +193,19 @@ static void take_slice(struct http_call *call) {
     struct relay *r = &call->relay;
     enum http_sink_state state = HTTP_SINK_MORE;
     lock(call);
-    const bool wanted = r->slice.size > 0 && !r->refused && r->stop == NULL && !atomic_load(&r->abandoned);
+    const bool wanted =
+        r->slice.size > 0 && !r->refused && r->stop == NULL && !atomic_load(&r->abandoned);
     unlock(call);
-    if (wanted)
+    if (wanted) {
         state = give(call, r->slice.data, r->slice.size);
+    }
     buf_clear(&r->slice);
     lock(call);
     r->held = state == HTTP_SINK_PAUSE && !r->early;
     r->refused |= state == HTTP_SINK_REFUSED;
-    if (state == HTTP_SINK_REFUSED && !r->waits && r->end == NULL)
+    if (state == HTTP_SINK_REFUSED && !r->waits && r->end == NULL) {
         leave_words(call);
+    }
     r->early = false;
     go_on(call);
 }
@@ -185,27 +213,31 @@ static void take_slice(struct http_call *call) {
 void http_resume_body(struct http_call *call) {
     struct relay *r = &call->relay;
     lock(call);
-    const bool goes_on = r->held && (r->waits || r->end != NULL); /* otherwise the I/O thread does when more has come */
+    const bool goes_on =
+        r->held &&
+        (r->waits || r->end != NULL); /* otherwise the I/O thread does when more has come */
     r->early = r->running && !r->held;
     r->held = false;
     if (goes_on) {
         call_ref(call);
         r->running = true;
-        if (r->end != NULL)
+        if (r->end != NULL) {
             wait_unlink(call); /* the connection waits for the answer now */
+        }
     }
     unlock(call);
-    if (goes_on)
+    if (goes_on) {
         call_push(call, take_slice); /* of nothing: what goes on does so on the pool */
+    }
 }
 
-/* ---- the I/O thread ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the I/O thread ---- */
 
 enum relay_state relay_state(struct http_call *call) {
     const struct relay *r = &call->relay;
     lock(call);
-    const enum relay_state state = r->running        ? (r->stop != NULL ? RELAY_STOPPING : RELAY_OPEN)
-                                   : r->refused      ? RELAY_REFUSED
+    const enum relay_state state = r->running   ? (r->stop != NULL ? RELAY_STOPPING : RELAY_OPEN)
+                                   : r->refused ? RELAY_REFUSED
                                    : r->stop != NULL ? RELAY_STOPPED
                                                      : RELAY_OPEN;
     unlock(call);
@@ -214,18 +246,22 @@ enum relay_state relay_state(struct http_call *call) {
 
 bool relay_add(struct http_call *call, const char *bytes, size_t n) {
     struct relay *r = &call->relay;
-    if (call->sink->seen != NULL)
+    if (call->sink->seen != NULL) {
         call->sink->seen(call, bytes, n);
+    }
     buf_append(&r->arriving, bytes, n);
-    if (r->arriving.failed)
+    if (r->arriving.failed) {
         return false;
+    }
     lock(call);
     const bool begins = !r->running && !r->held && !r->refused;
-    if (begins)
+    if (begins) {
         slice_begin(call);
+    }
     unlock(call);
-    if (begins)
+    if (begins) {
         call_push(call, take_slice);
+    }
     return true;
 }
 
@@ -236,29 +272,38 @@ bool relay_is_full(struct http_call *call) {
 /* The connection is suspended before anyone can see that it waits: a resume that overtakes its suspend is lost by the library. */
 bool relay_wait(struct http_call *call) {
     struct relay *r = &call->relay;
-    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call))
+    if (!connection_enter(call->connection, PHASE_WORK) || !call_suspend(call)) {
         return false;
+    }
     lock(call);
     const bool over = r->refused || r->stop != NULL;
-    const bool begins = !r->running && !r->held && !over && r->arriving.size > 0, waits = r->running || (r->held && !over);
-    if (begins)
+    const bool begins = !r->running && !r->held && !over && r->arriving.size > 0,
+               waits = r->running || (r->held && !over);
+    if (begins) {
         slice_begin(call);
-    if (waits)
+    }
+    if (waits) {
         wait_link(call);
+    }
     unlock(call);
-    if (begins)
+    if (begins) {
         call_push(call, take_slice);
-    if (!waits)
+    }
+    if (!waits) {
         resume(call);
+    }
     return true;
 }
 
 enum relay_state relay_stop(struct http_call *call, void (*fail)(struct http_call *call)) {
     struct relay *r = &call->relay;
     lock(call);
-    const enum relay_state state = r->running ? RELAY_STOPPING : r->refused ? RELAY_REFUSED : RELAY_STOPPED;
-    if (state == RELAY_STOPPING)
+    const enum relay_state state = r->running   ? RELAY_STOPPING
+                                   : r->refused ? RELAY_REFUSED
+                                                : RELAY_STOPPED;
+    if (state == RELAY_STOPPING) {
         r->stop = fail;
+    }
     r->held = false;
     unlock(call);
     return state;
@@ -269,21 +314,25 @@ void relay_end(struct http_call *call, void (*end)(struct http_call *call)) {
     lock(call);
     const bool goes_on = !r->running && !r->held;
     r->end = end;
-    if (goes_on)
+    if (goes_on) {
         slice_begin(call);
-    if (r->held)
+    }
+    if (r->held) {
         wait_link(call);
+    }
     unlock(call);
-    if (goes_on)
+    if (goes_on) {
         call_push(call, take_slice);
+    }
 }
 
 bool relay_abandon(struct http_call *call) {
     struct relay *r = &call->relay;
     lock(call);
     const bool over = r->running || r->refused;
-    if (r->running)
+    if (r->running) {
         atomic_store(&r->abandoned, true);
+    }
     r->held = false;
     unlock(call);
     return over;
@@ -291,7 +340,8 @@ bool relay_abandon(struct http_call *call) {
 
 size_t relay_weight(const struct http_call *call) {
     const struct relay *r = &call->relay;
-    return 2 * r->arriving.capacity + (size_t)atomic_load(&r->weight); /* the slice was such a buffer */
+    return 2 * r->arriving.capacity +
+           (size_t)atomic_load(&r->weight); /* the slice was such a buffer */
 }
 
 void relay_done(struct relay *r) {

@@ -15,19 +15,25 @@ struct http_call;
 struct http_server;
 
 struct relay {
-    struct buf arriving; /* come and not given yet: the I/O thread's; the pool's while the connection is suspended (waits, ends) */
-    struct buf slice;    /* being taken: the pool's while `running` */
+    struct buf
+        arriving; /* come and not given yet: the I/O thread's; the pool's while the connection is suspended (waits, ends) */
+    struct buf slice; /* being taken: the pool's while `running` */
     /* What follows is guarded by server->relay_lock. */
     bool running; /* a slice, or the end, is queued on the pool or under way */
     bool held;    /* the sink has asked for a pause */
     bool early;   /* http_resume_body came before the sink's PAUSE */
-    bool waits;   /* the connection is suspended until `arriving` has been given, nothing runs any more, or a pause at the end is over */
+    bool
+        waits; /* the connection is suspended until `arriving` has been given, nothing runs any more, or a pause at the end is over */
     bool refused; /* the sink has filled the answer */
-    void (*stop)(struct http_call *call); /* fills the answer with why the I/O thread refuses the body; NULL: it does not */
-    void (*end)(struct http_call *call);  /* the body is complete, the connection suspended: what comes last, on the pool */
-    struct http_call *next, *previous;    /* among those that wait */
-    _Atomic int64_t weight;               /* bytes that the sink says it holds (http_sink.held) */
-    atomic_bool abandoned;                /* the connection is over: whoever ends a slice aborts the sink */
+    void (*stop)(
+        struct http_call *
+            call); /* fills the answer with why the I/O thread refuses the body; NULL: it does not */
+    void (*end)(
+        struct http_call *
+            call); /* the body is complete, the connection suspended: what comes last, on the pool */
+    struct http_call *next, *previous; /* among those that wait */
+    _Atomic int64_t weight;            /* bytes that the sink says it holds (http_sink.held) */
+    atomic_bool abandoned; /* the connection is over: whoever ends a slice aborts the sink */
 };
 
 enum relay_state {

@@ -42,19 +42,22 @@ void http_query_at(const struct http_call *call, size_t i, const char **name, co
 
 const char *http_query(const struct http_call *call, const char *name) {
     for (size_t i = 0; i < call->target.n_params; i++) {
-        if (strcmp(call->target.params[i].name, name) == 0)
+        if (strcmp(call->target.params[i].name, name) == 0) {
             return call->target.params[i].value;
+        }
     }
     return NULL;
 }
 
 const char *http_header(const struct http_call *call, const char *name) {
     for (size_t i = 0; i < call->n_kept; i++) {
-        if (strcasecmp(call->kept_headers[i].name, name) == 0)
+        if (strcasecmp(call->kept_headers[i].name, name) == 0) {
             return call->kept_headers[i].value;
+        }
     }
-    if (call->kept_headers != NULL)
+    if (call->kept_headers != NULL) {
         return NULL;
+    }
     return MHD_lookup_connection_value(call->mhd, MHD_HEADER_KIND, name);
 }
 
@@ -103,8 +106,9 @@ const char *http_link(struct http_call *call, const char *format, ...) {
 bool http_not_modified(struct http_call *call, const char *etag) {
     http_reply_header(call, "ETag", etag);
     const char *list = http_header(call, "If-None-Match");
-    if (list == NULL || !etag_list_matches(list, etag, true))
+    if (list == NULL || !etag_list_matches(list, etag, true)) {
         return false;
+    }
     http_reply_empty(call, 304);
     return true;
 }

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPARE_DESCRIPTORS                                                                                                                  \
+#define SPARE_DESCRIPTORS                                                                          \
     4096 /* a descriptor's number may be this far above the number of connections: files, the database, lingering ones */
 #define OPERATIONS_THREADS 2
 #define PAUSED_PATIENCE_NS 2000000000  /* how long a paused body is waited for */
@@ -27,23 +27,28 @@
 
 bool monotonic_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t attr;
-    if (pthread_condattr_init(&attr) != 0)
+    if (pthread_condattr_init(&attr) != 0) {
         return false;
-    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(cond, &attr) == 0;
+    }
+    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
+              pthread_cond_init(cond, &attr) == 0;
     (void)pthread_condattr_destroy(&attr);
     return ok;
 }
 
-/* ---- settings ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- settings ---- */
 
 static void fill_defaults(struct http_settings *s) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (s->io_threads <= 0)
+    if (s->io_threads <= 0) {
         s->io_threads = cores < 1 ? 1 : cores > 4 ? 4 : cores;
-    if (s->pool_threads <= 0)
+    }
+    if (s->pool_threads <= 0) {
         s->pool_threads = 4;
-    if (s->max_connections <= 0)
+    }
+    if (s->max_connections <= 0) {
         s->max_connections = 1024;
+    }
     s->header_timeout = s->header_timeout > 0 ? s->header_timeout : 10;
     s->idle_timeout = s->idle_timeout > 0 ? s->idle_timeout : 30;
     s->keep_alive_timeout = s->keep_alive_timeout > 0 ? s->keep_alive_timeout : 75;
@@ -64,40 +69,49 @@ static bool take_base_path(struct http_server *server, struct problem *problem) 
     arena_init(&server->base_arena, 65536);
     const char *given = server->settings.base_path;
     size_t n = strlen(given);
-    while (n > 0 && given[n - 1] == '/')
+    while (n > 0 && given[n - 1] == '/') {
         n--;
+    }
     server->settings.base_path = "";
-    if (n == 0)
+    if (n == 0) {
         return true;
+    }
     char *path = arena_strndup(&server->base_arena, given, n);
     struct problem wrong = {0};
-    if (path == NULL)
+    if (path == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    }
     server->base.raw = path;
-    bool ok = path[0] == '/' && strpbrk(path, "?#") == NULL && target_parse_path(&server->base, &server->base_arena, &wrong) &&
+    bool ok = path[0] == '/' && strpbrk(path, "?#") == NULL &&
+              target_parse_path(&server->base, &server->base_arena, &wrong) &&
               server->base.n_segments <= 8;
     problem_done(&wrong);
-    if (!ok)
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "--base-path must be a path like /discern, got \"%s\"", given);
+    if (!ok) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "--base-path must be a path like /discern, got \"%s\"", given);
+    }
     server->settings.base_path = path;
     return true;
 }
 
-/* ---- start ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- start ---- */
 
 static size_t slots_of(const struct http_server *server) {
     size_t wanted = (size_t)server->settings.max_connections * 2 + SPARE_DESCRIPTORS;
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < wanted)
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < wanted) {
         wanted = (size_t)limit.rlim_cur;
+    }
     return wanted;
 }
 
 static bool start_io(struct http_server *server, struct problem *problem) {
     for (int64_t i = 0; i < server->settings.io_threads; i++) {
         server->io[i].server = server;
-        if (!dispatch_start(&server->io[i], problem))
+        if (!dispatch_start(&server->io[i], problem)) {
             return false;
+        }
         server->n_io++;
     }
     return true;
@@ -105,41 +119,57 @@ static bool start_io(struct http_server *server, struct problem *problem) {
 
 static bool start_all(struct http_server *server, struct problem *problem) {
     const struct http_settings *s = &server->settings;
-    if (s->io_threads > HTTP_MAX_IO_THREADS || s->max_connections > HTTP_MAX_CONNECTIONS)
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "at most %d I/O threads and %d connections, got %lld and %lld",
-                           HTTP_MAX_IO_THREADS, HTTP_MAX_CONNECTIONS, (long long)s->io_threads, (long long)s->max_connections);
+    if (s->io_threads > HTTP_MAX_IO_THREADS || s->max_connections > HTTP_MAX_CONNECTIONS) {
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "at most %d I/O threads and %d connections, got %lld and %lld",
+                           HTTP_MAX_IO_THREADS, HTTP_MAX_CONNECTIONS, (long long)s->io_threads,
+                           (long long)s->max_connections);
+    }
     if (!http_check_settings(s, problem) || !take_base_path(server, problem) ||
-        !address_rules_init(&server->trusted, &s->trusted_proxies, problem))
+        !address_rules_init(&server->trusted, &s->trusted_proxies, problem)) {
         return false;
+    }
     server->router = router_new(server->routes, server->n_routes, problem);
-    if (server->router == NULL)
+    if (server->router == NULL) {
         return false;
-    if (!library_pages_init() || !library_cookies_init() || !library_reads_init())
-        return problem_set(problem, PROBLEM_INTERNAL, "the HTTP library is not linked as a shared object");
+    }
+    if (!library_pages_init() || !library_cookies_init() || !library_reads_init()) {
+        return problem_set(problem, PROBLEM_INTERNAL,
+                           "the HTTP library is not linked as a shared object");
+    }
     /* Later ones arrange them otherwise, and refuse by themselves what is recognised by it. */
     server->strings_in_place = strncmp(MHD_get_version(), "0.9.7", 5) == 0;
-    if (s->max_connections_per_address > 0 && !address_counts_init(&server->per_address, (size_t)s->max_connections * 2))
+    if (s->max_connections_per_address > 0 &&
+        !address_counts_init(&server->per_address, (size_t)s->max_connections * 2)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
-    if (!record_init(server) || !connections_init(&server->connections, slots_of(server)))
+    }
+    if (!record_init(server) || !connections_init(&server->connections, slots_of(server))) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
-    if (!listener_open(&server->listener, s->listen, problem))
+    }
+    if (!listener_open(&server->listener, s->listen, problem)) {
         return false;
-    if (!pool_start(&server->pool, (size_t)s->pool_threads) || !pool_start(&server->operations, OPERATIONS_THREADS) ||
-        !linger_start(&server->linger) || !watchers_start(&server->watchers, server))
+    }
+    if (!pool_start(&server->pool, (size_t)s->pool_threads) ||
+        !pool_start(&server->operations, OPERATIONS_THREADS) || !linger_start(&server->linger) ||
+        !watchers_start(&server->watchers, server)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start the HTTP threads");
-    if (!start_io(server, problem))
+    }
+    if (!start_io(server, problem)) {
         return false;
-    if (!sweeper_start(&server->sweeper, server) || !listener_start(&server->listener, server))
+    }
+    if (!sweeper_start(&server->sweeper, server) || !listener_start(&server->listener, server)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "cannot start the HTTP threads");
+    }
     return true;
 }
 
 /* Signals are the main thread's: the threads made here inherit that all are blocked. */
-bool http_start(const struct http_settings *settings, const struct http_route *routes, size_t n_routes, void *app, struct http_server **out,
-                struct problem *problem) {
+bool http_start(const struct http_settings *settings, const struct http_route *routes,
+                size_t n_routes, void *app, struct http_server **out, struct problem *problem) {
     struct http_server *server = calloc(1, sizeof *server);
-    if (server == NULL)
+    if (server == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
+    }
     if (pthread_mutex_init(&server->relay_lock, NULL) != 0) {
         free(server);
         return problem_set(problem, PROBLEM_UNAVAILABLE, "out of memory");
@@ -172,7 +202,7 @@ int http_port(const struct http_server *server) {
     return server->listener.port;
 }
 
-/* ---- drain and stop ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- drain and stop ---- */
 
 void http_poke(struct http_server *server) {
     watchers_poke(&server->watchers);
@@ -196,8 +226,9 @@ static void sleep_ms(long ms) {
 
 static int64_t in_flight(const struct http_server *server) {
     int64_t n = 0;
-    for (size_t i = 0; i < server->n_io; i++)
+    for (size_t i = 0; i < server->n_io; i++) {
         n += atomic_load_explicit(&server->io[i].in_flight, memory_order_acquire);
+    }
     return n;
 }
 
@@ -208,14 +239,16 @@ static bool arriving(struct http_server *server) {
     for (size_t i = 0; i < high && !found; i++) {
         struct connection *c = &server->connections.slots[i];
         enum phase phase = connection_phase(c);
-        if (phase != PHASE_HEADER && phase != PHASE_IDLE)
+        if (phase != PHASE_HEADER && phase != PHASE_IDLE) {
             continue;
+        }
         (void)pthread_mutex_lock(&c->lock);
         if (c->fd >= 0) {
             struct tcp_progress progress;
             int unread = 0;
             tcp_progress_read(c->fd, &progress);
-            found = (phase == PHASE_HEADER && progress.received > 0) || (ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0);
+            found = (phase == PHASE_HEADER && progress.received > 0) ||
+                    (ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0);
         }
         (void)pthread_mutex_unlock(&c->lock);
     }
@@ -227,10 +260,13 @@ bool http_idle(struct http_server *server, double timeout_s) {
     int64_t began = clock_monotonic_ns(), until = began + (int64_t)(timeout_s * 1e9);
     for (;;) {
         int64_t now = clock_monotonic_ns();
-        if (in_flight(server) == 0 && (now - began >= ARRIVING_PATIENCE_NS || !arriving(server)) && in_flight(server) == 0)
+        if (in_flight(server) == 0 && (now - began >= ARRIVING_PATIENCE_NS || !arriving(server)) &&
+            in_flight(server) == 0) {
             return true;
-        if (now >= until)
+        }
+        if (now >= until) {
             return false;
+        }
         sleep_ms(2);
     }
 }
@@ -241,10 +277,12 @@ static bool wait_for_suspended(struct http_server *server) {
     int64_t began = clock_monotonic_ns();
     while (atomic_load(&server->suspended) > 0) {
         int64_t waited = clock_monotonic_ns() - began;
-        if (waited >= CALLS_PATIENCE_NS)
+        if (waited >= CALLS_PATIENCE_NS) {
             return false;
-        if (waited >= PAUSED_PATIENCE_NS)
+        }
+        if (waited >= PAUSED_PATIENCE_NS) {
             relay_resume_all(server);
+        }
         sleep_ms(2);
     }
     return true;
@@ -257,29 +295,35 @@ static void io_done(struct io *io) {
 }
 
 bool http_stop(struct http_server *server) {
-    if (server == NULL)
+    if (server == NULL) {
         return true;
+    }
     atomic_store(&server->draining, true);
     listener_stop(&server->listener);
     atomic_store(&server->stopping, true);
     if (server->watchers.started) {
         watchers_poke(&server->watchers);
-        if (!wait_for_suspended(server))
+        if (!wait_for_suspended(server)) {
             return false;
+        }
     }
     sweeper_stop(&server->sweeper);
     for (size_t i = 0; i < server->n_io; i++) {
-        if (server->io[i].daemon != NULL)
+        if (server->io[i].daemon != NULL) {
             MHD_stop_daemon(server->io[i].daemon);
+        }
         server->io[i].daemon = NULL;
     }
     watchers_stop(&server->watchers);
-    if (!pool_stop(&server->operations, CALLS_PATIENCE_NS) || !pool_stop(&server->pool, CALLS_PATIENCE_NS))
+    if (!pool_stop(&server->operations, CALLS_PATIENCE_NS) ||
+        !pool_stop(&server->pool, CALLS_PATIENCE_NS)) {
         return false; /* a stream whose client has left: its next piece is still being made */
+    }
     watchers_done(&server->watchers);
     linger_stop(&server->linger);
-    for (size_t i = 0; i < server->n_io; i++)
+    for (size_t i = 0; i < server->n_io; i++) {
         io_done(&server->io[i]);
+    }
     connections_done(&server->connections);
     record_done(server);
     address_counts_done(&server->per_address);

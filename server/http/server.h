@@ -17,19 +17,23 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SERVER_POOL_BYTES 32768 /* the library's memory of a connection: larger ones are zeroed at every request and cost rate */
-#define SERVER_STATUS_LOW 100   /* statuses counted apart: 100..599 */
+#define SERVER_POOL_BYTES                                                                          \
+    32768 /* the library's memory of a connection: larger ones are zeroed at every request and cost rate */
+#define SERVER_STATUS_LOW 100 /* statuses counted apart: 100..599 */
 #define SERVER_STATUS_COUNT 500
 
 /* One I/O thread: a daemon of the library with one thread. */
 struct io {
     struct http_server *server;
     struct MHD_Daemon *daemon;
-    uint64_t id_seed, id_count; /* request ids: a random start, then a count, mixed; this thread only */
-    struct http_call *spare;    /* calls for reuse, linked by next; this thread only */
-    size_t n_spare;             /* of them */
-    char *decoded;              /* [DECODER_ROOM] what a step of decoding gives; NULL until the first coded body; this thread only */
-    _Atomic int64_t in_flight;  /* calls whose header is complete and that are not over; this thread writes */
+    uint64_t id_seed,
+        id_count; /* request ids: a random start, then a count, mixed; this thread only */
+    struct http_call *spare; /* calls for reuse, linked by next; this thread only */
+    size_t n_spare;          /* of them */
+    char *
+        decoded; /* [DECODER_ROOM] what a step of decoding gives; NULL until the first coded body; this thread only */
+    _Atomic int64_t
+        in_flight; /* calls whose header is complete and that are not over; this thread writes */
 };
 
 /* What is counted of one route. */
@@ -44,8 +48,8 @@ struct server_metrics {
     struct metric *refused_limit;   /* connections refused: --max-connections */
     struct metric *refused_address; /* … per address */
     struct metric *timeouts;        /* connections ended by the sweeper */
-    struct metric *held;            /* gauge: bytes of bodies and answers; set when somebody looks */
-    struct route_metrics *routes;   /* n_routes + 1: the last is "unmatched" */
+    struct metric *held;          /* gauge: bytes of bodies and answers; set when somebody looks */
+    struct route_metrics *routes; /* n_routes + 1: the last is "unmatched" */
 };
 
 struct http_server {
@@ -72,9 +76,11 @@ struct http_server {
     pthread_mutex_t relay_lock; /* guards what comes next and the calls' relays (relay.h) */
     struct http_call *waiting;  /* calls whose connection waits for their sink */
     _Atomic int64_t suspended;  /* connections suspended now */
-    bool strings_in_place;      /* the library is one that leaves the strings of a header where they arrived */
+    bool
+        strings_in_place; /* the library is one that leaves the strings of a header where they arrived */
     atomic_bool draining;
-    atomic_bool stopping; /* connections are given up: no call is begun, none is suspended any more */
+    atomic_bool
+        stopping; /* connections are given up: no call is begun, none is suspended any more */
 };
 
 /* A condition variable that waits by the monotonic clock. */

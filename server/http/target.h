@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 #define TARGET_MAX_LINE (16 * 1024) /* bytes of the request line: 414 above */
-#define TARGET_MAX_SEGMENTS 16      /* no route is deeper; further segments are decoded, then forgotten */
+#define TARGET_MAX_SEGMENTS                                                                        \
+    16 /* no route is deeper; further segments are decoded, then forgotten */
 #define TARGET_MAX_PARAMS 2048
 
 struct target_param {
@@ -16,11 +17,11 @@ struct target_param {
     const char *value; /* decoded; "" when there was no '=' */
 };
 struct target {
-    char *raw;                                 /* as sent, NUL-terminated, the arena's */
-    size_t raw_size;                           /* bytes of raw */
-    size_t path_at;                            /* where the path begins in raw: behind "http://host" of an absolute target */
-    size_t path_size;                          /* up to '?' or the end */
-    bool asterisk;                             /* the target is "*" */
+    char *raw;        /* as sent, NUL-terminated, the arena's */
+    size_t raw_size;  /* bytes of raw */
+    size_t path_at;   /* where the path begins in raw: behind "http://host" of an absolute target */
+    size_t path_size; /* up to '?' or the end */
+    bool asterisk;    /* the target is "*" */
     const char *authority;                     /* host of an absolute target; NULL: none */
     const char *segments[TARGET_MAX_SEGMENTS]; /* decoded */
     size_t n_segments;                         /* TARGET_MAX_SEGMENTS + 1: more than that */

@@ -20,7 +20,8 @@ void tcp_progress_read(int fd, struct tcp_progress *out) {
     struct tcp_info info;
     socklen_t size = sizeof info;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0) {
-        if (size >= offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received) {
+        if (size >=
+            offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received) {
             out->received = info.tcpi_bytes_received;
             out->sent = info.tcpi_bytes_acked;
             out->counted = true;
@@ -31,8 +32,9 @@ void tcp_progress_read(int fd, struct tcp_progress *out) {
     char byte;
     out->ended = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
     int waiting = 0; /* a local socket: memory of what the peer has not read yet */
-    if (ioctl(fd, SIOCOUTQ, &waiting) == 0)
+    if (ioctl(fd, SIOCOUTQ, &waiting) == 0) {
         out->sent = (uint64_t)waiting;
+    }
 #else
     (void)fd;
 #endif

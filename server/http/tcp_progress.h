@@ -7,9 +7,10 @@
 
 struct tcp_progress {
     uint64_t received; /* bytes that arrived */
-    uint64_t sent;     /* bytes the peer acknowledged; for a socket that is not TCP a number that moves when the peer reads */
-    bool counted;      /* both are counts of bytes (TCP on Linux) */
-    bool ended;        /* the peer has closed its side, or reset the connection */
+    uint64_t
+        sent; /* bytes the peer acknowledged; for a socket that is not TCP a number that moves when the peer reads */
+    bool counted; /* both are counts of bytes (TCP on Linux) */
+    bool ended;   /* the peer has closed its side, or reset the connection */
 };
 void tcp_progress_read(int fd, struct tcp_progress *out);
 

@@ -35,16 +35,19 @@ static struct http_call *take_due(struct watchers *w, bool all, int64_t now, int
 static void wait_until(struct watchers *w, int64_t until) {
     struct timespec ts;
     timespec_of(until, &ts);
-    if (until == INT64_MAX)
+    if (until == INT64_MAX) {
         (void)pthread_cond_wait(&w->wake, &w->lock);
-    else
+    } else {
         (void)pthread_cond_timedwait(&w->wake, &w->lock, &ts);
+    }
 }
 
 static void *watchers_main(void *arg) {
     struct http_server *server = arg;
     struct watchers *w = &server->watchers;
-    int64_t next = INT64_MAX, round = 0; /* first deadline in the list, as far as known; last time pokes were served */
+    int64_t next = INT64_MAX,
+            round =
+                0; /* first deadline in the list, as far as known; last time pokes were served */
     (void)pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         int64_t now = clock_monotonic_ns();
@@ -74,8 +77,9 @@ static void *watchers_main(void *arg) {
 
 bool watchers_start(struct watchers *w, struct http_server *server) {
     memset(w, 0, sizeof *w);
-    if (pthread_mutex_init(&w->lock, NULL) != 0)
+    if (pthread_mutex_init(&w->lock, NULL) != 0) {
         return false;
+    }
     if (!monotonic_cond_init(&w->wake)) {
         (void)pthread_mutex_destroy(&w->lock);
         return false;
@@ -96,8 +100,9 @@ void watchers_poke(struct watchers *w) {
 }
 
 void watchers_stop(struct watchers *w) {
-    if (!w->started)
+    if (!w->started) {
         return;
+    }
     (void)pthread_mutex_lock(&w->lock);
     w->stop = true;
     (void)pthread_cond_signal(&w->wake);
@@ -106,9 +111,12 @@ void watchers_stop(struct watchers *w) {
 }
 
 void watchers_done(struct watchers *w) {
-    if (!w->started)
+    if (!w->started) {
         return;
-    while (w->first != NULL) { /* none, once every connection is closed, but for streams whose client had left */
+    }
+    while (
+        w->first !=
+        NULL) { /* none, once every connection is closed, but for streams whose client had left */
         struct http_call *call = w->first;
         w->first = call->watch_next;
         call_unref(call);
@@ -136,22 +144,24 @@ void watchers_add(struct watchers *w, struct http_call *call, uint64_t seen, int
     (void)pthread_mutex_unlock(&w->lock);
 }
 
-/* ---- http_watch ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- http_watch ---- */
 
 void watch_begin(struct http_call *call) {
     struct watchers *w = &call->server->watchers;
     uint64_t seen = watchers_pokes(w);
-    bool last =
-        clock_monotonic_ns() >= call->watch_until_ns || atomic_load(&call->server->draining) || call_is_head(call) || http_gone(call);
+    bool last = clock_monotonic_ns() >= call->watch_until_ns ||
+                atomic_load(&call->server->draining) || call_is_head(call) || http_gone(call);
     if (call->check(call, last) || last) {
-        call_answer(call); /* a check that gave no answer though it was the last becomes a 500 there */
+        call_answer(
+            call); /* a check that gave no answer though it was the last becomes a 500 there */
         return;
     }
     call->job_run = watch_begin;
     watchers_add(w, call, seen, call->watch_until_ns);
 }
 
-void http_watch(struct http_call *call, double seconds, bool (*check)(struct http_call *call, bool last)) {
+void http_watch(struct http_call *call, double seconds,
+                bool (*check)(struct http_call *call, bool last)) {
     call->check = check;
     double most = seconds > 0 ? (seconds < 86400 ? seconds : 86400) : 0;
     call->watch_until_ns = clock_monotonic_ns() + (int64_t)(most * 1e9);

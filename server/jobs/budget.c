@@ -14,10 +14,11 @@ union header {
 /* Counts n bytes, if there are so many. */
 static bool take(struct budget *b, int64_t n) {
     int64_t used = atomic_load(&b->used);
-    do
-        if (n > b->limit - used)
+    do {
+        if (n > b->limit - used) {
             return false;
-    while (!atomic_compare_exchange_weak(&b->used, &used, used + n));
+        }
+    } while (!atomic_compare_exchange_weak(&b->used, &used, used + n));
     used += n;
     int64_t highest = atomic_load(&b->highest);
     while (used > highest && !atomic_compare_exchange_weak(&b->highest, &highest, used))
@@ -27,11 +28,13 @@ static bool take(struct budget *b, int64_t n) {
 
 static void *budget_allocate(void *ctx, size_t size) {
     struct budget *b = ctx;
-    if (size > (size_t)INT64_MAX - sizeof(union header))
+    if (size > (size_t)INT64_MAX - sizeof(union header)) {
         return NULL;
+    }
     int64_t n = (int64_t)(size + sizeof(union header));
-    if (!take(b, n))
+    if (!take(b, n)) {
         return NULL;
+    }
     union header *h = malloc((size_t)n);
     if (!h) {
         atomic_fetch_sub(&b->used, n);
@@ -43,8 +46,9 @@ static void *budget_allocate(void *ctx, size_t size) {
 
 static void budget_release(void *ctx, void *memory) {
     struct budget *b = ctx;
-    if (!memory)
+    if (!memory) {
         return;
+    }
     union header *h = (union header *)memory - 1;
     atomic_fetch_sub(&b->used, (int64_t)h->size);
     free(h);
@@ -61,8 +65,12 @@ static void budget_let_go(void *ctx, size_t size) {
 }
 
 void budget_init(struct budget *b, int64_t limit) {
-    b->allocator = (dn_allocator){
-        .allocate = budget_allocate, .release = budget_release, .ctx = b, .budgeted = true, .hold = budget_hold, .let_go = budget_let_go};
+    b->allocator = (dn_allocator){.allocate = budget_allocate,
+                                  .release = budget_release,
+                                  .ctx = b,
+                                  .budgeted = true,
+                                  .hold = budget_hold,
+                                  .let_go = budget_let_go};
     b->limit = limit;
     atomic_init(&b->used, 0);
     atomic_init(&b->highest, 0);

@@ -17,10 +17,12 @@ struct given {
 };
 
 bool jobs_class_parse(dn_column_type type, const char *text, double *number) {
-    if (type == DN_NUMERIC)
+    if (type == DN_NUMERIC) {
         return dn_number_parse(text, strlen(text), number);
-    if (type != DN_BOOLEAN)
+    }
+    if (type != DN_BOOLEAN) {
         return true;
+    }
     *number = strcmp(text, "true") == 0;
     return *number > 0 || strcmp(text, "false") == 0;
 }
@@ -49,18 +51,20 @@ struct search {
 };
 
 static void mark(struct search *s, const struct given *value) {
-    struct given *found = bsearch(value, s->classes, s->n, sizeof *found, s->type == DN_CATEGORICAL ? by_text : by_number);
+    struct given *found = bsearch(value, s->classes, s->n, sizeof *found,
+                                  s->type == DN_CATEGORICAL ? by_text : by_number);
     char text[DN_NUMBER_SIZE];
-    if (found)
+    if (found) {
         found->seen = true;
-    else if (s->problem->n_errors > 0)
+    } else if (s->problem->n_errors > 0) {
         return; /* the first class without a weight is enough: a column may have as many as rows */
-    else if (s->type == DN_CATEGORICAL)
-        json_fault(s->problem, "", "class_weight", "has no weight for class \"%.*s\"", (int)(value->length < 200 ? value->length : 200),
-                   value->name);
-    else {
-        if (s->type == DN_NUMERIC)
+    } else if (s->type == DN_CATEGORICAL) {
+        json_fault(s->problem, "", "class_weight", "has no weight for class \"%.*s\"",
+                   (int)(value->length < 200 ? value->length : 200), value->name);
+    } else {
+        if (s->type == DN_NUMERIC) {
             (void)dn_number_format(value->number, text);
+        }
         json_fault(s->problem, "", "class_weight", "has no weight for class %s",
                    s->type == DN_NUMERIC ? text
                    : value->number > 0   ? "true"
@@ -71,25 +75,29 @@ static void mark(struct search *s, const struct given *value) {
 static void mark_chunk(struct search *s, const dn_column_view *view) {
     double last = (double)INFINITY;
     if (s->type == DN_CATEGORICAL) {
-        for (size_t i = 0; i < view->strings.n; i++)
+        for (size_t i = 0; i < view->strings.n; i++) {
             mark(s, &(struct given){.name = view->strings.bytes + view->strings.start[i],
                                     .length = view->strings.start[i + 1] - view->strings.start[i]});
+        }
         return;
     }
     for (size_t i = 0; i < view->n_rows; i++) {
-        if (isnan(view->number[i]) || view->number[i] == last)
+        if (isnan(view->number[i]) || view->number[i] == last) {
             continue;
+        }
         last = view->number[i];
         mark(s, &(struct given){.number = last});
     }
 }
 
-static bool read_target(struct search *s, const dn_table_source *source, size_t target, const dn_run *run) {
+static bool read_target(struct search *s, const dn_table_source *source, size_t target,
+                        const dn_run *run) {
     dn_error err;
     for (size_t chunk = 0; chunk < source->n_chunks; chunk++) {
         dn_column_view view;
         dn_error_clear(&err);
-        if (source->column(source, chunk, target, 0, &view, &err) != DN_OK || dn_run_stop(run, &err) != DN_OK) {
+        if (source->column(source, chunk, target, 0, &view, &err) != DN_OK ||
+            dn_run_stop(run, &err) != DN_OK) {
             jobs_problem_from_core(&err, NULL, s->problem);
             return false;
         }
@@ -98,25 +106,37 @@ static bool read_target(struct search *s, const dn_table_source *source, size_t 
     return true;
 }
 
-bool jobs_class_weights_order(const struct jobs_class_weights *given, const dn_table_source *source, size_t target, const dn_run *run,
-                              struct arena *arena, const double **out, struct problem *problem) {
+bool jobs_class_weights_order(const struct jobs_class_weights *given, const dn_table_source *source,
+                              size_t target, const dn_run *run, struct arena *arena,
+                              const double **out, struct problem *problem) {
     struct given *classes = arena_alloc(arena, (given->n + 1) * sizeof *classes);
     double *weights = arena_alloc(arena, (given->n + 1) * sizeof *weights);
-    struct search s = {.classes = classes, .n = given->n, .type = source->columns[target].type, .problem = problem};
-    if (!classes || !weights)
+    struct search s = {.classes = classes,
+                       .n = given->n,
+                       .type = source->columns[target].type,
+                       .problem = problem};
+    if (!classes || !weights) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
     for (size_t i = 0; i < given->n; i++) {
-        classes[i] = (struct given){.name = given->names[i], .length = strlen(given->names[i]), .weight = given->values[i]};
-        if (!jobs_class_parse(s.type, given->names[i], &classes[i].number))
-            return json_fault(problem, "/class_weight", given->names[i], "is no %s value", dn_column_type_name(s.type));
+        classes[i] = (struct given){.name = given->names[i],
+                                    .length = strlen(given->names[i]),
+                                    .weight = given->values[i]};
+        if (!jobs_class_parse(s.type, given->names[i], &classes[i].number)) {
+            return json_fault(problem, "/class_weight", given->names[i], "is no %s value",
+                              dn_column_type_name(s.type));
+        }
     }
     qsort(classes, given->n, sizeof *classes, s.type == DN_CATEGORICAL ? by_text : by_number);
-    if (!read_target(&s, source, target, run))
+    if (!read_target(&s, source, target, run)) {
         return false;
+    }
     for (size_t i = 0; i < given->n; i++) {
         weights[i] = classes[i].weight;
-        if (!classes[i].seen)
-            json_fault(problem, "/class_weight", classes[i].name, "is no value of the target \"%s\"", source->columns[target].name);
+        if (!classes[i].seen) {
+            json_fault(problem, "/class_weight", classes[i].name,
+                       "is no value of the target \"%s\"", source->columns[target].name);
+        }
     }
     *out = weights;
     return problem->type == PROBLEM_NONE;

@@ -10,7 +10,8 @@
 bool jobs_class_parse(dn_column_type type, const char *text, double *number);
 /* *out [given->n] ← the weights in the order of the classes of column `target` of the source (in the arena): numbers by value, strings by bytes. Reads the column.
  * Each class without a weight and each weight without a class is a fault (PROBLEM_INVALID, "/class_weight/…"). run: its stop is asked after every chunk. */
-bool jobs_class_weights_order(const struct jobs_class_weights *given, const dn_table_source *source, size_t target, const dn_run *run,
-                              struct arena *arena, const double **out, struct problem *problem);
+bool jobs_class_weights_order(const struct jobs_class_weights *given, const dn_table_source *source,
+                              size_t target, const dn_run *run, struct arena *arena,
+                              const double **out, struct problem *problem);
 
 #endif

@@ -8,18 +8,21 @@
 
 void jobs_numbers_put(const double *numbers, size_t n, struct json_writer *w) {
     json_begin_array(w);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         json_put_double(w, numbers[i]);
+    }
     json_end_array(w);
 }
 
 void jobs_class_write(const dn_classes *classes, size_t k, struct json_writer *w) {
-    if (classes->type == DN_NUMERIC)
+    if (classes->type == DN_NUMERIC) {
         json_put_double(w, classes->number[k]);
-    else if (classes->type == DN_BOOLEAN)
+    } else if (classes->type == DN_BOOLEAN) {
         json_put_bool(w, classes->number[k] != 0);
-    else
-        json_put_stringn(w, classes->names.bytes + classes->names.start[k], classes->names.start[k + 1] - classes->names.start[k]);
+    } else {
+        json_put_stringn(w, classes->names.bytes + classes->names.start[k],
+                         classes->names.start[k + 1] - classes->names.start[k]);
+    }
 }
 
 const char *jobs_decision_name(dn_decision decision) {
@@ -68,13 +71,15 @@ static void class_metrics_write(const dn_class_metrics *m, struct json_writer *w
 }
 
 /* The sum of the confusion matrices of n metrics. */
-static void confusion_write(const dn_metrics *const *metrics, size_t n, const dn_classes *classes, struct json_writer *w) {
+static void confusion_write(const dn_metrics *const *metrics, size_t n, const dn_classes *classes,
+                            struct json_writer *w) {
     json_put_key(w, "confusion");
     json_begin_object(w);
     json_put_key(w, "classes");
     json_begin_array(w);
-    for (size_t k = 0; k < classes->n; k++)
+    for (size_t k = 0; k < classes->n; k++) {
         jobs_class_write(classes, k, w);
+    }
     json_end_array(w);
     json_put_key(w, "matrix");
     json_begin_array(w);
@@ -82,8 +87,9 @@ static void confusion_write(const dn_metrics *const *metrics, size_t n, const dn
         json_begin_array(w);
         for (size_t j = 0; j < classes->n; j++) {
             double sum = 0;
-            for (size_t f = 0; f < n; f++)
+            for (size_t f = 0; f < n; f++) {
                 sum += metrics[f]->confusion[i * classes->n + j];
+            }
             json_put_double(w, sum);
         }
         json_end_array(w);
@@ -107,8 +113,8 @@ static void curve_write(const dn_curve *c, const char *x, const char *y, struct 
 }
 
 /* One object for each curve: the class, what is under it, its points. */
-static void curve_list_write(const dn_curves *curves, const dn_curve *list, const char *x, const char *y, const dn_classes *classes,
-                             struct json_writer *w) {
+static void curve_list_write(const dn_curves *curves, const dn_curve *list, const char *x,
+                             const char *y, const dn_classes *classes, struct json_writer *w) {
     json_begin_array(w);
     for (size_t k = 0; list && k < curves->n_curves; k++) {
         json_begin_object(w);
@@ -121,7 +127,8 @@ static void curve_list_write(const dn_curves *curves, const dn_curve *list, cons
     json_end_array(w);
 }
 
-static void curves_write(const dn_curves *curves, const dn_classes *classes, struct json_writer *w) {
+static void curves_write(const dn_curves *curves, const dn_classes *classes,
+                         struct json_writer *w) {
     json_put_key(w, "roc");
     curve_list_write(curves, curves->roc, "false_positive_rate", "true_positive_rate", classes, w);
     json_put_key(w, "precision_recall");
@@ -162,13 +169,16 @@ static dn_class_metrics class_mean(const dn_metrics *const *metrics, size_t n, s
             defined[i] += isnan(values[i]) ? 0 : 1;
         }
     }
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         sum[i] = defined[i] > 0 ? sum[i] / defined[i] : (double)NAN;
-    return (dn_class_metrics){.precision = sum[0], .recall = sum[1], .f1 = sum[2], .support = support};
+    }
+    return (
+        dn_class_metrics){.precision = sum[0], .recall = sum[1], .f1 = sum[2], .support = support};
 }
 
 /* The members of metrics but the single numbers; of several, means. */
-static void tables_write(const dn_metrics *const *metrics, size_t n, const dn_classes *classes, struct json_writer *w) {
+static void tables_write(const dn_metrics *const *metrics, size_t n, const dn_classes *classes,
+                         struct json_writer *w) {
     confusion_write(metrics, n, classes, w);
     json_put_key(w, "per_class");
     json_begin_array(w);
@@ -191,8 +201,9 @@ static void tables_write(const dn_metrics *const *metrics, size_t n, const dn_cl
 }
 
 static void scalars_write(const dn_metrics *m, struct json_writer *w) {
-    for (size_t i = 0; dn_metric_name(i); i++)
+    for (size_t i = 0; dn_metric_name(i); i++) {
         json_kv_double(w, dn_metric_name(i), dn_metric_value(m, i));
+    }
 }
 
 void jobs_metrics_write(const dn_metrics *m, const dn_classes *classes, struct json_writer *w) {
@@ -200,10 +211,12 @@ void jobs_metrics_write(const dn_metrics *m, const dn_classes *classes, struct j
     json_kv_double(w, "rows", m->rows);
     scalars_write(m, w);
     tables_write(&m, 1, classes, w);
-    if (m->curves)
+    if (m->curves) {
         curves_write(m->curves, classes, w);
-    if (m->warning[0])
+    }
+    if (m->warning[0]) {
         json_kv_string(w, "warning", m->warning);
+    }
     json_end_object(w);
 }
 
@@ -230,22 +243,27 @@ static void counted_write(const dn_metrics *const *folds, size_t n, struct json_
     json_begin_object(w);
     for (size_t i = 0; dn_metric_name(i); i++) {
         size_t defined = 0;
-        for (size_t f = 0; f < n; f++)
+        for (size_t f = 0; f < n; f++) {
             defined += isnan(dn_metric_value(folds[f], i)) ? 0 : 1;
-        if (defined > 0 && defined < n)
+        }
+        if (defined > 0 && defined < n) {
             json_kv_int(w, dn_metric_name(i), (int64_t)defined);
+        }
     }
     json_end_object(w);
 }
 
-void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes, struct json_writer *w) {
+void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
+                      struct json_writer *w) {
     double rows = 0, deviation;
-    for (size_t f = 0; f < n; f++)
+    for (size_t f = 0; f < n; f++) {
         rows += folds[f]->rows;
+    }
     json_begin_object(w);
     json_kv_double(w, "rows", rows);
-    for (size_t i = 0; dn_metric_name(i); i++)
+    for (size_t i = 0; dn_metric_name(i); i++) {
         json_kv_double(w, dn_metric_name(i), fold_mean(folds, n, i, &deviation));
+    }
     tables_write(folds, n, classes, w);
     json_put_key(w, "std");
     json_begin_object(w);
@@ -294,26 +312,31 @@ static enum problem_type problem_type_of(dn_status code) {
 
 /* The place in the job's body that the error is about; "": none is known. */
 static void place_of(const dn_error *err, const struct jobs_spec *spec, struct buf *out) {
-    if (!err->field[0])
+    if (!err->field[0]) {
         return;
-    if (spec->target.name && strcmp(err->field, spec->target.name) == 0)
+    }
+    if (spec->target.name && strcmp(err->field, spec->target.name) == 0) {
         buf_puts(out, "/target");
-    else if (spec->weighted && strcmp(err->field, spec->weight.name) == 0)
+    } else if (spec->weighted && strcmp(err->field, spec->weight.name) == 0) {
         buf_puts(out, "/weight");
-    else if (dn_params_has(spec->params, err->field))
+    } else if (dn_params_has(spec->params, err->field)) {
         jobs_param_pointer(err->field, out);
-    else
+    } else {
         buf_puts(out, "/features");
+    }
 }
 
-void jobs_problem_from_core(const dn_error *err, const struct jobs_spec *spec, struct problem *out) {
+void jobs_problem_from_core(const dn_error *err, const struct jobs_spec *spec,
+                            struct problem *out) {
     struct buf place = {0};
-    if (spec)
+    if (spec) {
         place_of(err, spec, &place);
+    }
     const char *pointer = buf_cstr(&place);
-    if (pointer && pointer[0])
+    if (pointer && pointer[0]) {
         problem_add(out, problem_type_of(err->code), pointer, "%s", err->message);
-    else
+    } else {
         problem_set(out, problem_type_of(err->code), "%s", err->message);
+    }
     buf_done(&place);
 }

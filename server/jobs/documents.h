@@ -9,10 +9,12 @@
 #include <discern/discern.h>
 
 /* Metrics as API.md shows them, one JSON object; with the curves when there are some. */
-void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes, struct json_writer *w);
+void jobs_metrics_write(const dn_metrics *metrics, const dn_classes *classes,
+                        struct json_writer *w);
 /* The metrics of n folds as one such object: means over the folds where they are defined, "std" with the deviations (divisor: how many folds), the confusion matrices added up,
  * and "folds" with each fold's own numbers. */
-void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes, struct json_writer *w);
+void jobs_folds_write(const dn_metrics *const *folds, size_t n, const dn_classes *classes,
+                      struct json_writer *w);
 /* Numbers as a JSON array. */
 void jobs_numbers_put(const double *numbers, size_t n, struct json_writer *w);
 /* A class as JSON number, boolean or string. */

@@ -26,11 +26,13 @@ struct jobs_features {
     dn_missing_number missing_number;
     dn_missing_category missing_category;
     bool missing_indicator;
-    bool automatic; /* the encoding of categories is not chosen yet: `categorical` is to be set by what the algorithm needs */
+    bool
+        automatic; /* the encoding of categories is not chosen yet: `categorical` is to be set by what the algorithm needs */
     dn_categorical categorical;
     dn_unseen_rule unseen;
     dn_text_spec text;
-    dn_basis_spec *bases; /* [n_bases]; columns are places among the inputs, NULL: all numeric and boolean ones */
+    dn_basis_spec *
+        bases; /* [n_bases]; columns are places among the inputs, NULL: all numeric and boolean ones */
     size_t n_bases;
 };
 
@@ -38,27 +40,34 @@ struct jobs_features {
 struct jobs_features jobs_features_default(const dn_algorithm *algorithm);
 /* Reads standardize, missing, categorical, text and basis of `object`, whose pointer is `parent`; members that are not there leave *out as it is. inputs [n_inputs] are the job's, in feature order;
  * NULL: they are not known, and what depends on them is not judged. Every fault is noted. Arrays live in the arena. */
-void jobs_features_read(const json_t *object, const char *parent, const struct jobs_column *inputs, size_t n_inputs, struct arena *arena,
-                        struct jobs_features *out, struct problem *problem);
+void jobs_features_read(const json_t *object, const char *parent, const struct jobs_column *inputs,
+                        size_t n_inputs, struct arena *arena, struct jobs_features *out,
+                        struct problem *problem);
 /* Writes the same members into the object that is open. */
-void jobs_features_write(const struct jobs_features *features, const struct jobs_column *inputs, size_t n_inputs, struct json_writer *w);
+void jobs_features_write(const struct jobs_features *features, const struct jobs_column *inputs,
+                         size_t n_inputs, struct json_writer *w);
 /* What a column is to the core. The name is borrowed. */
 dn_table_column jobs_table_column(const struct jobs_column *column);
 /* The places of columns[n] as an encoder's description has them, in the arena; NULL where all are features. false: no memory. */
-bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena, const dn_places **out);
+bool jobs_columns_places(const struct jobs_column *columns, size_t n, struct arena *arena,
+                         const dn_places **out);
 /* The description for an encoder of a table whose column columns[i] is input i. Borrows `columns` and the bases; the places are the caller's to add. */
-dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const size_t *columns, size_t n);
+dn_encoder_spec jobs_features_spec(const struct jobs_features *features, const size_t *columns,
+                                   size_t n);
 
 /* ---- bases (bases.c) ---- */
-void jobs_bases_read(const json_t *object, const char *parent, const struct jobs_column *inputs, size_t n_inputs, struct arena *arena,
-                     struct jobs_features *out, struct problem *problem);
+void jobs_bases_read(const json_t *object, const char *parent, const struct jobs_column *inputs,
+                     size_t n_inputs, struct arena *arena, struct jobs_features *out,
+                     struct problem *problem);
 /* A kind's name as `type` has it. */
 const char *jobs_basis_kind_name(dn_basis_kind kind);
 /* One basis as the object a client writes, with all that it leaves out filled in. */
-void jobs_basis_write(const dn_basis_spec *basis, const struct jobs_column *inputs, size_t n_inputs, struct json_writer *w);
+void jobs_basis_write(const dn_basis_spec *basis, const struct jobs_column *inputs, size_t n_inputs,
+                      struct json_writer *w);
 /* Whether column `input` is among those that the basis takes. */
 bool jobs_basis_takes(const dn_basis_spec *basis, const struct jobs_column *inputs, size_t input);
 /* How many of the inputs the basis takes. */
-size_t jobs_basis_width(const dn_basis_spec *basis, const struct jobs_column *inputs, size_t n_inputs);
+size_t jobs_basis_width(const dn_basis_spec *basis, const struct jobs_column *inputs,
+                        size_t n_inputs);
 
 #endif

@@ -54,11 +54,13 @@ static bool work_once(struct worker *me) {
         problem_done(&problem);
         return false;
     }
-    if (!found)
+    if (!found) {
         return false;
+    }
     training_run(j->store, &j->settings, &job, &me->mailbox);
-    if (job.attempts > 1)
+    if (job.attempts > 1) {
         jobs_poke(j); /* others may have waited for it to be over */
+    }
     store_job_done(&job);
     return true;
 }
@@ -69,19 +71,23 @@ static void *worker_main(void *arg) {
     unsigned seen = 0;
     for (;;) {
         pthread_mutex_lock(&j->lock);
-        while (!j->open && !j->draining)
+        while (!j->open && !j->draining) {
             pthread_cond_wait(&j->work, &j->lock);
+        }
         bool over = j->draining;
         seen = j->pokes;
         pthread_mutex_unlock(&j->lock);
-        if (over)
+        if (over) {
             return NULL;
-        if (work_once(me))
+        }
+        if (work_once(me)) {
             continue;
+        }
         struct timespec until;
         deadline_in(&until, LOOK_SECONDS * 1000);
         pthread_mutex_lock(&j->lock);
-        while (j->pokes == seen && !j->draining && pthread_cond_timedwait(&j->work, &j->lock, &until) != ETIMEDOUT)
+        while (j->pokes == seen && !j->draining &&
+               pthread_cond_timedwait(&j->work, &j->lock, &until) != ETIMEDOUT)
             ;
         pthread_mutex_unlock(&j->lock);
     }
@@ -90,8 +96,9 @@ static void *worker_main(void *arg) {
 /* Keeps the number of ended jobs within --keep-jobs. */
 static void prune(struct jobs *j) {
     struct problem problem = {0};
-    if (j->settings.keep_jobs > 0 && !store_job_prune(j->store, j->settings.keep_jobs, &problem))
+    if (j->settings.keep_jobs > 0 && !store_job_prune(j->store, j->settings.keep_jobs, &problem)) {
         log_warn("job.prune", log_str("detail", problem.detail));
+    }
     problem_done(&problem);
 }
 
@@ -99,8 +106,9 @@ static void *reporter_main(void *arg) {
     struct jobs *j = arg;
     bool stopping = false;
     for (unsigned reports = 0; !stopping; reports++) {
-        if (reports % PRUNE_EVERY == 0)
+        if (reports % PRUNE_EVERY == 0) {
             prune(j);
+        }
         struct timespec until;
         deadline_in(&until, REPORT_MS);
         pthread_mutex_lock(&j->lock);
@@ -108,8 +116,9 @@ static void *reporter_main(void *arg) {
             ;
         stopping = j->stopping;
         pthread_mutex_unlock(&j->lock);
-        for (size_t i = 0; i < (size_t)j->settings.workers; i++)
+        for (size_t i = 0; i < (size_t)j->settings.workers; i++) {
             mailbox_deliver(&j->workers[i].mailbox, j->store);
+        }
     }
     return NULL;
 }
@@ -124,10 +133,12 @@ static void init_conditions(struct jobs *j) {
     pthread_condattr_destroy(&attr);
 }
 
-bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out, struct problem *problem) {
+bool jobs_start(struct store *store, const struct jobs_settings *settings, struct jobs **out,
+                struct problem *problem) {
     struct jobs *j = calloc(1, sizeof *j);
-    if (j)
+    if (j) {
         j->workers = calloc((size_t)settings->workers, sizeof *j->workers);
+    }
     if (!j || !j->workers) {
         free(j);
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
@@ -147,12 +158,14 @@ bool jobs_start(struct store *store, const struct jobs_settings *settings, struc
     j->reporter_started = good;
     for (size_t i = 0; good && i < (size_t)settings->workers; i++) {
         good = pthread_create(&j->workers[i].thread, NULL, worker_main, &j->workers[i]) == 0;
-        if (good)
+        if (good) {
             j->n_workers++;
+        }
     }
     if (!good) {
         jobs_stop(j);
-        return problem_set(problem, PROBLEM_INTERNAL, "cannot start %lld workers", (long long)settings->workers);
+        return problem_set(problem, PROBLEM_INTERNAL, "cannot start %lld workers",
+                           (long long)settings->workers);
     }
     *out = j;
     return true;
@@ -181,24 +194,29 @@ void jobs_drain(struct jobs *j) {
     j->draining = true;
     pthread_cond_broadcast(&j->work);
     pthread_mutex_unlock(&j->lock);
-    for (size_t i = 0; i < (size_t)j->settings.workers; i++)
+    for (size_t i = 0; i < (size_t)j->settings.workers; i++) {
         mailbox_stop(&j->workers[i].mailbox, STOP_DRAIN);
+    }
 }
 
 void jobs_stop(struct jobs *j) {
-    if (!j)
+    if (!j) {
         return;
+    }
     jobs_drain(j);
-    for (size_t i = 0; i < j->n_workers; i++)
+    for (size_t i = 0; i < j->n_workers; i++) {
         pthread_join(j->workers[i].thread, NULL);
+    }
     pthread_mutex_lock(&j->lock);
     j->stopping = true;
     pthread_cond_broadcast(&j->tick);
     pthread_mutex_unlock(&j->lock);
-    if (j->reporter_started)
+    if (j->reporter_started) {
         pthread_join(j->reporter, NULL);
-    for (size_t i = 0; i < (size_t)j->settings.workers; i++)
+    }
+    for (size_t i = 0; i < (size_t)j->settings.workers; i++) {
         mailbox_done(&j->workers[i].mailbox);
+    }
     pthread_cond_destroy(&j->work);
     pthread_cond_destroy(&j->tick);
     pthread_mutex_destroy(&j->lock);

@@ -15,8 +15,9 @@ void mailbox_init(struct mailbox *m) {
 }
 
 void mailbox_rows_free(struct store_history_row *rows, size_t n_rows) {
-    for (size_t i = 0; i < n_rows; i++)
+    for (size_t i = 0; i < n_rows; i++) {
         free((void *)(uintptr_t)rows[i].doc);
+    }
     free(rows);
 }
 
@@ -50,15 +51,18 @@ bool mailbox_draining(const struct mailbox *m) {
 }
 
 enum stop_reason mailbox_stopped(const struct mailbox *m) {
-    enum stop_reason reason = (enum stop_reason)atomic_load_explicit(&m->stop, memory_order_relaxed);
-    return reason == STOP_NOT && atomic_load_explicit(&m->drain, memory_order_relaxed) ? STOP_DRAIN : reason;
+    enum stop_reason reason =
+        (enum stop_reason)atomic_load_explicit(&m->stop, memory_order_relaxed);
+    return reason == STOP_NOT && atomic_load_explicit(&m->drain, memory_order_relaxed) ? STOP_DRAIN
+                                                                                       : reason;
 }
 
 /* Every iteration to 1,000, every 10th to 10,000, every 100th to 100,000 … */
 static bool history_wants(size_t iteration) {
     size_t step = 1;
-    while (iteration / step > 1000)
+    while (iteration / step > 1000) {
         step *= 10;
+    }
     return iteration > 0 && iteration % step == 0;
 }
 
@@ -78,8 +82,9 @@ static char *history_doc(const dn_progress *p, double elapsed) {
 
 static void put_vector(struct json_writer *w, const double *v, size_t n) {
     json_begin_array(w);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         json_put_double(w, v[i]);
+    }
     json_end_array(w);
 }
 
@@ -96,8 +101,9 @@ static char *snapshot_doc(const dn_progress *p) {
         json_kv_double(&w, "w0", p->w0[0]);
     } else {
         json_begin_array(&w);
-        for (size_t k = 0; k < p->n_scores; k++)
+        for (size_t k = 0; k < p->n_scores; k++) {
             put_vector(&w, p->w + k * p->n_features, p->n_features);
+        }
         json_end_array(&w);
         json_put_key(&w, "w0");
         put_vector(&w, p->w0, p->n_scores);
@@ -108,8 +114,9 @@ static char *snapshot_doc(const dn_progress *p) {
 
 /* Adds a row, taking doc (NULL: memory ran out, the row is lost). Lock held. */
 static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *doc) {
-    if (!doc)
+    if (!doc) {
         return;
+    }
     if (m->n_rows == m->room) {
         size_t room = m->room ? m->room * 2 : 64;
         struct store_history_row *rows = realloc(m->rows, room * sizeof *rows);
@@ -120,7 +127,8 @@ static void add_row(struct mailbox *m, int64_t iteration, bool snapshot, char *d
         m->rows = rows;
         m->room = room;
     }
-    m->rows[m->n_rows++] = (struct store_history_row){.iteration = iteration, .snapshot = snapshot, .doc = doc};
+    m->rows[m->n_rows++] =
+        (struct store_history_row){.iteration = iteration, .snapshot = snapshot, .doc = doc};
 }
 
 void mailbox_report(struct mailbox *m, const dn_progress *p, double elapsed) {
@@ -150,12 +158,14 @@ static void progress_write(const dn_progress *p, double elapsed, struct buf *out
     json_begin_object(&w);
     json_kv_double(&w, "fraction", p->fraction);
     json_kv_int(&w, "iteration", (int64_t)p->iteration);
-    if (p->max_iterations > 0)
+    if (p->max_iterations > 0) {
         json_kv_int(&w, "max_iterations", (int64_t)p->max_iterations);
-    else
+    } else {
         json_kv_null(&w, "max_iterations"); /* of several machines together nobody knows */
-    if (p->fold > 0)
+    }
+    if (p->fold > 0) {
         json_kv_int(&w, "fold", (int64_t)p->fold);
+    }
     json_kv_double(&w, "loss", p->loss);
     json_kv_double(&w, "gradient_norm", p->gradient_norm);
     json_kv_double(&w, "elapsed", elapsed);
@@ -174,8 +184,9 @@ static void take_rows(struct mailbox *m, struct store_history_row **rows, size_t
 static void give_back_rows(struct mailbox *m, struct store_history_row **rows, size_t *n_rows) {
     if (m->n_rows > 0) {
         struct store_history_row *all = realloc(*rows, (*n_rows + m->n_rows) * sizeof *all);
-        if (!all)
+        if (!all) {
             return;
+        }
         memcpy(all + *n_rows, m->rows, m->n_rows * sizeof *all);
         free(m->rows);
         *rows = all;
@@ -187,10 +198,12 @@ static void give_back_rows(struct mailbox *m, struct store_history_row **rows, s
     *n_rows = 0;
 }
 
-void mailbox_close(struct mailbox *m, struct store_history_row **rows, size_t *n_rows, struct buf *progress) {
+void mailbox_close(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
+                   struct buf *progress) {
     pthread_mutex_lock(&m->lock);
-    while (m->delivering)
+    while (m->delivering) {
         pthread_cond_wait(&m->delivered, &m->lock);
+    }
     m->job = 0;
     take_rows(m, rows, n_rows);
     dn_progress p = m->progress;
@@ -213,30 +226,35 @@ void mailbox_deliver(struct mailbox *m, struct store *store) {
         take_rows(m, &rows, &n_rows);
     }
     pthread_mutex_unlock(&m->lock);
-    if (job == 0)
+    if (job == 0) {
         return;
+    }
     struct problem problem = {0};
     struct buf doc = {0};
     bool cancel = false, ours = true, good;
     if (fresh) {
         progress_write(&p, elapsed, &doc);
         const char *text = buf_cstr(&doc);
-        good = store_job_progress(store, job, text ? text : "{}", rows, n_rows, &cancel, &ours, &problem);
+        good = store_job_progress(store, job, text ? text : "{}", rows, n_rows, &cancel, &ours,
+                                  &problem);
     } else {
         good = store_job_renew(store, job, &cancel, &ours, &problem);
     }
-    if (!good)
+    if (!good) {
         log_warn("job.progress", log_int("job", job), log_str("detail", problem.detail));
+    }
     problem_done(&problem);
     buf_done(&doc);
     bool delivered = good && fresh;
-    if (good && !ours)
+    if (good && !ours) {
         mailbox_stop(m, STOP_LOST);
-    else if (good && cancel)
+    } else if (good && cancel) {
         mailbox_stop(m, STOP_CANCELLED);
+    }
     pthread_mutex_lock(&m->lock);
-    if (!delivered)
+    if (!delivered) {
         give_back_rows(m, &rows, &n_rows);
+    }
     m->fresh = m->fresh || !good;
     m->delivering = false;
     pthread_cond_broadcast(&m->delivered);

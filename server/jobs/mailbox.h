@@ -35,7 +35,8 @@ void mailbox_open(struct mailbox *m, int64_t job);
 void mailbox_report(struct mailbox *m, const dn_progress *progress, double elapsed);
 /* The job has made its model: nothing is left to do. Before mailbox_close. */
 void mailbox_complete(struct mailbox *m, double elapsed);
-void mailbox_close(struct mailbox *m, struct store_history_row **rows, size_t *n_rows, struct buf *progress);
+void mailbox_close(struct mailbox *m, struct store_history_row **rows, size_t *n_rows,
+                   struct buf *progress);
 void mailbox_rows_free(struct store_history_row *rows, size_t n_rows);
 /* The reporter: delivers to the store, renews the lease, notes a cancellation or a lost job. Nothing if the mailbox is idle. */
 void mailbox_deliver(struct mailbox *m, struct store *store);

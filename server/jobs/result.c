@@ -14,17 +14,19 @@ static void list_write(const dn_detail *details, size_t n, struct json_writer *w
         if (details[i].list) {
             json_put_key(w, details[i].name);
             jobs_numbers_put(details[i].list, details[i].n_list, w);
-        } else if (details[i].text[0])
+        } else if (details[i].text[0]) {
             json_kv_string(w, details[i].name, details[i].text);
-        else if (details[i].boolean)
+        } else if (details[i].boolean) {
             json_kv_bool(w, details[i].name, details[i].number != 0);
-        else
+        } else {
             json_kv_double(w, details[i].name, details[i].number);
+        }
     }
 }
 
 /* One of several machines: two classes against each other, or one against all others. */
-static void part_write(const dn_report_part *part, const dn_classes *classes, struct json_writer *w) {
+static void part_write(const dn_report_part *part, const dn_classes *classes,
+                       struct json_writer *w) {
     json_begin_object(w);
     if (part->negative == SIZE_MAX) {
         json_put_key(w, "class");
@@ -45,12 +47,14 @@ static void part_write(const dn_report_part *part, const dn_classes *classes, st
 }
 
 static void parts_write(const dn_train_result *r, struct json_writer *w) {
-    if (r->report.n_parts == 0)
+    if (r->report.n_parts == 0) {
         return;
+    }
     json_put_key(w, r->report.parts[0].negative == SIZE_MAX ? "machines" : "pairs");
     json_begin_array(w);
-    for (size_t i = 0; i < r->report.n_parts; i++)
+    for (size_t i = 0; i < r->report.n_parts; i++) {
         part_write(&r->report.parts[i], dn_model_classes(r->model), w);
+    }
     json_end_array(w);
 }
 
@@ -80,17 +84,19 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
     const dn_classes *classes = dn_model_classes(r->model);
     json_begin_object(w);
     json_put_key(w, "train");
-    if (r->train)
+    if (r->train) {
         jobs_metrics_write(r->train, classes, w);
-    else
+    } else {
         json_put_null(w); /* without a target there is no truth */
+    }
     json_put_key(w, "validation");
-    if (r->validation)
+    if (r->validation) {
         jobs_metrics_write(r->validation, classes, w);
-    else if (r->n_folds > 0)
+    } else if (r->n_folds > 0) {
         jobs_folds_write((const dn_metrics *const *)r->folds, r->n_folds, classes, w);
-    else
+    } else {
         json_put_null(w);
+    }
     json_end_object(w);
 }
 
@@ -119,16 +125,19 @@ void result_write(const dn_train_result *r, struct buf *out) {
 
 static void classes_write(const dn_classes *classes, struct json_writer *w) {
     json_begin_array(w);
-    for (size_t k = 0; k < classes->n; k++)
+    for (size_t k = 0; k < classes->n; k++) {
         jobs_class_write(classes, k, w);
+    }
     json_end_array(w);
 }
 
 static void level_put(const dn_input *input, size_t level, struct json_writer *w) {
-    if (level < input->levels.n)
-        json_put_stringn(w, input->levels.bytes + input->levels.start[level], input->levels.start[level + 1] - input->levels.start[level]);
-    else
+    if (level < input->levels.n) {
+        json_put_stringn(w, input->levels.bytes + input->levels.start[level],
+                         input->levels.start[level + 1] - input->levels.start[level]);
+    } else {
         json_put_null(w);
+    }
 }
 
 /* The levels of a category, what stands for a missing and for an unseen one (null: a level of its own, or all zeros), and the one that is left out. */
@@ -136,8 +145,9 @@ static void levels_write(const dn_encoder *encoder, size_t i, struct json_writer
     const dn_input *input = dn_encoder_input(encoder, i);
     json_put_key(w, "levels");
     json_begin_array(w);
-    for (size_t l = 0; l < input->levels.n; l++)
+    for (size_t l = 0; l < input->levels.n; l++) {
         level_put(input, l, w);
+    }
     json_end_array(w);
     json_kv_bool(w, "missing_level", input->missing_level);
     json_put_key(w, "missing_as");
@@ -159,8 +169,9 @@ static void inputs_write(const dn_encoder *encoder, struct json_writer *w) {
             levels_write(encoder, i, w);
         } else if (input->type == DN_TEXT || input->type == DN_SPARSE) {
             json_kv_int(w, "n_features", (int64_t)input->n_features);
-            if (input->type == DN_SPARSE)
+            if (input->type == DN_SPARSE) {
                 json_kv_int(w, "n_places", (int64_t)input->width);
+            }
         } else {
             json_kv_double(w, "missing_value", input->fill);
             json_kv_bool(w, "missing_indicator", input->indicator);
@@ -176,10 +187,11 @@ static void features_write(const dn_encoder *encoder, struct json_writer *w) {
     const size_t n = dn_encoder_n_features(encoder);
     json_kv_int(w, "n_features", (int64_t)n);
     json_put_key(w, "features");
-    if (n <= MAX_NAMES)
+    if (n <= MAX_NAMES) {
         jobs_feature_names_write(encoder, w);
-    else
+    } else {
         json_put_null(w);
+    }
 }
 
 static void dataset_write(const struct store_dataset *d, struct json_writer *w) {
@@ -192,8 +204,8 @@ static void dataset_write(const struct store_dataset *d, struct json_writer *w) 
     json_end_object(w);
 }
 
-void result_model_info_write(const dn_train_result *r, const struct jobs_spec *spec, const struct store_dataset *dataset, int64_t job,
-                             struct buf *out) {
+void result_model_info_write(const dn_train_result *r, const struct jobs_spec *spec,
+                             const struct store_dataset *dataset, int64_t job, struct buf *out) {
     struct json_writer w;
     struct buf params = {0};
     jobs_params_write(dn_model_params(r->model), &params);
@@ -227,15 +239,19 @@ void result_model_info_write(const dn_train_result *r, const struct jobs_spec *s
 
 void result_warnings_write(const dn_train_result *r, const char *before, struct buf *out) {
     size_t n = before ? strlen(before) : 0;
-    if (n >= 2 && before[0] == '[' && before[n - 1] == ']')
+    if (n >= 2 && before[0] == '[' && before[n - 1] == ']') {
         buf_append(out, before, n - 1);
-    else
+    } else {
         buf_putc(out, '[');
+    }
     for (size_t i = 0; i < r->report.n_warnings; i++) {
-        if (before && strstr(before, r->report.warnings[i])) /* it was foreseen in the same words */
+        if (before &&
+            strstr(before, r->report.warnings[i])) { /* it was foreseen in the same words */
             continue;
-        if (out->size > 1)
+        }
+        if (out->size > 1) {
             buf_putc(out, ',');
+        }
         json_escape(out, r->report.warnings[i], strlen(r->report.warnings[i]));
     }
     buf_putc(out, ']');

@@ -10,8 +10,8 @@
 /* The job's `result` without "model" and "version" (the store gives the version, the resource writes both). */
 void result_write(const dn_train_result *result, struct buf *out);
 /* Everything `GET /v1/models/{model}` tells beside name, version and times. */
-void result_model_info_write(const dn_train_result *result, const struct jobs_spec *spec, const struct store_dataset *dataset, int64_t job,
-                             struct buf *out);
+void result_model_info_write(const dn_train_result *result, const struct jobs_spec *spec,
+                             const struct store_dataset *dataset, int64_t job, struct buf *out);
 /* `before` (a JSON array or NULL: the warnings of validation) and those of the training, as one array. */
 void result_warnings_write(const dn_train_result *result, const char *before, struct buf *out);
 

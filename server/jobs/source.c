@@ -32,7 +32,8 @@ struct jobs_source {
 };
 
 static dn_status problem_to_error(struct problem *problem, dn_error *err) {
-    dn_status s = dn_error_set(err, DN_ERR_SOURCE, "%s", problem->detail ? problem->detail : "out of memory");
+    dn_status s =
+        dn_error_set(err, DN_ERR_SOURCE, "%s", problem->detail ? problem->detail : "out of memory");
     problem_done(problem);
     return s;
 }
@@ -48,21 +49,24 @@ static void keep(struct jobs_source *s, struct kept *_Atomic *place, const struc
     if (k) {
         k->size = bytes->size;
         memcpy(k->bytes, bytes->data, bytes->size);
-        if (atomic_compare_exchange_strong(place, &none, k))
+        if (atomic_compare_exchange_strong(place, &none, k)) {
             return;
+        }
     }
     free(k);
     atomic_fetch_add(&s->room, n);
 }
 
-static dn_status source_column(const dn_table_source *table, size_t chunk, size_t column, size_t slot, dn_column_view *out, dn_error *err) {
+static dn_status source_column(const dn_table_source *table, size_t chunk, size_t column,
+                               size_t slot, dn_column_view *out, dn_error *err) {
     struct jobs_source *s = table->ctx;
     struct decoder *d = &s->decoders[slot * table->n_cols + column];
     struct kept *_Atomic *place = &s->kept[chunk * table->n_cols + column];
     if (!d->chunk) {
         dn_status status = dn_column_chunk_new(&d->chunk, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     const struct kept *k = atomic_load(place);
     const void *bytes;
@@ -72,19 +76,26 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
         size = k->size;
     } else {
         struct problem problem = {0};
-        if (!store_chunk_read(s->store, &s->chunks[chunk], s->stored_index[column], &d->bytes, &problem))
+        if (!store_chunk_read(s->store, &s->chunks[chunk], s->stored_index[column], &d->bytes,
+                              &problem)) {
             return problem_to_error(&problem, err);
+        }
         keep(s, place, &d->bytes);
         bytes = d->bytes.data;
         size = d->bytes.size;
     }
     dn_column_view view;
-    dn_status status = dn_column_chunk_decode(d->chunk, bytes, size, table->columns[column].type, &view, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_column_chunk_decode(d->chunk, bytes, size, table->columns[column].type, &view, err);
+    if (status != DN_OK) {
         return status;
-    if (view.n_rows != table->chunk_first_row[chunk + 1] - table->chunk_first_row[chunk])
-        return dn_error_set(err, DN_ERR_CORRUPT, "chunk %zu of column \"%s\" has %zu rows, expected %zu", chunk,
-                            table->columns[column].name, view.n_rows, table->chunk_first_row[chunk + 1] - table->chunk_first_row[chunk]);
+    }
+    if (view.n_rows != table->chunk_first_row[chunk + 1] - table->chunk_first_row[chunk]) {
+        return dn_error_set(err, DN_ERR_CORRUPT,
+                            "chunk %zu of column \"%s\" has %zu rows, expected %zu", chunk,
+                            table->columns[column].name, view.n_rows,
+                            table->chunk_first_row[chunk + 1] - table->chunk_first_row[chunk]);
+    }
     *out = view;
     return DN_OK;
 }
@@ -93,14 +104,16 @@ static dn_status source_column(const dn_table_source *table, size_t chunk, size_
 static bool take_columns(struct jobs_source *s, const struct jobs_column *columns, size_t n) {
     s->columns = calloc(n + 1, sizeof *s->columns);
     s->stored_index = calloc(n + 1, sizeof *s->stored_index);
-    if (!s->columns || !s->stored_index)
+    if (!s->columns || !s->stored_index) {
         return false;
+    }
     for (size_t i = 0; i < n; i++) {
         s->columns[i] = jobs_table_column(&columns[i]);
         s->columns[i].name = strdup(columns[i].name);
         s->stored_index[i] = columns[i].index;
-        if (!s->columns[i].name)
+        if (!s->columns[i].name) {
             return false;
+        }
     }
     return true;
 }
@@ -108,19 +121,23 @@ static bool take_columns(struct jobs_source *s, const struct jobs_column *column
 /* Chunk borders from the store's list; false: no memory. */
 static bool take_chunks(struct jobs_source *s, size_t n) {
     s->first_row = calloc(n + 1, sizeof *s->first_row);
-    if (!s->first_row)
+    if (!s->first_row) {
         return false;
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         s->first_row[i + 1] = s->first_row[i] + (size_t)s->chunks[i].n_rows;
+    }
     return true;
 }
 
-bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns, size_t n, size_t n_slots,
-                      int64_t keep_bytes, struct jobs_source **out, struct problem *problem) {
+bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns,
+                      size_t n, size_t n_slots, int64_t keep_bytes, struct jobs_source **out,
+                      struct problem *problem) {
     struct jobs_source *s = calloc(1, sizeof *s);
     size_t n_chunks = 0;
-    if (!s)
+    if (!s) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
     s->store = store;
     s->dataset_id = dataset_id;
     atomic_init(&s->room, keep_bytes);
@@ -152,16 +169,19 @@ const dn_table_source *jobs_source_table(const struct jobs_source *s) {
 }
 
 void jobs_source_close(struct jobs_source *s) {
-    if (!s)
+    if (!s) {
         return;
+    }
     for (size_t i = 0; s->decoders && i < s->table.n_slots * s->table.n_cols; i++) {
         dn_column_chunk_free(s->decoders[i].chunk);
         buf_done(&s->decoders[i].bytes);
     }
-    for (size_t i = 0; s->kept && i < s->table.n_chunks * s->table.n_cols; i++)
+    for (size_t i = 0; s->kept && i < s->table.n_chunks * s->table.n_cols; i++) {
         free(atomic_load(&s->kept[i]));
-    for (size_t i = 0; s->columns && i < s->table.n_cols; i++)
+    }
+    for (size_t i = 0; s->columns && i < s->table.n_cols; i++) {
         free((void *)(uintptr_t)s->columns[i].name);
+    }
     free(s->decoders);
     free((void *)s->kept);
     free(s->columns);

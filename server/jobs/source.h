@@ -10,8 +10,9 @@
 struct jobs_source;
 /* columns[n] of version `dataset_id` become columns 0 … n-1 of the source. n_slots: threads that will read at once. keep_bytes: how much of the encoded blobs may stay in memory.
  * The version is pinned until closed. */
-bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns, size_t n, size_t n_slots,
-                      int64_t keep_bytes, struct jobs_source **out, struct problem *problem);
+bool jobs_source_open(struct store *store, int64_t dataset_id, const struct jobs_column *columns,
+                      size_t n, size_t n_slots, int64_t keep_bytes, struct jobs_source **out,
+                      struct problem *problem);
 const dn_table_source *jobs_source_table(const struct jobs_source *source);
 void jobs_source_close(struct jobs_source *source); /* NULL is allowed */
 

@@ -44,7 +44,8 @@ struct jobs_spec {
     double holdout;                    /* 0: none */
     size_t folds;                      /* 0: none */
     struct jobs_validation validation; /* of the three at most one */
-    bool curves;                       /* metrics of the training and the validation rows come with curves; not with folds */
+    bool
+        curves; /* metrics of the training and the validation rows come with curves; not with folds */
     uint64_t seed;
     double seconds; /* 0: no limit */
     int64_t memory_bytes;
@@ -60,7 +61,8 @@ static inline size_t jobs_spec_first_input(const struct jobs_spec *spec) {
 /* As JSON text: what a client may write of it as a client writes it, columns as parallel lists. Seeds up to 2^53. */
 void jobs_spec_write(const struct jobs_spec *spec, struct buf *out);
 /* Back. Strings and arrays live in the arena, params are freed by jobs_spec_done. PROBLEM_INTERNAL: the stored text is damaged, or names what this binary does not know. */
-bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out, struct problem *problem);
+bool jobs_spec_read(const char *json, struct arena *arena, struct jobs_spec *out,
+                    struct problem *problem);
 void jobs_spec_done(struct jobs_spec *spec);
 /* Members "weight", "class_weight" and "validation" as they would be given, into the object that is open; null where there is none. */
 void jobs_spec_put_options(const struct jobs_spec *spec, struct json_writer *w);

@@ -18,29 +18,34 @@ struct waiter {
 static void staged(void *arg, const struct problem *problem) {
     struct waiter *w = arg;
     pthread_mutex_lock(&w->lock);
-    if (problem)
+    if (problem) {
         problem_copy(&w->problem, problem);
+    }
     w->done = true;
     pthread_cond_signal(&w->cond);
     pthread_mutex_unlock(&w->lock);
 }
 
 /* One chunk, committed. false: w->problem. */
-static bool stage_chunk(struct store *store, int64_t part, int64_t chunk, const void *bytes, size_t n, struct waiter *w) {
+static bool stage_chunk(struct store *store, int64_t part, int64_t chunk, const void *bytes,
+                        size_t n, struct waiter *w) {
     struct store_blob blob = {malloc(n ? n : 1), n};
-    if (!blob.bytes)
+    if (!blob.bytes) {
         return problem_set(&w->problem, PROBLEM_INTERNAL, "out of memory");
+    }
     memcpy(blob.bytes, bytes, n);
     w->done = false;
     store_part_append(store, part, chunk, 0, &blob, 1, staged, w);
     pthread_mutex_lock(&w->lock);
-    while (!w->done)
+    while (!w->done) {
         pthread_cond_wait(&w->cond, &w->lock);
+    }
     pthread_mutex_unlock(&w->lock);
     return w->problem.type == PROBLEM_NONE;
 }
 
-bool staging_write(struct store *store, const void *bytes, size_t size, int64_t *out_part, struct problem *problem) {
+bool staging_write(struct store *store, const void *bytes, size_t size, int64_t *out_part,
+                   struct problem *problem) {
     struct waiter w = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
     int64_t part = store_part_begin(store), chunk = 0;
     bool good = true;
@@ -48,9 +53,9 @@ bool staging_write(struct store *store, const void *bytes, size_t size, int64_t 
         size_t n = size - at < STAGING_CHUNK ? size - at : STAGING_CHUNK;
         good = stage_chunk(store, part, chunk, (const char *)bytes + at, n, &w);
     }
-    if (good)
+    if (good) {
         *out_part = part;
-    else {
+    } else {
         store_part_drop(store, part);
         problem_move(problem, &w.problem);
     }

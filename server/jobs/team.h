@@ -13,7 +13,7 @@ bool team_start(size_t n_threads, struct team **out, struct problem *problem);
 void team_stop(struct team *team); /* NULL is allowed */
 size_t team_size(const struct team *team);
 /* dn_run.sum's meaning. Working memory comes from the run's allocator. */
-dn_status team_sum(struct team *team, const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
-                   dn_error *err);
+dn_status team_sum(struct team *team, const dn_run *run, const dn_rows *rows, dn_block_fn fn,
+                   void *arg, size_t n_out, double *out, dn_error *err);
 
 #endif

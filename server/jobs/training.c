@@ -43,10 +43,12 @@ static double training_elapsed(const dn_run *run) {
 
 static dn_status training_stop(const dn_run *run) {
     const struct training *t = run->ctx;
-    if (mailbox_stopped(t->mailbox) != STOP_NOT)
+    if (mailbox_stopped(t->mailbox) != STOP_NOT) {
         return DN_ERR_STOPPED;
-    if (t->deadline_ns && clock_monotonic_ns() > t->deadline_ns)
+    }
+    if (t->deadline_ns && clock_monotonic_ns() > t->deadline_ns) {
         return DN_ERR_TIME;
+    }
     return DN_OK;
 }
 
@@ -55,16 +57,19 @@ static void training_progress(const dn_run *run, const dn_progress *progress) {
     mailbox_report(t->mailbox, progress, training_elapsed(run));
 }
 
-static dn_status training_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
+static dn_status training_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
+                              size_t n_out, double *out, dn_error *err) {
     const struct training *t = run->ctx;
     return team_sum(t->team, run, rows, fn, arg, n_out, out, err);
 }
 
 /* Waits before the next try, in steps short enough for a drain; false: the daemon ends. */
 static bool wait_again(struct training *t, int tries) {
-    int64_t until = clock_monotonic_ns() + (tries < 6 ? (int64_t)250000000 << tries : (int64_t)15000000000);
-    while (!mailbox_draining(t->mailbox) && clock_monotonic_ns() < until)
+    int64_t until =
+        clock_monotonic_ns() + (tries < 6 ? (int64_t)250000000 << tries : (int64_t)15000000000);
+    while (!mailbox_draining(t->mailbox) && clock_monotonic_ns() < until) {
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
     return !mailbox_draining(t->mailbox);
 }
 
@@ -76,8 +81,10 @@ static bool write_end(struct training *t, struct store_job_end *end, int64_t *ve
     for (int tries = 0;; tries++) {
         struct problem problem = {0};
         good = store_job_end(t->store, end, version, &problem);
-        if (!good)
-            log_error("job.end", log_int("job", end->id), log_int("try", tries + 1), log_str("detail", problem.detail));
+        if (!good) {
+            log_error("job.end", log_int("job", end->id), log_int("try", tries + 1),
+                      log_str("detail", problem.detail));
+        }
         bool lost = problem.type == PROBLEM_CONFLICT;
         if (!good && end->state == STORE_JOB_SUCCEEDED) {
             store_part_drop(t->store, end->model_part);
@@ -87,8 +94,9 @@ static bool write_end(struct training *t, struct store_job_end *end, int64_t *ve
             end->result = NULL;
         }
         problem_done(&problem);
-        if (good || lost || !wait_again(t, tries))
+        if (good || lost || !wait_again(t, tries)) {
             break;
+        }
     }
     buf_done(&doc);
     return good;
@@ -101,17 +109,21 @@ static void finish(struct training *t, struct store_job_end *end) {
     size_t n_rows = 0;
     int64_t version = 0;
     const double elapsed = (double)(clock_monotonic_ns() - t->began_ns) * 1e-9;
-    if (end->state == STORE_JOB_SUCCEEDED)
+    if (end->state == STORE_JOB_SUCCEEDED) {
         mailbox_complete(t->mailbox, elapsed);
+    }
     mailbox_close(t->mailbox, &rows, &n_rows, &progress);
     end->id = t->job->id;
     end->progress = end->state == STORE_JOB_QUEUED ? NULL : buf_cstr(&progress);
     end->rows = rows;
     end->n_rows = n_rows;
     end->keep_versions = t->settings->keep_versions;
-    if (write_end(t, end, &version))
-        log_info("job.finished", log_int("job", end->id), log_str("state", store_job_state_name(end->state)),
-                 log_str("model", t->job->model), log_int("version", version), log_dbl("seconds", elapsed));
+    if (write_end(t, end, &version)) {
+        log_info("job.finished", log_int("job", end->id),
+                 log_str("state", store_job_state_name(end->state)),
+                 log_str("model", t->job->model), log_int("version", version),
+                 log_dbl("seconds", elapsed));
+    }
     mailbox_rows_free(rows, n_rows);
     buf_done(&progress);
 }
@@ -139,7 +151,8 @@ static void finish_without(struct training *t, struct problem *problem) {
 }
 
 /* A model was trained: stage its bytes, then the end with everything that goes with it. */
-static bool finish_with(struct training *t, const struct store_dataset *dataset, const dn_train_result *result, struct problem *problem) {
+static bool finish_with(struct training *t, const struct store_dataset *dataset,
+                        const dn_train_result *result, struct problem *problem) {
     void *bytes = NULL;
     size_t size = 0;
     dn_error err;
@@ -151,8 +164,9 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
     int64_t part = 0;
     bool good = staging_write(t->store, bytes, size, &part, problem);
     free(bytes);
-    if (!good)
+    if (!good) {
         return false;
+    }
     struct buf text = {0}, info = {0}, warnings = {0};
     result_write(result, &text);
     result_model_info_write(result, &t->spec, dataset, t->job->id, &info);
@@ -166,9 +180,9 @@ static bool finish_with(struct training *t, const struct store_dataset *dataset,
         .model_info = buf_cstr(&info),
     };
     good = end.result && end.warnings && end.model_info;
-    if (good)
+    if (good) {
         finish(t, &end);
-    else {
+    } else {
         store_part_drop(t->store, part);
         problem_set(problem, PROBLEM_INTERNAL, "out of memory");
     }
@@ -194,7 +208,8 @@ static dn_run run_of(struct training *t) {
 }
 
 /* What the core is asked for: the source's column 0 is the target, if there is one, then come the inputs, then the weight. */
-static bool request_of(struct training *t, const struct tables *tables, const dn_run *run, dn_train_request *out, struct problem *problem) {
+static bool request_of(struct training *t, const struct tables *tables, const dn_run *run,
+                       dn_train_request *out, struct problem *problem) {
     const struct jobs_spec *spec = &t->spec;
     const size_t first = jobs_spec_first_input(spec);
     dn_train_request request = {
@@ -211,30 +226,38 @@ static bool request_of(struct training *t, const struct tables *tables, const dn
         .validation = tables->validation ? jobs_source_table(tables->validation) : NULL,
     };
     size_t *inputs = arena_alloc(&t->arena, (spec->n_inputs + 1) * sizeof *inputs);
-    for (size_t i = 0; inputs && i < spec->n_inputs; i++)
+    for (size_t i = 0; inputs && i < spec->n_inputs; i++) {
         inputs[i] = first + i;
-    if (!inputs)
+    }
+    if (!inputs) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
     request.features = jobs_features_spec(&spec->features, inputs, spec->n_inputs);
-    if (!jobs_columns_places(spec->inputs, spec->n_inputs, &t->arena, &request.features.places))
+    if (!jobs_columns_places(spec->inputs, spec->n_inputs, &t->arena, &request.features.places)) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
     if (spec->class_weights.kind == DN_CLASS_WEIGHT_GIVEN &&
-        !jobs_class_weights_order(&spec->class_weights, request.source, 0, run, &t->arena, &request.class_weights, problem))
+        !jobs_class_weights_order(&spec->class_weights, request.source, 0, run, &t->arena,
+                                  &request.class_weights, problem)) {
         return false;
+    }
     *out = request;
     return true;
 }
 
-static bool train(struct training *t, const struct store_dataset *dataset, const struct tables *tables, struct problem *problem) {
+static bool train(struct training *t, const struct store_dataset *dataset,
+                  const struct tables *tables, struct problem *problem) {
     dn_run run = run_of(t);
     dn_train_request request;
     dn_error err;
     dn_error_clear(&err);
-    if (!request_of(t, tables, &run, &request, problem))
+    if (!request_of(t, tables, &run, &request, problem)) {
         return false;
+    }
     dn_train_result *result = calloc(1, sizeof *result);
-    if (!result)
+    if (!result) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    }
     bool good = dn_train(&request, &run, result, &err) == DN_OK;
     if (!good) {
         jobs_problem_from_core(&err, &t->spec, problem);
@@ -247,46 +270,61 @@ static bool train(struct training *t, const struct store_dataset *dataset, const
 }
 
 /* The columns that training reads: the target first, if there is one, then the inputs, then the weight. */
-static bool open_source(struct training *t, int64_t kept, struct jobs_source **out, struct problem *problem) {
+static bool open_source(struct training *t, int64_t kept, struct jobs_source **out,
+                        struct problem *problem) {
     const struct jobs_spec *spec = &t->spec;
     const size_t first = jobs_spec_first_input(spec), n = first + spec->n_inputs;
     struct jobs_column *columns = arena_alloc(&t->arena, (n + 1) * sizeof *columns);
-    if (!columns)
+    if (!columns) {
         return problem_set(problem, PROBLEM_INTERNAL, "out of memory");
-    if (first > 0)
+    }
+    if (first > 0) {
         columns[0] = spec->target;
-    if (spec->n_inputs > 0)
+    }
+    if (spec->n_inputs > 0) {
         memcpy(columns + first, spec->inputs, spec->n_inputs * sizeof *columns);
-    if (spec->weighted)
+    }
+    if (spec->weighted) {
         columns[n] = spec->weight;
-    return jobs_source_open(t->store, t->job->dataset_id, columns, n + (spec->weighted ? 1 : 0), team_size(t->team), kept, out, problem);
+    }
+    return jobs_source_open(t->store, t->job->dataset_id, columns, n + (spec->weighted ? 1 : 0),
+                            team_size(t->team), kept, out, problem);
 }
 
 /* The same columns of the rows to validate on; the weight where that table has it. */
-static bool open_validation(struct training *t, int64_t kept, struct jobs_source **out, struct problem *problem) {
+static bool open_validation(struct training *t, int64_t kept, struct jobs_source **out,
+                            struct problem *problem) {
     const struct jobs_spec *spec = &t->spec;
     const struct jobs_validation *v = &spec->validation;
-    if (!v->dataset)
+    if (!v->dataset) {
         return true;
-    return jobs_source_open(t->store, v->id, v->columns, jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0),
+    }
+    return jobs_source_open(t->store, v->id, v->columns,
+                            jobs_spec_first_input(spec) + spec->n_inputs + (v->weighted ? 1 : 0),
                             team_size(t->team), kept, out, problem);
 }
 
 static bool prepare_and_train(struct training *t, struct problem *problem) {
     struct store_dataset dataset;
     struct tables tables = {0};
-    if (!jobs_spec_read(t->job->spec, &t->arena, &t->spec, problem))
+    if (!jobs_spec_read(t->job->spec, &t->arena, &t->spec, problem)) {
         return false;
-    if (t->spec.seconds > 0)
+    }
+    if (t->spec.seconds > 0) {
         t->deadline_ns = t->began_ns + (int64_t)(fmin(t->spec.seconds, MAX_SECONDS) * 1e9);
+    }
     int64_t kept = t->spec.memory_bytes - jobs_training_memory(t->spec.memory_bytes);
-    if (t->spec.validation.dataset)
+    if (t->spec.validation.dataset) {
         kept /= 2; /* it is shared by the two tables */
+    }
     budget_init(&t->budget, jobs_training_memory(t->spec.memory_bytes));
-    if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &dataset, problem))
+    if (!store_dataset_get_by_id(t->store, t->job->dataset_id, &dataset, problem)) {
         return false;
-    bool good = team_start((size_t)t->spec.threads, &t->team, problem) && open_source(t, kept, &tables.source, problem) &&
-                open_validation(t, kept, &tables.validation, problem) && train(t, &dataset, &tables, problem);
+    }
+    bool good = team_start((size_t)t->spec.threads, &t->team, problem) &&
+                open_source(t, kept, &tables.source, problem) &&
+                open_validation(t, kept, &tables.validation, problem) &&
+                train(t, &dataset, &tables, problem);
     jobs_source_close(tables.source);
     jobs_source_close(tables.validation);
     team_stop(t->team);
@@ -294,19 +332,27 @@ static bool prepare_and_train(struct training *t, struct problem *problem) {
     return good;
 }
 
-void training_run(struct store *store, const struct jobs_settings *settings, const struct store_job *job, struct mailbox *mailbox) {
-    struct training t = {.store = store, .settings = settings, .job = job, .mailbox = mailbox, .began_ns = clock_monotonic_ns()};
+void training_run(struct store *store, const struct jobs_settings *settings,
+                  const struct store_job *job, struct mailbox *mailbox) {
+    struct training t = {.store = store,
+                         .settings = settings,
+                         .job = job,
+                         .mailbox = mailbox,
+                         .began_ns = clock_monotonic_ns()};
     struct problem problem = {0};
     arena_init(&t.arena, 0);
     mailbox_open(mailbox, job->id);
-    log_info("job.started", log_int("job", job->id), log_str("model", job->model), log_str("algorithm", job->algorithm),
-             log_str("dataset", job->dataset), log_int("version", job->dataset_version), log_int("attempt", job->attempts));
+    log_info("job.started", log_int("job", job->id), log_str("model", job->model),
+             log_str("algorithm", job->algorithm), log_str("dataset", job->dataset),
+             log_int("version", job->dataset_version), log_int("attempt", job->attempts));
     if (settings->crash_model && strcmp(settings->crash_model, job->model) == 0) {
-        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* so that a test can see predictions served meanwhile */
+        nanosleep(&(struct timespec){.tv_nsec = 500000000},
+                  NULL); /* so that a test can see predictions served meanwhile */
         abort();
     }
-    if (!prepare_and_train(&t, &problem))
+    if (!prepare_and_train(&t, &problem)) {
         finish_without(&t, &problem);
+    }
     problem_done(&problem);
     jobs_spec_done(&t.spec);
     arena_done(&t.arena);

@@ -16,8 +16,9 @@ struct model_name {
 
 static size_t hash_name(const char *name, int64_t version) {
     uint64_t h = 1469598103934665603u ^ (uint64_t)version; /* FNV-1a */
-    for (const char *c = name; *c; c++)
+    for (const char *c = name; *c; c++) {
         h = (h ^ (unsigned char)*c) * 1099511628211u;
+    }
     return (size_t)(h ^ (h >> 32));
 }
 
@@ -31,8 +32,9 @@ static void slot_free(struct model_slot *slot) {
 
 static struct model_name **name_find(const struct model_table *t, const char *name) {
     struct model_name **at = &t->names[hash_name(name, 0) & (t->n_name_buckets - 1)];
-    while (*at && strcmp((*at)->name, name) != 0)
+    while (*at && strcmp((*at)->name, name) != 0) {
         at = &(*at)->next;
+    }
     return at;
 }
 
@@ -60,8 +62,9 @@ static void name_forget(struct model_table *t, const char *name) {
 static void names_grow(struct model_table *t) {
     size_t n = t->n_name_buckets * 2;
     struct model_name **fresh = calloc(n, sizeof *fresh);
-    if (!fresh)
+    if (!fresh) {
         return; /* longer chains, nothing worse */
+    }
     for (size_t b = 0; b < t->n_name_buckets; b++) {
         for (struct model_name *e = t->names[b], *next; e; e = next) {
             next = e->next;
@@ -87,30 +90,35 @@ void model_table_set_live(struct model_table *t, const char *name, int64_t versi
         return;
     }
     struct model_name *n = calloc(1, sizeof *n);
-    if (!n)
+    if (!n) {
         return; /* asked for again next time */
+    }
     memcpy(n->name, name, strlen(name) + 1);
     n->live = version;
     n->next = *at;
     *at = n;
-    if (++t->n_names > t->n_name_buckets)
+    if (++t->n_names > t->n_name_buckets) {
         names_grow(t);
+    }
 }
 
 /* ---- the table of versions ---- */
 
-static struct model_slot **slot_find(const struct model_table *t, const char *name, int64_t version) {
+static struct model_slot **slot_find(const struct model_table *t, const char *name,
+                                     int64_t version) {
     struct model_slot **at = &t->slots[hash_name(name, version) & (t->n_slot_buckets - 1)];
-    while (*at && ((*at)->pub.version != version || strcmp((*at)->pub.name, name) != 0))
+    while (*at && ((*at)->pub.version != version || strcmp((*at)->pub.name, name) != 0)) {
         at = &(*at)->next;
+    }
     return at;
 }
 
 static void slots_grow(struct model_table *t) {
     size_t n = t->n_slot_buckets * 2;
     struct model_slot **fresh = calloc(n, sizeof *fresh);
-    if (!fresh)
+    if (!fresh) {
         return;
+    }
     for (size_t b = 0; b < t->n_slot_buckets; b++) {
         for (struct model_slot *e = t->slots[b], *next; e; e = next) {
             next = e->next;
@@ -134,20 +142,26 @@ static void slot_drop(struct model_table *t, struct model_slot **at) {
         t->stats.bytes -= slot->bytes;
     }
     slot->dropped = true;
-    if (slot->users == 0)
+    if (slot->users == 0) {
         slot_free(slot);
+    }
 }
 
 /* Drops what nobody uses, longest unused first, until the cache is within its budget. */
 static void evict(struct model_table *t) {
     while (t->stats.bytes > t->budget) {
         struct model_slot **oldest = NULL;
-        for (size_t b = 0; b < t->n_slot_buckets; b++)
-            for (struct model_slot **at = &t->slots[b]; *at; at = &(*at)->next)
-                if ((*at)->users == 0 && (*at)->state == SLOT_READY && (!oldest || (*at)->used < (*oldest)->used))
+        for (size_t b = 0; b < t->n_slot_buckets; b++) {
+            for (struct model_slot **at = &t->slots[b]; *at; at = &(*at)->next) {
+                if ((*at)->users == 0 && (*at)->state == SLOT_READY &&
+                    (!oldest || (*at)->used < (*oldest)->used)) {
                     oldest = at;
-        if (!oldest)
+                }
+            }
+        }
+        if (!oldest) {
             return;
+        }
         t->stats.evictions++;
         slot_drop(t, oldest);
     }
@@ -156,30 +170,34 @@ static void evict(struct model_table *t) {
 static void slots_drop(struct model_table *t, const char *name) {
     for (size_t b = 0; b < t->n_slot_buckets; b++) {
         for (struct model_slot **at = &t->slots[b]; *at;) {
-            if (!name || strcmp((*at)->pub.name, name) == 0)
+            if (!name || strcmp((*at)->pub.name, name) == 0) {
                 slot_drop(t, at);
-            else
+            } else {
                 at = &(*at)->next;
+            }
         }
     }
 }
 
-struct model_slot *model_table_find(const struct model_table *t, const char *name, int64_t version) {
+struct model_slot *model_table_find(const struct model_table *t, const char *name,
+                                    int64_t version) {
     return *slot_find(t, name, version);
 }
 
 struct model_slot *model_table_add(struct model_table *t, const char *name, int64_t version) {
     struct model_slot *slot = calloc(1, sizeof *slot);
-    if (!slot)
+    if (!slot) {
         return NULL;
+    }
     memcpy(slot->pub.name, name, strlen(name) + 1);
     slot->pub.version = version;
     slot->users = 1;
     struct model_slot **at = slot_find(t, name, version);
     slot->next = *at;
     *at = slot;
-    if (++t->n_slots > t->n_slot_buckets)
+    if (++t->n_slots > t->n_slot_buckets) {
         slots_grow(t);
+    }
     return slot;
 }
 
@@ -187,7 +205,8 @@ void model_table_touch(struct model_table *t, struct model_slot *slot) {
     slot->used = ++t->tick;
 }
 
-void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model *model, const struct problem *problem) {
+void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model *model,
+                        const struct problem *problem) {
     t->stats.loads++;
     if (model) {
         slot->model = model;
@@ -203,8 +222,10 @@ void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model
     } else {
         problem_copy(&slot->problem, problem);
         slot->state = SLOT_FAILED;
-        if (!slot->dropped)
-            slot_drop(t, slot_find(t, slot->pub.name, slot->pub.version)); /* the next one who asks tries again */
+        if (!slot->dropped) {
+            slot_drop(t, slot_find(t, slot->pub.name,
+                                   slot->pub.version)); /* the next one who asks tries again */
+        }
     }
 }
 
@@ -212,20 +233,22 @@ void model_table_release(struct model_table *t, struct model_slot *slot) {
     assert(slot->users > 0);
     slot->users--;
     if (slot->users == 0) {
-        if (slot->dropped)
+        if (slot->dropped) {
             slot_free(slot);
-        else if (t->stats.bytes > t->budget)
+        } else if (t->stats.bytes > t->budget) {
             evict(t);
+        }
     }
 }
 
 /* ---- both ---- */
 
 void model_table_forget(struct model_table *t, const char *name) {
-    if (name)
+    if (name) {
         name_forget(t, name);
-    else
+    } else {
         names_forget_all(t);
+    }
     slots_drop(t, name);
 }
 
@@ -237,14 +260,20 @@ bool model_table_init(struct model_table *t, int64_t budget) {
         free(slots);
         return false;
     }
-    *t = (struct model_table){.budget = budget, .names = names, .slots = slots, .n_name_buckets = TABLE_MIN, .n_slot_buckets = TABLE_MIN};
+    *t = (struct model_table){.budget = budget,
+                              .names = names,
+                              .slots = slots,
+                              .n_name_buckets = TABLE_MIN,
+                              .n_slot_buckets = TABLE_MIN};
     return true;
 }
 
 void model_table_done(struct model_table *t) {
-    for (size_t b = 0; b < t->n_slot_buckets; b++)
-        for (const struct model_slot *slot = t->slots[b]; slot; slot = slot->next)
+    for (size_t b = 0; b < t->n_slot_buckets; b++) {
+        for (const struct model_slot *slot = t->slots[b]; slot; slot = slot->next) {
             assert(slot->users == 0);
+        }
+    }
     model_table_forget(t, NULL);
     free(t->names);
     free(t->slots);

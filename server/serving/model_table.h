@@ -43,11 +43,13 @@ void model_table_set_live(struct model_table *t, const char *name, int64_t versi
 /* Forgets a name (NULL: all) and drops its versions: they go when their last user is done, one that is being loaded when its load ends. */
 void model_table_forget(struct model_table *t, const char *name);
 
-struct model_slot *model_table_find(const struct model_table *t, const char *name, int64_t version); /* NULL: not there */
+struct model_slot *model_table_find(const struct model_table *t, const char *name,
+                                    int64_t version); /* NULL: not there */
 /* A new slot in state loading with one user; NULL: no memory. */
 struct model_slot *model_table_add(struct model_table *t, const char *name, int64_t version);
 /* Ends a load: the slot has the model (taken), or without one the failure, and is not found any more. */
-void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model *model, const struct problem *problem);
+void model_table_settle(struct model_table *t, struct model_slot *slot, dn_model *model,
+                        const struct problem *problem);
 /* The model is used now: of those that nobody uses any more it is the last to go. */
 void model_table_touch(struct model_table *t, struct model_slot *slot);
 /* Gives up a use; frees the slot if it was the last of one that left the table. */

@@ -18,8 +18,9 @@ struct serving {
 
 /* One change taken in: the name is forgotten, its versions too (one of them may be deleted; being asked again costs a load, being wrong more). Lock held. */
 static void change_apply(struct serving *s, const struct store_change *change) {
-    if (change->kind == STORE_CHANGE_MODEL)
+    if (change->kind == STORE_CHANGE_MODEL) {
         model_table_forget(&s->table, change->name);
+    }
 }
 
 /* Takes in what was committed since the last look. The store is asked without our lock held; of two threads that asked at once the second finds its news old. false: more is being
@@ -28,18 +29,24 @@ static bool absorb(struct serving *s) {
     struct store_change changes[64];
     for (;;) {
         bool committing;
-        int64_t since = atomic_load_explicit(&s->seen, memory_order_acquire), last = store_changes_look(s->store, &committing);
-        if (since == last)
+        int64_t since = atomic_load_explicit(&s->seen, memory_order_acquire),
+                last = store_changes_look(s->store, &committing);
+        if (since == last) {
             return !committing;
+        }
         bool lost = false;
-        size_t n = store_changes(s->store, since, changes, sizeof changes / sizeof changes[0], &lost);
+        size_t n =
+            store_changes(s->store, since, changes, sizeof changes / sizeof changes[0], &lost);
         pthread_mutex_lock(&s->lock);
         if (atomic_load_explicit(&s->seen, memory_order_relaxed) == since) {
-            if (lost)
+            if (lost) {
                 model_table_forget(&s->table, NULL);
-            for (size_t i = 0; i < n && !lost; i++)
+            }
+            for (size_t i = 0; i < n && !lost; i++) {
                 change_apply(s, &changes[i]);
-            atomic_store_explicit(&s->seen, lost || n == 0 ? last : changes[n - 1].seq, memory_order_release);
+            }
+            atomic_store_explicit(&s->seen, lost || n == 0 ? last : changes[n - 1].seq,
+                                  memory_order_release);
         }
         pthread_mutex_unlock(&s->lock);
     }
@@ -47,11 +54,13 @@ static bool absorb(struct serving *s) {
 
 const struct serving_model *serving_try(struct serving *s, const char *name, int64_t version) {
     const struct serving_model *found = NULL;
-    if (!absorb(s) && version == 0)
+    if (!absorb(s) && version == 0) {
         return NULL;
+    }
     pthread_mutex_lock(&s->lock);
-    if (version == 0)
+    if (version == 0) {
         version = model_table_live(&s->table, name);
+    }
     struct model_slot *slot = version > 0 ? model_table_find(&s->table, name, version) : NULL;
     if (slot && slot->state == SLOT_READY) {
         s->table.stats.hits++;
@@ -64,26 +73,35 @@ const struct serving_model *serving_try(struct serving *s, const char *name, int
 }
 
 void serving_release(struct serving *s, const struct serving_model *model) {
-    if (!model)
+    if (!model) {
         return;
+    }
     pthread_mutex_lock(&s->lock);
-    model_table_release(&s->table, (struct model_slot *)(uintptr_t)model); /* pub is the first member */
+    model_table_release(&s->table,
+                        (struct model_slot *)(uintptr_t)model); /* pub is the first member */
     pthread_mutex_unlock(&s->lock);
 }
 
 /* Reads and decodes a version outside the lock. */
-static dn_model *load(struct serving *s, const char *name, int64_t version, struct problem *problem) {
+static dn_model *load(struct serving *s, const char *name, int64_t version,
+                      struct problem *problem) {
     struct store_model m;
     dn_model *model = NULL;
     struct buf bytes = {0};
     dn_error err;
     dn_error_clear(&err);
-    if (!store_model_get(s->store, name, version, &m, problem))
+    if (!store_model_get(s->store, name, version, &m, problem)) {
         return NULL;
-    if (store_model_bytes(s->store, m.id, &bytes, problem) && dn_model_read(bytes.data, bytes.size, &model, &err) != DN_OK)
-        problem_set(problem, PROBLEM_INTERNAL, "model %s version %lld cannot be read back: %s", name, (long long)version, err.message);
-    if (problem->type == PROBLEM_INTERNAL)
-        log_error("model.load", log_str("model", name), log_int("version", version), log_str("detail", problem->detail));
+    }
+    if (store_model_bytes(s->store, m.id, &bytes, problem) &&
+        dn_model_read(bytes.data, bytes.size, &model, &err) != DN_OK) {
+        problem_set(problem, PROBLEM_INTERNAL, "model %s version %lld cannot be read back: %s",
+                    name, (long long)version, err.message);
+    }
+    if (problem->type == PROBLEM_INTERNAL) {
+        log_error("model.load", log_str("model", name), log_int("version", version),
+                  log_str("detail", problem->detail));
+    }
     buf_done(&bytes);
     store_model_done(&m);
     return model;
@@ -95,28 +113,33 @@ static int64_t live_version(struct serving *s, const char *name, struct problem 
     pthread_mutex_lock(&s->lock);
     int64_t live = settled ? model_table_live(&s->table, name) : 0, seen = s->seen;
     pthread_mutex_unlock(&s->lock);
-    if (live != 0)
+    if (live != 0) {
         return live;
+    }
     struct store_model m;
-    if (!store_model_get(s->store, name, 0, &m, problem))
+    if (!store_model_get(s->store, name, 0, &m, problem)) {
         return 0;
+    }
     live = m.version;
     store_model_done(&m);
     (void)absorb(s); /* what is remembered of a time of commit is forgotten when that is over */
     pthread_mutex_lock(&s->lock);
-    if (s->seen == seen)
+    if (s->seen == seen) {
         model_table_set_live(&s->table, name, live);
+    }
     pthread_mutex_unlock(&s->lock);
     return live;
 }
 
-const struct serving_model *serving_get(struct serving *s, const char *name, int64_t version, struct problem *problem) {
+const struct serving_model *serving_get(struct serving *s, const char *name, int64_t version,
+                                        struct problem *problem) {
     if (!ids_name_valid(name, strlen(name))) {
         problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model \"%s\"", name);
         return NULL;
     }
-    if (version == 0 && (version = live_version(s, name, problem)) == 0)
+    if (version == 0 && (version = live_version(s, name, problem)) == 0) {
         return NULL;
+    }
     (void)absorb(s);
     pthread_mutex_lock(&s->lock);
     struct model_slot *slot = model_table_find(&s->table, name, version);
@@ -136,8 +159,9 @@ const struct serving_model *serving_get(struct serving *s, const char *name, int
         problem_done(&why);
     } else {
         slot->users++;
-        while (slot->state == SLOT_LOADING)
+        while (slot->state == SLOT_LOADING) {
             pthread_cond_wait(&s->loaded, &s->lock);
+        }
     }
     const struct serving_model *found = NULL;
     if (slot->state == SLOT_READY) {
@@ -151,7 +175,8 @@ const struct serving_model *serving_get(struct serving *s, const char *name, int
     return found;
 }
 
-bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out, struct problem *problem) {
+bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out,
+                  struct problem *problem) {
     struct serving *s = calloc(1, sizeof *s);
     if (!s || !model_table_init(&s->table, cache_bytes)) {
         free(s);
@@ -166,8 +191,9 @@ bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out
 }
 
 void serving_close(struct serving *s) {
-    if (!s)
+    if (!s) {
         return;
+    }
     pthread_cond_destroy(&s->loaded);
     pthread_mutex_destroy(&s->lock);
     model_table_done(&s->table);

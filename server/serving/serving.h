@@ -22,14 +22,17 @@ struct serving_model {
 };
 
 /* cache_bytes: models in memory beyond this are dropped, least recently used first (never those in use). */
-bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out, struct problem *problem);
+bool serving_open(struct store *store, int64_t cache_bytes, struct serving **out,
+                  struct problem *problem);
 void serving_close(struct serving *serving); /* all models must have been released */
 
 /* The model if it is in memory and known to be current; NULL: call serving_get on a thread that may wait. Never blocks, no SQL. version 0: the live one. */
 const struct serving_model *serving_try(struct serving *serving, const char *name, int64_t version);
 /* Loads it if need be, once for all who wait. NULL: problem (PROBLEM_UNKNOWN_MODEL…). May wait for I/O. */
-const struct serving_model *serving_get(struct serving *serving, const char *name, int64_t version, struct problem *problem);
-void serving_release(struct serving *serving, const struct serving_model *model); /* NULL is allowed */
+const struct serving_model *serving_get(struct serving *serving, const char *name, int64_t version,
+                                        struct problem *problem);
+void serving_release(struct serving *serving,
+                     const struct serving_model *model); /* NULL is allowed */
 
 struct serving_stats {
     size_t models; /* in memory */

@@ -54,13 +54,15 @@ void store_ring_end(struct store_ring *ring, struct store_change *changes, size_
     pthread_mutex_unlock(&ring->mutex);
 }
 
-size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room, bool *lost) {
+size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room,
+                     bool *lost) {
     struct store_ring *ring = &store->ring;
     size_t n = 0;
     pthread_mutex_lock(&ring->mutex);
     int64_t oldest = ring->last > STORE_RING_SIZE ? ring->last - STORE_RING_SIZE + 1 : 1;
     *lost = since + 1 < oldest || since > ring->last;
-    for (int64_t seq = since + 1 < oldest ? oldest : since + 1; seq <= ring->last && n < room; seq++) {
+    for (int64_t seq = since + 1 < oldest ? oldest : since + 1; seq <= ring->last && n < room;
+         seq++) {
         out[n++] = ring->changes[seq % STORE_RING_SIZE];
     }
     pthread_mutex_unlock(&ring->mutex);
@@ -98,7 +100,8 @@ bool store_changes_of_job(struct store *store, int64_t job, int64_t *since) {
     struct store_ring *ring = &store->ring;
     pthread_mutex_lock(&ring->mutex);
     int64_t seq = *since, last = ring->last;
-    bool changed = seq < 0 || seq > last || last - seq > STORE_RING_SIZE; /* some are not known any more */
+    bool changed =
+        seq < 0 || seq > last || last - seq > STORE_RING_SIZE; /* some are not known any more */
     while (!changed && seq < last) {
         const struct store_change *change = &ring->changes[++seq % STORE_RING_SIZE];
         changed = change->kind == STORE_CHANGE_JOB && change->job == job;

@@ -8,10 +8,11 @@
 #define STORE_RING_SIZE 4096
 
 struct store_ring {
-    pthread_mutex_t mutex;                        /* guards what follows */
-    pthread_cond_t cond;                          /* a change came, or store_wake */
-    int64_t last;                                 /* seq of the newest change; 0: none yet */
-    bool committing;                              /* changes of models are being committed: readers may see them before they are shown */
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t cond;   /* a change came, or store_wake */
+    int64_t last;          /* seq of the newest change; 0: none yet */
+    bool
+        committing; /* changes of models are being committed: readers may see them before they are shown */
     uint64_t wakes;                               /* how often store_wake was called */
     struct store_change changes[STORE_RING_SIZE]; /* seq s is at s % STORE_RING_SIZE */
 };

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 /* temp_store: sub-journals and sorters must not need a writable /tmp. cache_size is in KiB when negative; chunks pass through it once, so a small one will do. */
-static const char common_pragmas[] =
-    "PRAGMA foreign_keys=ON; PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=0;"
-    "PRAGMA journal_size_limit=16777216;";
+static const char common_pragmas[] = "PRAGMA foreign_keys=ON; PRAGMA secure_delete=OFF; PRAGMA "
+                                     "temp_store=MEMORY; PRAGMA wal_autocheckpoint=0;"
+                                     "PRAGMA journal_size_limit=16777216;";
 static const char read_pragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-1024;";
 static const char write_pragmas[] = "PRAGMA cache_size=-4096;";
 
@@ -28,7 +28,8 @@ static bool disk_is_full(struct store_connection *c, int code) {
     return cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
 }
 
-bool store_connection_failed(struct store_connection *c, int code, const char *sql, struct problem *problem) {
+bool store_connection_failed(struct store_connection *c, int code, const char *sql,
+                             struct problem *problem) {
     const char *text = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code);
     if (disk_is_full(c, code)) {
         log_warn("store.full", log_int("code", code), log_str("message", text));
@@ -46,7 +47,8 @@ bool store_connection_exec(struct store_connection *c, const char *sql, struct p
     return code == SQLITE_OK || store_connection_failed(c, code, sql, problem);
 }
 
-struct store_connection *store_connection_open(const char *path, enum store_access access, struct problem *problem) {
+struct store_connection *store_connection_open(const char *path, enum store_access access,
+                                               struct problem *problem) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, configure);
     struct store_connection *c = calloc(1, sizeof *c);
@@ -54,7 +56,9 @@ struct store_connection *store_connection_open(const char *path, enum store_acce
         problem_set(problem, PROBLEM_INTERNAL, "out of memory");
         return NULL;
     }
-    int code = sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    int code =
+        sqlite3_open_v2(path, &c->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
     if (code != SQLITE_OK) {
         store_connection_failed(c, code, "open", problem);
     } else {
@@ -83,7 +87,8 @@ void store_connection_close(struct store_connection *c) {
     free(c);
 }
 
-sqlite3_stmt *store_connection_statement(struct store_connection *c, const char *sql, struct problem *problem) {
+sqlite3_stmt *store_connection_statement(struct store_connection *c, const char *sql,
+                                         struct problem *problem) {
     size_t start = ((uintptr_t)sql >> 3) % STORE_STATEMENTS;
     for (size_t i = 0; i < STORE_STATEMENTS; i++) {
         struct store_statement *slot = &c->statements[(start + i) % STORE_STATEMENTS];
@@ -91,7 +96,8 @@ sqlite3_stmt *store_connection_statement(struct store_connection *c, const char 
             return slot->statement;
         }
         if (!slot->sql) {
-            int code = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &slot->statement, NULL);
+            int code = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                          &slot->statement, NULL);
             if (code != SQLITE_OK) {
                 store_connection_failed(c, code, sql, problem);
                 return NULL;

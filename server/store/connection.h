@@ -10,7 +10,7 @@
 #define STORE_PAGE_SIZE 16384
 #define STORE_APPLICATION_ID 0x4473726e /* "Dsrn" */
 #define STORE_BUSY_MS 5000              /* how long a foreign program's lock is waited for */
-#define STORE_STATEMENTS 256            /* slots of the statement cache, more than there are statements */
+#define STORE_STATEMENTS 256 /* slots of the statement cache, more than there are statements */
 
 /* A cached statement, found by the address of its SQL text. */
 struct store_statement {
@@ -25,13 +25,16 @@ struct store_connection {
 
 enum store_access { STORE_READ, STORE_WRITE };
 /* Opens the file (which must exist) and sets what every connection has. NULL: problem. */
-struct store_connection *store_connection_open(const char *path, enum store_access access, struct problem *problem);
+struct store_connection *store_connection_open(const char *path, enum store_access access,
+                                               struct problem *problem);
 void store_connection_close(struct store_connection *c); /* NULL is allowed */
 /* Runs SQL text that is not worth caching. Does nothing when the problem is set. */
 bool store_connection_exec(struct store_connection *c, const char *sql, struct problem *problem);
 /* Notes (and logs) what SQLite's result code means: PROBLEM_STORAGE_FULL or PROBLEM_INTERNAL. Returns false. */
-bool store_connection_failed(struct store_connection *c, int code, const char *sql, struct problem *problem);
+bool store_connection_failed(struct store_connection *c, int code, const char *sql,
+                             struct problem *problem);
 /* The cached statement of a static SQL text; NULL: problem. */
-sqlite3_stmt *store_connection_statement(struct store_connection *c, const char *sql, struct problem *problem);
+sqlite3_stmt *store_connection_statement(struct store_connection *c, const char *sql,
+                                         struct problem *problem);
 
 #endif

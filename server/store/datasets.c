@@ -51,13 +51,15 @@ static bool load_one(struct store_query *q, struct store_dataset *out) {
 
 static void unknown(const char *name, int64_t version, struct problem *problem) {
     if (version) {
-        problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no version %" PRId64 " of a dataset \"%s\"", version, name);
+        problem_set(problem, PROBLEM_UNKNOWN_DATASET,
+                    "there is no version %" PRId64 " of a dataset \"%s\"", version, name);
     } else {
         problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset \"%s\"", name);
     }
 }
 
-bool store_dataset_get(struct store *store, const char *name, int64_t version, struct store_dataset *out, struct problem *problem) {
+bool store_dataset_get(struct store *store, const char *name, int64_t version,
+                       struct store_dataset *out, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     struct store_dataset d = {0};
@@ -65,10 +67,13 @@ bool store_dataset_get(struct store *store, const char *name, int64_t version, s
         return false;
     }
     if (version) {
-        STORE_QUERY(&q, r.connection, problem, STORE_DATASET_SELECT "WHERE v.name = ? AND v.version = ? AND v.hidden = 0", store_text(name),
-                    store_int(version));
+        STORE_QUERY(&q, r.connection, problem,
+                    STORE_DATASET_SELECT "WHERE v.name = ? AND v.version = ? AND v.hidden = 0",
+                    store_text(name), store_int(version));
     } else {
-        STORE_QUERY(&q, r.connection, problem, STORE_DATASET_SELECT "WHERE v.name = ? AND v.version = d.newest", store_text(name));
+        STORE_QUERY(&q, r.connection, problem,
+                    STORE_DATASET_SELECT "WHERE v.name = ? AND v.version = d.newest",
+                    store_text(name));
     }
     if (!load_one(&q, &d) && !problem->type) {
         unknown(name, version, problem);
@@ -81,13 +86,17 @@ bool store_dataset_get(struct store *store, const char *name, int64_t version, s
     return true;
 }
 
-bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out, struct problem *problem) {
+bool store_dataset_find(struct store_connection *c, int64_t id, struct store_dataset *out,
+                        struct problem *problem) {
     struct store_query q;
-    STORE_QUERY(&q, c, problem, STORE_DATASET_SELECT "WHERE v.id = ? AND v.hidden = 0", store_int(id));
-    return load_one(&q, out) || problem_set(problem, PROBLEM_UNKNOWN_DATASET, "there is no dataset version of id %" PRId64, id);
+    STORE_QUERY(&q, c, problem, STORE_DATASET_SELECT "WHERE v.id = ? AND v.hidden = 0",
+                store_int(id));
+    return load_one(&q, out) || problem_set(problem, PROBLEM_UNKNOWN_DATASET,
+                                            "there is no dataset version of id %" PRId64, id);
 }
 
-bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out, struct problem *problem) {
+bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,
+                             struct problem *problem) {
     struct store_read r;
     struct store_dataset d = {0};
     if (!store_read_begin(&r, store, problem)) {
@@ -114,31 +123,39 @@ static void each_row(struct store_query *q, dataset_each each, void *arg) {
     store_query_end(q);
 }
 
-bool store_dataset_list(struct store *store, const char *after, size_t limit, dataset_each each, void *arg, struct problem *problem) {
+bool store_dataset_list(struct store *store, const char *after, size_t limit, dataset_each each,
+                        void *arg, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem, STORE_DATASET_SELECT "WHERE d.newest = v.version AND d.name > ? ORDER BY d.name LIMIT ?",
-                store_text(after ? after : ""), store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    STORE_QUERY(&q, r.connection, problem,
+                STORE_DATASET_SELECT
+                "WHERE d.newest = v.version AND d.name > ? ORDER BY d.name LIMIT ?",
+                store_text(after ? after : ""),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
     each_row(&q, each, arg);
     return store_read_end(&r);
 }
 
-bool store_dataset_versions(struct store *store, const char *name, int64_t after, size_t limit, dataset_each each, void *arg,
-                            struct problem *problem) {
+bool store_dataset_versions(struct store *store, const char *name, int64_t after, size_t limit,
+                            dataset_each each, void *arg, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM datasets WHERE name = ?", store_text(name)) && !problem->type) {
+    if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM datasets WHERE name = ?",
+                   store_text(name)) &&
+        !problem->type) {
         unknown(name, 0, problem);
     }
     STORE_QUERY(&q, r.connection, problem,
-                STORE_DATASET_SELECT "WHERE v.name = ? AND v.version > ? AND v.hidden = 0 ORDER BY v.version LIMIT ?", store_text(name),
-                store_int(after), store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+                STORE_DATASET_SELECT
+                "WHERE v.name = ? AND v.version > ? AND v.hidden = 0 ORDER BY v.version LIMIT ?",
+                store_text(name), store_int(after),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
     each_row(&q, each, arg);
     return store_read_end(&r);
 }

@@ -19,10 +19,13 @@ static bool refuse_open(const char *path, int cause, struct problem *problem) {
     if (cause == ENOENT || cause == ENOTDIR) {
         const char *slash = strrchr(path, '/');
         int n = slash ? (int)(slash - path) : 1;
-        return problem_set(problem, PROBLEM_INTERNAL, "the database \"%s\" cannot be made: the directory \"%.*s\" does not exist", path,
-                           n ? n : 1, slash ? path : ".");
+        return problem_set(
+            problem, PROBLEM_INTERNAL,
+            "the database \"%s\" cannot be made: the directory \"%.*s\" does not exist", path,
+            n ? n : 1, slash ? path : ".");
     }
-    return problem_set(problem, PROBLEM_INTERNAL, "the database \"%s\" is not writable: %s", path, strerror(cause));
+    return problem_set(problem, PROBLEM_INTERNAL, "the database \"%s\" is not writable: %s", path,
+                       strerror(cause));
 }
 
 char *store_dbfile_find(const char *path, struct problem *problem) {
@@ -73,13 +76,17 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
         return true;
     }
     if (n != (ssize_t)sizeof header || memcmp(header, magic, sizeof magic) != 0) {
-        return problem_set(problem, PROBLEM_INTERNAL, "\"%s\" is not a Discern database: it is no SQLite file", path);
+        return problem_set(problem, PROBLEM_INTERNAL,
+                           "\"%s\" is not a Discern database: it is no SQLite file", path);
     }
     const unsigned char *id = header + APPLICATION_ID_AT;
-    uint32_t application_id = (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
+    uint32_t application_id =
+        (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
     if (application_id != STORE_APPLICATION_ID) {
-        return problem_set(problem, PROBLEM_INTERNAL, "\"%s\" is not a Discern database: its application id is 0x%08x, not 0x%08x", path,
-                           (unsigned)application_id, (unsigned)STORE_APPLICATION_ID);
+        return problem_set(
+            problem, PROBLEM_INTERNAL,
+            "\"%s\" is not a Discern database: its application id is 0x%08x, not 0x%08x", path,
+            (unsigned)application_id, (unsigned)STORE_APPLICATION_ID);
     }
     return true;
 }
@@ -89,7 +96,9 @@ bool store_dbfile_check(const char *path, struct problem *problem) {
  * one, since the first write fixes the mode. */
 static bool make(struct store_connection *c, struct problem *problem) {
     char sql[200];
-    snprintf(sql, sizeof sql, "PRAGMA page_size=%d; BEGIN DEFERRED; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA application_id=%d; COMMIT",
+    snprintf(sql, sizeof sql,
+             "PRAGMA page_size=%d; BEGIN DEFERRED; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA "
+             "application_id=%d; COMMIT",
              STORE_PAGE_SIZE, STORE_APPLICATION_ID);
     return store_connection_exec(c, sql, problem);
 }
@@ -101,16 +110,20 @@ bool store_dbfile_prepare(struct store_connection *c, const char *path, struct p
     }
     int64_t id = STORE_ASK(c, problem, 0, "PRAGMA application_id", STORE_NO_VALUES);
     if (!problem->type && id != STORE_APPLICATION_ID) {
-        return problem_set(problem, PROBLEM_INTERNAL, "\"%s\" is not a Discern database: its application id is 0x%08x, not 0x%08x", path,
-                           (unsigned)id, (unsigned)STORE_APPLICATION_ID);
+        return problem_set(
+            problem, PROBLEM_INTERNAL,
+            "\"%s\" is not a Discern database: its application id is 0x%08x, not 0x%08x", path,
+            (unsigned)id, (unsigned)STORE_APPLICATION_ID);
     }
     struct store_query q;
     STORE_QUERY(&q, c, problem, "PRAGMA journal_mode=WAL", STORE_NO_VALUES);
     if (store_query_row(&q)) {
         const char *mode = store_query_text(&q, 0);
         if (!mode || strcmp(mode, "wal") != 0) {
-            problem_set(problem, PROBLEM_INTERNAL, "the database \"%s\" cannot use a write-ahead log here (journal mode \"%s\")", path,
-                        mode ? mode : "");
+            problem_set(
+                problem, PROBLEM_INTERNAL,
+                "the database \"%s\" cannot use a write-ahead log here (journal mode \"%s\")", path,
+                mode ? mode : "");
         }
     }
     store_query_end(&q);

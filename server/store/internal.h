@@ -51,8 +51,10 @@ void store_part_kill(struct store_tx *tx, int64_t part);
 /* jobs: running jobs of other owners whose lease ran out are queued again (or cancelled, when that was asked). */
 void store_jobs_expire(struct store_tx *tx);
 /* job_events.c: the job's next event. progress: JSON, of PROGRESS alone. */
-void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kind, const char *progress);
-void store_history_add(struct store_tx *tx, int64_t job, const struct store_history_row *rows, size_t n);
+void store_event_add(struct store_tx *tx, int64_t job, enum store_event_kind kind,
+                     const char *progress);
+void store_history_add(struct store_tx *tx, int64_t job, const struct store_history_row *rows,
+                       size_t n);
 /* The end of a job in any final state: its events and its hold on the dataset. */
 void store_job_close(struct store_tx *tx, int64_t job);
 
@@ -61,6 +63,7 @@ struct store_model_new {
     const char *name, *info;
     int64_t part, bytes, keep;
 };
-int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m, const struct store_part_sum *staged);
+int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
+                            const struct store_part_sum *staged);
 
 #endif

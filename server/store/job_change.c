@@ -12,42 +12,51 @@ struct insert {
 
 /* While the job waits or runs, the version stays. */
 static void pin(struct store_tx *tx, int64_t job, int64_t version) {
-    int64_t there =
-        STORE_ASK(tx->connection, tx->problem, 0,
-                  "INSERT INTO job_pins (job, version) SELECT ?1, id FROM dataset_versions WHERE id = ?2 AND hidden = 0 RETURNING 1",
-                  store_int(job), store_int(version));
-    if (!there)
-        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET, "a dataset version that the job reads is there no more");
+    int64_t there = STORE_ASK(tx->connection, tx->problem, 0,
+                              "INSERT INTO job_pins (job, version) SELECT ?1, id FROM "
+                              "dataset_versions WHERE id = ?2 AND hidden = 0 RETURNING 1",
+                              store_int(job), store_int(version));
+    if (!there) {
+        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
+                    "a dataset version that the job reads is there no more");
+    }
 }
 
 static void insert(struct store_tx *tx, void *arg) {
     struct insert *in = arg;
     const struct store_job_new *j = in->j;
     if (j->max_queued > 0 &&
-        STORE_ASK(tx->connection, tx->problem, 0, "SELECT count(*) FROM jobs WHERE state = 0", STORE_NO_VALUES) >= j->max_queued) {
-        problem_set(tx->problem, PROBLEM_UNAVAILABLE, "%" PRId64 " jobs wait already, as many as --max-queued-jobs allows", j->max_queued);
+        STORE_ASK(tx->connection, tx->problem, 0, "SELECT count(*) FROM jobs WHERE state = 0",
+                  STORE_NO_VALUES) >= j->max_queued) {
+        problem_set(tx->problem, PROBLEM_UNAVAILABLE,
+                    "%" PRId64 " jobs wait already, as many as --max-queued-jobs allows",
+                    j->max_queued);
         return;
     }
-    in->id = STORE_ASK(
-        tx->connection, tx->problem, 0,
-        "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, dataset_id, spec, created_at, warnings)"
-        " SELECT 0, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]') FROM dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
-        store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm), store_text(j->spec), store_int(tx->now),
-        store_text(j->warnings));
+    in->id = STORE_ASK(tx->connection, tx->problem, 0,
+                       "INSERT INTO jobs (state, model, algorithm, dataset, dataset_version, "
+                       "dataset_id, spec, created_at, warnings)"
+                       " SELECT 0, ?2, ?3, name, version, id, ?4, ?5, coalesce(?6, '[]') FROM "
+                       "dataset_versions WHERE id = ?1 AND hidden = 0 RETURNING id",
+                       store_int(j->dataset_id), store_text(j->model), store_text(j->algorithm),
+                       store_text(j->spec), store_int(tx->now), store_text(j->warnings));
     if (!in->id) {
-        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET, "the dataset version that the job names is there no more");
+        problem_set(tx->problem, PROBLEM_UNKNOWN_DATASET,
+                    "the dataset version that the job names is there no more");
         return;
     }
     pin(tx, in->id, j->dataset_id);
-    if (j->validation_id && j->validation_id != j->dataset_id)
+    if (j->validation_id && j->validation_id != j->dataset_id) {
         pin(tx, in->id, j->validation_id);
+    }
     store_event_add(tx, in->id, STORE_EVENT_STATE, NULL);
     if (in->job) {
         store_job_find(tx->connection, in->id, in->job, tx->problem);
     }
 }
 
-bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id, struct store_job *job, struct problem *problem) {
+bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id,
+                      struct store_job *job, struct problem *problem) {
     struct store_job made = {0};
     struct insert in = {.j = j, .job = job ? &made : NULL};
     if (!store_write(store, insert, &in, problem)) {
@@ -65,13 +74,14 @@ static void refuse(struct store_tx *tx, int64_t id, const char *rule, int64_t st
     if (state < 0) {
         problem_set(tx->problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
     } else {
-        problem_set(tx->problem, PROBLEM_CONFLICT, "job %" PRId64 " is %s: %s", id, store_job_state_name((enum store_job_state)state),
-                    rule);
+        problem_set(tx->problem, PROBLEM_CONFLICT, "job %" PRId64 " is %s: %s", id,
+                    store_job_state_name((enum store_job_state)state), rule);
     }
 }
 
 static int64_t state_of(struct store_tx *tx, int64_t id) {
-    return STORE_ASK(tx->connection, tx->problem, -1, "SELECT state FROM jobs WHERE id = ?", store_int(id));
+    return STORE_ASK(tx->connection, tx->problem, -1, "SELECT state FROM jobs WHERE id = ?",
+                     store_int(id));
 }
 
 struct cancel {
@@ -84,11 +94,13 @@ static void cancel(struct store_tx *tx, void *arg) {
     int64_t id = c->id;
     int64_t state = state_of(tx, id);
     if (state == STORE_JOB_QUEUED) {
-        STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET state = 4, cancel_requested = 1, finished_at = ?2 WHERE id = ?1",
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE jobs SET state = 4, cancel_requested = 1, finished_at = ?2 WHERE id = ?1",
                   store_int(id), store_int(tx->now));
         store_job_close(tx, id);
     } else if (state == STORE_JOB_RUNNING) {
-        STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?", store_int(id));
+        STORE_RUN(tx->connection, tx->problem, "UPDATE jobs SET cancel_requested = 1 WHERE id = ?",
+                  store_int(id));
         store_tx_change(tx, STORE_CHANGE_JOB, NULL, id);
     } else {
         refuse(tx, id, "only a queued or running job can be cancelled", state);
@@ -98,7 +110,8 @@ static void cancel(struct store_tx *tx, void *arg) {
     }
 }
 
-bool store_job_cancel(struct store *store, int64_t id, struct store_job *job, struct problem *problem) {
+bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
+                      struct problem *problem) {
     struct store_job now = {0};
     struct cancel c = {.id = id, .job = job ? &now : NULL};
     if (!store_write(store, cancel, &c, problem)) {
@@ -111,7 +124,7 @@ bool store_job_cancel(struct store *store, int64_t id, struct store_job *job, st
     return true;
 }
 
-static void delete (struct store_tx *tx, void *arg) {
+static void delete(struct store_tx *tx, void *arg) {
     int64_t id = *(const int64_t *)arg;
     int64_t state = state_of(tx, id);
     if (state < STORE_JOB_SUCCEEDED) {
@@ -140,7 +153,8 @@ static void prune(struct store_tx *tx, void *arg) {
     struct store_query q;
     int64_t ids[PRUNE_AT_ONCE];
     p->n = 0;
-    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT id FROM jobs WHERE state >= 2 ORDER BY id DESC LIMIT ?1 OFFSET ?2",
+    STORE_QUERY(&q, tx->connection, tx->problem,
+                "SELECT id FROM jobs WHERE state >= 2 ORDER BY id DESC LIMIT ?1 OFFSET ?2",
                 store_int(PRUNE_AT_ONCE), store_int(p->keep));
     while (p->n < PRUNE_AT_ONCE && store_query_row(&q)) {
         ids[p->n++] = store_query_int(&q, 0);

@@ -58,7 +58,8 @@ bool store_job_load(struct store_query *q, struct store_job *out) {
     return true;
 }
 
-bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out, struct problem *problem) {
+bool store_job_find(struct store_connection *c, int64_t id, struct store_job *out,
+                    struct problem *problem) {
     struct store_query q;
     STORE_QUERY(&q, c, problem, STORE_JOB_SELECT "WHERE id = ?", store_int(id));
     bool found = store_query_row(&q) && store_job_load(&q, out);
@@ -66,7 +67,8 @@ bool store_job_find(struct store_connection *c, int64_t id, struct store_job *ou
     return found || problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
 }
 
-bool store_job_get(struct store *store, int64_t id, struct store_job *out, struct problem *problem) {
+bool store_job_get(struct store *store, int64_t id, struct store_job *out,
+                   struct problem *problem) {
     struct store_read r;
     struct store_job j = {0};
     if (!store_read_begin(&r, store, problem)) {
@@ -81,12 +83,14 @@ bool store_job_get(struct store *store, int64_t id, struct store_job *out, struc
     return true;
 }
 
-bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out, struct problem *problem) {
+bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out,
+                         struct problem *problem) {
     struct store_read r;
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    int64_t state = STORE_ASK(r.connection, problem, -1, "SELECT state FROM jobs WHERE id = ?", store_int(id));
+    int64_t state =
+        STORE_ASK(r.connection, problem, -1, "SELECT state FROM jobs WHERE id = ?", store_int(id));
     if (state < 0) {
         problem_set(problem, PROBLEM_UNKNOWN_JOB, "there is no job %" PRId64, id);
     }
@@ -97,16 +101,19 @@ bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *
     return true;
 }
 
-bool store_job_list(struct store *store, const struct store_job_filter *filter, bool (*each)(void *arg, const struct store_job *j),
-                    void *arg, struct problem *problem) {
+bool store_job_list(struct store *store, const struct store_job_filter *filter,
+                    bool (*each)(void *arg, const struct store_job *j), void *arg,
+                    struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
     STORE_QUERY(&q, r.connection, problem,
-                STORE_JOB_SELECT "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND id < ?3 ORDER BY id DESC LIMIT ?4",
-                store_int(filter->state), store_text(filter->model), store_int(filter->before > 0 ? filter->before : INT64_MAX),
+                STORE_JOB_SELECT "WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR model = ?2) AND "
+                                 "id < ?3 ORDER BY id DESC LIMIT ?4",
+                store_int(filter->state), store_text(filter->model),
+                store_int(filter->before > 0 ? filter->before : INT64_MAX),
                 store_int(filter->limit < INT64_MAX ? (int64_t)filter->limit : INT64_MAX));
     bool more = true;
     while (more && store_query_row(&q)) {
@@ -127,7 +134,8 @@ bool store_job_counts(struct store *store, int64_t counts[5], struct problem *pr
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem, "SELECT state, count(*) FROM jobs GROUP BY state", STORE_NO_VALUES);
+    STORE_QUERY(&q, r.connection, problem, "SELECT state, count(*) FROM jobs GROUP BY state",
+                STORE_NO_VALUES);
     while (store_query_row(&q)) {
         int64_t state = store_query_int(&q, 0);
         if (state >= 0 && state < N_STATES) {

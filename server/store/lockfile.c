@@ -14,8 +14,11 @@ enum { RECORD_SIZE = 21 }; /* the digits of any pid, spaces, a newline */
 static void write_record(int fd, struct problem *problem) {
     char record[RECORD_SIZE + 1];
     snprintf(record, sizeof record, "%-20ld\n", (long)getpid());
-    if ((pwrite(fd, record, RECORD_SIZE, 0) != RECORD_SIZE || ftruncate(fd, RECORD_SIZE) != 0) && errno != ENOSPC && errno != EDQUOT)
-        problem_set(problem, PROBLEM_INTERNAL, "the lock file cannot be written: %s", strerror(errno));
+    if ((pwrite(fd, record, RECORD_SIZE, 0) != RECORD_SIZE || ftruncate(fd, RECORD_SIZE) != 0) &&
+        errno != ENOSPC && errno != EDQUOT) {
+        problem_set(problem, PROBLEM_INTERNAL, "the lock file cannot be written: %s",
+                    strerror(errno));
+    }
 }
 
 static long read_record(int fd) {
@@ -33,9 +36,11 @@ int store_lock_take(const char *path, struct problem *problem) {
     snprintf(name, size, "%s.lock", path);
     int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
     if (fd < 0) {
-        problem_set(problem, PROBLEM_INTERNAL, "the lock file \"%s\" is not writable: %s", name, strerror(errno));
+        problem_set(problem, PROBLEM_INTERNAL, "the lock file \"%s\" is not writable: %s", name,
+                    strerror(errno));
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        problem_set(problem, PROBLEM_UNAVAILABLE, "the database \"%s\" is in use: locked by pid %ld", path, read_record(fd));
+        problem_set(problem, PROBLEM_UNAVAILABLE,
+                    "the database \"%s\" is in use: locked by pid %ld", path, read_record(fd));
     } else {
         write_record(fd, problem);
     }

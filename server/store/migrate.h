@@ -13,6 +13,7 @@ struct store_migration {
 /* Those that are part of the binary. */
 const struct store_migration *store_migrations(size_t *n);
 /* Applies what is missing. Refuses a database with migrations that are not in the list (it is newer) or whose text was another one when it was applied. */
-bool store_migrate(struct store_connection *c, const struct store_migration *list, size_t n, struct problem *problem);
+bool store_migrate(struct store_connection *c, const struct store_migration *list, size_t n,
+                   struct problem *problem);
 
 #endif

@@ -11,7 +11,8 @@ struct model_name {
 static struct model_name look_up(struct store_tx *tx, const char *name) {
     struct model_name now = {0};
     struct store_query q;
-    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT live, revision FROM models WHERE name = ?", store_text(name));
+    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT live, revision FROM models WHERE name = ?",
+                store_text(name));
     if (store_query_row(&q)) {
         now.live = store_query_int(&q, 0);
         now.revision = store_query_int(&q, 1);
@@ -24,14 +25,16 @@ static struct model_name look_up(struct store_tx *tx, const char *name) {
 }
 
 static void must_have(struct store_tx *tx, const char *name, int64_t version) {
-    if (!STORE_ASK(tx->connection, tx->problem, 0, "SELECT 1 FROM model_versions WHERE name = ? AND version = ?", store_text(name),
+    if (!STORE_ASK(tx->connection, tx->problem, 0,
+                   "SELECT 1 FROM model_versions WHERE name = ? AND version = ?", store_text(name),
                    store_int(version))) {
-        problem_set(tx->problem, PROBLEM_UNKNOWN_MODEL, "there is no version %" PRId64 " of a model \"%s\"", version, name);
+        problem_set(tx->problem, PROBLEM_UNKNOWN_MODEL,
+                    "there is no version %" PRId64 " of a model \"%s\"", version, name);
     }
 }
 
-static bool check(struct store_tx *tx, const struct store_condition *condition, const char *name, int64_t version,
-                  const struct model_name *now) {
+static bool check(struct store_tx *tx, const struct store_condition *condition, const char *name,
+                  int64_t version, const struct model_name *now) {
     char etag[64];
     store_etag(version, now->revision, etag);
     return store_condition_check(condition, etag, "model", name, tx->problem);
@@ -40,30 +43,38 @@ static bool check(struct store_tx *tx, const struct store_condition *condition, 
 /* ---- publish ---- */
 
 /* Removes the versions that the statement chooses; their parts are swept later. Both statements take name, a number, a number. */
-static void remove_versions(struct store_tx *tx, const char *kill, const char *remove, const char *name, int64_t a, int64_t b) {
+static void remove_versions(struct store_tx *tx, const char *kill, const char *remove,
+                            const char *name, int64_t a, int64_t b) {
     STORE_RUN(tx->connection, tx->problem, kill, store_text(name), store_int(a), store_int(b));
     STORE_RUN(tx->connection, tx->problem, remove, store_text(name), store_int(a), store_int(b));
 }
 
 static void prune(struct store_tx *tx, const char *name, int64_t keep, int64_t live) {
-#define OLD                                                                                                                                \
-    "name = ?1 AND version <> ?3 AND version NOT IN (SELECT version FROM model_versions WHERE name = ?1 ORDER BY version DESC LIMIT ?2)"
-    remove_versions(tx, "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " OLD ")",
-                    "DELETE FROM model_versions WHERE " OLD, name, keep, live);
+#define OLD                                                                                        \
+    "name = ?1 AND version <> ?3 AND version NOT IN (SELECT version FROM model_versions WHERE "    \
+    "name = ?1 ORDER BY version DESC LIMIT ?2)"
+    remove_versions(
+        tx,
+        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " OLD ")",
+        "DELETE FROM model_versions WHERE " OLD, name, keep, live);
 #undef OLD
 }
 
-int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m, const struct store_part_sum *staged) {
+int64_t store_model_publish(struct store_tx *tx, const struct store_model_new *m,
+                            const struct store_part_sum *staged) {
     store_part_publish(tx, staged, -1, m->bytes);
-    int64_t version =
-        STORE_ASK(tx->connection, tx->problem, 0,
-                  "INSERT INTO models (name, last_version, live, newest, tags, revision) VALUES (?, 1, 1, 1, '[]', 0)"
-                  " ON CONFLICT (name) DO UPDATE SET last_version = last_version + 1, live = last_version + 1, newest = last_version + 1,"
-                  " revision = revision + 1 RETURNING last_version",
-                  store_text(m->name));
+    int64_t version = STORE_ASK(tx->connection, tx->problem, 0,
+                                "INSERT INTO models (name, last_version, live, newest, tags, "
+                                "revision) VALUES (?, 1, 1, 1, '[]', 0)"
+                                " ON CONFLICT (name) DO UPDATE SET last_version = last_version + "
+                                "1, live = last_version + 1, newest = last_version + 1,"
+                                " revision = revision + 1 RETURNING last_version",
+                                store_text(m->name));
     STORE_RUN(tx->connection, tx->problem,
-              "INSERT INTO model_versions (name, version, created_at, bytes, info, part) VALUES (?, ?, ?, ?, ?, ?)", store_text(m->name),
-              store_int(version), store_int(tx->now), store_int(m->bytes), store_text(m->info), store_int(m->part));
+              "INSERT INTO model_versions (name, version, created_at, bytes, info, part) VALUES "
+              "(?, ?, ?, ?, ?, ?)",
+              store_text(m->name), store_int(version), store_int(tx->now), store_int(m->bytes),
+              store_text(m->info), store_int(m->part));
     if (m->keep > 0) {
         prune(tx, m->name, m->keep, version);
     }
@@ -87,13 +98,14 @@ static void set_live(struct store_tx *tx, void *arg) {
     if (!check(tx, c->condition, c->name, now.live, &now) || now.live == c->version) {
         return;
     }
-    STORE_RUN(tx->connection, tx->problem, "UPDATE models SET live = ?2, revision = revision + 1 WHERE name = ?1", store_text(c->name),
-              store_int(c->version));
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE models SET live = ?2, revision = revision + 1 WHERE name = ?1",
+              store_text(c->name), store_int(c->version));
     store_tx_change(tx, STORE_CHANGE_MODEL, c->name, 0);
 }
 
-bool store_model_set_live(struct store *store, const char *name, int64_t version, const struct store_condition *condition,
-                          struct problem *problem) {
+bool store_model_set_live(struct store *store, const char *name, int64_t version,
+                          const struct store_condition *condition, struct problem *problem) {
     struct change c = {.name = name, .version = version, .condition = condition};
     return store_write(store, set_live, &c, problem);
 }
@@ -105,21 +117,26 @@ static void patch(struct store_tx *tx, void *arg) {
         return;
     }
     STORE_RUN(tx->connection, tx->problem,
-              "UPDATE models SET description = nullif(coalesce(?2, description), ''), tags = coalesce(?3, tags), revision = revision + 1 "
+              "UPDATE models SET description = nullif(coalesce(?2, description), ''), tags = "
+              "coalesce(?3, tags), revision = revision + 1 "
               "WHERE name = ?1",
               store_text(c->name), store_text(c->description), store_text(c->tags));
     store_tx_change(tx, STORE_CHANGE_MODEL, c->name, 0);
 }
 
-bool store_model_patch(struct store *store, const char *name, const char *description, const char *tags,
-                       const struct store_condition *condition, struct problem *problem) {
-    struct change c = {.name = name, .description = description, .tags = tags, .condition = condition};
+bool store_model_patch(struct store *store, const char *name, const char *description,
+                       const char *tags, const struct store_condition *condition,
+                       struct problem *problem) {
+    struct change c = {.name = name,
+                       .description = description,
+                       .tags = tags,
+                       .condition = condition};
     return store_write(store, patch, &c, problem);
 }
 
 /* ---- delete ---- */
 
-static void delete (struct store_tx *tx, void *arg) {
+static void delete(struct store_tx *tx, void *arg) {
     struct change *c = arg;
     struct model_name now = look_up(tx, c->name);
     if (c->version) {
@@ -129,26 +146,31 @@ static void delete (struct store_tx *tx, void *arg) {
         return;
     }
 #define CHOSEN "name = ?1 AND (?2 = 0 OR version = ?2) AND version <> ?3"
-    remove_versions(tx, "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " CHOSEN ")",
-                    "DELETE FROM model_versions WHERE " CHOSEN, c->name, c->version, 0);
+    remove_versions(
+        tx,
+        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM model_versions WHERE " CHOSEN ")",
+        "DELETE FROM model_versions WHERE " CHOSEN, c->name, c->version, 0);
 #undef CHOSEN
-    int64_t newest = STORE_ASK(tx->connection, tx->problem, 0, "SELECT coalesce(max(version), 0) FROM model_versions WHERE name = ?",
-                               store_text(c->name));
+    int64_t newest =
+        STORE_ASK(tx->connection, tx->problem, 0,
+                  "SELECT coalesce(max(version), 0) FROM model_versions WHERE name = ?",
+                  store_text(c->name));
     if (newest) {
-        STORE_RUN(
-            tx->connection, tx->problem,
-            "UPDATE models SET newest = ?2, live = CASE WHEN live = ?3 THEN ?2 ELSE live END, revision = revision + 1 WHERE name = ?1",
-            store_text(c->name), store_int(newest), store_int(c->version));
+        STORE_RUN(tx->connection, tx->problem,
+                  "UPDATE models SET newest = ?2, live = CASE WHEN live = ?3 THEN ?2 ELSE live "
+                  "END, revision = revision + 1 WHERE name = ?1",
+                  store_text(c->name), store_int(newest), store_int(c->version));
     } else { /* of a deleted name only the counters stay */
         STORE_RUN(tx->connection, tx->problem,
-                  "UPDATE models SET newest = 0, live = 0, description = NULL, tags = '[]', revision = revision + 1 WHERE name = ?",
+                  "UPDATE models SET newest = 0, live = 0, description = NULL, tags = '[]', "
+                  "revision = revision + 1 WHERE name = ?",
                   store_text(c->name));
     }
     store_tx_change(tx, STORE_CHANGE_MODEL, c->name, 0);
 }
 
-bool store_model_delete(struct store *store, const char *name, int64_t version, const struct store_condition *condition,
-                        struct problem *problem) {
+bool store_model_delete(struct store *store, const char *name, int64_t version,
+                        const struct store_condition *condition, struct problem *problem) {
     struct change c = {.name = name, .version = version, .condition = condition};
     if (!store_write(store, delete, &c, problem)) {
         return false;

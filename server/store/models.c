@@ -4,8 +4,9 @@
 
 typedef bool (*model_each)(void *arg, const struct store_model *m);
 
-#define MODEL_SELECT                                                                                                                       \
-    "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, m.description, m.tags, m.revision"                   \
+#define MODEL_SELECT                                                                               \
+    "SELECT v.id, v.name, v.version, m.live, m.newest, v.created_at, v.bytes, v.info, "            \
+    "m.description, m.tags, m.revision"                                                            \
     " FROM model_versions v JOIN models m ON m.name = v.name "
 
 void store_model_done(struct store_model *m) {
@@ -39,13 +40,15 @@ static bool load(struct store_query *q, struct store_model *out) {
 
 static void unknown(const char *name, int64_t version, struct problem *problem) {
     if (version) {
-        problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no version %" PRId64 " of a model \"%s\"", version, name);
+        problem_set(problem, PROBLEM_UNKNOWN_MODEL,
+                    "there is no version %" PRId64 " of a model \"%s\"", version, name);
     } else {
         problem_set(problem, PROBLEM_UNKNOWN_MODEL, "there is no model \"%s\"", name);
     }
 }
 
-bool store_model_get(struct store *store, const char *name, int64_t version, struct store_model *out, struct problem *problem) {
+bool store_model_get(struct store *store, const char *name, int64_t version,
+                     struct store_model *out, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     struct store_model m = {0};
@@ -53,9 +56,11 @@ bool store_model_get(struct store *store, const char *name, int64_t version, str
         return false;
     }
     if (version) {
-        STORE_QUERY(&q, r.connection, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = ?", store_text(name), store_int(version));
+        STORE_QUERY(&q, r.connection, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = ?",
+                    store_text(name), store_int(version));
     } else {
-        STORE_QUERY(&q, r.connection, problem, MODEL_SELECT "WHERE v.name = ? AND v.version = m.live", store_text(name));
+        STORE_QUERY(&q, r.connection, problem,
+                    MODEL_SELECT "WHERE v.name = ? AND v.version = m.live", store_text(name));
     }
     if (store_query_row(&q)) {
         load(&q, &m);
@@ -83,30 +88,37 @@ static void each_row(struct store_query *q, model_each each, void *arg) {
     store_query_end(q);
 }
 
-bool store_model_list(struct store *store, const char *after, size_t limit, model_each each, void *arg, struct problem *problem) {
+bool store_model_list(struct store *store, const char *after, size_t limit, model_each each,
+                      void *arg, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem, MODEL_SELECT "WHERE v.version = m.live AND m.name > ? ORDER BY m.name LIMIT ?",
-                store_text(after ? after : ""), store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    STORE_QUERY(&q, r.connection, problem,
+                MODEL_SELECT "WHERE v.version = m.live AND m.name > ? ORDER BY m.name LIMIT ?",
+                store_text(after ? after : ""),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
     each_row(&q, each, arg);
     return store_read_end(&r);
 }
 
-bool store_model_versions(struct store *store, const char *name, int64_t after, size_t limit, model_each each, void *arg,
-                          struct problem *problem) {
+bool store_model_versions(struct store *store, const char *name, int64_t after, size_t limit,
+                          model_each each, void *arg, struct problem *problem) {
     struct store_read r;
     struct store_query q;
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM models WHERE name = ?", store_text(name)) && !problem->type) {
+    if (!STORE_ASK(r.connection, problem, 0, "SELECT newest FROM models WHERE name = ?",
+                   store_text(name)) &&
+        !problem->type) {
         unknown(name, 0, problem);
     }
-    STORE_QUERY(&q, r.connection, problem, MODEL_SELECT "WHERE v.name = ? AND v.version > ? ORDER BY v.version LIMIT ?", store_text(name),
-                store_int(after), store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
+    STORE_QUERY(&q, r.connection, problem,
+                MODEL_SELECT "WHERE v.name = ? AND v.version > ? ORDER BY v.version LIMIT ?",
+                store_text(name), store_int(after),
+                store_int(limit < INT64_MAX ? (int64_t)limit : INT64_MAX));
     each_row(&q, each, arg);
     return store_read_end(&r);
 }
@@ -114,15 +126,19 @@ bool store_model_versions(struct store *store, const char *name, int64_t after, 
 /* All chunks within one read, so that a deletion meanwhile takes nothing away. */
 static void read_bytes(struct store_read *r, int64_t part, int64_t bytes, struct buf *out) {
     struct buf chunk = {0};
-    int64_t n = STORE_ASK(r->connection, r->problem, 0, "SELECT count(*) FROM chunks WHERE part = ?", store_int(part));
+    int64_t n = STORE_ASK(r->connection, r->problem, 0,
+                          "SELECT count(*) FROM chunks WHERE part = ?", store_int(part));
     if (!r->problem->type && !buf_reserve(out, (size_t)bytes)) {
-        problem_set(r->problem, PROBLEM_INTERNAL, "out of memory for a model of %" PRId64 " bytes", bytes);
+        problem_set(r->problem, PROBLEM_INTERNAL, "out of memory for a model of %" PRId64 " bytes",
+                    bytes);
     }
     for (int64_t i = 0; i < n && !r->problem->type && store_blob_read(r, part, i, 0, &chunk); i++) {
         buf_append(out, chunk.data, chunk.size);
     }
     if (!r->problem->type && (out->failed || out->size != (size_t)bytes)) {
-        problem_set(r->problem, PROBLEM_INTERNAL, "stored data is damaged: a model has %zu bytes, not %" PRId64, out->size, bytes);
+        problem_set(r->problem, PROBLEM_INTERNAL,
+                    "stored data is damaged: a model has %zu bytes, not %" PRId64, out->size,
+                    bytes);
     }
     buf_done(&chunk);
 }
@@ -135,7 +151,8 @@ bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct 
     if (!store_read_begin(&r, store, problem)) {
         return false;
     }
-    STORE_QUERY(&q, r.connection, problem, "SELECT part, bytes FROM model_versions WHERE id = ?", store_int(id));
+    STORE_QUERY(&q, r.connection, problem, "SELECT part, bytes FROM model_versions WHERE id = ?",
+                store_int(id));
     if (store_query_row(&q)) {
         part = store_query_int(&q, 0);
         size = store_query_int(&q, 1);

@@ -80,7 +80,8 @@ void store_part_drop(struct store *store, int64_t part) {
     }
 }
 
-bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_part_sum *out, struct problem *problem) {
+bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_part_sum *out,
+                        struct problem *problem) {
     pthread_mutex_lock(&parts->mutex);
     struct store_part *p;
     while ((p = *find(parts, part)) && p->pending > 0) {
@@ -95,7 +96,8 @@ bool store_parts_settle(struct store_parts *parts, int64_t part, struct store_pa
     }
     if (failed) {
         return problem_set(problem, failed,
-                           failed == PROBLEM_STORAGE_FULL ? "the disk of the database is full" : "a chunk could not be stored");
+                           failed == PROBLEM_STORAGE_FULL ? "the disk of the database is full"
+                                                          : "a chunk could not be stored");
     }
     return true;
 }
@@ -131,8 +133,8 @@ static void insert_blobs(struct store_tx *tx, struct append *a) {
     static const char sql[] = "INSERT INTO blobs (id, crc, bytes) VALUES (?, ?, ?)";
     for (size_t i = 0; i < a->n_blobs && !tx->problem->type; i++) {
         uint32_t crc = hash_crc32(a->blobs[i].bytes, a->blobs[i].size);
-        STORE_RUN(tx->connection, tx->problem, sql, store_int(tx->store->next_blob++), store_int(crc),
-                  store_bytes(a->blobs[i].bytes, a->blobs[i].size));
+        STORE_RUN(tx->connection, tx->problem, sql, store_int(tx->store->next_blob++),
+                  store_int(crc), store_bytes(a->blobs[i].bytes, a->blobs[i].size));
     }
 }
 
@@ -150,14 +152,19 @@ static void append_run(struct store_tx *tx, void *arg) {
         return;
     }
     if (!made) {
-        STORE_RUN(tx->connection, tx->problem, "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (?, 0, ?, ?, ?)",
-                  store_int(a->part), store_text(tx->store->owner), store_int(tx->now + tx->store->lease_ms), store_int(tx->now));
+        STORE_RUN(
+            tx->connection, tx->problem,
+            "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (?, 0, ?, ?, ?)",
+            store_int(a->part), store_text(tx->store->owner),
+            store_int(tx->now + tx->store->lease_ms), store_int(tx->now));
     }
     int64_t first = tx->store->next_blob;
     insert_blobs(tx, a);
-    STORE_RUN(tx->connection, tx->problem, "INSERT INTO chunks (part, chunk, n_rows, first_blob, n_blobs, bytes) VALUES (?, ?, ?, ?, ?, ?)",
-              store_int(a->part), store_int(a->chunk), store_int(a->n_rows), store_int(first), store_int((int64_t)a->n_blobs),
-              store_int((int64_t)a->work.bytes));
+    STORE_RUN(tx->connection, tx->problem,
+              "INSERT INTO chunks (part, chunk, n_rows, first_blob, n_blobs, bytes) VALUES (?, ?, "
+              "?, ?, ?, ?)",
+              store_int(a->part), store_int(a->chunk), store_int(a->n_rows), store_int(first),
+              store_int((int64_t)a->n_blobs), store_int((int64_t)a->work.bytes));
 }
 
 static void append_free(struct append *a) {
@@ -214,7 +221,8 @@ static bool enter(struct store_parts *parts, struct append *a) {
         p->pending++;
         p->n_chunks++;
         if (!fits) {
-            problem_set(&a->problem, PROBLEM_INTERNAL, "chunk %" PRId64 " came where %" PRId64 " was due", a->chunk, due);
+            problem_set(&a->problem, PROBLEM_INTERNAL,
+                        "chunk %" PRId64 " came where %" PRId64 " was due", a->chunk, due);
         }
     }
     pthread_mutex_unlock(&parts->mutex);
@@ -227,8 +235,8 @@ static void append_refused(struct store_tx *tx, void *arg) {
 }
 
 /* The one case without a queue entry: the problem is told on the caller's thread. */
-static bool append_without_memory(struct store *store, int64_t part, const struct store_blob *blobs, size_t n_blobs, store_done_fn done,
-                                  void *arg) {
+static bool append_without_memory(struct store *store, int64_t part, const struct store_blob *blobs,
+                                  size_t n_blobs, store_done_fn done, void *arg) {
     for (size_t i = 0; i < n_blobs; i++) {
         free(blobs[i].bytes);
     }
@@ -247,14 +255,24 @@ static bool append_without_memory(struct store *store, int64_t part, const struc
     return true;
 }
 
-bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t n_rows, const struct store_blob *blobs, size_t n_blobs,
-                       store_done_fn done, void *arg) {
+bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t n_rows,
+                       const struct store_blob *blobs, size_t n_blobs, store_done_fn done,
+                       void *arg) {
     struct append *a = malloc(sizeof *a + n_blobs * sizeof *blobs);
     if (!a) {
         return append_without_memory(store, part, blobs, n_blobs, done, arg);
     }
-    *a = (struct append){.store = store, .part = part, .chunk = chunk, .n_rows = n_rows, .done = done, .arg = arg, .n_blobs = n_blobs};
-    a->work = (struct store_work){.run = append_run, .arg = a, .problem = &a->problem, .done = append_done};
+    *a = (struct append){.store = store,
+                         .part = part,
+                         .chunk = chunk,
+                         .n_rows = n_rows,
+                         .done = done,
+                         .arg = arg,
+                         .n_blobs = n_blobs};
+    a->work = (struct store_work){.run = append_run,
+                                  .arg = a,
+                                  .problem = &a->problem,
+                                  .done = append_done};
     for (size_t i = 0; i < n_blobs; i++) {
         a->blobs[i] = blobs[i];
         a->work.bytes += blobs[i].size;
@@ -267,29 +285,37 @@ bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t
 
 /* ---- publishing ---- */
 
-void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged, int64_t n_rows, int64_t bytes) {
+void store_part_publish(struct store_tx *tx, const struct store_part_sum *staged, int64_t n_rows,
+                        int64_t bytes) {
     struct store_query q;
     int64_t found[3] = {0};
     STORE_QUERY(&q, tx->connection, tx->problem,
-                "SELECT count(*), coalesce(sum(n_rows), 0), coalesce(sum(bytes), 0) FROM chunks WHERE part = ?", store_int(staged->part));
+                "SELECT count(*), coalesce(sum(n_rows), 0), coalesce(sum(bytes), 0) FROM chunks "
+                "WHERE part = ?",
+                store_int(staged->part));
     if (store_query_row(&q)) {
         for (int i = 0; i < 3; i++) {
             found[i] = store_query_int(&q, i);
         }
     }
     store_query_end(&q);
-    if (found[0] != staged->n_chunks || (n_rows >= 0 && found[1] != n_rows) || (bytes >= 0 && found[2] != bytes)) {
+    if (found[0] != staged->n_chunks || (n_rows >= 0 && found[1] != n_rows) ||
+        (bytes >= 0 && found[2] != bytes)) {
         problem_set(tx->problem, PROBLEM_INTERNAL,
-                    "part %" PRId64 " has %" PRId64 " chunks, %" PRId64 " rows, %" PRId64 " bytes; %" PRId64 " chunks, %" PRId64
-                    " rows, %" PRId64 " bytes were expected (-1: any)",
+                    "part %" PRId64 " has %" PRId64 " chunks, %" PRId64 " rows, %" PRId64
+                    " bytes; %" PRId64 " chunks, %" PRId64 " rows, %" PRId64
+                    " bytes were expected (-1: any)",
                     staged->part, found[0], found[1], found[2], staged->n_chunks, n_rows, bytes);
     }
     int64_t changed;
-    STORE_RUN_COUNT(tx->connection, tx->problem, &changed, "UPDATE parts SET state = 1 WHERE id = ?1 AND state = 0 AND owner = ?2",
+    STORE_RUN_COUNT(tx->connection, tx->problem, &changed,
+                    "UPDATE parts SET state = 1 WHERE id = ?1 AND state = 0 AND owner = ?2",
                     store_int(staged->part), store_text(tx->store->owner));
     if (changed == 0 && staged->n_chunks == 0) { /* without a chunk there is no row yet */
-        STORE_RUN(tx->connection, tx->problem, "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (?, 1, ?, 0, ?)",
-                  store_int(staged->part), store_text(tx->store->owner), store_int(tx->now));
+        STORE_RUN(
+            tx->connection, tx->problem,
+            "INSERT INTO parts (id, state, owner, lease_until, created_at) VALUES (?, 1, ?, 0, ?)",
+            store_int(staged->part), store_text(tx->store->owner), store_int(tx->now));
     } else if (changed == 0) {
         problem_set(tx->problem, PROBLEM_INTERNAL, "part %" PRId64 " is not staged", staged->part);
     }

@@ -10,14 +10,15 @@ static int bind(sqlite3_stmt *s, int at, const struct store_value *v) {
     case STORE_VALUE_TEXT:
         return sqlite3_bind_text(s, at, v->bytes, -1, SQLITE_STATIC);
     case STORE_VALUE_BLOB: /* a NULL pointer would bind null, not the empty blob */
-        return v->size ? sqlite3_bind_blob64(s, at, v->bytes, v->size, SQLITE_STATIC) : sqlite3_bind_zeroblob(s, at, 0);
+        return v->size ? sqlite3_bind_blob64(s, at, v->bytes, v->size, SQLITE_STATIC)
+                       : sqlite3_bind_zeroblob(s, at, 0);
     default:
         return SQLITE_MISUSE;
     }
 }
 
-void store_query_start(struct store_query *q, struct store_connection *c, struct problem *problem, const char *sql,
-                       const struct store_value *values) {
+void store_query_start(struct store_query *q, struct store_connection *c, struct problem *problem,
+                       const char *sql, const struct store_value *values) {
     *q = (struct store_query){.connection = c, .sql = sql, .problem = problem};
     if (problem->type) {
         return;
@@ -40,7 +41,8 @@ bool store_query_row(struct store_query *q) {
     if (code == SQLITE_ROW) {
         return true;
     }
-    return code == SQLITE_DONE ? false : store_connection_failed(q->connection, code, q->sql, q->problem);
+    return code == SQLITE_DONE ? false
+                               : store_connection_failed(q->connection, code, q->sql, q->problem);
 }
 
 void store_query_end(struct store_query *q) {
@@ -81,8 +83,8 @@ void store_query_copy(struct store_query *q, int column, char *out, size_t size)
     out[n] = '\0';
 }
 
-bool store_run_values(struct store_connection *c, struct problem *problem, int64_t *changed, const char *sql,
-                      const struct store_value *values) {
+bool store_run_values(struct store_connection *c, struct problem *problem, int64_t *changed,
+                      const char *sql, const struct store_value *values) {
     struct store_query q;
     store_query_start(&q, c, problem, sql, values);
     while (store_query_row(&q)) {
@@ -94,12 +96,13 @@ bool store_run_values(struct store_connection *c, struct problem *problem, int64
     return problem->type == PROBLEM_NONE;
 }
 
-int64_t store_ask_values(struct store_connection *c, struct problem *problem, int64_t none, const char *sql,
-                         const struct store_value *values) {
+int64_t store_ask_values(struct store_connection *c, struct problem *problem, int64_t none,
+                         const char *sql, const struct store_value *values) {
     struct store_query q;
     store_query_start(&q, c, problem, sql, values);
     int64_t answer = none;
-    for (bool first = true; store_query_row(&q); first = false) { /* to the end: an INSERT … RETURNING is complete only then */
+    for (bool first = true; store_query_row(&q);
+         first = false) { /* to the end: an INSERT … RETURNING is complete only then */
         answer = first ? store_query_int(&q, 0) : answer;
     }
     store_query_end(&q);

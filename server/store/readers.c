@@ -5,7 +5,8 @@ enum { WAIT_MS = 30000 };
 
 bool store_readers_init(struct store_readers *readers, struct problem *problem) {
     pthread_mutex_init(&readers->mutex, NULL);
-    return store_cond_init(&readers->cond) || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return store_cond_init(&readers->cond) ||
+           problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
 void store_readers_done(struct store_readers *readers) {
@@ -31,7 +32,8 @@ static int free_place(struct store_readers *readers, bool *mine) {
 }
 
 /* A thread that reads within the callback of another read must not wait for a place: those who hold the others may be doing the same. It gets a connection of its own. */
-static bool take_place(struct store_readers *readers, int64_t wait_ms, int *place, struct problem *problem) {
+static bool take_place(struct store_readers *readers, int64_t wait_ms, int *place,
+                       struct problem *problem) {
     struct timespec until = store_deadline(wait_ms);
     bool mine;
     int failed = 0;
@@ -45,10 +47,13 @@ static bool take_place(struct store_readers *readers, int64_t wait_ms, int *plac
     }
     pthread_mutex_unlock(&readers->mutex);
     return *place >= 0 || mine ||
-           problem_set(problem, PROBLEM_UNAVAILABLE, "all reading connections of the database have been busy for %d ms", (int)wait_ms);
+           problem_set(problem, PROBLEM_UNAVAILABLE,
+                       "all reading connections of the database have been busy for %d ms",
+                       (int)wait_ms);
 }
 
-static void give_back(struct store_readers *readers, int place, struct store_connection *connection) {
+static void give_back(struct store_readers *readers, int place,
+                      struct store_connection *connection) {
     if (place < 0) {
         store_connection_close(connection);
         return;
@@ -63,7 +68,8 @@ bool store_read_begin(struct store_read *r, struct store *store, struct problem 
     return store_read_begin_within(r, store, WAIT_MS, problem);
 }
 
-bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms, struct problem *problem) {
+bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms,
+                             struct problem *problem) {
     struct store_readers *readers = &store->readers;
     *r = (struct store_read){.store = store, .problem = problem, .place = -1};
     if (problem->type || !take_place(readers, wait_ms, &r->place, problem)) {

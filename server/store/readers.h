@@ -32,7 +32,8 @@ struct store_read {
 };
 /* Borrows a connection (waits for one when all are in use) and begins a transaction. False: problem, nothing to end. */
 bool store_read_begin(struct store_read *r, struct store *store, struct problem *problem);
-bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms, struct problem *problem);
+bool store_read_begin_within(struct store_read *r, struct store *store, int64_t wait_ms,
+                             struct problem *problem);
 /* Ends the transaction and returns the connection. Returns whether all went well. */
 bool store_read_end(struct store_read *r);
 

@@ -31,19 +31,21 @@ bool store_open(const struct store_settings *settings, struct store **out, struc
 void store_close(struct store *store);
 /* This daemon's owner id in leases: random, for the process's life. */
 const char *store_owner(const struct store *store);
-bool store_healthy(struct store *store, struct problem *problem); /* a read and the writer's pulse, within 1 s */
+bool store_healthy(struct store *store,
+                   struct problem *problem); /* a read and the writer's pulse, within 1 s */
 
 struct store_stats {
     int64_t database_bytes, log_bytes; /* file sizes */
     size_t state_queue, bulk_queue;    /* transactions waiting */
     int64_t bulk_bytes;                /* bytes waiting */
     int64_t free_bytes;                /* in the file's free pages */
-    int64_t dataset_bytes;             /* in chunks of dataset versions, those that several share counted once */
-    int64_t doomed_bytes;              /* in chunks that nobody sees any more and that are not given back yet */
+    int64_t
+        dataset_bytes;    /* in chunks of dataset versions, those that several share counted once */
+    int64_t doomed_bytes; /* in chunks that nobody sees any more and that are not given back yet */
 };
 void store_stats(struct store *store, struct store_stats *out);
 
-/* ---- changes: what was committed, for caches and event streams ------------------------------------------------------------------- */
+/* ---- changes: what was committed, for caches and event streams ---- */
 enum store_change_kind { STORE_CHANGE_DATASET, STORE_CHANGE_MODEL, STORE_CHANGE_JOB };
 struct store_change {
     int64_t seq; /* ascending from 1 */
@@ -52,7 +54,8 @@ struct store_change {
     int64_t job;              /* id; 0 otherwise */
 };
 /* Changes after `since`, oldest first, at most `room`. *lost: some were dropped from the ring since then: reload everything. Returns how many. Cheap, no SQL. */
-size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room, bool *lost);
+size_t store_changes(struct store *store, int64_t since, struct store_change *out, size_t room,
+                     bool *lost);
 int64_t store_changes_last(struct store *store);
 /* Likewise. *committing: changes of models are on their way, and whoever reads the database may see them before they are shown here: what is remembered may be old. */
 int64_t store_changes_look(struct store *store, bool *committing);
@@ -62,34 +65,39 @@ void store_wake(struct store *store); /* wakes all store_changes_wait */
 /* Whether this job may have changed after *since, which becomes the last seq. Cheap, no SQL: for the many who wait for one job. */
 bool store_changes_of_job(struct store *store, int64_t job, int64_t *since);
 
-/* ---- parts: staged bytes, published by a dataset version or a model version ------------------------------------------------------ */
+/* ---- parts: staged bytes, published by a dataset version or a model version ---- */
 struct store_blob {
     void *bytes; /* malloc'ed */
     size_t size;
 };
 typedef void (*store_done_fn)(
     void *arg,
-    const struct problem *problem); /* on the writer thread: be short, call no store function that waits. NULL problem: committed */
+    const struct problem *
+        problem); /* on the writer thread: be short, call no store function that waits. NULL problem: committed */
 /* An id for staged chunks, leased to this process and kept alive by it until published or dropped. No transaction yet: cheap, may be called on an I/O thread. */
 int64_t store_part_begin(struct store *store);
 /* Queues chunk number `chunk` (0, 1, … in order; or 1, 2, … in order, and then number 0 may come some time later and stands before them) of n_blobs blobs (a dataset: one a column; a model:
  * one), standing for n_rows rows. Takes the blobs' memory (not the array's) in any case.
  * `done` is called once. Returns false when the queue is over its limit: the caller should pause until its `done`s come (the chunk is queued all the same). Never blocks. */
-bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t n_rows, const struct store_blob *blobs, size_t n_blobs,
-                       store_done_fn done, void *arg);
+bool store_part_append(struct store *store, int64_t part, int64_t chunk, int64_t n_rows,
+                       const struct store_blob *blobs, size_t n_blobs, store_done_fn done,
+                       void *arg);
 /* One blob of a staged part back, CRC checked; waits for nothing: only after its chunk's `done`. */
-bool store_part_read(struct store *store, int64_t part, int64_t chunk, size_t column, struct buf *out, struct problem *problem);
-void store_part_drop(struct store *store, int64_t part); /* not wanted any more; swept later. Never blocks */
+bool store_part_read(struct store *store, int64_t part, int64_t chunk, size_t column,
+                     struct buf *out, struct problem *problem);
+void store_part_drop(struct store *store,
+                     int64_t part); /* not wanted any more; swept later. Never blocks */
 
-/* ---- conditions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- conditions ---- */
 struct store_condition {
     const char *if_match; /* header values as they came, or NULL */
     const char *if_none_match;
 };
 /* condition.c: whether If-Match and If-None-Match hold for this etag (NULL: there is nothing); what: `dataset "iris"`. c may be NULL. */
-bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind, const char *name, struct problem *problem);
+bool store_condition_check(const struct store_condition *c, const char *etag, const char *kind,
+                           const char *name, struct problem *problem);
 
-/* ---- datasets -------------------------------------------------------------------------------------------------------------------- */
+/* ---- datasets ---- */
 struct store_dataset {
     int64_t id; /* of the version */
     char name[IDS_NAME_SIZE];
@@ -112,7 +120,8 @@ struct store_dataset_new {
     int64_t part;
     int64_t n_rows, n_cols, bytes;
     const char *sha256, *content, *columns, *notes;
-    const char *options; /* what of the request changes the reading: same content and options as the newest version make no new one */
+    const char *
+        options; /* what of the request changes the reading: same content and options as the newest version make no new one */
     /* Rows were appended: id of the version whose parts come before `part`, counted in n_rows. It must be the newest: PROBLEM_CONFLICT. 0: a table of its own. */
     int64_t onto;
     int64_t taken; /* so many of its last parts are left out: their rows are in `part` */
@@ -124,70 +133,89 @@ struct store_dataset_published {
     bool unchanged; /* version is the newest one's, nothing was made, the part was dropped */
 };
 /* dataset: the version as it was committed, for the caller to free, whatever becomes of it later; NULL: not wanted. */
-bool store_dataset_publish(struct store *store, const struct store_dataset_new *d, struct store_dataset_published *out,
-                           struct store_dataset *dataset, struct problem *problem);
+bool store_dataset_publish(struct store *store, const struct store_dataset_new *d,
+                           struct store_dataset_published *out, struct store_dataset *dataset,
+                           struct problem *problem);
 /* Whoever appends to a dataset reads all that is stored of it, which takes long: one at a time does so for a dataset, and at most STORE_CLAIMS for all of them, so that what waits holds no
  * thread. In this process. false: others are at it. */
 #define STORE_CLAIMS 2
 bool store_dataset_claim(struct store *store, const char *name);
 void store_dataset_release(struct store *store, const char *name);
 /* version 0: the newest. PROBLEM_UNKNOWN_DATASET. */
-bool store_dataset_get(struct store *store, const char *name, int64_t version, struct store_dataset *out, struct problem *problem);
-bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out, struct problem *problem);
+bool store_dataset_get(struct store *store, const char *name, int64_t version,
+                       struct store_dataset *out, struct problem *problem);
+bool store_dataset_get_by_id(struct store *store, int64_t id, struct store_dataset *out,
+                             struct problem *problem);
 /* Newest versions by name, ascending, names after `after` (NULL: from the start). The struct is valid during the call of each; each returns false to stop. */
-bool store_dataset_list(struct store *store, const char *after, size_t limit, bool (*each)(void *arg, const struct store_dataset *d),
-                        void *arg, struct problem *problem);
+bool store_dataset_list(struct store *store, const char *after, size_t limit,
+                        bool (*each)(void *arg, const struct store_dataset *d), void *arg,
+                        struct problem *problem);
 bool store_dataset_versions(struct store *store, const char *name, int64_t after, size_t limit,
-                            bool (*each)(void *arg, const struct store_dataset *d), void *arg, struct problem *problem);
+                            bool (*each)(void *arg, const struct store_dataset *d), void *arg,
+                            struct problem *problem);
 /* NULL leaves a member as it is; description "" becomes null. */
-bool store_dataset_patch(struct store *store, const char *name, const char *description, const char *tags,
-                         const struct store_condition *condition, struct problem *problem);
+bool store_dataset_patch(struct store *store, const char *name, const char *description,
+                         const char *tags, const struct store_condition *condition,
+                         struct problem *problem);
 /* version 0: all of the name. Hidden at once, chunks given back later. PROBLEM_IN_USE while a queued or running job reads it. */
-bool store_dataset_delete(struct store *store, const char *name, int64_t version, const struct store_condition *condition,
-                          struct problem *problem);
+bool store_dataset_delete(struct store *store, const char *name, int64_t version,
+                          const struct store_condition *condition, struct problem *problem);
 
 struct store_chunk {
     int64_t part, chunk;
     int64_t first_row, n_rows;
 };
 /* The chunks of a version in row order: malloc'ed array, the caller frees. */
-bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **out, size_t *n, struct problem *problem);
+bool store_dataset_chunks(struct store *store, int64_t id, struct store_chunk **out, size_t *n,
+                          struct problem *problem);
 /* Column `column` of a chunk: replaces out's contents; the CRC is verified. One short read transaction. */
-bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size_t column, struct buf *out, struct problem *problem);
+bool store_chunk_read(struct store *store, const struct store_chunk *chunk, size_t column,
+                      struct buf *out, struct problem *problem);
 /* Keeps a version's chunks from being swept while something reads them, even if it is deleted meanwhile. Counted, in this process. */
 void store_dataset_pin(struct store *store, int64_t id);
 void store_dataset_unpin(struct store *store, int64_t id);
 
-/* ---- models ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- models ---- */
 struct store_model {
     int64_t id; /* of the version */
     char name[IDS_NAME_SIZE];
     int64_t version, live_version, newest_version, created_at, bytes;
-    char *info;        /* JSON object: algorithm, params, classes, features, metrics, dataset, seed, daemon version… as jobs wrote it */
+    char *
+        info; /* JSON object: algorithm, params, classes, features, metrics, dataset, seed, daemon version… as jobs wrote it */
     char *description; /* of the name; may be NULL */
     char *tags;        /* JSON array */
     int64_t revision;  /* counts changes of the name's description, tags and live version */
     char etag[64];
 };
 void store_model_done(struct store_model *m);
-bool store_model_get(struct store *store, const char *name, int64_t version, struct store_model *out,
+bool store_model_get(struct store *store, const char *name, int64_t version,
+                     struct store_model *out,
                      struct problem *problem); /* version 0: the live one */
-bool store_model_list(struct store *store, const char *after, size_t limit, bool (*each)(void *arg, const struct store_model *m), void *arg,
+bool store_model_list(struct store *store, const char *after, size_t limit,
+                      bool (*each)(void *arg, const struct store_model *m), void *arg,
                       struct problem *problem); /* live versions by name */
 bool store_model_versions(struct store *store, const char *name, int64_t after, size_t limit,
                           bool (*each)(void *arg, const struct store_model *m), void *arg,
-                          struct problem *problem);                                                /* ascending by version */
-bool store_model_bytes(struct store *store, int64_t id, struct buf *out, struct problem *problem); /* CRC checked */
-bool store_model_set_live(struct store *store, const char *name, int64_t version, const struct store_condition *condition,
-                          struct problem *problem);
-bool store_model_patch(struct store *store, const char *name, const char *description, const char *tags,
-                       const struct store_condition *condition, struct problem *problem);
+                          struct problem *problem); /* ascending by version */
+bool store_model_bytes(struct store *store, int64_t id, struct buf *out,
+                       struct problem *problem); /* CRC checked */
+bool store_model_set_live(struct store *store, const char *name, int64_t version,
+                          const struct store_condition *condition, struct problem *problem);
+bool store_model_patch(struct store *store, const char *name, const char *description,
+                       const char *tags, const struct store_condition *condition,
+                       struct problem *problem);
 /* version 0: all. Deleting the live version makes the newest remaining one live; deleting the last one deletes the name (its counter stays). */
-bool store_model_delete(struct store *store, const char *name, int64_t version, const struct store_condition *condition,
-                        struct problem *problem);
+bool store_model_delete(struct store *store, const char *name, int64_t version,
+                        const struct store_condition *condition, struct problem *problem);
 
-/* ---- jobs ------------------------------------------------------------------------------------------------------------------------ */
-enum store_job_state { STORE_JOB_QUEUED, STORE_JOB_RUNNING, STORE_JOB_SUCCEEDED, STORE_JOB_FAILED, STORE_JOB_CANCELLED };
+/* ---- jobs ---- */
+enum store_job_state {
+    STORE_JOB_QUEUED,
+    STORE_JOB_RUNNING,
+    STORE_JOB_SUCCEEDED,
+    STORE_JOB_FAILED,
+    STORE_JOB_CANCELLED
+};
 const char *store_job_state_name(enum store_job_state state);
 bool store_job_state_parse(const char *name, enum store_job_state *out);
 static inline bool store_job_ended(enum store_job_state s) {
@@ -201,7 +229,7 @@ struct store_job {
     char *algorithm;
     char dataset[IDS_NAME_SIZE];
     int64_t dataset_version, dataset_id; /* id of the version */
-    char *spec;                          /* JSON object: the job as it will be run, complete, as api/jobs validated it */
+    char *spec; /* JSON object: the job as it will be run, complete, as api/jobs validated it */
     int64_t created_at, started_at, finished_at;
     int64_t attempts;
     bool cancel_requested;
@@ -223,53 +251,67 @@ struct store_job_new {
     int64_t max_queued;   /* PROBLEM_UNAVAILABLE when so many wait already; 0: no limit */
 };
 /* job: as it was committed, for the caller to free, whatever becomes of it later; NULL: not wanted. So in store_job_cancel. */
-bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id, struct store_job *job, struct problem *problem);
-bool store_job_get(struct store *store, int64_t id, struct store_job *out, struct problem *problem); /* PROBLEM_UNKNOWN_JOB */
+bool store_job_insert(struct store *store, const struct store_job_new *j, int64_t *id,
+                      struct store_job *job, struct problem *problem);
+bool store_job_get(struct store *store, int64_t id, struct store_job *out,
+                   struct problem *problem); /* PROBLEM_UNKNOWN_JOB */
 /* The state alone, whatever the row holds besides. PROBLEM_UNKNOWN_JOB. */
-bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out, struct problem *problem);
+bool store_job_get_state(struct store *store, int64_t id, enum store_job_state *out,
+                         struct problem *problem);
 struct store_job_filter {
     int state;         /* enum store_job_state, -1: any */
     const char *model; /* NULL: any */
     int64_t before;    /* ids below this (newest first); 0: from the newest */
     size_t limit;
 };
-bool store_job_list(struct store *store, const struct store_job_filter *filter, bool (*each)(void *arg, const struct store_job *j),
-                    void *arg, struct problem *problem);
-bool store_job_counts(struct store *store, int64_t counts[5], struct problem *problem); /* by state */
+bool store_job_list(struct store *store, const struct store_job_filter *filter,
+                    bool (*each)(void *arg, const struct store_job *j), void *arg,
+                    struct problem *problem);
+bool store_job_counts(struct store *store, int64_t counts[5],
+                      struct problem *problem); /* by state */
 
 /* A worker takes the oldest queued job (also one whose lease ran out: it is queued again, or failed with PROBLEM_JOB_CRASHED after max_attempts starts).
  * Of the jobs that were running when the process died, only one runs at a time: the others wait, and younger jobs go before them. One before its last start waits until nothing runs,
  * and while it runs nothing is claimed.
  * Sets running, attempts + 1, owner, lease; clears progress and history. *found false: nothing to do. */
-bool store_job_claim(struct store *store, int64_t max_attempts, struct store_job *out, bool *found, struct problem *problem);
+bool store_job_claim(struct store *store, int64_t max_attempts, struct store_job *out, bool *found,
+                     struct problem *problem);
 /* Renews the lease; tells whether somebody asked to cancel and whether the job is still ours (false: lost, stop without a trace). */
-bool store_job_renew(struct store *store, int64_t id, bool *cancel, bool *ours, struct problem *problem);
+bool store_job_renew(struct store *store, int64_t id, bool *cancel, bool *ours,
+                     struct problem *problem);
 /* Progress (JSON object) and history rows since the last call; renews the lease too; adds a "progress" event. */
 struct store_history_row {
     int64_t iteration;
     bool snapshot;
     const char *doc; /* JSON object */
 };
-bool store_job_progress(struct store *store, int64_t id, const char *progress, const struct store_history_row *rows, size_t n_rows,
-                        bool *cancel, bool *ours, struct problem *problem);
+bool store_job_progress(struct store *store, int64_t id, const char *progress,
+                        const struct store_history_row *rows, size_t n_rows, bool *cancel,
+                        bool *ours, struct problem *problem);
 /* The end, all in one transaction: state, result, warnings, error, last history, and for a success the model version from its staged part. */
 struct store_job_end {
     int64_t id;
-    enum store_job_state state;                       /* SUCCEEDED, FAILED, CANCELLED; QUEUED: given back (drain): attempts - 1 */
+    enum store_job_state
+        state; /* SUCCEEDED, FAILED, CANCELLED; QUEUED: given back (drain): attempts - 1 */
     const char *progress, *warnings, *error, *result; /* JSON or NULL */
     const struct store_history_row *rows;
     size_t n_rows;
     int64_t model_part; /* SUCCEEDED: the staged bytes */
     int64_t model_bytes;
     const char *model_info; /* JSON object */
-    int64_t keep_versions;  /* older versions than the newest this many are deleted, never the live one; 0: all stay */
+    int64_t
+        keep_versions; /* older versions than the newest this many are deleted, never the live one; 0: all stay */
 };
-bool store_job_end(struct store *store, const struct store_job_end *end, int64_t *out_version,
-                   struct problem *problem); /* PROBLEM_CONFLICT when the job is not ours any more */
+bool store_job_end(
+    struct store *store, const struct store_job_end *end, int64_t *out_version,
+    struct problem *problem); /* PROBLEM_CONFLICT when the job is not ours any more */
 /* Asks to cancel: queued → cancelled at once; running → flag. PROBLEM_CONFLICT when it has ended. */
-bool store_job_cancel(struct store *store, int64_t id, struct store_job *job, struct problem *problem);
-bool store_job_delete(struct store *store, int64_t id, struct problem *problem);  /* PROBLEM_CONFLICT while it runs or waits */
-bool store_job_prune(struct store *store, int64_t keep, struct problem *problem); /* ended jobs beyond the newest `keep` */
+bool store_job_cancel(struct store *store, int64_t id, struct store_job *job,
+                      struct problem *problem);
+bool store_job_delete(struct store *store, int64_t id,
+                      struct problem *problem); /* PROBLEM_CONFLICT while it runs or waits */
+bool store_job_prune(struct store *store, int64_t keep,
+                     struct problem *problem); /* ended jobs beyond the newest `keep` */
 
 enum store_event_kind { STORE_EVENT_STATE, STORE_EVENT_PROGRESS, STORE_EVENT_DONE };
 struct store_event {
@@ -281,9 +323,11 @@ struct store_event {
     int64_t attempts, started_at;
     const char *warnings; /* JSON array */
 };
-bool store_job_events(struct store *store, int64_t id, int64_t after, size_t limit, bool (*each)(void *arg, const struct store_event *e),
-                      void *arg, struct problem *problem);
-bool store_job_history(struct store *store, int64_t id, bool snapshots, bool (*each)(void *arg, const struct store_history_row *row),
-                       void *arg, struct problem *problem);
+bool store_job_events(struct store *store, int64_t id, int64_t after, size_t limit,
+                      bool (*each)(void *arg, const struct store_event *e), void *arg,
+                      struct problem *problem);
+bool store_job_history(struct store *store, int64_t id, bool snapshots,
+                       bool (*each)(void *arg, const struct store_history_row *row), void *arg,
+                       struct problem *problem);
 
 #endif

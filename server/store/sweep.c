@@ -25,14 +25,16 @@ struct doomed {
 };
 
 void store_part_kill(struct store_tx *tx, int64_t part) {
-    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET state = 2 WHERE id = ?", store_int(part));
+    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET state = 2 WHERE id = ?",
+              store_int(part));
 }
 
 /* The first deleted version that nothing reads. 0: none. */
 static int64_t find_hidden(struct store_tx *tx) {
     struct store_query q;
     int64_t found = 0;
-    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT id FROM dataset_versions WHERE hidden = 1", STORE_NO_VALUES);
+    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT id FROM dataset_versions WHERE hidden = 1",
+                STORE_NO_VALUES);
     while (!found && store_query_row(&q)) {
         int64_t id = store_query_int(&q, 0);
         found = store_pinned(&tx->store->pins, id) ? 0 : id;
@@ -43,12 +45,16 @@ static int64_t find_hidden(struct store_tx *tx) {
 
 /* Its parts die unless another version has them too. */
 static void remove_version(struct store_tx *tx, int64_t version) {
-    STORE_RUN(tx->connection, tx->problem,
-              "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM dataset_parts WHERE version = ?1)"
-              " AND NOT EXISTS (SELECT 1 FROM dataset_parts o WHERE o.part = parts.id AND o.version <> ?1)",
+    STORE_RUN(
+        tx->connection, tx->problem,
+        "UPDATE parts SET state = 2 WHERE id IN (SELECT part FROM dataset_parts WHERE version = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM dataset_parts o WHERE o.part = parts.id AND o.version <> "
+        "?1)",
+        store_int(version));
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_parts WHERE version = ?",
               store_int(version));
-    STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_parts WHERE version = ?", store_int(version));
-    STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_versions WHERE id = ?", store_int(version));
+    STORE_RUN(tx->connection, tx->problem, "DELETE FROM dataset_versions WHERE id = ?",
+              store_int(version));
 }
 
 /* Collects chunks up to the step's size; they are deleted after the query has ended. */
@@ -56,10 +62,13 @@ static size_t collect(struct store_tx *tx, int64_t part, struct doomed *out) {
     struct store_query q;
     size_t n = 0;
     int64_t bytes = 0, blobs = 0;
-    STORE_QUERY(&q, tx->connection, tx->problem, "SELECT chunk, first_blob, n_blobs, bytes FROM chunks WHERE part = ? ORDER BY chunk",
-                store_int(part));
+    STORE_QUERY(
+        &q, tx->connection, tx->problem,
+        "SELECT chunk, first_blob, n_blobs, bytes FROM chunks WHERE part = ? ORDER BY chunk",
+        store_int(part));
     while (n < STEP_CHUNKS && bytes < STEP_BYTES && blobs < STEP_BLOBS && store_query_row(&q)) {
-        out[n] = (struct doomed){store_query_int(&q, 0), store_query_int(&q, 1), store_query_int(&q, 2), store_query_int(&q, 3)};
+        out[n] = (struct doomed){store_query_int(&q, 0), store_query_int(&q, 1),
+                                 store_query_int(&q, 2), store_query_int(&q, 3)};
         bytes += out[n].bytes;
         blobs += out[n].n_blobs;
         n++;
@@ -72,10 +81,11 @@ static void remove_chunks(struct store_tx *tx, int64_t part, struct sweep *sweep
     struct doomed doomed[STEP_CHUNKS];
     size_t n = collect(tx, part, doomed);
     for (size_t i = 0; i < n; i++) {
-        STORE_RUN(tx->connection, tx->problem, "DELETE FROM blobs WHERE id >= ? AND id < ?", store_int(doomed[i].first_blob),
+        STORE_RUN(tx->connection, tx->problem, "DELETE FROM blobs WHERE id >= ? AND id < ?",
+                  store_int(doomed[i].first_blob),
                   store_int(doomed[i].first_blob + doomed[i].n_blobs));
-        STORE_RUN(tx->connection, tx->problem, "DELETE FROM chunks WHERE part = ? AND chunk = ?", store_int(part),
-                  store_int(doomed[i].chunk));
+        STORE_RUN(tx->connection, tx->problem, "DELETE FROM chunks WHERE part = ? AND chunk = ?",
+                  store_int(part), store_int(doomed[i].chunk));
         sweep->bytes += doomed[i].bytes;
     }
     if (n == 0) {
@@ -89,11 +99,11 @@ static void step(struct store_tx *tx, void *arg) {
         store_part_kill(tx, sweep->dropped[i]);
     }
     int64_t version = find_hidden(tx);
-    int64_t part = version
-                       ? 0
-                       : STORE_ASK(tx->connection, tx->problem, 0,
-                                   "SELECT id FROM parts WHERE state <> 1 AND (state = 2 OR (owner <> ?1 AND lease_until < ?2)) LIMIT 1",
-                                   store_text(tx->store->owner), store_int(tx->now));
+    int64_t part = version ? 0
+                           : STORE_ASK(tx->connection, tx->problem, 0,
+                                       "SELECT id FROM parts WHERE state <> 1 AND (state = 2 OR "
+                                       "(owner <> ?1 AND lease_until < ?2)) LIMIT 1",
+                                       store_text(tx->store->owner), store_int(tx->now));
     if (version) {
         remove_version(tx, version);
     } else if (part) {
@@ -109,7 +119,9 @@ static bool vacuum(struct store *store, bool *more, struct problem *problem) {
         int64_t lacking;
         char sql[64];
         snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)",
-                 store_disk_has_room(store, VACUUM_PAGES * STORE_PAGE_SIZE, &lacking) ? VACUUM_PAGES : TIGHT_PAGES);
+                 store_disk_has_room(store, VACUUM_PAGES * STORE_PAGE_SIZE, &lacking)
+                     ? VACUUM_PAGES
+                     : TIGHT_PAGES);
         store_connection_exec(c, sql, problem);
         *more = STORE_ASK(c, problem, 0, "PRAGMA freelist_count", STORE_NO_VALUES) > 0;
     }

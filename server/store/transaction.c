@@ -4,14 +4,17 @@
 
 static bool begin(struct store_writer *w, bool durable, struct problem *problem) {
     if (durable != w->durable) { /* only between transactions has this an effect */
-        store_connection_exec(w->connection, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", problem);
+        store_connection_exec(w->connection,
+                              durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL",
+                              problem);
         w->durable = durable && !problem->type;
     }
     return STORE_RUN(w->connection, problem, "BEGIN IMMEDIATE", STORE_NO_VALUES);
 }
 
 static void roll_back(struct store_writer *w) {
-    if (!sqlite3_get_autocommit(w->connection->db)) { /* SQLite may have done it itself, when the disk was full */
+    if (!sqlite3_get_autocommit(
+            w->connection->db)) { /* SQLite may have done it itself, when the disk was full */
         struct problem ignored = {0};
         STORE_RUN(w->connection, &ignored, "ROLLBACK", STORE_NO_VALUES);
         problem_done(&ignored);
@@ -19,7 +22,10 @@ static void roll_back(struct store_writer *w) {
 }
 
 static void run_one(struct store *store, struct store_work *work) {
-    struct store_tx tx = {.store = store, .connection = store->writer.connection, .problem = work->problem, .now = clock_real_ms()};
+    struct store_tx tx = {.store = store,
+                          .connection = store->writer.connection,
+                          .problem = work->problem,
+                          .now = clock_real_ms()};
     if (!work->problem->type) {
         work->run(&tx, work->arg);
     }
@@ -107,14 +113,20 @@ static void nothing_to_tell(struct store_work *work) {
     (void)work;
 }
 
-bool store_writer_transact(struct store *store, store_tx_fn fn, void *arg, bool durable, struct problem *problem) {
-    struct store_work work = {
-        .run = fn, .arg = arg, .problem = problem, .done = nothing_to_tell, .lazy = !durable, .queued_ns = clock_monotonic_ns()};
+bool store_writer_transact(struct store *store, store_tx_fn fn, void *arg, bool durable,
+                           struct problem *problem) {
+    struct store_work work = {.run = fn,
+                              .arg = arg,
+                              .problem = problem,
+                              .done = nothing_to_tell,
+                              .lazy = !durable,
+                              .queued_ns = clock_monotonic_ns()};
     store_run_group(store, &work, store->writer.bulk_seconds);
     return problem->type == PROBLEM_NONE;
 }
 
-void store_tx_change(struct store_tx *tx, enum store_change_kind kind, const char *name, int64_t job) {
+void store_tx_change(struct store_tx *tx, enum store_change_kind kind, const char *name,
+                     int64_t job) {
     struct store_writer *w = &tx->store->writer;
     if (tx->problem->type) {
         return;

@@ -53,12 +53,17 @@ static void wake_waiter(struct store_work *work) {
     pthread_mutex_unlock(&w->writer->mutex);
 }
 
-static bool write_and_wait(struct store *store, store_tx_fn fn, void *arg, bool lazy, struct problem *problem) {
+static bool write_and_wait(struct store *store, store_tx_fn fn, void *arg, bool lazy,
+                           struct problem *problem) {
     struct store_writer *writer = &store->writer;
     assert(!pthread_equal(pthread_self(), writer->thread));
-    struct waiter w = {
-        .work = {.run = fn, .arg = arg, .problem = problem, .done = wake_waiter, .lazy = lazy, .queued_ns = clock_monotonic_ns()},
-        .writer = writer};
+    struct waiter w = {.work = {.run = fn,
+                                .arg = arg,
+                                .problem = problem,
+                                .done = wake_waiter,
+                                .lazy = lazy,
+                                .queued_ns = clock_monotonic_ns()},
+                       .writer = writer};
     pthread_cond_init(&w.cond, NULL);
     pthread_mutex_lock(&writer->mutex);
     queue_push(&writer->state, &w.work);
@@ -117,7 +122,8 @@ bool store_writer_pulse(struct store *store, int64_t timeout_ms) {
 
 static void renew(struct store_tx *tx, void *arg) {
     (void)arg;
-    STORE_RUN(tx->connection, tx->problem, "UPDATE parts SET lease_until = ?1 WHERE state = 0 AND owner = ?2",
+    STORE_RUN(tx->connection, tx->problem,
+              "UPDATE parts SET lease_until = ?1 WHERE state = 0 AND owner = ?2",
               store_int(tx->now + tx->store->lease_ms), store_text(tx->store->owner));
 }
 
@@ -139,7 +145,8 @@ static void sweep(struct store *store) {
     w->swept_ns = now;
     w->sweep_ns = now + store->lease_ms * 1000000;
     if (!store_sweep_step(store, busy, &more)) {
-        w->sweep_ns = now + (int64_t)SWEEP_PAUSE_MS * 1000000; /* perhaps the disk is full: not at once again */
+        w->sweep_ns = now + (int64_t)SWEEP_PAUSE_MS *
+                                1000000; /* perhaps the disk is full: not at once again */
     } else if (more) {
         store_writer_kick(store);
     }
@@ -155,8 +162,9 @@ static void keep_house(struct store *store) {
     int64_t now = clock_monotonic_ns();
     if (w->recover_ns && now >= w->recover_ns) {
         struct problem problem = {0};
-        if (!store_recover(store, &problem))
+        if (!store_recover(store, &problem)) {
             log_error("store.recover", log_str("problem", problem.detail));
+        }
         problem_done(&problem);
     }
     if (now >= w->keep_alive_ns) {
@@ -237,7 +245,8 @@ static void *writer_main(void *arg) {
         int64_t now = clock_monotonic_ns();
         if (wrote) {
             w->idle_since_ns = now;
-        } else if (w->log_pages > w->log_done && now - w->idle_since_ns >= (int64_t)IDLE_MS * 1000000) {
+        } else if (w->log_pages > w->log_done &&
+                   now - w->idle_since_ns >= (int64_t)IDLE_MS * 1000000) {
             store_checkpoint_idle(store);
             w->idle_since_ns = now;
         }
@@ -246,24 +255,31 @@ static void *writer_main(void *arg) {
 }
 
 static void register_metrics(struct store_writer *w) {
-    static const double bounds[] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5};
+    static const double bounds[] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
+                                    0.1,    0.2,   0.5,   1,     2,    5};
     size_t n = sizeof bounds / sizeof bounds[0];
-    struct metrics_family *family = metrics_register(METRICS_HISTOGRAM, "discern_store_transaction_seconds",
-                                                     "Time of a write from its queueing to its commit, by queue.", "queue", bounds, n);
+    struct metrics_family *family =
+        metrics_register(METRICS_HISTOGRAM, "discern_store_transaction_seconds",
+                         "Time of a write from its queueing to its commit, by queue.", "queue",
+                         bounds, n);
     w->state_seconds = metrics_series(family, "state", NULL);
     w->bulk_seconds = metrics_series(family, "bulk", NULL);
-    w->checkpoint_seconds = metrics_series(metrics_register(METRICS_HISTOGRAM, "discern_store_checkpoint_seconds",
-                                                            "Time of a checkpoint of the write-ahead log.", "", bounds, n),
-                                           NULL);
-    family = metrics_register(METRICS_COUNTER, "discern_store_checkpoints_total", "Checkpoints of the write-ahead log, by mode.", "mode",
-                              NULL, 0);
+    w->checkpoint_seconds =
+        metrics_series(metrics_register(METRICS_HISTOGRAM, "discern_store_checkpoint_seconds",
+                                        "Time of a checkpoint of the write-ahead log.", "", bounds,
+                                        n),
+                       NULL);
+    family = metrics_register(METRICS_COUNTER, "discern_store_checkpoints_total",
+                              "Checkpoints of the write-ahead log, by mode.", "mode", NULL, 0);
     w->checkpoints[SQLITE_CHECKPOINT_PASSIVE] = metrics_series(family, "passive", NULL);
     w->checkpoints[SQLITE_CHECKPOINT_FULL] = metrics_series(family, "full", NULL);
     w->checkpoints[SQLITE_CHECKPOINT_RESTART] = metrics_series(family, "restart", NULL);
     w->checkpoints[SQLITE_CHECKPOINT_TRUNCATE] = metrics_series(family, "truncate", NULL);
-    w->swept_bytes = metrics_series(metrics_register(METRICS_COUNTER, "discern_store_swept_bytes_total",
-                                                     "Bytes of deleted datasets and models given back.", "", NULL, 0),
-                                    NULL);
+    w->swept_bytes =
+        metrics_series(metrics_register(METRICS_COUNTER, "discern_store_swept_bytes_total",
+                                        "Bytes of deleted datasets and models given back.", "",
+                                        NULL, 0),
+                       NULL);
 }
 
 bool store_writer_init(struct store *store, struct problem *problem) {
@@ -276,7 +292,8 @@ bool store_writer_init(struct store *store, struct problem *problem) {
     w->idle_since_ns = w->keep_alive_ns = w->sweep_ns = clock_monotonic_ns();
     pthread_mutex_init(&w->mutex, NULL);
     bool ok = store_cond_init(&w->work);
-    return (store_cond_init(&w->pulse) && ok) || problem_set(problem, PROBLEM_INTERNAL, "out of memory");
+    return (store_cond_init(&w->pulse) && ok) ||
+           problem_set(problem, PROBLEM_INTERNAL, "out of memory");
 }
 
 void store_writer_done(struct store *store) {

@@ -33,7 +33,8 @@ static bool column_parse(const json_t *object, struct wire_column *out, struct p
     }
     out->missing = (int64_t)missing;
     out->distinct_about = count_of(object, "distinct");
-    out->distinct = json_is_true(json_object_get(object, "distinct_estimated")) ? -1 : out->distinct_about;
+    out->distinct =
+        json_is_true(json_object_get(object, "distinct_estimated")) ? -1 : out->distinct_about;
     out->distinct_above = count_of(object, "distinct_above");
     out->distinct_bytes = count_of(object, "distinct_bytes");
     out->minimum = number_of(object, "min");
@@ -61,7 +62,8 @@ bool wire_schema_parse(const char *columns_json, struct wire_schema *out, struct
     if (well) {
         const size_t n = json_array_size(array);
         schema.columns = calloc(n > 0 ? n : 1, sizeof *schema.columns);
-        well = schema.columns != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
+        well =
+            schema.columns != NULL || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
         for (size_t i = 0; well && i < n; i++) {
             well = column_parse(json_array_get(array, i), &schema.columns[i], problem);
             schema.n = i + 1;

@@ -24,8 +24,9 @@ static bool append(struct bytes *b, const char *data, size_t n) {
     if (b->size + n + 1 > b->room) {
         size_t room = 2 * (b->size + n) + 1024;
         char *more = realloc(b->data, room);
-        if (more == NULL)
+        if (more == NULL) {
             return false;
+        }
         b->data = more;
         b->room = room;
     }
@@ -37,8 +38,9 @@ static bool append(struct bytes *b, const char *data, size_t n) {
 
 static size_t take_body(char *data, size_t one, size_t n, void *arg) {
     struct transfer *t = arg;
-    if (!append(&t->body, data, one * n))
+    if (!append(&t->body, data, one * n)) {
         return 0;
+    }
     t->ended = t->request->until != NULL && strstr(t->body.data, t->request->until) != NULL;
     return t->ended ? 0 : n;
 }
@@ -46,8 +48,9 @@ static size_t take_body(char *data, size_t one, size_t n, void *arg) {
 /* The head of an interim answer (100 Continue) is forgotten when the next begins. */
 static size_t take_head(char *data, size_t one, size_t n, void *arg) {
     struct transfer *t = arg;
-    if (n >= 5 && memcmp(data, "HTTP/", 5) == 0)
+    if (n >= 5 && memcmp(data, "HTTP/", 5) == 0) {
         t->head.size = 0;
+    }
     return append(&t->head, data, one * n) ? n : 0;
 }
 
@@ -69,25 +72,29 @@ static void set_body(CURL *curl, struct transfer *t) {
         curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
         curl_easy_setopt(curl, CURLOPT_READFUNCTION, give_body);
         curl_easy_setopt(curl, CURLOPT_READDATA, t);
-        curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, q->chunked ? (curl_off_t)-1 : (curl_off_t)request_size(q));
+        curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE,
+                         q->chunked ? (curl_off_t)-1 : (curl_off_t)request_size(q));
     } else if (q->body != NULL) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request_size(q));
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, q->body);
     }
-    if (strcmp(q->method, "HEAD") == 0)
+    if (strcmp(q->method, "HEAD") == 0) {
         curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
-    else
+    } else {
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
+    }
 }
 
 static CURLcode perform(struct transfer *t, long *status) {
     const struct request *q = t->request;
     struct curl_slist *headers = NULL;
     CURL *curl = curl_easy_init();
-    if (curl == NULL)
+    if (curl == NULL) {
         return CURLE_FAILED_INIT;
-    for (size_t i = 0; q->headers != NULL && q->headers[i] != NULL; i++)
+    }
+    for (size_t i = 0; q->headers != NULL && q->headers[i] != NULL; i++) {
         headers = curl_slist_append(headers, q->headers[i]);
+    }
     curl_easy_setopt(curl, CURLOPT_URL, text("%s%s", the_daemon.url, q->path));
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -115,35 +122,42 @@ const struct response *call(const struct request *request) {
     long status = 0;
     CURLcode code = perform(&t, &status);
     struct response *r = keep(calloc(1, sizeof *r), free);
-    *r = (struct response){.status = (int)status, .size = t.body.size, .head = "", .body = "", .code = code};
-    if (t.head.data != NULL)
+    *r = (struct response){
+        .status = (int)status, .size = t.body.size, .head = "", .body = "", .code = code};
+    if (t.head.data != NULL) {
         r->head = keep(t.head.data, free);
-    if (t.body.data != NULL)
+    }
+    if (t.body.data != NULL) {
         r->body = keep(t.body.data, free);
+    }
     const char *type = header_of(r, "Content-Type");
-    if (type != NULL && (strncasecmp(type, "application/json", 16) == 0 || strcasecmp(type, "application/problem+json") == 0))
+    if (type != NULL && (strncasecmp(type, "application/json", 16) == 0 ||
+                         strcasecmp(type, "application/problem+json") == 0)) {
         r->json = json_loadb(r->body, r->size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
-    if (r->json != NULL)
+    }
+    if (r->json != NULL) {
         keep(r->json, release_json);
+    }
     return r;
 }
 
-/* ---- shorter, and fatal ------------------------------------------------------------------------------------------------------------- */
+/* ---- shorter, and fatal ---- */
 
 static const struct response *call_or_fail(const struct request *request) {
     const struct response *r = call(request);
-    if (r->status == 0 || r->code != CURLE_OK)
+    if (r->status == 0 || r->code != CURLE_OK) {
         fail_msg("%s %.300s: %s", request->method, request->path, curl_easy_strerror(r->code));
+    }
     return r;
 }
 
-#define FORMATTED(out, format)                                                                                                             \
-    const char *out;                                                                                                                       \
-    do {                                                                                                                                   \
-        va_list args_;                                                                                                                     \
-        va_start(args_, format);                                                                                                           \
-        out = vtext(format, args_);                                                                                                        \
-        va_end(args_);                                                                                                                     \
+#define FORMATTED(out, format)                                                                     \
+    const char *out;                                                                               \
+    do {                                                                                           \
+        va_list args_;                                                                             \
+        va_start(args_, format);                                                                   \
+        out = vtext(format, args_);                                                                \
+        va_end(args_);                                                                             \
     } while (0)
 
 const struct response *call_get(const char *path, ...) {
@@ -163,12 +177,18 @@ const struct response *call_delete(const char *path, ...) {
 
 const struct response *call_json(const char *method, const char *path, const char *json, ...) {
     FORMATTED(body, json);
-    return call_or_fail(&(struct request){.method = method, .path = path, .body = quoted("%s", body)});
+    return call_or_fail(
+        &(struct request){.method = method, .path = path, .body = quoted("%s", body)});
 }
 
-const struct response *call_upload_bytes(const char *path, const char *body, size_t size, const char *extra) {
-    return call_or_fail(
-        &(struct request){.method = "PUT", .path = path, .headers = HEADERS(extra), .body = body, .size = size, .upload = true});
+const struct response *call_upload_bytes(const char *path, const char *body, size_t size,
+                                         const char *extra) {
+    return call_or_fail(&(struct request){.method = "PUT",
+                                          .path = path,
+                                          .headers = HEADERS(extra),
+                                          .body = body,
+                                          .size = size,
+                                          .upload = true});
 }
 
 const struct response *call_upload(const char *path, const char *body) {
@@ -177,6 +197,8 @@ const struct response *call_upload(const char *path, const char *body) {
 
 const struct response *upload_file(const char *dataset, const char *file) {
     size_t size;
-    const char *bytes = read_whole(strchr(file, '/') != NULL ? file : text("tests/data/%s", file), &size);
-    return status_check(call_upload_bytes(text("/v1/datasets/%s", dataset), bytes, size, NULL), 201);
+    const char *bytes =
+        read_whole(strchr(file, '/') != NULL ? file : text("tests/data/%s", file), &size);
+    return status_check(call_upload_bytes(text("/v1/datasets/%s", dataset), bytes, size, NULL),
+                        201);
 }

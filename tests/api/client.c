@@ -35,8 +35,9 @@ static size_t collect(char *data, size_t one, size_t n, void *arg) {
     if (b->room < b->size + n + 1) {
         const size_t room = 2 * (b->size + n + 1);
         char *more = realloc(b->data, room);
-        if (!more)
+        if (!more) {
             return 0;
+        }
         b->data = more;
         b->room = room;
     }
@@ -49,8 +50,9 @@ static size_t collect(char *data, size_t one, size_t n, void *arg) {
 /* Header lines: those of an interim response (100) are forgotten when the next begins. */
 static size_t collect_head(char *data, size_t one, size_t n, void *arg) {
     struct bytes *b = arg;
-    if (n >= 5 && memcmp(data, "HTTP/", 5) == 0)
+    if (n >= 5 && memcmp(data, "HTTP/", 5) == 0) {
         b->size = 0;
+    }
     return collect(data, one, n, arg);
 }
 
@@ -65,9 +67,11 @@ const char *answer_header(const struct answer *a, const char *name) {
     static char found[8][2048];
     static size_t turn;
     const size_t n = strlen(name);
-    for (const char *line = a->head; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        if (strncasecmp(line, name, n) != 0 || line[n] != ':')
+    for (const char *line = a->head; line && *line;
+         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (strncasecmp(line, name, n) != 0 || line[n] != ':') {
             continue;
+        }
         const char *value = line + n + 1;
         value += strspn(value, " \t");
         char *out = found[turn++ % 8];
@@ -85,18 +89,21 @@ static struct curl_slist *add_header(struct curl_slist *list, const char *line) 
     return longer;
 }
 
-struct answer ask(const struct daemon *d, const char *method, const char *path, const char *const *headers, const void *body, size_t size) {
+struct answer ask(const struct daemon *d, const char *method, const char *path,
+                  const char *const *headers, const void *body, size_t size) {
     static CURL *curl; /* one handle for the process: connections are kept alive between requests */
     struct bytes got = {0}, head = {0};
     struct curl_slist *list = NULL;
     char url[8192];
-    if (!curl)
+    if (!curl) {
         curl = curl_easy_init();
+    }
     assert_non_null(curl);
     curl_easy_reset(curl);
     (void)snprintf(url, sizeof url, "%s%s", d->url, path);
-    for (size_t i = 0; headers && headers[i]; i++)
+    for (size_t i = 0; headers && headers[i]; i++) {
         list = add_header(list, headers[i]);
+    }
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)TIMEOUT_SECONDS);
@@ -109,20 +116,25 @@ struct answer ask(const struct daemon *d, const char *method, const char *path, 
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
     }
-    if (strcmp(method, "HEAD") == 0)
+    if (strcmp(method, "HEAD") == 0) {
         curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
-    else
+    } else {
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    }
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
     CURLcode code = curl_easy_perform(curl);
-    struct answer a = {.body = got.data ? got.data : strdup(""), .size = got.size, .head = head.data};
+    struct answer a = {.body = got.data ? got.data : strdup(""),
+                       .size = got.size,
+                       .head = head.data};
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &a.status);
     curl_slist_free_all(list);
-    if (code != CURLE_OK)
+    if (code != CURLE_OK) {
         fail_msg("%s %.200s: %s", method, path, curl_easy_strerror(code));
+    }
     const char *type = answer_header(&a, "Content-Type");
-    if (type && strstr(type, "json") && !strstr(type, "ndjson"))
+    if (type && strstr(type, "json") && !strstr(type, "ndjson")) {
         a.json = json_loadb(a.body, a.size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+    }
     return a;
 }
 
@@ -134,11 +146,13 @@ struct answer get_with(const struct daemon *d, const char *path, const char *hea
     return ask(d, "GET", path, (const char *const[]){header, NULL}, NULL, 0);
 }
 
-struct answer send_text(const struct daemon *d, const char *method, const char *path, const char *body) {
+struct answer send_text(const struct daemon *d, const char *method, const char *path,
+                        const char *body) {
     return ask(d, method, path, NULL, body, strlen(body));
 }
 
-struct answer send_typed(const struct daemon *d, const char *method, const char *path, const char *type, const char *body) {
+struct answer send_typed(const struct daemon *d, const char *method, const char *path,
+                         const char *type, const char *body) {
     char header[256];
     (void)snprintf(header, sizeof header, "Content-Type: %s", type);
     return ask(d, method, path, (const char *const[]){header, NULL}, body, strlen(body));
@@ -155,10 +169,12 @@ struct answer put_file(const struct daemon *d, const char *path, const char *fil
     size_t n;
     (void)snprintf(name, sizeof name, "%s%s", strchr(file, '/') ? "" : "tests/data/", file);
     FILE *f = fopen(name, "re");
-    if (!f)
+    if (!f) {
         fail_msg("cannot open %s (run from the project's root)", name);
-    while (f && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
+    }
+    while (f && (n = fread(chunk, 1, sizeof chunk, f)) > 0) {
         collect(chunk, 1, n, &b);
+    }
     fclose(f);
     struct answer a = ask(d, "PUT", path, NULL, b.data, b.size);
     free(b.data);
@@ -188,15 +204,17 @@ json_t *at(const json_t *json, const char *path) {
 
 double number_at(const json_t *json, const char *path) {
     const json_t *value = at(json, path);
-    if (!json_is_number(value))
+    if (!json_is_number(value)) {
         fail_msg("no number at %s", path);
+    }
     return json_number_value(value);
 }
 
 const char *text_at(const json_t *json, const char *path) {
     const json_t *value = at(json, path);
-    if (!json_is_string(value))
+    if (!json_is_string(value)) {
         fail_msg("no string at %s", path);
+    }
     return json_string_value(value);
 }
 
@@ -207,8 +225,9 @@ bool is_null_at(const json_t *json, const char *path) {
 /* ---- expectations ---- */
 
 void expect_near(double value, double expected, double tolerance) {
-    if (!(fabs(value - expected) <= tolerance))
+    if (!(fabs(value - expected) <= tolerance)) {
         fail_msg("%.17g is not within %g of %.17g", value, tolerance, expected);
+    }
 }
 
 static void show(const struct answer *a) {
@@ -219,8 +238,9 @@ static void check_problem(const struct answer *a, long status, const char *name)
     char type[128];
     const char *media = answer_header(a, "Content-Type");
     (void)snprintf(type, sizeof type, "/problems/%s", name);
-    if (a->status != status || !a->json || !media || strcmp(media, "application/problem+json") != 0 ||
-        !json_is_string(at(a->json, "type")) || strcmp(text_at(a->json, "type"), type) != 0) {
+    if (a->status != status || !a->json || !media ||
+        strcmp(media, "application/problem+json") != 0 || !json_is_string(at(a->json, "type")) ||
+        strcmp(text_at(a->json, "type"), type) != 0) {
         show(a);
         fail_msg("expected %ld %s", status, type);
     }
@@ -235,14 +255,16 @@ void expect_problem(struct answer a, long status, const char *name) {
     answer_done(&a);
 }
 
-void expect_fault(struct answer a, long status, const char *name, const char *pointer, const char *words) {
+void expect_fault(struct answer a, long status, const char *name, const char *pointer,
+                  const char *words) {
     size_t i;
     json_t *error;
     bool found = false;
     check_problem(&a, status, name);
     json_array_foreach(at(a.json, "errors"), i, error) {
         const char *own = json_string_value(at(error, "pointer"));
-        bool place = pointer ? own && strcmp(own, pointer) == 0 : json_is_integer(at(error, "line"));
+        bool place =
+            pointer ? own && strcmp(own, pointer) == 0 : json_is_integer(at(error, "line"));
         found = found || (place && strstr(text_at(error, "detail"), words));
     }
     if (!found) {
@@ -270,8 +292,9 @@ void upload(const struct daemon *d, const char *name) {
 json_t *train(const struct daemon *d, const char *body, const char *state) {
     char path[64];
     struct answer a = send_text(d, "POST", "/v1/jobs", body);
-    if (a.status != 202)
+    if (a.status != 202) {
         show(&a);
+    }
     assert_int_equal(a.status, 202);
     json_t *job = json_incref(a.json);
     answer_done(&a);
@@ -283,8 +306,9 @@ json_t *train(const struct daemon *d, const char *body, const char *state) {
         job = json_incref(a.json);
         const char *now = text_at(job, "state");
         if (strcmp(now, "queued") != 0 && strcmp(now, "running") != 0) {
-            if (strcmp(now, state) != 0)
+            if (strcmp(now, state) != 0) {
                 show(&a);
+            }
             assert_string_equal(now, state);
             answer_done(&a);
             return job;
@@ -310,8 +334,9 @@ void raw_send(int fd, const void *bytes, size_t n) {
     const char *next = bytes;
     while (n > 0) {
         ssize_t sent = send(fd, next, n, MSG_NOSIGNAL);
-        if (sent <= 0)
+        if (sent <= 0) {
             return;
+        }
         next += sent;
         n -= (size_t)sent;
     }
@@ -328,8 +353,9 @@ char *raw_read(int fd, long ms, bool *closed) {
     assert_non_null(b.data);
     for (;;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (poll(&p, 1, (int)ms) <= 0)
+        if (poll(&p, 1, (int)ms) <= 0) {
             return b.data;
+        }
         ssize_t n = recv(fd, chunk, sizeof chunk, 0);
         if (n <= 0) {
             *closed = true;
@@ -344,16 +370,18 @@ void raw_until(int fd, char *text, size_t size, const char *words) {
     while (!strstr(text, words)) {
         assert_true(n + 1 < size);
         ssize_t got = recv(fd, text + n, size - 1 - n, 0);
-        if (got <= 0)
+        if (got <= 0) {
             fail_msg("the stream ended before \"%s\": %s", words, text);
+        }
         n += (size_t)got;
         text[n] = '\0';
     }
 }
 
 int raw_status(const char *text) {
-    if (strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12)
+    if (strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12) {
         return 0;
+    }
     return (int)strtol(text + 9, NULL, 10);
 }
 
@@ -363,7 +391,8 @@ char *raw_exchange(const struct daemon *d, const char *request) {
     raw_text(fd, request);
     char *text = raw_read(fd, 60000, &closed);
     close(fd);
-    if (!closed)
+    if (!closed) {
         fail_msg("neither closed nor answered further within a minute; so far: %.500s", text);
+    }
     return text;
 }

@@ -24,15 +24,18 @@ json_t *at(const json_t *json, const char *path);
 double number_at(const json_t *json, const char *path);
 const char *text_at(const json_t *json, const char *path);
 bool is_null_at(const json_t *json, const char *path);
-void expect_near(double value, double expected, double tolerance); /* |value - expected| <= tolerance */
+void expect_near(double value, double expected,
+                 double tolerance); /* |value - expected| <= tolerance */
 
 /* A request. headers: "Name: value" lines, NULL-terminated, or NULL. body NULL: none. Fails the test when no answer comes. */
-struct answer ask(const struct daemon *d, const char *method, const char *path, const char *const *headers, const void *body, size_t size);
+struct answer ask(const struct daemon *d, const char *method, const char *path,
+                  const char *const *headers, const void *body, size_t size);
 struct answer get(const struct daemon *d, const char *path);
 struct answer get_with(const struct daemon *d, const char *path, const char *header);
 struct answer send_text(const struct daemon *d, const char *method, const char *path,
                         const char *body); /* as curl -d: says no useful content type */
-struct answer send_typed(const struct daemon *d, const char *method, const char *path, const char *type, const char *body);
+struct answer send_typed(const struct daemon *d, const char *method, const char *path,
+                         const char *type, const char *body);
 /* PUT of a file from tests/data (or a path). */
 struct answer put_file(const struct daemon *d, const char *path, const char *file);
 struct answer put_text(const struct daemon *d, const char *path, const char *body);
@@ -40,7 +43,8 @@ struct answer put_text(const struct daemon *d, const char *path, const char *bod
 /* The answer is this problem: status, type, content type, all members there; it is freed. */
 void expect_problem(struct answer a, long status, const char *name);
 /* … and one of its errors has this pointer (or, pointer NULL, this line), and a detail that contains `words`. */
-void expect_fault(struct answer a, long status, const char *name, const char *pointer, const char *words);
+void expect_fault(struct answer a, long status, const char *name, const char *pointer,
+                  const char *words);
 void expect_status(struct answer a, long status); /* freed */
 
 /* Uploads tests/data/<name>.csv as dataset <name>. */
@@ -50,7 +54,8 @@ json_t *train(const struct daemon *d, const char *body, const char *state);
 
 /* ---- a bare connection ---- */
 int raw_open(const struct daemon *d);
-void raw_send(int fd, const void *bytes, size_t n); /* a connection that the server closed is no failure */
+void raw_send(int fd, const void *bytes,
+              size_t n); /* a connection that the server closed is no failure */
 void raw_text(int fd, const char *text);
 /* All that comes until the server closes, at most `ms` of silence; NUL-terminated, the caller frees. *closed: the server closed (false: silence). */
 char *raw_read(int fd, long ms, bool *closed);

@@ -36,8 +36,9 @@ static char *read_file(const char *name) {
     FILE *f = fopen(name, "re");
     size_t size = 0, room = 0, n = 1;
     char *text = NULL;
-    if (!f)
+    if (!f) {
         return NULL;
+    }
     while (n > 0) {
         if (room < size + 4097) {
             room = 2 * room + 8192;
@@ -79,8 +80,9 @@ static void become(const struct daemon *d, const char *port_file) {
     arguments[n++] = port_file;
     arguments[n++] = "--database";
     arguments[n++] = d->database;
-    for (const char *const *flag = d->flags; flag && *flag && n < MAX_ARGUMENTS - 1; flag++)
+    for (const char *const *flag = d->flags; flag && *flag && n < MAX_ARGUMENTS - 1; flag++) {
         arguments[n++] = *flag;
+    }
     arguments[n] = NULL;
     in_dir(d, "log", log);
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -97,8 +99,9 @@ static void become(const struct daemon *d, const char *port_file) {
 /* Has it ended? *status: the exit status, −1: by a signal. */
 static bool reap(struct daemon *d, int *status) {
     int how;
-    if (waitpid(d->pid, &how, WNOHANG) == 0)
+    if (waitpid(d->pid, &how, WNOHANG) == 0) {
         return false;
+    }
     d->pid = 0;
     *status = WIFEXITED(how) ? WEXITSTATUS(how) : -1;
     return true;
@@ -110,8 +113,9 @@ bool daemon_try(struct daemon *d, int *status) {
     unlink(port_file);
     d->pid = fork();
     assert_true(d->pid >= 0);
-    if (d->pid == 0)
+    if (d->pid == 0) {
         become(d, port_file);
+    }
     for (int i = 0; i < TICKS; i++) {
         char *text = read_file(port_file);
         if (text) {
@@ -120,8 +124,9 @@ bool daemon_try(struct daemon *d, int *status) {
             (void)snprintf(d->url, sizeof d->url, "http://127.0.0.1:%d", d->port);
             return true;
         }
-        if (reap(d, status))
+        if (reap(d, status)) {
             return false;
+        }
         pause_tick();
     }
     daemon_kill(d);
@@ -131,15 +136,18 @@ bool daemon_try(struct daemon *d, int *status) {
 
 void daemon_start(struct daemon *d) {
     int status;
-    if (!daemon_try(d, &status))
+    if (!daemon_try(d, &status)) {
         complain(d, "the daemon did not start");
+    }
 }
 
 void daemon_open(struct daemon *d, const char *const *flags) {
     const char *tmp = getenv("TMPDIR");
     *d = (struct daemon){.flags = flags};
-    if ((size_t)snprintf(d->dir, sizeof d->dir, "%s/discern-api.XXXXXX", tmp ? tmp : "/tmp") >= sizeof d->dir)
+    if ((size_t)snprintf(d->dir, sizeof d->dir, "%s/discern-api.XXXXXX", tmp ? tmp : "/tmp") >=
+        sizeof d->dir) {
         fail_msg("TMPDIR is too long");
+    }
     assert_non_null(mkdtemp(d->dir));
     (void)snprintf(d->database, sizeof d->database, "%s/discern.db", d->dir);
     daemon_start(d);
@@ -178,7 +186,8 @@ static void check_integrity(const struct daemon *d) {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
     assert_int_equal(sqlite3_open_v2(d->database, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, NULL),
+                     SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
     assert_string_equal((const char *)sqlite3_column_text(statement, 0), "ok");
     sqlite3_finalize(statement);
@@ -192,17 +201,21 @@ static void remove_files(const struct daemon *d) {
     for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         char name[400];
         (void)snprintf(name, sizeof name, "%s/%s", d->dir, entry->d_name);
-        if (strncmp(entry->d_name, "discern.db", 10) == 0 || strncmp(entry->d_name, "port", 4) == 0 || strcmp(entry->d_name, "log") == 0)
+        if (strncmp(entry->d_name, "discern.db", 10) == 0 ||
+            strncmp(entry->d_name, "port", 4) == 0 || strcmp(entry->d_name, "log") == 0) {
             unlink(name);
+        }
     }
     closedir(dir);
 }
 
 void daemon_close(struct daemon *d) {
-    if (d->pid > 0 && daemon_stop(d) != 0)
+    if (d->pid > 0 && daemon_stop(d) != 0) {
         complain(d, "the daemon did not end with exit status 0");
+    }
     check_integrity(d);
     remove_files(d);
-    if (rmdir(d->dir) != 0)
+    if (rmdir(d->dir) != 0) {
         fail_msg("%s holds files that nobody knows: %s", d->dir, strerror(errno));
+    }
 }

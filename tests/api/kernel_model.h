@@ -11,7 +11,8 @@ struct kernel_model {
     const struct kernel_rows *rows;
     double v[TRAINED]; /* how much the rows count: weights of rows and classes */
     /* found by training */
-    const struct response *job, *weights, *predictions; /* of all rows: label, scores, distance, contributions */
+    const struct response *job, *weights,
+        *predictions; /* of all rows: label, scores, distance, contributions */
     const struct view *view;
     size_t same[TRAINED];           /* the first row of the same class that is like it */
     double K[ROWS][TRAINED];        /* of all rows and the training rows, by definition */
@@ -20,7 +21,7 @@ struct kernel_model {
 };
 
 /* Trains model "m": `params` are further members of the parameters (",'C':1"), `more` of the job. What it says of its kernel and its features must be what was asked for, and its support vectors rows. */
-void kernel_model_train(struct kernel_model *p, const char *dataset, const char *kernel, const char *features, const char *params,
-                        const char *more);
+void kernel_model_train(struct kernel_model *p, const char *dataset, const char *kernel,
+                        const char *features, const char *params, const char *more);
 
 #endif

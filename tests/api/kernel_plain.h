@@ -15,7 +15,8 @@ struct plain_kernel {
 };
 /* `asked`: an object; what it does not say is as the catalogue has it. */
 struct plain_kernel plain_kernel_of(const json_t *asked, double width);
-double plain_kernel_value(const struct plain_kernel *kernel, const double *x, const double *z, size_t d);
+double plain_kernel_value(const struct plain_kernel *kernel, const double *x, const double *z,
+                          size_t d);
 
 /* S⁻¹ of a positive definite S [d × d], by Gauss and Jordan. Lives until the test ends. */
 double *plain_inverse(const double *s, size_t d);

@@ -69,34 +69,39 @@ const char *quoted(const char *format, ...) {
     va_start(args, format);
     char *out = vtext(format, args);
     va_end(args);
-    for (char *c = out; *c != '\0'; c++)
+    for (char *c = out; *c != '\0'; c++) {
         *c = *c == '\'' ? '"' : *c;
+    }
     return out;
 }
 
 const char *read_whole(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
-    if (f == NULL)
+    if (f == NULL) {
         fail_msg("%s is not there: run the tests from the root of the project", path);
+    }
     size_t n = 0, room = 1 << 16;
     char *bytes = need(malloc(room));
     for (size_t more; (more = fread(bytes + n, 1, room - n - 1, f)) > 0;) {
         n += more;
-        if (n + 1 == room)
+        if (n + 1 == room) {
             bytes = need(realloc(bytes, room *= 2));
+        }
     }
     fclose(f);
     bytes[n] = '\0';
-    if (size != NULL)
+    if (size != NULL) {
         *size = n;
+    }
     return keep(bytes, free);
 }
 
 const char *repeat(const char *piece, size_t times) {
     size_t n = strlen(piece);
     char *out = keep(malloc(n * times + 1), free);
-    for (size_t i = 0; i < times; i++)
+    for (size_t i = 0; i < times; i++) {
         memcpy(out + i * n, piece, n);
+    }
     out[n * times] = '\0';
     return out;
 }
@@ -108,5 +113,7 @@ double now(void) {
 }
 
 void pause_ms(int milliseconds) {
-    nanosleep(&(struct timespec){.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000L}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = milliseconds / 1000,
+                                 .tv_nsec = milliseconds % 1000 * 1000000L},
+              NULL);
 }

@@ -15,18 +15,21 @@ struct daemon outputs_daemon;
 char *grid, *flowers;
 size_t n_grid, n_flowers;
 
-/* ---- setting up ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- setting up ---- */
 
 /* Three longish blobs in different directions: the lines between them do not meet in one point. */
 static void put_blobs(void) {
-    static const double middle[3][2] = {{0, 0}, {4, 1}, {1, 4}}, along[3][2] = {{2.6, 0.4}, {-0.3, 2.4}, {1.4, -1.4}};
+    static const double middle[3][2] = {{0, 0}, {4, 1}, {1, 4}},
+                        along[3][2] = {{2.6, 0.4}, {-0.3, 2.4}, {1.4, -1.4}};
     char *text = malloc(200 * 64);
     assert_non_null(text);
     size_t n = (size_t)sprintf(text, "x,y,class\n");
     for (int i = 0; i < 150; i++) {
         const int k = i % 3;
-        const double angle = 2.4 * i, radius = sqrt((i / 3 + 0.5) / 50), u = radius * cos(angle), v = 0.4 * radius * sin(angle);
-        n += (size_t)sprintf(text + n, "%.6f,%.6f,%c\n", middle[k][0] + u * along[k][0] - v * along[k][1],
+        const double angle = 2.4 * i, radius = sqrt((i / 3 + 0.5) / 50), u = radius * cos(angle),
+                     v = 0.4 * radius * sin(angle);
+        n += (size_t)sprintf(text + n, "%.6f,%.6f,%c\n",
+                             middle[k][0] + u * along[k][0] - v * along[k][1],
                              middle[k][1] + u * along[k][1] + v * along[k][0], 'a' + k);
     }
     expect_status(put_text(&outputs_daemon, "/v1/datasets/blobs", text), 201);
@@ -37,14 +40,20 @@ static void make_grid(void) {
     grid = malloc(41 * 41 * 32 + 64);
     assert_non_null(grid);
     size_t n = (size_t)sprintf(grid, "{\"instances\":[");
-    for (int i = 0; i < 41; i++)
-        for (int j = 0; j < 41; j++, n_grid++)
-            n += (size_t)sprintf(grid + n, "%s[%.2f,%.2f]", n_grid > 0 ? "," : "", -3 + 0.25 * i, -3 + 0.25 * j);
+    for (int i = 0; i < 41; i++) {
+        for (int j = 0; j < 41; j++, n_grid++) {
+            n += (size_t)sprintf(grid + n, "%s[%.2f,%.2f]", n_grid > 0 ? "," : "", -3 + 0.25 * i,
+                                 -3 + 0.25 * j);
+        }
+    }
     sprintf(grid + n, "]}");
 }
 
 static void make_flowers(void) {
-    struct answer a = get(&outputs_daemon, "/v1/datasets/iris/rows?limit=1000&columns=sepal_length,sepal_width,petal_length,petal_width");
+    struct answer a =
+        get(&outputs_daemon,
+            "/v1/datasets/iris/"
+            "rows?limit=1000&columns=sepal_length,sepal_width,petal_length,petal_width");
     assert_int_equal(a.status, 200);
     json_t *body = json_pack("{sO}", "instances", at(a.json, "items"));
     n_flowers = json_array_size(at(a.json, "items"));
@@ -54,10 +63,13 @@ static void make_flowers(void) {
     answer_done(&a);
 }
 
-void train_as(const char *model, const char *dataset, const char *target, const char *algorithm, const char *params) {
+void train_as(const char *model, const char *dataset, const char *target, const char *algorithm,
+              const char *params) {
     char body[512];
-    (void)snprintf(body, sizeof body, "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\",\"params\":{%s}}", model,
-                   dataset, target, algorithm, params);
+    (void)snprintf(body, sizeof body,
+                   "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\","
+                   "\"params\":{%s}}",
+                   model, dataset, target, algorithm, params);
     json_decref(train(&outputs_daemon, body, "succeeded"));
 }
 
@@ -74,11 +86,13 @@ int outputs_open(void **state) {
     train_as("softmax", "blobs", "class", "logistic", "");
     train_as("rest", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_rest\"");
     train_as("rest_strict", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_rest_strict\"");
-    train_as("rest_strict_less", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_rest_strict\",\"discriminants\":\"K-1\"");
+    train_as("rest_strict_less", "blobs", "class", "logistic",
+             "\"multiclass\":\"one_vs_rest_strict\",\"discriminants\":\"K-1\"");
     train_as("pairs", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_one\"");
     train_as("pairs_strict", "blobs", "class", "logistic", "\"multiclass\":\"one_vs_one_strict\"");
     expect_status(put_text(&outputs_daemon, "/v1/datasets/mixed?types=ok:boolean",
-                           "size,colour,ok\n1,red,1\n2,blue,0\n3,red,1\n4,,0\n,blue,0\n6,red,1\n5,blue,1\n2.5,red,0\n"),
+                           "size,colour,ok\n1,red,1\n2,blue,0\n3,red,1\n4,,0\n,blue,0\n6,red,1\n5,"
+                           "blue,1\n2.5,red,0\n"),
                   201);
     train_as("mixed", "mixed", "ok", "logistic", "");
     train_as("mixed_bayes", "mixed", "ok", "naive_bayes", "");
@@ -93,14 +107,15 @@ int outputs_close(void **state) {
     return 0;
 }
 
-/* ---- looking at answers ------------------------------------------------------------------------------------------------------------------ */
+/* ---- looking at answers ---- */
 
 struct answer predict(const char *model, const char *outputs, const char *body) {
     char path[256];
     (void)snprintf(path, sizeof path, "/v1/models/%s/predict?output=%s", model, outputs);
     struct answer a = send_text(&outputs_daemon, "POST", path, body);
-    if (a.status != 200)
+    if (a.status != 200) {
         fail_msg("%s: %ld %s", path, a.status, a.body);
+    }
     return a;
 }
 
@@ -124,9 +139,11 @@ const json_t *row_of(const struct answer *a, size_t i) {
 
 size_t class_of(const struct answer *a, const json_t *label) {
     const json_t *classes = at(a->json, "classes");
-    for (size_t k = 0; k < json_array_size(classes); k++)
-        if (json_equal(json_array_get(classes, k), label))
+    for (size_t k = 0; k < json_array_size(classes); k++) {
+        if (json_equal(json_array_get(classes, k), label)) {
             return k;
+        }
+    }
     assert_true(json_is_null(label));
     return SIZE_MAX;
 }
@@ -135,7 +152,8 @@ void expect_sums(const struct answer *a) {
     const json_t *row, *features = at(a->json, "features"), *intercept = at(a->json, "intercept");
     size_t i;
     json_array_foreach(at(a->json, "predictions"), i, row) {
-        const json_t *parts = json_object_get(row, "contributions"), *scores = json_object_get(row, "scores");
+        const json_t *parts = json_object_get(row, "contributions"),
+                     *scores = json_object_get(row, "scores");
         assert_int_equal(json_array_size(parts), json_array_size(scores));
         assert_int_equal(json_array_size(intercept), json_array_size(scores));
         for (size_t k = 0; k < json_array_size(scores); k++) {

@@ -6,14 +6,17 @@
 
 /* What a method does not promise, or promises in another form. */
 enum {
-    ROW_ORDER = 1,    /* it looks at the rows one after the other, or in batches: their order counts */
+    ROW_ORDER = 1, /* it looks at the rows one after the other, or in batches: their order counts */
     COLUMN_ORDER = 2, /* it starts from random numbers, drawn in the order of the columns */
     REPEATS = 4,      /* a row of weight 2 is one step, twice the row are two */
     UNITS =
         8, /* it measures in the units of the columns: a penalty without standardising; or starts from random numbers, which do not turn round with a column */
-    CLASS_ORDER = 16,   /* classes have different parts: the last of K − 1 discriminants has none; random weights */
-    SCORES_SCALED = 32, /* other units change the scores by a common factor: a direction of length 1 */
-    SCORES_OFFSET = 64  /* … or by a term common to the classes: densities, the centred raw intercepts of a softmax with l1 */
+    CLASS_ORDER =
+        16, /* classes have different parts: the last of K − 1 discriminants has none; random weights */
+    SCORES_SCALED =
+        32, /* other units change the scores by a common factor: a direction of length 1 */
+    SCORES_OFFSET =
+        64 /* … or by a term common to the classes: densities, the centred raw intercepts of a softmax with l1 */
 };
 
 struct method {
@@ -35,7 +38,8 @@ struct pair {
 
 const struct sheet *property_sheet(const char *table);
 /* Posts the job; it runs beside others until pair_check. */
-int64_t property_post(const struct method *m, const char *model, const char *dataset, bool weighted);
+int64_t property_post(const struct method *m, const char *model, const char *dataset,
+                      bool weighted);
 /* Waits for both jobs; then scores, probabilities, labels, ln p(x), weights and metrics must be the same.
  *
  * To tolerance times: max|score| for scores; max(1, max|score|) for probabilities and ln p(x), its square for losses (accuracies to 1e-12); the largest weight of the

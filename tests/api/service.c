@@ -48,28 +48,32 @@ void service_stop(void) {
 }
 
 void service_end(void) {
-    if (!opened)
+    if (!opened) {
         return;
+    }
     opened = false;
-    if (the_daemon.pid > 0)
+    if (the_daemon.pid > 0) {
         service_stop();
+    }
     database_check();
     daemon_close(&the_daemon);
 }
 
-/* ---- the database -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the database ---- */
 
 static void expect_answer(sqlite3 *db, const char *sql, const char *expected) {
     sqlite3_stmt *statement = NULL;
     char got[1000] = "";
     int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW)
+    if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
         (void)snprintf(got, sizeof got, "%s", (const char *)sqlite3_column_text(statement, 0));
-    else if (rc != SQLITE_DONE)
+    } else if (rc != SQLITE_DONE) {
         (void)snprintf(got, sizeof got, "%s", sqlite3_errmsg(db));
+    }
     sqlite3_finalize(statement);
-    if (strcmp(got, expected) != 0)
+    if (strcmp(got, expected) != 0) {
         fail_msg("%s: \"%s\", expected \"%s\"", sql, got, expected);
+    }
 }
 
 static void close_database(void *db) {
@@ -79,31 +83,39 @@ static void close_database(void *db) {
 void database_check(void) {
     sqlite3 *db = NULL;
     assert_int_equal(the_daemon.pid, 0);
-    assert_int_equal(sqlite3_open_v2(the_daemon.database, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(the_daemon.database, &db, SQLITE_OPEN_READWRITE, NULL),
+                     SQLITE_OK);
     keep(db, close_database);
     expect_answer(db, "PRAGMA integrity_check", "ok");
     expect_answer(db, "PRAGMA foreign_key_check", "");
-    expect_answer(db, "SELECT count(*) FROM dataset_parts JOIN parts ON parts.id = part WHERE state <> 1", "0");
-    expect_answer(db, "SELECT count(*) FROM model_versions JOIN parts ON parts.id = part WHERE state <> 1", "0");
+    expect_answer(
+        db, "SELECT count(*) FROM dataset_parts JOIN parts ON parts.id = part WHERE state <> 1",
+        "0");
+    expect_answer(
+        db, "SELECT count(*) FROM model_versions JOIN parts ON parts.id = part WHERE state <> 1",
+        "0");
     expect_answer(db,
-                  "SELECT count(*) FROM dataset_versions v WHERE hidden = 0 AND n_rows <> (SELECT coalesce(sum(c.n_rows), 0)"
+                  "SELECT count(*) FROM dataset_versions v WHERE hidden = 0 AND n_rows <> (SELECT "
+                  "coalesce(sum(c.n_rows), 0)"
                   " FROM dataset_parts p JOIN chunks c ON c.part = p.part WHERE p.version = v.id)",
                   "0");
     expect_answer(db,
-                  "SELECT count(*) FROM chunks c WHERE n_blobs <> (SELECT count(*) FROM blobs b WHERE b.id >= c.first_blob AND"
+                  "SELECT count(*) FROM chunks c WHERE n_blobs <> (SELECT count(*) FROM blobs b "
+                  "WHERE b.id >= c.first_blob AND"
                   " b.id < c.first_blob + c.n_blobs)",
                   "0");
 }
 
-/* ---- running to the end ---------------------------------------------------------------------------------------------------------------- */
+/* ---- running to the end ---- */
 
 static void become(const char *const *arguments, int output) {
     const char *argv[MAX_ARGUMENTS];
     size_t n = 0;
     const char *program = getenv("DISCERND");
     argv[n++] = program != NULL ? program : "build/discernd";
-    for (; *arguments != NULL && n < MAX_ARGUMENTS - 1; arguments++)
+    for (; *arguments != NULL && n < MAX_ARGUMENTS - 1; arguments++) {
         argv[n++] = *arguments;
+    }
     argv[n] = NULL;
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
@@ -117,13 +129,15 @@ int discernd_run(const char *const *arguments, const char **out) {
     int fd = mkstemp(output), status = 0;
     assert_true(fd >= 0);
     pid_t pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
         become(arguments, fd);
+    }
     close(fd);
     assert_true(pid > 0);
     bool ended = false;
-    for (double end = now() + RUN_SECONDS; !ended && now() < end; pause_ms(5))
+    for (double end = now() + RUN_SECONDS; !ended && now() < end; pause_ms(5)) {
         ended = waitpid(pid, &status, WNOHANG) == pid;
+    }
     if (!ended) {
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
@@ -133,7 +147,7 @@ int discernd_run(const char *const *arguments, const char **out) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* ---- fixtures ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- fixtures ---- */
 
 int group_start(void **state) {
     (void)state;
@@ -151,12 +165,13 @@ int group_end(void **state) {
 
 int test_end(void **state) {
     (void)state;
-    const struct response *r = the_daemon.pid > 0 ? call(&(struct request){.method = "GET", .path = "/healthz"}) : NULL;
+    const struct response *r =
+        the_daemon.pid > 0 ? call(&(struct request){.method = "GET", .path = "/healthz"}) : NULL;
     bool bad = r != NULL && r->status != 200;
     if (bad) {
         show_log();
-        print_error("the daemon is not alive after the test: /healthz answers %d %s (%s)\n", r->status, r->body,
-                    curl_easy_strerror(r->code));
+        print_error("the daemon is not alive after the test: /healthz answers %d %s (%s)\n",
+                    r->status, r->body, curl_easy_strerror(r->code));
     }
     keep_free();
     return bad;

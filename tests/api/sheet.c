@@ -42,15 +42,16 @@ static struct sheet *sheet_copy(const struct sheet *s) {
     return copy;
 }
 
-/* ---- made ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- made ---- */
 
 const struct sheet *sheet_read(const char *file) {
     const struct table *t = table_read(text("tests/data/%s", file));
     struct sheet *s = sheet_new(t->n_rows, t->n_cols);
     memcpy(s->names, t->names, t->n_cols * sizeof *t->names);
     memcpy(s->label, t->label, t->n_rows * sizeof *t->label);
-    for (size_t i = 0; i < t->n_rows * t->n_cols; i++)
+    for (size_t i = 0; i < t->n_rows * t->n_cols; i++) {
         s->cell[i] = text("%.17g", t->x[i]);
+    }
     return s;
 }
 
@@ -67,25 +68,29 @@ const struct sheet *sheet_made(size_t n_rows, size_t n_classes) {
         const size_t k = (size_t)(next_uniform(&state) * (double)n_classes);
         for (size_t j = 0; j < 6; j++) {
             double noise = next_uniform(&state) + next_uniform(&state) + next_uniform(&state) - 1.5;
-            cell[j] = text("%.6f", (double)((k * (j + 1)) % 3) * 0.5 + noise * (1 + (double)j) + (double)j);
+            cell[j] = text("%.6f",
+                           (double)((k * (j + 1)) % 3) * 0.5 + noise * (1 + (double)j) + (double)j);
         }
-        if (next_uniform(&state) < 0.05)
+        if (next_uniform(&state) < 0.05) {
             cell[1] = "";
+        }
         const size_t colour = (size_t)(next_uniform(&state) * 4);
-        cell[6] = next_uniform(&state) < 0.05 ? "" : colours[next_uniform(&state) < 0.3 ? k % 4 : colour];
+        cell[6] =
+            next_uniform(&state) < 0.05 ? "" : colours[next_uniform(&state) < 0.3 ? k % 4 : colour];
         cell[7] = next_uniform(&state) < 0.3 + 0.2 * (double)(k % 3) ? "true" : "false";
         s->label[i] = n_classes == 2 ? numbers[k] : letters[k];
     }
     return s;
 }
 
-/* ---- changed ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- changed ---- */
 
 const struct sheet *sheet_rows(const struct sheet *s, const size_t *rows, size_t n) {
     struct sheet *out = sheet_new(n, s->n_cols);
     memcpy(out->names, s->names, s->n_cols * sizeof *s->names);
     for (size_t i = 0; i < n; i++) {
-        memcpy(out->cell + i * s->n_cols, s->cell + rows[i] * s->n_cols, s->n_cols * sizeof *s->cell);
+        memcpy(out->cell + i * s->n_cols, s->cell + rows[i] * s->n_cols,
+               s->n_cols * sizeof *s->cell);
         out->label[i] = s->label[rows[i]];
     }
     return out;
@@ -93,9 +98,11 @@ const struct sheet *sheet_rows(const struct sheet *s, const size_t *rows, size_t
 
 const struct sheet *sheet_without(const struct sheet *s, const char *label) {
     size_t *rows = keep(calloc(s->n_rows, sizeof *rows), free), n = 0;
-    for (size_t i = 0; i < s->n_rows; i++)
-        if (strcmp(s->label[i], label) != 0)
+    for (size_t i = 0; i < s->n_rows; i++) {
+        if (strcmp(s->label[i], label) != 0) {
             rows[n++] = i;
+        }
+    }
     assert_true(n > 0 && n < s->n_rows);
     return sheet_rows(s, rows, n);
 }
@@ -104,27 +111,34 @@ const struct sheet *sheet_columns(const struct sheet *s, const size_t *order) {
     struct sheet *out = sheet_copy(s);
     for (size_t j = 0; j < s->n_cols; j++) {
         out->names[j] = s->names[order[j]];
-        for (size_t i = 0; i < s->n_rows; i++)
+        for (size_t i = 0; i < s->n_rows; i++) {
             out->cell[i * s->n_cols + j] = s->cell[i * s->n_cols + order[j]];
+        }
     }
     return out;
 }
 
 const struct sheet *sheet_moved(const struct sheet *s, const double *scale, const double *shift) {
     struct sheet *out = sheet_copy(s);
-    for (size_t j = 0; j < s->n_cols; j++)
-        for (size_t i = j; sheet_is_number(s, j) && i < s->n_rows * s->n_cols; i += s->n_cols)
-            if (s->cell[i][0] != '\0')
+    for (size_t j = 0; j < s->n_cols; j++) {
+        for (size_t i = j; sheet_is_number(s, j) && i < s->n_rows * s->n_cols; i += s->n_cols) {
+            if (s->cell[i][0] != '\0') {
                 out->cell[i] = text("%.17g", scale[j] * strtod(s->cell[i], NULL) + shift[j]);
+            }
+        }
+    }
     return out;
 }
 
 const struct sheet *sheet_renamed(const struct sheet *s, const char *const *classes, size_t n) {
     struct sheet *out = sheet_copy(s);
-    for (size_t i = 0; i < s->n_rows; i++)
-        for (size_t k = 0; k < n; k++)
-            if (strcmp(s->label[i], classes[k]) == 0)
+    for (size_t i = 0; i < s->n_rows; i++) {
+        for (size_t k = 0; k < n; k++) {
+            if (strcmp(s->label[i], classes[k]) == 0) {
                 out->label[i] = classes[n - 1 - k];
+            }
+        }
+    }
     return out;
 }
 
@@ -134,20 +148,22 @@ const struct sheet *sheet_weighed(const struct sheet *s, const double *weight) {
     return out;
 }
 
-/* ---- looked at ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- looked at ---- */
 
 bool sheet_is_number(const struct sheet *s, size_t column) {
     char *end;
     size_t i = column;
-    while (s->cell[i][0] == '\0')
+    while (s->cell[i][0] == '\0') {
         i += s->n_cols;
+    }
     return (void)strtod(s->cell[i], &end), *end == '\0';
 }
 
 double sheet_largest(const struct sheet *s, size_t column) {
     double largest = 0;
-    for (size_t i = column; i < s->n_rows * s->n_cols; i += s->n_cols)
+    for (size_t i = column; i < s->n_rows * s->n_cols; i += s->n_cols) {
         largest = fmax(largest, fabs(strtod(s->cell[i], NULL)));
+    }
     return largest;
 }
 
@@ -155,10 +171,12 @@ size_t sheet_classes(const struct sheet *s, const char *classes[]) {
     size_t n = 0;
     for (size_t i = 0; i < s->n_rows; i++) {
         size_t k = 0;
-        while (k < n && strcmp(classes[k], s->label[i]) < 0)
+        while (k < n && strcmp(classes[k], s->label[i]) < 0) {
             k++;
-        if (k < n && strcmp(classes[k], s->label[i]) == 0)
+        }
+        if (k < n && strcmp(classes[k], s->label[i]) == 0) {
             continue;
+        }
         assert_true(n < MOST_CLASSES);
         memmove(classes + k + 1, classes + k, (n - k) * sizeof *classes);
         classes[k] = s->label[i];
@@ -169,21 +187,28 @@ size_t sheet_classes(const struct sheet *s, const char *classes[]) {
 
 const char *sheet_csv(const struct sheet *s, bool labelled) {
     size_t room = 256, at = 0;
-    for (size_t i = 0; i < s->n_rows * s->n_cols; i++)
+    for (size_t i = 0; i < s->n_rows * s->n_cols; i++) {
         room += strlen(s->cell[i]) + 1;
-    for (size_t j = 0; j < s->n_cols; j++)
+    }
+    for (size_t j = 0; j < s->n_cols; j++) {
         room += strlen(s->names[j]) + 1;
-    for (size_t i = 0; i < s->n_rows; i++)
+    }
+    for (size_t i = 0; i < s->n_rows; i++) {
         room += strlen(s->label[i]) + 32;
+    }
     char *out = keep(malloc(room), free);
     for (size_t i = 0; i <= s->n_rows; i++) {
         const char *const *line = i == 0 ? s->names : s->cell + (i - 1) * s->n_cols;
-        for (size_t j = 0; j < s->n_cols; j++)
+        for (size_t j = 0; j < s->n_cols; j++) {
             at += (size_t)snprintf(out + at, room - at, "%s%s", j > 0 ? "," : "", line[j]);
-        if (labelled)
+        }
+        if (labelled) {
             at += (size_t)snprintf(out + at, room - at, ",%s", i == 0 ? "class" : s->label[i - 1]);
-        if (labelled && s->weight != NULL)
-            at += (size_t)(i == 0 ? snprintf(out + at, room - at, ",weight") : snprintf(out + at, room - at, ",%.17g", s->weight[i - 1]));
+        }
+        if (labelled && s->weight != NULL) {
+            at += (size_t)(i == 0 ? snprintf(out + at, room - at, ",weight")
+                                  : snprintf(out + at, room - at, ",%.17g", s->weight[i - 1]));
+        }
         at += (size_t)snprintf(out + at, room - at, "\n");
     }
     return out;
@@ -191,6 +216,7 @@ const char *sheet_csv(const struct sheet *s, bool labelled) {
 
 void sheet_upload(const struct sheet *s, const char *dataset) {
     const struct response *r = call_upload(text("/v1/datasets/%s", dataset), sheet_csv(s, true));
-    if (r->status != 201 && r->status != 200)
+    if (r->status != 201 && r->status != 200) {
         fail_msg("%s: %d %s", dataset, r->status, r->body);
+    }
 }

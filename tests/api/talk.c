@@ -13,13 +13,16 @@
 #include <unistd.h>
 
 int talk_open(void) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)the_daemon.port)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)the_daemon.port)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) {
         return fd;
-    if (fd >= 0)
+    }
+    if (fd >= 0) {
         close(fd);
+    }
     return -1;
 }
 
@@ -50,13 +53,16 @@ const struct response *talk_parse(const char *bytes, size_t size) {
     char *body = end + 4;
     r->size = size - (size_t)(body - copy);
     const char *length = header_of(r, "Content-Length"), *type = header_of(r, "Content-Type");
-    if (length != NULL && strtoul(length, NULL, 10) < r->size)
+    if (length != NULL && strtoul(length, NULL, 10) < r->size) {
         r->size = strtoul(length, NULL, 10);
+    }
     r->body = body;
-    if (type != NULL && strstr(type, "json") != NULL)
+    if (type != NULL && strstr(type, "json") != NULL) {
         r->json = json_loadb(body, r->size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
-    if (r->json != NULL)
+    }
+    if (r->json != NULL) {
         keep(r->json, release_json);
+    }
     return r;
 }
 
@@ -67,26 +73,31 @@ const struct response *talk(int fd, const void *bytes, size_t size, double secon
     bool closed = got == NULL || fd < 0, reset = false;
     for (double end = now() + seconds; !closed && now() < end;) {
         struct pollfd p = {.fd = fd, .events = (short)(POLLIN | (left > 0 ? POLLOUT : 0))};
-        if (poll(&p, 1, 100) <= 0)
+        if (poll(&p, 1, 100) <= 0) {
             continue;
+        }
         if ((p.revents & POLLOUT) != 0) {
             ssize_t sent = send(fd, next, left, MSG_NOSIGNAL | MSG_DONTWAIT);
-            if (sent < 0 && errno != EAGAIN)
+            if (sent < 0 && errno != EAGAIN) {
                 left = 0; /* the daemon no longer reads: what it said is still to be read */
+            }
             next += sent > 0 ? sent : 0;
             left -= sent > 0 ? (size_t)sent : 0;
         }
-        if ((p.revents & (POLLIN | POLLHUP | POLLERR)) == 0)
+        if ((p.revents & (POLLIN | POLLHUP | POLLERR)) == 0) {
             continue;
+        }
         if (room - n < 4096) {
             char *more = realloc(got, room *= 2);
-            if (more == NULL)
+            if (more == NULL) {
                 break;
+            }
             got = more;
         }
         ssize_t more = recv(fd, got + n, room - n, MSG_DONTWAIT);
-        if (more > 0)
+        if (more > 0) {
             n += (size_t)more;
+        }
         reset = more < 0 && errno == ECONNRESET;
         closed = more == 0 || reset;
     }
@@ -100,8 +111,9 @@ const struct response *talk(int fd, const void *bytes, size_t size, double secon
 const struct response *talk_once(const void *bytes, size_t size) {
     int fd = talk_open();
     const struct response *r = talk(fd, bytes, size, 60);
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
     return r;
 }
 

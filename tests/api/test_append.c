@@ -10,8 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const struct response *post_rows_with(const char *path, const char *body, const char *const *headers) {
-    return call(&(struct request){.method = "POST", .path = path, .headers = headers, .body = body});
+static const struct response *post_rows_with(const char *path, const char *body,
+                                             const char *const *headers) {
+    return call(
+        &(struct request){.method = "POST", .path = path, .headers = headers, .body = body});
 }
 
 static const struct response *post_rows(const char *dataset, const char *body) {
@@ -20,7 +22,8 @@ static const struct response *post_rows(const char *dataset, const char *body) {
 
 static const char *rows_of(const char *dataset, int64_t version) {
     const struct response *r =
-        call_get_with("Accept: text/csv", "/v1/datasets/%s/rows?version=%lld&limit=1000000", dataset, (long long)version);
+        call_get_with("Accept: text/csv", "/v1/datasets/%s/rows?version=%lld&limit=1000000",
+                      dataset, (long long)version);
     return status_check(r, 200)->body;
 }
 
@@ -29,18 +32,21 @@ static const char *rows_of(const char *dataset, int64_t version) {
 /* Lines [from, upto) of iris, the header not counted. */
 static const char *iris_lines(int from, int upto) {
     const char *at = strchr(read_whole("tests/data/iris.csv", NULL), '\n') + 1;
-    for (int i = 0; i < from; i++)
+    for (int i = 0; i < from; i++) {
         at = strchr(at, '\n') + 1;
+    }
     const char *end = at;
-    for (int i = from; i < upto; i++)
+    for (int i = from; i < upto; i++) {
         end = strchr(end, '\n') + 1;
+    }
     return text("%.*s", (int)(end - at), at);
 }
 
 static void test_is_the_whole_table(void **state) {
     (void)state;
     const struct response *whole = upload_file("whole", "iris.csv");
-    const char *first = text(IRIS_HEADER "%s", iris_lines(0, 60)), *then = text(IRIS_HEADER "%s", iris_lines(60, 150));
+    const char *first = text(IRIS_HEADER "%s", iris_lines(0, 60)),
+               *then = text(IRIS_HEADER "%s", iris_lines(60, 150));
     status_check(call_upload("/v1/datasets/halves", first), 201);
     const struct response *r = status_check(post_rows("halves", then), 201);
     assert_string_equal(header_of(r, "Location"), "/v1/datasets/halves?version=2");
@@ -52,11 +58,14 @@ static void test_is_the_whole_table(void **state) {
     assert_int_equal(whole_at(r, "/notes/append/rows"), 90);
     for (size_t i = 0; i < 5; i++) {
         static const char *const same[] = {"name", "type", "missing", "distinct"};
-        for (size_t k = 0; k < 4; k++)
-            assert_true(json_equal(value_at(r, text("/columns/%zu/%s", i, same[k])), value_at(whole, text("/columns/%zu/%s", i, same[k]))));
+        for (size_t k = 0; k < 4; k++) {
+            assert_true(json_equal(value_at(r, text("/columns/%zu/%s", i, same[k])),
+                                   value_at(whole, text("/columns/%zu/%s", i, same[k]))));
+        }
         for (size_t k = 0; k < 4 && i < 4; k++) {
             static const char *const close[] = {"min", "max", "mean", "std"};
-            assert_close(real_at(r, text("/columns/%zu/%s", i, close[k])), real_at(whole, text("/columns/%zu/%s", i, close[k])), 1e-13);
+            assert_close(real_at(r, text("/columns/%zu/%s", i, close[k])),
+                         real_at(whole, text("/columns/%zu/%s", i, close[k])), 1e-13);
         }
     }
     const struct response *seen = status_check(call_get("%s", header_of(r, "Location")), 200);
@@ -64,9 +73,11 @@ static void test_is_the_whole_table(void **state) {
     assert_true(json_equal(seen->json, r->json));
     assert_string_equal(header_of(seen, "ETag"), header_of(r, "ETag"));
     assert_string_equal(rows_of("halves", 2), rows_of("whole", 1));
-    assert_int_equal(whole_at(call_get("/v1/datasets/halves?version=1"), "/rows"), 60); /* as it was */
+    assert_int_equal(whole_at(call_get("/v1/datasets/halves?version=1"), "/rows"),
+                     60); /* as it was */
     /* the whole, sent as one, is what is there */
-    r = status_check(call_upload("/v1/datasets/halves", read_whole("tests/data/iris.csv", NULL)), 200);
+    r = status_check(call_upload("/v1/datasets/halves", read_whole("tests/data/iris.csv", NULL)),
+                     200);
     assert_string_equal(header_of(r, "Discern-Unchanged"), "true");
     assert_int_equal(whole_at(r, "/version"), 2);
 }
@@ -84,36 +95,45 @@ static void test_formats(void **state) {
         {"application/x-ndjson", "{\"a\":3,\"b\":\"z\"}\n{\"b\":\"w\",\"a\":4}\n"},
         {"application/octet-stream", "b;a\nz;3\nw;4\n"},
     };
-    const struct response *whole = status_check(call_upload("/v1/datasets/f-whole", "a,b\n1,x\n2,y\n3,z\n4,w\n"), 201);
+    const struct response *whole =
+        status_check(call_upload("/v1/datasets/f-whole", "a,b\n1,x\n2,y\n3,z\n4,w\n"), 201);
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         const char *name = text("f-%zu", i);
         status_check(call_upload(text("/v1/datasets/%s", name), "a,b\n1,x\n2,y\n"), 201);
         const struct response *r =
-            post_rows_with(text("/v1/datasets/%s/rows", name), bodies[i].body, HEADERS(text("Content-Type: %s", bodies[i].type)));
-        assert_string_equal(string_at(status_check(r, 201), "/content"), string_at(whole, "/content"));
+            post_rows_with(text("/v1/datasets/%s/rows", name), bodies[i].body,
+                           HEADERS(text("Content-Type: %s", bodies[i].type)));
+        assert_string_equal(string_at(status_check(r, 201), "/content"),
+                            string_at(whole, "/content"));
     }
-    problem_check(post_rows_with("/v1/datasets/f-0/rows", "x", HEADERS("Content-Type: image/png")), 415, "unsupported-media-type");
+    problem_check(post_rows_with("/v1/datasets/f-0/rows", "x", HEADERS("Content-Type: image/png")),
+                  415, "unsupported-media-type");
     whole = status_check(call_upload("/v1/datasets/s-whole", "1 1:5 3:2\n-1 2:1\n1 7:0.5\n"), 201);
     status_check(call_upload("/v1/datasets/sparse", "1 1:5 3:2\n-1 2:1\n"), 201);
-    const struct response *r = post_rows_with("/v1/datasets/sparse/rows", "1 7:0.5\n", HEADERS("Content-Type: text/x-svmlight"));
+    const struct response *r = post_rows_with("/v1/datasets/sparse/rows", "1 7:0.5\n",
+                                              HEADERS("Content-Type: text/x-svmlight"));
     assert_string_equal(string_at(status_check(r, 201), "/content"), string_at(whole, "/content"));
     problem_check(post_rows("sparse", "[{\"label\":1}]"), 422, "invalid-dataset");
 }
 
 static void test_options_hold(void **state) {
     (void)state;
-    status_check(call_upload("/v1/datasets/options?missing=-&types=z:text", "a,z\n1,1\n-,2\n"), 201);
+    status_check(call_upload("/v1/datasets/options?missing=-&types=z:text", "a,z\n1,1\n-,2\n"),
+                 201);
     const struct response *r = status_check(post_rows("options", "a,z\n-,3\n7,-\n"), 201);
     assert_json(r, "/columns/0/type", "'numeric'");
     assert_json(r, "/columns/0/missing", "2");
     assert_json(r, "/columns/1/type", "'text'");
-    r = status_check(post_rows_with("/v1/datasets/options/rows?missing=x", "a,z\nx,-\n", NULL), 201); /* for these rows */
+    r = status_check(post_rows_with("/v1/datasets/options/rows?missing=x", "a,z\nx,-\n", NULL),
+                     201); /* for these rows */
     assert_json(r, "/columns/0/missing", "3");
     assert_json(r, "/columns/1/missing", "1");
     r = status_check(post_rows("options", "a,z\n-,4\n"), 201); /* and the upload's again */
     assert_json(r, "/columns/0/missing", "4");
-    problem_check(post_rows_with("/v1/datasets/options/rows?types=a:text", "a,z\n1,2\n", NULL), 400, "bad-request");
-    problem_check(post_rows_with("/v1/datasets/options/rows?header=perhaps", "a,z\n1,2\n", NULL), 400, "bad-request");
+    problem_check(post_rows_with("/v1/datasets/options/rows?types=a:text", "a,z\n1,2\n", NULL), 400,
+                  "bad-request");
+    problem_check(post_rows_with("/v1/datasets/options/rows?header=perhaps", "a,z\n1,2\n", NULL),
+                  400, "bad-request");
 }
 
 /* Types that a JSON body declares hold like those of the option: a version with them is another one. */
@@ -124,12 +144,18 @@ static void test_declared_types_hold(void **state) {
     const struct response *r = status_check(call_put("/v1/datasets/declared", body), 200);
     assert_null(header_of(r, "Discern-Unchanged"));
     assert_int_equal(whole_at(r, "/version"), 2);
-    assert_string_equal(header_of(status_check(call_put("/v1/datasets/declared", body), 200), "Discern-Unchanged"), "true");
+    assert_string_equal(header_of(status_check(call_put("/v1/datasets/declared", body), 200),
+                                  "Discern-Unchanged"),
+                        "true");
     problem_check(post_rows("declared", "a\nx\n"), 422, "invalid-dataset");
-    r = status_check(call_post("/v1/datasets/declared/rows", "{'columns':[{'name':'a','type':'text'}],'rows':[[3]]}"), 201);
+    r = status_check(call_post("/v1/datasets/declared/rows",
+                               "{'columns':[{'name':'a','type':'text'}],'rows':[[3]]}"),
+                     201);
     assert_non_null(strstr(r->body, "the declared type text was not used"));
     assert_json(r, "/columns/0/type", "'numeric'");
-    r = status_check(call_post("/v1/datasets/declared/rows", "{'columns':[{'name':'a','type':'numeric'}],'rows':[[4]]}"), 201);
+    r = status_check(call_post("/v1/datasets/declared/rows",
+                               "{'columns':[{'name':'a','type':'numeric'}],'rows':[[4]]}"),
+                     201);
     assert_int_equal(count_at(r, "/notes/append/warnings"), 0);
 }
 
@@ -137,38 +163,52 @@ static void test_declared_types_hold(void **state) {
 static void test_counts_without_memory(void **state) {
     (void)state;
     enum { COLUMNS = 40, ROWS = 18000, DISTINCT = 9000, CELL = 6 };
-    char *body = keep(malloc((size_t)(ROWS + 1) * COLUMNS * CELL + 1), free), *at = body, *half = NULL;
+    char *body = keep(malloc((size_t)(ROWS + 1) * COLUMNS * CELL + 1), free), *at = body,
+         *half = NULL;
     for (int r = -1; r < ROWS; r++) {
         half = r == ROWS / 3 ? at : half;
-        for (int c = 0; c < COLUMNS; c++)
+        for (int c = 0; c < COLUMNS; c++) {
             at += sprintf(at, "%s%d%c", r < 0 ? "k" : "v",
                           r < 0    ? c
                           : c == 0 ? r % 2
                                    : (r * 7 + c) % DISTINCT,
                           c + 1 < COLUMNS ? ',' : '\n');
+        }
     }
-    const struct response *whole = status_check(call_upload("/v1/datasets/counts-whole", body), 201);
+    const struct response *whole =
+        status_check(call_upload("/v1/datasets/counts-whole", body), 201);
     status_check(call_upload("/v1/datasets/counts", text("%.*s", (int)(half - body), body)), 201);
-    const struct response *r = status_check(post_rows_with("/v1/datasets/counts/rows?header=false", half, NULL), 201);
+    const struct response *r =
+        status_check(post_rows_with("/v1/datasets/counts/rows?header=false", half, NULL), 201);
     assert_string_equal(string_at(r, "/content"), string_at(whole, "/content"));
     for (int c = 1; c < COLUMNS; c++) {
         assert_json(whole, text("/columns/%d/type", c), "'categorical'");
         assert_int_equal(whole_at(r, text("/columns/%d/distinct", c)), DISTINCT);
-        status_check(
-            call_post("/v1/jobs?dry_run=true",
-                      "{'model':'counts','algorithm':'perceptron','dataset':'counts','target':'k0','features':{'include':['k%d']}}", c),
-            200);
+        status_check(call_post("/v1/jobs?dry_run=true",
+                               "{'model':'counts','algorithm':'perceptron','dataset':'counts','"
+                               "target':'k0','features':{'include':['k%d']}}",
+                               c),
+                     200);
     }
 }
 
 static void test_conditions(void **state) {
     (void)state;
-    const struct response *r = status_check(call_upload("/v1/datasets/conditions", "a\n1\n2\n"), 201);
+    const struct response *r =
+        status_check(call_upload("/v1/datasets/conditions", "a\n1\n2\n"), 201);
     const char *etag = header_of(r, "ETag");
-    problem_check(post_rows_with("/v1/datasets/conditions/rows", "3\n", HEADERS("If-Match: \"other\"")), 412, "precondition-failed");
-    problem_check(post_rows_with("/v1/datasets/conditions/rows", "3\n", HEADERS("If-None-Match: *")), 412, "precondition-failed");
-    status_check(post_rows_with("/v1/datasets/conditions/rows", "3\n", HEADERS(text("If-Match: %s", etag))), 201);
-    problem_check(post_rows_with("/v1/datasets/conditions/rows", "4\n", HEADERS(text("If-Match: %s", etag))), 412, "precondition-failed");
+    problem_check(post_rows_with("/v1/datasets/conditions/rows", "3\n",
+                                 HEADERS("If-Match: \"other\"")),
+                  412, "precondition-failed");
+    problem_check(post_rows_with("/v1/datasets/conditions/rows", "3\n",
+                                 HEADERS("If-None-Match: *")),
+                  412, "precondition-failed");
+    status_check(post_rows_with("/v1/datasets/conditions/rows", "3\n",
+                                HEADERS(text("If-Match: %s", etag))),
+                 201);
+    problem_check(post_rows_with("/v1/datasets/conditions/rows", "4\n",
+                                 HEADERS(text("If-Match: %s", etag))),
+                  412, "precondition-failed");
     assert_int_equal(whole_at(call_get("/v1/datasets/conditions"), "/rows"), 3);
     problem_check(post_rows("nobody", "1\n"), 404, "unknown-dataset");
     problem_check(post_rows("no%20body", "1\n"), 404, "unknown-dataset");
@@ -178,14 +218,18 @@ static void test_conditions(void **state) {
 static void test_refused_rows_leave_nothing(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/refused?types=n:numeric", "n,s\n1,x\n2,y\n"), 201);
-    fault_check(problem_check(post_rows("refused", "n,s,more\n3,z,1\n"), 422, "invalid-dataset"), "line 1");
-    fault_check(problem_check(post_rows("refused", "n,s\n3,z\nabc,w\n4\n"), 422, "invalid-dataset"), "line 3");
+    fault_check(problem_check(post_rows("refused", "n,s,more\n3,z,1\n"), 422, "invalid-dataset"),
+                "line 1");
+    fault_check(problem_check(post_rows("refused", "n,s\n3,z\nabc,w\n4\n"), 422, "invalid-dataset"),
+                "line 3");
     problem_check(post_rows("refused", "[{\"n\":1,\"t\":2}]"), 422, "invalid-dataset");
     problem_check(post_rows("refused", "[{\"n\":1,"), 400, "bad-json");
     problem_check(post_rows("refused", ""), 422, "invalid-dataset");
     const struct response *r = call_get("/v1/datasets/refused/versions");
     assert_int_equal(count_at(r, "/items"), 1);
-    r = status_check(post_rows_with("/v1/datasets/refused/rows?on_error=skip", "n,s\n3,z\nabc,w\n4\n", NULL), 201);
+    r = status_check(post_rows_with("/v1/datasets/refused/rows?on_error=skip",
+                                    "n,s\n3,z\nabc,w\n4\n", NULL),
+                     201);
     assert_int_equal(whole_at(r, "/rows"), 3);
     assert_int_equal(whole_at(r, "/version"), 2); /* no number was used for what was refused */
 }
@@ -194,7 +238,8 @@ static void test_refused_rows_leave_nothing(void **state) {
 static void test_client_leaves(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/left", "a,b\n1,x\n2,y\n"), 201);
-    const char *half = text("POST /v1/datasets/left/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\na,b\n%s",
+    const char *half = text("POST /v1/datasets/left/rows HTTP/1.1\r\nHost: "
+                            "localhost\r\nContent-Length: 100000000\r\n\r\na,b\n%s",
                             repeat("1.25,some text that takes room\n", 100000));
     int fd = talk_open();
     assert_true(fd >= 0);
@@ -206,7 +251,7 @@ static void test_client_leaves(void **state) {
     status_check(post_rows("left", "3,z\n"), 201);
 }
 
-/* ---- at once -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- at once ---- */
 enum { APPENDERS = 6, TIMES = 8 };
 
 struct appender {
@@ -218,8 +263,12 @@ struct appender {
 static void *append_main(void *arg) {
     struct appender *a = arg;
     for (int i = 0; i < TIMES; i++) {
-        const char *body = text("[{\"who\":%d,\"time\":%d,\"word\":\"w%d\"}]", a->number, i, a->number);
-        a->made += call(&(struct request){.method = "POST", .path = "/v1/datasets/shared/rows", .body = body})->status == 201;
+        const char *body =
+            text("[{\"who\":%d,\"time\":%d,\"word\":\"w%d\"}]", a->number, i, a->number);
+        a->made += call(&(struct request){.method = "POST",
+                                          .path = "/v1/datasets/shared/rows",
+                                          .body = body})
+                       ->status == 201;
     }
     return NULL;
 }
@@ -239,14 +288,17 @@ static void test_many_at_once(void **state) {
     const struct response *r = status_check(call_get("/v1/datasets/shared"), 200);
     assert_int_equal(whole_at(r, "/version"), 1 + APPENDERS * TIMES);
     assert_int_equal(whole_at(r, "/rows"), 2 + APPENDERS * TIMES);
-    const struct response *rows = status_check(call_get("/v1/datasets/shared/rows?limit=1000"), 200);
+    const struct response *rows =
+        status_check(call_get("/v1/datasets/shared/rows?limit=1000"), 200);
     int next[APPENDERS] = {0};
-    for (size_t i = 2; i < count_at(rows, "/items"); i++) { /* each row once, each appender's in its order */
+    for (size_t i = 2; i < count_at(rows, "/items");
+         i++) { /* each row once, each appender's in its order */
         const int64_t who = whole_at(rows, text("/items/%zu/who", i));
         assert_in_range(who, 0, APPENDERS - 1);
         assert_int_equal(whole_at(rows, text("/items/%zu/time", i)), next[who]++);
     }
-    const struct response *whole = status_check(call_upload("/v1/datasets/shared-whole", rows_of("shared", 1 + APPENDERS * TIMES)), 201);
+    const struct response *whole = status_check(
+        call_upload("/v1/datasets/shared-whole", rows_of("shared", 1 + APPENDERS * TIMES)), 201);
     assert_string_equal(string_at(whole, "/content"), string_at(r, "/content"));
 }
 
@@ -258,15 +310,18 @@ struct slow {
 
 static struct slow slow_begin(const char *dataset, const char *first, const char *rest) {
     struct slow s = {.fd = talk_open(), .rest = rest};
-    const char *head = text("POST /v1/datasets/%s/rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\nConnection: close\r\n"
+    const char *head = text("POST /v1/datasets/%s/rows HTTP/1.1\r\nHost: "
+                            "localhost\r\nContent-Length: %zu\r\nConnection: close\r\n"
                             "Expect: 100-continue\r\n\r\n",
                             dataset, strlen(first) + strlen(rest));
     char interim[200] = "";
     assert_true(s.fd >= 0);
     assert_int_equal(send(s.fd, head, strlen(head), MSG_NOSIGNAL), (ssize_t)strlen(head));
-    for (size_t n = 0; strstr(interim, "\r\n\r\n") == NULL && n + 1 < sizeof interim; n++)
+    for (size_t n = 0; strstr(interim, "\r\n\r\n") == NULL && n + 1 < sizeof interim; n++) {
         assert_int_equal(recv(s.fd, interim + n, 1, 0), 1);
-    assert_memory_equal(interim, "HTTP/1.1 100 ", 13); /* now the version has been looked up: that is before the body */
+    }
+    assert_memory_equal(interim, "HTTP/1.1 100 ",
+                        13); /* now the version has been looked up: that is before the body */
     assert_int_equal(send(s.fd, first, strlen(first), MSG_NOSIGNAL), (ssize_t)strlen(first));
     return s;
 }
@@ -285,7 +340,8 @@ static void test_others_append_meanwhile(void **state) {
     const struct response *r = status_check(slow_end(&s), 201);
     assert_int_equal(whole_at(r, "/version"), 3);
     assert_string_equal(rows_of("slow", 3), "a,b\n1,x\n2,y\n3,z\nabc,w\n7,p\n8,q\n");
-    const struct response *whole = status_check(call_upload("/v1/datasets/slow-whole", rows_of("slow", 3)), 201);
+    const struct response *whole =
+        status_check(call_upload("/v1/datasets/slow-whole", rows_of("slow", 3)), 201);
     assert_string_equal(string_at(whole, "/content"), string_at(r, "/content"));
 }
 
@@ -305,14 +361,15 @@ static void test_replaced_meanwhile(void **state) {
     problem_check(call_get("/v1/datasets/replaced"), 404, "unknown-dataset");
 }
 
-/* ---- training --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- training ---- */
 /* 9,000 rows of a made-up table: more than two blocks of the core. */
 static const char *made_rows(int from, int upto) {
     char *rows = keep(malloc((size_t)(upto - from) * 48 + 1), free), *at = rows;
     assert_non_null(rows);
     for (int i = from; i < upto; i++) {
         const unsigned u = (unsigned)i * 2654435761u, v = u ^ u >> 15;
-        at += sprintf(at, "%u.%u,%u,%s,%s\n", u % 17, v % 10, v % 5, v % 3 == 0 ? "red" : "blue", (u % 17 + v % 7) > 10 ? "yes" : "no");
+        at += sprintf(at, "%u.%u,%u,%s,%s\n", u % 17, v % 10, v % 5, v % 3 == 0 ? "red" : "blue",
+                      (u % 17 + v % 7) > 10 ? "yes" : "no");
     }
     return rows;
 }
@@ -327,32 +384,43 @@ static void test_training_does_not_see_the_borders(void **state) {
     (void)state;
     static const struct {
         const char *algorithm, *params;
-    } jobs[] = {{"logistic", "{'solver':'newton','lambda':0.01}"}, {"logistic", "{'solver':'sgd','max_iterations':5}"}, {"gaussian", "{}"}};
+    } jobs[] = {{"logistic", "{'solver':'newton','lambda':0.01}"},
+                {"logistic", "{'solver':'sgd','max_iterations':5}"},
+                {"gaussian", "{}"}};
     static const int borders[] = {0, 3001, 3002, 5000, 9000};
-    const struct response *whole = status_check(call_upload("/v1/datasets/t-whole", text("x,n,c,y\n%s", made_rows(0, 9000))), 201),
+    const struct response *whole =
+                              status_check(call_upload("/v1/datasets/t-whole",
+                                                       text("x,n,c,y\n%s", made_rows(0, 9000))),
+                                           201),
                           *r = NULL;
     for (size_t i = 0; i < 4; i++) {
         const char *body = text("x,n,c,y\n%s", made_rows(borders[i], borders[i + 1]));
-        r = i == 0 ? status_check(call_upload("/v1/datasets/t-parts", body), 201) : status_check(post_rows("t-parts", body), 201);
+        r = i == 0 ? status_check(call_upload("/v1/datasets/t-parts", body), 201)
+                   : status_check(post_rows("t-parts", body), 201);
     }
     assert_string_equal(string_at(r, "/content"), string_at(whole, "/content"));
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-        for (int parts = 0; parts < 2; parts++)
-            job_train("{'model':'t-%d-%zu','dataset':'%s','target':'y','algorithm':'%s','params':%s,'seed':3}", parts, i,
-                      parts ? "t-parts" : "t-whole", jobs[i].algorithm, jobs[i].params);
+        for (int parts = 0; parts < 2; parts++) {
+            job_train("{'model':'t-%d-%zu','dataset':'%s','target':'y','algorithm':'%s','params':%"
+                      "s,'seed':3}",
+                      parts, i, parts ? "t-parts" : "t-whole", jobs[i].algorithm, jobs[i].params);
+        }
         json_t *a = weights_of(text("t-0-%zu", i)), *b = weights_of(text("t-1-%zu", i));
         assert_non_null(json_object_get(a, "version"));
         assert_true(json_equal(a, b)); /* to the last digit */
     }
 }
 
-/* ---- many ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- many ---- */
 /* What the database says of the dataset "many": dataset_versions are v, their parts p. */
 static int64_t of_many(const char *what) {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
-    const char *sql = text("SELECT %s FROM dataset_versions v JOIN dataset_parts p ON p.version = v.id WHERE v.name = 'many'", what);
-    assert_int_equal(sqlite3_open_v2(the_daemon.database, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    const char *sql = text("SELECT %s FROM dataset_versions v JOIN dataset_parts p ON p.version = "
+                           "v.id WHERE v.name = 'many'",
+                           what);
+    assert_int_equal(sqlite3_open_v2(the_daemon.database, &db, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
     sqlite3_busy_timeout(db, 5000);
     assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
@@ -370,11 +438,16 @@ static void test_many_appends(void **state) {
     int rows = 1, rows_then = 0;
     for (int i = 2; i <= N; i++) {
         const int more = i % 10 == 0 ? 2 : 1;
-        status_check(post_rows_with("/v1/datasets/many/rows?header=false", made_rows(rows, rows + more), NULL), 201);
+        status_check(post_rows_with("/v1/datasets/many/rows?header=false",
+                                    made_rows(rows, rows + more), NULL),
+                     201);
         rows += more;
         rows_then = i == N / 2 ? rows : rows_then;
     }
-    const struct response *whole = status_check(call_upload("/v1/datasets/many-whole", text("x,n,c,y\n%s", made_rows(0, rows))), 201),
+    const struct response *whole =
+                              status_check(call_upload("/v1/datasets/many-whole",
+                                                       text("x,n,c,y\n%s", made_rows(0, rows))),
+                                           201),
                           *r = status_check(call_get("/v1/datasets/many"), 200);
     assert_int_equal(whole_at(r, "/version"), N);
     assert_string_equal(string_at(r, "/content"), string_at(whole, "/content"));
@@ -384,15 +457,21 @@ static void test_many_appends(void **state) {
     assert_memory_equal(then, rows_of("many-whole", 1), strlen(then));
     assert_true(of_many("max(seq) + 1") <= 9); /* 2^9 rows and more */
     assert_int_equal(of_many("count(DISTINCT part)"), N);
-    for (int parts = 0; parts < 2; parts++)
-        job_train("{'model':'many-%d','dataset':'%s','target':'y','algorithm':'logistic','params':{'lambda':0.01}}", parts,
-                  parts ? "many" : "many-whole");
+    for (int parts = 0; parts < 2; parts++) {
+        job_train("{'model':'many-%d','dataset':'%s','target':'y','algorithm':'logistic','params':{"
+                  "'lambda':0.01}}",
+                  parts, parts ? "many" : "many-whole");
+    }
     assert_true(json_equal(weights_of("many-0"), weights_of("many-1")));
     const int64_t left = of_many(text("sum(v.version = %d)", N));
-    for (int i = 1; i < N; i++)
+    for (int i = 1; i < N; i++) {
         status_check(call_delete("/v1/datasets/many?version=%d", i), 204);
-    for (double end = now() + 20; (of_many("count(*)") > left || metric_value("discern_store_doomed_bytes") > 0) && now() < end;)
+    }
+    for (double end = now() + 20;
+         (of_many("count(*)") > left || metric_value("discern_store_doomed_bytes") > 0) &&
+         now() < end;) {
         pause_ms(20);
+    }
     assert_int_equal(of_many("count(*)"), left);
     assert_string_equal(rows_of("many", N), rows_of("many-whole", 1));
 }

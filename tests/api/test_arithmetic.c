@@ -20,19 +20,22 @@ static struct model weights_of(const char *name) {
     for (size_t k = 0; k < m.n_scores; k++) {
         m.w0[k] = real_at(r, text("/w0/%zu", k));
         const json_t *row = value_at(r, text("/w/%zu", k));
-        for (size_t j = 0; j < m.n_features; j++)
+        for (size_t j = 0; j < m.n_features; j++) {
             m.w[k * m.n_features + j] = json_number_value(json_array_get(row, j));
+        }
     }
     return m;
 }
 
 /* Scores and the probabilities of all classes. */
-static void apply(const struct model *m, const double *x, size_t n_classes, double *score, double *p) {
+static void apply(const struct model *m, const double *x, size_t n_classes, double *score,
+                  double *p) {
     double most = -HUGE_VAL, sum = 0;
     for (size_t k = 0; k < m->n_scores; k++) {
         score[k] = m->w0[k];
-        for (size_t j = 0; j < m->n_features; j++)
+        for (size_t j = 0; j < m->n_features; j++) {
             score[k] += m->w[k * m->n_features + j] * x[j];
+        }
         most = fmax(most, score[k]);
     }
     if (n_classes == 2) {
@@ -40,16 +43,19 @@ static void apply(const struct model *m, const double *x, size_t n_classes, doub
         p[0] = 1 / (1 + exp(score[0]));
         return;
     }
-    for (size_t k = 0; k < n_classes; k++)
+    for (size_t k = 0; k < n_classes; k++) {
         sum += p[k] = exp(score[k] - most);
-    for (size_t k = 0; k < n_classes; k++)
+    }
+    for (size_t k = 0; k < n_classes; k++) {
         p[k] /= sum;
+    }
 }
 
-/* ---- optimality ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- optimality ---- */
 
 /* The objective and the largest component of its gradient, in standardised weights (or raw ones), of all rows. */
-static double objective(const struct table *t, const struct model *m, double lambda, bool standardize, double *gradient) {
+static double objective(const struct table *t, const struct model *m, double lambda,
+                        bool standardize, double *gradient) {
     const size_t d = t->n_cols, K = m->n_scores;
     double *g = keep(calloc(K * (d + 1), sizeof *g), free), score[16], p[16], loss = 0, penalty = 0;
     for (size_t i = 0; i < t->n_rows; i++) {
@@ -59,8 +65,11 @@ static double objective(const struct table *t, const struct model *m, double lam
         for (size_t k = 0; k < K; k++) {
             size_t class = K == 1 ? 1 : k;
             double error = (p[class] - (t->y[i] == class)) / (double)t->n_rows;
-            for (size_t j = 0; j < d; j++)
-                g[k * (d + 1) + j] += error * (standardize ? (t->std[j] > 0 ? (x[j] - t->mean[j]) / t->std[j] : 0) : x[j]);
+            for (size_t j = 0; j < d; j++) {
+                g[k * (d + 1) + j] +=
+                    error *
+                    (standardize ? (t->std[j] > 0 ? (x[j] - t->mean[j]) / t->std[j] : 0) : x[j]);
+            }
             g[k * (d + 1) + d] += error;
         }
     }
@@ -72,8 +81,9 @@ static double objective(const struct table *t, const struct model *m, double lam
         }
     }
     *gradient = 0;
-    for (size_t i = 0; i < K * (d + 1); i++)
+    for (size_t i = 0; i < K * (d + 1); i++) {
         *gradient = fmax(*gradient, fabs(g[i]));
+    }
     return loss + penalty;
 }
 
@@ -89,19 +99,21 @@ static void test_the_gradient_is_zero_where_it_says(void **state) {
                  {"digits", "lbfgs", 0.1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct table *t = table_read(text("tests/data/%s.csv", cases[i].data));
-        const struct response *r =
-            job_train("{'model':'optimal','dataset':'%s','target':'class','algorithm':'logistic','features':{'standardize':%s},"
-                      "'params':{'solver':'%s','lambda':%g}}",
-                      cases[i].data, cases[i].standardize ? "true" : "false", cases[i].solver, cases[i].lambda);
+        const struct response *r = job_train("{'model':'optimal','dataset':'%s','target':'class','"
+                                             "algorithm':'logistic','features':{'standardize':%s},"
+                                             "'params':{'solver':'%s','lambda':%g}}",
+                                             cases[i].data, cases[i].standardize ? "true" : "false",
+                                             cases[i].solver, cases[i].lambda);
         struct model m = weights_of("optimal");
         double gradient, J = objective(t, &m, cases[i].lambda, cases[i].standardize, &gradient);
         assert_int_equal(m.n_scores, t->n_classes == 2 ? 1 : t->n_classes);
         assert_close(real_at(r, "/result/objective"), J, 1e-9);
         assert_true(json_is_true(value_at(r, "/result/converged")));
-        if (cases[i].standardize) /* the stopping rule is about standardised weights */
+        if (cases[i].standardize) { /* the stopping rule is about standardised weights */
             assert_true(gradient < 1e-8);
-        else
+        } else {
             assert_true(gradient < 1e-6);
+        }
         for (size_t j = 0; j < m.n_features && m.n_scores > 1; j++) { /* symmetric form */
             double sum = 0, size = 0;
             for (size_t k = 0; k < m.n_scores; k++) {
@@ -113,23 +125,26 @@ static void test_the_gradient_is_zero_where_it_says(void **state) {
     }
 }
 
-/* ---- scores and probabilities --------------------------------------------------------------------------------------------------------------- */
+/* ---- scores and probabilities ---- */
 
 static void release_json(void *json) {
     json_decref(json);
 }
 
-static const struct response *predict_all(const char *model, const struct table *t, const char *query) {
+static const struct response *predict_all(const char *model, const struct table *t,
+                                          const char *query) {
     json_t *rows = json_array();
     keep(rows, release_json);
     for (size_t i = 0; i < t->n_rows; i++) {
         json_t *row = json_array();
-        for (size_t j = 0; j < t->n_cols; j++)
+        for (size_t j = 0; j < t->n_cols; j++) {
             json_array_append_new(row, json_real(t->x[i * t->n_cols + j]));
+        }
         json_array_append_new(rows, row);
     }
     const char *body = keep(json_dumps(rows, JSON_COMPACT), free);
-    const struct response *r = call_post(text("/v1/models/%s/predict%s", model, query), "{'instances':%s}", body);
+    const struct response *r =
+        call_post(text("/v1/models/%s/predict%s", model, query), "{'instances':%s}", body);
     assert_int_equal(count_at(status_check(r, 200), "/predictions"), t->n_rows);
     return r;
 }
@@ -139,7 +154,8 @@ static void test_predictions_are_the_weights_applied(void **state) {
     static const char *const names[] = {"iris", "breast_cancer", "digits"};
     for (size_t k = 0; k < 3; k++) {
         const struct table *t = table_read(text("tests/data/%s.csv", names[k]));
-        job_train("{'model':'applied','dataset':'%s','target':'class','algorithm':'logistic','params':{'solver':'lbfgs','lambda':0.01}}",
+        job_train("{'model':'applied','dataset':'%s','target':'class','algorithm':'logistic','"
+                  "params':{'solver':'lbfgs','lambda':0.01}}",
                   names[k]);
         struct model m = weights_of("applied");
         const struct response *r = predict_all("applied", t, "?output=label,probabilities,scores");
@@ -151,7 +167,8 @@ static void test_predictions_are_the_weights_applied(void **state) {
             apply(&m, t->x + i * t->n_cols, t->n_classes, score, p);
             for (size_t c = 0; c < t->n_classes; c++) {
                 best = p[c] > p[best] ? c : best;
-                double given = json_number_value(json_array_get(json_object_get(one, "probabilities"), c));
+                double given =
+                    json_number_value(json_array_get(json_object_get(one, "probabilities"), c));
                 assert_true(fabs(given - p[c]) <= 1e-9 * p[c] + 1e-12);
             }
             for (size_t c = 0; c < m.n_scores; c++) {
@@ -159,35 +176,46 @@ static void test_predictions_are_the_weights_applied(void **state) {
                 assert_true(fabs(given - score[c]) <= 1e-9 * (1 + fabs(score[c])));
             }
             const json_t *label = json_object_get(one, "label");
-            const char *said = json_is_string(label) ? json_string_value(label) : text("%g", json_number_value(label));
+            const char *said = json_is_string(label) ? json_string_value(label)
+                                                     : text("%g", json_number_value(label));
             assert_string_equal(said, t->classes[best]);
         }
     }
 }
 
-/* ---- metrics ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- metrics ---- */
 
-static void metrics_check(const struct response *r, const char *at, const struct table *t, const struct response *predictions) {
+static void metrics_check(const struct response *r, const char *at, const struct table *t,
+                          const struct response *predictions) {
     const size_t K = t->n_classes;
     const double n = (double)t->n_rows;
-    double matrix[16][16] = {{0}}, log_loss = 0, balanced = 0, right = 0, macro_f1 = 0, weighted_f1 = 0;
+    double matrix[16][16] = {{0}}, log_loss = 0, balanced = 0, right = 0, macro_f1 = 0,
+           weighted_f1 = 0;
     for (size_t i = 0; i < t->n_rows; i++) {
-        const json_t *p = json_object_get(json_array_get(value_at(predictions, "/predictions"), i), "probabilities");
+        const json_t *p = json_object_get(json_array_get(value_at(predictions, "/predictions"), i),
+                                          "probabilities");
         size_t best = 0;
-        for (size_t k = 0; k < K; k++)
-            best = json_number_value(json_array_get(p, k)) > json_number_value(json_array_get(p, best)) ? k : best;
+        for (size_t k = 0; k < K; k++) {
+            best =
+                json_number_value(json_array_get(p, k)) > json_number_value(json_array_get(p, best))
+                    ? k
+                    : best;
+        }
         matrix[t->y[i]][best]++;
         right += best == t->y[i];
-        log_loss -= log(fmin(fmax(json_number_value(json_array_get(p, t->y[i])), 1e-15), 1 - 1e-15)) / n;
+        log_loss -=
+            log(fmin(fmax(json_number_value(json_array_get(p, t->y[i])), 1e-15), 1 - 1e-15)) / n;
     }
     for (size_t k = 0; k < K; k++) {
         double support = 0, predicted = 0;
         for (size_t c = 0; c < K; c++) {
-            assert_int_equal(whole_at(r, text("%s/confusion/matrix/%zu/%zu", at, k, c)), (int64_t)matrix[k][c]); /* rows are the truth */
+            assert_int_equal(whole_at(r, text("%s/confusion/matrix/%zu/%zu", at, k, c)),
+                             (int64_t)matrix[k][c]); /* rows are the truth */
             support += matrix[k][c];
             predicted += matrix[c][k];
         }
-        double precision = matrix[k][k] / predicted, recall = matrix[k][k] / support, f1 = 2 * precision * recall / (precision + recall);
+        double precision = matrix[k][k] / predicted, recall = matrix[k][k] / support,
+               f1 = 2 * precision * recall / (precision + recall);
         balanced += recall / (double)K;
         macro_f1 += f1 / (double)K;
         weighted_f1 += f1 * support / n;
@@ -209,13 +237,17 @@ static void test_metrics_are_those_of_the_predictions(void **state) {
     static const char *const names[] = {"iris", "wine", "breast_cancer", "digits"};
     for (size_t k = 0; k < 4; k++) {
         const struct table *t = table_read(text("tests/data/%s.csv", names[k]));
-        const struct response *job = job_train("{'model':'measured','dataset':'%s','target':'class','algorithm':'logistic',"
-                                               "'params':{'solver':'lbfgs','lambda':0.1}}",
-                                               names[k]);
+        const struct response *job =
+            job_train("{'model':'measured','dataset':'%s','target':'class','algorithm':'logistic',"
+                      "'params':{'solver':'lbfgs','lambda':0.1}}",
+                      names[k]);
         const struct response *predictions = predict_all("measured", t, "");
         metrics_check(job, "/result/metrics/train", t, predictions);
-        metrics_check(status_check(call_get("/v1/models/measured"), 200), "/metrics/train", t, predictions);
-        const struct response *r = status_check(call_post("/v1/models/measured/evaluate", "{'dataset':'%s'}", names[k]), 200);
+        metrics_check(status_check(call_get("/v1/models/measured"), 200), "/metrics/train", t,
+                      predictions);
+        const struct response *r =
+            status_check(call_post("/v1/models/measured/evaluate", "{'dataset':'%s'}", names[k]),
+                         200);
         assert_int_equal(whole_at(r, "/rows"), t->n_rows);
         metrics_check(r, "/metrics", t, predictions);
         r = call(&(struct request){.method = "POST",
@@ -226,45 +258,54 @@ static void test_metrics_are_those_of_the_predictions(void **state) {
     }
 }
 
-#define HELD(seed) "{'model':'held','dataset':'wine','target':'class','algorithm':'logistic','seed':" seed ",'validation':{'holdout':0.3}}"
+#define HELD(seed)                                                                                 \
+    "{'model':'held','dataset':'wine','target':'class','algorithm':'logistic','seed':" seed        \
+    ",'validation':{'holdout':0.3}}"
 
 /* The holdout takes its share of each class, the same rows for the same seed, others for another. */
 static void test_the_holdout_is_stratified_and_seeded(void **state) {
     (void)state;
     const struct table *t = table_read("tests/data/wine.csv");
-    const struct response *first = job_train(HELD("1")), *again = job_train(HELD("1")), *other = job_train(HELD("2"));
+    const struct response *first = job_train(HELD("1")), *again = job_train(HELD("1")),
+                          *other = job_train(HELD("2"));
     for (size_t k = 0; k < t->n_classes; k++) {
         double all = 0;
-        for (size_t i = 0; i < t->n_rows; i++)
+        for (size_t i = 0; i < t->n_rows; i++) {
             all += t->y[i] == k;
+        }
         double held = real_at(first, text("/result/metrics/validation/per_class/%zu/support", k));
         assert_true(fabs(held - 0.3 * all) <= 1);
-        assert_true(held + real_at(first, text("/result/metrics/train/per_class/%zu/support", k)) == all);
+        assert_true(held + real_at(first, text("/result/metrics/train/per_class/%zu/support", k)) ==
+                    all);
     }
     assert_true(json_equal(value_at(first, "/result/metrics"), value_at(again, "/result/metrics")));
     assert_true(real_at(first, "/result/objective") != real_at(other, "/result/objective"));
 }
 
-/* ---- the encoder -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the encoder ---- */
 
 static double score_of(const char *instance) {
-    const struct response *r = call_post("/v1/models/mixed/predict?output=scores", "{'instances':[%s]}", instance);
+    const struct response *r =
+        call_post("/v1/models/mixed/predict?output=scores", "{'instances':[%s]}", instance);
     return real_at(status_check(r, 200), "/predictions/0/scores/0");
 }
 
 /* Missing number: the training mean. Missing category: a level of its own where training had some. Unseen category: none of the levels. */
 static void test_missing_and_unseen_values(void **state) {
     (void)state;
-    const char *rows = repeat("1,Oslo,true,yes\n2,Oslo,false,no\n,Bergen,true,yes\n6,,false,no\n3,Bergen,true,no\n", 10);
+    const char *rows = repeat(
+        "1,Oslo,true,yes\n2,Oslo,false,no\n,Bergen,true,yes\n6,,false,no\n3,Bergen,true,no\n", 10);
     status_check(call_upload("/v1/datasets/mixed", text("x,city,member,y\n%s", rows)), 201);
-    job_train("{'model':'mixed','dataset':'mixed','target':'y','algorithm':'logistic','params':{'lambda':0.01}}");
+    job_train("{'model':'mixed','dataset':'mixed','target':'y','algorithm':'logistic','params':{'"
+              "lambda':0.01}}");
     const struct response *w = status_check(call_get("/v1/models/mixed/weights"), 200);
     assert_int_equal(count_at(w, "/features"), 1 + 3 + 1); /* x; Bergen, Oslo, missing; member */
     struct model m = weights_of("mixed");
     double x = m.w[0], member = m.w[4], mean = (1 + 2 + 6 + 3) / 4.0;
     double oslo = score_of("{'x':1,'city':'Oslo','member':true}");
     assert_true(fabs(score_of("{'x':2,'city':'Oslo','member':true}") - (oslo + x)) < 1e-12);
-    assert_true(fabs(score_of("{'x':null,'city':'Oslo','member':true}") - (oslo + x * (mean - 1))) < 1e-12);
+    assert_true(fabs(score_of("{'x':null,'city':'Oslo','member':true}") - (oslo + x * (mean - 1))) <
+                1e-12);
     assert_true(fabs(score_of("{'x':1,'city':'Oslo','member':false}") - (oslo - member)) < 1e-12);
     double unseen = score_of("{'x':1,'city':'Troms\xC3\xB8','member':true}");
     assert_true(fabs(unseen - (m.w0[0] + x + member)) < 1e-12);
@@ -272,21 +313,27 @@ static void test_missing_and_unseen_values(void **state) {
     for (size_t j = 1; j < 4; j++) {
         levels += m.w[j];
         bool is_oslo = strstr(string_at(w, text("/features/%zu", j)), "Oslo") != NULL;
-        if (is_oslo)
+        if (is_oslo) {
             assert_true(fabs(oslo - (unseen + m.w[j])) < 1e-12);
+        }
         bool is_missing = strstr(string_at(w, text("/features/%zu", j)), "Oslo") == NULL &&
                           strstr(string_at(w, text("/features/%zu", j)), "Bergen") == NULL;
-        if (is_missing)
-            assert_true(fabs(score_of("{'x':1,'city':null,'member':true}") - (unseen + m.w[j])) < 1e-12);
+        if (is_missing) {
+            assert_true(fabs(score_of("{'x':1,'city':null,'member':true}") - (unseen + m.w[j])) <
+                        1e-12);
+        }
     }
-    assert_true(fabs(score_of("{'x':1,'city':'Bergen','member':true}") + oslo + score_of("{'x':1,'city':null,'member':true}") -
-                     (3 * unseen + levels)) < 1e-12);
+    assert_true(fabs(score_of("{'x':1,'city':'Bergen','member':true}") + oslo +
+                     score_of("{'x':1,'city':null,'member':true}") - (3 * unseen + levels)) <
+                1e-12);
 }
 
 static int prepare(void **state) {
-    if (group_start(state) != 0)
+    if (group_start(state) != 0) {
         return -1;
-    upload_file("iris", "iris.csv"), upload_file("wine", "wine.csv"), upload_file("breast_cancer", "breast_cancer.csv");
+    }
+    upload_file("iris", "iris.csv"), upload_file("wine", "wine.csv"),
+        upload_file("breast_cancer", "breast_cancer.csv");
     upload_file("digits", "digits.csv");
     keep_free();
     return 0;

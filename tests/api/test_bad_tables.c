@@ -16,11 +16,16 @@ static void expect_nothing(const char *name) {
 /* An upload that is refused with 422 /problems/invalid-dataset; place: where one of the errors must be, or NULL. size 0: strlen. */
 static void refused(const char *body, size_t size, const char *place) {
     for (int chunked = 0; chunked < 2; chunked++) {
-        const struct response *r = call(&(struct request){
-            .method = "PUT", .path = "/v1/datasets/refused", .body = body, .size = size, .upload = true, .chunked = chunked == 1});
+        const struct response *r = call(&(struct request){.method = "PUT",
+                                                          .path = "/v1/datasets/refused",
+                                                          .body = body,
+                                                          .size = size,
+                                                          .upload = true,
+                                                          .chunked = chunked == 1});
         problem_check(r, 422, "invalid-dataset");
-        if (place != NULL)
+        if (place != NULL) {
             fault_check(r, place);
+        }
     }
     expect_nothing("refused");
 }
@@ -29,7 +34,8 @@ static void test_empty_body(void **state) {
     (void)state;
     problem_check(call_upload("/v1/datasets/empty", ""), 422, "invalid-dataset");
     problem_check(call_upload("/v1/datasets/empty", "\n\n\n"), 422, "invalid-dataset");
-    problem_check(call_upload("/v1/datasets/empty", "\xEF\xBB\xBF"), 422, "invalid-dataset"); /* a byte order mark and nothing else */
+    problem_check(call_upload("/v1/datasets/empty", "\xEF\xBB\xBF"), 422,
+                  "invalid-dataset"); /* a byte order mark and nothing else */
     problem_check(call_upload_bytes("/v1/datasets/empty", "", 0, AS_JSON), 400, "bad-json");
     expect_nothing("empty");
 }
@@ -37,9 +43,11 @@ static void test_empty_body(void **state) {
 static void test_header_only(void **state) {
     (void)state;
     problem_check(call_upload("/v1/datasets/header-only", "a,b,species\n"), 422, "invalid-dataset");
-    problem_check(call_upload("/v1/datasets/header-only?header=true", "a,b,species\n"), 422, "invalid-dataset");
-    problem_check(call_upload_bytes("/v1/datasets/header-only", "{\"columns\":[\"a\",\"b\"],\"rows\":[]}", 0, AS_JSON), 422,
+    problem_check(call_upload("/v1/datasets/header-only?header=true", "a,b,species\n"), 422,
                   "invalid-dataset");
+    problem_check(call_upload_bytes("/v1/datasets/header-only",
+                                    "{\"columns\":[\"a\",\"b\"],\"rows\":[]}", 0, AS_JSON),
+                  422, "invalid-dataset");
     expect_nothing("header-only");
 }
 
@@ -48,13 +56,17 @@ static void test_ragged_rows(void **state) {
     refused("a,b\n1,2\n3\n4,5\n", 0, "line 3");
     refused("a,b\n1,2\n3,4,5\n", 0, "line 3");
     /* all of the faults, not just the first */
-    const struct response *r = problem_check(call_upload("/v1/datasets/refused", "a,b\n1\n2,3\n4\n5,6,7\n"), 422, "invalid-dataset");
+    const struct response *r =
+        problem_check(call_upload("/v1/datasets/refused", "a,b\n1\n2,3\n4\n5,6,7\n"), 422,
+                      "invalid-dataset");
     fault_check(r, "line 2");
     fault_check(r, "line 4");
     fault_check(r, "line 5");
     /* however many there are, the answer stays small */
     const char *many = text("a,b\n%s", repeat("1\n", 100000));
-    assert_true(problem_check(call_upload("/v1/datasets/refused", many), 422, "invalid-dataset")->size < 65536);
+    assert_true(
+        problem_check(call_upload("/v1/datasets/refused", many), 422, "invalid-dataset")->size <
+        65536);
     /* lines are counted through cells that have line ends in them */
     refused("a,b\n1,\"x\ny\nz\"\n3\n", 0, "line 5");
 }
@@ -62,7 +74,8 @@ static void test_ragged_rows(void **state) {
 static void test_unclosed_quote(void **state) {
     (void)state;
     refused("a,b\n1,\"x\n2,y\n", 0, NULL);
-    refused(text("a,b\n1,\"%s", repeat("text without an end\n", 200000)), 0, NULL); /* 4 MB of one cell */
+    refused(text("a,b\n1,\"%s", repeat("text without an end\n", 200000)), 0,
+            NULL); /* 4 MB of one cell */
 }
 
 static void test_nul_bytes(void **state) {
@@ -80,7 +93,8 @@ static void test_invalid_utf8(void **state) {
     refused("a,b\n1,\xED\xA0\x80\n", 0, "line 2");  /* a surrogate */
     refused("a\xFF,b\n1,2\n", 0, "line 1");         /* in a name */
     refused("\xFF\xFE\x61\0,\0b\0\n\0", 10, NULL);  /* UTF-16 */
-    problem_check(call_upload_bytes("/v1/datasets/refused", "[{\"a\":\"caf\xE9\"}]", 0, AS_JSON), 400, "bad-json");
+    problem_check(call_upload_bytes("/v1/datasets/refused", "[{\"a\":\"caf\xE9\"}]", 0, AS_JSON),
+                  400, "bad-json");
 }
 
 /* 10,000 columns are many, not wrong: they are kept, or refused with the limit. */
@@ -89,9 +103,12 @@ static void test_ten_thousand_columns(void **state) {
     enum { COLUMNS = 10000 };
     char *body = keep(malloc(COLUMNS * 24), free);
     size_t n = 0;
-    for (int line = 0; line < 3; line++)
-        for (int j = 0; j < COLUMNS; j++)
-            n += (size_t)sprintf(body + n, line == 0 ? "c%d%s" : "%d%s", line == 0 ? j : line * j % 7, j == COLUMNS - 1 ? "\n" : ",");
+    for (int line = 0; line < 3; line++) {
+        for (int j = 0; j < COLUMNS; j++) {
+            n += (size_t)sprintf(body + n, line == 0 ? "c%d%s" : "%d%s",
+                                 line == 0 ? j : line * j % 7, j == COLUMNS - 1 ? "\n" : ",");
+        }
+    }
     const struct response *r = call_upload_bytes("/v1/datasets/wide", body, n, NULL);
     if (r->status == 422) {
         problem_check(r, 422, "invalid-dataset");
@@ -112,15 +129,20 @@ static void test_five_megabyte_cell(void **state) {
     refused(text("a,b\n1,%s\n", cell), 0, "line 2");
     refused(text("a,b\n1,\"%s\"\n", cell), 0, "line 2");
     refused(cell, 0, NULL);
-    problem_check(call_upload_bytes("/v1/datasets/refused", quoted("[{'a':'%s'}]", cell), 0, AS_JSON), 422, NULL);
+    problem_check(call_upload_bytes("/v1/datasets/refused", quoted("[{'a':'%s'}]", cell), 0,
+                                    AS_JSON),
+                  422, NULL);
     expect_nothing("refused");
 }
 
 static void test_duplicate_columns(void **state) {
     (void)state;
     refused("a,b,a\n1,2,3\n", 0, "line 1");
-    problem_check(call_upload_bytes("/v1/datasets/refused", "[{\"a\":1,\"a\":2}]", 0, AS_JSON), 422, NULL);
-    problem_check(call_upload_bytes("/v1/datasets/refused", "{\"columns\":[\"a\",\"a\"],\"rows\":[[1,2]]}", 0, AS_JSON), 422, NULL);
+    problem_check(call_upload_bytes("/v1/datasets/refused", "[{\"a\":1,\"a\":2}]", 0, AS_JSON), 422,
+                  NULL);
+    problem_check(call_upload_bytes("/v1/datasets/refused",
+                                    "{\"columns\":[\"a\",\"a\"],\"rows\":[[1,2]]}", 0, AS_JSON),
+                  422, NULL);
     expect_nothing("refused");
 }
 
@@ -128,7 +150,8 @@ static void test_deep_json(void **state) {
     (void)state;
     const char *arrays = text("%s%s", repeat("[", 10000), repeat("]", 10000));
     const char *objects = text("%s1%s", repeat("{\"a\":", 10000), repeat("}", 10000));
-    static const char *const paths[] = {"/v1/jobs", "/v1/models/iris/predict", "/v1/models/iris/evaluate"};
+    static const char *const paths[] = {"/v1/jobs", "/v1/models/iris/predict",
+                                        "/v1/models/iris/evaluate"};
     upload_file("iris", "iris.csv");
     job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
     for (size_t i = 0; i < 3; i++) {
@@ -138,11 +161,15 @@ static void test_deep_json(void **state) {
     }
     problem_check(call_json("PATCH", "/v1/datasets/iris", "%s", arrays), 400, "bad-json");
     problem_check(call_json("PUT", "/v1/models/iris/live", "%s", objects), 400, "bad-json");
-    static const char *const formats[] = {"%s", "[{\"a\":%s}]", "{\"columns\":[\"a\"],\"rows\":[[%s]]}", "{\"columns\":%s}"};
+    static const char *const formats[] = {"%s", "[{\"a\":%s}]",
+                                          "{\"columns\":[\"a\"],\"rows\":[[%s]]}",
+                                          "{\"columns\":%s}"};
     for (size_t i = 0; i < 4; i++) {
         const char *at = strstr(formats[i], "%s");
         const struct response *r =
-            call_upload_bytes("/v1/datasets/refused", text("%.*s%s%s", (int)(at - formats[i]), formats[i], arrays, at + 2), 0, AS_JSON);
+            call_upload_bytes("/v1/datasets/refused",
+                              text("%.*s%s%s", (int)(at - formats[i]), formats[i], arrays, at + 2),
+                              0, AS_JSON);
         problem_check(r, r->status == 400 ? 400 : 422, NULL);
     }
     expect_nothing("refused");
@@ -162,7 +189,9 @@ static void test_broken_json_tables(void **state) {
                                          "[{\"a\":+1}]",
                                          "{\"columns\":[\"a\"],\"rows\":[[1]"};
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        const struct response *r = problem_check(call_upload_bytes("/v1/datasets/refused", bodies[i], 0, AS_JSON), 400, "bad-json");
+        const struct response *r =
+            problem_check(call_upload_bytes("/v1/datasets/refused", bodies[i], 0, AS_JSON), 400,
+                          "bad-json");
         assert_non_null(strstr(r->body, "line"));
     }
     static const char *const shapes[] = {"1",
@@ -179,8 +208,10 @@ static void test_broken_json_tables(void **state) {
                                          "{\"columns\":\"a\",\"rows\":[[1]]}",
                                          "{\"columns\":[\"a\"],\"rows\":[1]}",
                                          "{\"columns\":[],\"rows\":[]}"};
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-        problem_check(call_upload_bytes("/v1/datasets/refused", shapes[i], 0, AS_JSON), 422, "invalid-dataset");
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        problem_check(call_upload_bytes("/v1/datasets/refused", shapes[i], 0, AS_JSON), 422,
+                      "invalid-dataset");
+    }
     expect_nothing("refused");
 }
 
@@ -193,7 +224,8 @@ static void test_declared_types_are_kept(void **state) {
                  {"numeric", "1_000"}, {"boolean", "maybe"}, {"boolean", "2"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = text("/v1/datasets/refused?types=a:%s", cases[i].types);
-        const struct response *r = call_upload(path, text("a,b\n%s,x\n%s,y\n", i < 4 ? "1" : "true", cases[i].cell));
+        const struct response *r =
+            call_upload(path, text("a,b\n%s,x\n%s,y\n", i < 4 ? "1" : "true", cases[i].cell));
         fault_check(problem_check(r, 422, "invalid-dataset"), "line 3");
     }
     expect_nothing("refused");
@@ -202,24 +234,40 @@ static void test_declared_types_are_kept(void **state) {
 /* A failed replacement leaves what was there. */
 static void test_a_refused_replacement_changes_nothing(void **state) {
     (void)state;
-    const struct response *before = status_check(call_upload("/v1/datasets/kept", "a,b\n1,x\n2,y\n"), 201);
+    const struct response *before =
+        status_check(call_upload("/v1/datasets/kept", "a,b\n1,x\n2,y\n"), 201);
     problem_check(call_upload("/v1/datasets/kept", "a,b\n1\n"), 422, "invalid-dataset");
     const struct response *after = status_check(call_get("/v1/datasets/kept"), 200);
-    assert_int_equal(json_object_del(before->json, "upload"), 0); /* how fast it came is told once */
+    assert_int_equal(json_object_del(before->json, "upload"),
+                     0); /* how fast it came is told once */
     assert_true(json_equal(before->json, after->json));
     assert_string_equal(header_of(before, "ETag"), header_of(after, "ETag"));
-    assert_int_equal(whole_at(status_check(call_upload("/v1/datasets/kept", "a,b\n1,x\n2,z\n"), 200), "/version"), 2);
+    assert_int_equal(whole_at(status_check(call_upload("/v1/datasets/kept", "a,b\n1,x\n2,z\n"),
+                                           200),
+                              "/version"),
+                     2);
 }
 
 static void test_content_types_and_encodings(void **state) {
     (void)state;
-    problem_check(call_upload_bytes("/v1/datasets/refused", "a,b\n1,2\n", 0, "Content-Type: image/png"), 415, "unsupported-media-type");
-    problem_check(call_upload_bytes("/v1/datasets/refused", "a,b\n1,2\n", 0, "Content-Encoding: br"), 415, "unsupported-media-type");
+    problem_check(call_upload_bytes("/v1/datasets/refused", "a,b\n1,2\n", 0,
+                                    "Content-Type: image/png"),
+                  415, "unsupported-media-type");
+    problem_check(call_upload_bytes("/v1/datasets/refused", "a,b\n1,2\n", 0,
+                                    "Content-Encoding: br"),
+                  415, "unsupported-media-type");
     const char *const codings[] = {"Content-Encoding: gzip", "Content-Encoding: br", NULL};
-    const struct response *twice =
-        call(&(struct request){.method = "PUT", .path = "/v1/datasets/refused", .headers = codings, .body = "a,b\n1,2\n", .upload = true});
-    assert_non_null(strstr(problem_check(twice, 415, "unsupported-media-type")->body, "given 2 times"));
-    problem_check(call(&(struct request){.method = "POST", .path = "/v1/jobs", .headers = HEADERS("Content-Type: text/csv"), .body = "a"}),
+    const struct response *twice = call(&(struct request){.method = "PUT",
+                                                          .path = "/v1/datasets/refused",
+                                                          .headers = codings,
+                                                          .body = "a,b\n1,2\n",
+                                                          .upload = true});
+    assert_non_null(
+        strstr(problem_check(twice, 415, "unsupported-media-type")->body, "given 2 times"));
+    problem_check(call(&(struct request){.method = "POST",
+                                         .path = "/v1/jobs",
+                                         .headers = HEADERS("Content-Type: text/csv"),
+                                         .body = "a"}),
                   415, "unsupported-media-type");
     expect_nothing("refused");
 }

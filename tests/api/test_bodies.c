@@ -20,9 +20,11 @@ static struct daemon d;
 /* The value of a sample line of /metrics; fails the test when there is none. */
 static double sample(const char *text, const char *name) {
     const size_t n = strlen(name);
-    for (const char *line = strstr(text, name); line; line = strstr(line + 1, name))
-        if ((line == text || line[-1] == '\n') && line[n] == ' ')
+    for (const char *line = strstr(text, name); line; line = strstr(line + 1, name)) {
+        if ((line == text || line[-1] == '\n') && line[n] == ' ') {
             return strtod(line + n, NULL);
+        }
+    }
     fail_msg("/metrics has no %s", name);
     return 0;
 }
@@ -32,7 +34,10 @@ static int open_daemon(void **state) {
     (void)state;
     daemon_open(&d, flags);
     upload(&d, "iris");
-    json_decref(train(&d, "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded"));
+    json_decref(train(
+        &d,
+        "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}",
+        "succeeded"));
     return 0;
 }
 
@@ -45,8 +50,9 @@ static int close_daemon(void **state) {
 /* After every test: alive, what was there is there, nothing of what was refused. */
 static int still_well(void **state) {
     (void)state;
-    if (!daemon_alive(&d))
+    if (!daemon_alive(&d)) {
         return -1;
+    }
     expect_status(get(&d, "/readyz"), 200);
     expect_status(get(&d, "/v1/datasets/iris"), 200);
     expect_problem(get(&d, BAD), 404, "unknown-dataset");
@@ -56,14 +62,16 @@ static int still_well(void **state) {
 /* A condition that cannot hold is said before the body is sent, by who asks first. */
 static void test_conditions_before_bodies(void **state) {
     (void)state;
-    static const char *const other[] = {"If-Match: \"zz\"", "Expect: 100-continue", NULL}, *const fresh[] = {"If-None-Match: *",
-                                                                                                             "Expect: 100-continue", NULL};
+    static const char *const other[] = {"If-Match: \"zz\"", "Expect: 100-continue", NULL},
+                             *const fresh[] = {"If-None-Match: *", "Expect: 100-continue", NULL};
     const size_t size = 7 * 1024 * 1024;
     char *body = malloc(size);
     assert_non_null(body);
     memset(body, '1', size);
-    expect_problem(ask(&d, "PUT", "/v1/datasets/iris", other, body, size), 412, "precondition-failed");
-    expect_problem(ask(&d, "PUT", "/v1/datasets/iris", fresh, body, size), 412, "precondition-failed");
+    expect_problem(ask(&d, "PUT", "/v1/datasets/iris", other, body, size), 412,
+                   "precondition-failed");
+    expect_problem(ask(&d, "PUT", "/v1/datasets/iris", fresh, body, size), 412,
+                   "precondition-failed");
     free(body);
     assert_int_equal(daemon_stop(&d), 0); /* all lines are written */
     char *log = daemon_log(&d);
@@ -80,13 +88,15 @@ static void test_conditions_before_bodies(void **state) {
 
 static void test_over_the_limit(void **state) {
     (void)state;
-    static const char *const chunked[] = {"Transfer-Encoding: chunked", "Expect:", NULL}, *const known[] = {"Expect:", NULL},
+    static const char *const chunked[] = {"Transfer-Encoding: chunked", "Expect:", NULL},
+                             *const known[] = {"Expect:", NULL},
                              *const expect[] = {"Expect: 100-continue", NULL};
     const size_t size = 9 * 1024 * 1024;
     char *text = malloc(size);
     assert_non_null(text);
-    for (size_t i = 0; i < size; i += 4)
+    for (size_t i = 0; i < size; i += 4) {
         memcpy(text + i, "1,2\n", 4);
+    }
     struct answer a = ask(&d, "PUT", BAD, known, text, size);
     assert_non_null(strstr(text_at(a.json, "detail"), "--max-upload"));
     expect_problem(a, 413, "body-too-large");
@@ -100,7 +110,8 @@ static void test_more_bodies_than_memory(void **state) {
     (void)state;
     enum { N = 5 };
     static const char *const flags[] = {"--body-memory", "64M", "--max-body", "16M", NULL};
-    static const char head[] = "POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15000000\r\n\r\n";
+    static const char head[] = "POST /v1/models/iris/predict HTTP/1.1\r\nHost: "
+                               "localhost\r\nContent-Length: 15000000\r\n\r\n";
     struct daemon other;
     int fds[N];
     char *text = malloc(15000000);
@@ -120,17 +131,23 @@ static void test_more_bodies_than_memory(void **state) {
         usleep(10000);
     }
     assert_true(held >= 59e6 && held <= 64 << 20);
-    static const char *const plain[] = {"Expect:", NULL}, *const chunked[] = {"Transfer-Encoding: chunked", "Expect:", NULL};
+    static const char *const plain[] = {"Expect:", NULL}, *const chunked[] = {
+                                                              "Transfer-Encoding: chunked",
+                                                              "Expect:", NULL};
     for (int i = 0; i < 2; i++) {
-        struct answer a = ask(&other, "POST", "/v1/models/iris/predict", i == 0 ? plain : chunked, text, 15000000);
+        struct answer a = ask(&other, "POST", "/v1/models/iris/predict", i == 0 ? plain : chunked,
+                              text, 15000000);
         assert_string_equal(answer_header(&a, "Retry-After"), "1");
         assert_non_null(strstr(text_at(a.json, "detail"), "--body-memory"));
         expect_problem(a, 503, "unavailable");
     }
     expect_status(get(&other, "/readyz"), 200);
-    expect_problem(send_text(&other, "POST", "/v1/models/iris/predict", "{\"instances\":[[1,2,3,4]]}"), 404, "unknown-model");
-    for (size_t i = 0; i < N - 1; i++)
+    expect_problem(send_text(&other, "POST", "/v1/models/iris/predict",
+                             "{\"instances\":[[1,2,3,4]]}"),
+                   404, "unknown-model");
+    for (size_t i = 0; i < N - 1; i++) {
         close(fds[i]);
+    }
     for (int i = 0; i < 1000 && held > 0; i++) {
         struct answer a = get(&other, "/metrics");
         held = sample(a.body, "discern_http_body_bytes");
@@ -147,19 +164,28 @@ static void test_more_bodies_than_memory(void **state) {
 
 static void test_control_documents_that_are_none(void **state) {
     (void)state;
-    static const char *const bad[] = {
-        "", "{", "nonsense", "{\"model\":\"a\",\"model\":\"b\"}", "{\"model\":\"\xff\"}", "{\"seed\":1e999}", "{} {}", "\"x"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    static const char *const bad[] = {"",
+                                      "{",
+                                      "nonsense",
+                                      "{\"model\":\"a\",\"model\":\"b\"}",
+                                      "{\"model\":\"\xff\"}",
+                                      "{\"seed\":1e999}",
+                                      "{} {}",
+                                      "\"x"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         expect_problem(send_text(&d, "POST", "/v1/jobs", bad[i]), 400, "bad-json");
+    }
     expect_problem(send_text(&d, "POST", "/v1/jobs", "[]"), 422, "invalid");
     expect_problem(send_text(&d, "POST", "/v1/jobs", "null"), 422, "invalid");
-    expect_problem(send_typed(&d, "POST", "/v1/jobs", "text/csv", "{}"), 415, "unsupported-media-type");
+    expect_problem(send_typed(&d, "POST", "/v1/jobs", "text/csv", "{}"), 415,
+                   "unsupported-media-type");
     static const char *const gzip[] = {"Content-Encoding: gzip", NULL};
     expect_problem(ask(&d, "POST", "/v1/jobs", gzip, "{}", 2), 400, "bad-request");
     char *large = malloc(2 * 1024 * 1024);
     assert_non_null(large);
     memset(large, ' ', 2 * 1024 * 1024);
-    expect_problem(ask(&d, "POST", "/v1/jobs", NULL, large, 2 * 1024 * 1024), 413, "body-too-large");
+    expect_problem(ask(&d, "POST", "/v1/jobs", NULL, large, 2 * 1024 * 1024), 413,
+                   "body-too-large");
     free(large);
 }
 
@@ -178,8 +204,9 @@ static void test_json_nested_deep(void **state) {
     a = ask(&d, "POST", "/v1/models/iris/predict", NULL, text, 2 * DEPTH);
     assert_true(a.status == 400 || a.status == 422);
     answer_done(&a);
-    for (size_t i = 0; i < DEPTH; i++)
+    for (size_t i = 0; i < DEPTH; i++) {
         memcpy(text + i, "{", 1);
+    }
     expect_problem(ask(&d, "POST", "/v1/jobs", NULL, text, DEPTH), 400, "bad-json");
     free(text);
 }

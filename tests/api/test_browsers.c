@@ -13,7 +13,8 @@
 static struct daemon d;
 
 static int open_daemon(void **state) {
-    static const char *const flags[] = {"--allow-origin", "https://app.example", "--allowed-host", "discern.example", NULL};
+    static const char *const flags[] = {"--allow-origin", "https://app.example", "--allowed-host",
+                                        "discern.example", NULL};
     (void)state;
     daemon_open(&d, flags);
     return 0;
@@ -28,7 +29,8 @@ static int close_daemon(void **state) {
 static struct answer put_from(const char *origin) {
     char header[128];
     (void)snprintf(header, sizeof header, "Origin: %s", origin);
-    return ask(&d, "PUT", "/v1/datasets/pages", (const char *const[]){header, NULL}, "a\n1\n2\n", 6);
+    return ask(&d, "PUT", "/v1/datasets/pages", (const char *const[]){header, NULL}, "a\n1\n2\n",
+               6);
 }
 
 static void test_pages_of_other_origins(void **state) {
@@ -52,7 +54,8 @@ static void test_pages_of_other_origins(void **state) {
 
 static void test_preflight(void **state) {
     (void)state;
-    static const char *const asks[] = {"Origin: https://app.example", "Access-Control-Request-Method: PUT",
+    static const char *const asks[] = {"Origin: https://app.example",
+                                       "Access-Control-Request-Method: PUT",
                                        "Access-Control-Request-Headers: content-type", NULL};
     struct answer a = ask(&d, "OPTIONS", "/v1/datasets/pages", asks, NULL, 0);
     assert_int_equal(a.status, 204);

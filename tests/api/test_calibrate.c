@@ -22,8 +22,9 @@ static void upload_chances(const char *name, int first) {
     for (int i = 0; i < ROWS + first; i++) {
         const double x = 4 * uniform(&s) - 2, z = uniform(&s);
         const bool second = uniform(&s) < 1 / (1 + exp(-3 * x));
-        if (i >= first)
+        if (i >= first) {
             n += (size_t)sprintf(body + n, "%.6f,%.6f,%s\n", x, z, second ? "b" : "a");
+        }
     }
     (void)snprintf(path, sizeof path, "/v1/datasets/%s", name);
     status_check(call_upload(path, body), 201);
@@ -31,37 +32,46 @@ static void upload_chances(const char *name, int first) {
 }
 
 static int prepare(void **state) {
-    if (group_start(state) != 0)
+    if (group_start(state) != 0) {
         return -1;
+    }
     upload_file("iris", "iris.csv");
     upload_chances("seen", 0);
     upload_chances("unseen", ROWS);
-    status_check(call_upload("/v1/datasets/few", "x,y\n1,a\n2,a\n3,a\n4,a\n5,a\n6,b\n7,b\n8,b\n"), 201);
+    status_check(call_upload("/v1/datasets/few", "x,y\n1,a\n2,a\n3,a\n4,a\n5,a\n6,b\n7,b\n8,b\n"),
+                 201);
     status_check(call_upload("/v1/datasets/one", "x,y\n1,a\n2,a\n3,a\n4,a\n5,a\n6,b\n"), 201);
     keep_free();
     return 0;
 }
 
-#define JOB(dataset, target, algorithm, params)                                                                                            \
-    "{'model':'m','dataset':'" dataset "','target':'" target "','algorithm':'" algorithm "','params':{" params "}}"
+#define JOB(dataset, target, algorithm, params)                                                    \
+    "{'model':'m','dataset':'" dataset "','target':'" target "','algorithm':'" algorithm           \
+    "','params':{" params "}}"
 
 /* The log loss of the chances themselves is about 0.33, of guessing ln 2. */
 static void test_good_on_unseen_rows(void **state) {
     (void)state;
-    static const char *const algorithms[] = {"least_squares", "perceptron", "svm"}, *const methods[] = {"platt", "isotonic"};
-    for (size_t a = 0; a < 3; a++)
+    static const char *const algorithms[] = {"least_squares", "perceptron", "svm"},
+                             *const methods[] = {"platt", "isotonic"};
+    for (size_t a = 0; a < 3; a++) {
         for (size_t k = 0; k < 2; k++) {
-            job_train("{'model':'m','dataset':'seen','target':'y','algorithm':'%s','params':{'calibrate':'%s'}}", algorithms[a],
-                      methods[k]);
-            const struct response *r = status_check(call_post("/v1/models/m/evaluate", "{'dataset':'unseen'}"), 200);
-            if (!(real_at(r, "/metrics/log_loss") < 0.42 && real_at(r, "/metrics/ece") < 0.06 && real_at(r, "/metrics/brier") < 0.15))
+            job_train("{'model':'m','dataset':'seen','target':'y','algorithm':'%s','params':{'"
+                      "calibrate':'%s'}}",
+                      algorithms[a], methods[k]);
+            const struct response *r =
+                status_check(call_post("/v1/models/m/evaluate", "{'dataset':'unseen'}"), 200);
+            if (!(real_at(r, "/metrics/log_loss") < 0.42 && real_at(r, "/metrics/ece") < 0.06 &&
+                  real_at(r, "/metrics/brier") < 0.15)) {
                 fail_msg("%s %s: %s", algorithms[a], methods[k], r->body);
+            }
             r = status_check(call_get("/v1/models/m/weights"), 200);
             assert_string_equal(string_at(r, "/calibration/method"), methods[k]);
             assert_int_equal(whole_at(r, "/calibration/folds"), 5);
             assert_int_equal(count_at(r, "/calibration/scores"), 1);
             assert_string_equal(string_at(r, "/calibration/scores/0/positive"), "b");
         }
+    }
 }
 
 /* What /weights says is what prediction does, also after the daemon comes back. */
@@ -69,16 +79,22 @@ static void test_shown_and_kept(void **state) {
     (void)state;
     job_train(JOB("seen", "y", "least_squares", "'calibrate':'platt','calibration_folds':3"));
     const struct response *r = status_check(call_get("/v1/models/m/weights"), 200);
-    const double slope = real_at(r, "/calibration/scores/0/slope"), intercept = real_at(r, "/calibration/scores/0/intercept");
+    const double slope = real_at(r, "/calibration/scores/0/slope"),
+                 intercept = real_at(r, "/calibration/scores/0/intercept");
     assert_int_equal(whole_at(r, "/calibration/folds"), 3);
-    r = status_check(call_post("/v1/models/m/predict?output=probabilities,scores", "{'instances':[{'x':0.3,'z':0.5}]}"), 200);
-    const double p = real_at(r, "/predictions/0/probabilities/1"), g = real_at(r, "/predictions/0/scores/0");
+    r = status_check(call_post("/v1/models/m/predict?output=probabilities,scores",
+                               "{'instances':[{'x':0.3,'z':0.5}]}"),
+                     200);
+    const double p = real_at(r, "/predictions/0/probabilities/1"),
+                 g = real_at(r, "/predictions/0/scores/0");
     assert_true(fabs(p - 1 / (1 + exp(-(slope * g + intercept)))) < 1e-12);
     r = status_check(call_get("/v1/models/m"), 200);
     assert_string_equal(string_at(r, "/params/calibrate"), "platt");
     assert_int_equal(daemon_stop(&the_daemon), 0);
     service_restart(the_daemon.flags);
-    r = status_check(call_post("/v1/models/m/predict?output=probabilities", "{'instances':[{'x':0.3,'z':0.5}]}"), 200);
+    r = status_check(call_post("/v1/models/m/predict?output=probabilities",
+                               "{'instances':[{'x':0.3,'z':0.5}]}"),
+                     200);
     assert_true(real_at(r, "/predictions/0/probabilities/1") == p);
 }
 
@@ -88,11 +104,16 @@ static void test_without_it_there_are_none(void **state) {
     const struct response *r = status_check(call_get("/v1/models/m"), 200);
     assert_null(json_object_get(value_at(r, "/params"), "calibration_folds"));
     assert_null(strstr(status_check(call_get("/v1/models/m/weights"), 200)->body, "calibration"));
-    assert_null(strstr(status_check(call_post("/v1/models/m/predict", "{'instances':[{'x':0,'z':0}]}"), 200)->body, "probabilities"));
-    r = problem_check(call_post("/v1/jobs", JOB("seen", "y", "least_squares", "'calibration_folds':3")), 422, "invalid");
+    assert_null(strstr(
+        status_check(call_post("/v1/models/m/predict", "{'instances':[{'x':0,'z':0}]}"), 200)->body,
+        "probabilities"));
+    r = problem_check(call_post("/v1/jobs",
+                                JOB("seen", "y", "least_squares", "'calibration_folds':3")),
+                      422, "invalid");
     fault_check(r, "/params/calibration_folds");
-    r = problem_check(call_post("/v1/jobs", JOB("seen", "y", "least_squares", "'calibrate':'platt','calibration_folds':21")), 422,
-                      "invalid");
+    r = problem_check(call_post("/v1/jobs", JOB("seen", "y", "least_squares",
+                                                "'calibrate':'platt','calibration_folds':21")),
+                      422, "invalid");
     fault_check(r, "/params/calibration_folds");
 }
 
@@ -101,45 +122,61 @@ static void test_many_classes(void **state) {
     static const char *const ways[] = {"one_vs_one", "one_vs_rest", "one_vs_one_strict"};
     for (size_t k = 0; k < 3; k++) {
         const struct response *r =
-            job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'svm','params':{'calibrate':'platt','multiclass':'%s'},"
+            job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'svm','params':{'"
+                      "calibrate':'platt','multiclass':'%s'},"
                       "'validation':{'folds':4}}",
                       ways[k]);
         assert_true(real_at(r, "/result/metrics/validation/log_loss") < 0.4);
         r = status_check(call_get("/v1/models/m/weights"), 200);
         assert_int_equal(count_at(r, "/calibration/scores"), 3);
     }
-    const struct response *r =
-        problem_check(call_post("/v1/jobs?dry_run=true",
-                                JOB("iris", "class", "svm", "'calibrate':'platt','multiclass':'one_vs_rest_strict','discriminants':'K-1'")),
-                      422, "invalid");
+    const struct response *r = problem_check(
+        call_post(
+            "/v1/jobs?dry_run=true",
+            JOB("iris", "class", "svm",
+                "'calibrate':'platt','multiclass':'one_vs_rest_strict','discriminants':'K-1'")),
+        422, "invalid");
     fault_check(r, "/params/calibrate");
 }
 
 static void test_too_few_rows(void **state) {
     (void)state;
     const struct response *r =
-        status_check(call_post("/v1/jobs?dry_run=true", JOB("few", "y", "least_squares", "'calibrate':'platt'")), 200);
+        status_check(call_post("/v1/jobs?dry_run=true",
+                               JOB("few", "y", "least_squares", "'calibrate':'platt'")),
+                     200);
     assert_non_null(strstr(r->body, "the calibration has 3 folds, not 5"));
     r = job_train(JOB("few", "y", "least_squares", "'calibrate':'platt'"));
     const char *said = strstr(r->body, "the calibration has 3 folds, not 5");
     assert_true(said != NULL && strstr(said + 1, "the calibration has 3 folds") == NULL);
-    r = problem_check(call_post("/v1/jobs", JOB("one", "y", "least_squares", "'calibrate':'platt'")), 422, "invalid");
+    r = problem_check(call_post("/v1/jobs",
+                                JOB("one", "y", "least_squares", "'calibrate':'platt'")),
+                      422, "invalid");
     fault_check(r, "/params/calibrate");
     assert_non_null(strstr(r->body, "needs at least 2 training rows of every class"));
 }
 
 static void test_memory_of_the_scores(void **state) {
     (void)state;
-    const double plain = real_at(status_check(call_post("/v1/jobs?dry_run=true", JOB("seen", "y", "svm", "")), 200), "/memory_bytes");
+    const double plain =
+        real_at(status_check(call_post("/v1/jobs?dry_run=true", JOB("seen", "y", "svm", "")), 200),
+                "/memory_bytes");
     const double more =
-        real_at(status_check(call_post("/v1/jobs?dry_run=true", JOB("seen", "y", "svm", "'calibrate':'isotonic'")), 200), "/memory_bytes");
+        real_at(status_check(call_post("/v1/jobs?dry_run=true",
+                                       JOB("seen", "y", "svm", "'calibrate':'isotonic'")),
+                             200),
+                "/memory_bytes");
     assert_true(more >= plain + 8.0 * ROWS);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_good_on_unseen_rows), TEST(test_shown_and_kept), TEST(test_without_it_there_are_none),
-        TEST(test_many_classes),        TEST(test_too_few_rows),   TEST(test_memory_of_the_scores),
+        TEST(test_good_on_unseen_rows),
+        TEST(test_shown_and_kept),
+        TEST(test_without_it_there_are_none),
+        TEST(test_many_classes),
+        TEST(test_too_few_rows),
+        TEST(test_memory_of_the_scores),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

@@ -10,8 +10,9 @@
 #define ROWS "{\"instances\":[[5.1,3.5,1.4,0.2],[6.3,3.3,6.0,2.5],[5.9,3.0,4.2,1.5]]}"
 
 static int prepare(void **state) {
-    if (group_start(state) != 0)
+    if (group_start(state) != 0) {
         return -1;
+    }
     upload_file("iris", "iris.csv");
     upload_file("digits", "digits.csv");
     job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic'}");
@@ -19,7 +20,7 @@ static int prepare(void **state) {
     return 0;
 }
 
-/* ---- threads that predict until they are told to stop. cmocka's checks belong to the main thread: here only counting ---------------------- */
+/* ---- threads that predict until they are told to stop. cmocka's checks belong to the main thread: here only counting ---- */
 
 struct predictors {
     pthread_t threads[8];
@@ -32,26 +33,31 @@ struct predictors {
 static void *predict(void *arg) {
     struct predictors *p = arg;
     while (!atomic_load(&p->stop)) {
-        const struct response *r = call(&(struct request){.method = "POST", .path = "/v1/models/iris/predict", .body = ROWS});
+        const struct response *r = call(
+            &(struct request){.method = "POST", .path = "/v1/models/iris/predict", .body = ROWS});
         bool right = false;
-        for (size_t i = 0; i < 3; i++)
+        for (size_t i = 0; i < 3; i++) {
             right = right || (p->expected[i] != NULL && strcmp(p->expected[i], r->body) == 0);
+        }
         atomic_fetch_add(&p->served, 1);
         atomic_fetch_add(&p->wrong, r->status != 200 || !right);
     }
     return NULL;
 }
 
-static void predictors_start(struct predictors *p, size_t n, const char *first, const char *second) {
+static void predictors_start(struct predictors *p, size_t n, const char *first,
+                             const char *second) {
     *p = (struct predictors){.expected = {first, second}};
-    for (; p->n < n; p->n++)
+    for (; p->n < n; p->n++) {
         assert_int_equal(pthread_create(&p->threads[p->n], NULL, predict, p), 0);
+    }
 }
 
 static void predictors_end(struct predictors *p) {
     atomic_store(&p->stop, true);
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n; i++) {
         pthread_join(p->threads[i], NULL);
+    }
     assert_int_equal(atomic_load(&p->wrong), 0);
     assert_true(atomic_load(&p->served) > 0);
 }
@@ -65,7 +71,7 @@ static const char *prediction(void) {
     return status_check(call_post("/v1/models/iris/predict", "%s", ROWS), 200)->body;
 }
 
-/* ---- tests ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void test_two_jobs_train_while_predictions_go_on(void **state) {
     (void)state;
@@ -76,8 +82,10 @@ static void test_two_jobs_train_while_predictions_go_on(void **state) {
     job_wait_state(second, "running"); /* both at once: --workers is 2 */
     predictors_start(&p, 4, expected, NULL);
     wait_served(&p, 200);
-    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)first), "/state"), "running");
-    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)second), "/state"), "running");
+    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)first), "/state"),
+                        "running");
+    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)second), "/state"),
+                        "running");
     assert_int_equal(count_at(call_get("/v1/jobs?state=running"), "/items"), 2);
     predictors_end(&p);
     problem_check(call_delete("/v1/datasets/digits"), 409, "in-use");
@@ -92,24 +100,30 @@ static void test_two_jobs_train_while_predictions_go_on(void **state) {
 /* The same job beside others gives the same bytes as alone. */
 static void test_a_job_beside_others_gives_the_same_weights(void **state) {
     (void)state;
-#define DESCENT                                                                                                                            \
-    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':11,"                                                  \
+#define DESCENT                                                                                    \
+    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':11,"          \
     "'params':{'solver':'%s','max_iterations':%d,'tolerance':1e-300}}"
     static const char *const solvers[] = {"gradient_descent", "sgd", "lbfgs", "newton"};
-    static const int iterations[] = {30, 10, 20, 2}; /* a pass of each weighs differently; where they stop does not matter */
+    static const int iterations[] = {
+        30, 10, 20, 2}; /* a pass of each weighs differently; where they stop does not matter */
     int64_t ids[4];
     struct predictors p;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         job_train(DESCENT, text("alone-%zu", i), solvers[i], iterations[i]);
+    }
     predictors_start(&p, 2, prediction(), NULL);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         ids[i] = job_post(DESCENT, text("beside-%zu", i), solvers[i], iterations[i]);
-    for (size_t i = 0; i < 4; i++)
+    }
+    for (size_t i = 0; i < 4; i++) {
         assert_string_equal(string_at(job_wait(ids[i]), "/state"), "succeeded");
+    }
     predictors_end(&p);
     for (size_t i = 0; i < 4; i++) {
-        const struct response *alone = status_check(call_get("/v1/models/alone-%zu/weights", i), 200);
-        const struct response *beside = status_check(call_get("/v1/models/beside-%zu/weights", i), 200);
+        const struct response *alone =
+            status_check(call_get("/v1/models/alone-%zu/weights", i), 200);
+        const struct response *beside =
+            status_check(call_get("/v1/models/beside-%zu/weights", i), 200);
         assert_true(json_equal(value_at(alone, "/w"), value_at(beside, "/w")));
         assert_true(json_equal(value_at(alone, "/w0"), value_at(beside, "/w0")));
     }
@@ -120,14 +134,17 @@ static void test_the_live_version_changes_under_predictions(void **state) {
     (void)state;
     struct predictors p;
     const char *one = prediction();
-    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic','params':{'lambda':1}}");
+    job_train("{'model':'iris','dataset':'iris','target':'class','algorithm':'logistic','params':{'"
+              "lambda':1}}");
     const char *two = prediction();
     assert_string_not_equal(one, two);
     predictors_start(&p, 4, one, two);
     for (int i = 0; i < 60; i++) {
         int version = 1 + i % 2;
         status_check(call_put("/v1/models/iris/live", "{'version':%d}", version), 200);
-        assert_string_equal(prediction(), version == 1 ? one : two); /* who has the answer to the change sees it */
+        assert_string_equal(prediction(), version == 1
+                                              ? one
+                                              : two); /* who has the answer to the change sees it */
     }
     predictors_end(&p);
     status_check(call_put("/v1/models/iris/live", "{'version':1}"), 200);
@@ -142,15 +159,18 @@ struct uploader {
 
 static void *upload_chunked(void *arg) {
     struct uploader *u = arg;
-    u->r = call(&(struct request){.method = "PUT", .path = u->path, .body = u->body, .upload = true, .chunked = true});
+    u->r = call(&(struct request){
+        .method = "PUT", .path = u->path, .body = u->body, .upload = true, .chunked = true});
     return NULL;
 }
 
 static void uploads(struct uploader *u, size_t n) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         assert_int_equal(pthread_create(&u[i].thread, NULL, upload_chunked, &u[i]), 0);
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         pthread_join(u[i].thread, NULL);
+    }
 }
 
 /* Every upload is a version of its own, whole; one of them was first. */
@@ -161,8 +181,11 @@ static void test_uploads_of_one_name_at_once(void **state) {
     struct predictors p;
     size_t created = 0;
     bool seen[N + 1] = {false};
-    for (size_t i = 0; i < N; i++)
-        u[i] = (struct uploader){.path = "/v1/datasets/same", .body = text("a,b\n%s", repeat(text("%zu,upload-%zu\n", i, i), LINES))};
+    for (size_t i = 0; i < N; i++) {
+        u[i] = (struct uploader){.path = "/v1/datasets/same",
+                                 .body = text("a,b\n%s",
+                                              repeat(text("%zu,upload-%zu\n", i, i), LINES))};
+    }
     predictors_start(&p, 2, prediction(), NULL);
     uploads(u, N);
     predictors_end(&p);
@@ -173,7 +196,8 @@ static void test_uploads_of_one_name_at_once(void **state) {
         assert_in_range(version, 1, N);
         assert_false(seen[version]);
         seen[version] = true;
-        const struct response *d = status_check(call_get("/v1/datasets/same?version=%lld", (long long)version), 200);
+        const struct response *d =
+            status_check(call_get("/v1/datasets/same?version=%lld", (long long)version), 200);
         assert_int_equal(whole_at(d, "/rows"), LINES);
         assert_int_equal(whole_at(d, "/columns/0/min"), i); /* its own rows, nobody else's */
         assert_int_equal(whole_at(d, "/columns/0/max"), i);
@@ -186,11 +210,15 @@ static void test_uploads_of_one_name_at_once(void **state) {
 static void *come_and_go(void *arg) {
     atomic_size_t *wrong = arg;
     for (int i = 0; i < 150; i++) {
-        const struct response *put =
-            call(&(struct request){.method = "PUT", .path = "/v1/datasets/fleeting", .body = "x,y\n1,a\n2,b\n", .upload = true});
-        const struct response *gone = call(&(struct request){.method = "DELETE", .path = "/v1/datasets/fleeting"});
+        const struct response *put = call(&(struct request){.method = "PUT",
+                                                            .path = "/v1/datasets/fleeting",
+                                                            .body = "x,y\n1,a\n2,b\n",
+                                                            .upload = true});
+        const struct response *gone =
+            call(&(struct request){.method = "DELETE", .path = "/v1/datasets/fleeting"});
         atomic_fetch_add(wrong,
-                         (put->status != 200 && put->status != 201) || (gone->status != 204 && gone->status != 404 && gone->status != 409));
+                         (put->status != 200 && put->status != 201) ||
+                             (gone->status != 204 && gone->status != 404 && gone->status != 409));
     }
     return NULL;
 }
@@ -199,26 +227,34 @@ static void test_jobs_of_a_dataset_that_comes_and_goes(void **state) {
     (void)state;
     pthread_t threads[2];
     atomic_size_t wrong = 0;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &wrong), 0);
-    for (int i = 0; i < 300; i++) {
-        const struct response *r =
-            call_post("/v1/jobs", "%s", "{'model':'fleeting','dataset':'fleeting','target':'y','algorithm':'logistic'}");
-        if (r->status == 202)
-            call_post(text("/v1/jobs/%lld/cancel", (long long)whole_at(r, "/id")), "%s", ""); /* so that the dataset can go again */
-        else
-            fault_check(problem_check(r, 422, "invalid"), "/dataset");
     }
-    for (size_t i = 0; i < 2; i++)
+    for (int i = 0; i < 300; i++) {
+        const struct response *r = call_post(
+            "/v1/jobs", "%s",
+            "{'model':'fleeting','dataset':'fleeting','target':'y','algorithm':'logistic'}");
+        if (r->status == 202) {
+            call_post(text("/v1/jobs/%lld/cancel", (long long)whole_at(r, "/id")), "%s",
+                      ""); /* so that the dataset can go again */
+        } else {
+            fault_check(problem_check(r, 422, "invalid"), "/dataset");
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
         pthread_join(threads[i], NULL);
+    }
     assert_int_equal(atomic_load(&wrong), 0);
 }
 
 /* If-None-Match: * lets exactly one of them through. */
 static void *upload_new(void *arg) {
     struct uploader *u = arg;
-    u->r =
-        call(&(struct request){.method = "PUT", .path = u->path, .headers = HEADERS("If-None-Match: *"), .body = u->body, .upload = true});
+    u->r = call(&(struct request){.method = "PUT",
+                                  .path = u->path,
+                                  .headers = HEADERS("If-None-Match: *"),
+                                  .body = u->body,
+                                  .upload = true});
     return NULL;
 }
 
@@ -228,15 +264,18 @@ static void test_only_one_creates(void **state) {
     struct uploader u[N];
     size_t created = 0;
     for (size_t i = 0; i < N; i++) {
-        u[i] = (struct uploader){.path = "/v1/datasets/once", .body = text("a\n%zu\n%zu\n", i, i + 1)};
+        u[i] =
+            (struct uploader){.path = "/v1/datasets/once", .body = text("a\n%zu\n%zu\n", i, i + 1)};
         assert_int_equal(pthread_create(&u[i].thread, NULL, upload_new, &u[i]), 0);
     }
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         pthread_join(u[i].thread, NULL);
+    }
     for (size_t i = 0; i < N; i++) {
         created += u[i].r->status == 201;
-        if (u[i].r->status != 201)
+        if (u[i].r->status != 201) {
             problem_check(u[i].r, 412, "precondition-failed");
+        }
     }
     assert_int_equal(created, 1);
 }
@@ -246,7 +285,8 @@ static void *wait_for_end(void *arg) {
     struct uploader *u = arg;
     do { /* on a slow machine 50 s are over before the job is */
         u->r = call(&(struct request){.method = "GET", .path = u->path});
-    } while (u->r->status == 200 && u->r->json != NULL && strcmp(string_at(u->r, "/state"), "running") == 0);
+    } while (u->r->status == 200 && u->r->json != NULL &&
+             strcmp(string_at(u->r, "/state"), "running") == 0);
     return NULL;
 }
 
@@ -257,20 +297,24 @@ static void test_many_wait_for_one_job(void **state) {
     int64_t id = job_endless("waited-for");
     job_wait_state(id, "running");
     for (size_t i = 0; i < N; i++) {
-        u[i] = (struct uploader){.path = text("/v1/jobs/%lld%s", (long long)id, i % 2 == 0 ? "?wait=50" : "/events")};
+        u[i] = (struct uploader){
+            .path = text("/v1/jobs/%lld%s", (long long)id, i % 2 == 0 ? "?wait=50" : "/events")};
         assert_int_equal(pthread_create(&u[i].thread, NULL, wait_for_end, &u[i]), 0);
     }
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < 50; i++) {
         status_check(call_get("/v1/datasets"), 200);
+    }
     status_check(call_post(text("/v1/jobs/%lld/cancel", (long long)id), "{}"), 202);
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         pthread_join(u[i].thread, NULL);
+    }
     for (size_t i = 0; i < N; i++) {
         status_check(u[i].r, 200);
-        if (i % 2 == 0)
+        if (i % 2 == 0) {
             assert_string_equal(string_at(u[i].r, "/state"), "cancelled");
-        else
+        } else {
             assert_non_null(strstr(u[i].r->body, "event: done"));
+        }
     }
 }
 

@@ -23,7 +23,7 @@ static void killed_and_back(void) {
     status_check(call_get("/readyz"), 200);
 }
 
-/* ---- uploads ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- uploads ---- */
 
 /* An upload on a thread of its own; its answer may never come. */
 struct background {
@@ -52,22 +52,27 @@ static void test_killed_during_an_upload(void **state) {
     service_start(NULL);
     const char *body = text("a,b,c\n%s", repeat("1.5,2,some text\n", (size_t)lines));
     double begin = now();
-    const char *sha256 = string_at(status_check(call_upload("/v1/datasets/first", body), 201), "/sha256");
+    const char *sha256 =
+        string_at(status_check(call_upload("/v1/datasets/first", body), 201), "/sha256");
     double whole = now() - begin;
     size_t known = 1; /* uploads that were acknowledged */
     for (int round = 0; round < ROUNDS; round++) {
         struct background b;
         const char *path = text("/v1/datasets/round-%d", round);
-        background_start(&b, &(struct request){.method = "PUT", .path = path, .body = body, .upload = true});
-        for (double end = now() + whole * 1.2 * round / ROUNDS; now() < end && !atomic_load(&b.ended);)
+        background_start(
+            &b, &(struct request){.method = "PUT", .path = path, .body = body, .upload = true});
+        for (double end = now() + whole * 1.2 * round / ROUNDS;
+             now() < end && !atomic_load(&b.ended);) {
             pause_ms(1);
+        }
         daemon_kill(&the_daemon);
         pthread_join(b.thread, NULL);
         database_check();
         service_restart(NULL);
         const struct response *r = call_get("%s", path);
-        if (b.r->status == 201)
+        if (b.r->status == 201) {
             status_check(r, 200);
+        }
         if (r->status == 404) {
             problem_check(r, 404, "unknown-dataset");
         } else { /* there, so it is there whole */
@@ -84,10 +89,11 @@ static void test_killed_during_an_upload(void **state) {
     status_check(call_upload("/v1/datasets/afterwards", body), 201);
 }
 
-/* ---- training ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- training ---- */
 
-#define DESCENT                                                                                                                            \
-    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':5,'validation':{'holdout':0.2},"                      \
+#define DESCENT                                                                                    \
+    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':5,'"          \
+    "validation':{'holdout':0.2},"                                                                 \
     "'params':{'solver':'%s','max_iterations':%d,'tolerance':1e-300}}"
 
 static void test_killed_during_training_and_at_its_end(void **state) {
@@ -100,25 +106,37 @@ static void test_killed_during_training_and_at_its_end(void **state) {
     for (int k = 0; k < 2; k++) {
         int64_t starts = 0;
         double begin = now();
-        const struct response *reference = job_train(DESCENT, text("whole-%d", k), solvers[k], iterations[k]);
+        const struct response *reference =
+            job_train(DESCENT, text("whole-%d", k), solvers[k], iterations[k]);
         double whole = now() - begin;
-        const json_t *w = value_at(status_check(call_get("/v1/models/whole-%d/weights", k), 200), "/w");
+        const json_t *w =
+            value_at(status_check(call_get("/v1/models/whole-%d/weights", k), 200), "/w");
         for (int round = 0; round < ROUNDS; round++) {
             const char *model = text("round-%d-%d", k, round);
             int64_t id = job_post(DESCENT, model, solvers[k], iterations[k]);
-            pause_ms((int)(1000 * whole * 1.1 * round / (ROUNDS - 1))); /* the last ones fall about the end, where the model is committed */
+            pause_ms(
+                (int)(1000 * whole * 1.1 * round /
+                      (ROUNDS -
+                       1))); /* the last ones fall about the end, where the model is committed */
             killed_and_back();
             const struct response *job = job_wait(id);
             assert_string_equal(string_at(job, "/state"), "succeeded");
             assert_in_range(whole_at(job, "/attempts"), 1, 2);
             starts += whole_at(job, "/attempts");
-            assert_true(json_equal(value_at(job, "/result/metrics"), value_at(reference, "/result/metrics")));
-            assert_true(real_at(job, "/result/objective") == real_at(reference, "/result/objective"));
-            assert_true(json_equal(value_at(status_check(call_get("/v1/models/%s/weights", model), 200), "/w"), w));
-            assert_int_equal(count_at(call_get("/v1/models/%s/versions", model), "/items"), 1); /* made once */
-            const struct response *history = status_check(call_get("/v1/jobs/%lld/history", (long long)id), 200);
-            for (size_t i = 0; i < count_at(history, "/items"); i++) /* of the run that counts alone */
+            assert_true(json_equal(value_at(job, "/result/metrics"),
+                                   value_at(reference, "/result/metrics")));
+            assert_true(real_at(job, "/result/objective") ==
+                        real_at(reference, "/result/objective"));
+            assert_true(json_equal(
+                value_at(status_check(call_get("/v1/models/%s/weights", model), 200), "/w"), w));
+            assert_int_equal(count_at(call_get("/v1/models/%s/versions", model), "/items"),
+                             1); /* made once */
+            const struct response *history =
+                status_check(call_get("/v1/jobs/%lld/history", (long long)id), 200);
+            for (size_t i = 0; i < count_at(history, "/items");
+                 i++) { /* of the run that counts alone */
                 assert_int_equal(whole_at(history, text("/items/%zu/iteration", i)), i + 1);
+            }
         }
         assert_true(starts > ROUNDS); /* otherwise no training was interrupted */
     }
@@ -132,27 +150,33 @@ static void test_the_queue_survives(void **state) {
     upload_file("iris", "iris.csv");
     int64_t endless = job_endless("endless");
     job_wait_state(endless, "running");
-    int64_t queued = job_post("{'model':'queued','dataset':'iris','target':'class','algorithm':'logistic'}");
-    int64_t cancelled = job_post("{'model':'cancelled','dataset':'iris','target':'class','algorithm':'logistic'}");
+    int64_t queued =
+        job_post("{'model':'queued','dataset':'iris','target':'class','algorithm':'logistic'}");
+    int64_t cancelled =
+        job_post("{'model':'cancelled','dataset':'iris','target':'class','algorithm':'logistic'}");
     status_check(call_post(text("/v1/jobs/%lld/cancel", (long long)cancelled), "{}"), 202);
     killed_and_back();
-    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)cancelled), "/state"), "cancelled");
+    assert_string_equal(string_at(call_get("/v1/jobs/%lld", (long long)cancelled), "/state"),
+                        "cancelled");
     problem_check(call_delete("/v1/datasets/iris"), 409, "in-use"); /* the waiting job's, still */
     status_check(call_post(text("/v1/jobs/%lld/cancel", (long long)endless), "{}"), 202);
     assert_string_equal(string_at(job_wait(endless), "/state"), "cancelled");
     assert_string_equal(string_at(job_wait(queued), "/state"), "succeeded");
     status_check(call_delete("/v1/datasets/iris"), 204);
-    assert_int_equal(job_post("{'model':'x','dataset':'digits','target':'class','algorithm':'logistic','params':{'max_iterations':1}}"), 4);
+    assert_int_equal(job_post("{'model':'x','dataset':'digits','target':'class','algorithm':'"
+                              "logistic','params':{'max_iterations':1}}"),
+                     4);
 }
 
-/* ---- changes that were acknowledged ----------------------------------------------------------------------------------------------------------- */
+/* ---- changes that were acknowledged ---- */
 
 static void test_acknowledged_changes_survive(void **state) {
     (void)state;
     service_start(NULL);
     upload_file("iris", "iris.csv");
     job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}");
-    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','params':{'lambda':1}}");
+    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','params':{'"
+              "lambda':1}}");
     const char *rows = "{'instances':[[5.1,3.5,1.4,0.2],[6.3,3.3,6.0,2.5]]}";
     status_check(call_put("/v1/models/m/live", "{'version':1}"), 200);
     killed_and_back();
@@ -172,11 +196,16 @@ static void test_acknowledged_changes_survive(void **state) {
     killed_and_back();
     problem_check(call_get("/v1/models/m"), 404, "unknown-model");
     problem_check(call_get("/v1/datasets/iris"), 404, "unknown-dataset");
-    assert_int_equal(whole_at(upload_file("iris", "iris.csv"), "/version"), 3); /* numbers are never given twice */
-    assert_int_equal(whole_at(job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}"), "/result/version"), 3);
+    assert_int_equal(whole_at(upload_file("iris", "iris.csv"), "/version"),
+                     3); /* numbers are never given twice */
+    assert_int_equal(
+        whole_at(job_train(
+                     "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}"),
+                 "/result/version"),
+        3);
 }
 
-/* ---- a job that kills the daemon -------------------------------------------------------------------------------------------------------------- */
+/* ---- a job that kills the daemon ---- */
 
 #define BAD_JOB "{'model':'bad','dataset':'iris','target':'class','algorithm':'logistic'}"
 
@@ -192,7 +221,9 @@ static void *predict(void *arg) {
     struct predictor *p = arg;
     while (!atomic_load(&p->stop)) {
         const struct response *r =
-            call(&(struct request){.method = "POST", .path = "/v1/models/good/predict", .body = "{\"instances\":[[5.1,3.5,1.4,0.2]]}"});
+            call(&(struct request){.method = "POST",
+                                   .path = "/v1/models/good/predict",
+                                   .body = "{\"instances\":[[5.1,3.5,1.4,0.2]]}"});
         if (r->status != 0 && r->code == CURLE_OK) {
             atomic_fetch_add(&p->served, 1);
             atomic_fetch_add(&p->wrong, r->status != 200 || strcmp(r->body, p->expected) != 0);
@@ -212,25 +243,30 @@ static void predictor_stop(struct predictor *p) {
 }
 
 static void wait_served(struct predictor *p, size_t more) {
-    for (size_t enough = atomic_load(&p->served) + more; atomic_load(&p->served) < enough;)
+    for (size_t enough = atomic_load(&p->served) + more; atomic_load(&p->served) < enough;) {
         pause_ms(1);
+    }
 }
 
 /* The job dies with the daemon, and is looked at in every life; returns how many lives it took. */
 static int deaths_until_given_up(struct predictor *p) {
     for (int deaths = 0;;) {
         int status = 0;
-        if (waitpid(the_daemon.pid, &status, WNOHANG) == 0) { /* it lives: has the job been given up? */
-            const struct response *r = call(&(struct request){.method = "GET", .path = "/v1/jobs/2"});
-            if (r->status == 200 && strcmp(string_at(r, "/state"), "failed") == 0)
+        if (waitpid(the_daemon.pid, &status, WNOHANG) ==
+            0) { /* it lives: has the job been given up? */
+            const struct response *r =
+                call(&(struct request){.method = "GET", .path = "/v1/jobs/2"});
+            if (r->status == 200 && strcmp(string_at(r, "/state"), "failed") == 0) {
                 return deaths;
+            }
             continue;
         }
         predictor_stop(p);
         do { /* it may die again before it listens: the job is the first thing it finds */
             the_daemon.pid = 0;
-            if (++deaths > 3)
+            if (++deaths > 3) {
                 fail_msg("the job was started more than three times");
+            }
             database_check();
         } while (!daemon_try(&the_daemon, &status));
         predictor_start(p);
@@ -243,7 +279,9 @@ static void test_a_job_that_kills_the_daemon(void **state) {
     service_start(FLAGS("--test-crash-model", "bad"));
     upload_file("iris", "iris.csv");
     job_train("{'model':'good','dataset':'iris','target':'class','algorithm':'logistic'}");
-    p.expected = status_check(call_post("/v1/models/good/predict", "{'instances':[[5.1,3.5,1.4,0.2]]}"), 200)->body;
+    p.expected =
+        status_check(call_post("/v1/models/good/predict", "{'instances':[[5.1,3.5,1.4,0.2]]}"), 200)
+            ->body;
     predictor_start(&p);
     wait_served(&p, 10);
     (void)call(&(struct request){.method = "POST", .path = "/v1/jobs", .body = quoted(BAD_JOB)});
@@ -264,9 +302,11 @@ static void test_a_job_that_kills_the_daemon(void **state) {
 static void restart_until(const char *state, size_t n, int most_deaths) {
     for (int status = 0, deaths = 0;;) {
         if (waitpid(the_daemon.pid, &status, WNOHANG) == 0) { /* it lives: are they there? */
-            const struct response *r = call(&(struct request){.method = "GET", .path = text("/v1/jobs?state=%s", state)});
-            if (r->status == 200 && count_at(r, "/items") == n)
+            const struct response *r =
+                call(&(struct request){.method = "GET", .path = text("/v1/jobs?state=%s", state)});
+            if (r->status == 200 && count_at(r, "/items") == n) {
                 return;
+            }
             pause_ms(20);
             continue;
         }
@@ -279,8 +319,8 @@ static void restart_until(const char *state, size_t n, int most_deaths) {
 }
 
 enum { LONG = 1500 }; /* passes: more than a second */
-#define LONG_JOB                                                                                                                           \
-    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':3,"                                                   \
+#define LONG_JOB                                                                                   \
+    "{'model':'%s','dataset':'digits','target':'class','algorithm':'logistic','seed':3,"           \
     "'params':{'solver':'gradient_descent','max_iterations':%d,'tolerance':0}}"
 
 static const char *weights_of(const char *model) {
@@ -297,8 +337,9 @@ static void queue_neighbours(const char *const *innocent, int n_innocent, int n_
     job_wait_state(job_endless("endless"), "running");
     for (int i = 0; i < n_innocent; i++) {
         job_post(LONG_JOB, innocent[i], lasting(LONG));
-        for (int k = 0; i == 0 && k < n_guilty; k++)
+        for (int k = 0; i == 0 && k < n_guilty; k++) {
             job_post(BAD_JOB);
+        }
     }
     service_stop();
 }
@@ -311,8 +352,9 @@ static void run_neighbours(const char *const *innocent, int n_innocent, int n_gu
     restart_until("failed", (size_t)n_guilty, 3 * n_guilty);
     restart_until("succeeded", 1 + (size_t)n_innocent, 0);
     const char *expected = weights_of("alone");
-    for (int i = 0; i < n_innocent; i++)
+    for (int i = 0; i < n_innocent; i++) {
         assert_string_equal(weights_of(innocent[i]), expected);
+    }
     for (int i = 0; i < n_guilty; i++) {
         const struct response *job = job_wait(4 + i);
         assert_string_equal(string_at(job, "/error/type"), "/problems/job-crashed");

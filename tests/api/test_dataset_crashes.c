@@ -21,15 +21,18 @@ struct changer {
 static void *change(void *arg) {
     struct changer *c = arg;
     for (int v = atomic_load(&c->made) + 1; v < VERSIONS; v++) {
-        const struct response *r = call(&(struct request){.method = "POST", .path = "/v1/datasets/grows/rows", .body = c->body});
+        const struct response *r = call(&(
+            struct request){.method = "POST", .path = "/v1/datasets/grows/rows", .body = c->body});
         if (r->status != 201) {
             atomic_store(&c->unexpected, r->status != 0);
             return NULL;
         }
         atomic_store(&c->made, v);
-        if (v < 3)
+        if (v < 3) {
             continue;
-        r = call(&(struct request){.method = "DELETE", .path = text("/v1/datasets/grows/versions/%d", v - 1)});
+        }
+        r = call(&(struct request){.method = "DELETE",
+                                   .path = text("/v1/datasets/grows/versions/%d", v - 1)});
         if (r->status != 204) {
             atomic_store(&c->unexpected, r->status != 0);
             return NULL;
@@ -41,9 +44,11 @@ static void *change(void *arg) {
 
 /* Versions as they must be: the newest is the one that was acknowledged last or the one after it, none whose deletion was acknowledged is there, and each is whole. */
 static int check_versions(const struct changer *c) {
-    const struct response *r = status_check(call_get("/v1/datasets/grows/versions?limit=1000"), 200);
+    const struct response *r =
+        status_check(call_get("/v1/datasets/grows/versions?limit=1000"), 200);
     const size_t n = count_at(r, "/items");
-    const int newest = (int)whole_at(r, text("/items/%zu/version", n - 1)), made = atomic_load(&c->made);
+    const int newest = (int)whole_at(r, text("/items/%zu/version", n - 1)),
+              made = atomic_load(&c->made);
     assert_in_range(newest, made, made + 1);
     assert_int_equal(whole_at(r, "/items/0/version"), 1);
     for (size_t i = 0; i < n; i++) {
@@ -52,7 +57,9 @@ static int check_versions(const struct changer *c) {
         assert_true(version < VERSIONS && !c->deleted[version]);
         assert_int_equal(rows, (int64_t)LINES * version);
         const struct response *last =
-            status_check(call_get("/v1/datasets/grows/rows?version=%d&offset=%lld&limit=2", version, (long long)rows - 1), 200);
+            status_check(call_get("/v1/datasets/grows/rows?version=%d&offset=%lld&limit=2", version,
+                                  (long long)rows - 1),
+                         200);
         assert_int_equal(count_at(last, "/items"), 1);
         assert_string_equal(string_at(last, "/items/0/word"), "last");
     }
@@ -68,8 +75,10 @@ static void test_killed_while_appending(void **state) {
     for (int round = 0; round < ROUNDS; round++) {
         assert_int_equal(pthread_create(&c.thread, NULL, change, &c), 0);
         const int before = atomic_load(&c.made);
-        for (double end = now() + 30; atomic_load(&c.made) < before + 2 && now() < end;) /* at least so many, then at any moment */
+        for (double end = now() + 30; atomic_load(&c.made) < before + 2 &&
+                                      now() < end;) { /* at least so many, then at any moment */
             pause_ms(1);
+        }
         pause_ms(7 * round % 40);
         daemon_kill(&the_daemon);
         pthread_join(c.thread, NULL);
@@ -85,9 +94,12 @@ static void test_killed_while_appending(void **state) {
     const struct response *r = status_check(call_get("/v1/datasets/grows"), 200);
     char *whole = keep(malloc(strlen(c.body) * (size_t)newest + 1), free), *at = whole;
     assert_non_null(whole);
-    for (int i = 0; i < newest; i++)
+    for (int i = 0; i < newest; i++) {
         at += sprintf(at, "%s", i == 0 ? c.body : strchr(c.body, '\n') + 1);
-    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/whole", whole), 201), "/content"), string_at(r, "/content"));
+    }
+    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/whole", whole), 201),
+                                  "/content"),
+                        string_at(r, "/content"));
 }
 
 int main(void) {

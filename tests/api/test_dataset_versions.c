@@ -6,7 +6,9 @@
 #include <string.h>
 
 static const struct response *append(const char *dataset, const char *body) {
-    return call(&(struct request){.method = "POST", .path = text("/v1/datasets/%s/rows", dataset), .body = body});
+    return call(&(struct request){.method = "POST",
+                                  .path = text("/v1/datasets/%s/rows", dataset),
+                                  .body = body});
 }
 
 /* Versions 1, 2 (appended), 3 (replaced). */
@@ -22,13 +24,15 @@ static void drop(void *json) {
 
 /* A description as lists have it. */
 static const json_t *brief(const json_t *description) {
-    static const char *const long_ones[] = {"quantiles", "quantiles_exact", "quantiles_error", "histogram"};
+    static const char *const long_ones[] = {"quantiles", "quantiles_exact", "quantiles_error",
+                                            "histogram"};
     json_t *copy = keep(json_deep_copy(description), drop);
     size_t i;
     json_t *column;
     json_array_foreach(json_object_get(copy, "columns"), i, column) {
-        for (size_t k = 0; k < sizeof long_ones / sizeof *long_ones; k++)
+        for (size_t k = 0; k < sizeof long_ones / sizeof *long_ones; k++) {
             (void)json_object_del(column, long_ones[k]);
+        }
     }
     return copy;
 }
@@ -40,18 +44,24 @@ static void test_list(void **state) {
     assert_int_equal(count_at(r, "/items"), 3);
     for (int64_t v = 1; v <= 3; v++) { /* ascending */
         assert_int_equal(whole_at(r, text("/items/%lld/version", (long long)v - 1)), v);
-        const struct response *one = status_check(call_get("/v1/datasets/listed/versions/%lld", (long long)v), 200);
-        assert_true(json_equal(value_at(r, text("/items/%lld", (long long)v - 1)), brief(one->json)));
-        const struct response *same = status_check(call_get("/v1/datasets/listed?version=%lld", (long long)v), 200);
+        const struct response *one =
+            status_check(call_get("/v1/datasets/listed/versions/%lld", (long long)v), 200);
+        assert_true(
+            json_equal(value_at(r, text("/items/%lld", (long long)v - 1)), brief(one->json)));
+        const struct response *same =
+            status_check(call_get("/v1/datasets/listed?version=%lld", (long long)v), 200);
         assert_true(json_equal(same->json, one->json));
         assert_string_equal(header_of(same, "ETag"), header_of(one, "ETag"));
-        status_check(call_get_with(text("If-None-Match: %s", header_of(one, "ETag")), "/v1/datasets/listed/versions/%lld", (long long)v),
+        status_check(call_get_with(text("If-None-Match: %s", header_of(one, "ETag")),
+                                   "/v1/datasets/listed/versions/%lld", (long long)v),
                      304);
     }
     /* in pages */
     r = status_check(call_get("/v1/datasets/listed/versions?limit=2"), 200);
     assert_int_equal(count_at(r, "/items"), 2);
-    r = status_check(call_get("/v1/datasets/listed/versions?limit=2&after=%s", string_at(r, "/next")), 200);
+    r = status_check(call_get("/v1/datasets/listed/versions?limit=2&after=%s",
+                              string_at(r, "/next")),
+                     200);
     assert_int_equal(count_at(r, "/items"), 1);
     assert_int_equal(whole_at(r, "/items/0/version"), 3);
     assert_true(json_is_null(value_at(r, "/next")));
@@ -60,12 +70,17 @@ static void test_list(void **state) {
 static void test_what_is_not_there(void **state) {
     (void)state;
     make_three("there");
-    static const char *const paths[] = {"/v1/datasets/there/versions/4",  "/v1/datasets/there/versions/0", "/v1/datasets/there/versions/x",
-                                        "/v1/datasets/nobody/versions/1", "/v1/datasets/nobody/versions",  "/v1/datasets/there?version=4"};
+    static const char *const paths[] = {"/v1/datasets/there/versions/4",
+                                        "/v1/datasets/there/versions/0",
+                                        "/v1/datasets/there/versions/x",
+                                        "/v1/datasets/nobody/versions/1",
+                                        "/v1/datasets/nobody/versions",
+                                        "/v1/datasets/there?version=4"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         problem_check(call_get("%s", paths[i]), 404, "unknown-dataset");
-        if (strstr(paths[i], "nobody/versions") == NULL || strstr(paths[i], "/1") != NULL)
+        if (strstr(paths[i], "nobody/versions") == NULL || strstr(paths[i], "/1") != NULL) {
             problem_check(call_delete("%s", paths[i]), 404, "unknown-dataset");
+        }
     }
     problem_check(call_get("/v1/datasets/there/versions/1?version=2"), 400, "bad-request");
     problem_check(call_delete("/v1/datasets/there/versions/1?version=2"), 400, "bad-request");
@@ -77,16 +92,18 @@ static void test_delete(void **state) {
     (void)state;
     make_three("deleted");
     const char *etag = header_of(call_get("/v1/datasets/deleted/versions/2"), "ETag");
-    problem_check(
-        call(&(struct request){.method = "DELETE", .path = "/v1/datasets/deleted/versions/2", .headers = HEADERS("If-Match: \"other\"")}),
-        412, "precondition-failed");
+    problem_check(call(&(struct request){.method = "DELETE",
+                                         .path = "/v1/datasets/deleted/versions/2",
+                                         .headers = HEADERS("If-Match: \"other\"")}),
+                  412, "precondition-failed");
     /* of the one that others share chunks with, the one in the middle goes … */
     status_check(call(&(struct request){.method = "DELETE",
                                         .path = "/v1/datasets/deleted/versions/2",
                                         .headers = HEADERS(text("If-Match: %s", etag))}),
                  204);
     problem_check(call_get("/v1/datasets/deleted/versions/2"), 404, "unknown-dataset");
-    const struct response *r = status_check(call_get_with("Accept: text/csv", "/v1/datasets/deleted/rows?version=1"), 200);
+    const struct response *r =
+        status_check(call_get_with("Accept: text/csv", "/v1/datasets/deleted/rows?version=1"), 200);
     assert_string_equal(r->body, "a,b\n1,x\n2,y\n");
     /* … then the newest: the one before it is the newest again, and can be appended to */
     status_check(call_delete("/v1/datasets/deleted?version=3"), 204);
@@ -100,17 +117,21 @@ static void test_delete(void **state) {
     status_check(call_delete("/v1/datasets/deleted/versions/4"), 204);
     problem_check(call_get("/v1/datasets/deleted"), 404, "unknown-dataset");
     problem_check(append("deleted", "a,b\n9,w\n"), 404, "unknown-dataset");
-    assert_int_equal(whole_at(status_check(call_upload("/v1/datasets/deleted", "a\n1\n"), 201), "/version"), 5);
+    assert_int_equal(whole_at(status_check(call_upload("/v1/datasets/deleted", "a\n1\n"), 201),
+                              "/version"),
+                     5);
 }
 
 static void test_in_use(void **state) {
     (void)state;
     upload_file("digits", "digits.csv");
-    const char *head = read_whole("tests/data/digits.csv", NULL), *row = strchr(head, '\n') + 1, *end = strchr(row, '\n') + 1;
+    const char *head = read_whole("tests/data/digits.csv", NULL), *row = strchr(head, '\n') + 1,
+               *end = strchr(row, '\n') + 1;
     int64_t id = job_endless("endless");
     job_wait_state(id, "running");
     /* what it reads can be appended to, and what comes of it deleted; it cannot go itself */
-    const struct response *r = status_check(append("digits", text("%.*s", (int)(end - head), head)), 201);
+    const struct response *r =
+        status_check(append("digits", text("%.*s", (int)(end - head), head)), 201);
     assert_int_equal(whole_at(r, "/rows"), 1798);
     problem_check(call_delete("/v1/datasets/digits/versions/1"), 409, "in-use");
     problem_check(call_delete("/v1/datasets/digits?version=1"), 409, "in-use");
@@ -126,16 +147,18 @@ static void test_train_on_a_version(void **state) {
     (void)state;
     upload_file("iris", "iris.csv");
     status_check(append("iris", "sepal_length,class\n5.5,setosa\n"), 201);
-    const struct response *job = job_train("{'model':'old','dataset':'iris@1','target':'class','algorithm':'logistic'}");
+    const struct response *job =
+        job_train("{'model':'old','dataset':'iris@1','target':'class','algorithm':'logistic'}");
     assert_int_equal(whole_at(job, "/dataset/version"), 1);
     job = job_train("{'model':'new','dataset':'iris','target':'class','algorithm':'logistic'}");
     assert_int_equal(whole_at(job, "/dataset/version"), 2);
     const struct response *model = status_check(call_get("/v1/models/new"), 200);
     assert_true(json_is_null(value_at(model, "/dataset/sha256")));
-    assert_string_equal(string_at(model, "/dataset/content"), string_at(call_get("/v1/datasets/iris"), "/content"));
+    assert_string_equal(string_at(model, "/dataset/content"),
+                        string_at(call_get("/v1/datasets/iris"), "/content"));
 }
 
-/* ---- space ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- space ---- */
 
 static void await_below(const char *series, double bytes) {
     double value = bytes;
@@ -143,8 +166,9 @@ static void await_below(const char *series, double bytes) {
         status_check(call_get("/v1/datasets"), 200); /* it serves meanwhile */
         pause_ms(20);
     }
-    if (!(value < bytes))
+    if (!(value < bytes)) {
         fail_msg("%s is %.0f, not below %.0f", series, value, bytes);
+    }
 }
 
 /* Rows that do not become small. */
@@ -177,9 +201,11 @@ static void test_space_comes_back(void **state) {
     assert_true(both > 1.9 * first && both < 2.1 * first); /* the first rows are stored once */
     status_check(call_delete("/v1/datasets/large/versions/1"), 204);
     await_below("discern_store_doomed_bytes", 1);
-    assert_true(metric_value("discern_dataset_bytes") - before == both); /* the second version has them all */
+    assert_true(metric_value("discern_dataset_bytes") - before ==
+                both); /* the second version has them all */
     assert_int_equal(whole_at(call_get("/v1/datasets/large"), "/rows"), 240000);
-    const struct response *r = status_check(call_get("/v1/datasets/large/rows?offset=119999&limit=2&columns=a"), 200);
+    const struct response *r =
+        status_check(call_get("/v1/datasets/large/rows?offset=119999&limit=2&columns=a"), 200);
     assert_int_equal(count_at(r, "/items"), 2);
     status_check(call_delete("/v1/datasets/large/versions/2"), 204);
     await_below("discern_dataset_bytes", before + 1);

@@ -72,8 +72,8 @@ static void test_bytes_and_hash_are_of_the_body(void **state) {
     (void)state;
     struct answer a = put_text(&d, "/v1/datasets/hashed", "a,b\n1,x\n2,y\n");
     assert_int_equal(number_at(a.json, "bytes"), 12);
-    assert_string_equal(text_at(a.json, "sha256"),
-                        "15920f3fb7c051cc15fceee84432e8803a139a9b53a4ea832c37bf1109e200cf"); /* as sha256sum gives it */
+    assert_string_equal(text_at(a.json, "sha256"), "15920f3fb7c051cc15fceee84432e8803a139a9b53a4ea8"
+                                                   "32c37bf1109e200cf"); /* as sha256sum gives it */
     answer_done(&a);
 }
 
@@ -125,11 +125,12 @@ static void test_versions(void **state) {
 static void test_json_is_the_same_table_as_csv(void **state) {
     (void)state;
     struct answer csv = put_text(&d, "/v1/datasets/as-csv", "a,b,c\n1,x,true\n2.5,,false\n,y,\n");
-    struct answer objects =
-        send_typed(&d, "PUT", "/v1/datasets/as-objects", "application/json",
-                   "[{\"a\":1,\"b\":\"x\",\"c\":true},{\"a\":2.5,\"b\":null,\"c\":false},{\"b\":\"y\",\"a\":null,\"c\":null}]");
+    struct answer objects = send_typed(&d, "PUT", "/v1/datasets/as-objects", "application/json",
+                                       "[{\"a\":1,\"b\":\"x\",\"c\":true},{\"a\":2.5,\"b\":null,"
+                                       "\"c\":false},{\"b\":\"y\",\"a\":null,\"c\":null}]");
     struct answer table = put_text(&d, "/v1/datasets/as-table",
-                                   "{\"columns\":[\"a\",\"b\",\"c\"],\"rows\":[[1,\"x\",true],[2.5,null,false],[null,\"y\",null]]}");
+                                   "{\"columns\":[\"a\",\"b\",\"c\"],\"rows\":[[1,\"x\",true],[2.5,"
+                                   "null,false],[null,\"y\",null]]}");
     assert_int_equal(csv.status, 201);
     assert_int_equal(objects.status, 201);
     assert_int_equal(table.status, 201);
@@ -144,7 +145,9 @@ static void test_json_is_the_same_table_as_csv(void **state) {
 
 static void test_reading_options(void **state) {
     (void)state;
-    struct answer a = put_text(&d, "/v1/datasets/options?header=false&label=kind&missing=-,none&delimiter=%7C", "1|-|x\n2|5|none\n");
+    struct answer a =
+        put_text(&d, "/v1/datasets/options?header=false&label=kind&missing=-,none&delimiter=%7C",
+                 "1|-|x\n2|5|none\n");
     assert_int_equal(a.status, 201);
     assert_int_equal(number_at(a.json, "rows"), 2);
     assert_string_equal(text_at(a.json, "columns.2.name"), "kind");
@@ -152,11 +155,15 @@ static void test_reading_options(void **state) {
     assert_int_equal(number_at(a.json, "columns.2.missing"), 1);
     answer_done(&a);
     expect_problem(put_text(&d, "/v1/datasets/options?header=maybe", "a\n1\n"), 400, "bad-request");
-    expect_problem(put_text(&d, "/v1/datasets/options?types=a:integer", "a\n1\n"), 400, "bad-request");
+    expect_problem(put_text(&d, "/v1/datasets/options?types=a:integer", "a\n1\n"), 400,
+                   "bad-request");
     expect_problem(put_text(&d, "/v1/datasets/options?heading=true", "a\n1\n"), 400, "bad-request");
-    expect_problem(put_text(&d, "/v1/datasets/options?header=true&header=true", "a\n1\n"), 400, "bad-request");
-    expect_problem(put_text(&d, "/v1/datasets/options?types=nobody:numeric", "a\n1\n"), 422, "invalid-dataset");
-    expect_problem(send_typed(&d, "PUT", "/v1/datasets/options", "image/png", "a\n1\n"), 415, "unsupported-media-type");
+    expect_problem(put_text(&d, "/v1/datasets/options?header=true&header=true", "a\n1\n"), 400,
+                   "bad-request");
+    expect_problem(put_text(&d, "/v1/datasets/options?types=nobody:numeric", "a\n1\n"), 422,
+                   "invalid-dataset");
+    expect_problem(send_typed(&d, "PUT", "/v1/datasets/options", "image/png", "a\n1\n"), 415,
+                   "unsupported-media-type");
 }
 
 static void test_rows_come_back_as_written(void **state) {
@@ -167,14 +174,17 @@ static void test_rows_come_back_as_written(void **state) {
     struct answer a = get_with(&d, "/v1/datasets/wine/rows?limit=100000", "Accept: text/csv");
     assert_int_equal(a.status, 200);
     size_t k = 0;
-    for (size_t i = 0; i < a.size; i++) /* line ends may be CR LF: the CSV standard's */
-        if (a.body[i] != '\r')
+    for (size_t i = 0; i < a.size; i++) { /* line ends may be CR LF: the CSV standard's */
+        if (a.body[i] != '\r') {
             a.body[k++] = a.body[i];
+        }
+    }
     assert_int_equal(k, size);
     assert_memory_equal(a.body, text, size);
     answer_done(&a);
     free(text);
-    expect_status(put_text(&d, "/v1/datasets/spelt", "zip,flag,x\n007,TRUE,1.50\nabc,False,1e2\n"), 201);
+    expect_status(put_text(&d, "/v1/datasets/spelt", "zip,flag,x\n007,TRUE,1.50\nabc,False,1e2\n"),
+                  201);
     a = get_with(&d, "/v1/datasets/spelt/rows", "Accept: application/x-ndjson");
     assert_non_null(strstr(a.body, "\"007\""));
     answer_done(&a);
@@ -182,7 +192,8 @@ static void test_rows_come_back_as_written(void **state) {
 
 static void test_rows_in_pages_and_columns(void **state) {
     (void)state;
-    struct answer a = get(&d, "/v1/datasets/iris/rows?offset=50&limit=2&columns=class,petal_length");
+    struct answer a =
+        get(&d, "/v1/datasets/iris/rows?offset=50&limit=2&columns=class,petal_length");
     assert_int_equal(a.status, 200);
     assert_int_equal(json_array_size(at(a.json, "items")), 2);
     assert_int_equal(json_object_size(at(a.json, "items.0")), 2);
@@ -206,7 +217,8 @@ static void test_rows_in_pages_and_columns(void **state) {
     expect_problem(get(&d, "/v1/datasets/iris/rows?columns=class,class"), 400, "bad-request");
     expect_problem(get(&d, "/v1/datasets/iris/rows?limit=0"), 400, "bad-request");
     expect_problem(get(&d, "/v1/datasets/iris/rows?offset=-1"), 400, "bad-request");
-    expect_problem(get_with(&d, "/v1/datasets/iris/rows", "Accept: image/png"), 406, "not-acceptable");
+    expect_problem(get_with(&d, "/v1/datasets/iris/rows", "Accept: image/png"), 406,
+                   "not-acceptable");
     expect_problem(get(&d, "/v1/datasets/nobody/rows"), 404, "unknown-dataset");
 }
 
@@ -275,17 +287,20 @@ static void test_pages_of_rows_are_linked(void **state) {
 }
 
 /* Uploads the table (type NULL: as curl -T) and looks for words in its warnings; words NULL: there are none. */
-static void check_warning(const char *name, const char *type, const char *table, const char *words) {
+static void check_warning(const char *name, const char *type, const char *table,
+                          const char *words) {
     char path[96];
     (void)snprintf(path, sizeof path, "/v1/datasets/%s", name);
     struct answer a = type ? send_typed(&d, "PUT", path, type, table) : put_text(&d, path, table);
     assert_int_equal(a.status, 201);
     const json_t *warnings = at(a.json, "notes.warnings");
     bool found = false;
-    for (size_t i = 0; i < json_array_size(warnings); i++)
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
         found = found || (words && strstr(json_string_value(json_array_get(warnings, i)), words));
-    if (words ? !found : json_array_size(warnings) > 0)
+    }
+    if (words ? !found : json_array_size(warnings) > 0) {
         fail_msg("%s: %s", name, a.body);
+    }
     answer_done(&a);
 }
 
@@ -293,23 +308,27 @@ static void test_doubts_are_told(void **state) {
     (void)state;
     char row[1024];
     size_t n = 0;
-    for (int i = 0; i < 150; i++)
+    for (int i = 0; i < 150; i++) {
         n += (size_t)snprintf(row + n, sizeof row - n, "%s%d.5", i ? "," : "", i);
+    }
     check_warning("years", NULL, "id,2020,2021\n1,2,3\n", "header=false");
     check_warning("named-years", NULL, "name,2020,2021\nfoo,2,3\n", "header=true");
     check_warning("sure", NULL, "a,b\n1,x\n2,y\n3,x\n", NULL);
     check_warning("stripped", "application/x-www-form-urlencoded", row, "--data-binary");
     check_warning("one-row", "text/csv", row, NULL);
     check_warning("decimal-commas", NULL, "a;b\n1,5;x\n2;y\n2,5;x\n",
-                  "column \"a\": categorical because of line 2 (\"1,5\"): write decimal fractions with a point");
+                  "column \"a\": categorical because of line 2 (\"1,5\"): write decimal fractions "
+                  "with a point");
     check_warning("no-commas", NULL, "a;b\n1.5;x,y\n2;1,2,3\n", NULL);
-    expect_fault(send_typed(&d, "PUT", "/v1/datasets/flat", "application/x-www-form-urlencoded", "a,b1,x2,y"), 422, "invalid-dataset", "",
-                 "--data-binary");
+    expect_fault(send_typed(&d, "PUT", "/v1/datasets/flat", "application/x-www-form-urlencoded",
+                            "a,b1,x2,y"),
+                 422, "invalid-dataset", "", "--data-binary");
     struct answer a = put_text(&d, "/v1/datasets/free-names", "c2,,x,,c4,c4_2\n1,2,3,4,5,6\n");
     static const char *const names[] = {"c2", "c2_2", "x", "c4_3", "c4", "c4_2"};
     assert_int_equal(a.status, 201);
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 6; i++) {
         assert_string_equal(text_at(json_array_get(at(a.json, "columns"), i), "name"), names[i]);
+    }
     answer_done(&a);
 }
 
@@ -317,19 +336,22 @@ static void test_doubts_are_told(void **state) {
 static void test_types_of_a_column_named_with_a_comma(void **state) {
     (void)state;
     struct answer a =
-        put_text(&d, "/v1/datasets/quoted-types?types=%22a,b%22:text&missing=%22-,-%22,none", "\"a,b\",c\n1,\"-,-\"\n2,none\n3,5\n");
+        put_text(&d, "/v1/datasets/quoted-types?types=%22a,b%22:text&missing=%22-,-%22,none",
+                 "\"a,b\",c\n1,\"-,-\"\n2,none\n3,5\n");
     assert_int_equal(a.status, 201);
     assert_string_equal(text_at(a.json, "columns.0.type"), "text");
     assert_string_equal(text_at(a.json, "columns.1.type"), "numeric");
     assert_int_equal(number_at(a.json, "columns.1.missing"), 2);
     answer_done(&a);
-    expect_problem(put_text(&d, "/v1/datasets/quoted-types?types=%22a,b:text", "a\n1\n"), 400, "bad-request");
+    expect_problem(put_text(&d, "/v1/datasets/quoted-types?types=%22a,b:text", "a\n1\n"), 400,
+                   "bad-request");
 }
 
 static void test_a_column_named_with_a_comma(void **state) {
     (void)state;
     expect_status(put_text(&d, "/v1/datasets/commas", "\"a,b\",\"say \"\"hi\"\"\"\n1,2\n"), 201);
-    struct answer a = get(&d, "/v1/datasets/commas/rows?columns=%22say%20%22%22hi%22%22%22,%22a,b%22");
+    struct answer a =
+        get(&d, "/v1/datasets/commas/rows?columns=%22say%20%22%22hi%22%22%22,%22a,b%22");
     assert_int_equal(a.status, 200);
     expect_near(number_at(a.json, "items.0.a,b"), 1, 0);
     answer_done(&a);
@@ -340,7 +362,8 @@ static void test_conditions(void **state) {
     static const char *const only_new[] = {"If-None-Match: *", NULL};
     char match[128];
     expect_status(ask(&d, "PUT", "/v1/datasets/conditional", only_new, "a\n1\n2\n", 6), 201);
-    expect_problem(ask(&d, "PUT", "/v1/datasets/conditional", only_new, "a\n3\n4\n", 6), 412, "precondition-failed");
+    expect_problem(ask(&d, "PUT", "/v1/datasets/conditional", only_new, "a\n3\n4\n", 6), 412,
+                   "precondition-failed");
     struct answer a = get(&d, "/v1/datasets/conditional");
     (void)snprintf(match, sizeof match, "If-None-Match: %s", answer_header(&a, "ETag"));
     struct answer same = get_with(&d, "/v1/datasets/conditional", match);
@@ -352,9 +375,12 @@ static void test_conditions(void **state) {
     answer_done(&a);
     const char *const only_same[] = {match, NULL};
     expect_status(ask(&d, "PUT", "/v1/datasets/conditional", only_same, "a\n5\n6\n", 6), 200);
-    expect_problem(ask(&d, "PUT", "/v1/datasets/conditional", only_same, "a\n7\n8\n", 6), 412, "precondition-failed");
-    expect_problem(ask(&d, "PATCH", "/v1/datasets/conditional", only_same, "{\"tags\":[]}", 11), 412, "precondition-failed");
-    expect_problem(ask(&d, "DELETE", "/v1/datasets/conditional", only_same, NULL, 0), 412, "precondition-failed");
+    expect_problem(ask(&d, "PUT", "/v1/datasets/conditional", only_same, "a\n7\n8\n", 6), 412,
+                   "precondition-failed");
+    expect_problem(ask(&d, "PATCH", "/v1/datasets/conditional", only_same, "{\"tags\":[]}", 11),
+                   412, "precondition-failed");
+    expect_problem(ask(&d, "DELETE", "/v1/datasets/conditional", only_same, NULL, 0), 412,
+                   "precondition-failed");
     expect_status(get(&d, "/v1/datasets/conditional"), 200);
 }
 
@@ -364,7 +390,8 @@ static void test_description_and_tags(void **state) {
     struct answer before = get(&d, "/v1/datasets/described");
     assert_true(is_null_at(before.json, "description"));
     assert_int_equal(json_array_size(at(before.json, "tags")), 0);
-    struct answer a = send_text(&d, "PATCH", "/v1/datasets/described", "{\"description\":\"f\xc3\xbcr alle\",\"tags\":[\"x\",\"y z\"]}");
+    struct answer a = send_text(&d, "PATCH", "/v1/datasets/described",
+                                "{\"description\":\"f\xc3\xbcr alle\",\"tags\":[\"x\",\"y z\"]}");
     assert_int_equal(a.status, 200);
     assert_string_equal(text_at(a.json, "description"), "f\xc3\xbcr alle");
     assert_string_equal(text_at(a.json, "tags.1"), "y z");
@@ -375,13 +402,18 @@ static void test_description_and_tags(void **state) {
     assert_true(is_null_at(a.json, "description"));
     assert_int_equal(json_array_size(at(a.json, "tags")), 2);
     answer_done(&a);
-    expect_fault(send_text(&d, "PATCH", "/v1/datasets/described", "{\"tag\":[]}"), 422, "invalid", "/tag", "known");
-    expect_fault(send_text(&d, "PATCH", "/v1/datasets/described", "{\"tags\":[\"a\",1]}"), 422, "invalid", "/tags/1", "string");
-    expect_fault(send_text(&d, "PATCH", "/v1/datasets/described", "{\"description\":7}"), 422, "invalid", "/description", "string");
+    expect_fault(send_text(&d, "PATCH", "/v1/datasets/described", "{\"tag\":[]}"), 422, "invalid",
+                 "/tag", "known");
+    expect_fault(send_text(&d, "PATCH", "/v1/datasets/described", "{\"tags\":[\"a\",1]}"), 422,
+                 "invalid", "/tags/1", "string");
+    expect_fault(send_text(&d, "PATCH", "/v1/datasets/described", "{\"description\":7}"), 422,
+                 "invalid", "/description", "string");
     expect_problem(send_text(&d, "PATCH", "/v1/datasets/described", "{\"tags\":"), 400, "bad-json");
     expect_problem(send_text(&d, "PATCH", "/v1/datasets/described", "[]"), 422, "invalid");
-    expect_problem(send_text(&d, "PATCH", "/v1/datasets/nobody", "{\"tags\":[]}"), 404, "unknown-dataset");
-    expect_problem(send_typed(&d, "PATCH", "/v1/datasets/described", "text/csv", "{\"tags\":[]}"), 415, "unsupported-media-type");
+    expect_problem(send_text(&d, "PATCH", "/v1/datasets/nobody", "{\"tags\":[]}"), 404,
+                   "unknown-dataset");
+    expect_problem(send_typed(&d, "PATCH", "/v1/datasets/described", "text/csv", "{\"tags\":[]}"),
+                   415, "unsupported-media-type");
 }
 
 static void test_delete_keeps_the_counter(void **state) {
@@ -389,7 +421,8 @@ static void test_delete_keeps_the_counter(void **state) {
     expect_status(put_text(&d, "/v1/datasets/deleted", "a\n1\n2\n"), 201);
     expect_status(ask(&d, "DELETE", "/v1/datasets/deleted", NULL, NULL, 0), 204);
     expect_problem(get(&d, "/v1/datasets/deleted"), 404, "unknown-dataset");
-    expect_problem(ask(&d, "DELETE", "/v1/datasets/deleted", NULL, NULL, 0), 404, "unknown-dataset");
+    expect_problem(ask(&d, "DELETE", "/v1/datasets/deleted", NULL, NULL, 0), 404,
+                   "unknown-dataset");
     struct answer a = put_text(&d, "/v1/datasets/deleted", "a\n1\n2\n");
     assert_int_equal(a.status, 201);
     assert_int_equal(number_at(a.json, "version"), 2);
@@ -415,8 +448,10 @@ static void test_lists_come_in_pages(void **state) {
             (void)snprintf(last, sizeof last, "%s", name);
         }
         more = !is_null_at(a.json, "next");
-        if (more)
-            (void)snprintf(path, sizeof path, "/v1/datasets?limit=2&after=%s", text_at(a.json, "next"));
+        if (more) {
+            (void)snprintf(path, sizeof path, "/v1/datasets?limit=2&after=%s",
+                           text_at(a.json, "next"));
+        }
         answer_done(&a);
     }
     struct answer all = get(&d, "/v1/datasets?limit=1000");
@@ -438,8 +473,9 @@ static void test_a_large_upload(void **state) {
     char *text = malloc((size_t)ROWS * LINE + 64);
     assert_non_null(text);
     size_t n = (size_t)sprintf(text, "i,x,kind\n");
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS; i++) {
         n += (size_t)sprintf(text + n, "%d,%.15f,%c\n", i, sin(i), "abc"[i % 3]);
+    }
     struct answer a = ask(&d, "PUT", "/v1/datasets/large", NULL, text, n);
     free(text);
     assert_int_equal(a.status, 201);
@@ -450,10 +486,12 @@ static void test_a_large_upload(void **state) {
     a = get(&d, "/v1/datasets/large/rows?offset=1199999&columns=i,kind");
     expect_near(number_at(a.json, "items.0.i"), 1199999, 0);
     answer_done(&a);
-    a = get_with(&d, "/v1/datasets/large/rows?columns=i&limit=1200000", "Accept: application/x-ndjson");
+    a = get_with(&d, "/v1/datasets/large/rows?columns=i&limit=1200000",
+                 "Accept: application/x-ndjson");
     size_t lines = 0;
-    for (size_t i = 0; i < a.size; i++)
+    for (size_t i = 0; i < a.size; i++) {
         lines += a.body[i] == '\n';
+    }
     assert_int_equal(lines, ROWS);
     answer_done(&a);
     expect_status(ask(&d, "DELETE", "/v1/datasets/large", NULL, NULL, 0), 204);

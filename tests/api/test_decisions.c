@@ -20,15 +20,19 @@ static size_t claim(const json_t *g, size_t n, bool *candidates) {
         claimed += candidates[k];
         last = candidates[k] ? k : last;
     }
-    if (claimed == 0 && n == 2)
+    if (claimed == 0 && n == 2) {
         return 2;
-    for (size_t k = 0; claimed == 0 && k < 3; k++)
+    }
+    for (size_t k = 0; claimed == 0 && k < 3; k++) {
         candidates[k] = true;
+    }
     return claimed == 1 ? last : SIZE_MAX;
 }
 
 static size_t vote(const json_t *g, bool strict, bool *candidates) {
-    const double pair[3][3] = {{0, -item(g, 0), -item(g, 1)}, {item(g, 0), 0, -item(g, 2)}, {item(g, 1), item(g, 2), 0}};
+    const double pair[3][3] = {{0, -item(g, 0), -item(g, 1)},
+                               {item(g, 0), 0, -item(g, 2)},
+                               {item(g, 1), item(g, 2), 0}};
     size_t won[3] = {0}, most = 0, best = 0;
     double sum[3] = {0};
     for (size_t k = 0; k < 3; k++) {
@@ -37,32 +41,39 @@ static size_t vote(const json_t *g, bool strict, bool *candidates) {
             sum[k] += pair[k][j];
         }
         most = won[k] > most ? won[k] : most;
-        if (won[k] > won[best] || (won[k] == won[best] && sum[k] > sum[best]))
+        if (won[k] > won[best] || (won[k] == won[best] && sum[k] > sum[best])) {
             best = k;
+        }
     }
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < 3; k++) {
         candidates[k] = won[k] == most;
+    }
     return strict && won[best] < 2 ? SIZE_MAX : best;
 }
 
 /* How many of the grid's points the model leaves without a class, each checked. */
 static size_t check_rule(const char *model) {
-    struct answer a = predict(model, "label,scores,ambiguous", grid), plain = predict(model, "label", grid);
+    struct answer a = predict(model, "label,scores,ambiguous", grid),
+                  plain = predict(model, "label", grid);
     const bool pairs = strncmp(model, "pairs", 5) == 0, strict = strstr(model, "strict") != NULL;
     size_t ambiguous = 0, seen[3] = {0};
     for (size_t i = 0; i < n_grid; i++) {
-        const json_t *row = row_of(&a, i), *scores = json_object_get(row, "scores"), *named = json_object_get(row, "candidates");
+        const json_t *row = row_of(&a, i), *scores = json_object_get(row, "scores"),
+                     *named = json_object_get(row, "candidates");
         const json_t *label = json_object_get(row, "label");
         bool candidates[3];
-        const size_t expected = pairs ? vote(scores, strict, candidates) : claim(scores, json_array_size(scores), candidates);
+        const size_t expected = pairs ? vote(scores, strict, candidates)
+                                      : claim(scores, json_array_size(scores), candidates);
         assert_int_equal(class_of(&a, label), expected);
         assert_int_equal(json_is_true(json_object_get(row, "ambiguous")), expected == SIZE_MAX);
         assert_true(json_is_boolean(json_object_get(row, "ambiguous")));
         if (expected == SIZE_MAX) {
             size_t n = 0;
-            for (size_t k = 0; k < 3; k++)
-                if (candidates[k])
+            for (size_t k = 0; k < 3; k++) {
+                if (candidates[k]) {
                     assert_int_equal(class_of(&a, json_array_get(named, n++)), k);
+                }
+            }
             assert_int_equal(json_array_size(named), n);
             assert_int_equal(json_object_size(row_of(&plain, i)), 3); /* said without being asked */
             assert_true(json_equal(json_object_get(row_of(&plain, i), "candidates"), named));
@@ -88,19 +99,24 @@ static void test_between_three_pairs(void **state) {
     const json_t *lines = at(w.json, "w"), *w0 = at(w.json, "w0");
     double middle[2] = {0};
     for (size_t c = 0; c < 3; c++) { /* by Cramer's rule */
-        const json_t *p = json_array_get(lines, corner[c][0]), *q = json_array_get(lines, corner[c][1]);
-        const double u = -item(w0, corner[c][0]), v = -item(w0, corner[c][1]), det = item(p, 0) * item(q, 1) - item(p, 1) * item(q, 0);
+        const json_t *p = json_array_get(lines, corner[c][0]),
+                     *q = json_array_get(lines, corner[c][1]);
+        const double u = -item(w0, corner[c][0]), v = -item(w0, corner[c][1]),
+                     det = item(p, 0) * item(q, 1) - item(p, 1) * item(q, 0);
         middle[0] += (u * item(q, 1) - item(p, 1) * v) / det / 3;
         middle[1] += (item(p, 0) * v - u * item(q, 0)) / det / 3;
     }
     char path[256];
-    (void)snprintf(path, sizeof path, "/v1/models/pairs_strict/predict?x=%.17g&y=%.17g", middle[0], middle[1]);
+    (void)snprintf(path, sizeof path, "/v1/models/pairs_strict/predict?x=%.17g&y=%.17g", middle[0],
+                   middle[1]);
     struct answer a = get(&outputs_daemon, path);
     assert_true(is_null_at(a.json, "predictions.0.label"));
     assert_true(json_is_true(at(a.json, "predictions.0.ambiguous")));
     assert_int_equal(json_array_size(at(a.json, "predictions.0.candidates")), 3);
     answer_done(&a);
-    (void)snprintf(path, sizeof path, "/v1/models/pairs/predict?x=%.17g&y=%.17g&output=label,ambiguous", middle[0], middle[1]);
+    (void)snprintf(path, sizeof path,
+                   "/v1/models/pairs/predict?x=%.17g&y=%.17g&output=label,ambiguous", middle[0],
+                   middle[1]);
     a = get(&outputs_daemon, path); /* a tie that the scores break */
     assert_false(is_null_at(a.json, "predictions.0.label"));
     assert_true(json_is_false(at(a.json, "predictions.0.ambiguous")));
@@ -121,12 +137,15 @@ static void test_probabilities(void **state) {
     (void)state;
     struct answer a = predict("rest_strict", "probabilities,scores", grid);
     for (size_t i = 0; i < n_grid; i++) {
-        const json_t *p = json_object_get(row_of(&a, i), "probabilities"), *g = json_object_get(row_of(&a, i), "scores");
+        const json_t *p = json_object_get(row_of(&a, i), "probabilities"),
+                     *g = json_object_get(row_of(&a, i), "scores");
         double sigma[3], sum = 0;
-        for (size_t k = 0; k < 3; k++)
+        for (size_t k = 0; k < 3; k++) {
             sum += sigma[k] = 1 / (1 + exp(-item(g, k)));
-        for (size_t k = 0; k < 3; k++)
+        }
+        for (size_t k = 0; k < 3; k++) {
             expect_near(item(p, k), sigma[k] / sum, 1e-12);
+        }
     }
     answer_done(&a);
     a = predict("rest_strict_less", "probabilities", grid);
@@ -142,13 +161,15 @@ static void test_ambiguous_rows_are_errors(void **state) {
     json_t *body = json_pack("{sO}", "instances", at(rows.json, "items"));
     char *text = json_dumps(body, JSON_COMPACT);
     struct answer a = predict("rest_strict", "label", text),
-                  e = send_text(&outputs_daemon, "POST", "/v1/models/rest_strict/evaluate", "{\"dataset\":\"blobs\"}"),
+                  e = send_text(&outputs_daemon, "POST", "/v1/models/rest_strict/evaluate",
+                                "{\"dataset\":\"blobs\"}"),
                   f = send_text(&outputs_daemon, "POST", "/v1/models/rest_strict/evaluate", text);
     double ambiguous = 0, right = 0;
     for (size_t i = 0; i < 150; i++) {
         const json_t *label = json_object_get(row_of(&a, i), "label");
         ambiguous += json_is_null(label);
-        right += json_equal(label, json_object_get(json_array_get(at(rows.json, "items"), i), "class"));
+        right +=
+            json_equal(label, json_object_get(json_array_get(at(rows.json, "items"), i), "class"));
     }
     assert_true(ambiguous > 0);
     expect_near(number_at(e.json, "metrics.ambiguous"), ambiguous, 0);

@@ -24,9 +24,12 @@ struct judged {
     double g[MAX_ROWS][3], p[MAX_ROWS][3];
 };
 
-static void train_as(const char *model, const char *dataset, const char *algorithm, const char *params) {
+static void train_as(const char *model, const char *dataset, const char *algorithm,
+                     const char *params) {
     char text[512];
-    (void)snprintf(text, sizeof text, "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"class\",\"algorithm\":\"%s\",\"params\":{%s}}",
+    (void)snprintf(text, sizeof text,
+                   "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"class\",\"algorithm\":\"%s\","
+                   "\"params\":{%s}}",
                    model, dataset, algorithm, params);
     json_decref(train(&d, text, "succeeded"));
 }
@@ -51,9 +54,11 @@ static int close_daemon(void **state) {
 }
 
 static size_t class_of(const json_t *classes, const json_t *label) {
-    for (size_t k = 0; k < json_array_size(classes); k++)
-        if (json_equal(json_array_get(classes, k), label))
+    for (size_t k = 0; k < json_array_size(classes); k++) {
+        if (json_equal(json_array_get(classes, k), label)) {
             return k;
+        }
+    }
     assert_true(json_is_null(label));
     return SIZE_MAX;
 }
@@ -64,7 +69,8 @@ static void judge(const char *model, const char *dataset, struct judged *j) {
     struct answer rows = get(&d, path);
     json_t *asked = json_pack("{sO}", "instances", at(rows.json, "items"));
     char *body = json_dumps(asked, JSON_COMPACT);
-    (void)snprintf(path, sizeof path, "/v1/models/%s/predict?output=label,scores,probabilities", model);
+    (void)snprintf(path, sizeof path, "/v1/models/%s/predict?output=label,scores,probabilities",
+                   model);
     struct answer a = send_text(&d, "POST", path, body);
     assert_int_equal(a.status, 200);
     const json_t *classes = at(a.json, "classes");
@@ -75,12 +81,16 @@ static void judge(const char *model, const char *dataset, struct judged *j) {
     assert_true(j->n <= MAX_ROWS && j->n_classes <= 3);
     for (size_t i = 0; i < j->n; i++) {
         const json_t *row = json_array_get(at(a.json, "predictions"), i);
-        j->y[i] = class_of(classes, json_object_get(json_array_get(at(rows.json, "items"), i), "class"));
+        j->y[i] =
+            class_of(classes, json_object_get(json_array_get(at(rows.json, "items"), i), "class"));
         j->label[i] = class_of(classes, json_object_get(row, "label"));
-        for (size_t k = 0; k < j->n_scores; k++)
+        for (size_t k = 0; k < j->n_scores; k++) {
             j->g[i][k] = json_number_value(json_array_get(json_object_get(row, "scores"), k));
-        for (size_t k = 0; j->probable && k < j->n_classes; k++)
-            j->p[i][k] = json_number_value(json_array_get(json_object_get(row, "probabilities"), k));
+        }
+        for (size_t k = 0; j->probable && k < j->n_classes; k++) {
+            j->p[i][k] =
+                json_number_value(json_array_get(json_object_get(row, "probabilities"), k));
+        }
     }
     answer_done(&a);
     answer_done(&rows);
@@ -93,8 +103,9 @@ static struct answer evaluate(const char *model, const char *dataset, const char
     (void)snprintf(path, sizeof path, "/v1/models/%s/evaluate%s", model, query);
     (void)snprintf(body, sizeof body, "{\"dataset\":\"%s\"}", dataset);
     struct answer a = send_text(&d, "POST", path, body);
-    if (a.status != 200)
+    if (a.status != 200) {
         fail_msg("%s: %ld %s", path, a.status, a.body);
+    }
     assert_true(number_at(a.json, "rows") == number_at(a.json, "metrics.rows"));
     return a;
 }
@@ -105,25 +116,28 @@ static double metric(const struct answer *a, const char *name) {
     return number_at(a->json, path);
 }
 
-/* ---- recomputing ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- recomputing ---- */
 
 /* What ranks class k among the others: g of two classes, otherwise its probability or score. */
 static double rank_of(const struct judged *j, size_t i, size_t k) {
-    if (j->n_classes == 2)
+    if (j->n_classes == 2) {
         return j->g[i][0];
+    }
     return j->probable ? j->p[i][k] : j->g[i][k];
 }
 
 /* The share of pairs in the right order. */
 static double area_of(const struct judged *j, size_t k) {
     double right = 0, pairs = 0;
-    for (size_t a = 0; a < j->n; a++)
-        for (size_t b = 0; b < j->n; b++)
+    for (size_t a = 0; a < j->n; a++) {
+        for (size_t b = 0; b < j->n; b++) {
             if (j->y[a] == k && j->y[b] != k) {
                 const double u = rank_of(j, a, k), v = rank_of(j, b, k);
                 right += u > v ? 1 : u < v ? 0 : 0.5;
                 pairs++;
             }
+        }
+    }
     return right / pairs;
 }
 
@@ -131,8 +145,9 @@ static double precision_of(const struct judged *j, size_t k) {
     double sum = 0, of_class = 0;
     for (size_t i = 0; i < j->n; i++) {
         double above = 0, right = 0;
-        if (j->y[i] != k)
+        if (j->y[i] != k) {
             continue;
+        }
         of_class++;
         for (size_t b = 0; b < j->n; b++) {
             const bool counted = rank_of(j, b, k) >= rank_of(j, i, k);
@@ -146,11 +161,13 @@ static double precision_of(const struct judged *j, size_t k) {
 
 /* t·g, or the true class's score less the greatest other. */
 static double margin_of(const struct judged *j, size_t i) {
-    if (j->n_classes == 2)
+    if (j->n_classes == 2) {
         return j->y[i] == 1 ? j->g[i][0] : -j->g[i][0];
+    }
     double other = -(double)INFINITY;
-    for (size_t k = 0; k < j->n_classes; k++)
+    for (size_t k = 0; k < j->n_classes; k++) {
         other = k == j->y[i] ? other : fmax(other, j->g[i][k]);
+    }
     return j->g[i][j->y[i]] - other;
 }
 
@@ -162,8 +179,9 @@ static void expect_losses(const struct answer *a, const struct judged *j, bool m
         right += j->label[i] == j->y[i];
         ambiguous += j->label[i] == SIZE_MAX;
         log_loss -= log(fmin(fmax(j->p[i][j->y[i]], 1e-15), 1 - 1e-15)) / n;
-        for (size_t k = 0; k < j->n_classes; k++)
+        for (size_t k = 0; k < j->n_classes; k++) {
             brier += pow(j->p[i][k] - (j->y[i] == k), 2) / n / (j->n_classes == 2 ? 2 : 1);
+        }
         hinge += fmax(0, 1 - m) / n;
         squares += (1 - m) * (1 - m) / n;
         logistic += (m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m) / log(2) / n;
@@ -175,14 +193,16 @@ static void expect_losses(const struct answer *a, const struct judged *j, bool m
         expect_near(metric(a, "log_loss"), log_loss, 1e-10);
         expect_near(metric(a, "brier"), brier, 1e-10);
     } else {
-        assert_true(is_null_at(a->json, "metrics.log_loss") && is_null_at(a->json, "metrics.brier") && is_null_at(a->json, "metrics.ece"));
+        assert_true(is_null_at(a->json, "metrics.log_loss") &&
+                    is_null_at(a->json, "metrics.brier") && is_null_at(a->json, "metrics.ece"));
     }
     if (margins) {
         expect_near(metric(a, "hinge"), hinge, 1e-10 * (1 + hinge));
         expect_near(metric(a, "squared_loss"), squares, 1e-10 * (1 + squares));
         expect_near(metric(a, "logistic_loss"), logistic, 1e-10 * (1 + logistic));
     } else {
-        assert_true(is_null_at(a->json, "metrics.hinge") && is_null_at(a->json, "metrics.squared_loss"));
+        assert_true(is_null_at(a->json, "metrics.hinge") &&
+                    is_null_at(a->json, "metrics.squared_loss"));
         assert_true(is_null_at(a->json, "metrics.logistic_loss"));
     }
 }
@@ -202,8 +222,9 @@ static void expect_calibration(const struct answer *a, const struct judged *j) {
     double weight[10] = {0}, confidence[10] = {0}, right[10] = {0}, ece = 0;
     for (size_t i = 0; i < j->n; i++) {
         size_t top = 0;
-        for (size_t k = 1; k < j->n_classes; k++)
+        for (size_t k = 1; k < j->n_classes; k++) {
             top = j->p[i][k] > j->p[i][top] ? k : top;
+        }
         const size_t bin = j->p[i][top] >= 1 ? 9 : (size_t)(10 * j->p[i][top]);
         weight[bin]++;
         confidence[bin] += j->p[i][top];
@@ -224,7 +245,7 @@ static void expect_calibration(const struct answer *a, const struct judged *j) {
     expect_near(metric(a, "ece"), ece, 1e-12);
 }
 
-/* ---- tests ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void test_metrics(void **state) {
     (void)state;
@@ -242,12 +263,14 @@ static void test_metrics(void **state) {
         struct answer a = evaluate(all[i].model, all[i].dataset, "?curves=true");
         assert_int_equal(number_at(a.json, "rows"), j.n);
         expect_losses(&a, &j, all[i].margins);
-        if (j.probable || all[i].margins)
+        if (j.probable || all[i].margins) {
             expect_ranks(&a, &j);
-        if (j.probable)
+        }
+        if (j.probable) {
             expect_calibration(&a, &j);
-        else
+        } else {
             assert_true(is_null_at(a.json, "metrics.calibration"));
+        }
         answer_done(&a);
     }
 }
@@ -255,7 +278,8 @@ static void test_metrics(void **state) {
 /* Trapezoids under the points, which are enough for a plot. */
 static void test_curves(void **state) {
     (void)state;
-    static const char *const models[] = {"cancer", "iris"}, *const datasets[] = {"breast_cancer", "iris"};
+    static const char *const models[] = {"cancer", "iris"}, *const datasets[] = {"breast_cancer",
+                                                                                 "iris"};
     for (size_t m = 0; m < 2; m++) {
         static struct judged j;
         judge(models[m], datasets[m], &j);
@@ -266,22 +290,30 @@ static void test_curves(void **state) {
         assert_string_equal(text_at(roc, "0.class"), m == 0 ? "malignant" : "setosa");
         assert_string_equal(text_at(roc, "0.threshold_of"), m == 0 ? "score" : "probability");
         for (size_t k = 0; k < json_array_size(roc); k++) {
-            const json_t *curve = json_array_get(roc, k), *points = json_object_get(curve, "points");
+            const json_t *curve = json_array_get(roc, k),
+                         *points = json_object_get(curve, "points");
             const size_t n = json_array_size(points);
             double area = 0;
             assert_true(n >= 2 && n <= 200);
-            assert_true(number_at(points, "0.false_positive_rate") == 0 && number_at(points, "0.true_positive_rate") == 0);
+            assert_true(number_at(points, "0.false_positive_rate") == 0 &&
+                        number_at(points, "0.true_positive_rate") == 0);
             assert_true(is_null_at(points, "0.threshold")); /* no score is as high */
-            assert_true(number_at(points, "-1.false_positive_rate") == 1 && number_at(points, "-1.true_positive_rate") == 1);
+            assert_true(number_at(points, "-1.false_positive_rate") == 1 &&
+                        number_at(points, "-1.true_positive_rate") == 1);
             for (size_t i = 1; i < n; i++) {
                 const json_t *p = json_array_get(points, i - 1), *q = json_array_get(points, i);
-                const double width = number_at(q, "false_positive_rate") - number_at(p, "false_positive_rate");
-                assert_true(width >= 0 && number_at(q, "true_positive_rate") >= number_at(p, "true_positive_rate"));
-                area += width * (number_at(p, "true_positive_rate") + number_at(q, "true_positive_rate")) / 2;
+                const double width =
+                    number_at(q, "false_positive_rate") - number_at(p, "false_positive_rate");
+                assert_true(width >= 0 && number_at(q, "true_positive_rate") >=
+                                              number_at(p, "true_positive_rate"));
+                area += width *
+                        (number_at(p, "true_positive_rate") + number_at(q, "true_positive_rate")) /
+                        2;
             }
             expect_near(number_at(curve, "area"), area_of(&j, m == 0 ? 1 : k), 1e-12);
             expect_near(area, number_at(curve, "area"), 0.003);
-            expect_near(number_at(json_array_get(pr, k), "area"), precision_of(&j, m == 0 ? 1 : k), 1e-12);
+            expect_near(number_at(json_array_get(pr, k), "area"), precision_of(&j, m == 0 ? 1 : k),
+                        1e-12);
             assert_true(number_at(json_array_get(pr, k), "points.-1.recall") == 1);
         }
         answer_done(&a);
@@ -295,17 +327,20 @@ static void test_every_way_gives_the_same(void **state) {
     json_t *asked = json_pack("{sO}", "instances", at(rows.json, "items"));
     char *body = json_dumps(asked, JSON_COMPACT);
     struct answer stored = evaluate("cancer", "breast_cancer", "?curves=true"),
-                  sent = send_text(&d, "POST", "/v1/models/cancer/versions/1/evaluate?curves=true", body);
+                  sent = send_text(&d, "POST", "/v1/models/cancer/versions/1/evaluate?curves=true",
+                                   body);
     assert_int_equal(sent.status, 200);
     const char *name;
     json_t *value;
     json_object_foreach(at(stored.json, "metrics"), name, value) {
-        if (json_is_number(value))
-            expect_near(metric(&sent, name), json_number_value(value), 1e-12 * fabs(json_number_value(value)));
-        else if (strcmp(name, "confusion") == 0 || strcmp(name, "per_class") == 0)
+        if (json_is_number(value)) {
+            expect_near(metric(&sent, name), json_number_value(value),
+                        1e-12 * fabs(json_number_value(value)));
+        } else if (strcmp(name, "confusion") == 0 || strcmp(name, "per_class") == 0) {
             assert_true(json_equal(value, json_object_get(at(sent.json, "metrics"), name)));
-        else
+        } else {
             assert_non_null(json_object_get(at(sent.json, "metrics"), name));
+        }
     }
     answer_done(&stored);
     answer_done(&sent);
@@ -327,7 +362,8 @@ static void test_every_way_gives_the_same(void **state) {
 static void test_one_class_only(void **state) {
     (void)state;
     struct answer a = send_typed(&d, "POST", "/v1/models/iris/evaluate?curves=true", "text/csv",
-                                 "sepal_length,sepal_width,petal_length,petal_width,class\n5.1,3.5,1.4,0.2,setosa\n5,3.4,1.5,0.2,setosa\n");
+                                 "sepal_length,sepal_width,petal_length,petal_width,class\n5.1,3.5,"
+                                 "1.4,0.2,setosa\n5,3.4,1.5,0.2,setosa\n");
     assert_int_equal(a.status, 200);
     expect_near(metric(&a, "accuracy"), 1, 0);
     assert_true(is_null_at(a.json, "metrics.roc_auc"));
@@ -340,7 +376,8 @@ static void test_one_class_only(void **state) {
 
 static void test_wrong_queries(void **state) {
     (void)state;
-    static const char *const wrong[] = {"?curves=1", "?curves=yes", "?curves=", "?curve=true", "?curves=true&curves=true"};
+    static const char *const wrong[] = {"?curves=1", "?curves=yes", "?curves=", "?curve=true",
+                                        "?curves=true&curves=true"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char path[96];
         (void)snprintf(path, sizeof path, "/v1/models/iris/evaluate%s", wrong[i]);
@@ -350,8 +387,11 @@ static void test_wrong_queries(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metrics),        cmocka_unit_test(test_curves),        cmocka_unit_test(test_every_way_gives_the_same),
-        cmocka_unit_test(test_one_class_only), cmocka_unit_test(test_wrong_queries),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_curves),
+        cmocka_unit_test(test_every_way_gives_the_same),
+        cmocka_unit_test(test_one_class_only),
+        cmocka_unit_test(test_wrong_queries),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);
 }

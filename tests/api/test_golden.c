@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHARED_PIMA "../shared/data/pima.csv" /* not part of the project: its test is skipped where it is not */
+#define SHARED_PIMA                                                                                \
+    "../shared/data/pima.csv" /* not part of the project: its test is skipped where it is not */
 
 static struct daemon d;
 static json_t *golden;
@@ -22,11 +23,13 @@ static int open_daemon(void **state) {
     static const char *const names[] = {"iris", "wine", "breast_cancer", "digits"};
     (void)state;
     golden = json_load_file("tests/data/golden.json", 0, NULL);
-    if (!golden)
+    if (!golden) {
         return -1;
+    }
     daemon_open(&d, NULL);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         upload(&d, names[i]);
+    }
     return 0;
 }
 
@@ -59,22 +62,25 @@ static struct scaling scaling_of(const char *dataset) {
             size_t j = 0;
             json_object_foreach(row, name, value) {
                 double x = json_number_value(value);
-                if (j < s.n && pass == 0)
+                if (j < s.n && pass == 0) {
                     s.mean[j] += x / n;
-                else if (j < s.n)
+                } else if (j < s.n) {
                     s.scale[j] += (x - s.mean[j]) * (x - s.mean[j]) / n;
+                }
                 j++;
             }
         }
     }
-    for (size_t j = 0; j < s.n; j++)
+    for (size_t j = 0; j < s.n; j++) {
         s.scale[j] = s.scale[j] > 1e-20 ? sqrt(s.scale[j]) : 1;
+    }
     answer_done(&a);
     return s;
 }
 
 /* max|u - v| <= tol max|v| over the whole matrix: weights back in the standardised space, where the golden ones are. */
-static void check_weights(const char *model, const struct scaling *s, const json_t *expected, double tolerance) {
+static void check_weights(const char *model, const struct scaling *s, const json_t *expected,
+                          double tolerance) {
     char path[160];
     double worst = 0, largest = 0, worst0 = 0, largest0 = 0;
     (void)snprintf(path, sizeof path, "/v1/models/%s/weights", model);
@@ -82,7 +88,8 @@ static void check_weights(const char *model, const struct scaling *s, const json
     const json_t *w = at(a.json, "w"), *w0 = at(a.json, "w0");
     assert_int_equal(json_array_size(w), json_array_size(at(expected, "w")));
     for (size_t k = 0; k < json_array_size(w); k++) {
-        double intercept = json_number_value(json_array_get(w0, k)), e0 = json_number_value(json_array_get(at(expected, "w0"), k));
+        double intercept = json_number_value(json_array_get(w0, k)),
+               e0 = json_number_value(json_array_get(at(expected, "w0"), k));
         assert_int_equal(json_array_size(json_array_get(w, k)), s->n);
         for (size_t j = 0; j < s->n; j++) {
             double raw = json_number_value(json_array_get(json_array_get(w, k), j));
@@ -95,14 +102,18 @@ static void check_weights(const char *model, const struct scaling *s, const json
         largest0 = fmax(largest0, fabs(e0));
     }
     answer_done(&a);
-    if (!(worst <= tolerance * largest) || !(worst0 <= tolerance * largest0))
-        fail_msg("%s: weights differ by %g of %g, intercepts by %g of %g", model, worst, largest, worst0, largest0);
+    if (!(worst <= tolerance * largest) || !(worst0 <= tolerance * largest0)) {
+        fail_msg("%s: weights differ by %g of %g, intercepts by %g of %g", model, worst, largest,
+                 worst0, largest0);
+    }
 }
 
-static void check_one(const char *dataset, const char *target, const char *solver, const char *lambda, const struct scaling *s) {
+static void check_one(const char *dataset, const char *target, const char *solver,
+                      const char *lambda, const struct scaling *s) {
     char body[512], key[128];
     (void)snprintf(body, sizeof body,
-                   "{\"model\":\"%s-%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"%s\","
+                   "{\"model\":\"%s-%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":"
+                   "\"logistic\",\"params\":{\"solver\":\"%s\","
                    "\"lambda\":%s}}",
                    dataset, solver, dataset, target, solver, lambda);
     (void)snprintf(key, sizeof key, "logistic_l2_%s_standardized", lambda);
@@ -112,7 +123,8 @@ static void check_one(const char *dataset, const char *target, const char *solve
     assert_true(json_is_true(at(job, "result.converged")));
     double objective = number_at(expected, "objective");
     expect_near(number_at(job, "result.objective"), objective, 1e-5 * objective);
-    expect_near(number_at(job, "result.metrics.train.accuracy"), number_at(expected, "train_accuracy"), 1e-12);
+    expect_near(number_at(job, "result.metrics.train.accuracy"),
+                number_at(expected, "train_accuracy"), 1e-12);
     json_decref(job);
     char model[128];
     (void)snprintf(model, sizeof model, "%s-%s", dataset, solver);
@@ -122,9 +134,11 @@ static void check_one(const char *dataset, const char *target, const char *solve
 static void check_dataset(const char *dataset, const char *target) {
     static const char *const solvers[] = {"newton", "lbfgs"}, *const lambdas[] = {"0.001", "0.1"};
     struct scaling s = scaling_of(dataset);
-    for (size_t i = 0; i < 2; i++)
-        for (size_t j = 0; j < 2; j++)
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 2; j++) {
             check_one(dataset, target, solvers[i], lambdas[j], &s);
+        }
+    }
 }
 
 static void test_iris(void **state) {
@@ -148,23 +162,27 @@ static void test_digits(void **state) {
 }
 
 /* The slow solvers reach the same objective, less exactly. */
-static void check_descent(const char *dataset, const char *target, const char *solver, const char *lambda) {
+static void check_descent(const char *dataset, const char *target, const char *solver,
+                          const char *lambda) {
     char body[512], key[64];
     (void)snprintf(body, sizeof body,
-                   "{\"model\":\"descent\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"%s\","
+                   "{\"model\":\"descent\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":"
+                   "\"logistic\",\"params\":{\"solver\":\"%s\","
                    "\"lambda\":%s,\"max_iterations\":20000}}",
                    dataset, target, solver, lambda);
     (void)snprintf(key, sizeof key, "logistic_l2_%s_standardized", lambda);
     json_t *job = train(&d, body, "succeeded");
-    double expected = number_at(json_object_get(json_object_get(golden, dataset), key), "objective");
+    double expected =
+        number_at(json_object_get(json_object_get(golden, dataset), key), "objective");
     expect_near(number_at(job, "result.objective"), expected, 1e-3 * expected);
     json_decref(job);
 }
 
 static void test_pima(void **state) {
     (void)state;
-    if (access(SHARED_PIMA, R_OK) != 0)
+    if (access(SHARED_PIMA, R_OK) != 0) {
         skip();
+    }
     expect_status(put_file(&d, "/v1/datasets/pima", SHARED_PIMA), 201);
     check_dataset("pima", "diabetes");
     check_descent("pima", "diabetes", "gradient_descent", "0.001");
@@ -172,7 +190,8 @@ static void test_pima(void **state) {
 }
 
 static void test_descent_reaches_the_same_objective(void **state) {
-    static const char *const names[] = {"iris", "wine", "breast_cancer"}, *const lambdas[] = {"0.001", "0.1"};
+    static const char *const names[] = {"iris", "wine", "breast_cancer"}, *const lambdas[] = {
+                                                                              "0.001", "0.1"};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         for (size_t j = 0; j < 2; j++) {
@@ -180,25 +199,29 @@ static void test_descent_reaches_the_same_objective(void **state) {
             check_descent(names[i], "class", "sgd", lambdas[j]);
         }
     }
-    if (getenv("TEST_SLOW") != NULL) /* under valgrind it would take half an hour */
+    if (getenv("TEST_SLOW") != NULL) { /* under valgrind it would take half an hour */
         return;
-    check_descent("digits", "class", "gradient_descent", "0.1"); /* at 0.001 it takes 16,000 passes and ten seconds */
+    }
+    check_descent("digits", "class", "gradient_descent",
+                  "0.1"); /* at 0.001 it takes 16,000 passes and ten seconds */
     check_descent("digits", "class", "sgd", "0.1");
 }
 
 static void test_the_same_seed_gives_the_same_bytes(void **state) {
     (void)state;
-    static const char body[] =
-        "{\"model\":\"seeded\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"sgd\"},"
-        "\"seed\":%d,\"limits\":{\"threads\":1}}";
+    static const char body[] = "{\"model\":\"seeded\",\"dataset\":\"iris\",\"target\":\"class\","
+                               "\"algorithm\":\"logistic\",\"params\":{\"solver\":\"sgd\"},"
+                               "\"seed\":%d,\"limits\":{\"threads\":1}}";
     char text[512];
     for (int i = 0; i < 3; i++) {
         (void)snprintf(text, sizeof text, body, i < 2 ? 11 : 12);
         json_decref(train(&d, text, "succeeded"));
     }
-    struct answer a = get(&d, "/v1/models/seeded/versions/1/weights"), b = get(&d, "/v1/models/seeded/versions/2/weights"),
+    struct answer a = get(&d, "/v1/models/seeded/versions/1/weights"),
+                  b = get(&d, "/v1/models/seeded/versions/2/weights"),
                   c = get(&d, "/v1/models/seeded/versions/3/weights");
-    assert_true(json_equal(at(a.json, "w"), at(b.json, "w")) && json_equal(at(a.json, "w0"), at(b.json, "w0")));
+    assert_true(json_equal(at(a.json, "w"), at(b.json, "w")) &&
+                json_equal(at(a.json, "w0"), at(b.json, "w0")));
     assert_false(json_equal(at(a.json, "w"), at(c.json, "w")));
     answer_done(&a);
     answer_done(&b);

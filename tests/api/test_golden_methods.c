@@ -14,13 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHARED_PIMA "../shared/data/pima.csv" /* not part of the project: left out where it is not */
+#define SHARED_PIMA                                                                                \
+    "../shared/data/pima.csv" /* not part of the project: left out where it is not */
 
 struct table {
     const char *name, *target;
 };
-static const struct table tables[] = {
-    {"iris", "class"}, {"wine", "class"}, {"breast_cancer", "class"}, {"digits", "class"}, {"pima", "diabetes"}};
+static const struct table tables[] = {{"iris", "class"},
+                                      {"wine", "class"},
+                                      {"breast_cancer", "class"},
+                                      {"digits", "class"},
+                                      {"pima", "diabetes"}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static struct daemon d;
@@ -33,14 +37,16 @@ static bool is_here(const struct table *t) {
 static int open_daemon(void **state) {
     (void)state;
     golden = json_load_file("tests/data/golden.json", 0, NULL);
-    if (!golden)
+    if (!golden) {
         return -1;
+    }
     daemon_open(&d, NULL);
     for (size_t i = 0; i < N_TABLES; i++) {
-        if (strcmp(tables[i].name, "pima") != 0)
+        if (strcmp(tables[i].name, "pima") != 0) {
             upload(&d, tables[i].name);
-        else if (is_here(&tables[i]))
+        } else if (is_here(&tables[i])) {
             expect_status(put_file(&d, "/v1/datasets/pima", SHARED_PIMA), 201);
+        }
     }
     return 0;
 }
@@ -61,24 +67,28 @@ static size_t flatten(const json_t *value, double *out, size_t room) {
     }
     size_t n = 0;
     assert_true(json_is_array(value));
-    for (size_t i = 0; i < json_array_size(value); i++)
+    for (size_t i = 0; i < json_array_size(value); i++) {
         n += flatten(json_array_get(value, i), out + n, room - n);
+    }
     return n;
 }
 
 enum { ROOM = 20000 };
 
-static void same_matrix(const char *what, const json_t *got, const json_t *expected, double tolerance, bool probabilities) {
+static void same_matrix(const char *what, const json_t *got, const json_t *expected,
+                        double tolerance, bool probabilities) {
     static double u[ROOM], v[ROOM];
     size_t n = flatten(got, u, ROOM);
     double largest = 0;
     assert_int_equal(n, flatten(expected, v, ROOM));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, fabs(v[i]));
+    }
     for (size_t i = 0; i < n; i++) {
         double most = probabilities ? tolerance * v[i] + 1e-12 : tolerance * largest;
-        if (!(fabs(u[i] - v[i]) <= most))
+        if (!(fabs(u[i] - v[i]) <= most)) {
             fail_msg("%s: number %zu is %.17g, not %.17g", what, i, u[i], v[i]);
+        }
     }
 }
 
@@ -89,8 +99,10 @@ static const json_t *entry(const struct table *t, const char *name) {
 /* Trains on the whole table; the job. */
 static json_t *fit(const struct table *t, const char *algorithm, const char *params) {
     char body[512];
-    (void)snprintf(body, sizeof body, "{\"model\":\"m\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\",\"params\":%s}", t->name,
-                   t->target, algorithm, params);
+    (void)snprintf(
+        body, sizeof body,
+        "{\"model\":\"m\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\",\"params\":%s}",
+        t->name, t->target, algorithm, params);
     return train(&d, body, "succeeded");
 }
 
@@ -114,8 +126,9 @@ static json_t *predict_rows(const struct table *t, const char *output) {
     struct answer a = send_typed(&d, "POST", path, "application/json", text);
     assert_int_equal(a.status, 200);
     const json_t *predictions = at(a.json, "predictions");
-    for (size_t i = 0; i < json_array_size(predictions); i++)
+    for (size_t i = 0; i < json_array_size(predictions); i++) {
         json_array_append(out, json_object_get(json_array_get(predictions, i), output));
+    }
     answer_done(&a);
     free(text);
     json_decref(body);
@@ -123,22 +136,28 @@ static json_t *predict_rows(const struct table *t, const char *output) {
 }
 
 static void check_accuracy(const json_t *job, const json_t *expected) {
-    expect_near(number_at(job, "result.metrics.train.accuracy"), number_at(expected, "train_accuracy"), 1e-12);
+    expect_near(number_at(job, "result.metrics.train.accuracy"),
+                number_at(expected, "train_accuracy"), 1e-12);
 }
 
 static void test_least_squares(void **state) {
     (void)state;
     for (size_t i = 0; i < N_TABLES; i++) {
         const json_t *e = entry(&tables[i], "least_squares");
-        if (!is_here(&tables[i]))
+        if (!is_here(&tables[i])) {
             continue;
+        }
         json_t *job = fit(&tables[i], "least_squares", "{\"lambda\":0}");
         double residual = number_at(e, "residual_sum_of_squares"), tolerance = number_at(e, "tol");
-        expect_near(number_at(job, "result.details.residual_sum_of_squares"), residual, tolerance * residual);
+        expect_near(number_at(job, "result.details.residual_sum_of_squares"), residual,
+                    tolerance * residual);
         check_accuracy(job, e);
         json_t *scores = predict_rows(&tables[i], "scores");
-        for (size_t r = 0; r < json_array_size(scores) && json_array_size(json_array_get(scores, r)) == 1; r++) {
-            double g = json_number_value(json_array_get(json_array_get(scores, r), 0)); /* two outputs that sum to 1, their difference g */
+        for (size_t r = 0;
+             r < json_array_size(scores) && json_array_size(json_array_get(scores, r)) == 1; r++) {
+            double g = json_number_value(
+                json_array_get(json_array_get(scores, r),
+                               0)); /* two outputs that sum to 1, their difference g */
             json_array_set_new(scores, r, json_pack("[f,f]", (1 - g) / 2, (1 + g) / 2));
         }
         same_matrix(tables[i].name, scores, at(e, "fitted_rows"), tolerance, false);
@@ -150,8 +169,9 @@ static void test_least_squares(void **state) {
 static void check_posteriors(const char *algorithm, const char *params, const char *name) {
     for (size_t i = 0; i < N_TABLES; i++) {
         const json_t *e = entry(&tables[i], name);
-        if (!e || !is_here(&tables[i]))
+        if (!e || !is_here(&tables[i])) {
             continue;
+        }
         json_t *job = fit(&tables[i], algorithm, params);
         check_accuracy(job, e);
         json_t *p = predict_rows(&tables[i], "probabilities");
@@ -159,24 +179,31 @@ static void check_posteriors(const char *algorithm, const char *params, const ch
         json_decref(p);
         json_decref(job);
         struct answer a = get(&d, "/v1/models/m/weights");
-        if (at(e, "means"))
+        if (at(e, "means")) {
             same_matrix("means", at(a.json, "means"), at(e, "means"), number_at(e, "tol"), false);
-        if (at(e, "covariance"))
-            same_matrix("covariance", at(a.json, "covariances.0"), at(e, "covariance"), number_at(e, "tol"), false);
-        if (at(e, "priors"))
-            same_matrix("priors", at(a.json, "priors"), at(e, "priors"), number_at(e, "tol"), false);
+        }
+        if (at(e, "covariance")) {
+            same_matrix("covariance", at(a.json, "covariances.0"), at(e, "covariance"),
+                        number_at(e, "tol"), false);
+        }
+        if (at(e, "priors")) {
+            same_matrix("priors", at(a.json, "priors"), at(e, "priors"), number_at(e, "tol"),
+                        false);
+        }
         answer_done(&a);
     }
 }
 
 static void test_gaussian_shared(void **state) {
     (void)state;
-    check_posteriors("gaussian", "{\"covariance\":\"shared\",\"divisor\":\"ml\"}", "gaussian_shared_ml");
+    check_posteriors("gaussian", "{\"covariance\":\"shared\",\"divisor\":\"ml\"}",
+                     "gaussian_shared_ml");
 }
 
 static void test_gaussian_full(void **state) {
     (void)state;
-    check_posteriors("gaussian", "{\"covariance\":\"full\",\"divisor\":\"unbiased\"}", "gaussian_full_unbiased");
+    check_posteriors("gaussian", "{\"covariance\":\"full\",\"divisor\":\"unbiased\"}",
+                     "gaussian_full_unbiased");
 }
 
 static void test_naive_bayes(void **state) {
@@ -188,8 +215,9 @@ static void test_fisher(void **state) {
     (void)state;
     for (size_t i = 0; i < N_TABLES; i++) {
         const json_t *e = entry(&tables[i], "fisher");
-        if (!e || !is_here(&tables[i]))
+        if (!e || !is_here(&tables[i])) {
             continue;
+        }
         json_t *job = fit(&tables[i], "fisher", "{}");
         double tolerance = number_at(e, "tol");
         const json_t *eigenvalues = at(e, "eigenvalues");
@@ -202,14 +230,18 @@ static void test_fisher(void **state) {
         json_decref(job);
         struct answer a = get(&d, "/v1/models/m/weights");
         json_t *directions = json_deep_copy(at(a.json, "directions"));
-        if (json_array_size(directions) == 1) { /* ours points to the second class, the golden one has its largest component positive */
+        if (json_array_size(directions) ==
+            1) { /* ours points to the second class, the golden one has its largest component positive */
             json_t *own = json_array_get(directions, 0);
             const json_t *other = json_array_get(at(e, "directions_unit"), 0);
             double product = 0;
-            for (size_t j = 0; j < json_array_size(own); j++)
-                product += json_number_value(json_array_get(own, j)) * json_number_value(json_array_get(other, j));
-            for (size_t j = 0; product < 0 && j < json_array_size(own); j++)
+            for (size_t j = 0; j < json_array_size(own); j++) {
+                product += json_number_value(json_array_get(own, j)) *
+                           json_number_value(json_array_get(other, j));
+            }
+            for (size_t j = 0; product < 0 && j < json_array_size(own); j++) {
                 json_array_set_new(own, j, json_real(-json_number_value(json_array_get(own, j))));
+            }
         }
         same_matrix(tables[i].name, directions, at(e, "directions_unit"), tolerance, false);
         json_decref(directions);
@@ -220,8 +252,9 @@ static void test_fisher(void **state) {
 static void test_logistic_unpenalised(void **state) {
     (void)state;
     const struct table *t = &tables[N_TABLES - 1];
-    if (!is_here(t))
+    if (!is_here(t)) {
         skip();
+    }
     const json_t *e = entry(t, "logistic_unpenalised");
     json_t *job = fit(t, "logistic", "{\"penalty\":\"none\"}");
     double objective = number_at(e, "objective");
@@ -230,7 +263,8 @@ static void test_logistic_unpenalised(void **state) {
     json_decref(job);
     struct answer a = get(&d, "/v1/models/m/weights");
     same_matrix("w", at(a.json, "w"), at(e, "w_raw"), number_at(e, "tol"), false);
-    expect_near(number_at(a.json, "w0.0"), number_at(e, "w0_raw"), 1e-6 * fabs(number_at(e, "w0_raw")));
+    expect_near(number_at(a.json, "w0.0"), number_at(e, "w0_raw"),
+                1e-6 * fabs(number_at(e, "w0_raw")));
     answer_done(&a);
 }
 
@@ -246,16 +280,21 @@ static void test_perceptron(void **state) {
         json_object_set_new(row, "class", json_string(strcmp(class, "setosa") == 0 ? "a" : "b"));
     }
     char *text = json_dumps(rows, JSON_REAL_PRECISION(17));
-    expect_status(ask(&d, "PUT", "/v1/datasets/setosa", (const char *const[]){"Content-Type: application/json", NULL}, text, strlen(text)),
+    expect_status(ask(&d, "PUT", "/v1/datasets/setosa",
+                      (const char *const[]){"Content-Type: application/json", NULL}, text,
+                      strlen(text)),
                   201);
     free(text);
     json_decref(rows);
     const json_t *e = json_object_get(golden, "perceptron_iris_setosa_vs_rest");
     const struct table t = {"setosa", "class"};
-    json_t *job = fit(&t, "perceptron", "{\"criterion\":\"perceptron\",\"mode\":\"sequential\",\"order\":\"cyclic\",\"learning_rate\":1}");
+    json_t *job = fit(&t, "perceptron",
+                      "{\"criterion\":\"perceptron\",\"mode\":\"sequential\",\"order\":\"cyclic\","
+                      "\"learning_rate\":1}");
     assert_true(json_is_true(at(job, "result.converged")));
     expect_near(number_at(job, "result.details.updates"), number_at(e, "updates"), 0);
-    expect_near(number_at(job, "result.iterations"), number_at(e, "passes_including_the_error_free_one"), 0);
+    expect_near(number_at(job, "result.iterations"),
+                number_at(e, "passes_including_the_error_free_one"), 0);
     json_decref(job);
     a = get(&d, "/v1/models/m/weights");
     same_matrix("w", at(a.json, "w"), at(e, "w"), number_at(e, "tol"), false);
@@ -265,8 +304,9 @@ static void test_perceptron(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_least_squares), cmocka_unit_test(test_gaussian_shared), cmocka_unit_test(test_gaussian_full),
-        cmocka_unit_test(test_naive_bayes),   cmocka_unit_test(test_fisher),          cmocka_unit_test(test_logistic_unpenalised),
+        cmocka_unit_test(test_least_squares), cmocka_unit_test(test_gaussian_shared),
+        cmocka_unit_test(test_gaussian_full), cmocka_unit_test(test_naive_bayes),
+        cmocka_unit_test(test_fisher),        cmocka_unit_test(test_logistic_unpenalised),
         cmocka_unit_test(test_perceptron),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);

@@ -7,21 +7,24 @@
 #include <string.h>
 
 /* n: numbers, one missing; c: red, blue, green, one missing; b: boolean; e: complete. */
-#define MIXED                                                                                                                              \
-    "n,c,b,e,y\n1,red,true,1,a\n2,blue,false,2,b\n,green,true,3,a\n4,,false,4,b\n5,red,true,5,a\n2,red,false,7,b\n2,blue,true,9,a\n3,"     \
+#define MIXED                                                                                      \
+    "n,c,b,e,y\n1,red,true,1,a\n2,blue,false,2,b\n,green,true,3,a\n4,,false,4,b\n5,red,true,5,"    \
+    "a\n2,red,false,7,b\n2,blue,true,9,a\n3,"                                                      \
     "green,false,2,b\n"
 
 static int prepare(void **state) {
-    if (group_start(state) != 0)
+    if (group_start(state) != 0) {
         return -1;
+    }
     upload_file("iris", "iris.csv");
     status_check(call_upload("/v1/datasets/mixed", MIXED), 201);
     keep_free();
     return 0;
 }
 
-#define JOB(dataset, target, features)                                                                                                     \
-    "{'model':'m','dataset':'" dataset "','target':'" target "','algorithm':'logistic','features':{" features "}}"
+#define JOB(dataset, target, features)                                                             \
+    "{'model':'m','dataset':'" dataset "','target':'" target                                       \
+    "','algorithm':'logistic','features':{" features "}}"
 
 static const struct response *plan(const char *spec) {
     return status_check(call_post("/v1/jobs?dry_run=true", "%s", spec), 200);
@@ -32,19 +35,24 @@ static const struct response *same_as_trained(const char *spec) {
     const struct response *planned = plan(spec);
     job_train("%s", spec);
     const struct response *model = status_check(call_get("/v1/models/m"), 200);
-    if (!json_equal(value_at(planned, "/features/names"), value_at(model, "/features")))
+    if (!json_equal(value_at(planned, "/features/names"), value_at(model, "/features"))) {
         fail_msg("planned %s\ntrained %s", planned->body, model->body);
+    }
     assert_int_equal(whole_at(planned, "/features/count"), count_at(planned, "/features/names"));
-    assert_true(json_equal(value_at(planned, "/features/basis"), value_at(model, "/encoding/basis")));
-    assert_true(json_equal(value_at(planned, "/features/missing"), value_at(model, "/encoding/missing")));
-    assert_true(json_equal(value_at(planned, "/features/categorical"), value_at(model, "/encoding/categorical")));
+    assert_true(
+        json_equal(value_at(planned, "/features/basis"), value_at(model, "/encoding/basis")));
+    assert_true(
+        json_equal(value_at(planned, "/features/missing"), value_at(model, "/encoding/missing")));
+    assert_true(json_equal(value_at(planned, "/features/categorical"),
+                           value_at(model, "/encoding/categorical")));
     return planned;
 }
 
 static void test_what_stands_when_nothing_is_said(void **state) {
     (void)state;
     const struct response *r = same_as_trained(JOB("mixed", "y", ""));
-    assert_json(r, "/features/missing", "{'numeric':'mean','categorical':'own_category','indicator':false}");
+    assert_json(r, "/features/missing",
+                "{'numeric':'mean','categorical':'own_category','indicator':false}");
     assert_json(r, "/features/categorical", "{'encoding':'one_hot','unseen':'zeros'}");
     assert_json(r, "/features/basis", "[]");
     assert_json(r, "/features/names", "['n','c=blue','c=green','c=red','c=(missing)','b','e']");
@@ -53,54 +61,71 @@ static void test_what_stands_when_nothing_is_said(void **state) {
 static void test_missing_values(void **state) {
     (void)state;
     const struct response *r = same_as_trained(JOB("mixed", "y", "'missing':'most_frequent'"));
-    assert_json(r, "/features/missing", "{'numeric':'most_frequent','categorical':'most_frequent','indicator':false}");
+    assert_json(r, "/features/missing",
+                "{'numeric':'most_frequent','categorical':'most_frequent','indicator':false}");
     assert_json(r, "/features/names", "['n','c=blue','c=green','c=red','b','e']");
     r = call_get("/v1/models/m");
     assert_json(r, "/inputs/0/missing_value", "2");
     assert_json(r, "/inputs/1/missing_as", "'red'");
     assert_json(r, "/inputs/1/missing_level", "false");
     r = same_as_trained(JOB("mixed", "y", "'missing':{'indicator':true}"));
-    assert_json(r, "/features/names", "['n','n=(missing)','c=blue','c=green','c=red','c=(missing)','b','e']");
+    assert_json(r, "/features/names",
+                "['n','n=(missing)','c=blue','c=green','c=red','c=(missing)','b','e']");
     assert_json(r, "/features/columns/0/indicator", "true");
     assert_json(r, "/features/columns/0/features", "2");
     r = same_as_trained(JOB("mixed", "y", "'missing':'own_category'"));
     assert_json(r, "/features/missing/categorical", "'own_category'");
     /* a missing number stands for the mean: the answers are the same */
-    r = call_post("/v1/models/m/predict?output=scores",
-                  "{'instances':[{'n':null,'c':'red','b':true,'e':1},{'n':%.17g,'c':'red','b':true,'e':1}]}", 19.0 / 7);
-    assert_close(real_at(r, "/predictions/0/scores/0"), real_at(r, "/predictions/1/scores/0"), 1e-12);
+    r = call_post(
+        "/v1/models/m/predict?output=scores",
+        "{'instances':[{'n':null,'c':'red','b':true,'e':1},{'n':%.17g,'c':'red','b':true,'e':1}]}",
+        19.0 / 7);
+    assert_close(real_at(r, "/predictions/0/scores/0"), real_at(r, "/predictions/1/scores/0"),
+                 1e-12);
 }
 
 static void test_categories(void **state) {
     (void)state;
-    const struct response *r = same_as_trained(JOB("mixed", "y", "'categorical':{'encoding':'drop_first','unseen':'most_frequent'}"));
+    const struct response *r = same_as_trained(
+        JOB("mixed", "y", "'categorical':{'encoding':'drop_first','unseen':'most_frequent'}"));
     assert_json(r, "/features/names", "['n','c=green','c=red','c=(missing)','b','e']");
     assert_json(r, "/features/columns/1/encoding", "'drop_first'");
     r = call_get("/v1/models/m");
     assert_json(r, "/inputs/1/dropped_level", "'blue'");
     assert_json(r, "/inputs/1/unseen_as", "'red'");
-    r = call_post("/v1/models/m/predict?output=scores",
-                  "{'instances':[{'n':1,'c':'red','b':true,'e':1},{'n':1,'c':'pink','b':true,'e':1}]}");
+    r = call_post(
+        "/v1/models/m/predict?output=scores",
+        "{'instances':[{'n':1,'c':'red','b':true,'e':1},{'n':1,'c':'pink','b':true,'e':1}]}");
     assert_true(real_at(r, "/predictions/0/scores/0") == real_at(r, "/predictions/1/scores/0"));
     same_as_trained(JOB("mixed", "y", "'categorical':{'unseen':'error'}"));
 }
 
 static void test_bases(void **state) {
     (void)state;
-    const struct response *r = same_as_trained(JOB("mixed", "y", "'basis':[{'type':'polynomial','columns':['n','e']}]"));
-    assert_json(r, "/features/basis", "[{'type':'polynomial','columns':['n','e'],'keep':true,'degree':2,'interactions':true}]");
+    const struct response *r =
+        same_as_trained(JOB("mixed", "y", "'basis':[{'type':'polynomial','columns':['n','e']}]"));
+    assert_json(
+        r, "/features/basis",
+        "[{'type':'polynomial','columns':['n','e'],'keep':true,'degree':2,'interactions':true}]");
     assert_json(r, "/features/basis_features", "[5]");
     assert_json(r, "/features/columns/0/encoding", "'basis'");
     assert_json(r, "/features/columns/0/features", "0");
-    same_as_trained(JOB("mixed", "y", "'basis':[{'type':'polynomial','degree':3,'interactions':false}]"));
+    same_as_trained(
+        JOB("mixed", "y", "'basis':[{'type':'polynomial','degree':3,'interactions':false}]"));
     r = same_as_trained(JOB("mixed", "y",
-                            "'basis':[{'type':'gaussian','columns':['e'],'centres':[[1],[5],[9]],'width':2},{'type':'distance','columns':['"
+                            "'basis':[{'type':'gaussian','columns':['e'],'centres':[[1],[5],[9]],'"
+                            "width':2},{'type':'distance','columns':['"
                             "n','e'],'points':[[0,0],[1,1]],'keep':true}]"));
     assert_json(r, "/features/basis_features", "[3,2]");
     assert_json(r, "/features/columns/3/encoding", "'number'"); /* kept by the second */
-    r = same_as_trained(JOB("mixed", "y", "'basis':[{'type':'gaussian','columns':['e'],'centers':2}]"));
-    assert_json(r, "/features/basis/0", "{'type':'gaussian','columns':['e'],'keep':false,'standardize':false,'centres':2,'width':'auto'}");
-    r = same_as_trained(JOB("mixed", "y", "'basis':[{'type':'random_fourier','features':7,'standardize':true,'width':1.5}]"));
+    r = same_as_trained(
+        JOB("mixed", "y", "'basis':[{'type':'gaussian','columns':['e'],'centers':2}]"));
+    assert_json(r, "/features/basis/0",
+                "{'type':'gaussian','columns':['e'],'keep':false,'standardize':false,'centres':2,'"
+                "width':'auto'}");
+    r = same_as_trained(
+        JOB("mixed", "y",
+            "'basis':[{'type':'random_fourier','features':7,'standardize':true,'width':1.5}]"));
     assert_json(r, "/features/basis_features", "[7]");
     assert_json(r, "/features/basis/0/columns", "['n','b','e']");
 }
@@ -128,20 +153,24 @@ static void test_a_polynomial_is_the_columns_it_says(void **state) {
         const double a = (i * 7 % 11 - 5) / 4.0, b = (i * 5 % 13 - 6) / 4.0;
         const char *label = a * a + b * b < 1.7 ? "in" : "out";
         (void)sprintf(plain + strlen(plain), "%.17g,%.17g,%s\n", a, b, label);
-        (void)sprintf(squared + strlen(squared), "%.17g,%.17g,%.17g,%.17g,%.17g,%s\n", a, b, a * a, a * b, b * b, label);
+        (void)sprintf(squared + strlen(squared), "%.17g,%.17g,%.17g,%.17g,%.17g,%s\n", a, b, a * a,
+                      a * b, b * b, label);
     }
     status_check(call_upload("/v1/datasets/plain", plain), 201);
     status_check(call_upload("/v1/datasets/squared", squared), 201);
-    const struct response *basis = job_train(JOB("plain", "y", "'basis':[{'type':'polynomial','degree':2}]"));
+    const struct response *basis =
+        job_train(JOB("plain", "y", "'basis':[{'type':'polynomial','degree':2}]"));
     const struct response *columns = job_train(JOB("squared", "y", ""));
     assert_close(real_at(basis, "/result/objective"), real_at(columns, "/result/objective"), 1e-9);
     const struct response *line = job_train(JOB("plain", "y", ""));
-    assert_true(real_at(basis, "/result/metrics/train/accuracy") > real_at(line, "/result/metrics/train/accuracy"));
+    assert_true(real_at(basis, "/result/metrics/train/accuracy") >
+                real_at(line, "/result/metrics/train/accuracy"));
 }
 
 static void test_a_constant_column_is_warned_of(void **state) {
     (void)state;
-    status_check(call_upload("/v1/datasets/constant", "a,k,y\n1,7,p\n2,7,q\n3,7,q\n4,7,p\n5,,q\n"), 201);
+    status_check(call_upload("/v1/datasets/constant", "a,k,y\n1,7,p\n2,7,q\n3,7,q\n4,7,p\n5,,q\n"),
+                 201);
     const struct response *r = job_train(JOB("constant", "y", ""));
     assert_int_equal(count_at(r, "/warnings"), 1);
     assert_non_null(strstr(string_at(r, "/warnings/0"), "the same value of \"k\""));
@@ -154,7 +183,7 @@ static void test_a_constant_column_is_warned_of(void **state) {
     assert_int_equal(count_at(plan(JOB("constant", "y", "'exclude':['k']")), "/warnings"), 0);
 }
 
-/* ---- faults --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ---- */
 
 static void test_every_fault_of_features(void **state) {
     (void)state;
@@ -182,41 +211,63 @@ static void test_every_fault_of_features(void **state) {
         {"'basis':[{'type':'polynomial','degree':0}]", "/features/basis/0/degree", "1 to 5"},
         {"'basis':[{'type':'polynomial','degree':6}]", "/features/basis/0/degree", "1 to 5"},
         {"'basis':[{'type':'polynomial','degree':1.5}]", "/features/basis/0/degree", "integer"},
-        {"'basis':[{'type':'polynomial','interactions':'all'}]", "/features/basis/0/interactions", "boolean"},
+        {"'basis':[{'type':'polynomial','interactions':'all'}]", "/features/basis/0/interactions",
+         "boolean"},
         {"'basis':[{'type':'polynomial','width':1}]", "/features/basis/0/width", "known"},
         {"'basis':[{'type':'polynomial','keep':false}]", "/features/basis/0/keep", "degree 1"},
-        {"'basis':[{'type':'polynomial','columns':['n','nobody']}]", "/features/basis/0/columns/1", "nobody"},
-        {"'basis':[{'type':'polynomial','columns':['y']}]", "/features/basis/0/columns/0", "no column that is a feature"},
-        {"'basis':[{'type':'polynomial','columns':['c']}]", "/features/basis/0/columns/0", "categorical"},
-        {"'basis':[{'type':'polynomial','columns':['n','n']}]", "/features/basis/0/columns/1", "twice"},
-        {"'basis':[{'type':'polynomial','columns':[]}]", "/features/basis/0/columns", "at least one"},
+        {"'basis':[{'type':'polynomial','columns':['n','nobody']}]", "/features/basis/0/columns/1",
+         "nobody"},
+        {"'basis':[{'type':'polynomial','columns':['y']}]", "/features/basis/0/columns/0",
+         "no column that is a feature"},
+        {"'basis':[{'type':'polynomial','columns':['c']}]", "/features/basis/0/columns/0",
+         "categorical"},
+        {"'basis':[{'type':'polynomial','columns':['n','n']}]", "/features/basis/0/columns/1",
+         "twice"},
+        {"'basis':[{'type':'polynomial','columns':[]}]", "/features/basis/0/columns",
+         "at least one"},
         {"'basis':[{'type':'polynomial','columns':'n'}]", "/features/basis/0/columns", "array"},
-        {"'exclude':['n'],'basis':[{'type':'polynomial','columns':['n']}]", "/features/basis/0/columns/0", "no column that is a feature"},
+        {"'exclude':['n'],'basis':[{'type':'polynomial','columns':['n']}]",
+         "/features/basis/0/columns/0", "no column that is a feature"},
         {"'include':['c'],'basis':[{'type':'polynomial'}]", "/features/basis/0", "no column"},
         {"'basis':[{'type':'gaussian'}]", "/features/basis/0/centres", "missing"},
         {"'basis':[{'type':'gaussian','centres':0}]", "/features/basis/0/centres", "1 to"},
         {"'basis':[{'type':'gaussian','centres':'many'}]", "/features/basis/0/centres", "integer"},
-        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[]}]", "/features/basis/0/centres", "at least one"},
-        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[[1],[2,3]]}]", "/features/basis/0/centres/1", "must have 1"},
-        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[1]}]", "/features/basis/0/centres/0", "array"},
-        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[['x']]}]", "/features/basis/0/centres/0/0", "finite"},
-        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[[1]],'width':0}]", "/features/basis/0/width", "> 0"},
-        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[[1]],'width':'wide'}]", "/features/basis/0/width", "auto"},
-        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[[1]],'centers':[[1]]}]", "/features/basis/0/centers", "one of them"},
+        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[]}]", "/features/basis/0/centres",
+         "at least one"},
+        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[[1],[2,3]]}]",
+         "/features/basis/0/centres/1", "must have 1"},
+        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[1]}]",
+         "/features/basis/0/centres/0", "array"},
+        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[['x']]}]",
+         "/features/basis/0/centres/0/0", "finite"},
+        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[[1]],'width':0}]",
+         "/features/basis/0/width", "> 0"},
+        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[[1]],'width':'wide'}]",
+         "/features/basis/0/width", "auto"},
+        {"'basis':[{'type':'gaussian','columns':['e'],'centres':[[1]],'centers':[[1]]}]",
+         "/features/basis/0/centers", "one of them"},
         {"'basis':[{'type':'distance'}]", "/features/basis/0/points", "missing"},
         {"'basis':[{'type':'distance','points':5}]", "/features/basis/0/points", "array"},
-        {"'basis':[{'type':'random_fourier','features':0}]", "/features/basis/0/features", "1 to 20000"},
-        {"'basis':[{'type':'random_fourier','features':20001}]", "/features/basis/0/features", "1 to 20000"},
+        {"'basis':[{'type':'random_fourier','features':0}]", "/features/basis/0/features",
+         "1 to 20000"},
+        {"'basis':[{'type':'random_fourier','features':20001}]", "/features/basis/0/features",
+         "1 to 20000"},
         {"'basis':[{'type':'random_fourier','width':-1}]", "/features/basis/0/width", "> 0"},
-        {"'basis':[{'type':'random_fourier','features':15000},{'type':'random_fourier','features':15000}]", "/features/basis", "20000"},
+        {"'basis':[{'type':'random_fourier','features':15000},{'type':'random_fourier','features':"
+         "15000}]",
+         "/features/basis", "20000"},
         {"'basis':[{'type':'fisher','components':0}]", "/features/basis/0/components", "1 to"},
         {"'basis':[{'type':'fisher','points':[[1]]}]", "/features/basis/0/points", "known"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        const char *spec = text("{'model':'m','dataset':'mixed','target':'y','algorithm':'logistic','features':{%s}}", faults[i].features);
+        const char *spec = text(
+            "{'model':'m','dataset':'mixed','target':'y','algorithm':'logistic','features':{%s}}",
+            faults[i].features);
         const struct response *r = call_post("/v1/jobs", "%s", spec);
-        if (r->status != 422 || strstr(r->body, faults[i].words) == NULL)
-            fail_msg("%s: no \"%s\" in %d %s", faults[i].features, faults[i].words, r->status, r->body);
+        if (r->status != 422 || strstr(r->body, faults[i].words) == NULL) {
+            fail_msg("%s: no \"%s\" in %d %s", faults[i].features, faults[i].words, r->status,
+                     r->body);
+        }
         fault_check(problem_check(r, 422, "invalid"), faults[i].pointer);
     }
 }
@@ -224,16 +275,21 @@ static void test_every_fault_of_features(void **state) {
 /* What belongs to a vocabulary has no place beside hashing; what a description shows of it may be sent back. */
 static void test_useless_text_options(void **state) {
     (void)state;
-    status_check(call_upload("/v1/datasets/notes?types=m:text", "m,y\nfree money,a\nhow are you,b\nmoney now,a\nsee you,b\n"), 201);
-    static const char *const beside[][2] = {{"'vocabulary':50", "/features/text/vocabulary"}, {"'min_rows':2", "/features/text/min_rows"}};
+    status_check(call_upload("/v1/datasets/notes?types=m:text",
+                             "m,y\nfree money,a\nhow are you,b\nmoney now,a\nsee you,b\n"),
+                 201);
+    static const char *const beside[][2] = {{"'vocabulary':50", "/features/text/vocabulary"},
+                                            {"'min_rows':2", "/features/text/min_rows"}};
     for (size_t i = 0; i < 2; i++) {
         const struct response *r =
             call_post("/v1/jobs", "%s",
-                      text("{'model':'m','dataset':'notes','target':'y','algorithm':'logistic','features':{'text':{'hash':8,%s}}}",
+                      text("{'model':'m','dataset':'notes','target':'y','algorithm':'logistic','"
+                           "features':{'text':{'hash':8,%s}}}",
                            beside[i][0]));
         fault_check(problem_check(r, 422, "invalid"), beside[i][1]);
     }
-#define ENCODED "'text':{'weighting':'counts','vocabulary':100000,'min_rows':1,'hash':0,'lowercase':true}"
+#define ENCODED                                                                                    \
+    "'text':{'weighting':'counts','vocabulary':100000,'min_rows':1,'hash':0,'lowercase':true}"
     plan(JOB("notes", "y", "'text':{'hash':8,'vocabulary':100000,'min_rows':1}"));
     const struct response *r = plan(JOB("iris", "class", ENCODED));
     assert_non_null(strstr(r->body, "features.text has no effect"));
@@ -243,7 +299,8 @@ static void test_useless_text_options(void **state) {
 /* naive_bayes multiplies the levels' own probabilities: none may be left out. Without a category there is nothing to leave out. */
 static void test_every_level_where_it_is_needed(void **state) {
     (void)state;
-    static const char *const job = "{'model':'m','dataset':'mixed','target':'y','algorithm':'naive_bayes','features':{%s'categorical':{"
+    static const char *const job = "{'model':'m','dataset':'mixed','target':'y','algorithm':'naive_"
+                                   "bayes','features':{%s'categorical':{"
                                    "'encoding':'drop_first'}}}";
     const struct response *r = problem_check(call_post("/v1/jobs", job, ""), 422, "invalid");
     fault_check(r, "/features/categorical/encoding");
@@ -253,24 +310,29 @@ static void test_every_level_where_it_is_needed(void **state) {
 
 static void test_all_faults_of_features_at_once(void **state) {
     (void)state;
-    const struct response *r =
-        problem_check(call_post("/v1/jobs",
-                                JOB("mixed", "y",
-                                    "'missing':{'numeric':1,'x':2},'categorical':{'encoding':3},'basis':[{'type':'polynomial','degree':9},"
-                                    "{'type':'gaussian','width':0},{'type':'other'}],'standardize':'yes','colour':1")),
-                      422, "invalid");
-    static const char *const places[] = {"/features/missing/numeric", "/features/missing/x",       "/features/categorical/encoding",
-                                         "/features/basis/0/degree",  "/features/basis/1/centres", "/features/basis/1/width",
-                                         "/features/basis/2/type",    "/features/standardize",     "/features/colour"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+    const struct response *r = problem_check(
+        call_post(
+            "/v1/jobs",
+            JOB("mixed", "y",
+                "'missing':{'numeric':1,'x':2},'categorical':{'encoding':3},'basis':[{'type':'"
+                "polynomial','degree':9},"
+                "{'type':'gaussian','width':0},{'type':'other'}],'standardize':'yes','colour':1")),
+        422, "invalid");
+    static const char *const places[] = {
+        "/features/missing/numeric", "/features/missing/x",       "/features/categorical/encoding",
+        "/features/basis/0/degree",  "/features/basis/1/centres", "/features/basis/1/width",
+        "/features/basis/2/type",    "/features/standardize",     "/features/colour"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         fault_check(r, places[i]);
+    }
     assert_int_equal(count_at(r, "/errors"), sizeof places / sizeof places[0]);
 }
 
 /* What only the rows show: the job fails and says what and why. */
 static void test_what_only_the_rows_show(void **state) {
     (void)state;
-    const int64_t id = job_post(JOB("mixed", "y", "'basis':[{'type':'gaussian','columns':['b'],'centres':3}]"));
+    const int64_t id =
+        job_post(JOB("mixed", "y", "'basis':[{'type':'gaussian','columns':['b'],'centres':3}]"));
     const struct response *r = job_wait(id);
     assert_string_equal(string_at(r, "/state"), "failed");
     assert_string_equal(string_at(r, "/error/type"), "/problems/untrainable");
@@ -284,32 +346,40 @@ static void test_texts_without_words(void **state) {
                              "t,s,u,y\none day,!!! ...,+,a\ntwo days,?,;,b\none day,!,:),a\n"),
                  201);
     const struct response *r = job_train("%s", JOB("wordless", "y", "'text':{'min_rows':3}"));
-    static const char *const said[] = {"no training row has a word in \\\"s\\\", \\\"u\\\":",
-                                       "no word of \\\"t\\\" is in 3 training rows, as \\\"min_rows\\\" asks:"};
-    for (size_t i = 0; i < 2; i++)
-        if (strstr(r->body, said[i]) == NULL)
+    static const char *const said[] = {
+        "no training row has a word in \\\"s\\\", \\\"u\\\":",
+        "no word of \\\"t\\\" is in 3 training rows, as \\\"min_rows\\\" asks:"};
+    for (size_t i = 0; i < 2; i++) {
+        if (strstr(r->body, said[i]) == NULL) {
             fail_msg("no \"%s\" in %s", said[i], r->body);
+        }
+    }
     static const struct {
         const char *include, *said;
     } none[] = {{"['s']", "no feature is left: column \\\"s\\\" has no words"},
                 {"['s','u']", "no feature is left: every column has no words"}};
     for (size_t i = 0; i < 2; i++) {
         r = problem_check(call_post("/v1/jobs",
-                                    "{'model':'m','dataset':'wordless','target':'y','algorithm':'logistic','features':{'include':%s}}",
+                                    "{'model':'m','dataset':'wordless','target':'y','algorithm':'"
+                                    "logistic','features':{'include':%s}}",
                                     none[i].include),
                           422, "invalid");
-        if (strstr(r->body, none[i].said) == NULL)
+        if (strstr(r->body, none[i].said) == NULL) {
             fail_msg("no \"%s\" in %s", none[i].said, r->body);
+        }
     }
 }
 
 /* Graphs as texts: their paths are features, and what is no graph is refused where it stands. */
 static void test_graphs(void **state) {
     (void)state;
-    static const char *const job =
-        "{'model':'graphs','dataset':'graphs','target':'y','algorithm':'logistic','features':{'text':{'weighting':'paths'%s}}}";
-    status_check(call_upload("/v1/datasets/graphs?types=g:text", "g,y\na-b b-c,ring\na-b,chain\nc-b,ring\nd-a,chain\n"), 201);
-    const struct response *r = status_check(call_post("/v1/jobs?dry_run=true", job, ",'length':2"), 200);
+    static const char *const job = "{'model':'graphs','dataset':'graphs','target':'y','algorithm':'"
+                                   "logistic','features':{'text':{'weighting':'paths'%s}}}";
+    status_check(call_upload("/v1/datasets/graphs?types=g:text",
+                             "g,y\na-b b-c,ring\na-b,chain\nc-b,ring\nd-a,chain\n"),
+                 201);
+    const struct response *r =
+        status_check(call_post("/v1/jobs?dry_run=true", job, ",'length':2"), 200);
     assert_json(r, "/features/text", "{'weighting':'paths','length':2}");
     assert_json(r, "/features/columns/0/encoding", "'paths'");
     job_train(job, "");
@@ -319,21 +389,34 @@ static void test_graphs(void **state) {
     r = status_check(call_get("/v1/models/graphs/weights"), 200);
     assert_json(r, "/features/0", "'g:a'");
     assert_json(r, "/features/12", "'g:(unseen)'");
-    status_check(call_post("/v1/models/graphs/predict", "{'instances':[{'g':'b-a x-y'},{'g':null},{'g':''}]}"), 200);
-    r = problem_check(call_post("/v1/models/graphs/predict", "{'instances':[{'g':'a-b'},{'g':'a-b c--d'}]}"), 422, "invalid-instances");
+    status_check(call_post("/v1/models/graphs/predict",
+                           "{'instances':[{'g':'b-a x-y'},{'g':null},{'g':''}]}"),
+                 200);
+    r = problem_check(call_post("/v1/models/graphs/predict",
+                                "{'instances':[{'g':'a-b'},{'g':'a-b c--d'}]}"),
+                      422, "invalid-instances");
     fault_check(r, "/instances/1/g");
-    assert_non_null(strstr(r->body, "column \\\"g\\\": edge 2, \\\"c--d\\\", must be two labels joined by one"));
+    assert_non_null(
+        strstr(r->body,
+               "column \\\"g\\\": edge 2, \\\"c--d\\\", must be two labels joined by one"));
     static const char *const beside[][2] = {{",'length':9", "/features/text/length"},
                                             {",'hash':7", "/features/text/hash"},
                                             {",'vocabulary':7", "/features/text/vocabulary"}};
-    for (size_t i = 0; i < 3; i++)
-        fault_check(problem_check(call_post("/v1/jobs", job, beside[i][0]), 422, "invalid"), beside[i][1]);
-    fault_check(problem_check(call_post("/v1/jobs", JOB("graphs", "y", "'text':{'weighting':'set','length':2}")), 422, "invalid"),
+    for (size_t i = 0; i < 3; i++) {
+        fault_check(problem_check(call_post("/v1/jobs", job, beside[i][0]), 422, "invalid"),
+                    beside[i][1]);
+    }
+    fault_check(problem_check(call_post("/v1/jobs", JOB("graphs", "y",
+                                                        "'text':{'weighting':'set','length':2}")),
+                              422, "invalid"),
                 "/features/text/length");
-    status_check(call_upload("/v1/datasets/broken?types=g:text", "g,y\na-b b-c,ring\na-b,chain\nc-,ring\nd-a,chain\n"), 201);
+    status_check(call_upload("/v1/datasets/broken?types=g:text",
+                             "g,y\na-b b-c,ring\na-b,chain\nc-,ring\nd-a,chain\n"),
+                 201);
     r = job_wait(job_post(JOB("broken", "y", "'text':{'weighting':'paths'}")));
     assert_string_equal(string_at(r, "/state"), "failed");
-    assert_non_null(strstr(r->body, "column \\\"g\\\", row 2: edge 1, \\\"c-\\\", must be two labels"));
+    assert_non_null(
+        strstr(r->body, "column \\\"g\\\", row 2: edge 1, \\\"c-\\\", must be two labels"));
 }
 
 /* All different words are counted before the vocabulary is chosen: the plan has the memory for them. */
@@ -346,14 +429,16 @@ static void test_memory_of_words(void **state) {
         char *body = malloc((size_t)ROWS * (WORDS * 8 + 8) + 8), path[64], job[200];
         assert_non_null(body);
         size_t at = (size_t)sprintf(body, "t,y\n");
-        for (size_t i = 0; i < (size_t)ROWS * WORDS; i++)
+        for (size_t i = 0; i < (size_t)ROWS * WORDS; i++) {
             at += (size_t)sprintf(body + at, "w%06zu%s", k == 0 ? 7 : i,
                                   i % WORDS < WORDS - 1 ? " "
                                   : i / WORDS % 2 == 0  ? ",a\n"
                                                         : ",b\n");
+        }
         (void)snprintf(path, sizeof path, "/v1/datasets/%s?types=t:text", names[k]);
         (void)snprintf(job, sizeof job,
-                       "{'model':'m','dataset':'%s','target':'y','algorithm':'naive_bayes','features':{'text':{'vocabulary':100}}}",
+                       "{'model':'m','dataset':'%s','target':'y','algorithm':'naive_bayes','"
+                       "features':{'text':{'vocabulary':100}}}",
                        names[k]);
         status_check(call_upload(path, body), 201);
         free(body);

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IRIS "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}"
+#define IRIS                                                                                       \
+    "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}"
 
 static struct daemon d;
 
@@ -33,12 +34,15 @@ static int close_daemon(void **state) {
 
 static void test_dry_run_says_all_and_starts_nothing(void **state) {
     (void)state;
-    expect_status(put_text(&d, "/v1/datasets/mixed", "n,c,b,y\n1,red,true,a\n2,blue,false,b\n,green,true,a\n4,,false,b\n5,red,true,a\n"),
-                  201);
+    expect_status(
+        put_text(
+            &d, "/v1/datasets/mixed",
+            "n,c,b,y\n1,red,true,a\n2,blue,false,b\n,green,true,a\n4,,false,b\n5,red,true,a\n"),
+        201);
     struct answer before = get(&d, "/v1/jobs");
-    struct answer a =
-        send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"mixed\",\"dataset\":\"mixed\",\"target\":\"y\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":0.5}}");
+    struct answer a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                                "{\"model\":\"mixed\",\"dataset\":\"mixed\",\"target\":\"y\","
+                                "\"algorithm\":\"logistic\",\"params\":{\"lambda\":0.5}}");
     assert_int_equal(a.status, 200);
     assert_true(json_is_true(at(a.json, "dry_run")));
     assert_int_equal(number_at(a.json, "dataset.version"), 1);
@@ -47,7 +51,8 @@ static void test_dry_run_says_all_and_starts_nothing(void **state) {
     assert_string_equal(text_at(a.json, "params.solver"), "newton"); /* as it would be used */
     assert_int_equal(number_at(a.json, "params.max_iterations"), 100);
     expect_near(number_at(a.json, "params.tolerance"), 1e-9, 0);
-    assert_string_equal(text_at(a.json, "params.learning_rate"), "auto"); /* it depends on the data */
+    assert_string_equal(text_at(a.json, "params.learning_rate"),
+                        "auto"); /* it depends on the data */
     assert_true(json_is_true(at(a.json, "features.standardize")));
     /* n: 1; c: red, blue, green, (missing); b: 1 */
     assert_int_equal(number_at(a.json, "features.count"), 6);
@@ -70,30 +75,35 @@ static void test_dry_run_says_all_and_starts_nothing(void **state) {
 
 static void test_chosen_columns(void **state) {
     (void)state;
-    struct answer a = send_text(
-        &d, "POST", "/v1/jobs?dry_run=true",
-        "{\"model\":\"m\",\"dataset\":\"mixed\",\"target\":\"y\",\"algorithm\":\"logistic\",\"features\":{\"include\":[\"b\",\"n\"],"
-        "\"standardize\":false}}");
+    struct answer a =
+        send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                  "{\"model\":\"m\",\"dataset\":\"mixed\",\"target\":\"y\",\"algorithm\":"
+                  "\"logistic\",\"features\":{\"include\":[\"b\",\"n\"],"
+                  "\"standardize\":false}}");
     assert_string_equal(text_at(a.json, "features.columns.0.name"), "b");
     assert_string_equal(text_at(a.json, "features.columns.1.name"), "n");
     assert_int_equal(json_array_size(at(a.json, "features.columns")), 2);
     assert_true(json_is_false(at(a.json, "features.standardize")));
     answer_done(&a);
     a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"m\",\"dataset\":\"mixed\",\"target\":\"y\",\"algorithm\":\"logistic\",\"features\":{\"exclude\":[\"c\"]}}");
+                  "{\"model\":\"m\",\"dataset\":\"mixed\",\"target\":\"y\",\"algorithm\":"
+                  "\"logistic\",\"features\":{\"exclude\":[\"c\"]}}");
     assert_int_equal(number_at(a.json, "features.count"), 2);
     answer_done(&a);
     /* text is a feature for each word, of which there are no more than the summary has found */
-    expect_status(put_text(&d, "/v1/datasets/texts?types=t:text", "t,x,y\none,1,a\ntwo,2,b\n"), 201);
-    a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":\"logistic\"}");
+    expect_status(put_text(&d, "/v1/datasets/texts?types=t:text", "t,x,y\none,1,a\ntwo,2,b\n"),
+                  201);
+    a = send_text(
+        &d, "POST", "/v1/jobs?dry_run=true",
+        "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":\"logistic\"}");
     assert_int_equal(number_at(a.json, "features.count"), 3);
     assert_string_equal(text_at(a.json, "features.columns.0.encoding"), "words");
     assert_true(json_is_true(at(a.json, "features.columns.0.at_most")));
     assert_true(is_null_at(a.json, "features.names"));
     answer_done(&a);
     a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":\"logistic\",\"features\":{\"include\":[\"t\"],"
+                  "{\"model\":\"m\",\"dataset\":\"texts\",\"target\":\"y\",\"algorithm\":"
+                  "\"logistic\",\"features\":{\"include\":[\"t\"],"
                   "\"text\":{\"weighting\":\"tfidf\",\"hash\":64}}}");
     assert_int_equal(number_at(a.json, "features.count"), 64);
     assert_string_equal(text_at(a.json, "features.columns.0.encoding"), "hashed_words");
@@ -136,14 +146,17 @@ static const struct {
     {"\"params\":{\"solver\":3}", "/params/solver", "solver"},
     {"\"params\":{\"max_iterations\":1.5}", "/params/max_iterations", "integer"},
     {"\"params\":{\"max_iterations\":0}", "/params/max_iterations", "max_iterations"},
-    {"\"params\":{\"solver\":\"newton\",\"learning_rate\":0.1}", "/params/learning_rate", "gradient_descent"},
+    {"\"params\":{\"solver\":\"newton\",\"learning_rate\":0.1}", "/params/learning_rate",
+     "gradient_descent"},
     {"\"features\":\"all\"", "/features", "object"},
     {"\"features\":{\"include\":\"petal_length\"}", "/features/include", "array"},
     {"\"features\":{\"include\":[\"petal_length\",\"nobody\"]}", "/features/include/1", "nobody"},
     {"\"features\":{\"include\":[7]}", "/features/include/0", "string"},
     {"\"features\":{\"include\":[\"class\"]}", "/features/include/0", "target"},
-    {"\"features\":{\"include\":[\"petal_length\",\"petal_length\"]}", "/features/include/1", "twice"},
-    {"\"features\":{\"include\":[\"petal_length\"],\"exclude\":[\"petal_length\"]}", "/features/exclude/0", "include"},
+    {"\"features\":{\"include\":[\"petal_length\",\"petal_length\"]}", "/features/include/1",
+     "twice"},
+    {"\"features\":{\"include\":[\"petal_length\"],\"exclude\":[\"petal_length\"]}",
+     "/features/exclude/0", "include"},
     {"\"features\":{\"exclude\":[\"nobody\"]}", "/features/exclude/0", "nobody"},
     {"\"features\":{\"include\":[]}", "/features", "no column"},
     {"\"features\":{\"standardize\":1}", "/features/standardize", "boolean"},
@@ -177,11 +190,14 @@ static const struct {
 
 /* The good job with one member replaced or added. */
 static void spoil(const char *member, char *out, size_t size) {
-    static const char *const good[] = {"\"model\":\"m\"", "\"dataset\":\"iris\"", "\"target\":\"class\"", "\"algorithm\":\"logistic\""};
+    static const char *const good[] = {"\"model\":\"m\"", "\"dataset\":\"iris\"",
+                                       "\"target\":\"class\"", "\"algorithm\":\"logistic\""};
     size_t key = strcspn(member, ":"), n = (size_t)snprintf(out, size, "{%s", member);
-    for (size_t i = 0; i < 4; i++)
-        if (strncmp(good[i], member, key + 1) != 0)
+    for (size_t i = 0; i < 4; i++) {
+        if (strncmp(good[i], member, key + 1) != 0) {
             n += (size_t)snprintf(out + n, size - n, ",%s", good[i]);
+        }
+    }
     (void)snprintf(out + n, size - n, "}");
 }
 
@@ -190,62 +206,76 @@ static void test_every_fault_of_a_job(void **state) {
     char body[512];
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         spoil(faults[i].member, body, sizeof body);
-        expect_fault(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid", faults[i].pointer, faults[i].words);
+        expect_fault(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid", faults[i].pointer,
+                     faults[i].words);
     }
     /* a number of a list that breaks the rule: at its place too */
-    expect_fault(
-        send_text(
-            &d, "POST", "/v1/jobs",
-            "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"fisher\",\"params\":{\"priors\":[0.5,0.5,-1]}}"),
-        422, "invalid", "/params/priors/2", "-1");
+    expect_fault(send_text(&d, "POST", "/v1/jobs",
+                           "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\","
+                           "\"algorithm\":\"fisher\",\"params\":{\"priors\":[0.5,0.5,-1]}}"),
+                 422, "invalid", "/params/priors/2", "-1");
 }
 
 /* null is the same as leaving it out. */
 static void test_null_is_not_given(void **state) {
     (void)state;
     struct answer bare = send_text(&d, "POST", "/v1/jobs?dry_run=true", IRIS);
-    struct answer nulls = send_text(
-        &d, "POST", "/v1/jobs?dry_run=true",
-        "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":null,\"features\":null,"
-        "\"validation\":null,\"seed\":null,\"limits\":null,\"snapshots\":null,\"weight\":null,\"class_weight\":null}");
+    struct answer nulls = send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                                    "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\","
+                                    "\"algorithm\":\"logistic\",\"params\":null,\"features\":null,"
+                                    "\"validation\":null,\"seed\":null,\"limits\":null,"
+                                    "\"snapshots\":null,\"weight\":null,\"class_weight\":null}");
     assert_int_equal(nulls.status, 200);
     assert_true(json_equal(nulls.json, bare.json));
     answer_done(&nulls);
-    nulls =
-        send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":null},"
-                  "\"features\":{\"include\":null,\"exclude\":null,\"standardize\":null},\"validation\":{\"holdout\":null},"
-                  "\"limits\":{\"seconds\":null,\"memory_mib\":null,\"threads\":null}}");
+    nulls = send_text(&d, "POST", "/v1/jobs?dry_run=true",
+                      "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":"
+                      "\"logistic\",\"params\":{\"lambda\":null},"
+                      "\"features\":{\"include\":null,\"exclude\":null,\"standardize\":null},"
+                      "\"validation\":{\"holdout\":null},"
+                      "\"limits\":{\"seconds\":null,\"memory_mib\":null,\"threads\":null}}");
     assert_int_equal(nulls.status, 200);
     assert_true(json_equal(nulls.json, bare.json));
     answer_done(&nulls);
     answer_done(&bare);
-    expect_fault(send_text(&d, "POST", "/v1/jobs", "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":null,\"algorithm\":\"logistic\"}"),
-                 422, "invalid", "/target", "string");
+    expect_fault(
+        send_text(
+            &d, "POST", "/v1/jobs",
+            "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":null,\"algorithm\":\"logistic\"}"),
+        422, "invalid", "/target", "string");
 }
 
 /* A numeric target with hundreds of values is trained as classes, but not without a word. */
 static void test_a_continuous_target_is_warned_of(void **state) {
     (void)state;
     char table[2048] = "x,few,many\n";
-    for (size_t i = 0, n = strlen(table); i < 60; i++)
-        n += (size_t)snprintf(table + n, sizeof table - n, "%zu,%zu,%zu.5\n", i % 7, i % 25, i % 40);
+    for (size_t i = 0, n = strlen(table); i < 60; i++) {
+        n +=
+            (size_t)snprintf(table + n, sizeof table - n, "%zu,%zu,%zu.5\n", i % 7, i % 25, i % 40);
+    }
     expect_status(put_text(&d, "/v1/datasets/continuous", table), 201);
     struct answer a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                                "{\"model\":\"m\",\"dataset\":\"continuous\",\"target\":\"many\",\"algorithm\":\"logistic\"}");
+                                "{\"model\":\"m\",\"dataset\":\"continuous\",\"target\":\"many\","
+                                "\"algorithm\":\"logistic\"}");
     assert_int_equal(a.status, 200);
     assert_non_null(strstr(text_at(a.json, "warnings.0"), "looks continuous"));
     answer_done(&a);
     a = send_text(&d, "POST", "/v1/jobs?dry_run=true",
-                  "{\"model\":\"m\",\"dataset\":\"continuous\",\"target\":\"few\",\"algorithm\":\"logistic\"}");
+                  "{\"model\":\"m\",\"dataset\":\"continuous\",\"target\":\"few\",\"algorithm\":"
+                  "\"logistic\"}");
     assert_int_equal(json_array_size(at(a.json, "warnings")), 0);
     answer_done(&a);
 }
 
 static void test_text_alone_can_be_trained_on(void **state) {
     (void)state;
-    expect_status(put_text(&d, "/v1/datasets/letters?types=note:text,answer:text", "note,answer,y\nab,cd,1\nef,gh,0\n"), 201);
-    json_t *job = train(&d, "{\"model\":\"letters\",\"dataset\":\"letters\",\"target\":\"y\",\"algorithm\":\"logistic\"}", "succeeded");
+    expect_status(put_text(&d, "/v1/datasets/letters?types=note:text,answer:text",
+                           "note,answer,y\nab,cd,1\nef,gh,0\n"),
+                  201);
+    json_t *job = train(&d,
+                        "{\"model\":\"letters\",\"dataset\":\"letters\",\"target\":\"y\","
+                        "\"algorithm\":\"logistic\"}",
+                        "succeeded");
     json_decref(job);
     struct answer a = get(&d, "/v1/models/letters/weights");
     assert_string_equal(text_at(a.json, "features.0"), "note:ab");
@@ -253,12 +283,16 @@ static void test_text_alone_can_be_trained_on(void **state) {
     assert_int_equal(json_array_size(at(a.json, "features")), 4);
     answer_done(&a);
     for (size_t i = 0; i < 3; i++) {
-        static const char *const faults_of_text[] = {"'weighting':'often'", "'vocabulary':0", "'words':1"};
+        static const char *const faults_of_text[] = {"'weighting':'often'", "'vocabulary':0",
+                                                     "'words':1"};
         char body[256];
-        (void)snprintf(body, sizeof body, "{'model':'m','dataset':'letters','target':'y','algorithm':'logistic','features':{'text':{%s}}}",
+        (void)snprintf(body, sizeof body,
+                       "{'model':'m','dataset':'letters','target':'y','algorithm':'logistic','"
+                       "features':{'text':{%s}}}",
                        faults_of_text[i]);
-        for (char *c = body; *c != '\0'; c++)
+        for (char *c = body; *c != '\0'; c++) {
             *c = *c == '\'' ? '"' : *c;
+        }
         expect_problem(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid");
     }
 }
@@ -267,7 +301,8 @@ static void test_all_faults_at_once(void **state) {
     (void)state;
     struct answer a =
         send_text(&d, "POST", "/v1/jobs",
-                  "{\"dataset\":\"iris\",\"target\":\"x\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":-1,\"p\":2},\"seed\":-1,"
+                  "{\"dataset\":\"iris\",\"target\":\"x\",\"algorithm\":\"logistic\",\"params\":{"
+                  "\"lambda\":-1,\"p\":2},\"seed\":-1,"
                   "\"validation\":{\"holdout\":3},\"limits\":{\"threads\":0},\"who\":1}");
     assert_int_equal(a.status, 422);
     assert_int_equal(json_array_size(at(a.json, "errors")), 8);
@@ -279,21 +314,27 @@ static void test_all_faults_at_once(void **state) {
 
 static void test_targets_that_cannot_be(void **state) {
     (void)state;
-    static const char job[] = "{\"model\":\"m\",\"dataset\":\"targets\",\"target\":\"%s\",\"algorithm\":\"logistic\"}";
+    static const char job[] =
+        "{\"model\":\"m\",\"dataset\":\"targets\",\"target\":\"%s\",\"algorithm\":\"logistic\"}";
     static const struct {
         const char *target, *words;
-    } bad[] = {{"constant", "one value"}, {"empty", "missing in every row"}, {"prose", "text"}, {"many", "distinct"}};
+    } bad[] = {{"constant", "one value"},
+               {"empty", "missing in every row"},
+               {"prose", "text"},
+               {"many", "distinct"}};
     enum { ROWS = 1500, SIZE = 64 * ROWS };
     char body[256], *text = malloc(SIZE);
     assert_non_null(text);
     size_t n = (size_t)sprintf(text, "x,constant,empty,prose,many\n");
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS; i++) {
         n += (size_t)sprintf(text + n, "%d,same,,word number %d,%d\n", i % 7, i, i);
+    }
     expect_status(ask(&d, "PUT", "/v1/datasets/targets", NULL, text, n), 201);
     free(text);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         (void)snprintf(body, sizeof body, job, bad[i].target);
-        expect_fault(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid", "/target", bad[i].words);
+        expect_fault(send_text(&d, "POST", "/v1/jobs", body), 422, "invalid", "/target",
+                     bad[i].words);
     }
 }
 
@@ -303,14 +344,15 @@ static void test_memory_is_reckoned_before(void **state) {
     char *text = malloc(SIZE);
     assert_non_null(text);
     size_t n = (size_t)sprintf(text, "a,y\n");
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS; i++) {
         n += (size_t)sprintf(text + n, "%d.5,%c\n", i * 7 % 101, "ab"[i & 1]);
+    }
     expect_status(ask(&d, "PUT", "/v1/datasets/heavy", NULL, text, n), 201);
     free(text);
-    expect_fault(
-        send_text(&d, "POST", "/v1/jobs",
-                  "{\"model\":\"m\",\"dataset\":\"heavy\",\"target\":\"y\",\"algorithm\":\"logistic\",\"limits\":{\"memory_mib\":1}}"),
-        422, "invalid", "/limits/memory_mib", "MiB");
+    expect_fault(send_text(&d, "POST", "/v1/jobs",
+                           "{\"model\":\"m\",\"dataset\":\"heavy\",\"target\":\"y\",\"algorithm\":"
+                           "\"logistic\",\"limits\":{\"memory_mib\":1}}"),
+                 422, "invalid", "/limits/memory_mib", "MiB");
 }
 
 int main(void) {

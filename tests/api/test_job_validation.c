@@ -11,21 +11,25 @@
 /* iris with a column of weights, and cut in two: even and odd rows. */
 static void upload_variants(void) {
     const struct table *iris = table_read("tests/data/iris.csv");
-    char *whole = keep(malloc(65536), free), *halves[2] = {keep(malloc(32768), free), keep(malloc(32768), free)};
+    char *whole = keep(malloc(65536), free),
+         *halves[2] = {keep(malloc(32768), free), keep(malloc(32768), free)};
     char *doubled = keep(malloc(65536), free);
     assert_true(whole && halves[0] && halves[1] && doubled);
-    char *end = whole + sprintf(whole, "a,b,c,d,w,negative,half,word,zero,class\n"), *ends[2], *end2 = doubled;
-    for (int h = 0; h < 2; h++)
+    char *end = whole + sprintf(whole, "a,b,c,d,w,negative,half,word,zero,class\n"), *ends[2],
+         *end2 = doubled;
+    for (int h = 0; h < 2; h++) {
         ends[h] = halves[h] + sprintf(halves[h], "a,b,c,d,class\n");
+    }
     end2 += sprintf(end2, "a,b,c,d,class\n");
     for (size_t i = 0; i < iris->n_rows; i++) {
         const double *x = iris->x + 4 * i;
         const char *numbers = text("%.17g,%.17g,%.17g,%.17g", x[0], x[1], x[2], x[3]);
-        end +=
-            sprintf(end, "%s,%d,%d,%s,x%zu,0,%s\n", numbers, i % 3 == 0 ? 2 : 1, i == 5 ? -1 : 1, i % 2 ? "1" : "", i % 2, iris->label[i]);
+        end += sprintf(end, "%s,%d,%d,%s,x%zu,0,%s\n", numbers, i % 3 == 0 ? 2 : 1, i == 5 ? -1 : 1,
+                       i % 2 ? "1" : "", i % 2, iris->label[i]);
         ends[i % 2] += sprintf(ends[i % 2], "%s,%s\n", numbers, iris->label[i]);
-        for (int copies = i % 3 == 0 ? 2 : 1; copies > 0; copies--)
+        for (int copies = i % 3 == 0 ? 2 : 1; copies > 0; copies--) {
             end2 += sprintf(end2, "%s,%s\n", numbers, iris->label[i]);
+        }
     }
     status_check(call_upload("/v1/datasets/iris", whole), 201);
     status_check(call_upload("/v1/datasets/doubled", doubled), 201);
@@ -34,37 +38,55 @@ static void upload_variants(void) {
 }
 
 static int prepare(void **state) {
-    if (group_start(state) != 0)
+    if (group_start(state) != 0) {
         return -1;
+    }
     upload_variants();
-    status_check(call_upload("/v1/datasets/other", "a,b,c,d,class\n1,2,3,x,setosa\n4,5,6,y,virginica\n"), 201);
-    status_check(call_upload("/v1/datasets/narrow", "a,b,class\n1,2,setosa\n"), 201);
-    status_check(call_upload("/v1/datasets/unlabelled?types=class:categorical", "a,b,c,d,class\n1,2,3,4,\n2,3,4,5,\n"), 201);
-    status_check(call_upload("/v1/datasets/foreign", "a,b,c,d,class\n1,2,3,4,rose\n2,3,4,5,setosa\n"), 201);
-    status_check(call_upload("/v1/datasets/scales",
-                             "x,huge,tiny,mixed,c\n1,1,1e-165,1,a\n2,1e300,1e-165,1e-165,b\n3,0,0,1,a\n4,1,1e-165,1,b\n"),
+    status_check(call_upload("/v1/datasets/other",
+                             "a,b,c,d,class\n1,2,3,x,setosa\n4,5,6,y,virginica\n"),
                  201);
-    status_check(call_upload("/v1/datasets/votes", "x,yes,n\n1,true,0\n2,false,5\n3,true,5\n4,false,0\n5,true,5\n"), 201);
+    status_check(call_upload("/v1/datasets/narrow", "a,b,class\n1,2,setosa\n"), 201);
+    status_check(call_upload("/v1/datasets/unlabelled?types=class:categorical",
+                             "a,b,c,d,class\n1,2,3,4,\n2,3,4,5,\n"),
+                 201);
+    status_check(call_upload("/v1/datasets/foreign",
+                             "a,b,c,d,class\n1,2,3,4,rose\n2,3,4,5,setosa\n"),
+                 201);
+    status_check(call_upload("/v1/datasets/scales", "x,huge,tiny,mixed,c\n1,1,1e-165,1,a\n2,1e300,"
+                                                    "1e-165,1e-165,b\n3,0,0,1,a\n4,1,1e-165,1,b\n"),
+                 201);
+    status_check(call_upload("/v1/datasets/votes",
+                             "x,yes,n\n1,true,0\n2,false,5\n3,true,5\n4,false,0\n5,true,5\n"),
+                 201);
     keep_free();
     return 0;
 }
 
-#define JOB(dataset, more)                                                                                                                 \
-    "{'model':'m','dataset':'" dataset "','target':'class','algorithm':'logistic','features':{'include':['a','b','c','d']}" more "}"
+#define JOB(dataset, more)                                                                         \
+    "{'model':'m','dataset':'" dataset                                                             \
+    "','target':'class','algorithm':'logistic','features':{'include':['a','b','c','d']}" more "}"
 
-/* ---- validation ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- validation ---- */
 
-static const char *const scalars[] = {"accuracy",          "error", "balanced_accuracy", "log_loss",      "brier", "mcc",      "roc_auc",
-                                      "average_precision", "hinge", "squared_loss",      "logistic_loss", "ece",   "ambiguous"};
+static const char *const scalars[] = {
+    "accuracy",      "error",   "balanced_accuracy", "log_loss", "brier",
+    "mcc",           "roc_auc", "average_precision", "hinge",    "squared_loss",
+    "logistic_loss", "ece",     "ambiguous"};
 enum { N_SCALARS = sizeof scalars / sizeof scalars[0] };
 
 static void test_all_metrics_are_there(void **state) {
     (void)state;
     const struct response *r = job_train(JOB("iris", ",'validation':{'holdout':0.3}"));
-    for (size_t i = 0; i < N_SCALARS; i++)
-        for (int part = 0; part < 2; part++)
-            assert_true(json_is_number(value_at(r, text("/result/metrics/%s/%s", part ? "validation" : "train", scalars[i]))));
-    assert_close(real_at(r, "/result/metrics/train/accuracy") + real_at(r, "/result/metrics/train/error"), 1, 1e-12);
+    for (size_t i = 0; i < N_SCALARS; i++) {
+        for (int part = 0; part < 2; part++) {
+            assert_true(
+                json_is_number(value_at(r, text("/result/metrics/%s/%s",
+                                                part ? "validation" : "train", scalars[i]))));
+        }
+    }
+    assert_close(real_at(r, "/result/metrics/train/accuracy") +
+                     real_at(r, "/result/metrics/train/error"),
+                 1, 1e-12);
     assert_json(call_get("/v1/models/m"), "/validation", "{'holdout':0.3}");
 }
 
@@ -73,10 +95,12 @@ static void test_folds_that_do_not_count(void **state) {
     (void)state;
     enum { FOLDS = 3 };
     const char *rows = "x,c\n10,rare\n100,rare\n101,rare\n";
-    for (int i = 0; i < 27; i++)
+    for (int i = 0; i < 27; i++) {
         rows = text("%s%d,usual\n", rows, i);
+    }
     status_check(call_upload("/v1/datasets/rare", rows), 201);
-    const struct response *r = job_train("{'model':'rare','dataset':'rare','target':'c','algorithm':'logistic','validation':{'folds':3}}");
+    const struct response *r = job_train("{'model':'rare','dataset':'rare','target':'c','algorithm'"
+                                         ":'logistic','validation':{'folds':3}}");
     double sum = 0;
     size_t defined = 0;
     for (int f = 0; f < FOLDS; f++) {
@@ -99,22 +123,32 @@ static void test_folds(void **state) {
     assert_int_equal(count_at(r, "/result/metrics/validation/folds"), FOLDS);
     for (size_t i = 0; i < N_SCALARS; i++) { /* means and deviations recomputed from the folds */
         double sum = 0, squares = 0;
-        for (int f = 0; f < FOLDS; f++)
+        for (int f = 0; f < FOLDS; f++) {
             sum += real_at(r, text("/result/metrics/validation/folds/%d/%s", f, scalars[i]));
-        for (int f = 0; f < FOLDS; f++)
-            squares += pow(real_at(r, text("/result/metrics/validation/folds/%d/%s", f, scalars[i])) - sum / FOLDS, 2);
-        assert_true(fabs(real_at(r, text("/result/metrics/validation/%s", scalars[i])) - sum / FOLDS) <= 1e-12 * fmax(1, fabs(sum)));
-        assert_true(fabs(real_at(r, text("/result/metrics/validation/std/%s", scalars[i])) - sqrt(squares / FOLDS)) <= 1e-9);
+        }
+        for (int f = 0; f < FOLDS; f++) {
+            squares +=
+                pow(real_at(r, text("/result/metrics/validation/folds/%d/%s", f, scalars[i])) -
+                        sum / FOLDS,
+                    2);
+        }
+        assert_true(fabs(real_at(r, text("/result/metrics/validation/%s", scalars[i])) -
+                         sum / FOLDS) <= 1e-12 * fmax(1, fabs(sum)));
+        assert_true(fabs(real_at(r, text("/result/metrics/validation/std/%s", scalars[i])) -
+                         sqrt(squares / FOLDS)) <= 1e-9);
     }
     double total = 0, right = 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            const double n = real_at(r, text("/result/metrics/validation/confusion/matrix/%d/%d", i, j));
+            const double n =
+                real_at(r, text("/result/metrics/validation/confusion/matrix/%d/%d", i, j));
             total += n;
             right += i == j ? n : 0;
         }
+    }
     assert_true(total == 150);
-    assert_close(real_at(r, "/result/metrics/validation/accuracy"), right / total, 1e-12); /* the folds are of equal size */
+    assert_close(real_at(r, "/result/metrics/validation/accuracy"), right / total,
+                 1e-12); /* the folds are of equal size */
     const struct response *model = call_get("/v1/models/m");
     assert_json(model, "/validation", "{'folds':5}");
     assert_true(json_equal(value_at(model, "/metrics"), value_at(r, "/result/metrics")));
@@ -123,7 +157,8 @@ static void test_folds(void **state) {
     assert_true(real_at(plain, "/result/objective") == real_at(r, "/result/objective"));
     assert_true(json_is_null(value_at(plain, "/result/metrics/validation")));
     /* history is the model's own */
-    const struct response *history = call_get("/v1/jobs/%lld/history", (long long)whole_at(r, "/id"));
+    const struct response *history =
+        call_get("/v1/jobs/%lld/history", (long long)whole_at(r, "/id"));
     assert_int_equal(count_at(history, "/items"), whole_at(r, "/result/iterations"));
     /* the same seed, the same folds */
     const struct response *again = job_train(JOB("iris", ",'validation':{'folds':5},'seed':3"));
@@ -133,12 +168,15 @@ static void test_folds(void **state) {
 /* A basis learns from rows of its own, in each fold anew. */
 static void test_folds_with_a_basis(void **state) {
     (void)state;
-    static const char *const bases[] = {"{'type':'polynomial','degree':2}", "{'type':'gaussian','centres':3}",
-                                        "{'type':'random_fourier','features':5}", "{'type':'fisher'}"};
+    static const char *const bases[] = {"{'type':'polynomial','degree':2}",
+                                        "{'type':'gaussian','centres':3}",
+                                        "{'type':'random_fourier','features':5}",
+                                        "{'type':'fisher'}"};
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
-        const struct response *r = job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic',"
-                                             "'features':{'include':['a','b','c','d'],'basis':[%s]},'validation':{'folds':3}}",
-                                             bases[i]);
+        const struct response *r = job_train(
+            "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic',"
+            "'features':{'include':['a','b','c','d'],'basis':[%s]},'validation':{'folds':3}}",
+            bases[i]);
         assert_int_equal(count_at(r, "/result/metrics/validation/folds"), 3);
         assert_true(real_at(r, "/result/metrics/validation/accuracy") > 0.8);
     }
@@ -150,9 +188,12 @@ static void test_another_dataset(void **state) {
     assert_int_equal(whole_at(r, "/result/metrics/train/rows"), 75);
     assert_int_equal(whole_at(r, "/result/metrics/validation/rows"), 75);
     assert_json(call_get("/v1/models/m"), "/validation", "{'dataset':'odd@1'}");
-    const struct response *evaluated = status_check(call_post("/v1/models/m/evaluate", "{'dataset':'odd'}"), 200);
-    for (size_t i = 0; i < N_SCALARS; i++)
-        assert_true(real_at(evaluated, text("/metrics/%s", scalars[i])) == real_at(r, text("/result/metrics/validation/%s", scalars[i])));
+    const struct response *evaluated =
+        status_check(call_post("/v1/models/m/evaluate", "{'dataset':'odd'}"), 200);
+    for (size_t i = 0; i < N_SCALARS; i++) {
+        assert_true(real_at(evaluated, text("/metrics/%s", scalars[i])) ==
+                    real_at(r, text("/result/metrics/validation/%s", scalars[i])));
+    }
     job_train(JOB("even", ",'validation':{'dataset':'even@1'}"));
     /* a class that the training rows do not have is found by the job */
     r = job_wait(job_post(JOB("even", ",'validation':{'dataset':'foreign'}")));
@@ -165,17 +206,22 @@ static void test_another_dataset(void **state) {
 static void test_curves(void **state) {
     (void)state;
     static const char *const members[] = {"roc", "precision_recall", "calibration"};
-    const struct response *plain = job_train(JOB("even", ",'validation':{'dataset':'odd','curves':false}"));
-    for (size_t i = 0; i < 3; i++)
+    const struct response *plain =
+        job_train(JOB("even", ",'validation':{'dataset':'odd','curves':false}"));
+    for (size_t i = 0; i < 3; i++) {
         assert_null(json_find(plain->json, text("/result/metrics/validation/%s", members[i])));
-    const struct response *r = job_train(JOB("even", ",'validation':{'dataset':'odd','curves':true}"));
+    }
+    const struct response *r =
+        job_train(JOB("even", ",'validation':{'dataset':'odd','curves':true}"));
     assert_json(call_get("/v1/models/m"), "/validation", "{'dataset':'odd@1','curves':true}");
     const char *const rows[] = {"validation", "train"}, *const datasets[] = {"odd", "even"};
     for (size_t j = 0; j < 2; j++) {
-        const struct response *e =
-            status_check(call_post("/v1/models/m/evaluate?curves=true", "%s", text("{'dataset':'%s'}", datasets[j])), 200);
+        const struct response *e = status_check(call_post("/v1/models/m/evaluate?curves=true", "%s",
+                                                          text("{'dataset':'%s'}", datasets[j])),
+                                                200);
         for (size_t i = 0; i < 3; i++) {
-            const json_t *own = json_find(r->json, text("/result/metrics/%s/%s", rows[j], members[i]));
+            const json_t *own =
+                json_find(r->json, text("/result/metrics/%s/%s", rows[j], members[i]));
             assert_true(json_array_size(own) > 0);
             assert_true(json_equal(own, json_find(e->json, text("/metrics/%s", members[i]))));
         }
@@ -189,9 +235,10 @@ static void test_both_datasets_stay_while_the_job_runs(void **state) {
     (void)state;
     status_check(call_upload("/v1/datasets/rows", "a,class\n1,p\n2,q\n3,p\n4,q\n"), 201);
     status_check(call_upload("/v1/datasets/judge", "a,class\n1,p\n2,q\n"), 201);
-    const int64_t id =
-        job_post("{'model':'long','dataset':'rows','target':'class','algorithm':'logistic','params':{'solver':'gradient_descent',"
-                 "'learning_rate':1e-9,'tolerance':1e-300,'max_iterations':1000000000},'validation':{'dataset':'judge'}}");
+    const int64_t id = job_post("{'model':'long','dataset':'rows','target':'class','algorithm':'"
+                                "logistic','params':{'solver':'gradient_descent',"
+                                "'learning_rate':1e-9,'tolerance':1e-300,'max_iterations':"
+                                "1000000000},'validation':{'dataset':'judge'}}");
     problem_check(call_delete("/v1/datasets/rows"), 409, "in-use");
     problem_check(call_delete("/v1/datasets/judge"), 409, "in-use");
     job_wait_state(id, "running");
@@ -202,7 +249,7 @@ static void test_both_datasets_stay_while_the_job_runs(void **state) {
     status_check(call_delete("/v1/datasets/rows"), 204);
 }
 
-/* ---- weights ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- weights ---- */
 
 /* Weight 2 is the same as the row twice. */
 static void test_weights_count_as_rows(void **state) {
@@ -212,16 +259,21 @@ static void test_weights_count_as_rows(void **state) {
     assert_json(model, "/weight", "'w'");
     assert_json(model, "/features", "['a','b','c','d']");
     const struct response *doubled = job_train(JOB("doubled", ""));
-    assert_close(real_at(weighted, "/result/objective"), real_at(doubled, "/result/objective"), 1e-9);
+    assert_close(real_at(weighted, "/result/objective"), real_at(doubled, "/result/objective"),
+                 1e-9);
     assert_int_equal(whole_at(weighted, "/result/metrics/train/rows"), 150);
-    assert_true(json_equal(value_at(weighted, "/result/metrics/train/confusion"), value_at(doubled, "/result/metrics/train/confusion")));
-    for (size_t i = 0; i < N_SCALARS; i++)
+    assert_true(json_equal(value_at(weighted, "/result/metrics/train/confusion"),
+                           value_at(doubled, "/result/metrics/train/confusion")));
+    for (size_t i = 0; i < N_SCALARS; i++) {
         assert_true(fabs(real_at(weighted, text("/result/metrics/train/%s", scalars[i])) -
                          real_at(doubled, text("/result/metrics/train/%s", scalars[i]))) <= 1e-6);
+    }
     /* without include the weight is no input either */
-    const struct response *r = status_check(call_post("/v1/jobs?dry_run=true", "{'model':'m','dataset':'iris','target':'class','algorithm':"
-                                                                               "'logistic','weight':'w','features':{'exclude':['word']}}"),
-                                            200);
+    const struct response *r =
+        status_check(call_post("/v1/jobs?dry_run=true",
+                               "{'model':'m','dataset':'iris','target':'class','algorithm':"
+                               "'logistic','weight':'w','features':{'exclude':['word']}}"),
+                     200);
     assert_json(r, "/weight", "'w'");
     assert_json(r, "/features/names", "['a','b','c','d','negative','half','zero']");
 }
@@ -230,43 +282,51 @@ static void test_class_weights(void **state) {
     (void)state;
     const struct response *plain = job_train(JOB("doubled", ""));
     /* the classes of `doubled` have almost the same number of rows: 67, 67, 66 */
-    const struct response *given = job_train(JOB("doubled", ",'class_weight':{'setosa':%.17g,'versicolor':%.17g,'virginica':%.17g}"),
-                                             200.0 / (3 * 67), 200.0 / (3 * 67), 200.0 / (3 * 66));
+    const struct response *given =
+        job_train(JOB("doubled",
+                      ",'class_weight':{'setosa':%.17g,'versicolor':%.17g,'virginica':%.17g}"),
+                  200.0 / (3 * 67), 200.0 / (3 * 67), 200.0 / (3 * 66));
     const struct response *model = call_get("/v1/models/m");
     assert_true(real_at(model, "/class_weight/virginica") == 200.0 / (3 * 66));
     const struct response *balanced = job_train(JOB("doubled", ",'class_weight':'balanced'"));
     assert_json(call_get("/v1/models/m"), "/class_weight", "'balanced'");
     assert_close(real_at(given, "/result/objective"), real_at(balanced, "/result/objective"), 1e-9);
-    assert_true(fabs(real_at(plain, "/result/objective") - real_at(balanced, "/result/objective")) > 1e-9);
+    assert_true(fabs(real_at(plain, "/result/objective") - real_at(balanced, "/result/objective")) >
+                1e-9);
     /* a heavier class is missed less often; the order in which they are named is nothing */
-    const struct response *heavy = job_train(JOB("iris", ",'class_weight':{'virginica':1000,'setosa':1,'versicolor':1}"));
+    const struct response *heavy =
+        job_train(JOB("iris", ",'class_weight':{'virginica':1000,'setosa':1,'versicolor':1}"));
     assert_true(real_at(heavy, "/result/metrics/train/per_class/2/recall") == 1);
-    const struct response *other = job_train(JOB("iris", ",'class_weight':{'virginica':1,'setosa':1,'versicolor':1000}"));
+    const struct response *other =
+        job_train(JOB("iris", ",'class_weight':{'virginica':1,'setosa':1,'versicolor':1000}"));
     assert_true(real_at(other, "/result/metrics/train/per_class/1/recall") == 1);
     /* numbers and booleans */
-    const struct response *r = job_train("{'model':'b','dataset':'votes','target':'yes','algorithm':'logistic','class_weight':{'true':1,'"
+    const struct response *r = job_train("{'model':'b','dataset':'votes','target':'yes','algorithm'"
+                                         ":'logistic','class_weight':{'true':1,'"
                                          "false':2},'features':{'include':['x']}}");
     assert_json(call_get("/v1/models/b"), "/class_weight", "{'true':1,'false':2}");
-    r = job_train(
-        "{'model':'b','dataset':'votes','target':'n','algorithm':'logistic','class_weight':{'5':1,'0':2},'features':{'include':['x']}}");
+    r = job_train("{'model':'b','dataset':'votes','target':'n','algorithm':'logistic','class_"
+                  "weight':{'5':1,'0':2},'features':{'include':['x']}}");
     (void)r;
     /* what the summary cannot tell the rows do */
     status_check(call_upload("/v1/datasets/marks", "x,n\n1,0\n2,5\n3,9\n4,0\n5,5\n6,9\n"), 201);
-    r = job_wait(job_post("{'model':'b','dataset':'marks','target':'n','algorithm':'logistic','class_weight':{'4':1,'0':2,'9':1}}"));
+    r = job_wait(job_post("{'model':'b','dataset':'marks','target':'n','algorithm':'logistic','"
+                          "class_weight':{'4':1,'0':2,'9':1}}"));
     assert_string_equal(string_at(r, "/state"), "failed");
     assert_string_equal(string_at(r, "/error/type"), "/problems/invalid");
     assert_non_null(strstr(string_at(r, "/error/detail"), "5"));
 }
 
-/* ---- many classes ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- many classes ---- */
 
 static void test_machines_are_told(void **state) {
     (void)state;
-    const struct response *r = job_train(JOB("iris", ",'params':{'multiclass':'one_vs_one'},'snapshots':[1]"));
+    const struct response *r =
+        job_train(JOB("iris", ",'params':{'multiclass':'one_vs_one'},'snapshots':[1]"));
     static const char *const names[] = {CLASS_NAMES};
     assert_int_equal(count_at(r, "/result/details/pairs"), 3);
     double iterations = 0, objective = 0;
-    for (size_t i = 0, k = 0; i < 3; i++)
+    for (size_t i = 0, k = 0; i < 3; i++) {
         for (size_t j = i + 1; j < 3; j++, k++) {
             const char *pair = text("/result/details/pairs/%zu", k);
             assert_string_equal(string_at(r, text("%s/classes/0", pair)), names[i]);
@@ -275,6 +335,7 @@ static void test_machines_are_told(void **state) {
             iterations += real_at(r, text("%s/iterations", pair));
             objective += real_at(r, text("%s/objective", pair));
         }
+    }
     assert_true(iterations == real_at(r, "/result/iterations"));
     assert_close(objective, real_at(r, "/result/objective"), 1e-12);
     assert_non_null(strstr(r->body, "no snapshots"));
@@ -282,15 +343,17 @@ static void test_machines_are_told(void **state) {
     assert_json(model, "/decision", "'one_vs_one'");
     assert_json(model, "/n_machines", "3");
     assert_false(has(call_get("/v1/models"), "/items/0/details/pairs")); /* a list is brief */
-    r = job_train(JOB("iris", ",'params':{'multiclass':'one_vs_rest_strict','discriminants':'K-1'}"));
+    r = job_train(
+        JOB("iris", ",'params':{'multiclass':'one_vs_rest_strict','discriminants':'K-1'}"));
     assert_int_equal(count_at(r, "/result/details/machines"), 2);
     assert_string_equal(string_at(r, "/result/details/machines/1/class"), "versicolor");
     assert_true(real_at(r, "/result/metrics/train/ambiguous") >= 0);
-    const struct response *history = call_get("/v1/jobs/%lld/history", (long long)whole_at(r, "/id"));
+    const struct response *history =
+        call_get("/v1/jobs/%lld/history", (long long)whole_at(r, "/id"));
     assert_int_equal(count_at(history, "/items"), whole_at(r, "/result/iterations"));
 }
 
-/* ---- faults ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ---- */
 
 static void test_every_fault_of_validation_and_weights(void **state) {
     (void)state;
@@ -329,50 +392,73 @@ static void test_every_fault_of_validation_and_weights(void **state) {
         {"'class_weight':'even'", "/class_weight", "balanced"},
         {"'class_weight':{}", "/class_weight", "versicolor"},
         {"'class_weight':{'setosa':1,'versicolor':2}", "/class_weight", "virginica"},
-        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':0}", "/class_weight/virginica", "from 1e-100 to 1e100"},
-        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1e300}", "/class_weight/virginica", "from 1e-100 to 1e100"},
-        {"'class_weight':{'setosa':1,'versicolor':-2,'virginica':1}", "/class_weight/versicolor", "-2"},
-        {"'class_weight':{'setosa':'much','versicolor':2,'virginica':1}", "/class_weight/setosa", "much"},
-        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1,'rose':1}", "/class_weight/rose", "is no value of the target"},
+        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':0}", "/class_weight/virginica",
+         "from 1e-100 to 1e100"},
+        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1e300}", "/class_weight/virginica",
+         "from 1e-100 to 1e100"},
+        {"'class_weight':{'setosa':1,'versicolor':-2,'virginica':1}", "/class_weight/versicolor",
+         "-2"},
+        {"'class_weight':{'setosa':'much','versicolor':2,'virginica':1}", "/class_weight/setosa",
+         "much"},
+        {"'class_weight':{'setosa':1,'versicolor':2,'virginica':1,'rose':1}", "/class_weight/rose",
+         "is no value of the target"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        const char *spec = text("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','features':{'include':['a','b','c',"
+        const char *spec = text("{'model':'m','dataset':'iris','target':'class','algorithm':'"
+                                "logistic','features':{'include':['a','b','c',"
                                 "'d']},%s}",
                                 faults[i].members);
         const struct response *r = call_post("/v1/jobs", "%s", spec);
-        if (r->status != 422 || strstr(r->body, faults[i].words) == NULL)
-            fail_msg("%s: no \"%s\" in %d %s", faults[i].members, faults[i].words, r->status, r->body);
+        if (r->status != 422 || strstr(r->body, faults[i].words) == NULL) {
+            fail_msg("%s: no \"%s\" in %d %s", faults[i].members, faults[i].words, r->status,
+                     r->body);
+        }
         fault_check(problem_check(r, 422, "invalid"), faults[i].pointer);
     }
     /* all of it at once: what is no weight, what is no class, what has none */
-    const struct response *all =
-        problem_check(call_post("/v1/jobs", "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic',"
-                                            "'class_weight':{'setosa':-1,'rose':1,'virginica':'x','tulip':-2}}"),
-                      422, "invalid");
-    fault_check(fault_check(fault_check(all, "/class_weight/setosa"), "/class_weight/rose"), "/class_weight/virginica");
+    const struct response *all = problem_check(
+        call_post("/v1/jobs",
+                  "{'model':'m','dataset':'iris','target':'class','algorithm':'logistic',"
+                  "'class_weight':{'setosa':-1,'rose':1,'virginica':'x','tulip':-2}}"),
+        422, "invalid");
+    fault_check(fault_check(fault_check(all, "/class_weight/setosa"), "/class_weight/rose"),
+                "/class_weight/virginica");
     fault_check(fault_check(all, "/class_weight/tulip"), "/class_weight");
     assert_non_null(strstr(all->body, "has no weight for \\\"versicolor\\\"; every"));
     assert_int_equal(count_at(all, "/errors"), 5);
-    static const char *const scales[][2] = {{"huge", "1e+300"}, {"tiny", "1e-165"}, {"mixed", "1e-165"}};
+    static const char *const scales[][2] = {{"huge", "1e+300"},
+                                            {"tiny", "1e-165"},
+                                            {"mixed", "1e-165"}};
     for (size_t i = 0; i < 3; i++) {
         const struct response *r =
-            problem_check(call_post("/v1/jobs", "{'model':'m','dataset':'scales','target':'c','algorithm':'logistic','weight':'%s'}",
+            problem_check(call_post("/v1/jobs",
+                                    "{'model':'m','dataset':'scales','target':'c','algorithm':'"
+                                    "logistic','weight':'%s'}",
                                     scales[i][0]),
                           422, "invalid");
         fault_check(r, "/weight");
-        assert_non_null(strstr(r->body, text("has the value %s; a weight is 0 or from 1e-100 to 1e100", scales[i][1])));
+        assert_non_null(
+            strstr(r->body,
+                   text("has the value %s; a weight is 0 or from 1e-100 to 1e100", scales[i][1])));
     }
-    fault_check(problem_check(call_post("/v1/jobs", "{'model':'m','dataset':'votes','target':'n','algorithm':'logistic',"
-                                                    "'class_weight':{'0':1,'six':2}}"),
-                              422, "invalid"),
+    fault_check(problem_check(
+                    call_post("/v1/jobs",
+                              "{'model':'m','dataset':'votes','target':'n','algorithm':'logistic',"
+                              "'class_weight':{'0':1,'six':2}}"),
+                    422, "invalid"),
                 "/class_weight/six");
-    fault_check(problem_check(call_post("/v1/jobs", "{'model':'m','dataset':'votes','target':'n','algorithm':'logistic',"
-                                                    "'class_weight':{'0':1,'6':2}}"),
-                              422, "invalid"),
+    fault_check(problem_check(
+                    call_post("/v1/jobs",
+                              "{'model':'m','dataset':'votes','target':'n','algorithm':'logistic',"
+                              "'class_weight':{'0':1,'6':2}}"),
+                    422, "invalid"),
                 "/class_weight/6");
-    static const char *const two_values = "{'model':'m','dataset':'votes','target':'n','algorithm':'logistic','class_weight':{%s}}";
-    fault_check(problem_check(call_post("/v1/jobs", two_values, "'0':1,'4':2"), 422, "invalid"), "/class_weight/4");
-    const struct response *twice = problem_check(call_post("/v1/jobs", two_values, "'0':1,'0.0':2"), 422, "invalid");
+    static const char *const two_values =
+        "{'model':'m','dataset':'votes','target':'n','algorithm':'logistic','class_weight':{%s}}";
+    fault_check(problem_check(call_post("/v1/jobs", two_values, "'0':1,'4':2"), 422, "invalid"),
+                "/class_weight/4");
+    const struct response *twice =
+        problem_check(call_post("/v1/jobs", two_values, "'0':1,'0.0':2"), 422, "invalid");
     fault_check(twice, "/class_weight");
     assert_non_null(strstr(twice->body, "names the class 0 twice"));
 }

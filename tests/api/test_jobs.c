@@ -14,16 +14,19 @@
 #include <unistd.h>
 
 /* Ends only when it is told to. */
-#define ENDLESS                                                                                                                            \
-    "{\"model\":\"endless\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"gradient_"       \
-    "descent\","                                                                                                                           \
+#define ENDLESS                                                                                    \
+    "{\"model\":\"endless\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"," \
+    "\"params\":{\"solver\":\"gradient_"                                                           \
+    "descent\","                                                                                   \
     "\"learning_rate\":1e-9,\"tolerance\":1e-300,\"max_iterations\":1000000000}}"
-#define IRIS "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}"
+#define IRIS                                                                                       \
+    "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}"
 
 static struct daemon d;
 
 static int open_daemon(void **state) {
-    static const char *const flags[] = {"--workers", "2", "--job-memory", "512M", "--train-threads", "2", NULL};
+    static const char *const flags[] = {"--workers", "2", "--job-memory", "512M", "--train-threads",
+                                        "2",         NULL};
     (void)state;
     daemon_open(&d, flags);
     upload(&d, "iris");
@@ -58,8 +61,9 @@ static void wait_state(double id, const char *state) {
         struct answer a = get(&d, job_path(id, ""));
         bool there = strcmp(text_at(a.json, "state"), state) == 0;
         answer_done(&a);
-        if (there)
+        if (there) {
             return;
+        }
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     fail_msg("job %.0f does not become %s", id, state);
@@ -67,10 +71,10 @@ static void wait_state(double id, const char *state) {
 
 static void test_a_job_from_post_to_result(void **state) {
     (void)state;
-    struct answer a = send_text(
-        &d, "POST", "/v1/jobs",
-        "{\"model\":\"first\",\"dataset\":\"iris@1\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":0.01},"
-        "\"validation\":{\"holdout\":0.2},\"seed\":7,\"snapshots\":[1,3]}");
+    struct answer a = send_text(&d, "POST", "/v1/jobs",
+                                "{\"model\":\"first\",\"dataset\":\"iris@1\",\"target\":\"class\","
+                                "\"algorithm\":\"logistic\",\"params\":{\"lambda\":0.01},"
+                                "\"validation\":{\"holdout\":0.2},\"seed\":7,\"snapshots\":[1,3]}");
     assert_int_equal(a.status, 202);
     assert_string_equal(answer_header(&a, "Location"), job_path(number_at(a.json, "id"), ""));
     assert_string_equal(answer_header(&a, "Cache-Control"), "no-store");
@@ -82,7 +86,8 @@ static void test_a_job_from_post_to_result(void **state) {
     a = get(&d, path);
     assert_string_equal(text_at(a.json, "state"), "succeeded");
     assert_int_equal(number_at(a.json, "attempts"), 1);
-    assert_true(json_is_string(at(a.json, "created_at")) && json_is_string(at(a.json, "started_at")) &&
+    assert_true(json_is_string(at(a.json, "created_at")) &&
+                json_is_string(at(a.json, "started_at")) &&
                 json_is_string(at(a.json, "finished_at")));
     assert_true(is_null_at(a.json, "error"));
     assert_true(json_is_array(at(a.json, "warnings")));
@@ -100,18 +105,19 @@ static void test_a_job_from_post_to_result(void **state) {
 
 static void test_history_and_snapshots(void **state) {
     (void)state;
-    json_t *job =
-        train(&d,
-              "{\"model\":\"history\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":"
-              "\"gradient_descent\",\"max_iterations\":50},\"snapshots\":[30,10,10]}",
-              "succeeded");
+    json_t *job = train(&d,
+                        "{\"model\":\"history\",\"dataset\":\"iris\",\"target\":\"class\","
+                        "\"algorithm\":\"logistic\",\"params\":{\"solver\":"
+                        "\"gradient_descent\",\"max_iterations\":50},\"snapshots\":[30,10,10]}",
+                        "succeeded");
     struct answer a = get(&d, job_path(number_at(job, "id"), "/history"));
     assert_int_equal(a.status, 200);
     assert_int_equal(json_array_size(at(a.json, "items")), 50);
     assert_int_equal(number_at(a.json, "items.0.iteration"), 1);
-    for (size_t i = 1; i < 50; i++)
+    for (size_t i = 1; i < 50; i++) {
         assert_true(number_at(json_array_get(at(a.json, "items"), i), "loss") <
                     number_at(json_array_get(at(a.json, "items"), i - 1), "loss"));
+    }
     expect_near(number_at(a.json, "items.-1.loss"), number_at(job, "result.objective"), 1e-9);
     assert_int_equal(json_array_size(at(a.json, "snapshots")), 2);
     assert_int_equal(number_at(a.json, "snapshots.0.iteration"), 10);
@@ -159,7 +165,8 @@ static void test_a_queued_job_is_cancelled_at_once(void **state) {
     answer_done(&a);
     a = get(&d, "/v1/jobs?state=running");
     assert_int_equal(json_array_size(at(a.json, "items")), 2);
-    assert_true(number_at(a.json, "items.0.id") > number_at(a.json, "items.1.id")); /* newest first */
+    assert_true(number_at(a.json, "items.0.id") >
+                number_at(a.json, "items.1.id")); /* newest first */
     answer_done(&a);
     expect_status(ask(&d, "POST", job_path(first, "/cancel"), NULL, NULL, 0), 202);
     expect_status(ask(&d, "POST", job_path(second, "/cancel"), NULL, NULL, 0), 202);
@@ -175,7 +182,8 @@ static void test_lists_and_filters(void **state) {
     assert_int_equal(json_array_size(at(a.json, "items")), 1);
     char path[160];
     double newest = number_at(a.json, "items.0.id");
-    (void)snprintf(path, sizeof path, "/v1/jobs?model=iris&state=succeeded&limit=1&after=%s", text_at(a.json, "next"));
+    (void)snprintf(path, sizeof path, "/v1/jobs?model=iris&state=succeeded&limit=1&after=%s",
+                   text_at(a.json, "next"));
     answer_done(&a);
     a = get(&d, path);
     assert_int_equal(json_array_size(at(a.json, "items")), 1);
@@ -208,8 +216,9 @@ static void test_the_queue_is_bounded(void **state) {
         struct answer a = get(one, "/v1/jobs/1");
         bool runs = strcmp(text_at(a.json, "state"), "running") == 0;
         answer_done(&a);
-        if (runs)
+        if (runs) {
             break;
+        }
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     expect_status(send_text(one, "POST", "/v1/jobs", IRIS), 202);
@@ -235,10 +244,12 @@ static void test_the_queue_is_bounded(void **state) {
 static long message(const char *stream, size_t n, char event[32], json_t **data) {
     const char *m = stream;
     long id = 0;
-    for (m = strstr(m, "id: "); m && n > 0; n--)
+    for (m = strstr(m, "id: "); m && n > 0; n--) {
         m = strstr(m + 1, "\nid: ");
-    if (!m)
+    }
+    if (!m) {
         return 0;
+    }
     m += *m == '\n';
     assert_int_equal(sscanf(m, "id: %ld\nevent: %31s", &id, event), 2);
     const char *begin = strstr(m, "data: ") + 6;
@@ -305,12 +316,14 @@ static void test_past_events_show_the_past(void **state) {
             assert_string_equal(text_at(data, "state"), states[n_states]);
             assert_int_equal(number_at(data, "attempts"), n_states > 0);
             assert_int_equal(is_null_at(data, "started_at"), n_states == 0);
-            for (size_t k = 0; k < 4 && n_states < 2; k++)
+            for (size_t k = 0; k < 4 && n_states < 2; k++) {
                 assert_true(is_null_at(data, later[k]));
+            }
             n_states++;
         }
-        if (n_states == 3 && strcmp(event, "progress") != 0)
+        if (n_states == 3 && strcmp(event, "progress") != 0) {
             assert_true(json_equal(data, job));
+        }
         json_decref(data);
     }
     assert_int_equal(n_states, 3);
@@ -325,7 +338,9 @@ static void test_events_while_a_job_runs(void **state) {
     char request[160];
     double id = post(ENDLESS);
     wait_state(id, "running");
-    (void)snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", job_path(id, "/events"));
+    (void)snprintf(request, sizeof request,
+                   "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+                   job_path(id, "/events"));
     int fd = raw_open(&d);
     raw_text(fd, request);
     raw_until(fd, text, sizeof text, "event: state");
@@ -333,7 +348,8 @@ static void test_events_while_a_job_runs(void **state) {
     assert_non_null(strstr(text, "\"iteration\":"));
     expect_status(ask(&d, "POST", job_path(id, "/cancel"), NULL, NULL, 0), 202);
     raw_until(fd, text, sizeof text, "event: done");
-    raw_until(fd, text, sizeof text, "\r\n0\r\n\r\n"); /* the last chunk: the stream ends properly */
+    raw_until(fd, text, sizeof text,
+              "\r\n0\r\n\r\n"); /* the last chunk: the stream ends properly */
     assert_non_null(strstr(strstr(text, "event: done"), "\"state\":\"cancelled\""));
     close(fd);
 }
@@ -344,7 +360,8 @@ static void test_events_from_the_future(void **state) {
     static char text[256 * 1024];
     char request[200], event[32];
     json_t *data = NULL, *job = train(&d, IRIS, "succeeded");
-    struct answer a = get_with(&d, job_path(number_at(job, "id"), "/events"), "Last-Event-ID: 1000000");
+    struct answer a =
+        get_with(&d, job_path(number_at(job, "id"), "/events"), "Last-Event-ID: 1000000");
     assert_int_equal(a.status, 200);
     long first = message(a.body, 0, event, &data);
     assert_string_equal(event, "state");
@@ -358,7 +375,8 @@ static void test_events_from_the_future(void **state) {
     double id = post(ENDLESS);
     wait_state(id, "running");
     (void)snprintf(request, sizeof request,
-                   "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nLast-Event-ID: 9007199254740991\r\nConnection: close\r\n\r\n",
+                   "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nLast-Event-ID: "
+                   "9007199254740991\r\nConnection: close\r\n\r\n",
                    job_path(id, "/events"));
     int fd = raw_open(&d);
     raw_text(fd, request);

@@ -13,11 +13,13 @@
 #include <string.h>
 
 enum { ROWS = 8, COLUMNS = 4, MOST = 64 };
-static const char *const columns[COLUMNS] = {"sepal_length", "sepal_width", "petal_length", "petal_width"};
+static const char *const columns[COLUMNS] = {"sepal_length", "sepal_width", "petal_length",
+                                             "petal_width"};
 /* NaN: missing. The last is far from all others. */
-static const double rows[ROWS][COLUMNS] = {{5.1, 3.5, 1.4, 0.2},         {6.3, 3.3, 6.0, 2.5},         {5.5, 2.3, 4.0, 1.3},
-                                           {4.9, 2.5, (double)NAN, 1.7}, {(double)NAN, 3.0, 5.1, 1.8}, {6.0, 2.2, 4.0, (double)NAN},
-                                           {5.0, (double)NAN, 1.6, 0.6}, {12.0, 7.0, 0.5, (double)NAN}};
+static const double rows[ROWS][COLUMNS] = {
+    {5.1, 3.5, 1.4, 0.2},         {6.3, 3.3, 6.0, 2.5},         {5.5, 2.3, 4.0, 1.3},
+    {4.9, 2.5, (double)NAN, 1.7}, {(double)NAN, 3.0, 5.1, 1.8}, {6.0, 2.2, 4.0, (double)NAN},
+    {5.0, (double)NAN, 1.6, 0.6}, {12.0, 7.0, 0.5, (double)NAN}};
 
 static struct daemon d;
 
@@ -34,11 +36,14 @@ static int close_daemon(void **state) {
     return 0;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 static void train_with(const char *more, const char *features) {
     char text[1024];
-    (void)snprintf(text, sizeof text, "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",%s,\"features\":{%s}}", more, features);
+    (void)
+        snprintf(text, sizeof text,
+                 "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",%s,\"features\":{%s}}",
+                 more, features);
     json_decref(train(&d, text, "succeeded"));
 }
 
@@ -47,25 +52,31 @@ static struct answer scores_of(const struct answer *weights) {
     json_t *list = json_array();
     for (size_t i = 0; i < ROWS; i++) {
         json_t *row = json_object();
-        for (size_t c = 0; c < COLUMNS; c++)
-            if (strstr(weights->body, columns[c]))
-                json_object_set_new(row, columns[c], isnan(rows[i][c]) ? json_null() : json_real(rows[i][c]));
+        for (size_t c = 0; c < COLUMNS; c++) {
+            if (strstr(weights->body, columns[c])) {
+                json_object_set_new(row, columns[c],
+                                    isnan(rows[i][c]) ? json_null() : json_real(rows[i][c]));
+            }
+        }
         json_array_append_new(list, row);
     }
     json_t *asked = json_pack("{so}", "instances", list);
     char *text = json_dumps(asked, JSON_COMPACT);
     struct answer a = send_text(&d, "POST", "/v1/models/m/predict?output=scores", text);
-    if (a.status != 200)
+    if (a.status != 200) {
         fail_msg("%ld %s", a.status, a.body);
+    }
     free(text);
     json_decref(asked);
     return a;
 }
 
 static size_t column_of(const char *name) {
-    for (size_t c = 0; c < COLUMNS; c++)
-        if (strcmp(columns[c], name) == 0)
+    for (size_t c = 0; c < COLUMNS; c++) {
+        if (strcmp(columns[c], name) == 0) {
             return c;
+        }
+    }
     return COLUMNS;
 }
 
@@ -75,7 +86,7 @@ static double number(const json_t *array, size_t i) {
     return json_number_value(value);
 }
 
-/* ---- features from what a basis has learned --------------------------------------------------------------------------------------------- */
+/* ---- features from what a basis has learned ---- */
 
 /* One basis, its columns of one row filled; z is x where the basis does not standardise. */
 struct view {
@@ -85,8 +96,9 @@ struct view {
 };
 
 static double standard(const struct view *v, size_t c, double x) {
-    if (!json_is_true(at(v->basis, "standardize")))
+    if (!json_is_true(at(v->basis, "standardize"))) {
         return x;
+    }
     return (x - number(at(v->basis, "mean"), c)) / number(at(v->basis, "scale"), c);
 }
 
@@ -106,21 +118,24 @@ static struct view view_of(const json_t *basis, const double *row) {
 static double distance(const struct view *v, const json_t *point) {
     double sum = 0;
     assert_int_equal(json_array_size(point), v->p);
-    for (size_t c = 0; c < v->p; c++)
+    for (size_t c = 0; c < v->p; c++) {
         sum += pow(v->z[c] - standard(v, c, number(point, c)), 2);
+    }
     return sqrt(sum);
 }
 
 static double product(const struct view *v, const json_t *direction) {
     double sum = 0;
     assert_int_equal(json_array_size(direction), v->p);
-    for (size_t c = 0; c < v->p; c++)
+    for (size_t c = 0; c < v->p; c++) {
         sum += v->z[c] * number(direction, c);
+    }
     return sum;
 }
 
 /* Products of `degree` more columns from `first` on, in lexicographic order. */
-static size_t products(const struct view *v, size_t degree, size_t first, double so_far, double *out) {
+static size_t products(const struct view *v, size_t degree, size_t first, double so_far,
+                       double *out) {
     size_t n = 0;
     if (degree == 0) {
         *out = so_far;
@@ -145,20 +160,26 @@ static size_t features_of(const json_t *basis, const double *row, double *out) {
     size_t made = 0;
     assert_in_range(n, 1, MOST);
     if (strcmp(type, "polynomial") == 0) {
-        for (size_t degree = 1; degree <= (size_t)number_at(basis, "degree"); degree++)
+        for (size_t degree = 1; degree <= (size_t)number_at(basis, "degree"); degree++) {
             made += products(&v, degree, 0, 1, out + made);
+        }
         return made;
     }
     for (; made < n; made++) {
-        if (strcmp(type, "gaussian") == 0)
-            out[made] = exp(-pow(distance(&v, json_array_get(at(basis, "centres"), made)) / number_at(basis, "width"), 2) / 2);
-        else if (strcmp(type, "distance") == 0)
+        if (strcmp(type, "gaussian") == 0) {
+            out[made] = exp(-pow(distance(&v, json_array_get(at(basis, "centres"), made)) /
+                                     number_at(basis, "width"),
+                                 2) /
+                            2);
+        } else if (strcmp(type, "distance") == 0) {
             out[made] = distance(&v, json_array_get(at(basis, "points"), made));
-        else if (strcmp(type, "random_fourier") == 0)
-            out[made] =
-                sqrt(2 / (double)n) * cos(product(&v, json_array_get(at(basis, "frequencies"), made)) + number(at(basis, "phases"), made));
-        else
+        } else if (strcmp(type, "random_fourier") == 0) {
+            out[made] = sqrt(2 / (double)n) *
+                        cos(product(&v, json_array_get(at(basis, "frequencies"), made)) +
+                            number(at(basis, "phases"), made));
+        } else {
             out[made] = product(&v, json_array_get(at(basis, "directions"), made));
+        }
     }
     return made;
 }
@@ -167,9 +188,11 @@ static size_t features_of(const json_t *basis, const double *row, double *out) {
 static double kept(const json_t *bases, const char *name, const double *row) {
     for (size_t b = 0; b < json_array_size(bases); b++) {
         const struct view v = view_of(json_array_get(bases, b), row);
-        for (size_t c = 0; c < v.p; c++)
-            if (strcmp(json_string_value(json_array_get(at(v.basis, "columns"), c)), name) == 0)
+        for (size_t c = 0; c < v.p; c++) {
+            if (strcmp(json_string_value(json_array_get(at(v.basis, "columns"), c)), name) == 0) {
                 return v.x[c];
+            }
+        }
     }
     fail_msg("no basis has %s", name);
     return 0;
@@ -181,8 +204,9 @@ static void features(const struct answer *w, const double *row, double *out) {
     const size_t n = json_array_size(names);
     size_t end = 0;
     assert_in_range(n, 1, MOST);
-    for (; end < (size_t)number_at(bases, "0.first_feature"); end++)
+    for (; end < (size_t)number_at(bases, "0.first_feature"); end++) {
         out[end] = kept(bases, json_string_value(json_array_get(names, end)), row);
+    }
     for (size_t b = 0; b < json_array_size(bases); b++) {
         const json_t *basis = json_array_get(bases, b);
         assert_int_equal(number_at(basis, "first_feature"), end);
@@ -215,12 +239,14 @@ static struct answer expect_scores(const char *more, const char *options) {
     return w;
 }
 
-/* ---- each kind -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- each kind ---- */
 #define LOGISTIC "\"algorithm\":\"logistic\""
 
 static void test_gaussian(void **state) {
     (void)state;
-    struct answer w = expect_scores(LOGISTIC, "\"basis\":[{\"type\":\"gaussian\",\"centres\":4,\"width\":\"auto\"}]");
+    struct answer w =
+        expect_scores(LOGISTIC,
+                      "\"basis\":[{\"type\":\"gaussian\",\"centres\":4,\"width\":\"auto\"}]");
     const json_t *basis = at(w.json, "bases.0");
     assert_true(json_is_false(at(basis, "keep")));
     assert_int_equal(json_array_size(at(basis, "columns")), COLUMNS);
@@ -228,9 +254,10 @@ static void test_gaussian(void **state) {
     assert_true(number_at(basis, "width") > 0);
     answer_done(&w);
     /* given ones come back as they were given, also through standardising */
-    w = expect_scores(LOGISTIC,
-                      "\"include\":[\"sepal_length\",\"petal_width\"],\"basis\":[{\"type\":\"gaussian\",\"keep\":true,\"columns\":"
-                      "[\"petal_width\",\"sepal_length\"],\"standardize\":true,\"centres\":[[0.5,5],[2.25,6.5]],\"width\":0.75}]");
+    w = expect_scores(LOGISTIC, "\"include\":[\"sepal_length\",\"petal_width\"],\"basis\":[{"
+                                "\"type\":\"gaussian\",\"keep\":true,\"columns\":"
+                                "[\"petal_width\",\"sepal_length\"],\"standardize\":true,"
+                                "\"centres\":[[0.5,5],[2.25,6.5]],\"width\":0.75}]");
     basis = at(w.json, "bases.0");
     assert_true(json_is_true(at(basis, "keep")));
     assert_int_equal(number_at(basis, "first_feature"), 2);
@@ -248,10 +275,13 @@ static void test_gaussian(void **state) {
 
 static void test_distance(void **state) {
     (void)state;
-    struct answer w = expect_scores(LOGISTIC, "\"basis\":[{\"type\":\"distance\",\"points\":[[5,3,1,0],[6,3,4,1.5],[7,3,6,2]]}]");
+    struct answer w = expect_scores(
+        LOGISTIC,
+        "\"basis\":[{\"type\":\"distance\",\"points\":[[5,3,1,0],[6,3,4,1.5],[7,3,6,2]]}]");
     expect_near(number_at(w.json, "bases.0.points.1.3"), 1.5, 0);
     answer_done(&w);
-    w = expect_scores(LOGISTIC, "\"basis\":[{\"type\":\"distance\",\"standardize\":true,\"points\":[[5,3,1,0],[6,3,4,1.5],[7,3,6,2]]}]");
+    w = expect_scores(LOGISTIC, "\"basis\":[{\"type\":\"distance\",\"standardize\":true,\"points\":"
+                                "[[5,3,1,0],[6,3,4,1.5],[7,3,6,2]]}]");
     expect_near(number_at(w.json, "bases.0.points.1.3"), 1.5, 1e-14);
     answer_done(&w);
 }
@@ -261,8 +291,10 @@ static void test_random_fourier(void **state) {
     static const char *const standardize[] = {"false", "true"};
     for (size_t i = 0; i < 2; i++) {
         char options[128];
-        (void)snprintf(options, sizeof options, "\"basis\":[{\"type\":\"random_fourier\",\"features\":25,\"standardize\":%s}]",
-                       standardize[i]);
+        (void)
+            snprintf(options, sizeof options,
+                     "\"basis\":[{\"type\":\"random_fourier\",\"features\":25,\"standardize\":%s}]",
+                     standardize[i]);
         struct answer w = expect_scores(LOGISTIC, options);
         assert_int_equal(json_array_size(at(w.json, "bases.0.frequencies")), 25);
         assert_true(number_at(w.json, "bases.0.width") > 0);
@@ -278,20 +310,23 @@ static void test_random_fourier(void **state) {
 static void test_fisher(void **state) {
     (void)state;
     answer_done((struct answer[]){expect_scores(LOGISTIC, "\"basis\":[{\"type\":\"fisher\"}]")});
-    struct answer w = expect_scores(LOGISTIC, "\"basis\":[{\"type\":\"fisher\",\"standardize\":true,\"components\":1}]");
+    struct answer w =
+        expect_scores(LOGISTIC,
+                      "\"basis\":[{\"type\":\"fisher\",\"standardize\":true,\"components\":1}]");
     assert_int_equal(json_array_size(at(w.json, "bases.0.directions")), 1);
     answer_done(&w);
 }
 
 static void test_polynomial(void **state) {
     (void)state;
-    struct answer w =
-        expect_scores(LOGISTIC, "\"basis\":[{\"type\":\"polynomial\",\"degree\":3,\"columns\":[\"petal_width\",\"petal_length\"]}],"
-                                "\"include\":[\"petal_length\",\"petal_width\"]");
+    struct answer w = expect_scores(LOGISTIC, "\"basis\":[{\"type\":\"polynomial\",\"degree\":3,"
+                                              "\"columns\":[\"petal_width\",\"petal_length\"]}],"
+                                              "\"include\":[\"petal_length\",\"petal_width\"]");
     assert_int_equal(number_at(w.json, "bases.0.n_features"), 9);
     assert_null(at(w.json, "bases.0.standardize"));
     answer_done(&w);
-    w = expect_scores("\"algorithm\":\"least_squares\"", "\"basis\":[{\"type\":\"polynomial\",\"degree\":2,\"interactions\":false}]");
+    w = expect_scores("\"algorithm\":\"least_squares\"",
+                      "\"basis\":[{\"type\":\"polynomial\",\"degree\":2,\"interactions\":false}]");
     assert_int_equal(number_at(w.json, "bases.0.n_features"), 8);
     answer_done(&w);
 }
@@ -300,11 +335,14 @@ static void test_polynomial(void **state) {
 static void test_all_together(void **state) {
     (void)state;
     struct answer w = expect_scores(LOGISTIC ",\"params\":{\"multiclass\":\"one_vs_one\"}",
-                                    "\"basis\":[{\"type\":\"fisher\",\"keep\":true},{\"type\":\"gaussian\",\"centres\":3,\"keep\":true},"
-                                    "{\"type\":\"polynomial\",\"columns\":[\"petal_width\"]},{\"type\":\"gaussian\",\"centres\":2,"
+                                    "\"basis\":[{\"type\":\"fisher\",\"keep\":true},{\"type\":"
+                                    "\"gaussian\",\"centres\":3,\"keep\":true},"
+                                    "{\"type\":\"polynomial\",\"columns\":[\"petal_width\"]},{"
+                                    "\"type\":\"gaussian\",\"centres\":2,"
                                     "\"columns\":[\"sepal_width\"],\"keep\":true}]");
     assert_int_equal(json_array_size(at(w.json, "bases")), 4);
-    assert_int_equal(number_at(w.json, "bases.0.first_feature"), 3); /* the polynomial has petal_width */
+    assert_int_equal(number_at(w.json, "bases.0.first_feature"),
+                     3); /* the polynomial has petal_width */
     assert_string_equal(text_at(w.json, "bases.3.type"), "gaussian");
     answer_done(&w);
     train_with(LOGISTIC, "");
@@ -319,18 +357,21 @@ static void test_too_many_numbers(void **state) {
     enum { WIDE = 300, LINES = 20, WAVES = 14000 };
     char *text = malloc((size_t)WIDE * (LINES + 1) * 8), *end = text, job[256];
     assert_non_null(text);
-    for (int j = 0; j < WIDE; j++)
+    for (int j = 0; j < WIDE; j++) {
         end += sprintf(end, "c%d,", j);
+    }
     end += sprintf(end, "y\n");
     for (int i = 0; i < LINES; i++) {
-        for (int j = 0; j < WIDE; j++)
+        for (int j = 0; j < WIDE; j++) {
             end += sprintf(end, "%d,", (i * i * (j + 3) + 7 * j * i + j) % 101);
+        }
         end += sprintf(end, "%c\n", 'a' + i % 2);
     }
     expect_status(put_text(&d, "/v1/datasets/wide", text), 201);
     free(text);
     (void)snprintf(job, sizeof job,
-                   "{\"model\":\"wide\",\"dataset\":\"wide\",\"target\":\"y\",\"algorithm\":\"naive_bayes\",\"features\":{\"basis\":"
+                   "{\"model\":\"wide\",\"dataset\":\"wide\",\"target\":\"y\",\"algorithm\":"
+                   "\"naive_bayes\",\"features\":{\"basis\":"
                    "[{\"type\":\"random_fourier\",\"features\":%d}]}}",
                    WAVES);
     json_decref(train(&d, job, "succeeded"));
@@ -346,8 +387,9 @@ static void test_too_many_numbers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gaussian),         cmocka_unit_test(test_distance),   cmocka_unit_test(test_random_fourier),
-        cmocka_unit_test(test_fisher),           cmocka_unit_test(test_polynomial), cmocka_unit_test(test_all_together),
+        cmocka_unit_test(test_gaussian),         cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_random_fourier),   cmocka_unit_test(test_fisher),
+        cmocka_unit_test(test_polynomial),       cmocka_unit_test(test_all_together),
         cmocka_unit_test(test_too_many_numbers),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);

@@ -23,13 +23,16 @@ static int open_daemon(void **state) {
     upload(&d, "breast_cancer");
     for (size_t i = 0; i < 3; i++) {
         (void)snprintf(body, sizeof body,
-                       "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":%s}"
+                       "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\","
+                       "\"algorithm\":\"logistic\",\"params\":{\"lambda\":%s}"
                        ",\"seed\":5}",
                        lambdas[i]);
         json_decref(train(&d, body, "succeeded"));
     }
-    json_decref(
-        train(&d, "{\"model\":\"cancer\",\"dataset\":\"breast_cancer\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded"));
+    json_decref(train(&d,
+                      "{\"model\":\"cancer\",\"dataset\":\"breast_cancer\",\"target\":\"class\","
+                      "\"algorithm\":\"logistic\"}",
+                      "succeeded"));
     return 0;
 }
 
@@ -49,7 +52,8 @@ static void test_what_was_trained_on_what(void **state) {
     assert_int_equal(number_at(a.json, "newest_version"), 3);
     assert_string_equal(text_at(a.json, "algorithm"), "logistic");
     expect_near(number_at(a.json, "params.lambda"), 0.1, 0);
-    assert_string_equal(text_at(a.json, "params.solver"), "newton"); /* as it was used: asked for was "auto" */
+    assert_string_equal(text_at(a.json, "params.solver"),
+                        "newton"); /* as it was used: asked for was "auto" */
     assert_int_equal(number_at(a.json, "params.max_iterations"), 100);
     expect_near(number_at(a.json, "params.tolerance"), number_at(a.json, "details.tolerance"), 0);
     assert_int_equal(number_at(a.json, "seed"), 5);
@@ -81,7 +85,8 @@ static void test_lists(void **state) {
     assert_true(json_is_false(at(a.json, "items.0.live")));
     assert_int_equal(number_at(a.json, "items.1.version"), 2);
     char path[128];
-    (void)snprintf(path, sizeof path, "/v1/models/iris/versions?limit=2&after=%s", text_at(a.json, "next"));
+    (void)snprintf(path, sizeof path, "/v1/models/iris/versions?limit=2&after=%s",
+                   text_at(a.json, "next"));
     answer_done(&a);
     a = get(&d, path);
     assert_int_equal(json_array_size(at(a.json, "items")), 1);
@@ -92,7 +97,9 @@ static void test_lists(void **state) {
 }
 
 static double served_version(void) {
-    struct answer a = get(&d, "/v1/models/iris/predict?sepal_length=5.1&sepal_width=3.5&petal_length=1.4&petal_width=0.2");
+    struct answer a =
+        get(&d, "/v1/models/iris/"
+                "predict?sepal_length=5.1&sepal_width=3.5&petal_length=1.4&petal_width=0.2");
     assert_int_equal(a.status, 200);
     double version = number_at(a.json, "version");
     answer_done(&a);
@@ -108,11 +115,16 @@ static void test_roll_back_and_forward(void **state) {
     assert_int_equal(number_at(a.json, "live_version"), 1);
     answer_done(&a);
     assert_int_equal(served_version(), 1); /* the very next request */
-    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":9}"), 422, "invalid", "/version", "9");
-    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":\"2\"}"), 422, "invalid", "/version", "integer");
-    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{}"), 422, "invalid", "/version", "");
-    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":1,\"x\":1}"), 422, "invalid", "/x", "known");
-    expect_problem(send_text(&d, "PUT", "/v1/models/nobody/live", "{\"version\":1}"), 404, "unknown-model");
+    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":9}"), 422, "invalid",
+                 "/version", "9");
+    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":\"2\"}"), 422,
+                 "invalid", "/version", "integer");
+    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{}"), 422, "invalid", "/version",
+                 "");
+    expect_fault(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":1,\"x\":1}"), 422,
+                 "invalid", "/x", "known");
+    expect_problem(send_text(&d, "PUT", "/v1/models/nobody/live", "{\"version\":1}"), 404,
+                   "unknown-model");
     expect_problem(send_text(&d, "PUT", "/v1/models/iris/live", "version 1"), 400, "bad-json");
     assert_int_equal(served_version(), 1);
     expect_status(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":3}"), 200);
@@ -129,7 +141,8 @@ static void test_conditions(void **state) {
     answer_done(&a);
     const char *const same[] = {match, NULL};
     expect_status(ask(&d, "PUT", "/v1/models/iris/live", same, "{\"version\":2}", 13), 200);
-    expect_problem(ask(&d, "PUT", "/v1/models/iris/live", same, "{\"version\":1}", 13), 412, "precondition-failed");
+    expect_problem(ask(&d, "PUT", "/v1/models/iris/live", same, "{\"version\":1}", 13), 412,
+                   "precondition-failed");
     expect_problem(ask(&d, "DELETE", "/v1/models/iris", same, NULL, 0), 412, "precondition-failed");
     expect_status(send_text(&d, "PUT", "/v1/models/iris/live", "{\"version\":3}"), 200);
 }
@@ -156,7 +169,8 @@ static void test_weights_of_many_classes(void **state) {
         expect_near(sum, 0, 1e-9);
     }
     /* what the weights say is what the model answers */
-    struct answer p = send_text(&d, "POST", "/v1/models/iris/versions/1/predict?output=scores", "{\"instances\":[[5.1,3.5,1.4,0.2]]}");
+    struct answer p = send_text(&d, "POST", "/v1/models/iris/versions/1/predict?output=scores",
+                                "{\"instances\":[[5.1,3.5,1.4,0.2]]}");
     const double x[] = {5.1, 3.5, 1.4, 0.2};
     for (int k = 0; k < 3; k++) {
         char path[48];
@@ -177,19 +191,28 @@ static void test_weights_of_many_classes(void **state) {
 /* A name says which feature it is, whatever stands in columns' names and levels. */
 static void test_names_of_features_are_unambiguous(void **state) {
     (void)state;
-    static const char *const names[] = {"\"a=b\"", "a=\"(missing)\"", "a=b", "a=c", "a=(missing)", "\"\"\"q\""};
-    expect_status(put_text(&d, "/v1/datasets/ambiguous?header=true",
-                           "a=b,a,\"\"\"q\",y\n1,b,1,u\n2,c,0,v\n3,(missing),1,u\n4,b,0,v\n5,,1,u\n6,c,1,v\n"),
-                  201);
-    json_decref(train(&d, "{\"model\":\"ambiguous\",\"dataset\":\"ambiguous\",\"target\":\"y\",\"algorithm\":\"logistic\"}", "succeeded"));
+    static const char *const names[] = {"\"a=b\"", "a=\"(missing)\"", "a=b",
+                                        "a=c",     "a=(missing)",     "\"\"\"q\""};
+    expect_status(
+        put_text(
+            &d, "/v1/datasets/ambiguous?header=true",
+            "a=b,a,\"\"\"q\",y\n1,b,1,u\n2,c,0,v\n3,(missing),1,u\n4,b,0,v\n5,,1,u\n6,c,1,v\n"),
+        201);
+    json_decref(train(&d,
+                      "{\"model\":\"ambiguous\",\"dataset\":\"ambiguous\",\"target\":\"y\","
+                      "\"algorithm\":\"logistic\"}",
+                      "succeeded"));
     struct answer a = get(&d, "/v1/models/ambiguous/weights");
     assert_int_equal(json_array_size(at(a.json, "features")), 6);
     for (size_t i = 0; i < 6; i++) {
         size_t n = 0;
-        for (size_t j = 0; j < 6; j++)
-            n += strcmp(json_string_value(json_array_get(at(a.json, "features"), j)), names[i]) == 0;
-        if (n != 1)
+        for (size_t j = 0; j < 6; j++) {
+            n +=
+                strcmp(json_string_value(json_array_get(at(a.json, "features"), j)), names[i]) == 0;
+        }
+        if (n != 1) {
             fail_msg("%zu features are called %s", n, names[i]);
+        }
     }
     answer_done(&a);
 }
@@ -206,7 +229,8 @@ static void test_lists_are_brief(void **state) {
         const json_t *items = at(a.json, "items");
         assert_true(json_array_size(items) > 0);
         for (size_t k = 0; k < json_array_size(items); k++) {
-            const json_t *item = json_array_get(items, k), *result = i == 2 ? at(item, "result") : item;
+            const json_t *item = json_array_get(items, k),
+                         *result = i == 2 ? at(item, "result") : item;
             assert_true(number_at(result, "metrics.train.accuracy") > 0);
             assert_true(number_at(result, "metrics.train.log_loss") > 0);
         }
@@ -229,14 +253,16 @@ static void test_weights_of_two_classes(void **state) {
         norm += w * w;
     }
     expect_near(number_at(a.json, "discriminants.0.norm"), sqrt(norm), 1e-12 * sqrt(norm));
-    expect_near(number_at(a.json, "discriminants.0.distance_from_origin"), -number_at(a.json, "w0.0") / sqrt(norm), 1e-6);
+    expect_near(number_at(a.json, "discriminants.0.distance_from_origin"),
+                -number_at(a.json, "w0.0") / sqrt(norm), 1e-6);
     answer_done(&a);
 }
 
 /* Weights of a version never change: who has them is told so. */
 static void test_weights_have_a_tag(void **state) {
     (void)state;
-    static const char *const paths[] = {"/v1/models/iris/versions/1/weights", "/v1/models/iris/versions/2/weights",
+    static const char *const paths[] = {"/v1/models/iris/versions/1/weights",
+                                        "/v1/models/iris/versions/2/weights",
                                         "/v1/models/cancer/weights"};
     char tag[3][80], match[1024];
     for (size_t i = 0; i < 3; i++) {
@@ -257,31 +283,40 @@ static void test_weights_have_a_tag(void **state) {
 
 static void test_description_and_tags(void **state) {
     (void)state;
-    struct answer a = send_text(&d, "PATCH", "/v1/models/iris", "{\"description\":\"the classic\",\"tags\":[\"demo\"]}");
+    struct answer a = send_text(&d, "PATCH", "/v1/models/iris",
+                                "{\"description\":\"the classic\",\"tags\":[\"demo\"]}");
     assert_int_equal(a.status, 200);
     assert_string_equal(text_at(a.json, "description"), "the classic");
     answer_done(&a);
     a = get(&d, "/v1/models/iris");
     assert_string_equal(text_at(a.json, "tags.0"), "demo");
     answer_done(&a);
-    expect_fault(send_text(&d, "PATCH", "/v1/models/iris", "{\"tags\":\"demo\"}"), 422, "invalid", "/tags", "array");
-    expect_problem(send_text(&d, "PATCH", "/v1/models/nobody", "{\"tags\":[]}"), 404, "unknown-model");
+    expect_fault(send_text(&d, "PATCH", "/v1/models/iris", "{\"tags\":\"demo\"}"), 422, "invalid",
+                 "/tags", "array");
+    expect_problem(send_text(&d, "PATCH", "/v1/models/nobody", "{\"tags\":[]}"), 404,
+                   "unknown-model");
 }
 
 static void test_delete(void **state) {
     (void)state;
     expect_status(ask(&d, "DELETE", "/v1/models/iris/versions/3", NULL, NULL, 0), 204);
-    struct answer a = get(&d, "/v1/models/iris"); /* it was the live one: the newest that remains is */
+    struct answer a =
+        get(&d, "/v1/models/iris"); /* it was the live one: the newest that remains is */
     assert_int_equal(number_at(a.json, "version"), 2);
     answer_done(&a);
     assert_int_equal(served_version(), 2);
     expect_problem(get(&d, "/v1/models/iris/versions/3/weights"), 404, "unknown-model");
-    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3", NULL, NULL, 0), 404, "unknown-model");
+    expect_problem(ask(&d, "DELETE", "/v1/models/iris/versions/3", NULL, NULL, 0), 404,
+                   "unknown-model");
     expect_status(ask(&d, "DELETE", "/v1/models/iris", NULL, NULL, 0), 204);
     expect_problem(get(&d, "/v1/models/iris"), 404, "unknown-model");
-    expect_problem(send_text(&d, "POST", "/v1/models/iris/predict", "{\"instances\":[[1,2,3,4]]}"), 404, "unknown-model");
+    expect_problem(send_text(&d, "POST", "/v1/models/iris/predict", "{\"instances\":[[1,2,3,4]]}"),
+                   404, "unknown-model");
     /* the counter goes on */
-    json_t *job = train(&d, "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded");
+    json_t *job = train(
+        &d,
+        "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}",
+        "succeeded");
     assert_int_equal(number_at(job, "result.version"), 4);
     json_decref(job);
 }

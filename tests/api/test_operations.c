@@ -19,7 +19,10 @@ static int open_daemon(void **state) {
     (void)state;
     daemon_open(&d, NULL);
     upload(&d, "iris");
-    json_decref(train(&d, "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded"));
+    json_decref(train(
+        &d,
+        "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}",
+        "succeeded"));
     return 0;
 }
 
@@ -53,8 +56,9 @@ static double sample(const char *text, const char *name) {
     const size_t n = strlen(name);
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, name, n) == 0 && line[n] == ' ')
+        if (strncmp(line, name, n) == 0 && line[n] == ' ') {
             return strtod(line + n, NULL);
+        }
     }
     fail_msg("/metrics has no %s", name);
     return 0;
@@ -94,11 +98,13 @@ static void test_the_document_and_the_catalogue(void **state) {
     size_t i;
     json_t *p;
     json_array_foreach(at(one.json, "parameters"), i, p) {
-        assert_true(json_is_string(at(p, "name")) && json_is_string(at(p, "meaning")) && at(p, "default"));
-        if (strcmp(text_at(p, "type"), "choice") == 0)
+        assert_true(json_is_string(at(p, "name")) && json_is_string(at(p, "meaning")) &&
+                    at(p, "default"));
+        if (strcmp(text_at(p, "type"), "choice") == 0) {
             assert_true(json_array_size(at(p, "choices")) > 1);
-        else if (strcmp(text_at(p, "type"), "boolean") != 0)
+        } else if (strcmp(text_at(p, "type"), "boolean") != 0) {
             assert_true(at(p, "minimum") && at(p, "maximum"));
+        }
     }
     answer_done(&one);
     answer_done(&a);
@@ -136,8 +142,9 @@ static void fill(const char *path, char out[256]) {
     size_t n = 0;
     while (*path) {
         size_t i = 0;
-        while (i < 6 && strncmp(path, values[i].placeholder, strlen(values[i].placeholder)) != 0)
+        while (i < 6 && strncmp(path, values[i].placeholder, strlen(values[i].placeholder)) != 0) {
             i++;
+        }
         if (i < 6) {
             n += (size_t)snprintf(out + n, 256 - n, "%s", values[i].value);
             path += strlen(values[i].placeholder);
@@ -150,7 +157,8 @@ static void fill(const char *path, char out[256]) {
 }
 
 /* Calls fn for every operation of the document. */
-static void each_operation(void (*fn)(const char *path, const char *method, const json_t *operation)) {
+static void each_operation(void (*fn)(const char *path, const char *method,
+                                      const json_t *operation)) {
     struct answer a = get(&d, "/openapi.json");
     const char *path, *method;
     json_t *item, *operation;
@@ -159,8 +167,9 @@ static void each_operation(void (*fn)(const char *path, const char *method, cons
     json_object_foreach(at(a.json, "paths"), path, item) {
         fill(path, filled);
         json_object_foreach(item, method, operation) {
-            if (strcmp(method, "parameters") != 0)
+            if (strcmp(method, "parameters") != 0) {
                 fn(filled, method, operation);
+            }
         }
     }
     answer_done(&a);
@@ -168,11 +177,13 @@ static void each_operation(void (*fn)(const char *path, const char *method, cons
 
 static void head_as_get(const char *path, const char *method, const json_t *operation) {
     (void)operation;
-    if (strcmp(method, "get") != 0)
+    if (strcmp(method, "get") != 0) {
         return;
+    }
     struct answer g = get(&d, path), h = ask(&d, "HEAD", path, NULL, NULL, 0);
-    if (g.status != h.status || g.status >= 500)
+    if (g.status != h.status || g.status >= 500) {
         fail_msg("%s: GET %ld, HEAD %ld", path, g.status, h.status);
+    }
     assert_int_equal(h.size, 0);
     assert_string_equal(answer_header(&g, "Content-Type"), answer_header(&h, "Content-Type"));
     assert_string_equal(answer_header(&g, "X-Content-Type-Options"), "nosniff");
@@ -189,12 +200,15 @@ static void test_head_is_get_without_a_body(void **state) {
 
 static void with_unknown_query(const char *path, const char *method, const json_t *operation) {
     char query[300], verb[16];
-    bool is_get = strcmp(method, "get") == 0, has_body = json_object_get(operation, "requestBody") != NULL;
-    if (strncmp(path, "/v1/", 4) != 0 || (is_get && strstr(path, "/predict")))
+    bool is_get = strcmp(method, "get") == 0,
+         has_body = json_object_get(operation, "requestBody") != NULL;
+    if (strncmp(path, "/v1/", 4) != 0 || (is_get && strstr(path, "/predict"))) {
         return; /* a probe may add what it likes; a prediction's parameters are features */
+    }
     size_t n = 0;
-    for (; method[n]; n++)
+    for (; method[n]; n++) {
         verb[n] = (char)(method[n] & ~0x20);
+    }
     verb[n] = '\0';
     (void)snprintf(query, sizeof query, "%s?colour=blue", path);
     struct answer a = ask(&d, verb, query, NULL, has_body ? "{}" : NULL, has_body ? 2 : 0);
@@ -218,8 +232,9 @@ static void test_methods(void **state) {
     a = ask(&d, "OPTIONS", "/v1/datasets/iris", NULL, NULL, 0);
     assert_int_equal(a.status, 204);
     static const char *const methods[] = {"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"};
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 6; i++) {
         assert_non_null(strstr(answer_header(&a, "Allow"), methods[i]));
+    }
     answer_done(&a);
     expect_problem(ask(&d, "BREW", "/v1/datasets", NULL, NULL, 0), 501, "not-implemented");
     expect_problem(get(&d, "/v1/nowhere"), 404, "not-found");
@@ -247,12 +262,15 @@ static void test_request_ids(void **state) {
 
 static void test_keep_alive(void **state) {
     (void)state;
-    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /version HTTP/1.1\r\nHost: localhost\r\n\r\n"
-                                  "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    static const char request[] =
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /version HTTP/1.1\r\nHost: "
+        "localhost\r\n\r\n"
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     char *text = raw_exchange(&d, request);
     size_t n = 0;
-    for (const char *at_ = text; (at_ = strstr(at_, "HTTP/1.1 200")); at_++)
+    for (const char *at_ = text; (at_ = strstr(at_, "HTTP/1.1 200")); at_++) {
         n++;
+    }
     assert_int_equal(n, 3);
     free(text);
 }
@@ -273,7 +291,9 @@ static void test_base_path(void **state) {
     a = get(&other, "/discern/openapi.json");
     assert_string_equal(text_at(a.json, "servers.0.url"), "/discern");
     answer_done(&a);
-    a = send_text(&other, "POST", "/v1/jobs", "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}");
+    a = send_text(
+        &other, "POST", "/v1/jobs",
+        "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}");
     assert_string_equal(answer_header(&a, "Location"), "/discern/v1/jobs/1");
     answer_done(&a);
     daemon_close(&other);
@@ -283,7 +303,8 @@ static void test_base_path(void **state) {
 static void test_drain(void **state) {
     (void)state;
     static const char endless[] =
-        "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"params\":{\"solver\":\"gradient_descent\","
+        "{\"model\":\"m\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\","
+        "\"params\":{\"solver\":\"gradient_descent\","
         "\"learning_rate\":1e-9,\"tolerance\":1e-300,\"max_iterations\":1000000000}}";
     struct daemon other;
     bool closed;
@@ -315,7 +336,8 @@ static void test_drain(void **state) {
     close(following);
     daemon_start(&other);
     struct answer a = get(&other, "/v1/jobs/1");
-    assert_in_range((int)number_at(a.json, "attempts"), 0, 1); /* perhaps started again by now: not twice */
+    assert_in_range((int)number_at(a.json, "attempts"), 0,
+                    1); /* perhaps started again by now: not twice */
     answer_done(&a);
     expect_status(ask(&other, "POST", "/v1/jobs/1/cancel", NULL, NULL, 0), 202);
     a = get(&other, "/v1/jobs/1?wait=50");
@@ -327,14 +349,18 @@ static void test_drain(void **state) {
 /* Requests that would take for ever: an upload that does not go on, rows that are not read, evaluations. The drain's time-out ends them all. */
 static void test_drain_does_not_wait_for_ever(void **state) {
     (void)state;
-    static const char *const flags[] = {"--drain-timeout", "1", "--idle-timeout", "3600", "--minimum-rate", "0", NULL};
+    static const char *const flags[] = {
+        "--drain-timeout", "1", "--idle-timeout", "3600", "--minimum-rate", "0", NULL};
     enum { N = 5, ROWS = 400000 };
     static const char *const requests[N] = {
-        "PUT /v1/datasets/slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\na,b\n1,2\n",
+        "PUT /v1/datasets/slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+        "1000\r\n\r\na,b\n1,2\n",
         "POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{",
         "GET /v1/datasets/large/rows?limit=400000 HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        "POST /v1/models/large/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 19\r\n\r\n{\"dataset\":\"large\"}",
-        "POST /v1/models/large/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 19\r\n\r\n{\"dataset\":\"large\"}"};
+        "POST /v1/models/large/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+        "19\r\n\r\n{\"dataset\":\"large\"}",
+        "POST /v1/models/large/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+        "19\r\n\r\n{\"dataset\":\"large\"}"};
     static const char two[] = "12345,abcdefg,x\n54321,gfedcba,y\n";
     struct daemon other;
     int fds[N];
@@ -342,12 +368,16 @@ static void test_drain_does_not_wait_for_ever(void **state) {
     char *table = malloc(6 + ROWS / 2 * sizeof two);
     assert_non_null(table);
     memcpy(table, "a,b,c\n", 6);
-    for (size_t i = 0; i < ROWS / 2; i++)
+    for (size_t i = 0; i < ROWS / 2; i++) {
         memcpy(table + 6 + i * (sizeof two - 1), two, sizeof two);
+    }
     daemon_open(&other, flags);
     expect_status(put_text(&other, "/v1/datasets/large", table), 201);
     free(table);
-    json_decref(train(&other, "{\"model\":\"large\",\"dataset\":\"large\",\"target\":\"c\",\"algorithm\":\"logistic\"}", "succeeded"));
+    json_decref(train(
+        &other,
+        "{\"model\":\"large\",\"dataset\":\"large\",\"target\":\"c\",\"algorithm\":\"logistic\"}",
+        "succeeded"));
     for (size_t i = 0; i < N; i++) {
         fds[i] = raw_open(&other);
         raw_text(fds[i], requests[i]);

@@ -7,7 +7,11 @@
 
 enum { ROWS = 105000, COLUMNS = 50, MEMORY_MIB = 4 }; /* 42 MB of numbers of 8 bytes */
 
-enum { WIDE_ROWS = 6000, WIDE_COLUMNS = 300, WIDE_MIB = 16 }; /* 14 MB of numbers, 10 of them in a block of 4,096 rows */
+enum {
+    WIDE_ROWS = 6000,
+    WIDE_COLUMNS = 300,
+    WIDE_MIB = 16
+}; /* 14 MB of numbers, 10 of them in a block of 4,096 rows */
 
 /* Two classes that overlap; numbers of several lengths, so that no column is stored as bytes alone. */
 static const char *table(size_t rows, size_t columns) {
@@ -17,13 +21,15 @@ static const char *table(size_t rows, size_t columns) {
     } out = {keep(malloc(rows * columns * 12), free), 0};
     uint64_t state = 5;
     assert_non_null(out.text);
-    for (size_t j = 0; j < columns; j++)
+    for (size_t j = 0; j < columns; j++) {
         out.size += (size_t)sprintf(out.text + out.size, "x%zu,", j);
+    }
     out.size += (size_t)sprintf(out.text + out.size, "class\n");
     for (size_t i = 0; i < rows; i++) {
         const bool second = next_uniform(&state) < 0.4;
         for (size_t j = 0; j < columns; j++) {
-            const double x = next_uniform(&state) + next_uniform(&state) + (second && j < 10 ? 0.4 : 0);
+            const double x =
+                next_uniform(&state) + next_uniform(&state) + (second && j < 10 ? 0.4 : 0);
             out.size += j % 3 == 0   ? (size_t)sprintf(out.text + out.size, "%d,", (int)(x * 100))
                         : j % 3 == 1 ? (size_t)sprintf(out.text + out.size, "%.3f,", x)
                                      : (size_t)sprintf(out.text + out.size, "%.5f,", x * 40);
@@ -51,20 +57,26 @@ static void same_bytes(const char *dataset, int memory_mib) {
     };
     enum { N = sizeof methods / sizeof methods[0] };
     int64_t jobs[2][N];
-    for (size_t i = 0; i < N; i++)
-        for (int large = 0; large < 2; large++)
-            jobs[large][i] = job_post("{'model':'%s%zu-%d','dataset':'%s','target':'class',%s,'limits':{'memory_mib':%d,'threads':1}}",
-                                      dataset, i, large, dataset, methods[i], large ? 1000 : memory_mib);
+    for (size_t i = 0; i < N; i++) {
+        for (int large = 0; large < 2; large++) {
+            jobs[large][i] =
+                job_post("{'model':'%s%zu-%d','dataset':'%s','target':'class',%s,'limits':{'memory_"
+                         "mib':%d,'threads':1}}",
+                         dataset, i, large, dataset, methods[i], large ? 1000 : memory_mib);
+        }
+    }
     for (size_t i = 0; i < N; i++) {
         const char *of[2];
         for (int large = 0; large < 2; large++) {
             const struct response *r = job_wait(jobs[large][i]);
-            if (strcmp(string_at(r, "/state"), "succeeded") != 0)
+            if (strcmp(string_at(r, "/state"), "succeeded") != 0) {
                 fail_msg("%s, %s: %s", methods[i], large ? "in memory" : "out of core", r->body);
+            }
             of[large] = weights(text("%s%zu-%d", dataset, i, large));
         }
-        if (strcmp(of[0], of[1]) != 0)
+        if (strcmp(of[0], of[1]) != 0) {
             fail_msg("%s: the weights differ:\n%.300s\n%.300s", methods[i], of[0], of[1]);
+        }
     }
 }
 
@@ -87,7 +99,8 @@ static void test_fewer_threads(void **state) {
     status_check(call_upload("/v1/datasets/wide", table(WIDE_ROWS, WIDE_COLUMNS)), 200);
     service_stop();
     service_restart(FLAGS("--job-memory", "16M", "--train-threads", "8"));
-#define SHORT(more) "{'model':'short','dataset':'wide','target':'class','algorithm':'gaussian'" more "}"
+#define SHORT(more)                                                                                \
+    "{'model':'short','dataset':'wide','target':'class','algorithm':'gaussian'" more "}"
     const struct response *r = status_check(call_post("/v1/jobs?dry_run=true", SHORT("")), 200);
     assert_in_range(whole_at(r, "/limits/threads"), 1, 7);
     assert_non_null(strstr(r->body, "in 8 it would need about"));
@@ -96,7 +109,9 @@ static void test_fewer_threads(void **state) {
     assert_string_equal(string_at(r, "/errors/0/pointer"), "");
     assert_non_null(strstr(r->body, "(--job-memory)"));
     assert_non_null(strstr(r->body, "(limits.threads) it would need about"));
-    r = problem_check(call_post("/v1/jobs", SHORT(",'params':{'covariance':'full'},'limits':{'memory_mib':8}")), 422, "invalid");
+    r = problem_check(call_post("/v1/jobs",
+                                SHORT(",'params':{'covariance':'full'},'limits':{'memory_mib':8}")),
+                      422, "invalid");
     fault_check(r, "/limits/memory_mib");
     assert_non_null(strstr(r->body, "the method's own for 300 features"));
     const struct response *done = job_wait(job_post(SHORT("")));
@@ -108,7 +123,8 @@ static void test_fewer_threads(void **state) {
 static void test_what_needs_the_matrix_says_so(void **state) {
     (void)state;
     const struct response *r =
-        call_post("/v1/jobs", "{'model':'no','dataset':'large','target':'class','algorithm':'gaussian','limits':{'memory_mib':1},"
+        call_post("/v1/jobs", "{'model':'no','dataset':'large','target':'class','algorithm':'"
+                              "gaussian','limits':{'memory_mib':1},"
                               "'features':{'basis':[{'type':'polynomial','degree':2}]}}");
     problem_check(r, 422, "invalid");
     fault_check(r, "/limits/memory_mib");

@@ -12,21 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one answer, however it is asked for ------------------------------------------------------------------------------------------------- */
+/* ---- one answer, however it is asked for ---- */
 
 static void test_every_way_gives_the_same(void **state) {
     (void)state;
-    static const char *const models[] = {"softmax", "rest_strict", "rest_strict_less", "pairs_strict"};
+    static const char *const models[] = {"softmax", "rest_strict", "rest_strict_less",
+                                         "pairs_strict"};
     for (size_t m = 0; m < 4; m++) {
         char path[256], one[300];
         (void)snprintf(path, sizeof path, "/v1/models/%s/predict?output=" EVERYTHING, models[m]);
         (void)snprintf(one, sizeof one, "%s&y=1.5&x=1.25", path);
         struct answer a = send_text(&outputs_daemon, "POST", path, "{\"instances\":[[1.25,1.5]]}");
         assert_int_equal(a.status, 200);
-        struct answer others[] = {get(&outputs_daemon, one),
-                                  send_text(&outputs_daemon, "POST", path, "{\"instances\":[{\"y\":1.5,\"x\":1.25}]}"),
-                                  send_typed(&outputs_daemon, "POST", path, "text/csv", "1.25,1.5\n"),
-                                  send_typed(&outputs_daemon, "POST", path, "text/csv", "y,x\n1.5,1.25\n")};
+        struct answer others[] = {
+            get(&outputs_daemon, one),
+            send_text(&outputs_daemon, "POST", path, "{\"instances\":[{\"y\":1.5,\"x\":1.25}]}"),
+            send_typed(&outputs_daemon, "POST", path, "text/csv", "1.25,1.5\n"),
+            send_typed(&outputs_daemon, "POST", path, "text/csv", "y,x\n1.5,1.25\n")};
         for (size_t i = 0; i < 4; i++) {
             assert_int_equal(others[i].status, 200);
             assert_true(json_equal(a.json, others[i].json));
@@ -37,7 +39,8 @@ static void test_every_way_gives_the_same(void **state) {
         struct answer all = predict(models[m], EVERYTHING, grid);
         for (size_t i = 0; i < n_grid; i += 97) {
             char body[96];
-            (void)snprintf(body, sizeof body, "{\"instances\":[[%.2f,%.2f]]}", -3 + 0.25 * (double)(i / 41), -3 + 0.25 * (double)(i % 41));
+            (void)snprintf(body, sizeof body, "{\"instances\":[[%.2f,%.2f]]}",
+                           -3 + 0.25 * (double)(i / 41), -3 + 0.25 * (double)(i % 41));
             a = predict(models[m], EVERYTHING, body);
             assert_true(json_equal(row_of(&a, 0), row_of(&all, i)));
             answer_done(&a);
@@ -48,13 +51,20 @@ static void test_every_way_gives_the_same(void **state) {
 
 static void test_what_cannot_be_asked(void **state) {
     (void)state;
-    expect_problem(send_text(&outputs_daemon, "POST", "/v1/models/iris/predict?output=density", flowers), 400, "bad-request");
-    expect_problem(send_text(&outputs_daemon, "POST", "/v1/models/iris/predict?output=scores,,label", flowers), 400, "bad-request");
-    expect_problem(send_text(&outputs_daemon, "POST", "/v1/models/iris/predict?output=", flowers), 400, "bad-request");
-    expect_problem(get(&outputs_daemon, "/v1/models/softmax/predict?output=label&output=scores&x=1&y=1"), 400, "bad-request");
+    expect_problem(send_text(&outputs_daemon, "POST", "/v1/models/iris/predict?output=density",
+                             flowers),
+                   400, "bad-request");
+    expect_problem(send_text(&outputs_daemon, "POST",
+                             "/v1/models/iris/predict?output=scores,,label", flowers),
+                   400, "bad-request");
+    expect_problem(send_text(&outputs_daemon, "POST", "/v1/models/iris/predict?output=", flowers),
+                   400, "bad-request");
+    expect_problem(get(&outputs_daemon,
+                       "/v1/models/softmax/predict?output=label&output=scores&x=1&y=1"),
+                   400, "bad-request");
 }
 
-/* ---- densities --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- densities ---- */
 
 /* ln Σ_k P(C_k) N(x; m_k, Σ) of two columns, with means, covariances and priors as a maximum likelihood fit has them. */
 struct gaussian {
@@ -72,18 +82,23 @@ static void fit_blobs(struct gaussian g[3], bool shared) {
         for (int pass = 0; pass < 2; pass++) {
             for (size_t i = 0; i < json_array_size(rows); i++) {
                 const json_t *row = json_array_get(rows, i);
-                if (strcmp(json_string_value(json_object_get(row, "class")), name) != 0)
+                if (strcmp(json_string_value(json_object_get(row, "class")), name) != 0) {
                     continue;
-                const double x[2] = {json_number_value(json_object_get(row, "x")), json_number_value(json_object_get(row, "y"))};
+                }
+                const double x[2] = {json_number_value(json_object_get(row, "x")),
+                                     json_number_value(json_object_get(row, "y"))};
                 n += pass == 0;
                 for (int j = 0; j < 2; j++) {
                     g[k].mean[j] += pass == 0 ? x[j] : 0;
-                    for (int l = 0; l < 2; l++)
-                        g[k].s[j][l] += pass == 1 ? (x[j] - g[k].mean[j]) * (x[l] - g[k].mean[l]) : 0;
+                    for (int l = 0; l < 2; l++) {
+                        g[k].s[j][l] +=
+                            pass == 1 ? (x[j] - g[k].mean[j]) * (x[l] - g[k].mean[l]) : 0;
+                    }
                 }
             }
-            for (int j = 0; pass == 0 && j < 2; j++)
+            for (int j = 0; pass == 0 && j < 2; j++) {
                 g[k].mean[j] /= n;
+            }
         }
         g[k].prior = n / (double)json_array_size(rows);
         for (int j = 0; j < 4; j++) {
@@ -91,13 +106,15 @@ static void fit_blobs(struct gaussian g[3], bool shared) {
             g[k].s[j / 2][j % 2] /= n;
         }
     }
-    for (size_t k = 0; shared && k < 3; k++)
+    for (size_t k = 0; shared && k < 3; k++) {
         memcpy(g[k].s, pooled, sizeof pooled);
+    }
     answer_done(&a);
 }
 
 static double joint_of(const struct gaussian *g, double x, double y) {
-    const double det = g->s[0][0] * g->s[1][1] - g->s[0][1] * g->s[1][0], u = x - g->mean[0], v = y - g->mean[1];
+    const double det = g->s[0][0] * g->s[1][1] - g->s[0][1] * g->s[1][0], u = x - g->mean[0],
+                 v = y - g->mean[1];
     const double square = (g->s[1][1] * u * u - 2 * g->s[0][1] * u * v + g->s[0][0] * v * v) / det;
     return log(g->prior) - 0.5 * (square + log(det)) - log(2 * acos(-1));
 }
@@ -107,21 +124,27 @@ static void test_density_of_gaussians(void **state) {
     for (int shared = 0; shared < 2; shared++) {
         struct gaussian g[3];
         fit_blobs(g, shared);
-        train_as("lda", "blobs", "class", "gaussian", shared ? "\"covariance\":\"shared\"" : "\"covariance\":\"full\"");
+        train_as("lda", "blobs", "class", "gaussian",
+                 shared ? "\"covariance\":\"shared\"" : "\"covariance\":\"full\"");
         struct answer a = predict("lda", EVERYTHING, grid);
         expect_sums(&a);
         for (size_t i = 0; i < n_grid; i++) {
             const double x = -3 + 0.25 * (double)(i / 41), y = -3 + 0.25 * (double)(i % 41);
             const json_t *row = row_of(&a, i);
             double joint[3], most = -(double)INFINITY, sum = 0;
-            for (size_t k = 0; k < 3; k++)
+            for (size_t k = 0; k < 3; k++) {
                 most = fmax(most, joint[k] = joint_of(&g[k], x, y));
-            for (size_t k = 0; k < 3; k++)
+            }
+            for (size_t k = 0; k < 3; k++) {
                 sum += exp(joint[k] - most);
+            }
             const double density = most + log(sum);
-            expect_near(json_number_value(json_object_get(row, "log_density")), density, 1e-9 * fabs(density));
-            for (size_t k = 0; k < 3; k++)
-                expect_near(item(json_object_get(row, "probabilities"), k), exp(joint[k] - density), 1e-9);
+            expect_near(json_number_value(json_object_get(row, "log_density")), density,
+                        1e-9 * fabs(density));
+            for (size_t k = 0; k < 3; k++) {
+                expect_near(item(json_object_get(row, "probabilities"), k), exp(joint[k] - density),
+                            1e-9);
+            }
             assert_true(json_is_false(json_object_get(row, "out_of_support")));
             assert_int_equal(json_is_null(json_object_get(row, "distance")), !shared);
         }
@@ -136,9 +159,12 @@ static void test_density_of_gaussians(void **state) {
 /* A level that no class ever had, without smoothing: nothing is likely, and the priors decide. */
 static void test_out_of_support(void **state) {
     (void)state;
-    expect_status(put_text(&outputs_daemon, "/v1/datasets/levels", "a,b,c\nx,p,yes\nx,p,yes\ny,q,no\nx,p,yes\n"), 201);
+    expect_status(put_text(&outputs_daemon, "/v1/datasets/levels",
+                           "a,b,c\nx,p,yes\nx,p,yes\ny,q,no\nx,p,yes\n"),
+                  201);
     train_as("support", "levels", "c", "naive_bayes", "\"smoothing\":0");
-    struct answer a = predict("support", "label,probabilities,log_density", "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"],[\"y\",\"q\"]]}");
+    struct answer a = predict("support", "label,probabilities,log_density",
+                              "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"],[\"y\",\"q\"]]}");
     assert_string_equal(text_at(a.json, "predictions.0.label"), "yes");
     assert_string_equal(text_at(a.json, "predictions.2.label"), "no");
     expect_near(number_at(a.json, "predictions.0.log_density"), log(0.75), 1e-12);
@@ -148,27 +174,34 @@ static void test_out_of_support(void **state) {
     assert_true(json_is_true(at(a.json, "predictions.1.out_of_support")));
     expect_near(number_at(a.json, "predictions.1.probabilities.1"), 0.75, 1e-12);
     answer_done(&a);
-    a = predict("support", "label", "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"]]}"); /* it is said even where it was not asked */
+    a = predict(
+        "support", "label",
+        "{\"instances\":[[\"x\",\"p\"],[\"x\",\"q\"]]}"); /* it is said even where it was not asked */
     assert_int_equal(json_object_size(row_of(&a, 0)), 1);
     assert_true(json_is_true(at(a.json, "predictions.1.out_of_support")));
     answer_done(&a);
 }
 
-/* ---- what the catalogue says of it -------------------------------------------------------------------------------------------------------- */
+/* ---- what the catalogue says of it ---- */
 
 static bool offers(const json_t *algorithm, const char *output) {
     const json_t *outputs = json_object_get(algorithm, "outputs");
-    for (size_t i = 0; i < json_array_size(outputs); i++)
-        if (strcmp(json_string_value(json_array_get(outputs, i)), output) == 0)
+    for (size_t i = 0; i < json_array_size(outputs); i++) {
+        if (strcmp(json_string_value(json_array_get(outputs, i)), output) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
 static bool has_param(const json_t *algorithm, const char *name) {
     const json_t *params = json_object_get(algorithm, "parameters");
-    for (size_t i = 0; i < json_array_size(params); i++)
-        if (strcmp(json_string_value(json_object_get(json_array_get(params, i), "name")), name) == 0)
+    for (size_t i = 0; i < json_array_size(params); i++) {
+        if (strcmp(json_string_value(json_object_get(json_array_get(params, i), "name")), name) ==
+            0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -180,27 +213,38 @@ static void test_outputs_of_every_algorithm(void **state) {
     assert_true(json_array_size(at(list.json, "items")) >= 6);
     json_array_foreach(at(list.json, "items"), i, algorithm) {
         const char *id = json_string_value(json_object_get(algorithm, "id"));
-        const bool calibrates = has_param(algorithm, "calibrate"); /* probabilities only when it is asked for */
+        const bool calibrates =
+            has_param(algorithm, "calibrate"); /* probabilities only when it is asked for */
         if (json_is_true(json_object_get(algorithm, "needs_target"))) {
             train_as("any", "blobs", "class", id, calibrates ? "\"calibrate\":\"platt\"" : "");
         } else {
             char body[200];
             snprintf(body, sizeof body,
-                     "{\"model\":\"any\",\"dataset\":\"blobs\",\"algorithm\":\"%s\",\"features\":{\"exclude\":[\"class\"]}}", id);
+                     "{\"model\":\"any\",\"dataset\":\"blobs\",\"algorithm\":\"%s\",\"features\":{"
+                     "\"exclude\":[\"class\"]}}",
+                     id);
             json_decref(train(&outputs_daemon, body, "succeeded"));
         }
         struct answer a = predict("any", EVERYTHING, "{\"instances\":[[1,2],[0,0],[4,1]]}"),
-                      t = send_text(&outputs_daemon, "POST", "/v1/models/any/transform", "{\"instances\":[[1,2]]}");
+                      t = send_text(&outputs_daemon, "POST", "/v1/models/any/transform",
+                                    "{\"instances\":[[1,2]]}");
         const json_t *row = row_of(&a, 1);
         assert_true(offers(algorithm, "label") && json_is_string(json_object_get(row, "label")));
-        assert_int_equal(offers(algorithm, "probabilities"), json_object_get(row, "probabilities") != NULL);
-        assert_int_equal(offers(algorithm, "probabilities"), calibrates || json_is_true(json_object_get(algorithm, "probabilities")));
-        assert_true(offers(algorithm, "scores") && json_array_size(json_object_get(row, "scores")) > 0);
-        assert_int_equal(offers(algorithm, "log_density"), json_is_number(json_object_get(row, "log_density")));
-        assert_true(offers(algorithm, "distance") || json_is_null(json_object_get(row, "distance")));
-        assert_int_equal(offers(algorithm, "contributions"), json_is_array(json_object_get(row, "contributions")));
-        if (offers(algorithm, "contributions"))
+        assert_int_equal(offers(algorithm, "probabilities"),
+                         json_object_get(row, "probabilities") != NULL);
+        assert_int_equal(offers(algorithm, "probabilities"),
+                         calibrates || json_is_true(json_object_get(algorithm, "probabilities")));
+        assert_true(offers(algorithm, "scores") &&
+                    json_array_size(json_object_get(row, "scores")) > 0);
+        assert_int_equal(offers(algorithm, "log_density"),
+                         json_is_number(json_object_get(row, "log_density")));
+        assert_true(offers(algorithm, "distance") ||
+                    json_is_null(json_object_get(row, "distance")));
+        assert_int_equal(offers(algorithm, "contributions"),
+                         json_is_array(json_object_get(row, "contributions")));
+        if (offers(algorithm, "contributions")) {
             expect_sums(&a);
+        }
         assert_int_equal(offers(algorithm, "ambiguous"), has_param(algorithm, "multiclass"));
         assert_true(json_is_false(json_object_get(row, "ambiguous")));
         assert_int_equal(json_is_true(json_object_get(algorithm, "transform")), t.status == 200);
@@ -209,46 +253,60 @@ static void test_outputs_of_every_algorithm(void **state) {
         answer_done(&t);
         a = predict("any", "probabilities", "{\"instances\":[[1,2]]}"); /* scores in their place */
         assert_int_equal(json_object_size(row_of(&a, 0)), 1);
-        assert_non_null(json_object_get(row_of(&a, 0), offers(algorithm, "probabilities") ? "probabilities" : "scores"));
+        assert_non_null(json_object_get(row_of(&a, 0), offers(algorithm, "probabilities")
+                                                           ? "probabilities"
+                                                           : "scores"));
         answer_done(&a);
     }
     answer_done(&list);
 }
 
-/* ---- categories that training never saw, where they are refused ------------------------------------------------------------------------- */
+/* ---- categories that training never saw, where they are refused ---- */
 
 static void test_unseen_categories_that_are_refused(void **state) {
     (void)state;
     json_decref(train(&outputs_daemon,
-                      "{\"model\":\"careful\",\"dataset\":\"mixed\",\"target\":\"ok\",\"algorithm\":\"logistic\",\"features\":"
+                      "{\"model\":\"careful\",\"dataset\":\"mixed\",\"target\":\"ok\","
+                      "\"algorithm\":\"logistic\",\"features\":"
                       "{\"categorical\":{\"unseen\":\"error\"}}}",
                       "succeeded"));
     const char *path = "/v1/models/careful/predict";
-    expect_status(send_text(&outputs_daemon, "POST", path, "{\"instances\":[[1,\"red\"],[2,null]]}"), 200);
-    expect_fault(send_text(&outputs_daemon, "POST", path, "{\"instances\":[[1,\"red\"],[1,\"violet\"]]}"), 422, "invalid-instances",
-                 "/instances/1/1", "\"colour\"");
-    expect_fault(send_text(&outputs_daemon, "POST", path, "{\"instances\":[{\"size\":1,\"colour\":\"violet\"}]}"), 422, "invalid-instances",
-                 "/instances/0/colour", "violet");
-    struct answer a = send_typed(&outputs_daemon, "POST", path, "text/csv", "size,colour\n1,red\n2,violet\n");
+    expect_status(send_text(&outputs_daemon, "POST", path,
+                            "{\"instances\":[[1,\"red\"],[2,null]]}"),
+                  200);
+    expect_fault(send_text(&outputs_daemon, "POST", path,
+                           "{\"instances\":[[1,\"red\"],[1,\"violet\"]]}"),
+                 422, "invalid-instances", "/instances/1/1", "\"colour\"");
+    expect_fault(send_text(&outputs_daemon, "POST", path,
+                           "{\"instances\":[{\"size\":1,\"colour\":\"violet\"}]}"),
+                 422, "invalid-instances", "/instances/0/colour", "violet");
+    struct answer a =
+        send_typed(&outputs_daemon, "POST", path, "text/csv", "size,colour\n1,red\n2,violet\n");
     assert_int_equal(a.status, 422);
     assert_int_equal(number_at(a.json, "errors.0.line"), 3);
     assert_non_null(strstr(text_at(a.json, "errors.0.detail"), "\"colour\""));
     answer_done(&a);
-    expect_fault(get(&outputs_daemon, "/v1/models/careful/predict?size=1&colour=violet"), 422, "invalid-instances", "/colour",
-                 "training saw");
+    expect_fault(get(&outputs_daemon, "/v1/models/careful/predict?size=1&colour=violet"), 422,
+                 "invalid-instances", "/colour", "training saw");
     expect_fault(send_text(&outputs_daemon, "POST", "/v1/models/careful/evaluate",
                            "{\"instances\":[{\"size\":1,\"colour\":\"violet\",\"ok\":true}]}"),
                  422, "invalid-instances", "/instances/0/colour", "violet");
-    expect_status(put_text(&outputs_daemon, "/v1/datasets/odd?types=ok:boolean", "size,colour,ok\n1,red,1\n2,violet,0\n"), 201);
-    expect_fault(send_text(&outputs_daemon, "POST", "/v1/models/careful/evaluate", "{\"dataset\":\"odd\"}"), 422, "invalid", "/dataset",
-                 "colour");
+    expect_status(put_text(&outputs_daemon, "/v1/datasets/odd?types=ok:boolean",
+                           "size,colour,ok\n1,red,1\n2,violet,0\n"),
+                  201);
+    expect_fault(send_text(&outputs_daemon, "POST", "/v1/models/careful/evaluate",
+                           "{\"dataset\":\"odd\"}"),
+                 422, "invalid", "/dataset", "colour");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_way_gives_the_same),   cmocka_unit_test(test_what_cannot_be_asked),
-        cmocka_unit_test(test_density_of_gaussians),       cmocka_unit_test(test_out_of_support),
-        cmocka_unit_test(test_outputs_of_every_algorithm), cmocka_unit_test(test_unseen_categories_that_are_refused),
+        cmocka_unit_test(test_every_way_gives_the_same),
+        cmocka_unit_test(test_what_cannot_be_asked),
+        cmocka_unit_test(test_density_of_gaussians),
+        cmocka_unit_test(test_out_of_support),
+        cmocka_unit_test(test_outputs_of_every_algorithm),
+        cmocka_unit_test(test_unseen_categories_that_are_refused),
     };
     return cmocka_run_group_tests(tests, outputs_open, outputs_close);
 }

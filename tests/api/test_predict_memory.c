@@ -13,8 +13,10 @@ enum { WIDE = 20000 }; /* features */
 static void start_with_wide(const char *const *flags) {
     char *body = keep(malloc(64 * 40), free);
     size_t at = 0;
-    for (int i = 0; i < 40; i++)
-        at += (size_t)sprintf(body + at, "%d %d:1 %d:%d\n", i % 2, 1 + i % 2, WIDE - 1 + i % 2, 1 + i % 3);
+    for (int i = 0; i < 40; i++) {
+        at += (size_t)sprintf(body + at, "%d %d:1 %d:%d\n", i % 2, 1 + i % 2, WIDE - 1 + i % 2,
+                              1 + i % 3);
+    }
     service_start(flags);
     status_check(call(&(struct request){.method = "PUT",
                                         .path = "/v1/datasets/wide",
@@ -22,7 +24,8 @@ static void start_with_wide(const char *const *flags) {
                                         .body = body,
                                         .size = at}),
                  201);
-    job_train("{'model':'wide','dataset':'wide','target':'label','algorithm':'logistic','params':{'lambda':0.1}}");
+    job_train("{'model':'wide','dataset':'wide','target':'label','algorithm':'logistic','params':{'"
+              "lambda':0.1}}");
 }
 
 static const struct response *explain_lines(const char *body, bool chunked, const char *accept) {
@@ -37,7 +40,8 @@ static const struct response *explain_lines(const char *body, bool chunked, cons
 
 /* The daemon's memory in KiB: the peak since peak_begin, or what it has now. */
 static long memory_of(const char *what) {
-    const char *status = read_whole(text("/proc/%d/status", (int)the_daemon.pid), &(size_t){0}), *at = strstr(status, what);
+    const char *status = read_whole(text("/proc/%d/status", (int)the_daemon.pid), &(size_t){0}),
+               *at = strstr(status, what);
     assert_non_null(at);
     return strtol(at + strlen(what), NULL, 10);
 }
@@ -48,8 +52,9 @@ static long peak_begin(void) {
     return -1;
 #else
     FILE *clear = fopen(text("/proc/%d/clear_refs", (int)the_daemon.pid), "w");
-    if (clear == NULL)
+    if (clear == NULL) {
         return -1;
+    }
     (void)fputs("5", clear);
     (void)fclose(clear);
     return memory_of("VmRSS:");
@@ -66,10 +71,12 @@ static void test_long_answers(void **state) {
     status_check(explain_lines(body, false, NULL), 200);
     for (int i = 0; i < 3; i++) {
         const long idle = peak_begin();
-        const struct response *r = status_check(explain_lines(bodies[i % 2], i % 2, formats[i]), 200);
+        const struct response *r =
+            status_check(explain_lines(bodies[i % 2], i % 2, formats[i]), 200);
         assert_string_equal(header_of(r, "Discern-Rows"), text("%d", N));
         assert_in_range(r->size, (i % 2 ? N / 2 : N) * 2 * WIDE, 100 << 20);
-        assert_true(idle < 0 || memory_of("VmHWM:") < idle + 8 * 1024); /* the first answer has 12 MB */
+        assert_true(idle < 0 ||
+                    memory_of("VmHWM:") < idle + 8 * 1024); /* the first answer has 12 MB */
     }
 }
 
@@ -77,7 +84,8 @@ static void test_long_answers(void **state) {
 static void test_answer_too_long(void **state) {
     (void)state;
     start_with_wide(FLAGS("--max-spool", "1M"));
-    const struct response *r = problem_check(explain_lines(repeat("{}\n", 600), false, NULL), 413, "answer-too-long");
+    const struct response *r =
+        problem_check(explain_lines(repeat("{}\n", 600), false, NULL), 413, "answer-too-long");
     const char *line = strstr(string_at(r, "/detail"), "at line ");
     assert_non_null(line);
     assert_in_range(strtol(line + 8, NULL, 10), 15, 30); /* 26 answers are 1 MiB */
@@ -92,12 +100,14 @@ enum { INPUTS = 1000, ROWS = 20000 }; /* as a matrix: 160 MB */
 static void start_with_columns(const char *const *flags) {
     char *body = keep(malloc(20 * INPUTS * 8), free);
     size_t at = 0;
-    for (int j = 0; j < INPUTS; j++)
+    for (int j = 0; j < INPUTS; j++) {
         at += (size_t)sprintf(body + at, "x%d,", j);
+    }
     at += (size_t)sprintf(body + at, "kind\n");
     for (int i = 0; i < 8; i++) {
-        for (int j = 0; j < INPUTS; j++)
+        for (int j = 0; j < INPUTS; j++) {
             at += (size_t)sprintf(body + at, "%d,", (i * 7 + j * 3) % 11);
+        }
         at += (size_t)sprintf(body + at, "%c\n", "ab"[i % 2]);
     }
     service_start(flags);
@@ -109,11 +119,13 @@ static void start_with_columns(const char *const *flags) {
 static const char *empty_instances(size_t n, const char *kind, const char *last) {
     char *body = keep(malloc(INPUTS * 12 + n * 3 + strlen(last) + 100), free);
     size_t at = (size_t)sprintf(body, "{\"instances\":[{");
-    for (int j = 0; j < INPUTS; j++)
+    for (int j = 0; j < INPUTS; j++) {
         at += (size_t)sprintf(body + at, "\"x%d\":1,", j);
+    }
     at += (size_t)sprintf(body + at, "\"kind\":%s}", kind);
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 1; i < n; i++) {
         at += (size_t)sprintf(body + at, ",{}");
+    }
     (void)sprintf(body + at, "%s]}", last);
     return body;
 }
@@ -123,19 +135,22 @@ static void test_empty_instances(void **state) {
     (void)state;
     start_with_columns(NULL);
     const char *body = empty_instances(ROWS, "null", "");
-    status_check(call_json("POST", "/v1/models/columns/predict", "{\"instances\":[{\"x0\":1}]}"), 422);
+    status_check(call_json("POST", "/v1/models/columns/predict", "{\"instances\":[{\"x0\":1}]}"),
+                 422);
     const long idle = peak_begin();
-    const struct response *r = status_check(call(&(struct request){.method = "POST",
-                                                                   .path = "/v1/models/columns/predict?output=label",
-                                                                   .headers = HEADERS("Content-Type: application/json"),
-                                                                   .body = body}),
-                                            200);
+    const struct response *r =
+        status_check(call(&(struct request){.method = "POST",
+                                            .path = "/v1/models/columns/predict?output=label",
+                                            .headers = HEADERS("Content-Type: application/json"),
+                                            .body = body}),
+                     200);
     assert_int_equal(count_at(r, "/predictions"), ROWS);
     assert_true(json_equal(value_at(r, "/predictions/1"), value_at(r, "/predictions/19999")));
-    r = problem_check(call(&(struct request){.method = "POST",
-                                             .path = "/v1/models/columns/predict",
-                                             .headers = HEADERS("Content-Type: application/json"),
-                                             .body = empty_instances(ROWS, "null", ",{\"x1\":\"two\"},{\"none\":1}")}),
+    r = problem_check(call(&(struct request){
+                          .method = "POST",
+                          .path = "/v1/models/columns/predict",
+                          .headers = HEADERS("Content-Type: application/json"),
+                          .body = empty_instances(ROWS, "null", ",{\"x1\":\"two\"},{\"none\":1}")}),
                       422, "invalid-instances");
     fault_check(r, "/instances/20000/x1");
     fault_check(r, "/instances/20001/none");
@@ -155,7 +170,8 @@ static void test_rows_of_an_evaluation(void **state) {
     const long idle = peak_begin();
     for (int i = 0; i < 2; i++) {
         const struct response *r = problem_check(call(&many), 422, "invalid-instances");
-        assert_non_null(strstr(string_at(r, "/errors/0/detail"), "more than --body-memory allows: send fewer at a time"));
+        assert_non_null(strstr(string_at(r, "/errors/0/detail"),
+                               "more than --body-memory allows: send fewer at a time"));
     }
     assert_true(idle < 0 || memory_of("VmHWM:") < idle + 80 * 1024);
     status_check(call(&few), 200);
@@ -163,7 +179,8 @@ static void test_rows_of_an_evaluation(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_long_answers), TEST(test_answer_too_long), TEST(test_empty_instances),
+    const struct CMUnitTest tests[] = {TEST(test_long_answers), TEST(test_answer_too_long),
+                                       TEST(test_empty_instances),
                                        TEST(test_rows_of_an_evaluation)};
     return RUN_WITHOUT_DAEMON(tests);
 }

@@ -33,7 +33,8 @@ static const char *lines_of_iris(size_t n, size_t *size) {
     return text;
 }
 
-static const struct response *predict_lines(const char *query, const char *body, size_t size, bool chunked, const char *accept) {
+static const struct response *predict_lines(const char *query, const char *body, size_t size,
+                                            bool chunked, const char *accept) {
     const char *const headers[] = {NDJSON, accept, NULL};
     return call(&(struct request){.method = "POST",
                                   .path = text(PREDICT "%s", query),
@@ -66,8 +67,9 @@ static json_t *line_at(const struct response *r, size_t i) {
 
 static size_t count_lines(const struct response *r) {
     size_t n = 0;
-    for (size_t i = 0; i < r->size; i++)
+    for (size_t i = 0; i < r->size; i++) {
         n += r->body[i] == '\n';
+    }
     return n;
 }
 
@@ -92,15 +94,17 @@ static size_t named_spools(const char *path) {
     size_t n = 0;
     DIR *folder = opendir(path);
     assert_non_null(folder);
-    for (const struct dirent *e = readdir(folder); e != NULL; e = readdir(folder))
+    for (const struct dirent *e = readdir(folder); e != NULL; e = readdir(folder)) {
         n += strncmp(e->d_name, ".discern-spool-", 15) == 0;
+    }
     closedir(folder);
     return n;
 }
 
 static void wait_for_spools(size_t n) {
-    for (int i = 0; i < 2000 && open_spools() != n; i++)
+    for (int i = 0; i < 2000 && open_spools() != n; i++) {
         pause_ms(10);
+    }
     assert_int_equal(open_spools(), n);
 }
 
@@ -118,24 +122,32 @@ static void test_same_as_json(void **state) {
     for (size_t i = 0; i < t->n_rows; i++) {
         const double *x = t->x + i * t->n_cols;
         char row[200];
-        (void)snprintf(row, sizeof row, i % 3 == 0 ? "{\"%s\":%g,\"%s\":%g,\"%s\":%g,\"%s\":%g}" : "[%.0s%g,%.0s%g,%.0s%g,%.0s%g]",
+        (void)snprintf(row, sizeof row,
+                       i % 3 == 0 ? "{\"%s\":%g,\"%s\":%g,\"%s\":%g,\"%s\":%g}"
+                                  : "[%.0s%g,%.0s%g,%.0s%g,%.0s%g]",
                        t->names[0], x[0], t->names[1], x[1], t->names[2], x[2], t->names[3], x[3]);
-        lines.at += (size_t)sprintf(lines.text + lines.at, "%s%s", row, i % 5 == 0 ? "\r\n\n" : "\n");
+        lines.at +=
+            (size_t)sprintf(lines.text + lines.at, "%s%s", row, i % 5 == 0 ? "\r\n\n" : "\n");
         json.at += (size_t)sprintf(json.text + json.at, "%s%s", i > 0 ? "," : "", row);
     }
     (void)sprintf(json.text + json.at, "]}");
-    static const char *const queries[] = {"", "?output=scores,distance", "?output=label,contributions,ambiguous,log_density"};
+    static const char *const queries[] = {"", "?output=scores,distance",
+                                          "?output=label,contributions,ambiguous,log_density"};
     for (size_t q = 0; q < 3; q++) {
-        const struct response *expected = status_check(call_json("POST", text(PREDICT "%s", queries[q]), "%s", json.text), 200);
+        const struct response *expected =
+            status_check(call_json("POST", text(PREDICT "%s", queries[q]), "%s", json.text), 200);
         for (int chunked = 0; chunked < 2; chunked++) {
-            const struct response *r = status_check(predict_lines(queries[q], lines.text, lines.at, chunked, NULL), 200);
+            const struct response *r =
+                status_check(predict_lines(queries[q], lines.text, lines.at, chunked, NULL), 200);
             assert_string_equal(header_of(r, "Content-Type"), "application/x-ndjson");
             assert_string_equal(header_of(r, "Cache-Control"), "no-store");
             assert_string_equal(header_of(r, "Discern-Rows"), "150");
             assert_string_equal(header_of(r, "Discern-Refused"), "0");
             assert_int_equal(count_lines(r), 150);
-            for (size_t i = 0; i < 150; i++)
-                assert_true(json_equal(line_at(r, i), json_find(expected->json, text("/predictions/%zu", i))));
+            for (size_t i = 0; i < 150; i++) {
+                assert_true(json_equal(line_at(r, i),
+                                       json_find(expected->json, text("/predictions/%zu", i))));
+            }
         }
     }
 }
@@ -143,9 +155,12 @@ static void test_same_as_json(void **state) {
 /* Sent without a useful type it is found out, and answered likewise. */
 static void test_found_out(void **state) {
     (void)state;
-    const char *body = "[5.1,3.5,1.4,0.2]\n[1]\n{\"sepal_length\":6.3,\"sepal_width\":3.3,\"petal_length\":6,\"petal_width\":2.5}\n";
-    const struct response *a = status_check(predict_lines("", body, strlen(body), false, NULL), 200);
-    const struct response *b = status_check(call(&(struct request){.method = "POST", .path = PREDICT, .body = body}), 200);
+    const char *body = "[5.1,3.5,1.4,0.2]\n[1]\n{\"sepal_length\":6.3,\"sepal_width\":3.3,\"petal_"
+                       "length\":6,\"petal_width\":2.5}\n";
+    const struct response *a =
+        status_check(predict_lines("", body, strlen(body), false, NULL), 200);
+    const struct response *b =
+        status_check(call(&(struct request){.method = "POST", .path = PREDICT, .body = body}), 200);
     assert_string_equal(header_of(b, "Content-Type"), "application/x-ndjson");
     assert_string_equal(header_of(b, "Discern-Refused"), "1");
     assert_string_equal(a->body, b->body);
@@ -162,7 +177,8 @@ static void test_refused_lines(void **state) {
                        "[5.1,3.5,1.4,0.2\n"
                        "[1e200,1e308,1e308,1e308]\n"
                        "[5.1,3.5,1.4,0.2]";
-    const struct response *r = status_check(predict_lines("", body, strlen(body), false, NULL), 200);
+    const struct response *r =
+        status_check(predict_lines("", body, strlen(body), false, NULL), 200);
     assert_int_equal(count_lines(r), 7);
     assert_string_equal(header_of(r, "Discern-Rows"), "7");
     assert_string_equal(header_of(r, "Discern-Refused"), "5");
@@ -178,23 +194,29 @@ static void test_refused_lines(void **state) {
     for (size_t i = 0; i < 5; i++) {
         const json_t *error = json_object_get(line_at(r, i + 1), "error");
         assert_non_null(error);
-        assert_string_equal(json_string_value(json_object_get(error, "type")), "/problems/invalid-instances");
+        assert_string_equal(json_string_value(json_object_get(error, "type")),
+                            "/problems/invalid-instances");
         assert_int_equal(json_integer_value(json_object_get(error, "line")), expected[i].line);
         assert_int_equal(json_integer_value(json_object_get(error, "column")), expected[i].column);
-        assert_non_null(strstr(json_string_value(json_object_get(error, "detail")), expected[i].words));
+        assert_non_null(
+            strstr(json_string_value(json_object_get(error, "detail")), expected[i].words));
     }
     const json_t *errors = json_object_get(json_object_get(line_at(r, 2), "error"), "errors");
     assert_int_equal(json_array_size(errors), 2);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(errors, 1), "column")), 29);
     /* the same in the other formats */
-    const struct response *csv = status_check(predict_lines("", body, strlen(body), false, "Accept: text/csv"), 200);
+    const struct response *csv =
+        status_check(predict_lines("", body, strlen(body), false, "Accept: text/csv"), 200);
     assert_int_equal(count_lines(csv), 8);
     assert_non_null(strstr(csv->body, "label,p(setosa),p(versicolor),p(virginica),error\nsetosa,"));
-    assert_non_null(strstr(csv->body, "\n,,,,\"line 3, column 6: the instance, column \"\"sepal_width\"\": must be a finite number"));
-    const struct response *json = status_check(predict_lines("", body, strlen(body), false, "Accept: application/json"), 200);
+    assert_non_null(strstr(csv->body, "\n,,,,\"line 3, column 6: the instance, column "
+                                      "\"\"sepal_width\"\": must be a finite number"));
+    const struct response *json =
+        status_check(predict_lines("", body, strlen(body), false, "Accept: application/json"), 200);
     assert_int_equal(count_at(json, "/predictions"), 7);
-    for (size_t i = 0; i < 7; i++)
+    for (size_t i = 0; i < 7; i++) {
         assert_true(json_equal(json_find(json->json, text("/predictions/%zu", i)), line_at(r, i)));
+    }
 }
 
 /* 300,000 lines: in order, none lost, and in no more memory than a few. */
@@ -204,7 +226,8 @@ static void test_long_body(void **state) {
     size_t size;
     const char *body = lines_of_iris(N, &size);
 #ifndef SANITIZED
-    FILE *clear = fopen(text("/proc/%d/clear_refs", (int)the_daemon.pid), "w"); /* the peak is counted from here on */
+    FILE *clear = fopen(text("/proc/%d/clear_refs", (int)the_daemon.pid),
+                        "w"); /* the peak is counted from here on */
     if (clear != NULL) {
         (void)fputs("5", clear);
         (void)fclose(clear);
@@ -232,7 +255,8 @@ static void test_long_body(void **state) {
     }
 #ifndef SANITIZED
     const char *after = read_whole(text("/proc/%d/status", (int)the_daemon.pid), &(size_t){0});
-    const long idle = strtol(strstr(before, "VmRSS:") + 6, NULL, 10), peak = strtol(strstr(after, "VmHWM:") + 6, NULL, 10);
+    const long idle = strtol(strstr(before, "VmRSS:") + 6, NULL, 10),
+               peak = strtol(strstr(after, "VmHWM:") + 6, NULL, 10);
     assert_true(clear == NULL || peak < idle + 16 * 1024); /* the answer alone has 30 MB */
 #endif
     assert_int_equal(open_spools(), 0);
@@ -243,14 +267,22 @@ static void test_long_body(void **state) {
 static void test_refused_calls(void **state) {
     (void)state;
     const char *body = "[5.1,3.5,1.4,0.2]\n";
-    problem_check(predict_lines("?output=everything", body, strlen(body), false, NULL), 400, "bad-request");
+    problem_check(predict_lines("?output=everything", body, strlen(body), false, NULL), 400,
+                  "bad-request");
     problem_check(predict_lines("?colour=red", body, strlen(body), true, NULL), 400, "bad-request");
-    problem_check(predict_lines("", body, strlen(body), false, "Accept: text/html"), 406, "not-acceptable");
+    problem_check(predict_lines("", body, strlen(body), false, "Accept: text/html"), 406,
+                  "not-acceptable");
     problem_check(predict_lines("", " \n\n", 3, false, NULL), 422, "invalid-instances");
     problem_check(predict_lines("", "", 0, false, NULL), 422, "invalid-instances");
-    problem_check(call(&(struct request){.method = "POST", .path = "/v1/models/none/predict", .headers = HEADERS(NDJSON), .body = body}),
+    problem_check(call(&(struct request){.method = "POST",
+                                         .path = "/v1/models/none/predict",
+                                         .headers = HEADERS(NDJSON),
+                                         .body = body}),
                   404, "unknown-model");
-    problem_check(call(&(struct request){.method = "POST", .path = "/v1/models/iris/transform", .headers = HEADERS(NDJSON), .body = body}),
+    problem_check(call(&(struct request){.method = "POST",
+                                         .path = "/v1/models/iris/transform",
+                                         .headers = HEADERS(NDJSON),
+                                         .body = body}),
                   409, "conflict");
     status_check(predict_lines("", body, strlen(body), false, NULL), 200);
 }
@@ -261,10 +293,12 @@ static void test_answer_too_long(void **state) {
     start_with_model(FLAGS("--max-spool", "200K"));
     const char *body = lines_of_iris(100000, &size);
     for (int chunked = 0; chunked < 2; chunked++) {
-        const struct response *r = problem_check(predict_lines("", body, size, chunked, NULL), 413, "answer-too-long");
+        const struct response *r =
+            problem_check(predict_lines("", body, size, chunked, NULL), 413, "answer-too-long");
         const char *line = strstr(string_at(r, "/detail"), "at line ");
         assert_non_null(line);
-        assert_in_range(strtol(line + 8, NULL, 10), 1500, 12000); /* about 100 bytes each, in blocks */
+        assert_in_range(strtol(line + 8, NULL, 10), 1500,
+                        12000); /* about 100 bytes each, in blocks */
         assert_non_null(strstr(string_at(r, "/detail"), "--max-spool"));
     }
     wait_for_spools(0);
@@ -280,17 +314,23 @@ static void test_spool_dir(void **state) {
     (void)state;
     const char *out;
     size_t size;
-    assert_int_equal(discernd_run(FLAGS("--spool-dir", "/nowhere/at/all", "--listen", "127.0.0.1:0"), &out), 2);
-    assert_non_null(strstr(out, "--spool-dir must be a folder where files can be made, got \"/nowhere/at/all\""));
+    assert_int_equal(
+        discernd_run(FLAGS("--spool-dir", "/nowhere/at/all", "--listen", "127.0.0.1:0"), &out), 2);
+    assert_non_null(
+        strstr(out,
+               "--spool-dir must be a folder where files can be made, got \"/nowhere/at/all\""));
     char folder[] = "/tmp/discern-spools-XXXXXX";
     assert_non_null(mkdtemp(folder));
     start_with_model(FLAGS("--spool-dir", folder));
     const char *body = lines_of_iris(100000, &size);
     int fd = talk_open();
-    const char *head = text("POST " PREDICT " HTTP/1.1\r\nHost: localhost\r\n" NDJSON "\r\nContent-Length: %zu\r\n\r\n", size);
+    const char *head = text("POST " PREDICT " HTTP/1.1\r\nHost: localhost\r\n" NDJSON
+                            "\r\nContent-Length: %zu\r\n\r\n",
+                            size);
     assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
-    for (size_t at = 0; at < size / 2;)
+    for (size_t at = 0; at < size / 2;) {
         at += (size_t)send(fd, body + at, size / 2 - at, MSG_NOSIGNAL);
+    }
     wait_for_spools(1);
     assert_int_equal(named_spools(folder), 0);
     assert_int_equal(named_spools(the_daemon.dir), 0);
@@ -305,8 +345,9 @@ static void test_spool_dir(void **state) {
 
 static int begin_slowly(const char *body, size_t size, size_t sent) {
     int fd = talk_open();
-    const char *head =
-        text("POST " PREDICT " HTTP/1.1\r\nHost: localhost\r\n" NDJSON "\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", size);
+    const char *head = text("POST " PREDICT " HTTP/1.1\r\nHost: localhost\r\n" NDJSON
+                            "\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
+                            size);
     assert_true(fd >= 0);
     assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
     for (size_t at = 0; at < sent;) {
@@ -326,15 +367,17 @@ static void test_slow_clients(void **state) {
     start_with_model(FLAGS("--call-threads", "1", "--idle-timeout", "600", "--minimum-rate", "0"));
     const char *body = lines_of_iris(30000, &size);
     const struct response *expected = status_check(predict_lines("", body, size, false, NULL), 200);
-    for (int i = 0; i < CLIENTS; i++)
+    for (int i = 0; i < CLIENTS; i++) {
         fd[i] = begin_slowly(body, size, size / 2 + (size_t)i);
+    }
     for (int i = 0; i < 10; i++) {
         status_check(call_get("/v1/models"), 200);
         status_check(predict_lines("", body, 1000, false, NULL), 200);
         status_check(call_post(PREDICT, "{'instances':[[5.1,3.5,1.4,0.2]]}"), 200);
     }
     for (int i = 0; i < CLIENTS; i++) {
-        const struct response *r = status_check(talk(fd[i], body + size / 2 + i, size - size / 2 - (size_t)i, 120), 200);
+        const struct response *r =
+            status_check(talk(fd[i], body + size / 2 + i, size - size / 2 - (size_t)i, 120), 200);
         assert_int_equal(r->size, expected->size);
         assert_memory_equal(r->body, expected->body, expected->size);
         close(fd[i]);

@@ -6,8 +6,11 @@
 
 static const struct response *preview(const char *query, const char *body, const char *type) {
     const char *const *headers = type ? HEADERS(text("Content-Type: %s", type)) : NULL;
-    return call(&(struct request){
-        .method = "POST", .path = text("/v1/datasets:preview%s", query), .headers = headers, .body = body, .upload = type == NULL});
+    return call(&(struct request){.method = "POST",
+                                  .path = text("/v1/datasets:preview%s", query),
+                                  .headers = headers,
+                                  .body = body,
+                                  .upload = type == NULL});
 }
 
 static void nothing_stored(void) {
@@ -22,25 +25,33 @@ static void test_formats(void **state) {
         {"csv", NULL, "n,word\n1,a\n2.5,b\n,a\n"},
         {"csv", "text/csv", "n;word\n1;a\n2.5;b\n;a\n"},
         {"csv", "text/tab-separated-values", "n\tword\n1\ta\n2.5\tb\n\ta"},
-        {"json", NULL, "[{\"n\":1,\"word\":\"a\"},{\"n\":2.5,\"word\":\"b\"},{\"n\":null,\"word\":\"a\"}]"},
-        {"json", "application/json", "{\"columns\":[\"n\",\"word\"],\"rows\":[[1,\"a\"],[2.5,\"b\"],[null,\"a\"]]}"},
-        {"ndjson", NULL, "{\"n\":1,\"word\":\"a\"}\n{\"n\":2.5,\"word\":\"b\"}\n{\"word\":\"a\"}\n"},
-        {"ndjson", "application/x-ndjson", "{\"n\":1,\"word\":\"a\"}\n{\"n\":2.5,\"word\":\"b\"}\n{\"word\":\"a\"}"},
+        {"json", NULL,
+         "[{\"n\":1,\"word\":\"a\"},{\"n\":2.5,\"word\":\"b\"},{\"n\":null,\"word\":\"a\"}]"},
+        {"json", "application/json",
+         "{\"columns\":[\"n\",\"word\"],\"rows\":[[1,\"a\"],[2.5,\"b\"],[null,\"a\"]]}"},
+        {"ndjson", NULL,
+         "{\"n\":1,\"word\":\"a\"}\n{\"n\":2.5,\"word\":\"b\"}\n{\"word\":\"a\"}\n"},
+        {"ndjson", "application/x-ndjson",
+         "{\"n\":1,\"word\":\"a\"}\n{\"n\":2.5,\"word\":\"b\"}\n{\"word\":\"a\"}"},
     };
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         for (int rows = 2; rows <= 4; rows++) {
-            const struct response *r = status_check(preview(text("?rows=%d", rows), bodies[i].body, bodies[i].type), 200);
+            const struct response *r =
+                status_check(preview(text("?rows=%d", rows), bodies[i].body, bodies[i].type), 200);
             assert_string_equal(string_at(r, "/format"), bodies[i].format);
             assert_string_equal(string_at(r, "/notes/format"), bodies[i].format);
             assert_string_equal(string_at(r, "/columns/0/name"), "n");
             assert_string_equal(string_at(r, "/columns/0/type"), "numeric");
             assert_string_equal(string_at(r, "/columns/1/type"), "categorical");
             assert_int_equal(whole_at(r, "/columns/0/missing"), rows > 2);
-            if (rows == 2)
+            if (rows == 2) {
                 assert_json(r, "/rows", "[{'n':1,'word':'a'},{'n':2.5,'word':'b'}]");
-            else
-                assert_json(r, "/rows", "[{'n':1,'word':'a'},{'n':2.5,'word':'b'},{'n':null,'word':'a'}]");
-            assert_int_equal(json_is_true(value_at(r, "/truncated")), rows == 2); /* a third row is there, a fourth is not */
+            } else {
+                assert_json(r, "/rows",
+                            "[{'n':1,'word':'a'},{'n':2.5,'word':'b'},{'n':null,'word':'a'}]");
+            }
+            assert_int_equal(json_is_true(value_at(r, "/truncated")),
+                             rows == 2); /* a third row is there, a fourth is not */
         }
     }
     nothing_stored();
@@ -51,7 +62,8 @@ static void test_sparse(void **state) {
     const char *body = "+1 3:1 7:-2.5 # first\n-1 2:4 5:0\n# no row\n+1 11:1\n";
     const struct response *r = status_check(preview("", body, NULL), 200);
     assert_string_equal(string_at(r, "/format"), "svmlight");
-    assert_json(r, "/rows", "[{'label':1,'f3':1,'f7':-2.5},{'label':-1,'f2':4},{'label':1,'f11':1}]");
+    assert_json(r, "/rows",
+                "[{'label':1,'f3':1,'f7':-2.5},{'label':-1,'f2':4},{'label':1,'f11':1}]");
     assert_int_equal(count_at(r, "/columns"), 12);
     assert_int_equal(whole_at(r, "/sparse/columns"), 11);
     r = status_check(preview("?zero_based=true&label=y&rows=1", body, "text/x-svmlight"), 200);
@@ -63,31 +75,39 @@ static void test_sparse(void **state) {
 /* The columns of a preview of the whole are the upload's, to the letter. */
 static void test_as_the_upload(void **state) {
     (void)state;
-    static const char *const bodies[] = {"zip,flag,x\n007,true,1.5\n12,false,2\nA-1,,1e3\n", "a b c\n1\n2\n",
-                                         "[{\"a\":1},{\"b\":\"x\"},{\"a\":\"y\",\"c\":true}]", "1 1:2 4:0.5\n0 2:1\n"};
+    static const char *const bodies[] = {"zip,flag,x\n007,true,1.5\n12,false,2\nA-1,,1e3\n",
+                                         "a b c\n1\n2\n",
+                                         "[{\"a\":1},{\"b\":\"x\"},{\"a\":\"y\",\"c\":true}]",
+                                         "1 1:2 4:0.5\n0 2:1\n"};
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         const struct response *before = status_check(preview("?missing=-", bodies[i], NULL), 200);
-        const struct response *r = status_check(call_upload("/v1/datasets/same?missing=-", bodies[i]), 201);
+        const struct response *r =
+            status_check(call_upload("/v1/datasets/same?missing=-", bodies[i]), 201);
         assert_true(json_equal(value_at(before, "/columns"), value_at(r, "/columns")));
         assert_true(json_equal(value_at(before, "/notes"), value_at(r, "/notes")));
         assert_true(json_equal(value_at(before, "/warnings"), value_at(r, "/notes/warnings")));
         assert_true(json_is_false(value_at(before, "/truncated")));
         status_check(call_delete("/v1/datasets/same"), 204);
     }
-    const struct response *r = status_check(preview("?header=false&label=y&types=c1:text,y:boolean", "5,0\n6,1\n", NULL), 200);
+    const struct response *r =
+        status_check(preview("?header=false&label=y&types=c1:text,y:boolean", "5,0\n6,1\n", NULL),
+                     200);
     assert_json(r, "/rows", "[{'c1':'5','y':false},{'c1':'6','y':true}]");
 }
 
 static void test_bad_previews(void **state) {
     (void)state;
-    static const char *const queries[] = {"?rows=0",   "?rows=1001", "?rows=-1",        "?rows=x", "?rows=",
-                                          "?rows=1e2", "?limit=3",   "?header=perhaps", "?types=a"};
-    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++)
+    static const char *const queries[] = {"?rows=0",  "?rows=1001",      "?rows=-1",
+                                          "?rows=x",  "?rows=",          "?rows=1e2",
+                                          "?limit=3", "?header=perhaps", "?types=a"};
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         problem_check(preview(queries[i], "a,b\n1,2\n", NULL), 400, "bad-request");
+    }
     problem_check(preview("", "a,b\n1,2\n", "image/png"), 415, "unsupported-media-type");
     problem_check(preview("", "", NULL), 422, "invalid-dataset");
     problem_check(preview("", "a,b\n", "text/csv"), 422, "invalid-dataset");
-    const struct response *r = problem_check(preview("", "a,b\n1,2\n3\n4,5,6\n", NULL), 422, "invalid-dataset");
+    const struct response *r =
+        problem_check(preview("", "a,b\n1,2\n3\n4,5,6\n", NULL), 422, "invalid-dataset");
     assert_int_equal(count_at(r, "/errors"), 2);
     fault_check(fault_check(r, "line 3"), "line 4");
     r = status_check(preview("?on_error=skip", "a,b\n1,2\n3\n4,5\n", NULL), 200);
@@ -95,7 +115,8 @@ static void test_bad_previews(void **state) {
     status_check(preview("?rows=1", "a,b\n1,2\n3,4\n5\n", NULL), 200); /* the fault comes later */
     problem_check(preview("?types=c:text", "a,b\n1,2\n", NULL), 422, "invalid-dataset");
     problem_check(preview("?types=b:numeric", "a,b\n1,2\n2,x\n", NULL), 422, "invalid-dataset");
-    status_check(preview("?types=late:text&rows=1", "[{\"a\":1},{\"late\":2}]", NULL), 200); /* a later row may have it */
+    status_check(preview("?types=late:text&rows=1", "[{\"a\":1},{\"late\":2}]", NULL),
+                 200); /* a later row may have it */
     problem_check(preview("", "[{\"a\":1},{\"a\":]", NULL), 400, "bad-json");
     r = problem_check(call_get("/v1/datasets:preview"), 405, "method-not-allowed");
     assert_string_equal(header_of(r, "Allow"), "POST, OPTIONS");
@@ -122,10 +143,12 @@ static void test_long_bodies(void **state) {
                                             .chunked = true}),
                      200);
     assert_int_equal(count_at(r, "/rows"), 3);
-    const char *document = text("[%s{\"a\":2}]", repeat("{\"a\":1},", 200000)); /* cut in the middle of a row */
+    const char *document =
+        text("[%s{\"a\":2}]", repeat("{\"a\":1},", 200000)); /* cut in the middle of a row */
     r = status_check(preview("?rows=5", document, NULL), 200);
     assert_int_equal(count_at(r, "/rows"), 5);
-    const char *one = text("[{\"a\":\"%s\"}]", repeat("0123456789abcdef", 80000)); /* no row ends in what is read */
+    const char *one = text("[{\"a\":\"%s\"}]",
+                           repeat("0123456789abcdef", 80000)); /* no row ends in what is read */
     problem_check(preview("", one, NULL), 422, "invalid-dataset");
     nothing_stored();
 }
@@ -138,17 +161,21 @@ static void test_speed_of_uploads(void **state) {
     assert_true(seconds > 0 && seconds < 60);
     assert_close(real_at(r, "/upload/rows_per_second"), 1000 / seconds, 1e-9);
     assert_close(real_at(r, "/upload/bytes_per_second"), (double)strlen(body) / seconds, 1e-9);
-    r = status_check(call_upload("/v1/datasets/quick", body), 200); /* unchanged: it was read all the same */
+    r = status_check(call_upload("/v1/datasets/quick", body),
+                     200); /* unchanged: it was read all the same */
     assert_true(real_at(r, "/upload/rows_per_second") > 0);
-    assert_false(has(call_get("/v1/datasets/quick"), "/upload")); /* it is the call's, not the dataset's */
-    r = status_check(call_post("/v1/datasets/quick/rows", "[{'a':2,'b':'y'},{'a':3,'b':'x'}]"), 201);
+    assert_false(
+        has(call_get("/v1/datasets/quick"), "/upload")); /* it is the call's, not the dataset's */
+    r = status_check(call_post("/v1/datasets/quick/rows", "[{'a':2,'b':'y'},{'a':3,'b':'x'}]"),
+                     201);
     assert_int_equal(whole_at(r, "/rows"), 1002);
     assert_close(real_at(r, "/upload/rows_per_second"), 2 / real_at(r, "/upload/seconds"), 1e-9);
     assert_close(real_at(r, "/upload/bytes_per_second"), 33 / real_at(r, "/upload/seconds"), 1e-9);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_formats),      TEST(test_sparse),      TEST(test_as_the_upload),
-                                       TEST(test_bad_previews), TEST(test_long_bodies), TEST(test_speed_of_uploads)};
+    const struct CMUnitTest tests[] = {TEST(test_formats),       TEST(test_sparse),
+                                       TEST(test_as_the_upload), TEST(test_bad_previews),
+                                       TEST(test_long_bodies),   TEST(test_speed_of_uploads)};
     return RUN(tests);
 }

@@ -28,30 +28,42 @@ static const struct method methods[] = {
     {"two", "logistic", EXACT ",'solver':'newton','penalty':'none'", "", CONVERGED_FLAT, 0},
     {"two", "logistic", EXACT ",'solver':'newton','penalty':'none'", PLAIN, CONVERGED_FLAT, 0},
     {"breast_cancer", "logistic", EXACT ",'solver':'newton'", "", CONVERGED, 0},
-    {"breast_cancer", "logistic", EXACT ",'solver':'newton','lambda':0.01", ",'class_weight':'balanced'", CONVERGED, 0},
-    {"breast_cancer", "logistic", EXACT ",'solver':'newton','penalty':'l1','lambda':0.01", "", CONVERGED_FLAT, 0},
-    {"breast_cancer", "logistic", EXACT ",'solver':'newton','penalty':'elastic_net'", "", CONVERGED, 0},
+    {"breast_cancer", "logistic", EXACT ",'solver':'newton','lambda':0.01",
+     ",'class_weight':'balanced'", CONVERGED, 0},
+    {"breast_cancer", "logistic", EXACT ",'solver':'newton','penalty':'l1','lambda':0.01", "",
+     CONVERGED_FLAT, 0},
+    {"breast_cancer", "logistic", EXACT ",'solver':'newton','penalty':'elastic_net'", "", CONVERGED,
+     0},
     {"wine", "logistic", EXACT ",'solver':'newton'", "", CONVERGED, 0},
     {"wine", "logistic", EXACT ",'solver':'newton'", PLAIN, CONVERGED, UNITS},
-    {"wine", "logistic", EXACT ",'solver':'newton','penalty':'l1','lambda':0.01", "", CONVERGED_FLAT, SCORES_OFFSET},
-    {"wine", "logistic", EXACT ",'solver':'newton','penalty':'elastic_net'", "", CONVERGED, SCORES_OFFSET},
+    {"wine", "logistic", EXACT ",'solver':'newton','penalty':'l1','lambda':0.01", "",
+     CONVERGED_FLAT, SCORES_OFFSET},
+    {"wine", "logistic", EXACT ",'solver':'newton','penalty':'elastic_net'", "", CONVERGED,
+     SCORES_OFFSET},
     {"made", "logistic", EXACT ",'solver':'newton'", "", CONVERGED, 0},
     {"made", "logistic", EXACT ",'solver':'newton','penalty':'none'", "", CONVERGED_FLAT, 0},
     {"two", "logistic", EXACT ",'solver':'lbfgs','penalty':'none'", "", CONVERGED_FLAT, 0},
     {"made2", "logistic", EXACT ",'solver':'lbfgs'", "", CONVERGED, 0},
     {"wine", "logistic", EXACT ",'solver':'lbfgs'", "", CONVERGED, 0},
-    {"made", "logistic", EXACT ",'solver':'lbfgs','penalty':'l1','lambda':0.01", "", CONVERGED_FLAT, SCORES_OFFSET},
-    {"wine", "logistic", EXACT ",'solver':'lbfgs','penalty':'elastic_net'", "", CONVERGED, SCORES_OFFSET},
-    {"made", "logistic", STEPS(60) ",'solver':'gradient_descent'", "", ROUNDING, COLUMN_ORDER | UNITS},
+    {"made", "logistic", EXACT ",'solver':'lbfgs','penalty':'l1','lambda':0.01", "", CONVERGED_FLAT,
+     SCORES_OFFSET},
+    {"wine", "logistic", EXACT ",'solver':'lbfgs','penalty':'elastic_net'", "", CONVERGED,
+     SCORES_OFFSET},
+    {"made", "logistic", STEPS(60) ",'solver':'gradient_descent'", "", ROUNDING,
+     COLUMN_ORDER | UNITS},
     {"wine", "logistic", STEPS(60) RATE(0.0002) ",'solver':'gradient_descent'", "", ROUNDING, 0},
-    {"breast_cancer", "logistic", STEPS(60) RATE(0.0002) ",'solver':'gradient_descent','penalty':'l1'", "", ROUNDING, 0},
-    {"breast_cancer", "logistic", STEPS(60) RATE(0.0002) ",'solver':'gradient_descent','loss':'squared_error'", "", ROUNDING, 0},
-    {"wine", "logistic", STEPS(10) RATE(0.003) ",'solver':'sgd'", "", ROUNDING, ROW_ORDER | REPEATS},
-    {"wine", "logistic", STEPS(10) RATE(0.003) ",'solver':'sgd','penalty':'elastic_net'", "", ROUNDING,
-     ROW_ORDER | REPEATS | SCORES_OFFSET},
+    {"breast_cancer", "logistic",
+     STEPS(60) RATE(0.0002) ",'solver':'gradient_descent','penalty':'l1'", "", ROUNDING, 0},
+    {"breast_cancer", "logistic",
+     STEPS(60) RATE(0.0002) ",'solver':'gradient_descent','loss':'squared_error'", "", ROUNDING, 0},
+    {"wine", "logistic", STEPS(10) RATE(0.003) ",'solver':'sgd'", "", ROUNDING,
+     ROW_ORDER | REPEATS},
+    {"wine", "logistic", STEPS(10) RATE(0.003) ",'solver':'sgd','penalty':'elastic_net'", "",
+     ROUNDING, ROW_ORDER | REPEATS | SCORES_OFFSET},
     {"wine", "logistic", EXACT ",'multiclass':'one_vs_rest'", "", CONVERGED, 0},
     {"wine", "logistic", EXACT ",'multiclass':'one_vs_rest_strict'", "", CONVERGED, 0},
-    {"made", "logistic", EXACT ",'multiclass':'one_vs_rest_strict','discriminants':'K-1'", "", CONVERGED, CLASS_ORDER},
+    {"made", "logistic", EXACT ",'multiclass':'one_vs_rest_strict','discriminants':'K-1'", "",
+     CONVERGED, CLASS_ORDER},
     {"wine", "logistic", EXACT ",'multiclass':'one_vs_one'", "", CONVERGED, 0},
     {"made", "logistic", EXACT ",'multiclass':'one_vs_one_strict'", "", CONVERGED, 0},
 
@@ -59,23 +71,31 @@ static const struct method methods[] = {
     {"wine", "least_squares", "'lambda':0", "", ROUNDING, 0},
     {"made", "least_squares", "'lambda':0.01", STANDARDIZED, ROUNDING, 0},
     {"wine", "least_squares", "'lambda':0.01", "", ROUNDING, UNITS},
-    {"wine", "least_squares", STEPS(60) RATE(0.0002) ",'solver':'gradient_descent'", STANDARDIZED, ROUNDING, 0},
-    {"made", "least_squares", "'multiclass':'one_vs_one_strict','lambda':0.01", STANDARDIZED, ROUNDING, 0},
+    {"wine", "least_squares", STEPS(60) RATE(0.0002) ",'solver':'gradient_descent'", STANDARDIZED,
+     ROUNDING, 0},
+    {"made", "least_squares", "'multiclass':'one_vs_one_strict','lambda':0.01", STANDARDIZED,
+     ROUNDING, 0},
 
     {"wine", "perceptron", "'mode':'batch'", STANDARDIZED, ROUNDING, 0},
-    {"breast_cancer", "perceptron", "'mode':'batch','max_iterations':40", STANDARDIZED, ROUNDING, 0},
-    {"breast_cancer", "perceptron", "'mode':'batch','criterion':'squared','max_iterations':40", STANDARDIZED, ROUNDING,
-     COLUMN_ORDER | UNITS | CLASS_ORDER},
-    {"made", "perceptron", "'mode':'batch','criterion':'relaxation','max_iterations':40", STANDARDIZED, ROUNDING, 0},
-    {"wine", "perceptron", "'max_iterations':20,'multiclass':'one_vs_one'", STANDARDIZED, ROUNDING, ROW_ORDER | REPEATS},
-    {"made2", "perceptron", "'criterion':'relaxation','max_iterations':5", STANDARDIZED, ROUNDING, ROW_ORDER | REPEATS},
+    {"breast_cancer", "perceptron", "'mode':'batch','max_iterations':40", STANDARDIZED, ROUNDING,
+     0},
+    {"breast_cancer", "perceptron", "'mode':'batch','criterion':'squared','max_iterations':40",
+     STANDARDIZED, ROUNDING, COLUMN_ORDER | UNITS | CLASS_ORDER},
+    {"made", "perceptron", "'mode':'batch','criterion':'relaxation','max_iterations':40",
+     STANDARDIZED, ROUNDING, 0},
+    {"wine", "perceptron", "'max_iterations':20,'multiclass':'one_vs_one'", STANDARDIZED, ROUNDING,
+     ROW_ORDER | REPEATS},
+    {"made2", "perceptron", "'criterion':'relaxation','max_iterations':5", STANDARDIZED, ROUNDING,
+     ROW_ORDER | REPEATS},
 
     {"two", "fisher", "", "", ROUNDING, SCORES_SCALED},
-    {"breast_cancer", "fisher", "'threshold':'min_error','shrinkage':0.1", "", ROUNDING, SCORES_SCALED},
+    {"breast_cancer", "fisher", "'threshold':'min_error','shrinkage':0.1", "", ROUNDING,
+     SCORES_SCALED},
     {"made2", "fisher", "", "", ROUNDING, SCORES_SCALED},
     {"wine", "fisher", "", "", ROUNDING, 0},
     {"wine", "fisher", "'components':1,'shrinkage':'auto','priors':'equal'", "", ROUNDING, 0},
-    {"wine", "fisher", "'multiclass':'one_vs_rest'", "", ROUNDING, UNITS}, /* the largest of K lengths along directions of length 1 */
+    {"wine", "fisher", "'multiclass':'one_vs_rest'", "", ROUNDING,
+     UNITS}, /* the largest of K lengths along directions of length 1 */
     {"wine", "fisher", "'multiclass':'one_vs_rest'", STANDARDIZED, ROUNDING, UNITS},
 
     {"breast_cancer", "gaussian", "", "", ROUNDING, 0},
@@ -89,22 +109,27 @@ static const struct method methods[] = {
 
     {"breast_cancer", "naive_bayes", "'variance_floor':0", "", ROUNDING, 0},
     {"iris", "naive_bayes", "", "", ROUNDING, UNITS}, /* its variance_floor compares the columns */
-    {"made", "naive_bayes", "'variance_floor':0,'smoothing':0.5,'priors':'equal'", "", ROUNDING, SCORES_OFFSET},
+    {"made", "naive_bayes", "'variance_floor':0,'smoothing':0.5,'priors':'equal'", "", ROUNDING,
+     SCORES_OFFSET},
 };
 enum { N_METHODS = sizeof methods / sizeof methods[0], N_TABLES = 6, ASKED = 120 };
-static const char *const tables[N_TABLES] = {"two", "iris", "wine", "breast_cancer", "made", "made2"};
+static const char *const tables[N_TABLES] = {"two",           "iris", "wine",
+                                             "breast_cancer", "made", "made2"};
 
-/* ---- the frame ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the frame ---- */
 
 static int64_t base_job[N_METHODS]; /* model "base-i", on the table as it is */
 
 static int prepare(void **state) {
-    if (group_start(state) != 0)
+    if (group_start(state) != 0) {
         return -1;
-    for (size_t t = 0; t < N_TABLES; t++)
+    }
+    for (size_t t = 0; t < N_TABLES; t++) {
         sheet_upload(property_sheet(tables[t]), tables[t]);
-    for (size_t i = 0; i < N_METHODS; i++)
+    }
+    for (size_t i = 0; i < N_METHODS; i++) {
         base_job[i] = property_post(&methods[i], text("base-%zu", i), methods[i].table, false);
+    }
     keep_free();
     return 0;
 }
@@ -119,8 +144,9 @@ struct change {
 /* Some of the rows: the models are asked for each. */
 static const struct sheet *sample(const struct sheet *s) {
     size_t rows[ASKED], n = 0;
-    for (size_t i = 0; i < s->n_rows && n < ASKED; i += 1 + s->n_rows / ASKED)
+    for (size_t i = 0; i < s->n_rows && n < ASKED; i += 1 + s->n_rows / ASKED) {
         rows[n++] = i;
+    }
     return sheet_rows(s, rows, n);
 }
 
@@ -134,13 +160,15 @@ static void hold(unsigned exception, struct change (*change_of)(const struct she
         one[t] = sample(s);
         other[t] = sample(changes[t].asked);
         sheet_upload(changes[t].changed, text("%s-changed", tables[t]));
-        if (changes[t].base != NULL)
+        if (changes[t].base != NULL) {
             sheet_upload(changes[t].base, text("%s-base", tables[t]));
+        }
     }
     for (size_t i = 0; i < N_METHODS; i++) {
         size_t t = 0;
-        while (strcmp(tables[t], methods[i].table) != 0)
+        while (strcmp(tables[t], methods[i].table) != 0) {
             t++;
+        }
         const struct change *c = &changes[t];
         const bool own = c->base != NULL, held = !(methods[i].except & exception);
         pairs[i] = (struct pair){
@@ -154,18 +182,24 @@ static void hold(unsigned exception, struct change (*change_of)(const struct she
             .one_model = text(own ? "own-%zu" : "base-%zu", i),
             .other_model = text("changed-%zu", i),
         };
-        if (own && held)
-            pairs[i].one_job = property_post(&methods[i], pairs[i].one_model, text("%s-base", tables[t]), false);
-        if (held)
+        if (own && held) {
+            pairs[i].one_job =
+                property_post(&methods[i], pairs[i].one_model, text("%s-base", tables[t]), false);
+        }
+        if (held) {
             pairs[i].other_job =
-                property_post(&methods[i], pairs[i].other_model, text("%s-changed", tables[t]), c->changed->weight != NULL);
+                property_post(&methods[i], pairs[i].other_model, text("%s-changed", tables[t]),
+                              c->changed->weight != NULL);
+        }
     }
-    for (size_t i = 0; i < N_METHODS; i++)
-        if (!(methods[i].except & exception))
+    for (size_t i = 0; i < N_METHODS; i++) {
+        if (!(methods[i].except & exception)) {
             pair_check(&pairs[i]);
+        }
+    }
 }
 
-/* ---- the properties ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the properties ---- */
 
 static struct change other_rows(const struct sheet *s) {
     return (struct change){.changed = sheet_rows(s, shuffled(s->n_rows, 5), s->n_rows), .asked = s};
@@ -193,10 +227,13 @@ static struct change repeated(const struct sheet *s, size_t (*times)(size_t row)
     double *weight = keep(calloc(s->n_rows, sizeof *weight), free);
     for (size_t i = 0; i < s->n_rows; i++) {
         weight[i] = (double)times(i);
-        for (size_t k = 0; k < times(i); k++)
+        for (size_t k = 0; k < times(i); k++) {
             rows[n++] = i;
+        }
     }
-    return (struct change){.base = sheet_rows(s, rows, n), .changed = sheet_weighed(s, weight), .asked = s};
+    return (struct change){.base = sheet_rows(s, rows, n),
+                           .changed = sheet_weighed(s, weight),
+                           .asked = s};
 }
 
 static size_t twice(size_t row) {
@@ -222,8 +259,10 @@ static struct change rows_some_times(const struct sheet *s) {
     struct change c = repeated(s, some_times);
     for (size_t i = 0; i < s->n_rows * s->n_cols; i++) {
         const char *cell = c.changed->cell[i];
-        if (some_times(i / s->n_cols) == 0 && strcmp(cell, "true") != 0 && strcmp(cell, "false") != 0)
+        if (some_times(i / s->n_cols) == 0 && strcmp(cell, "true") != 0 &&
+            strcmp(cell, "false") != 0) {
             c.changed->cell[i] = sheet_is_number(s, i % s->n_cols) ? "1e6" : "violet";
+        }
     }
     return c;
 }
@@ -236,7 +275,8 @@ static void test_rows_none_to_three_times(void **state) {
 /* Each column in another unit, from another zero; one of three is turned round. */
 static struct change other_units(const struct sheet *s) {
     static const double scales[] = {1000, -0.04, 2.54}, shifts[] = {0.5, -1, 0.25};
-    double *scale = keep(calloc(s->n_cols, sizeof *scale), free), *shift = keep(calloc(s->n_cols, sizeof *shift), free);
+    double *scale = keep(calloc(s->n_cols, sizeof *scale), free),
+           *shift = keep(calloc(s->n_cols, sizeof *shift), free);
     for (size_t j = 0; j < s->n_cols; j++) {
         scale[j] = scales[j % 3];
         shift[j] = sheet_is_number(s, j) ? shifts[j % 3] * scale[j] * sheet_largest(s, j) : 0;
@@ -263,8 +303,9 @@ static void test_the_names_of_the_classes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_order_of_the_rows),    TEST(test_the_order_of_the_columns), TEST(test_every_row_twice),
-        TEST(test_rows_none_to_three_times), TEST(test_the_units_of_the_columns), TEST(test_the_names_of_the_classes),
+        TEST(test_the_order_of_the_rows),    TEST(test_the_order_of_the_columns),
+        TEST(test_every_row_twice),          TEST(test_rows_none_to_three_times),
+        TEST(test_the_units_of_the_columns), TEST(test_the_names_of_the_classes),
     };
     return cmocka_run_group_tests(tests, prepare, group_end);
 }

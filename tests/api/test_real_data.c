@@ -30,13 +30,15 @@ static int close_daemon(void **state) {
 }
 
 static void need(const char *file) {
-    if (access(file, R_OK) != 0)
+    if (access(file, R_OK) != 0) {
         skip();
+    }
 }
 
 static void at_least(double value, double wanted, const char *what) {
-    if (!(value >= wanted))
+    if (!(value >= wanted)) {
         fail_msg("%s is %.4f, below %.4f", what, value, wanted);
+    }
 }
 
 /* Mixed types with '?' for what is missing; learned on one file, judged on another. */
@@ -46,16 +48,18 @@ static void test_adult(void **state) {
     need(SHARED "adult_test.csv");
     expect_status(put_file(&d, "/v1/datasets/adult", SHARED "adult.csv"), 201);
     expect_status(put_file(&d, "/v1/datasets/adult-test", SHARED "adult_test.csv"), 201);
-    json_t *job =
-        train(&d,
-              "{\"model\":\"adult\",\"dataset\":\"adult\",\"target\":\"income\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-4},"
-              "\"validation\":{\"dataset\":\"adult-test\"}}",
-              "succeeded");
+    json_t *job = train(&d,
+                        "{\"model\":\"adult\",\"dataset\":\"adult\",\"target\":\"income\","
+                        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-4},"
+                        "\"validation\":{\"dataset\":\"adult-test\"}}",
+                        "succeeded");
     assert_true(json_is_true(at(job, "result.converged")));
     at_least(number_at(job, "result.metrics.validation.accuracy"), 0.850, "adult's test accuracy");
-    struct answer a = send_typed(&d, "POST", "/v1/models/adult/evaluate", "application/json", "{\"dataset\":\"adult-test\"}");
+    struct answer a = send_typed(&d, "POST", "/v1/models/adult/evaluate", "application/json",
+                                 "{\"dataset\":\"adult-test\"}");
     assert_int_equal(a.status, 200);
-    expect_near(number_at(a.json, "metrics.accuracy"), number_at(job, "result.metrics.validation.accuracy"), 1e-12);
+    expect_near(number_at(a.json, "metrics.accuracy"),
+                number_at(job, "result.metrics.validation.accuracy"), 1e-12);
     answer_done(&a);
     json_decref(job);
 }
@@ -67,14 +71,15 @@ static void test_spambase(void **state) {
     struct answer a = get(&d, "/v1/datasets/spambase");
     const json_t *columns = at(a.json, "columns");
     char body[512];
-    (void)snprintf(
-        body, sizeof body,
-        "{\"model\":\"spambase\",\"dataset\":\"spambase\",\"target\":\"%s\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-5},"
-        "\"validation\":{\"folds\":5}}",
-        text_at(json_array_get(columns, json_array_size(columns) - 1), "name"));
+    (void)snprintf(body, sizeof body,
+                   "{\"model\":\"spambase\",\"dataset\":\"spambase\",\"target\":\"%s\","
+                   "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-5},"
+                   "\"validation\":{\"folds\":5}}",
+                   text_at(json_array_get(columns, json_array_size(columns) - 1), "name"));
     answer_done(&a);
     json_t *job = train(&d, body, "succeeded");
-    at_least(number_at(job, "result.metrics.validation.accuracy"), 0.92, "spambase's accuracy in five folds");
+    at_least(number_at(job, "result.metrics.validation.accuracy"), 0.92,
+             "spambase's accuracy in five folds");
     json_decref(job);
 }
 
@@ -83,12 +88,14 @@ static void test_titanic(void **state) {
     (void)state;
     need(SHARED "titanic.csv");
     expect_status(put_file(&d, "/v1/datasets/titanic", SHARED "titanic.csv"), 201);
-    json_t *job = train(
-        &d,
-        "{\"model\":\"titanic\",\"dataset\":\"titanic\",\"target\":\"survived\",\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-2},"
-        "\"features\":{\"exclude\":[\"name\",\"ticket\"]},\"validation\":{\"folds\":5}}",
-        "succeeded");
-    at_least(number_at(job, "result.metrics.validation.accuracy"), 0.78, "titanic's accuracy in five folds");
+    json_t *job =
+        train(&d,
+              "{\"model\":\"titanic\",\"dataset\":\"titanic\",\"target\":\"survived\","
+              "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-2},"
+              "\"features\":{\"exclude\":[\"name\",\"ticket\"]},\"validation\":{\"folds\":5}}",
+              "succeeded");
+    at_least(number_at(job, "result.metrics.validation.accuracy"), 0.78,
+             "titanic's accuracy in five folds");
     json_decref(job);
 }
 
@@ -98,7 +105,8 @@ static void test_mushroom(void **state) {
     need(SHARED "mushroom.csv");
     expect_status(put_file(&d, "/v1/datasets/mushroom", SHARED "mushroom.csv"), 201);
     json_t *job = train(&d,
-                        "{\"model\":\"mushroom\",\"dataset\":\"mushroom\",\"target\":\"type\",\"algorithm\":\"logistic\","
+                        "{\"model\":\"mushroom\",\"dataset\":\"mushroom\",\"target\":\"type\","
+                        "\"algorithm\":\"logistic\","
                         "\"params\":{\"lambda\":1e-5},\"validation\":{\"folds\":5}}",
                         "succeeded");
     expect_near(number_at(job, "result.metrics.train.accuracy"), 1, 0);
@@ -111,8 +119,10 @@ static void test_sms_spam(void **state) {
     (void)state;
     static const char *const ways[] = {
         "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-4}",
-        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-5},\"features\":{\"text\":{\"weighting\":\"tfidf\"}}",
-        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-4},\"features\":{\"text\":{\"hash\":65536}}",
+        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-5},\"features\":{\"text\":{"
+        "\"weighting\":\"tfidf\"}}",
+        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1e-4},\"features\":{\"text\":{\"hash\":"
+        "65536}}",
         "\"algorithm\":\"naive_bayes\"",
     };
     need(SHARED "sms_spam.tsv");
@@ -123,13 +133,16 @@ static void test_sms_spam(void **state) {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char body[512];
         (void)snprintf(body, sizeof body,
-                       "{\"model\":\"sms-%zu\",\"dataset\":\"sms\",\"target\":\"label\",%s,\"validation\":{\"folds\":5}}", i, ways[i]);
+                       "{\"model\":\"sms-%zu\",\"dataset\":\"sms\",\"target\":\"label\",%s,"
+                       "\"validation\":{\"folds\":5}}",
+                       i, ways[i]);
         json_t *job = train(&d, body, "succeeded");
         at_least(number_at(job, "result.metrics.validation.accuracy"), 0.975, ways[i]);
         json_decref(job);
     }
     a = send_typed(&d, "POST", "/v1/models/sms-0/predict", "application/json",
-                   "{\"instances\":[{\"text\":\"WINNER!! You have won a FREE prize, call 09061701461 to claim now\"},"
+                   "{\"instances\":[{\"text\":\"WINNER!! You have won a FREE prize, call "
+                   "09061701461 to claim now\"},"
                    "{\"text\":\"ok see you at home, mum\"},{\"text\":\"\"},{}]}");
     assert_int_equal(a.status, 200);
     assert_string_equal(text_at(a.json, "predictions.0.label"), "spam");
@@ -139,7 +152,7 @@ static void test_sms_spam(void **state) {
     answer_done(&a);
 }
 
-/* ---- the same table sparse and dense ------------------------------------------------------------------------------------------------ */
+/* ---- the same table sparse and dense ---- */
 
 enum { A9A_FEATURES = 123 };
 
@@ -152,17 +165,20 @@ static char *as_csv(const char *file, size_t *size) {
     assert_non_null(in);
     assert_non_null(out);
     n += (size_t)sprintf(out + n, "y");
-    for (int j = 1; j <= A9A_FEATURES; j++)
+    for (int j = 1; j <= A9A_FEATURES; j++) {
         n += (size_t)sprintf(out + n, ",f%d", j);
+    }
     n += (size_t)sprintf(out + n, "\n");
     while (fgets(line, sizeof line, in) != NULL) {
         char values[A9A_FEATURES + 1] = {0}, *at = line;
         assert_true(n + 4096 < room);
         n += (size_t)sprintf(out + n, "%ld", strtol(at, &at, 10));
-        for (long place; (place = strtol(at, &at, 10)) > 0; at += 2) /* ":1" */
+        for (long place; (place = strtol(at, &at, 10)) > 0; at += 2) { /* ":1" */
             values[place] = 1;
-        for (int j = 1; j <= A9A_FEATURES; j++)
+        }
+        for (int j = 1; j <= A9A_FEATURES; j++) {
             n += (size_t)sprintf(out + n, ",%d", values[j]);
+        }
         n += (size_t)sprintf(out + n, "\n");
     }
     (void)fclose(in);
@@ -171,7 +187,8 @@ static char *as_csv(const char *file, size_t *size) {
 }
 
 static void put_a9a(const char *path, const char *file, bool dense) {
-    static const char *const svmlight[] = {"Content-Type: text/x-svmlight", NULL}, *const csv[] = {"Content-Type: text/csv", NULL};
+    static const char *const svmlight[] = {"Content-Type: text/x-svmlight", NULL},
+                             *const csv[] = {"Content-Type: text/csv", NULL};
     char url[128];
     size_t size = 0;
     FILE *in = fopen(file, "r");
@@ -182,8 +199,9 @@ static void put_a9a(const char *path, const char *file, bool dense) {
     (void)snprintf(url, sizeof url, "/v1/datasets/%s?label=y", path);
     expect_status(ask(&d, "PUT", url, svmlight, bytes, size), 201);
     free(bytes);
-    if (!dense)
+    if (!dense) {
         return;
+    }
     bytes = as_csv(file, &size);
     (void)snprintf(url, sizeof url, "/v1/datasets/%s-csv", path);
     expect_status(ask(&d, "PUT", url, csv, bytes, size), 201);
@@ -194,8 +212,10 @@ static void put_a9a(const char *path, const char *file, bool dense) {
 static void test_a9a_sparse_and_dense(void **state) {
     (void)state;
     static const char *const ways[] = {
-        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1.5355793740978e-05,\"tolerance\":1e-10}",
-        "\"algorithm\":\"logistic\",\"params\":{\"solver\":\"lbfgs\",\"lambda\":1e-3,\"tolerance\":1e-9}",
+        "\"algorithm\":\"logistic\",\"params\":{\"lambda\":1.5355793740978e-05,\"tolerance\":1e-"
+        "10}",
+        "\"algorithm\":\"logistic\",\"params\":{\"solver\":\"lbfgs\",\"lambda\":1e-3,\"tolerance\":"
+        "1e-9}",
         "\"algorithm\":\"least_squares\",\"params\":{\"lambda\":1e-3}",
         "\"algorithm\":\"perceptron\",\"params\":{\"max_iterations\":3}",
         "\"algorithm\":\"gaussian\",\"params\":{\"shrinkage\":0.1}",
@@ -213,7 +233,8 @@ static void test_a9a_sparse_and_dense(void **state) {
             char body[512], path[64];
             const char *suffix = dense ? "-csv" : "";
             (void)snprintf(body, sizeof body,
-                           "{\"model\":\"a9a%s\",\"dataset\":\"a9a%s\",\"target\":\"y\",%s,\"features\":{\"standardize\":false},"
+                           "{\"model\":\"a9a%s\",\"dataset\":\"a9a%s\",\"target\":\"y\",%s,"
+                           "\"features\":{\"standardize\":false},"
                            "\"validation\":{\"dataset\":\"a9at%s\"}}",
                            suffix, suffix, ways[i], suffix);
             json_t *job = train(&d, body, "succeeded");
@@ -230,8 +251,10 @@ static void test_a9a_sparse_and_dense(void **state) {
             char place[64];
             (void)snprintf(place, sizeof place, "w.0.%zu", j);
             const double u = number_at(w[0].json, place), v = number_at(w[1].json, place);
-            if (!(fabs(u - v) <= 1e-6 * (1 + fabs(v))))
-                fail_msg("%s: weight %zu is %.17g from svmlight, %.17g from CSV", ways[i], j + 1, u, v);
+            if (!(fabs(u - v) <= 1e-6 * (1 + fabs(v)))) {
+                fail_msg("%s: weight %zu is %.17g from svmlight, %.17g from CSV", ways[i], j + 1, u,
+                         v);
+            }
         }
         answer_done(&w[0]);
         answer_done(&w[1]);
@@ -255,13 +278,17 @@ static void test_a9a_margins(void **state) {
     put_a9a("a9at-m", SHARED "a9a.t", false);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char body[512];
-        (void)snprintf(body, sizeof body,
-                       "{\"model\":\"a9a-m\",\"dataset\":\"a9a-m\",\"target\":\"y\",\"algorithm\":\"svm\","
-                       "\"params\":{\"solver\":\"%s\",\"intercept\":\"%s\"},\"validation\":{\"dataset\":\"a9at-m\"}}",
-                       ways[i].solver, ways[i].intercept);
+        (void)snprintf(
+            body, sizeof body,
+            "{\"model\":\"a9a-m\",\"dataset\":\"a9a-m\",\"target\":\"y\",\"algorithm\":\"svm\","
+            "\"params\":{\"solver\":\"%s\",\"intercept\":\"%s\"},\"validation\":{\"dataset\":"
+            "\"a9at-m\"}}",
+            ways[i].solver, ways[i].intercept);
         json_t *job = train(&d, body, "succeeded");
-        const double primal = number_at(job, "result.details.primal_objective"), dual = number_at(job, "result.details.dual_objective");
-        assert_true(json_is_true(at(job, "result.converged")) && json_is_true(at(job, "result.details.certified")));
+        const double primal = number_at(job, "result.details.primal_objective"),
+                     dual = number_at(job, "result.details.dual_objective");
+        assert_true(json_is_true(at(job, "result.converged")) &&
+                    json_is_true(at(job, "result.details.certified")));
         expect_near(number_at(job, "result.objective"), primal, 1e-12 * primal);
         expect_near(primal, ways[i].least, 1e-4 * ways[i].least);
         assert_true(dual <= ways[i].least + 1e-3 && primal >= ways[i].least - 1e-3);
@@ -273,17 +300,20 @@ static void test_a9a_margins(void **state) {
     json_t *job =
         train(&d,
               "{\"model\":\"a9a-m\",\"dataset\":\"a9a-m\",\"target\":\"y\",\"algorithm\":\"svm\","
-              "\"params\":{\"solver\":\"dual_coordinate_descent\",\"max_iterations\":50},\"validation\":{\"dataset\":\"a9at-m\"}}",
+              "\"params\":{\"solver\":\"dual_coordinate_descent\",\"max_iterations\":50},"
+              "\"validation\":{\"dataset\":\"a9at-m\"}}",
               "succeeded");
-    assert_true(json_is_false(at(job, "result.converged")) && number_at(job, "result.objective") < 1.01 * ways[0].least);
+    assert_true(json_is_false(at(job, "result.converged")) &&
+                number_at(job, "result.objective") < 1.01 * ways[0].least);
     expect_near(number_at(job, "result.metrics.validation.accuracy"), 0.849764, 0.002);
     json_decref(job);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adult),       cmocka_unit_test(test_spambase), cmocka_unit_test(test_titanic),
-        cmocka_unit_test(test_mushroom),    cmocka_unit_test(test_sms_spam), cmocka_unit_test(test_a9a_sparse_and_dense),
+        cmocka_unit_test(test_adult),       cmocka_unit_test(test_spambase),
+        cmocka_unit_test(test_titanic),     cmocka_unit_test(test_mushroom),
+        cmocka_unit_test(test_sms_spam),    cmocka_unit_test(test_a9a_sparse_and_dense),
         cmocka_unit_test(test_a9a_margins),
     };
     return cmocka_run_group_tests(tests, open_daemon, close_daemon);

@@ -20,12 +20,16 @@ static void test_predictions_survive_a_restart(void **state) {
     struct daemon d;
     daemon_open(&d, NULL);
     upload(&d, "iris");
-    json_t *job = train(&d, "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}", "succeeded");
-    struct answer before = send_text(&d, "POST", "/v1/models/iris/predict", ROW), dataset = get(&d, "/v1/datasets/iris");
+    json_t *job = train(
+        &d,
+        "{\"model\":\"iris\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\"}",
+        "succeeded");
+    struct answer before = send_text(&d, "POST", "/v1/models/iris/predict", ROW),
+                  dataset = get(&d, "/v1/datasets/iris");
     assert_int_equal(daemon_stop(&d), 0);
     daemon_start(&d);
-    struct answer after = send_text(&d, "POST", "/v1/models/iris/predict", ROW), same = get(&d, "/v1/datasets/iris"),
-                  again = get(&d, "/v1/jobs/1");
+    struct answer after = send_text(&d, "POST", "/v1/models/iris/predict", ROW),
+                  same = get(&d, "/v1/datasets/iris"), again = get(&d, "/v1/jobs/1");
     assert_string_equal(before.body, after.body);
     assert_true(json_equal(dataset.json, same.json));
     assert_true(json_equal(job, again.json));
@@ -49,7 +53,8 @@ static void test_a_second_daemon_on_the_same_file(void **state) {
     char command[512], line[512] = "", pid[32];
     daemon_open(&d, NULL);
     const char *binary = getenv("DISCERND");
-    (void)snprintf(command, sizeof command, "%s --listen 127.0.0.1:0 --database %s 2>&1", binary ? binary : "build/discernd", d.database);
+    (void)snprintf(command, sizeof command, "%s --listen 127.0.0.1:0 --database %s 2>&1",
+                   binary ? binary : "build/discernd", d.database);
     FILE *second = popen(command, "r");
     assert_non_null(second);
     assert_non_null(fgets(line, sizeof line, second));

@@ -9,8 +9,15 @@
 #include <unistd.h>
 
 /* Short, but with room for a byte a second: what ends the connections is the total time of a header and the rate of bodies and answers over 30 s. */
-static const char *const flags[] = {
-    "--header-timeout", "3", "--idle-timeout", "4", "--keep-alive-timeout", "3", "--minimum-rate", "64", NULL};
+static const char *const flags[] = {"--header-timeout",
+                                    "3",
+                                    "--idle-timeout",
+                                    "4",
+                                    "--keep-alive-timeout",
+                                    "3",
+                                    "--minimum-rate",
+                                    "64",
+                                    NULL};
 
 static int prepare(void **state) {
     (void)state;
@@ -33,18 +40,23 @@ struct slow {
 static void slow_open(struct slow *s) {
     s->fd = talk_open();
     assert_true(s->fd >= 0);
-    assert_int_equal(send(s->fd, s->bytes, strlen(s->bytes), MSG_NOSIGNAL), (ssize_t)strlen(s->bytes));
+    assert_int_equal(send(s->fd, s->bytes, strlen(s->bytes), MSG_NOSIGNAL),
+                     (ssize_t)strlen(s->bytes));
 }
 
 static void slow_step(struct slow *s) {
     struct pollfd p = {.fd = s->fd, .events = POLLIN};
-    if (s->ended)
+    if (s->ended) {
         return;
-    if (s->drip != NULL && *s->drip != '\0' && send(s->fd, s->drip++, 1, MSG_NOSIGNAL) < 0)
+    }
+    if (s->drip != NULL && *s->drip != '\0' && send(s->fd, s->drip++, 1, MSG_NOSIGNAL) < 0) {
         s->ended = true;
-    if (poll(&p, 1, 0) <= 0 || s->n + 1 >= sizeof s->got)
+    }
+    if (poll(&p, 1, 0) <= 0 || s->n + 1 >= sizeof s->got) {
         return;
-    ssize_t more = recv(s->fd, s->got + s->n, s->drip != NULL ? sizeof s->got - 1 - s->n : 1, MSG_DONTWAIT);
+    }
+    ssize_t more =
+        recv(s->fd, s->got + s->n, s->drip != NULL ? sizeof s->got - 1 - s->n : 1, MSG_DONTWAIT);
     s->ended = s->ended || more <= 0;
     s->n += more > 0 ? (size_t)more : 0;
 }
@@ -56,39 +68,54 @@ static void everybody_else_is_served(void) {
 
 static void test_a_byte_a_second(void **state) {
     (void)state;
-    static const char head[] =
-        "GET /version HTTP/1.1\r\nHost: localhost\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n";
-    static const char post[] = "POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n";
-    static const char put[] = "PUT /v1/datasets/slow HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\na,b\n1,2\n";
-    static const char rows[] = "GET /v1/datasets/large/rows?limit=1000000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    static const char head[] = "GET /version HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+                               "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n";
+    static const char post[] =
+        "POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n";
+    static const char put[] = "PUT /v1/datasets/slow HTTP/1.1\r\nHost: "
+                              "localhost\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\na,b\n1,2\n";
+    static const char rows[] =
+        "GET /v1/datasets/large/rows?limit=1000000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     const char *drip = repeat("1,2\n", 100);
-    struct slow s[] = {{.bytes = "", .drip = head}, {.bytes = post, .drip = drip}, {.bytes = put, .drip = drip}, {.bytes = rows}};
+    struct slow s[] = {{.bytes = "", .drip = head},
+                       {.bytes = post, .drip = drip},
+                       {.bytes = put, .drip = drip},
+                       {.bytes = rows}};
     enum { N = sizeof s / sizeof s[0] };
-    status_check(call_upload("/v1/datasets/large", text("a,b\n%s", repeat("12345678,abcdefgh\n", 400000))), 201);
-    for (size_t i = 0; i < N; i++)
+    status_check(call_upload("/v1/datasets/large",
+                             text("a,b\n%s", repeat("12345678,abcdefgh\n", 400000))),
+                 201);
+    for (size_t i = 0; i < N; i++) {
         slow_open(&s[i]);
+    }
     for (int second = 0; second < 70; second++) {
-        for (size_t i = 0; i < N; i++)
+        for (size_t i = 0; i < N; i++) {
             slow_step(&s[i]);
+        }
         everybody_else_is_served();
-        if (s[0].ended && s[1].ended && s[2].ended && second > 10)
+        if (s[0].ended && s[1].ended && s[2].ended && second > 10) {
             break;
+        }
         pause_ms(1000);
     }
-    for (size_t i = 0; i < 3; i++) { /* those that sent: an end, with 408 if there was a chance to say it */
-        if (!s[i].ended)
+    for (size_t i = 0; i < 3;
+         i++) { /* those that sent: an end, with 408 if there was a chance to say it */
+        if (!s[i].ended) {
             fail_msg("slow client %zu was never ended", i);
+        }
         const struct response *r = talk_parse(s[i].got, s[i].n);
-        if (r->status != 0)
+        if (r->status != 0) {
             problem_check(r, 408, "request-timeout");
+        }
     }
     /* the one that reads: what is on its way comes, but not the whole, and not the end of the chunks */
     const struct response *r = talk(s[3].fd, "", 0, 30);
     assert_true(r->closed);
     assert_true(s[3].n + r->size < 400000 * 25); /* {"a":12345678,"b":"abcdefgh"} would be more */
     assert_true(r->size < 5 || memcmp(r->body + r->size - 5, "0\r\n\r\n", 5) != 0);
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         close(s[i].fd);
+    }
     problem_check(call_get("/v1/datasets/slow"), 404, "unknown-dataset");
     status_check(call_delete("/v1/datasets/large"), 204);
 }
@@ -101,17 +128,20 @@ static void test_silence(void **state) {
     assert_true(r->status == 0 || r->status == 408);
     r = talk_text("GET /version HTTP/1.1\r\nHost: loc");
     assert_true(r->closed);
-    if (r->status != 0)
+    if (r->status != 0) {
         problem_check(r, 408, "request-timeout");
+    }
     /* between two requests */
     r = talk_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
     status_check(r, 200);
     assert_true(r->closed);
     /* in the middle of a body, with and without its length told */
-    r = talk_text("POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"instances\":");
+    r = talk_text("POST /v1/models/iris/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+                  "100\r\n\r\n{\"instances\":");
     assert_true(r->closed);
     problem_check(r, 408, "request-timeout");
-    r = talk_text("PUT /v1/datasets/silent HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n4\r\na\n1\n\r\n");
+    r = talk_text("PUT /v1/datasets/silent HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+                  "chunked\r\n\r\n4\r\na\n1\n\r\n");
     assert_true(r->closed);
     problem_check(r, 408, "request-timeout");
     problem_check(call_get("/v1/datasets/silent"), 404, "unknown-dataset");
@@ -120,20 +150,26 @@ static void test_silence(void **state) {
 /* The client leaves in mid-upload, at many places; nothing is there afterwards, and a whole upload goes on as if nothing had been. */
 static void test_gone_in_mid_upload(void **state) {
     (void)state;
-    const char *body = text("a,b,c\n%s", repeat("1.5,2,some text\n", 300000)); /* some chunks of the store */
+    const char *body =
+        text("a,b,c\n%s", repeat("1.5,2,some text\n", 300000)); /* some chunks of the store */
     size_t size = strlen(body);
-    const char *head = text("PUT /v1/datasets/gone HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n", size);
+    const char *head =
+        text("PUT /v1/datasets/gone HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n",
+             size);
     for (int eighth = 0; eighth < 8; eighth++) {
         int fd = talk_open();
         const char *part = text("%s%.*s", head, (int)(size / 8) * eighth, body);
         (void)talk(fd, part, strlen(part), eighth % 2 == 0 ? 0.3 : 0.05);
-        if (eighth % 3 == 0) /* with a reset */
-            setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+        if (eighth % 3 == 0) { /* with a reset */
+            setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
+                       sizeof(struct linger));
+        }
         close(fd);
         everybody_else_is_served();
     }
     problem_check(call_get("/v1/datasets/gone"), 404, "unknown-dataset");
-    assert_int_equal(whole_at(status_check(call_upload("/v1/datasets/gone", body), 201), "/rows"), 300000);
+    assert_int_equal(whole_at(status_check(call_upload("/v1/datasets/gone", body), 201), "/rows"),
+                     300000);
     status_check(call_delete("/v1/datasets/gone"), 204);
 }
 
@@ -142,13 +178,16 @@ static void test_gone_before_the_answer(void **state) {
     (void)state;
     upload_file("digits", "digits.csv");
     int64_t id = job_endless("left-alone");
-    const char *const paths[] = {text("/v1/jobs/%lld?wait=50", (long long)id), text("/v1/jobs/%lld/events", (long long)id),
-                                 text("/v1/jobs/%lld/history", (long long)id), "/v1/datasets/digits/rows?limit=2000"};
+    const char *const paths[] = {text("/v1/jobs/%lld?wait=50", (long long)id),
+                                 text("/v1/jobs/%lld/events", (long long)id),
+                                 text("/v1/jobs/%lld/history", (long long)id),
+                                 "/v1/datasets/digits/rows?limit=2000"};
     for (int round = 0; round < 20; round++) {
         int fd = talk_open();
         const char *request = text("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", paths[round % 4]);
         (void)talk(fd, request, strlen(request), 0.01);
-        setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
+                   sizeof(struct linger));
         close(fd);
     }
     everybody_else_is_served();
@@ -164,13 +203,16 @@ static void test_many_silent_connections(void **state) {
     for (size_t i = 0; i < N; i++) {
         fds[i] = talk_open();
         assert_true(fds[i] >= 0);
-        if (i % 2 == 0)
+        if (i % 2 == 0) {
             assert_true(send(fds[i], "GET / HT", 8, MSG_NOSIGNAL) > 0);
+        }
     }
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         everybody_else_is_served();
-    for (size_t i = 0; i < N; i++)
+    }
+    for (size_t i = 0; i < N; i++) {
         close(fds[i]);
+    }
 }
 
 /* Until the daemon has seen that all the others are gone. That it has room for one is not enough: the next to come may find its limit reached by
@@ -179,10 +221,12 @@ static void wait_until_alone(void) {
     const struct response *r = NULL;
     for (double end = now() + 30; now() < end; pause_ms(20)) {
         r = call(&(struct request){.method = "GET", .path = "/metrics"});
-        if (r->status == 200 && strstr(r->body, "\ndiscern_http_connections 1\n") != NULL)
+        if (r->status == 200 && strstr(r->body, "\ndiscern_http_connections 1\n") != NULL) {
             return;
+        }
     }
-    fail_msg("connections that were closed are still counted; the last answer: %d %.200s", r->status, r->body);
+    fail_msg("connections that were closed are still counted; the last answer: %d %.200s",
+             r->status, r->body);
 }
 
 /* At the limit of connections there is an answer, not a wait; and room again when they go. */
@@ -193,25 +237,30 @@ static void test_more_connections_than_allowed(void **state) {
     service_start(FLAGS("--max-connections", "8"));
     for (size_t i = 0; i < LIMIT; i++) {
         fds[i] = talk_open();
-        const struct response *r = talk(fds[i], "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n", 42, 0.3);
-        for (double end = now() + 30; r->status == 0 && now() < end;)
+        const struct response *r =
+            talk(fds[i], "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n", 42, 0.3);
+        for (double end = now() + 30; r->status == 0 && now() < end;) {
             r = talk(fds[i], "", 0, 0.3);
+        }
         status_check(r, 200);
     }
     const struct response *r = talk_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert_non_null(header_of(problem_check(r, 503, "unavailable"), "Retry-After"));
     assert_true(r->closed);
-    for (size_t i = 0; i < LIMIT; i++)
+    for (size_t i = 0; i < LIMIT; i++) {
         close(fds[i]);
+    }
     wait_until_alone();
     service_start(FLAGS("--max-connections-per-address", "3"));
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         fds[i] = talk_open();
+    }
     pause_ms(100);
     r = talk_text("GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert_non_null(header_of(problem_check(r, 429, "too-many-requests"), "Retry-After"));
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         close(fds[i]);
+    }
     wait_until_alone();
 }
 

@@ -23,8 +23,9 @@ static const char *in_dir(const char *name);
 
 static int clear(void **state) {
     static const char *const names[] = {"x.db", "x.db-wal", "x.db-shm", "x.db.lock", "socket"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         unlink(in_dir(names[i]));
+    }
     return test_end(state);
 }
 
@@ -38,18 +39,22 @@ static const char *in_dir(const char *name) {
 }
 
 /* Exit 2 and, of what is no log, one line that names these words. strict: there is no log either, for nothing was begun. */
-#define refused(words, ...) refused_at(words, true, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
-#define refused_late(words, ...) refused_at(words, false, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
+#define refused(words, ...)                                                                        \
+    refused_at(words, true, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
+#define refused_late(words, ...)                                                                   \
+    refused_at(words, false, __LINE__, (const char *const[]){__VA_ARGS__, NULL})
 static void refused_at(const char *words, bool strict, int line, const char *const *arguments) {
     const char *out, *at;
     int code = discernd_run(arguments, &out);
     size_t lines = 0;
-    for (const char *c = out; *c != '\0'; c++)
+    for (const char *c = out; *c != '\0'; c++) {
         lines += *c == '\n';
+    }
     at = strncmp(out, "discernd: ", 10) == 0 ? out : strstr(out, "\ndiscernd: ");
     bool good = code == 2 && at != NULL && strstr(at, words) != NULL && (!strict || lines == 1);
     if (!good) {
-        print_error("exit %d, expected 2 and %s line with \"%s\", got:\n%s\n", code, strict ? "nothing but one" : "a", words, out);
+        print_error("exit %d, expected 2 and %s line with \"%s\", got:\n%s\n", code,
+                    strict ? "nothing but one" : "a", words, out);
         _fail(__FILE__, line);
     }
 }
@@ -74,18 +79,23 @@ static void test_wrong_options(void **state) {
     refused("no //, space", "--base-path", "/a b", "--database", db);
     refused("segment \".\" or \"..\"", "--base-path", "/a/../b", "--database", db);
     refused("--allow-origin must be an origin", "--allow-origin", "foo", "--database", db);
-    refused("--allow-origin must be an origin", "--allow-origin", "https://a.example/path", "--database", db);
+    refused("--allow-origin must be an origin", "--allow-origin", "https://a.example/path",
+            "--database", db);
     refused("--allowed-host must be a host name", "--allowed-host", "a b", "--database", db);
-    refused("--allowed-host must be a host name", "--allowed-host", "http://a.example", "--database", db);
+    refused("--allowed-host must be a host name", "--allowed-host", "http://a.example",
+            "--database", db);
     refused("--trusted-proxy must be an address", "--trusted-proxy", "foo", "--database", db);
     refused("a size from 1 to 931322G", "--max-upload", "0", "--database", db);
     refused("a size from 64M to 931322G, like 64M or 1G", "--body-memory", "16M", "--database", db);
     refused("--database must be the name of a file, got \"\"", "--database", "");
-    refused("--port-file must be the name of a file, got \"\"", "--port-file", "", "--database", db);
+    refused("--port-file must be the name of a file, got \"\"", "--port-file", "", "--database",
+            db);
     refused("leftover", "leftover");
-    refused_late("nowhere.invalid", "--listen", "nowhere.invalid:80", "--insecure", "--database", db);
+    refused_late("nowhere.invalid", "--listen", "nowhere.invalid:80", "--insecure", "--database",
+                 db);
     assert_int_not_equal(access(db, F_OK), 0); /* all of that was said before anything was made */
-    refused_late("port-file", "--listen", "127.0.0.1:0", "--database", db, "--port-file", "/nowhere/at/all");
+    refused_late("port-file", "--listen", "127.0.0.1:0", "--database", db, "--port-file",
+                 "/nowhere/at/all");
 }
 
 /* Every number of http/ has a range, and what is outside is refused, not taken for something else. */
@@ -109,14 +119,17 @@ static void test_ranges(void **state) {
                                            {"--minimum-rate", "-1"},
                                            {"--drain-delay", "3601"},
                                            {"--drain-timeout", "-1"}};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         refused(wrong[i][0], wrong[i][0], wrong[i][1], "--database", in_dir("x.db"));
-    refused("--body-memory", "--body-memory", "100M", "--max-body", "101M", "--database", in_dir("x.db"));
+    }
+    refused("--body-memory", "--body-memory", "100M", "--max-body", "101M", "--database",
+            in_dir("x.db"));
     assert_int_not_equal(access(in_dir("x.db"), F_OK), 0);
     /* the ends of the ranges are served, and zero is zero */
-    service_start(
-        FLAGS("--http-threads", "64", "--call-threads", "1", "--body-memory", "64M", "--discard-limit", "0", "--drain-timeout", "0"));
-    const struct response *r = talk_text("PUT /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
+    service_start(FLAGS("--http-threads", "64", "--call-threads", "1", "--body-memory", "64M",
+                        "--discard-limit", "0", "--drain-timeout", "0"));
+    const struct response *r =
+        talk_text("PUT /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
     problem_check(r, 404, "not-found");
     assert_true(r->closed && !r->reset);
     assert_string_equal(header_of(r, "Connection"), "close");
@@ -127,7 +140,8 @@ static void test_ranges(void **state) {
 /* An address that cannot be one is a wrong value: said before anything is begun. */
 static void test_wrong_addresses(void **state) {
     (void)state;
-    static const char *const addresses[] = {"127.0.0.1", "127.0.0.1:99999", "127.0.0.1:http", "[::1", "", "unix:"};
+    static const char *const addresses[] = {
+        "127.0.0.1", "127.0.0.1:99999", "127.0.0.1:http", "[::1", "", "unix:"};
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         refused("--listen", "--listen", addresses[i], "--database", in_dir("x.db"));
         assert_int_not_equal(access(in_dir("x.db"), F_OK), 0);
@@ -180,16 +194,21 @@ static void test_environment(void **state) {
 
 static void test_help_and_version(void **state) {
     (void)state;
-    static const char *const options[] = {"--listen",        "--port-file",       "--database",       "--workers",       "--http-threads",
-                                          "--train-threads", "--job-attempts",    "--keep-jobs",      "--keep-versions", "--max-body",
-                                          "--discard-limit", "--max-connections", "--drain-delay",    "--drain-timeout", "--log-format",
-                                          "--log-level",     "--base-path",       "--allowed-host",   "--allow-origin",  "--trusted-proxy",
-                                          "--insecure",      "--healthcheck",     "--header-timeout", "DISCERN_"};
+    static const char *const options[] = {"--listen",       "--port-file",      "--database",
+                                          "--workers",      "--http-threads",   "--train-threads",
+                                          "--job-attempts", "--keep-jobs",      "--keep-versions",
+                                          "--max-body",     "--discard-limit",  "--max-connections",
+                                          "--drain-delay",  "--drain-timeout",  "--log-format",
+                                          "--log-level",    "--base-path",      "--allowed-host",
+                                          "--allow-origin", "--trusted-proxy",  "--insecure",
+                                          "--healthcheck",  "--header-timeout", "DISCERN_"};
     const char *out;
     assert_int_equal(discernd_run(FLAGS("--help"), &out), 0);
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        if (strstr(out, options[i]) == NULL)
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (strstr(out, options[i]) == NULL) {
             fail_msg("--help says nothing of %s", options[i]);
+        }
+    }
     assert_null(strstr(out, "test-crash"));
     assert_non_null(strstr(out, "debug|info|warn|error"));
     assert_non_null(strstr(out, "text|json"));
@@ -199,7 +218,7 @@ static void test_help_and_version(void **state) {
     assert_non_null(strstr(out, "discernd"));
 }
 
-/* ---- files that are no database of ours ----------------------------------------------------------------------------------------------------- */
+/* ---- files that are no database of ours ---- */
 
 static void write_file(const char *name, const char *bytes, size_t size) {
     FILE *f = fopen(name, "wb");
@@ -213,8 +232,9 @@ static void sql(const char *file, const char *statements) {
     char *why = NULL;
     assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
     int rc = sqlite3_exec(db, statements, NULL, NULL, &why);
-    if (rc != SQLITE_OK)
+    if (rc != SQLITE_OK) {
         print_error("%s: %s\n", statements, why);
+    }
     sqlite3_free(why);
     sqlite3_close(db);
     assert_int_equal(rc, SQLITE_OK);
@@ -259,7 +279,8 @@ static void test_other_migrations(void **state) {
     sql(copy, "UPDATE migrations SET checksum = 'changed' WHERE id = 1");
     refused_file("0001_initial");
     write_file(copy, good, size);
-    sql(copy, "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (9999, '9999_from_the_future.sql', 'x', 1)");
+    sql(copy, "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (9999, "
+              "'9999_from_the_future.sql', 'x', 1)");
     refused_file("9999_from_the_future");
     service_restart(NULL);
     status_check(call_get("/v1/datasets/a"), 200);
@@ -268,7 +289,8 @@ static void test_other_migrations(void **state) {
 
 /* One byte of a stored blob that is not what was written: found out when it is read, never answered as data. */
 static void damage(const char *which) {
-    sql(the_daemon.database, text("UPDATE blobs SET bytes = CAST(substr(bytes, 1, length(bytes) / 2) || x'FF' || substr(bytes, "
+    sql(the_daemon.database, text("UPDATE blobs SET bytes = CAST(substr(bytes, 1, length(bytes) / "
+                                  "2) || x'FF' || substr(bytes, "
                                   "length(bytes) / 2 + 2) AS BLOB) WHERE id = (%s)",
                                   which));
 }
@@ -276,17 +298,22 @@ static void damage(const char *which) {
 static void test_damaged_blobs(void **state) {
     (void)state;
     service_start(NULL);
-    const struct response *r = call_upload("/v1/datasets/damaged", text("a,b\n%s", repeat("12345.678,x\n23456.789,y\n", 20000)));
+    const struct response *r =
+        call_upload("/v1/datasets/damaged",
+                    text("a,b\n%s", repeat("12345.678,x\n23456.789,y\n", 20000)));
     status_check(r, 201);
     upload_file("iris", "iris.csv");
     job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic'}");
-    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','params':{'lambda':1}}");
+    job_train("{'model':'m','dataset':'iris','target':'class','algorithm':'logistic','params':{'"
+              "lambda':1}}");
     service_stop();
     damage("SELECT min(id) FROM blobs"); /* column a of the first dataset */
-    damage("SELECT first_blob FROM chunks JOIN model_versions m ON m.part = chunks.part AND m.version = 2"); /* the live model */
+    damage("SELECT first_blob FROM chunks JOIN model_versions m ON m.part = chunks.part AND "
+           "m.version = 2"); /* the live model */
     service_restart(NULL);
     r = call(&(struct request){.method = "GET", .path = "/v1/datasets/damaged/rows?limit=100000"});
-    assert_true(r->status == 500 || r->code != CURLE_OK); /* refused, or a stream that is cut without its end */
+    assert_true(r->status == 500 ||
+                r->code != CURLE_OK); /* refused, or a stream that is cut without its end */
     status_check(call_get("/v1/datasets/damaged/rows?columns=b"), 200);
     r = job_wait(job_post("{'model':'n','dataset':'damaged','target':'b','algorithm':'logistic'}"));
     assert_string_equal(string_at(r, "/state"), "failed");
@@ -300,7 +327,7 @@ static void test_damaged_blobs(void **state) {
     service_end();
 }
 
-/* ---- addresses ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 static void test_a_unix_socket_and_the_health_check(void **state) {
     (void)state;
@@ -312,7 +339,8 @@ static void test_a_unix_socket_and_the_health_check(void **state) {
         int null = open("/dev/null", O_WRONLY);
         dup2(null, STDERR_FILENO);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execl(program != NULL ? program : "build/discernd", "discernd", "--listen", address, "--database", in_dir("x.db"), (char *)NULL);
+        execl(program != NULL ? program : "build/discernd", "discernd", "--listen", address,
+              "--database", in_dir("x.db"), (char *)NULL);
         _exit(127);
     }
     assert_true(pid > 0);
@@ -321,8 +349,9 @@ static void test_a_unix_socket_and_the_health_check(void **state) {
     curl_easy_setopt(curl, CURLOPT_URL, "http://localhost/readyz");
     curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
     CURLcode code = CURLE_COULDNT_CONNECT;
-    for (double end = now() + 60; now() < end && code != CURLE_OK; pause_ms(20))
+    for (double end = now() + 60; now() < end && code != CURLE_OK; pause_ms(20)) {
         code = curl_easy_perform(curl);
+    }
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_cleanup(curl);
@@ -342,7 +371,8 @@ static void test_the_port_is_taken(void **state) {
     const char *out, *address = text("127.0.0.1:%d", the_daemon.port);
     assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 0);
     refused_late("127.0.0.1", "--listen", address, "--database", in_dir("x.db"));
-    refused(text("%d", (int)the_daemon.pid), "--listen", "127.0.0.1:0", "--database", the_daemon.database); /* held by this process */
+    refused(text("%d", (int)the_daemon.pid), "--listen", "127.0.0.1:0", "--database",
+            the_daemon.database); /* held by this process */
     status_check(call_get("/readyz"), 200);
     service_end();
     assert_int_equal(discernd_run(FLAGS("--healthcheck", "--listen", address), &out), 1);

@@ -12,64 +12,94 @@ static const char *rows_of(const char *name) {
 static void test_ndjson(void **state) {
     (void)state;
     static const char body[] = "{\"a\":1,\"b\":\"x\"}\n\n{\"b\":\"y\",\"c\":true}\n{\"a\":2.50}\n";
-    const struct response *r = status_check(call_upload_bytes("/v1/datasets/lines", body, 0, AS_NDJSON), 201);
+    const struct response *r =
+        status_check(call_upload_bytes("/v1/datasets/lines", body, 0, AS_NDJSON), 201);
     assert_string_equal(string_at(r, "/notes/format"), "ndjson");
     assert_int_equal(whole_at(r, "/rows"), 3);
     assert_string_equal(rows_of("lines"), "a,b,c\n1,x,\n,y,true\n2.5,,\n");
     /* found out, and the same table as CSV */
     const char *content = string_at(r, "/content");
-    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/sniffed", body), 201), "/content"), content);
-    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/csv", "a,b,c\n1,x,\n,y,true\n2.5,,\n"), 201), "/content"),
+    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/sniffed", body), 201),
+                                  "/content"),
                         content);
-    r = status_check(call_upload_bytes("/v1/datasets/arrays?label=y", "[1,2]\n[3,4]\n", 0, AS_NDJSON), 201);
+    assert_string_equal(string_at(status_check(call_upload("/v1/datasets/csv",
+                                                           "a,b,c\n1,x,\n,y,true\n2.5,,\n"),
+                                               201),
+                                  "/content"),
+                        content);
+    r = status_check(call_upload_bytes("/v1/datasets/arrays?label=y", "[1,2]\n[3,4]\n", 0,
+                                       AS_NDJSON),
+                     201);
     assert_string_equal(string_at(r, "/columns/1/name"), "y");
-    r = problem_check(call_upload_bytes("/v1/datasets/refused", "{\"a\":1}\n{\"a\":x}\n[2]\n", 0, AS_NDJSON), 422, "invalid-dataset");
+    r = problem_check(call_upload_bytes("/v1/datasets/refused", "{\"a\":1}\n{\"a\":x}\n[2]\n", 0,
+                                        AS_NDJSON),
+                      422, "invalid-dataset");
     fault_check(r, "line 2");
     fault_check(r, "line 3");
-    problem_check(call_upload_bytes("/v1/datasets/refused", "{\"a\":1}\n{\"a\":", 0, AS_NDJSON), 400, "bad-json");
+    problem_check(call_upload_bytes("/v1/datasets/refused", "{\"a\":1}\n{\"a\":", 0, AS_NDJSON),
+                  400, "bad-json");
     problem_check(call_get("/v1/datasets/refused"), 404, "unknown-dataset");
 }
 
 static void test_comments(void **state) {
     (void)state;
-    const struct response *r = status_check(call_upload("/v1/datasets/remarks", "# by hand\na,b\n1,x\n# one, two, three\n2,y\n"), 201);
+    const struct response *r = status_check(
+        call_upload("/v1/datasets/remarks", "# by hand\na,b\n1,x\n# one, two, three\n2,y\n"), 201);
     assert_int_equal(whole_at(r, "/notes/comments"), 2);
     assert_string_equal(rows_of("remarks"), "a,b\n1,x\n2,y\n");
-    r = status_check(call_upload("/v1/datasets/pokemon", "#,Name,Type 1\n1,Bulbasaur,Grass\n2,Ivysaur,Grass\n"), 201);
+    r = status_check(call_upload("/v1/datasets/pokemon",
+                                 "#,Name,Type 1\n1,Bulbasaur,Grass\n2,Ivysaur,Grass\n"),
+                     201);
     assert_int_equal(whole_at(r, "/notes/comments"), 0);
     assert_string_equal(string_at(r, "/columns/0/name"), "#");
-    r = status_check(call_upload("/v1/datasets/percent?comment=%25", "% \"a\na,b\n1,x\n%2,y\n3,z\n"), 201);
+    r = status_check(call_upload("/v1/datasets/percent?comment=%25",
+                                 "% \"a\na,b\n1,x\n%2,y\n3,z\n"),
+                     201);
     assert_int_equal(whole_at(r, "/notes/comments"), 2);
     assert_string_equal(rows_of("percent"), "a,b\n1,x\n3,z\n");
     problem_check(call_upload("/v1/datasets/refused?comment=ab", "a\n1\n"), 400, "bad-request");
     problem_check(call_upload("/v1/datasets/refused?comment=", "a\n1\n"), 400, "bad-request");
     problem_check(call_upload("/v1/datasets/refused?comment=%22", "a\n1\n"), 400, "bad-request");
-    problem_check(call_upload("/v1/datasets/refused?comment=;&delimiter=;", "a\n1\n"), 400, "bad-request");
-    problem_check(call_upload("/v1/datasets/refused?comment=%25", "a,b\n1,x\n# two\n"), 422, "invalid-dataset");
+    problem_check(call_upload("/v1/datasets/refused?comment=;&delimiter=;", "a\n1\n"), 400,
+                  "bad-request");
+    problem_check(call_upload("/v1/datasets/refused?comment=%25", "a,b\n1,x\n# two\n"), 422,
+                  "invalid-dataset");
 }
 
 static void test_on_error(void **state) {
     (void)state;
     static const char body[] = "a,b\n1,x\n2\n3,y,z\nfour,u\n5,v\n";
-    fault_check(problem_check(call_upload("/v1/datasets/refused?types=a:numeric", body), 422, "invalid-dataset"), "line 3");
-    const struct response *r = status_check(call_upload("/v1/datasets/skipped?on_error=skip&types=a:numeric", body), 201);
+    fault_check(problem_check(call_upload("/v1/datasets/refused?types=a:numeric", body), 422,
+                              "invalid-dataset"),
+                "line 3");
+    const struct response *r =
+        status_check(call_upload("/v1/datasets/skipped?on_error=skip&types=a:numeric", body), 201);
     assert_int_equal(whole_at(r, "/rows"), 2);
     assert_int_equal(whole_at(r, "/notes/skipped/rows"), 3);
     assert_int_equal(count_at(r, "/notes/skipped/first"), 3);
     assert_int_equal(whole_at(r, "/notes/skipped/first/2/line"), 5);
     assert_int_equal(whole_at(r, "/notes/skipped/first/2/column"), 1);
-    assert_non_null(strstr(string_at(r, "/notes/skipped/first/2/detail"), "a cell must be a number (got \"four\")"));
+    assert_non_null(strstr(string_at(r, "/notes/skipped/first/2/detail"),
+                           "a cell must be a number (got \"four\")"));
     assert_int_equal(count_at(r, "/notes/warnings"), 1);
     assert_string_equal(rows_of("skipped"), "a,b\n1,x\n5,v\n");
-    assert_int_equal(whole_at(status_check(call_get("/v1/datasets/skipped"), 200), "/notes/skipped/rows"), 3);
+    assert_int_equal(whole_at(status_check(call_get("/v1/datasets/skipped"), 200),
+                              "/notes/skipped/rows"),
+                     3);
     /* the same again is no new version; another option is */
     static const char good[] = "a,b\n1,x\n2,y\n";
     status_check(call_upload("/v1/datasets/options", good), 201);
-    assert_string_equal(header_of(status_check(call_upload("/v1/datasets/options", good), 200), "Discern-Unchanged"), "true");
+    assert_string_equal(header_of(status_check(call_upload("/v1/datasets/options", good), 200),
+                                  "Discern-Unchanged"),
+                        "true");
     r = status_check(call_upload("/v1/datasets/options?on_error=skip", good), 200);
     assert_null(header_of(r, "Discern-Unchanged"));
-    assert_string_equal(header_of(status_check(call_upload("/v1/datasets/options?on_error=skip", good), 200), "Discern-Unchanged"), "true");
-    problem_check(call_upload("/v1/datasets/refused?on_error=skip", "a,b\n1\n2\n"), 422, "invalid-dataset");
+    assert_string_equal(
+        header_of(status_check(call_upload("/v1/datasets/options?on_error=skip", good), 200),
+                  "Discern-Unchanged"),
+        "true");
+    problem_check(call_upload("/v1/datasets/refused?on_error=skip", "a,b\n1\n2\n"), 422,
+                  "invalid-dataset");
     problem_check(call_upload("/v1/datasets/refused?on_error=ignore", good), 400, "bad-request");
     problem_check(call_get("/v1/datasets/refused"), 404, "unknown-dataset");
 }
@@ -89,29 +119,35 @@ static void test_something_else(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct response *r = call_upload_bytes("/v1/datasets/refused", cases[i].body, cases[i].size, NULL);
+        const struct response *r =
+            call_upload_bytes("/v1/datasets/refused", cases[i].body, cases[i].size, NULL);
         problem_check(r, 422, "invalid-dataset");
-        if (strstr(r->body, cases[i].says) == NULL)
+        if (strstr(r->body, cases[i].says) == NULL) {
             fail_msg("%s is not in %s", cases[i].says, r->body);
+        }
         assert_true(whole_at(r, "/errors/0/line") >= 1 && whole_at(r, "/errors/0/column") >= 1);
     }
 }
 
 static void test_reasons(void **state) {
     (void)state;
-    const struct response *r =
-        status_check(call_upload("/v1/datasets/reasons", "n,d,x,big\n1,2024-01-31,1,9007199254740993\n2,2024-02-01,0x1F,1\n"), 201);
+    const struct response *r = status_check(
+        call_upload("/v1/datasets/reasons",
+                    "n,d,x,big\n1,2024-01-31,1,9007199254740993\n2,2024-02-01,0x1F,1\n"),
+        201);
     assert_false(has(r, "/columns/0/type_reason"));
     assert_json(r, "/columns/1/type_reason/row", "1");
     assert_json(r, "/columns/2/type_reason/row", "2");
     assert_json(r, "/columns/2/type_reason/line", "3");
     assert_json(r, "/columns/2/type_reason/cell", "'0x1F'");
-    assert_int_equal(count_at(r, "/notes/warnings"), 3); /* the date, the hexadecimal number, the large integer */
+    assert_int_equal(count_at(r, "/notes/warnings"),
+                     3); /* the date, the hexadecimal number, the large integer */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_ndjson), TEST(test_comments), TEST(test_on_error), TEST(test_something_else), TEST(test_reasons),
+        TEST(test_ndjson),         TEST(test_comments), TEST(test_on_error),
+        TEST(test_something_else), TEST(test_reasons),
     };
     return RUN(tests);
 }

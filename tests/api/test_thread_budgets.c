@@ -15,29 +15,43 @@ enum { ROWS = 20000, ASKED = 300, ALONE = 4 };
 static const char *const methods[] = {
     "'dataset':'large','algorithm':'logistic'",
     "'dataset':'large2','algorithm':'logistic','params':{'solver':'newton','penalty':'l1'}",
-    "'dataset':'large2','algorithm':'logistic','params':{'solver':'newton','penalty':'none'},'class_weight':'balanced'",
-    "'dataset':'large','algorithm':'logistic','params':{'solver':'lbfgs','max_iterations':15},'snapshots':[1,10]",
-    "'dataset':'large2','algorithm':'logistic','params':{'solver':'lbfgs','penalty':'elastic_net','max_iterations':15}",
-    "'dataset':'large','algorithm':'logistic','params':{'solver':'gradient_descent','max_iterations':15},'snapshots':[1,10]",
-    "'dataset':'large2','algorithm':'logistic','params':{'solver':'gradient_descent','loss':'squared_error','max_iterations':15}",
-    "'dataset':'large','algorithm':'logistic','params':{'solver':'sgd','max_iterations':3},'snapshots':[1,3]",
-    "'dataset':'large','algorithm':'logistic','params':{'multiclass':'one_vs_rest','solver':'lbfgs','max_iterations':5}",
+    "'dataset':'large2','algorithm':'logistic','params':{'solver':'newton','penalty':'none'},'"
+    "class_weight':'balanced'",
+    "'dataset':'large','algorithm':'logistic','params':{'solver':'lbfgs','max_iterations':15},'"
+    "snapshots':[1,10]",
+    "'dataset':'large2','algorithm':'logistic','params':{'solver':'lbfgs','penalty':'elastic_net','"
+    "max_iterations':15}",
+    "'dataset':'large','algorithm':'logistic','params':{'solver':'gradient_descent','max_"
+    "iterations':15},'snapshots':[1,10]",
+    "'dataset':'large2','algorithm':'logistic','params':{'solver':'gradient_descent','loss':'"
+    "squared_error','max_iterations':15}",
+    "'dataset':'large','algorithm':'logistic','params':{'solver':'sgd','max_iterations':3},'"
+    "snapshots':[1,3]",
+    "'dataset':'large','algorithm':'logistic','params':{'multiclass':'one_vs_rest','solver':'lbfgs'"
+    ",'max_iterations':5}",
     "'dataset':'large','algorithm':'logistic','params':{'multiclass':'one_vs_one'}",
     "'dataset':'large2','algorithm':'logistic','validation':{'folds':3}",
     "'dataset':'large2','algorithm':'logistic','validation':{'holdout':0.25},'seed':7",
-    "'dataset':'large2','algorithm':'logistic','features':{'basis':[{'type':'polynomial','degree':2}]}",
-    "'dataset':'large2','algorithm':'logistic','features':{'basis':[{'type':'gaussian','centres':5}]}",
-    "'dataset':'large2','algorithm':'logistic','features':{'basis':[{'type':'random_fourier','features':12,'width':2}]},'params':{'solver':"
+    "'dataset':'large2','algorithm':'logistic','features':{'basis':[{'type':'polynomial','degree':"
+    "2}]}",
+    "'dataset':'large2','algorithm':'logistic','features':{'basis':[{'type':'gaussian','centres':5}"
+    "]}",
+    "'dataset':'large2','algorithm':'logistic','features':{'basis':[{'type':'random_fourier','"
+    "features':12,'width':2}]},'params':{'solver':"
     "'lbfgs','"
     "max_iterations':10}",
     "'dataset':'large','algorithm':'logistic','features':{'basis':[{'type':'fisher'}]}",
     "'dataset':'large','algorithm':'least_squares'",
     "'dataset':'large','algorithm':'least_squares','params':{'lambda':0}",
-    "'dataset':'large2','algorithm':'least_squares','params':{'solver':'gradient_descent','max_iterations':15,'init':'zero'}",
+    "'dataset':'large2','algorithm':'least_squares','params':{'solver':'gradient_descent','max_"
+    "iterations':15,'init':'zero'}",
     "'dataset':'large2','algorithm':'perceptron','params':{'max_iterations':3}",
-    "'dataset':'large','algorithm':'perceptron','params':{'mode':'batch','max_iterations':10},'snapshots':[3]",
-    "'dataset':'large2','algorithm':'perceptron','params':{'mode':'batch','criterion':'squared','max_iterations':10}",
-    "'dataset':'large2','algorithm':'perceptron','params':{'order':'shuffled','criterion':'relaxation','max_iterations':3}",
+    "'dataset':'large','algorithm':'perceptron','params':{'mode':'batch','max_iterations':10},'"
+    "snapshots':[3]",
+    "'dataset':'large2','algorithm':'perceptron','params':{'mode':'batch','criterion':'squared','"
+    "max_iterations':10}",
+    "'dataset':'large2','algorithm':'perceptron','params':{'order':'shuffled','criterion':'"
+    "relaxation','max_iterations':3}",
     "'dataset':'large','algorithm':'fisher'",
     "'dataset':'large2','algorithm':'fisher','params':{'threshold':'min_error','shrinkage':'auto'}",
     "'dataset':'large','algorithm':'gaussian','params':{'shrinkage':'auto'}",
@@ -47,7 +61,7 @@ static const char *const methods[] = {
 };
 enum { N_METHODS = sizeof methods / sizeof methods[0], N_BUDGETS = 3 };
 
-/* ---- what is compared ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what is compared ---- */
 
 /* Takes away, at any depth, what may differ from run to run. */
 static void strip(json_t *value) {
@@ -55,8 +69,9 @@ static void strip(json_t *value) {
     size_t i;
     const char *key;
     json_t *item;
-    for (i = 0; json_is_object(value) && i < sizeof names / sizeof names[0]; i++)
+    for (i = 0; json_is_object(value) && i < sizeof names / sizeof names[0]; i++) {
         (void)json_object_del(value, names[i]);
+    }
     json_object_foreach(value, key, item) strip(item);
     json_array_foreach(value, i, item) strip(item);
 }
@@ -64,13 +79,15 @@ static void strip(json_t *value) {
 /* All digits: %.17g tells any two doubles apart. */
 static const char *stripped(json_t *value) {
     strip(value);
-    return keep(json_dumps(value, JSON_REAL_PRECISION(17) | JSON_SORT_KEYS | JSON_ENCODE_ANY), free);
+    return keep(json_dumps(value, JSON_REAL_PRECISION(17) | JSON_SORT_KEYS | JSON_ENCODE_ANY),
+                free);
 }
 
 static json_t *predictions(const char *model, const char *csv) {
     const struct response *r = call(&(struct request){
         .method = "POST",
-        .path = text("/v1/models/%s/predict?output=label,probabilities,scores,log_density,distance", model),
+        .path = text("/v1/models/%s/predict?output=label,probabilities,scores,log_density,distance",
+                     model),
         .headers = HEADERS("Content-Type: text/csv"),
         .body = csv,
     });
@@ -84,39 +101,47 @@ struct outcome {
 
 static struct outcome outcome_of(int64_t job, const char *model, const char *csv) {
     const struct response *r = job_wait(job);
-    if (strcmp(string_at(r, "/state"), "succeeded") != 0)
+    if (strcmp(string_at(r, "/state"), "succeeded") != 0) {
         fail_msg("%s: %s", model, r->body);
+    }
     return (struct outcome){
         .result = stripped(value_at(r, "/result")),
-        .history = stripped(value_at(status_check(call_get("/v1/jobs/%lld/history", (long long)job), 200), "")),
-        .weights = stripped(value_at(status_check(call_get("/v1/models/%s/weights", model), 200), "")),
+        .history = stripped(
+            value_at(status_check(call_get("/v1/jobs/%lld/history", (long long)job), 200), "")),
+        .weights =
+            stripped(value_at(status_check(call_get("/v1/models/%s/weights", model), 200), "")),
         .predictions = stripped(predictions(model, csv)),
     };
 }
 
-static void same_text(size_t method, const char *how, const char *what, const char *got, const char *expected) {
+static void same_text(size_t method, const char *how, const char *what, const char *got,
+                      const char *expected) {
     size_t at = 0;
-    while (got[at] != '\0' && got[at] == expected[at])
+    while (got[at] != '\0' && got[at] == expected[at]) {
         at++;
-    if (got[at] != expected[at])
-        fail_msg("%s, %s: the %s differs from that of one thread:\n%.200s\n%.200s", methods[method], how, what,
-                 got + (at > 100 ? at - 100 : 0), expected + (at > 100 ? at - 100 : 0));
+    }
+    if (got[at] != expected[at]) {
+        fail_msg("%s, %s: the %s differs from that of one thread:\n%.200s\n%.200s", methods[method],
+                 how, what, got + (at > 100 ? at - 100 : 0), expected + (at > 100 ? at - 100 : 0));
+    }
 }
 
-static void same_outcome(size_t method, const char *how, const struct outcome *got, const struct outcome *expected) {
+static void same_outcome(size_t method, const char *how, const struct outcome *got,
+                         const struct outcome *expected) {
     same_text(method, how, "result", got->result, expected->result);
     same_text(method, how, "history", got->history, expected->history);
     same_text(method, how, "weights", got->weights, expected->weights);
     same_text(method, how, "predictions", got->predictions, expected->predictions);
 }
 
-/* ---- the tests ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the tests ---- */
 
 static const char *large(size_t n_classes) {
     const struct sheet *s = sheet_made(ROWS, n_classes);
     double *weight = keep(calloc(ROWS, sizeof *weight), free);
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < ROWS; i++) {
         weight[i] = 0.25 * (double)(i * 7 % 9);
+    }
     return sheet_csv(sheet_weighed(s, weight), true);
 }
 
@@ -131,7 +156,8 @@ static const char *asked(void) {
 }
 
 static int64_t post(size_t method, const char *model, const char *limits) {
-    return job_post("{'model':'%s','target':'class','weight':'weight',%s%s}", model, methods[method], limits);
+    return job_post("{'model':'%s','target':'class','weight':'weight',%s%s}", model,
+                    methods[method], limits);
 }
 
 /* In one daemon, all at once: jobs of one, two and four threads beside each other. In another one, of other settings, in the opposite order. */
@@ -142,20 +168,26 @@ static void test_any_budget_gives_the_same_bytes(void **state) {
     int64_t jobs[N_BUDGETS][N_METHODS];
     const char *csv = asked(), *three = large(3), *two = large(2);
     start_with(FLAGS("--train-threads", "4", "--workers", "3"), three, two);
-    for (size_t i = 0; i < N_METHODS; i++)
-        for (size_t b = 0; b < N_BUDGETS; b++)
-            jobs[b][i] = post(i, text("m%zu-%d", i, budgets[b]), text(",'limits':{'threads':%d}", budgets[b]));
+    for (size_t i = 0; i < N_METHODS; i++) {
+        for (size_t b = 0; b < N_BUDGETS; b++) {
+            jobs[b][i] = post(i, text("m%zu-%d", i, budgets[b]),
+                              text(",'limits':{'threads':%d}", budgets[b]));
+        }
+    }
     for (size_t i = 0; i < N_METHODS; i++) {
         one[i] = outcome_of(jobs[0][i], text("m%zu-1", i), csv);
         for (size_t b = 1; b < N_BUDGETS; b++) {
-            const struct outcome other = outcome_of(jobs[b][i], text("m%zu-%d", i, budgets[b]), csv);
+            const struct outcome other =
+                outcome_of(jobs[b][i], text("m%zu-%d", i, budgets[b]), csv);
             same_outcome(i, text("%d threads", budgets[b]), &other, &one[i]);
         }
     }
-    start_with(FLAGS("--train-threads", "3", "--workers", "1", "--http-threads", "1", "--call-threads", "1", "--model-cache", "100K"),
+    start_with(FLAGS("--train-threads", "3", "--workers", "1", "--http-threads", "1",
+                     "--call-threads", "1", "--model-cache", "100K"),
                three, two);
-    for (size_t i = N_METHODS; i-- > 0;)
+    for (size_t i = N_METHODS; i-- > 0;) {
         jobs[0][i] = post(i, text("m%zu", i), "");
+    }
     for (size_t i = 0; i < N_METHODS; i++) {
         const struct outcome other = outcome_of(jobs[0][i], text("m%zu", i), csv);
         same_outcome(i, "3 threads, the only job, another daemon", &other, &one[i]);
@@ -170,8 +202,10 @@ static void test_a_row_is_the_same_alone_and_among_many(void **state) {
     for (size_t i = 0; i < N_METHODS; i++) {
         const json_t *all = predictions(text("m%zu", i), csv);
         for (size_t row = 3; row < ASKED; row += ASKED / ALONE) {
-            json_t *alone = predictions(text("m%zu", i), sheet_csv(sheet_rows(rows, &row, 1), false));
-            same_text(i, text("row %zu alone", row), "prediction", stripped(json_array_get(alone, 0)), stripped(json_array_get(all, row)));
+            json_t *alone =
+                predictions(text("m%zu", i), sheet_csv(sheet_rows(rows, &row, 1), false));
+            same_text(i, text("row %zu alone", row), "prediction",
+                      stripped(json_array_get(alone, 0)), stripped(json_array_get(all, row)));
         }
     }
 }

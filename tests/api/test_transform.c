@@ -20,7 +20,9 @@ static char *body;
 
 static void train_as(const char *model, const char *algorithm, const char *params) {
     char text[512];
-    (void)snprintf(text, sizeof text, "{\"model\":\"%s\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"%s\",\"params\":{%s}}",
+    (void)snprintf(text, sizeof text,
+                   "{\"model\":\"%s\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"%"
+                   "s\",\"params\":{%s}}",
                    model, algorithm, params);
     json_decref(train(&d, text, "succeeded"));
 }
@@ -59,7 +61,8 @@ static double item(const json_t *matrix, size_t i, size_t j) {
 /* Each coordinate is the product of the row and a direction. */
 static void test_coordinates(void **state) {
     (void)state;
-    struct answer a = send_text(&d, "POST", TRANSFORM, body), w = get(&d, "/v1/models/fisher/weights");
+    struct answer a = send_text(&d, "POST", TRANSFORM, body),
+                  w = get(&d, "/v1/models/fisher/weights");
     assert_int_equal(a.status, 200);
     assert_string_equal(answer_header(&a, "Cache-Control"), "no-store");
     assert_string_equal(text_at(a.json, "model"), "fisher");
@@ -90,14 +93,17 @@ static void test_the_first_axis_is_the_best(void **state) {
     double ratio[2];
     for (size_t c = 0; c < 2; c++) {
         double between = 0, within = 0, mean = 0;
-        for (size_t i = 0; i < 150; i++)
+        for (size_t i = 0; i < 150; i++) {
             mean += item(at(a.json, "rows"), i, c) / 150;
+        }
         for (size_t k = 0; k < 3; k++) { /* fifty of each, one class after the other */
             double own = 0;
-            for (size_t i = 50 * k; i < 50 * (k + 1); i++)
+            for (size_t i = 50 * k; i < 50 * (k + 1); i++) {
                 own += item(at(a.json, "rows"), i, c) / 50;
-            for (size_t i = 50 * k; i < 50 * (k + 1); i++)
+            }
+            for (size_t i = 50 * k; i < 50 * (k + 1); i++) {
                 within += pow(item(at(a.json, "rows"), i, c) - own, 2);
+            }
             between += 50 * (own - mean) * (own - mean);
         }
         ratio[c] = between / within;
@@ -111,11 +117,14 @@ static void test_every_way_gives_the_same(void **state) {
     struct answer a = send_text(&d, "POST", TRANSFORM, "{\"instances\":[[5.1,3.5,1.4,0.2]]}");
     assert_int_equal(a.status, 200);
     struct answer others[] = {
-        send_text(&d, "POST", "/v1/models/fisher/versions/1/transform", "{\"instances\":[[5.1,3.5,1.4,0.2]]}"),
+        send_text(&d, "POST", "/v1/models/fisher/versions/1/transform",
+                  "{\"instances\":[[5.1,3.5,1.4,0.2]]}"),
         send_text(&d, "POST", TRANSFORM,
-                  "{\"instances\":[{\"petal_width\":0.2,\"sepal_length\":5.1,\"petal_length\":1.4,\"sepal_width\":3.5}]}"),
+                  "{\"instances\":[{\"petal_width\":0.2,\"sepal_length\":5.1,\"petal_length\":1.4,"
+                  "\"sepal_width\":3.5}]}"),
         send_typed(&d, "POST", TRANSFORM, "text/csv", "5.1,3.5,1.4,0.2\n"),
-        send_text(&d, "POST", TRANSFORM, "petal_width,petal_length,sepal_width,sepal_length\n0.2,1.4,3.5,5.1\n"),
+        send_text(&d, "POST", TRANSFORM,
+                  "petal_width,petal_length,sepal_width,sepal_length\n0.2,1.4,3.5,5.1\n"),
     };
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(others[i].status, 200);
@@ -123,7 +132,8 @@ static void test_every_way_gives_the_same(void **state) {
         answer_done(&others[i]);
     }
     answer_done(&a);
-    a = send_text(&d, "POST", "/v1/models/one/transform", "{\"instances\":[[5.1,3.5,1.4,0.2],[5.9,3.0,5.1,1.8]]}");
+    a = send_text(&d, "POST", "/v1/models/one/transform",
+                  "{\"instances\":[[5.1,3.5,1.4,0.2],[5.9,3.0,5.1,1.8]]}");
     assert_int_equal(number_at(a.json, "components"), 1);
     assert_int_equal(json_array_size(at(a.json, "rows")), 2);
     assert_int_equal(json_array_size(at(a.json, "rows.1")), 1);
@@ -136,18 +146,25 @@ static void test_who_has_no_directions(void **state) {
     assert_int_equal(a.status, 409);
     assert_non_null(strstr(text_at(a.json, "detail"), "\"logistic\""));
     expect_problem(a, 409, "conflict");
-    expect_problem(send_text(&d, "POST", "/v1/models/pairs/transform", body), 409, "conflict"); /* each pair has its own */
+    expect_problem(send_text(&d, "POST", "/v1/models/pairs/transform", body), 409,
+                   "conflict"); /* each pair has its own */
 }
 
 static void test_bad_calls(void **state) {
     (void)state;
-    expect_problem(send_text(&d, "POST", "/v1/models/nobody/transform", body), 404, "unknown-model");
-    expect_problem(send_text(&d, "POST", "/v1/models/fisher/versions/9/transform", body), 404, "unknown-model");
-    expect_fault(send_text(&d, "POST", TRANSFORM, "{\"instances\":[[1,2,3]]}"), 422, "invalid-instances", "/instances/0", "expected 4");
-    expect_fault(send_text(&d, "POST", TRANSFORM, "{\"instances\":[[1,2,3,\"x\"]]}"), 422, "invalid-instances", "/instances/0/3", "number");
-    expect_problem(send_text(&d, "POST", TRANSFORM, "{\"instances\":[]}"), 422, "invalid-instances");
+    expect_problem(send_text(&d, "POST", "/v1/models/nobody/transform", body), 404,
+                   "unknown-model");
+    expect_problem(send_text(&d, "POST", "/v1/models/fisher/versions/9/transform", body), 404,
+                   "unknown-model");
+    expect_fault(send_text(&d, "POST", TRANSFORM, "{\"instances\":[[1,2,3]]}"), 422,
+                 "invalid-instances", "/instances/0", "expected 4");
+    expect_fault(send_text(&d, "POST", TRANSFORM, "{\"instances\":[[1,2,3,\"x\"]]}"), 422,
+                 "invalid-instances", "/instances/0/3", "number");
+    expect_problem(send_text(&d, "POST", TRANSFORM, "{\"instances\":[]}"), 422,
+                   "invalid-instances");
     expect_problem(send_text(&d, "POST", TRANSFORM "?output=label", body), 400, "bad-request");
-    expect_problem(send_typed(&d, "POST", TRANSFORM, "text/html", "1,2,3,4\n"), 415, "unsupported-media-type");
+    expect_problem(send_typed(&d, "POST", TRANSFORM, "text/html", "1,2,3,4\n"), 415,
+                   "unsupported-media-type");
     expect_problem(get(&d, TRANSFORM), 405, "method-not-allowed");
 }
 

@@ -20,10 +20,13 @@ static double x[ROWS][COLUMNS]; /* iris */
 static size_t y[ROWS];
 static char *body; /* its rows, for predict */
 
-static void train_as(const char *model, const char *dataset, const char *target, const char *algorithm, const char *params) {
+static void train_as(const char *model, const char *dataset, const char *target,
+                     const char *algorithm, const char *params) {
     char text[512];
-    (void)snprintf(text, sizeof text, "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\",\"params\":{%s}}", model,
-                   dataset, target, algorithm, params);
+    (void)snprintf(text, sizeof text,
+                   "{\"model\":\"%s\",\"dataset\":\"%s\",\"target\":\"%s\",\"algorithm\":\"%s\","
+                   "\"params\":{%s}}",
+                   model, dataset, target, algorithm, params);
     json_decref(train(&d, text, "succeeded"));
 }
 
@@ -37,10 +40,12 @@ static void read_iris(void) {
     assert_int_equal(json_array_size(rows), ROWS);
     for (size_t i = 0; i < ROWS; i++) {
         const json_t *row = json_array_get(rows, i);
-        for (size_t j = 0; j < COLUMNS; j++)
+        for (size_t j = 0; j < COLUMNS; j++) {
             x[i][j] = json_number_value(json_object_get(row, columns[j]));
-        while (strcmp(json_string_value(json_object_get(row, "class")), classes[y[i]]) != 0)
+        }
+        while (strcmp(json_string_value(json_object_get(row, "class")), classes[y[i]]) != 0) {
             y[i]++;
+        }
     }
     answer_done(&a);
 }
@@ -64,8 +69,9 @@ static struct answer weights_of(const char *model) {
     char path[128];
     (void)snprintf(path, sizeof path, "/v1/models/%s/weights", model);
     struct answer a = get(&d, path);
-    if (a.status != 200)
+    if (a.status != 200) {
         fail_msg("%s: %ld %s", path, a.status, a.body);
+    }
     return a;
 }
 
@@ -88,10 +94,11 @@ static double item(const json_t *array, size_t i, size_t j, size_t k) {
 #define NO SIZE_MAX
 
 static double score(const struct answer *scores, size_t row, size_t k) {
-    return item(json_object_get(json_array_get(at(scores->json, "predictions"), row), "scores"), k, NO, NO);
+    return item(json_object_get(json_array_get(at(scores->json, "predictions"), row), "scores"), k,
+                NO, NO);
 }
 
-/* ---- linear --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- linear ---- */
 
 /* Scores are w·x + w0, discriminants tell |w| and −w0/|w|. */
 static void expect_linear(const struct answer *w, const char *model, size_t n) {
@@ -103,11 +110,13 @@ static void expect_linear(const struct answer *w, const char *model, size_t n) {
     for (size_t k = 0; k < n; k++) {
         const json_t *about = json_array_get(at(w->json, "discriminants"), k);
         double length = 0;
-        for (size_t j = 0; j < COLUMNS; j++)
+        for (size_t j = 0; j < COLUMNS; j++) {
             length += pow(item(at(w->json, "w"), k, j, NO), 2);
+        }
         length = sqrt(length);
         expect_near(number_at(about, "norm"), length, 1e-14 * length);
-        expect_near(number_at(about, "distance_from_origin") * length, -item(at(w->json, "w0"), k, NO, NO), 1e-12 * length);
+        expect_near(number_at(about, "distance_from_origin") * length,
+                    -item(at(w->json, "w0"), k, NO, NO), 1e-12 * length);
         for (size_t i = 0; i < ROWS; i++) {
             double g = item(at(w->json, "w0"), k, NO, NO), size = fabs(g);
             for (size_t j = 0; j < COLUMNS; j++) {
@@ -127,16 +136,27 @@ static void test_decisions(void **state) {
         size_t n;
     } all[] = {
         {"", "native", {"[\"setosa\"]", "[\"versicolor\"]", "[\"virginica\"]"}, 3},
-        {"\"multiclass\":\"one_vs_rest\"", "one_vs_rest", {"[\"setosa\"]", "[\"versicolor\"]", "[\"virginica\"]"}, 3},
-        {"\"multiclass\":\"one_vs_rest_strict\"", "one_vs_rest_strict", {"[\"setosa\"]", "[\"versicolor\"]", "[\"virginica\"]"}, 3},
-        {"\"multiclass\":\"one_vs_rest_strict\",\"discriminants\":\"K-1\"", "one_vs_rest_strict", {"[\"setosa\"]", "[\"versicolor\"]"}, 2},
+        {"\"multiclass\":\"one_vs_rest\"",
+         "one_vs_rest",
+         {"[\"setosa\"]", "[\"versicolor\"]", "[\"virginica\"]"},
+         3},
+        {"\"multiclass\":\"one_vs_rest_strict\"",
+         "one_vs_rest_strict",
+         {"[\"setosa\"]", "[\"versicolor\"]", "[\"virginica\"]"},
+         3},
+        {"\"multiclass\":\"one_vs_rest_strict\",\"discriminants\":\"K-1\"",
+         "one_vs_rest_strict",
+         {"[\"setosa\"]", "[\"versicolor\"]"},
+         2},
         {"\"multiclass\":\"one_vs_one\"",
          "one_vs_one",
-         {"[\"setosa\",\"versicolor\"]", "[\"setosa\",\"virginica\"]", "[\"versicolor\",\"virginica\"]"},
+         {"[\"setosa\",\"versicolor\"]", "[\"setosa\",\"virginica\"]",
+          "[\"versicolor\",\"virginica\"]"},
          3},
         {"\"multiclass\":\"one_vs_one_strict\"",
          "one_vs_one_strict",
-         {"[\"setosa\",\"versicolor\"]", "[\"setosa\",\"virginica\"]", "[\"versicolor\",\"virginica\"]"},
+         {"[\"setosa\",\"versicolor\"]", "[\"setosa\",\"virginica\"]",
+          "[\"versicolor\",\"virginica\"]"},
          3},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -149,7 +169,8 @@ static void test_decisions(void **state) {
             json_t *names = json_loads(all[i].about[k], 0, NULL);
             if (json_array_size(names) == 2) {
                 assert_true(json_equal(json_object_get(about, "classes"), names));
-                assert_true(json_equal(json_object_get(about, "positive"), json_array_get(names, 1)));
+                assert_true(
+                    json_equal(json_object_get(about, "positive"), json_array_get(names, 1)));
                 assert_null(json_object_get(about, "class"));
             } else {
                 assert_true(json_equal(json_object_get(about, "class"), json_array_get(names, 0)));
@@ -157,16 +178,17 @@ static void test_decisions(void **state) {
             }
             json_decref(names);
         }
-        if (all[i].n == 2)
+        if (all[i].n == 2) {
             assert_string_equal(text_at(w.json, "unclaimed"), "virginica");
-        else
+        } else {
             assert_null(at(w.json, "unclaimed"));
+        }
         assert_null(at(w.json, "machines")); /* there is nothing more to them */
         answer_done(&w);
     }
 }
 
-/* ---- gaussian ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- gaussian ---- */
 
 /* Maximum likelihood, two passes. */
 struct moments {
@@ -177,20 +199,24 @@ static void moments_of(size_t k, struct moments *m) {
     *m = (struct moments){0};
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < ROWS; i++) {
-            if (y[i] != k)
+            if (y[i] != k) {
                 continue;
+            }
             m->n += pass == 0;
             for (size_t j = 0; j < COLUMNS; j++) {
                 m->mean[j] += pass == 0 ? x[i][j] : 0;
-                for (size_t l = 0; l < COLUMNS; l++)
+                for (size_t l = 0; l < COLUMNS; l++) {
                     m->s[j][l] += pass == 1 ? (x[i][j] - m->mean[j]) * (x[i][l] - m->mean[l]) : 0;
+                }
             }
         }
-        for (size_t j = 0; pass == 0 && j < COLUMNS; j++)
+        for (size_t j = 0; pass == 0 && j < COLUMNS; j++) {
             m->mean[j] /= m->n;
+        }
     }
-    for (size_t j = 0; j < COLUMNS * COLUMNS; j++)
+    for (size_t j = 0; j < COLUMNS * COLUMNS; j++) {
         m->s[j / COLUMNS][j % COLUMNS] /= m->n;
+    }
 }
 
 static void expect_moments(const struct answer *w, struct moments m[CLASSES]) {
@@ -198,8 +224,9 @@ static void expect_moments(const struct answer *w, struct moments m[CLASSES]) {
     for (size_t k = 0; k < CLASSES; k++) {
         moments_of(k, &m[k]);
         expect_near(item(at(w->json, "priors"), k, NO, NO), m[k].n / ROWS, 1e-15);
-        for (size_t j = 0; j < COLUMNS; j++)
+        for (size_t j = 0; j < COLUMNS; j++) {
             expect_near(item(at(w->json, "means"), k, j, NO), m[k].mean[j], 1e-12);
+        }
     }
 }
 
@@ -208,19 +235,21 @@ static void expect_quadratic(const struct answer *w, const char *model, bool dia
     struct answer scores = scores_of(model);
     assert_string_equal(text_at(w->json, "kind"), "gaussian");
     assert_null(at(w->json, "discriminants"));
-    for (size_t k = 0; k < CLASSES; k++)
+    for (size_t k = 0; k < CLASSES; k++) {
         for (size_t i = 0; i < ROWS; i++) {
             double g = item(at(w->json, "w0"), k, NO, NO), size = fabs(g);
             for (size_t j = 0; j < COLUMNS; j++) {
                 double row = item(at(w->json, "w"), k, j, NO);
-                for (size_t l = 0; !diagonal && l < COLUMNS; l++)
+                for (size_t l = 0; !diagonal && l < COLUMNS; l++) {
                     row += item(json_array_get(at(w->json, "W"), k), j, l, NO) * x[i][l];
+                }
                 row += diagonal ? item(at(w->json, "W"), k, j, NO) * x[i][j] : 0;
                 g += row * x[i][j];
                 size += fabs(row * x[i][j]);
             }
             expect_near(score(&scores, i, k), g, 1e-11 * size);
         }
+    }
     answer_done(&scores);
 }
 
@@ -233,15 +262,18 @@ static void test_full_covariances(void **state) {
     expect_moments(&w, m);
     assert_int_equal(json_array_size(at(w.json, "covariances")), CLASSES);
     for (size_t k = 0; k < CLASSES; k++) {
-        const json_t *s = json_array_get(at(w.json, "covariances"), k), *W = json_array_get(at(w.json, "W"), k);
-        for (size_t i = 0; i < COLUMNS; i++)
+        const json_t *s = json_array_get(at(w.json, "covariances"), k),
+                     *W = json_array_get(at(w.json, "W"), k);
+        for (size_t i = 0; i < COLUMNS; i++) {
             for (size_t j = 0; j < COLUMNS; j++) {
                 double product = 0; /* of W and Σ: −½ on the diagonal */
-                for (size_t l = 0; l < COLUMNS; l++)
+                for (size_t l = 0; l < COLUMNS; l++) {
                     product += item(W, i, l, NO) * m[k].s[l][j];
+                }
                 expect_near(item(s, i, j, NO), m[k].s[i][j], 1e-10);
                 expect_near(product, i == j ? -0.5 : 0, 1e-8);
             }
+        }
     }
     expect_quadratic(&w, "full", false);
     answer_done(&w);
@@ -287,13 +319,16 @@ static void test_shared_covariance(void **state) {
     assert_int_equal(json_array_size(at(w.json, "covariances")), 1);
     assert_int_equal(json_array_size(at(w.json, "log_determinants")), 1);
     assert_null(at(w.json, "W"));
-    for (size_t j = 0; j < COLUMNS; j++)
+    for (size_t j = 0; j < COLUMNS; j++) {
         for (size_t l = 0; l < COLUMNS; l++) {
             double pooled = 0;
-            for (size_t k = 0; k < CLASSES; k++)
+            for (size_t k = 0; k < CLASSES; k++) {
                 pooled += m[k].s[j][l] * m[k].n / ROWS;
-            expect_near(item(json_array_get(at(w.json, "covariances"), 0), j, l, NO), pooled, 1e-12);
+            }
+            expect_near(item(json_array_get(at(w.json, "covariances"), 0), j, l, NO), pooled,
+                        1e-12);
         }
+    }
     answer_done(&w);
 }
 
@@ -301,7 +336,8 @@ static void test_shared_covariance(void **state) {
 static void test_densities_of_pairs(void **state) {
     (void)state;
     struct moments m[CLASSES];
-    train_as("pairs", "iris", "class", "gaussian", "\"covariance\":\"full\",\"multiclass\":\"one_vs_one\"");
+    train_as("pairs", "iris", "class", "gaussian",
+             "\"covariance\":\"full\",\"multiclass\":\"one_vs_one\"");
     struct answer w = weights_of("pairs");
     assert_string_equal(text_at(w.json, "kind"), "gaussian");
     assert_string_equal(text_at(w.json, "decision"), "one_vs_one");
@@ -309,12 +345,14 @@ static void test_densities_of_pairs(void **state) {
     assert_int_equal(json_array_size(at(w.json, "machines")), 3);
     assert_string_equal(text_at(w.json, "machines.1.classes.0"), "setosa");
     assert_string_equal(text_at(w.json, "machines.1.classes.1"), "virginica");
-    for (size_t k = 0; k < CLASSES; k++)
+    for (size_t k = 0; k < CLASSES; k++) {
         moments_of(k, &m[k]);
+    }
     for (size_t j = 0; j < COLUMNS; j++) {
         expect_near(item(at(w.json, "machines.1.means"), 0, j, NO), m[0].mean[j], 1e-12);
         expect_near(item(at(w.json, "machines.1.means"), 1, j, NO), m[2].mean[j], 1e-12);
-        expect_near(item(json_array_get(at(w.json, "machines.2.covariances"), 0), j, j, NO), m[1].s[j][j], 1e-10);
+        expect_near(item(json_array_get(at(w.json, "machines.2.covariances"), 0), j, j, NO),
+                    m[1].s[j][j], 1e-10);
     }
     answer_done(&w);
 }
@@ -325,12 +363,14 @@ static void test_too_many_numbers(void **state) {
     enum { WIDE = 1100, LINES = 40 };
     char *text = malloc((size_t)WIDE * (LINES + 1) * 8), *at_end = text;
     assert_non_null(text);
-    for (int j = 0; j < WIDE; j++)
+    for (int j = 0; j < WIDE; j++) {
         at_end += sprintf(at_end, "c%d,", j);
+    }
     at_end += sprintf(at_end, "y\n");
     for (int i = 0; i < LINES; i++) {
-        for (int j = 0; j < WIDE; j++)
+        for (int j = 0; j < WIDE; j++) {
             at_end += sprintf(at_end, "%d,", (i * i * (j + 3) + 7 * j * i + j) % 101);
+        }
         at_end += sprintf(at_end, "%c\n", 'a' + i % 2);
     }
     expect_status(put_text(&d, "/v1/datasets/wide", text), 201);
@@ -347,7 +387,7 @@ static void test_too_many_numbers(void **state) {
     free(text);
 }
 
-/* ---- naive Bayes ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- naive Bayes ---- */
 
 static void test_factors(void **state) {
     (void)state;
@@ -372,10 +412,10 @@ static void test_factors(void **state) {
 /* Levels, a missing one among them, and booleans: shares with one added to each count. */
 static void test_factors_of_categories(void **state) {
     (void)state;
-    expect_status(
-        put_text(&d, "/v1/datasets/fruit?types=ripe:boolean",
-                 "colour,ripe,kind\nred,true,a\nred,false,a\ngreen,true,a\n,true,b\ngreen,false,b\ngreen,false,b\ngreen,true,b\n"),
-        201);
+    expect_status(put_text(&d, "/v1/datasets/fruit?types=ripe:boolean",
+                           "colour,ripe,kind\nred,true,a\nred,false,a\ngreen,true,a\n,true,"
+                           "b\ngreen,false,b\ngreen,false,b\ngreen,true,b\n"),
+                  201);
     train_as("fruit", "fruit", "kind", "naive_bayes", "\"smoothing\":1");
     struct answer w = weights_of("fruit");
     const json_t *colour = at(w.json, "factors.0"), *ripe = at(w.json, "factors.1");
@@ -399,7 +439,7 @@ static void test_factors_of_categories(void **state) {
     answer_done(&w);
 }
 
-/* ---- directions ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- directions ---- */
 
 static void test_directions(void **state) {
     (void)state;
@@ -420,29 +460,36 @@ static void test_directions(void **state) {
     answer_done(&w);
 }
 
-/* ---- names and tags ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- names and tags ---- */
 
 /* Weights of derived features are told with their names. */
 static void test_names_of_derived_features(void **state) {
     (void)state;
     json_decref(train(&d,
-                      "{\"model\":\"squares\",\"dataset\":\"iris\",\"target\":\"class\",\"algorithm\":\"logistic\",\"features\":"
-                      "{\"include\":[\"petal_length\",\"petal_width\"],\"basis\":[{\"type\":\"polynomial\",\"degree\":2}]}}",
+                      "{\"model\":\"squares\",\"dataset\":\"iris\",\"target\":\"class\","
+                      "\"algorithm\":\"logistic\",\"features\":"
+                      "{\"include\":[\"petal_length\",\"petal_width\"],\"basis\":[{\"type\":"
+                      "\"polynomial\",\"degree\":2}]}}",
                       "succeeded"));
-    static const char *const names[] = {"petal_length", "petal_width", "petal_length^2", "petal_length*petal_width", "petal_width^2"};
+    static const char *const names[] = {"petal_length", "petal_width", "petal_length^2",
+                                        "petal_length*petal_width", "petal_width^2"};
     struct answer w = weights_of("squares");
     const json_t *features = at(w.json, "features");
     assert_int_equal(json_array_size(features), 5);
     assert_int_equal(json_array_size(at(w.json, "w.0")), 5);
     for (size_t i = 0; i < 5; i++) {
         size_t n = 0;
-        for (size_t j = 0; j < 5; j++)
+        for (size_t j = 0; j < 5; j++) {
             n += strcmp(json_string_value(json_array_get(features, j)), names[i]) == 0;
-        if (n != 1)
+        }
+        if (n != 1) {
             fail_msg("%zu features are called %s", n, names[i]);
+        }
     }
     /* the contributions are of the same features, and sum up */
-    struct answer a = get(&d, "/v1/models/squares/predict?petal_length=3&petal_width=2&output=contributions,scores");
+    struct answer a =
+        get(&d,
+            "/v1/models/squares/predict?petal_length=3&petal_width=2&output=contributions,scores");
     assert_int_equal(a.status, 200);
     assert_true(json_equal(at(a.json, "features"), features));
     for (size_t k = 0; k < CLASSES; k++) {
@@ -459,15 +506,17 @@ static void test_names_of_derived_features(void **state) {
 
 static void test_tags(void **state) {
     (void)state;
-    static const char *const paths[] = {"/v1/models/full/weights", "/v1/models/full/weights?matrices=false", "/v1/models/bayes/weights",
-                                        "/v1/models/fisher/weights"};
+    static const char *const paths[] = {"/v1/models/full/weights",
+                                        "/v1/models/full/weights?matrices=false",
+                                        "/v1/models/bayes/weights", "/v1/models/fisher/weights"};
     char tag[4][80], match[512];
     for (size_t i = 0; i < 4; i++) {
         struct answer a = get(&d, paths[i]);
         (void)snprintf(tag[i], sizeof tag[i], "%s", answer_header(&a, "ETag"));
         answer_done(&a);
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i; j++) {
             assert_string_not_equal(tag[i], tag[j]);
+        }
         (void)snprintf(match, sizeof match, "If-None-Match: %s", tag[i]);
         expect_status(get_with(&d, paths[i], match), 304);
     }

@@ -8,11 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char answer[] = "{\"model\":\"iris\",\"version\":1,\"classes\":[\"setosa\",\"versicolor\",\"virginica\"],"
-                             "\"predictions\":[{\"label\":\"setosa\",\"probabilities\":[0.98,0.02,0.0]}]}";
+static const char answer[] =
+    "{\"model\":\"iris\",\"version\":1,\"classes\":[\"setosa\",\"versicolor\",\"virginica\"],"
+    "\"predictions\":[{\"label\":\"setosa\",\"probabilities\":[0.98,0.02,0.0]}]}";
 
-static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-                              const char *upload_data, size_t *upload_data_size, void **state) {
+static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload_data,
+                              size_t *upload_data_size, void **state) {
     static char seen; /* its address marks a request whose headers were seen */
     (void)url, (void)method, (void)version, (void)upload_data;
     if (*state == NULL) {
@@ -33,18 +35,24 @@ int main(int argc, char **argv) {
         fprintf(stderr, "bare PORT [I/O threads]\n");
         return 2;
     }
-    struct MHD_Response *response = MHD_create_response_from_buffer(sizeof answer - 1, (void *)(size_t)answer, MHD_RESPMEM_PERSISTENT);
-    if (response == NULL || MHD_add_response_header(response, "Content-Type", "application/json") != MHD_YES)
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(sizeof answer - 1, (void *)(size_t)answer,
+                                        MHD_RESPMEM_PERSISTENT);
+    if (response == NULL ||
+        MHD_add_response_header(response, "Content-Type", "application/json") != MHD_YES) {
         return 1;
+    }
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, NULL);
     const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD;
-    struct MHD_Daemon *daemon = threads == 1 ? MHD_start_daemon(flags, (uint16_t)port, NULL, NULL, handle, response, MHD_OPTION_END)
-                                             : MHD_start_daemon(flags, (uint16_t)port, NULL, NULL, handle, response,
-                                                                MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads, MHD_OPTION_END);
+    struct MHD_Daemon *daemon =
+        threads == 1
+            ? MHD_start_daemon(flags, (uint16_t)port, NULL, NULL, handle, response, MHD_OPTION_END)
+            : MHD_start_daemon(flags, (uint16_t)port, NULL, NULL, handle, response,
+                               MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads, MHD_OPTION_END);
     if (daemon == NULL) {
         fprintf(stderr, "bare: cannot listen on port %ld: %s\n", port, strerror(errno));
         return 1;

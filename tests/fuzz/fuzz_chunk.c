@@ -8,7 +8,8 @@ static void check_rows(const dn_column_view *view) {
     for (size_t i = 0; i < view->n_rows; i++) {
         CHECK(view->row_start[i] <= view->row_start[i + 1]);
         for (size_t k = view->row_start[i]; k < view->row_start[i + 1]; k++) {
-            CHECK(isfinite(view->number[k]) && (k == view->row_start[i] || view->place[k] > view->place[k - 1]));
+            CHECK(isfinite(view->number[k]) &&
+                  (k == view->row_start[i] || view->place[k] > view->place[k - 1]));
         }
     }
 }
@@ -41,15 +42,19 @@ static void check_view(const dn_column_view *view, dn_column_type type) {
 static void add_cell(dn_column_builder *builder, const dn_column_view *view, size_t i) {
     if (view->type == DN_SPARSE) {
         const size_t first = view->row_start[i];
-        CHECK(dn_column_builder_entries(builder, view->place + first, view->number + first, view->row_start[i + 1] - first, NULL) == DN_OK);
+        CHECK(dn_column_builder_entries(builder, view->place + first, view->number + first,
+                                        view->row_start[i + 1] - first, NULL) == DN_OK);
     } else if (view->type == DN_NUMERIC || view->type == DN_BOOLEAN) {
-        CHECK(isnan(view->number[i]) ? dn_column_builder_missing(builder, NULL) == DN_OK
-                                     : dn_column_builder_number(builder, view->number[i], NULL, 0, NULL) == DN_OK);
+        CHECK(isnan(view->number[i])
+                  ? dn_column_builder_missing(builder, NULL) == DN_OK
+                  : dn_column_builder_number(builder, view->number[i], NULL, 0, NULL) == DN_OK);
     } else if (view->code[i] == DN_CODE_MISSING) {
         CHECK(dn_column_builder_missing(builder, NULL) == DN_OK);
     } else {
-        const uint32_t from = view->strings.start[view->code[i]], n = view->strings.start[view->code[i] + 1] - from;
-        CHECK(dn_column_builder_string(builder, n > 0 ? view->strings.bytes + from : "", n, NULL) == DN_OK);
+        const uint32_t from = view->strings.start[view->code[i]],
+                       n = view->strings.start[view->code[i] + 1] - from;
+        CHECK(dn_column_builder_string(builder, n > 0 ? view->strings.bytes + from : "", n, NULL) ==
+              DN_OK);
     }
 }
 
@@ -58,7 +63,8 @@ static void check_same(const dn_column_view *a, const dn_column_view *b) {
     if (a->type == DN_SPARSE) {
         const size_t n = a->row_start[a->n_rows];
         CHECK(memcmp(a->row_start, b->row_start, (a->n_rows + 1) * sizeof *a->row_start) == 0);
-        CHECK(memcmp(a->place, b->place, n * sizeof *a->place) == 0 && memcmp(a->number, b->number, n * sizeof *a->number) == 0);
+        CHECK(memcmp(a->place, b->place, n * sizeof *a->place) == 0 &&
+              memcmp(a->number, b->number, n * sizeof *a->number) == 0);
         return;
     }
     for (size_t i = 0; i < a->n_rows; i++) {
@@ -70,7 +76,8 @@ static void check_same(const dn_column_view *a, const dn_column_view *b) {
         if (a->code[i] != DN_CODE_MISSING) {
             const uint32_t *s = a->strings.start + a->code[i], *t = b->strings.start + b->code[i];
             CHECK(s[1] - s[0] == t[1] - t[0] &&
-                  (s[1] == s[0] || memcmp(a->strings.bytes + s[0], b->strings.bytes + t[0], s[1] - s[0]) == 0));
+                  (s[1] == s[0] ||
+                   memcmp(a->strings.bytes + s[0], b->strings.bytes + t[0], s[1] - s[0]) == 0));
         }
     }
 }
@@ -86,7 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     dn_error error;
     dn_error_clear(&error);
     char *bytes = fuzz_copy(data + 1, size - 1);
-    CHECK(dn_column_chunk_new(&chunk, NULL) == DN_OK && dn_column_chunk_new(&again, NULL) == DN_OK &&
+    CHECK(dn_column_chunk_new(&chunk, NULL) == DN_OK &&
+          dn_column_chunk_new(&again, NULL) == DN_OK &&
           dn_column_builder_new(&builder, NULL) == DN_OK);
     const dn_status status = dn_column_chunk_decode(chunk, bytes, size - 1, type, &view, &error);
     CHECK(status == DN_OK || error.message[0] != '\0');

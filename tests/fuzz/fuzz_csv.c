@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char delimiters[] = {0, 0, 0, ',', ';', '\t', '|', 0};
     const struct wire_table_options options = {.format = formats[data[0] & 3],
                                                .header = (enum wire_header)((data[0] >> 2 & 3) % 3),
-                                               .delimiter = delimiters[data[0] >> 4 & 7] != comments[data[1] >> 1 & 3]
+                                               .delimiter = delimiters[data[0] >> 4 & 7] !=
+                                                                    comments[data[1] >> 1 & 3]
                                                                 ? delimiters[data[0] >> 4 & 7]
                                                                 : 0,
                                                .comment = comments[data[1] >> 1 & 3],

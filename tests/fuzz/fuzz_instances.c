@@ -14,7 +14,8 @@ static dn_model *train(const dn_table_column *columns, const dn_column_view *vie
     dn_table_source *source = NULL;
     dn_params *params = NULL;
     dn_train_result result = {0};
-    CHECK(dn_table_source_from_columns(columns, views, n_cols, views[0].n_rows, &source, NULL) == DN_OK);
+    CHECK(dn_table_source_from_columns(columns, views, n_cols, views[0].n_rows, &source, NULL) ==
+          DN_OK);
     CHECK(dn_params_new(dn_algorithm_find("logistic"), &params, NULL) == DN_OK);
     CHECK(dn_params_set_number(params, "lambda", 0.1, NULL) == DN_OK);
     const dn_run run = dn_run_default();
@@ -33,20 +34,27 @@ static dn_model *train(const dn_table_column *columns, const dn_column_view *vie
 /* "x" a number, "f1" … "f5" sparse, "words" a text, three classes of numbers; and the same with the sparse column alone. */
 static void train_wide(void) {
     enum { N = 6 };
-    static const double x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0, 1, 2, 0, 1, 2}, value[] = {1, 2, -1, 0.5, 3, 1, 1};
+    static const double x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0, 1, 2, 0, 1, 2},
+                        value[] = {1, 2, -1, 0.5, 3, 1, 1};
     static const size_t row_start[N + 1] = {0, 1, 3, 4, 5, 6, 7};
-    static const uint32_t place[] = {0, 1, 4, 2, 0, 1, 3}, code[N] = {0, 1, 2, 3, DN_CODE_MISSING, 1}, start[] = {0, 7, 10, 17, 22};
-    static const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
-                                              {.name = "f", .type = DN_SPARSE, .width = 5, .first_place = 1},
-                                              {.name = "words", .type = DN_TEXT},
-                                              {.name = "kind", .type = DN_NUMERIC}};
+    static const uint32_t place[] = {0, 1, 4, 2, 0, 1, 3},
+                          code[N] = {0, 1, 2, 3, DN_CODE_MISSING, 1}, start[] = {0, 7, 10, 17, 22};
+    static const dn_table_column columns[] = {
+        {.name = "x", .type = DN_NUMERIC},
+        {.name = "f", .type = DN_SPARSE, .width = 5, .first_place = 1},
+        {.name = "words", .type = DN_TEXT},
+        {.name = "kind", .type = DN_NUMERIC}};
     const dn_column_view views[] = {
         {.type = DN_NUMERIC, .n_rows = N, .number = x},
         {.type = DN_SPARSE, .n_rows = N, .number = value, .row_start = row_start, .place = place},
-        {.type = DN_TEXT, .n_rows = N, .code = code, .strings = {.n = 4, .start = start, .bytes = "red sunseasun seahills"}},
+        {.type = DN_TEXT,
+         .n_rows = N,
+         .code = code,
+         .strings = {.n = 4, .start = start, .bytes = "red sunseasun seahills"}},
         {.type = DN_NUMERIC, .n_rows = N, .number = y}};
     wide = train(columns, views, 4);
-    sparse = train((const dn_table_column[]){columns[1], columns[3]}, (const dn_column_view[]){views[1], views[3]}, 2);
+    sparse = train((const dn_table_column[]){columns[1], columns[3]},
+                   (const dn_column_view[]){views[1], views[3]}, 2);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
@@ -63,7 +71,8 @@ static void check_entries(const struct wire_instances *in) {
     for (size_t i = 0; in->row_start != NULL && i < in->n; i++) {
         CHECK(in->row_start[i] <= in->row_start[i + 1]);
         for (size_t k = in->row_start[i]; k < in->row_start[i + 1]; k++) {
-            CHECK(in->feature[k] < dn_encoder_n_features(encoder) && isfinite(in->entry[k]) && in->entry[k] != 0);
+            CHECK(in->feature[k] < dn_encoder_n_features(encoder) && isfinite(in->entry[k]) &&
+                  in->entry[k] != 0);
             CHECK(k == in->row_start[i] || in->feature[k] > in->feature[k - 1]);
         }
     }
@@ -71,23 +80,28 @@ static void check_entries(const struct wire_instances *in) {
 
 static void check_values(const struct wire_instances *in, bool labelled) {
     const dn_encoder *encoder = dn_model_encoder(model);
-    CHECK(in->n > 0 && in->n_inputs == dn_encoder_n_inputs(encoder) && (in->label != NULL) == labelled);
+    CHECK(in->n > 0 && in->n_inputs == dn_encoder_n_inputs(encoder) &&
+          (in->label != NULL) == labelled);
     check_entries(in);
     for (size_t i = 0; i < in->n; i++) {
         for (size_t j = 0; j < in->n_inputs; j++) {
             const double x = in->raw[i * in->n_inputs + j];
             const dn_input *input = dn_encoder_input(encoder, j);
             CHECK(!isinf(x));
-            CHECK(isnan(x) || input->type == DN_NUMERIC || (input->type == DN_BOOLEAN && (x == 0 || x == 1)) ||
-                  (input->type == DN_CATEGORICAL && (x == DN_UNSEEN || (x >= 0 && x < (double)input->levels.n))));
+            CHECK(isnan(x) || input->type == DN_NUMERIC ||
+                  (input->type == DN_BOOLEAN && (x == 0 || x == 1)) ||
+                  (input->type == DN_CATEGORICAL &&
+                   (x == DN_UNSEEN || (x >= 0 && x < (double)input->levels.n))));
         }
         CHECK(!labelled || in->label[i] == SIZE_MAX || in->label[i] < dn_model_classes(model)->n);
     }
-    double *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace), probabilities[3];
+    double *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace),
+           probabilities[3];
     size_t label = 0;
     CHECK(workspace != NULL);
     const dn_prediction said = {.label = &label, .probabilities = probabilities};
-    const size_t n = dn_model_predict(model, wire_instances_rows(in, in->n - 1, 1), workspace, &said);
+    const size_t n =
+        dn_model_predict(model, wire_instances_rows(in, in->n - 1, 1), workspace, &said);
     CHECK(label < 3 && (n == 0 || probabilities[label] >= 0));
     for (int format = 0; n == 1 && format < 4; format++) {
         struct buf out = {0};
@@ -106,7 +120,7 @@ static void check_values(const struct wire_instances *in, bool labelled) {
     free(workspace);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- lines ---- */
 static void put_block(const struct wire_lines *lines, struct buf *out) {
     const struct wire_instances *block = wire_lines_block(lines);
     for (size_t i = 0; i < block->n; i++) {
@@ -114,7 +128,8 @@ static void put_block(const struct wire_lines *lines, struct buf *out) {
         for (size_t j = 0; j < block->n_inputs; j++) {
             buf_printf(out, " %a", block->raw[i * block->n_inputs + j]);
         }
-        for (size_t k = block->row_start != NULL ? block->row_start[i] : 0; block->row_start != NULL && k < block->row_start[i + 1]; k++) {
+        for (size_t k = block->row_start != NULL ? block->row_start[i] : 0;
+             block->row_start != NULL && k < block->row_start[i + 1]; k++) {
             buf_printf(out, " %u=%a", block->feature[k], block->entry[k]);
         }
         buf_putc(out, '\n');
@@ -122,7 +137,8 @@ static void put_block(const struct wire_lines *lines, struct buf *out) {
 }
 
 /* What the lines say as text, read in pieces. Returns how many rows there are; *refused: how many lines were. */
-static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *refused, struct buf *out) {
+static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *refused,
+                         struct buf *out) {
     struct problem problem = {0};
     struct wire_lines *lines = wire_lines_new(model, 3, 200, &problem);
     size_t n = 0, at = 0, upto = 0;
@@ -137,7 +153,8 @@ static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *r
             char *piece = fuzz_copy(body + at, upto - at);
             state = wire_lines_read(lines, piece, upto - at, upto == size, &used, &problem);
             free(piece);
-            CHECK(used <= upto - at && state != WIRE_LINES_FAILED && wire_lines_block(lines)->n <= 3);
+            CHECK(used <= upto - at && state != WIRE_LINES_FAILED &&
+                  wire_lines_block(lines)->n <= 3);
             at += used;
             n += wire_lines_block(lines)->n;
             check_entries(wire_lines_block(lines));
@@ -146,7 +163,8 @@ static size_t read_lines(const char *body, size_t size, uint64_t cuts, size_t *r
             if (state == WIRE_LINES_FAULT) {
                 CHECK(problem.type == PROBLEM_INVALID_INSTANCES && problem.n_errors > 0);
                 ++*refused;
-                buf_printf(out, "%d refused: %s\n", (int)wire_lines_at(lines), problem.errors[0].detail);
+                buf_printf(out, "%d refused: %s\n", (int)wire_lines_at(lines),
+                           problem.errors[0].detail);
                 problem_done(&problem);
             }
         }
@@ -161,7 +179,8 @@ static void lines(const char *body, size_t size) {
     size_t refused = 0, refused_cut = 0;
     const size_t n = read_lines(body, size, 0, &refused, &whole);
     CHECK(n == read_lines(body, size, size + 1, &refused_cut, &cut) && refused == refused_cut);
-    CHECK(whole.size == cut.size && (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));
+    CHECK(whole.size == cut.size &&
+          (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));
     struct wire_instances in = {0};
     struct problem problem = {0};
     const struct wire_instances_options options = {.format = WIRE_INSTANCES_NDJSON};
@@ -178,7 +197,8 @@ static void lines(const char *body, size_t size) {
 static size_t listed_at(const json_t *columns, char name) {
     for (size_t j = 0; j < json_array_size(columns); j++) {
         const json_t *column = json_array_get(columns, j);
-        const char *own = json_string_value(json_is_object(column) ? json_object_get(column, "name") : column);
+        const char *own =
+            json_string_value(json_is_object(column) ? json_object_get(column, "name") : column);
         own += own != NULL ? strspn(own, " \t\r\n") : 0;
         if (own != NULL && own[0] == name && own[1 + strspn(own + 1, " \t\r\n")] == '\0') {
             return j;
@@ -196,15 +216,18 @@ static void against_jansson(const struct wire_instances *in, const char *body, s
     json_t *tree = json_loadb(body, size, JSON_DECODE_INT_AS_REAL, &error);
     CHECK(tree != NULL);
     const json_t *columns = json_object_get(tree, "columns");
-    const json_t *rows = json_is_array(tree) ? tree : json_object_get(tree, columns != NULL ? "rows" : "instances");
+    const json_t *rows =
+        json_is_array(tree) ? tree : json_object_get(tree, columns != NULL ? "rows" : "instances");
     CHECK(json_array_size(rows) == in->n);
     for (size_t i = 0; i < in->n; i++) {
         const json_t *row = json_array_get(rows, i);
         for (size_t j = 0; j < 2; j++) { /* the two numeric inputs */
             const size_t at = columns != NULL ? listed_at(columns, j == 0 ? 'x' : 'y') : j;
-            const json_t *value = json_is_array(row) ? json_array_get(row, at) : json_object_get(row, j == 0 ? "x" : "y");
+            const json_t *value = json_is_array(row) ? json_array_get(row, at)
+                                                     : json_object_get(row, j == 0 ? "x" : "y");
             const double x = in->raw[i * in->n_inputs + j];
-            CHECK(json_is_number(value) ? x == json_number_value(value) : isnan(x) && (value == NULL || json_is_null(value)));
+            CHECK(json_is_number(value) ? x == json_number_value(value)
+                                        : isnan(x) && (value == NULL || json_is_null(value)));
         }
     }
     json_decref(tree);
@@ -238,14 +261,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1) {
         return 0;
     }
-    static const enum wire_instances_format formats[] = {WIRE_INSTANCES_JSON,   WIRE_INSTANCES_CSV,      WIRE_INSTANCES_SNIFF,   0,
-                                                         WIRE_INSTANCES_NDJSON, WIRE_INSTANCES_SVMLIGHT, WIRE_INSTANCES_SVMLIGHT};
+    static const enum wire_instances_format formats[] = {
+        WIRE_INSTANCES_JSON,   WIRE_INSTANCES_CSV,      WIRE_INSTANCES_SNIFF,   0,
+        WIRE_INSTANCES_NDJSON, WIRE_INSTANCES_SVMLIGHT, WIRE_INSTANCES_SVMLIGHT};
     const unsigned which = (data[0] >> 1 & 3) + (data[0] & 8 ? 4 : 0);
     const enum wire_instances_format format = which < 7 ? formats[which] : 0;
-    const struct wire_instances_options options = {.format = format == WIRE_INSTANCES_CSV && data[0] & 32 ? WIRE_INSTANCES_TSV : format,
-                                                   .labelled = data[0] & 1,
-                                                   .zero_based = which == 6};
-    model = options.format == WIRE_INSTANCES_SVMLIGHT && data[0] & 16 ? sparse : data[0] & 16 ? wide : plain;
+    const struct wire_instances_options options = {
+        .format = format == WIRE_INSTANCES_CSV && data[0] & 32 ? WIRE_INSTANCES_TSV : format,
+        .labelled = data[0] & 1,
+        .zero_based = which == 6};
+    model = options.format == WIRE_INSTANCES_SVMLIGHT && data[0] & 16 ? sparse
+            : data[0] & 16                                            ? wide
+                                                                      : plain;
     char *body = fuzz_copy(data + 1, size - 1);
     if (which == 3) {
         char *text = calloc(1, size);

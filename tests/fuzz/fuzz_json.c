@@ -6,7 +6,8 @@
 #include <jansson.h>
 
 /* The tokens in one text, numbers in their shortest form. *ours_alone is set where Jansson has other rules. */
-static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out, bool *ours_alone) {
+static bool tokens(const char *body, size_t size, uint64_t seed, struct buf *out,
+                   bool *ours_alone) {
     struct wire_json r;
     struct wire_json_token token = {.kind = WIRE_JSON_MORE};
     char *piece = NULL;
@@ -93,21 +94,29 @@ static void put_jansson(json_t *v, struct buf *out) {
         dn_number_format(json_number_value(v), form);
         buf_printf(out, "n %s\n", form);
     } else {
-        buf_printf(out, "%d \n", (int)(json_is_null(v) ? WIRE_JSON_NULL : json_is_true(v) ? WIRE_JSON_TRUE : WIRE_JSON_FALSE));
+        buf_printf(out, "%d \n",
+                   (int)(json_is_null(v)   ? WIRE_JSON_NULL
+                         : json_is_true(v) ? WIRE_JSON_TRUE
+                                           : WIRE_JSON_FALSE));
     }
 }
 
 static void against_jansson(const char *body, size_t size, uint64_t seed) {
     struct buf whole = {0}, cut = {0}, theirs = {0};
-    bool ours_alone = memchr(body, '\0', size) != NULL, again = ours_alone; /* Jansson loses a NUL behind a number: [10\0] passes there */
+    bool ours_alone = memchr(body, '\0', size) != NULL,
+         again = ours_alone; /* Jansson loses a NUL behind a number: [10\0] passes there */
     const bool well = tokens(body, size, 0, &whole, &ours_alone);
     CHECK(tokens(body, size, seed | 1, &cut, &again) == well && again == ours_alone);
-    CHECK(whole.size == cut.size && (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));
+    CHECK(whole.size == cut.size &&
+          (whole.size == 0 || memcmp(whole.data, cut.data, whole.size) == 0));
     json_error_t error;
-    json_t *tree = json_loadb(body, size, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, &error);
+    json_t *tree =
+        json_loadb(body, size, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES,
+                   &error);
     if (tree != NULL) {
         put_jansson(tree, &theirs);
-        CHECK(ours_alone || (well && whole.size == theirs.size && memcmp(whole.data, theirs.data, whole.size) == 0));
+        CHECK(ours_alone || (well && whole.size == theirs.size &&
+                             memcmp(whole.data, theirs.data, whole.size) == 0));
     } else {
         CHECK(!well || ours_alone || json_error_code(&error) == json_error_duplicate_key);
     }
@@ -124,7 +133,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *body = (const char *)data + 1;
     against_jansson(body, size - 1, (uint64_t)data[0] << 8);
     const bool inferred =
-        memchr(body, '{', size - 1) == NULL || memchr(body, '[', (size_t)((const char *)memchr(body, '{', size - 1) - body)) != NULL;
-    fuzz_check_table(&(struct wire_table_options){.format = WIRE_JSON}, body, size - 1, (uint64_t)data[0] << 8, inferred);
+        memchr(body, '{', size - 1) == NULL ||
+        memchr(body, '[', (size_t)((const char *)memchr(body, '{', size - 1) - body)) != NULL;
+    fuzz_check_table(&(struct wire_table_options){.format = WIRE_JSON}, body, size - 1,
+                     (uint64_t)data[0] << 8, inferred);
     return 0;
 }

@@ -25,7 +25,8 @@ struct entries {
 };
 
 static void make_entries(const dn_encoder *encoder, struct entries *out) {
-    static const char text[] = "free tea, FREE \xc3\xa9t\xc3\xa9 tonight w1 a", graph[] = "a-b b-c free-a";
+    static const char text[] = "free tea, FREE \xc3\xa9t\xc3\xa9 tonight w1 a",
+                      graph[] = "a-b b-c free-a";
     dn_text_work *work = NULL;
     size_t n = 0;
     CHECK(dn_text_work_new(&work, NULL) == DN_OK);
@@ -35,19 +36,25 @@ static void make_entries(const dn_encoder *encoder, struct entries *out) {
         const double *entry = NULL;
         size_t more = 0;
         if (input->type == DN_TEXT) {
-            dn_status status = dn_encoder_text(encoder, i, text, sizeof text - 1, work, &feature, &entry, &more, NULL);
+            dn_status status = dn_encoder_text(encoder, i, text, sizeof text - 1, work, &feature,
+                                               &entry, &more, NULL);
             if (status == DN_ERR_DATA) { /* it is no graph */
-                status = dn_encoder_text(encoder, i, graph, sizeof graph - 1, work, &feature, &entry, &more, NULL);
+                status = dn_encoder_text(encoder, i, graph, sizeof graph - 1, work, &feature,
+                                         &entry, &more, NULL);
             }
             CHECK(status == DN_OK && more <= 32);
         }
         for (size_t e = 0; e < more; e++, n++) {
-            CHECK(feature[e] >= input->first_feature && feature[e] < input->first_feature + input->n_features);
+            CHECK(feature[e] >= input->first_feature &&
+                  feature[e] < input->first_feature + input->n_features);
             out->feature[n] = feature[e];
             out->entry[n] = entry[e];
         }
-        for (size_t place = 0; input->type == DN_SPARSE && place < input->width && place < 2; place++, n++) {
-            out->feature[n] = (uint32_t)dn_encoder_place(encoder, i, (uint32_t)(place == 0 ? 0 : input->width - 1));
+        for (size_t place = 0; input->type == DN_SPARSE && place < input->width && place < 2;
+             place++, n++) {
+            out->feature[n] =
+                (uint32_t)dn_encoder_place(encoder, i,
+                                           (uint32_t)(place == 0 ? 0 : input->width - 1));
             out->entry[n] = 1.5;
         }
     }
@@ -59,19 +66,24 @@ static void make_entries(const dn_encoder *encoder, struct entries *out) {
 static void check_predicts(const dn_model *model) {
     const dn_encoder *encoder = dn_model_encoder(model);
     const dn_classes *classes = dn_model_classes(model);
-    const size_t n_inputs = dn_encoder_n_inputs(encoder), n_scores = dn_model_n_scores(model), n_features = dn_encoder_n_features(encoder);
-    double *raw = malloc((n_inputs + 1) * sizeof *raw), *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
-    double *scores = malloc((n_scores + 1) * sizeof *scores), *parts = malloc((n_scores * n_features + 1) * sizeof *parts);
+    const size_t n_inputs = dn_encoder_n_inputs(encoder), n_scores = dn_model_n_scores(model),
+                 n_features = dn_encoder_n_features(encoder);
+    double *raw = malloc((n_inputs + 1) * sizeof *raw),
+           *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
+    double *scores = malloc((n_scores + 1) * sizeof *scores),
+           *parts = malloc((n_scores * n_features + 1) * sizeof *parts);
     double *chances = malloc((classes->n + 1) * sizeof *chances), sum = 0;
     bool *candidates = malloc(classes->n * sizeof *candidates), outside = false;
     size_t label = SIZE_MAX;
     double distance = 0, density = 0;
-    CHECK(chances != NULL && raw != NULL && workspace != NULL && scores != NULL && parts != NULL && candidates != NULL && classes->n >= 2);
+    CHECK(chances != NULL && raw != NULL && workspace != NULL && scores != NULL && parts != NULL &&
+          candidates != NULL && classes->n >= 2);
     for (size_t i = 0; i < n_inputs; i++) {
         const dn_input *input = dn_encoder_input(encoder, i);
-        raw[i] = i % 3 == 0                      ? (double)NAN
-                 : input->type == DN_CATEGORICAL ? (input->levels.n > 0 ? (double)(input->levels.n - 1) : DN_UNSEEN)
-                                                 : 1;
+        raw[i] = i % 3 == 0 ? (double)NAN
+                 : input->type == DN_CATEGORICAL
+                     ? (input->levels.n > 0 ? (double)(input->levels.n - 1) : DN_UNSEEN)
+                     : 1;
     }
     const dn_prediction rows = {.label = &label,
                                 .probabilities = dn_model_has_probabilities(model) ? chances : NULL,
@@ -87,13 +99,17 @@ static void check_predicts(const dn_model *model) {
     struct wire_predictions answer;
     const struct wire_answer_head head = {.name = "m",
                                           .version = 1,
-                                          .outputs = WIRE_LABEL | WIRE_SCORES | WIRE_DISTANCE | WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS |
+                                          .outputs = WIRE_LABEL | WIRE_SCORES | WIRE_DISTANCE |
+                                                     WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS |
                                                      WIRE_LOG_DENSITY};
     wire_predictions_begin(&answer, &head, model, &rows, &out);
-    if (dn_model_predict(model, (dn_raw_rows){1, raw, entries.start, entries.feature, entries.entry}, workspace, &rows) ==
-        1) { /* 0: beyond what is finite */
+    if (dn_model_predict(model,
+                         (dn_raw_rows){1, raw, entries.start, entries.feature, entries.entry},
+                         workspace, &rows) == 1) { /* 0: beyond what is finite */
         CHECK(label < classes->n || (label == DN_AMBIGUOUS && classes->n > 2));
-        for (size_t k = 0; dn_model_calibration(model) != NULL && rows.probabilities != NULL && k < classes->n; k++) {
+        for (size_t k = 0;
+             dn_model_calibration(model) != NULL && rows.probabilities != NULL && k < classes->n;
+             k++) {
             CHECK(chances[k] >= 0 && chances[k] <= 1);
             sum += chances[k];
         }

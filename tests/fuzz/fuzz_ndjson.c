@@ -52,7 +52,8 @@ static void by_reader(const char *body, size_t size, uint64_t seed, struct buf *
     for (bool go_on = true; go_on;) {
         kind = wire_json_next(&r, &token);
         if (kind == WIRE_JSON_MORE && at < size) {
-            const size_t most = 1 + fuzz_random(&seed) % 64, room = size - at, n = most < room ? most : room;
+            const size_t most = 1 + fuzz_random(&seed) % 64, room = size - at,
+                         n = most < room ? most : room;
             free(piece);
             piece = fuzz_copy(body + at, n);
             wire_json_feed(&r, piece, n);
@@ -81,14 +82,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct buf lines = {0}, read = {0};
     by_line(body, size - 2, &lines);
     by_reader(body, size - 2, (uint64_t)data[1] << 8, &read);
-    CHECK(lines.size == read.size && (lines.size == 0 || memcmp(lines.data, read.data, lines.size) == 0));
+    CHECK(lines.size == read.size &&
+          (lines.size == 0 || memcmp(lines.data, read.data, lines.size) == 0));
     buf_done(&lines);
     buf_done(&read);
     const struct wire_table_options options = {.format = data[0] & 1 ? WIRE_SNIFF : WIRE_NDJSON,
                                                .on_error = data[0] & 2 ? WIRE_SKIP : WIRE_REJECT,
                                                .label = data[0] & 4 ? "label" : NULL,
                                                .types = data[0] & 8 ? "a:numeric" : NULL};
-    const bool may_be_another = (data[0] & 1) != 0; /* sniffed: separated text, or JSON with types of its own */
-    fuzz_check_table(&options, body, size - 2, (uint64_t)data[1] << 8, (data[0] & 8) == 0 && !may_be_another);
+    const bool may_be_another =
+        (data[0] & 1) != 0; /* sniffed: separated text, or JSON with types of its own */
+    fuzz_check_table(&options, body, size - 2, (uint64_t)data[1] << 8,
+                     (data[0] & 8) == 0 && !may_be_another);
     return 0;
 }

@@ -22,22 +22,29 @@ struct plain {
 /* [+-]? (digits [. digits*]? | . digits) ([eE] [+-]? digits)? */
 static bool plain_number(const char *text, size_t n, double *out) {
     size_t i = n > 0 && (text[0] == '+' || text[0] == '-'), digits = 0;
-    for (; i < n && isdigit((unsigned char)text[i]); i++)
+    for (; i < n && isdigit((unsigned char)text[i]); i++) {
         digits++;
-    if (i < n && text[i] == '.')
-        for (i++; i < n && isdigit((unsigned char)text[i]); i++)
+    }
+    if (i < n && text[i] == '.') {
+        for (i++; i < n && isdigit((unsigned char)text[i]); i++) {
             digits++;
-    if (digits == 0)
+        }
+    }
+    if (digits == 0) {
         return false;
+    }
     if (i < n && (text[i] == 'e' || text[i] == 'E')) {
         i += i + 1 < n && (text[i + 1] == '+' || text[i + 1] == '-') ? 2 : 1;
-        if (i == n)
+        if (i == n) {
             return false;
-        while (i < n && isdigit((unsigned char)text[i]))
+        }
+        while (i < n && isdigit((unsigned char)text[i])) {
             i++;
+        }
     }
-    if (i < n)
+    if (i < n) {
         return false;
+    }
     char *copy = malloc(n + 1);
     CHECK(copy != NULL);
     memcpy(copy, text, n);
@@ -50,44 +57,53 @@ static bool plain_number(const char *text, size_t n, double *out) {
 /* The next token of [*at, end); 0: none. */
 static size_t plain_token(const char **at, const char *end) {
     const char *p = *at;
-    while (p < end && (*p == ' ' || *p == '\t'))
+    while (p < end && (*p == ' ' || *p == '\t')) {
         p++;
+    }
     size_t n = 0;
-    while (p + n < end && p[n] != ' ' && p[n] != '\t')
+    while (p + n < end && p[n] != ' ' && p[n] != '\t') {
         n++;
+    }
     *at = p;
     return n;
 }
 
 static bool plain_qid(const char *token, size_t n) {
     bool well = n > 4 && memcmp(token, "qid:", 4) == 0;
-    for (size_t i = 4; well && i < n; i++)
+    for (size_t i = 4; well && i < n; i++) {
         well = isdigit((unsigned char)token[i]);
+    }
     return well;
 }
 
 /* 1: an entry, -1: a fault. `before`: the index before, -1: none. */
-static bool plain_entry(const char *token, size_t n, bool zero_based, long long before, long long *index, double *value) {
+static bool plain_entry(const char *token, size_t n, bool zero_based, long long before,
+                        long long *index, double *value) {
     size_t digits = 0;
     *index = 0;
-    while (digits < n && isdigit((unsigned char)token[digits]) && digits < 11)
+    while (digits < n && isdigit((unsigned char)token[digits]) && digits < 11) {
         *index = *index * 10 + (token[digits++] - '0');
-    return digits > 0 && digits <= 10 && digits < n && token[digits] == ':' && *index <= MOST_INDEX && *index >= (zero_based ? 0 : 1) &&
-           *index > before && plain_number(token + digits + 1, n - digits - 1, value);
+    }
+    return digits > 0 && digits <= 10 && digits < n && token[digits] == ':' &&
+           *index <= MOST_INDEX && *index >= (zero_based ? 0 : 1) && *index > before &&
+           plain_number(token + digits + 1, n - digits - 1, value);
 }
 
-static void plain_row(struct plain *p, const char *at, const char *end, bool zero_based, long line) {
+static void plain_row(struct plain *p, const char *at, const char *end, bool zero_based,
+                      long line) {
     size_t n = plain_token(&at, end), k = p->n_entries;
     long long before = -1, index = 0;
-    if (n == 0)
+    if (n == 0) {
         return;
+    }
     const char *label = at;
     const size_t length = n;
     bool well = memchr(at, ':', n) == NULL && memchr(at, ',', n) == NULL;
     for (size_t i = 1; well && (at += n, n = plain_token(&at, end)) > 0; i++) {
         double value = 0;
-        if (i == 1 && plain_qid(at, n))
+        if (i == 1 && plain_qid(at, n)) {
             continue;
+        }
         well = plain_entry(at, n, zero_based, before, &index, &value);
         before = index;
         if (well && (value != 0 || signbit(value))) {
@@ -113,14 +129,17 @@ static struct plain plain_read(const char *body, size_t size, bool zero_based) {
                       .length = calloc(size + 1, sizeof *p.length),
                       .place = calloc(size + 1, sizeof *p.place),
                       .number = calloc(size + 1, sizeof *p.number)};
-    CHECK(p.start != NULL && p.label != NULL && p.length != NULL && p.place != NULL && p.number != NULL);
+    CHECK(p.start != NULL && p.label != NULL && p.length != NULL && p.place != NULL &&
+          p.number != NULL);
     long line = 1;
     for (size_t at = 0; at < size; line++) {
         size_t n = 0, text = 0;
-        while (at + n < size && body[at + n] != '\n' && body[at + n] != '\r')
+        while (at + n < size && body[at + n] != '\n' && body[at + n] != '\r') {
             n++;
-        while (text < n && body[at + text] != '#')
+        }
+        while (text < n && body[at + text] != '#') {
             text++;
+        }
         plain_row(&p, body + at, body + at + text, zero_based, line);
         at += n + (at + n + 1 < size && body[at + n] == '\r' && body[at + n + 1] == '\n' ? 2 : 1);
     }
@@ -138,13 +157,15 @@ static void plain_done(struct plain *p) {
 static bool is_missing(const char *text, size_t n) {
     static const char *const tokens[] = {"NA", "NaN", "null", "?"};
     bool missing = false;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         missing |= n == strlen(tokens[i]) && memcmp(text, tokens[i], n) == 0;
+    }
     return missing;
 }
 
 /* The reader's rows are the plain ones. text: the rows once more, as svmlight. */
-static void check_rows(const struct fuzz_table *t, const struct plain *p, bool zero_based, struct buf *text) {
+static void check_rows(const struct fuzz_table *t, const struct plain *p, bool zero_based,
+                       struct buf *text) {
     struct wire_schema schema = {0};
     struct problem problem = {0};
     size_t row = 0, entry = 0;
@@ -156,41 +177,53 @@ static void check_rows(const struct fuzz_table *t, const struct plain *p, bool z
         dn_column_chunk *chunks[3];
         dn_column_view label, typed, entries;
         const struct wire_blob *blob = t->blobs + 2 * c;
-        for (size_t i = 0; i < 3; i++)
+        for (size_t i = 0; i < 3; i++) {
             CHECK(dn_column_chunk_new(&chunks[i], NULL) == DN_OK);
-        CHECK(dn_column_chunk_decode(chunks[0], blob[0].bytes, blob[0].size, DN_TEXT, &label, NULL) == DN_OK);
-        CHECK(dn_column_chunk_decode(chunks[1], blob[0].bytes, blob[0].size, schema.columns[0].type, &typed, NULL) == DN_OK);
-        CHECK(dn_column_chunk_decode(chunks[2], blob[1].bytes, blob[1].size, DN_SPARSE, &entries, NULL) == DN_OK);
+        }
+        CHECK(dn_column_chunk_decode(chunks[0], blob[0].bytes, blob[0].size, DN_TEXT, &label,
+                                     NULL) == DN_OK);
+        CHECK(dn_column_chunk_decode(chunks[1], blob[0].bytes, blob[0].size, schema.columns[0].type,
+                                     &typed, NULL) == DN_OK);
+        CHECK(dn_column_chunk_decode(chunks[2], blob[1].bytes, blob[1].size, DN_SPARSE, &entries,
+                                     NULL) == DN_OK);
         CHECK(label.n_rows == (size_t)t->rows[c] && entries.n_rows == label.n_rows);
         for (size_t i = 0; i < label.n_rows; i++, row++) {
             const size_t n = entries.row_start[i + 1] - entries.row_start[i];
             CHECK(row < p->n_rows && n == p->start[row + 1] - p->start[row]);
             for (size_t k = 0; k < n; k++, entry++) {
                 CHECK(entries.place[entries.row_start[i] + k] == p->place[entry]);
-                CHECK(memcmp(&entries.number[entries.row_start[i] + k], &p->number[entry], sizeof *p->number) == 0);
+                CHECK(memcmp(&entries.number[entries.row_start[i] + k], &p->number[entry],
+                             sizeof *p->number) == 0);
             }
             CHECK((label.code[i] == DN_CODE_MISSING) == is_missing(p->label[row], p->length[row]));
             if (label.code[i] != DN_CODE_MISSING) {
                 const uint32_t *s = label.strings.start + label.code[i];
-                CHECK(s[1] - s[0] == p->length[row] && memcmp(label.strings.bytes + s[0], p->label[row], p->length[row]) == 0);
+                CHECK(s[1] - s[0] == p->length[row] &&
+                      memcmp(label.strings.bytes + s[0], p->label[row], p->length[row]) == 0);
             }
         }
-        const struct wire_svmlight lines = {.label = &typed, .entries = &entries, .first_place = schema.columns[1].first_place};
+        const struct wire_svmlight lines = {.label = &typed,
+                                            .entries = &entries,
+                                            .first_place = schema.columns[1].first_place};
         wire_svmlight_write(&lines, 0, typed.n_rows, text);
-        for (size_t i = 0; i < 3; i++)
+        for (size_t i = 0; i < 3; i++) {
             dn_column_chunk_free(chunks[i]);
+        }
     }
     CHECK(row == p->n_rows && entry == p->n_entries && !text->failed);
     wire_schema_done(&schema);
 }
 
 /* Written back it is the same table; but for the width, if only entries of 0 had made it, and for booleans, which are written as numbers. */
-static void check_again(const struct wire_table_options *options, const struct fuzz_table *t, const struct plain *p, struct buf *text) {
+static void check_again(const struct wire_table_options *options, const struct fuzz_table *t,
+                        const struct plain *p, struct buf *text) {
     uint32_t width = 0;
-    for (size_t k = 0; k < p->n_entries; k++)
+    for (size_t k = 0; k < p->n_entries; k++) {
         width = p->place[k] >= width ? p->place[k] + 1 : width;
-    if (width != p->width || strstr(t->columns, "\"type\":\"boolean\"") != NULL)
+    }
+    if (width != p->width || strstr(t->columns, "\"type\":\"boolean\"") != NULL) {
         return;
+    }
     struct fuzz_table again = fuzz_read(options, text->data, text->size, 0);
     CHECK(again.well && strcmp(again.content, t->content) == 0);
     fuzz_table_done(&again);
@@ -206,11 +239,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                                .label = data[0] & 4 ? "class" : NULL};
     const char *body = (const char *)data + 2;
     size_t n = size - 2;
-    struct fuzz_table whole = fuzz_read(&options, body, n, 0), cut = fuzz_read(&options, body, n, (uint64_t)data[1] << 8 | 1);
+    struct fuzz_table whole = fuzz_read(&options, body, n, 0),
+                      cut = fuzz_read(&options, body, n, (uint64_t)data[1] << 8 | 1);
     CHECK(whole.well == cut.well && strcmp(whole.text.data, cut.text.data) == 0);
     bool ascii = true;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         ascii = ascii && body[i] > 0;
+    }
     if (ascii && (n < 2 || memcmp(body, "PK", 2) != 0)) {
         struct plain p = plain_read(body, n, options.zero_based);
         const bool faulty = p.n_faults > 0 && options.on_error == WIRE_REJECT;

@@ -23,15 +23,17 @@ static int replay_file(const char *path, size_t size) {
         fprintf(stderr, "cannot read %s\n", path);
     }
     free(bytes);
-    if (file != NULL)
+    if (file != NULL) {
         fclose(file);
+    }
     return status;
 }
 
 static int replay(const char *path, size_t *count) {
     struct stat st;
-    if (stat(path, &st) != 0)
+    if (stat(path, &st) != 0) {
         return 0;
+    }
     if (S_ISREG(st.st_mode)) {
         ++*count;
         return replay_file(path, (size_t)st.st_size);
@@ -53,18 +55,21 @@ static int replay(const char *path, size_t *count) {
         }
         free(entries[i]);
     }
-    if (n >= 0)
+    if (n >= 0) {
         free(entries);
+    }
     return status;
 }
 
 int main(int argc, char **argv) {
-    if (LLVMFuzzerInitialize != NULL)
+    if (LLVMFuzzerInitialize != NULL) {
         LLVMFuzzerInitialize(&argc, &argv);
+    }
     size_t count = 0;
     int status = 0;
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc; i++) {
         status |= replay(argv[i], &count);
+    }
     LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
     printf("1..1\n%s 1 - %s: %zu inputs\n", status == 0 ? "ok" : "not ok", argv[0], count);
     return status;

@@ -11,12 +11,12 @@
 #include <string.h>
 
 /* Unlike assert it says what the input led to. */
-#define CHECK(condition)                                                                                                                   \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                                \
-            abort();                                                                                                                       \
-        }                                                                                                                                  \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,7 +38,7 @@ static inline char *fuzz_copy(const void *bytes, size_t n) {
     return copy;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---- */
 struct fuzz_table {
     struct wire_blob *blobs; /* [n_chunks × n_columns] */
     int64_t *rows;           /* [n_chunks] */
@@ -49,11 +49,12 @@ struct fuzz_table {
     struct buf text; /* summary or problem document: what must not depend on cuts */
 };
 
-static inline bool fuzz_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns,
-                              struct problem *problem) {
+static inline bool fuzz_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                              size_t n_columns, struct problem *problem) {
     struct fuzz_table *t = arg;
     (void)problem;
-    CHECK((size_t)chunk == t->n_chunks && n_rows > 0 && n_columns > 0 && (t->n_columns == 0 || t->n_columns == n_columns));
+    CHECK((size_t)chunk == t->n_chunks && n_rows > 0 && n_columns > 0 &&
+          (t->n_columns == 0 || t->n_columns == n_columns));
     t->n_columns = n_columns;
     t->blobs = realloc(t->blobs, (t->n_chunks + 1) * n_columns * sizeof *t->blobs);
     t->rows = realloc(t->rows, (t->n_chunks + 1) * sizeof *t->rows);
@@ -63,7 +64,8 @@ static inline bool fuzz_chunk(void *arg, int64_t chunk, int64_t n_rows, struct w
     return true;
 }
 
-static inline bool fuzz_reread(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static inline bool fuzz_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
+                               struct problem *problem) {
     struct fuzz_table *t = arg;
     (void)problem;
     const struct wire_blob *blob = &t->blobs[(size_t)chunk * t->n_columns + column];
@@ -72,11 +74,13 @@ static inline bool fuzz_reread(void *arg, int64_t chunk, size_t column, struct b
 }
 
 /* Reads the body: whole (seed 0) or in pieces. */
-static inline struct fuzz_table fuzz_read(const struct wire_table_options *options, const char *body, size_t size, uint64_t seed) {
+static inline struct fuzz_table fuzz_read(const struct wire_table_options *options,
+                                          const char *body, size_t size, uint64_t seed) {
     struct fuzz_table t = {0};
     struct problem early = {0}, problem = {0};
     struct wire_table_summary sum;
-    struct wire_table *reader = wire_table_new(options, &(struct wire_table_sink){fuzz_chunk, fuzz_reread, &t});
+    struct wire_table *reader =
+        wire_table_new(options, &(struct wire_table_sink){fuzz_chunk, fuzz_reread, &t});
     CHECK(reader != NULL);
     bool go_on = true;
     for (size_t at = 0; at < size && go_on;) {
@@ -93,7 +97,8 @@ static inline struct fuzz_table fuzz_read(const struct wire_table_options *optio
     t.well = wire_table_end(reader, &sum, &problem);
     CHECK(go_on || !t.well);
     if (t.well) {
-        CHECK(sum.bytes == (int64_t)size && sum.n_rows > 0 && sum.n_columns > 0 && (size_t)sum.n_chunks == t.n_chunks);
+        CHECK(sum.bytes == (int64_t)size && sum.n_rows > 0 && sum.n_columns > 0 &&
+              (size_t)sum.n_chunks == t.n_chunks);
         memcpy(t.content, sum.content, sizeof t.content);
         t.columns = strdup(sum.columns);
         buf_printf(&t.text, "%s %s %s", sum.columns, sum.notes, sum.content);
@@ -119,7 +124,8 @@ static inline void fuzz_table_done(struct fuzz_table *t) {
 }
 
 /* Appends row i of a chunk: as an object by the names, or as an array. */
-static inline void fuzz_row(const dn_column_view *view, const char *const *names, size_t n, size_t i, bool object, struct buf *out) {
+static inline void fuzz_row(const dn_column_view *view, const char *const *names, size_t n,
+                            size_t i, bool object, struct buf *out) {
     if (object) {
         wire_rows_write(WIRE_ROWS_JSON, view, names, n, i, 1, false, out);
         return;
@@ -152,7 +158,8 @@ static inline void fuzz_body(const struct fuzz_table *t, bool objects, struct bu
     for (size_t c = 0; c < t->n_chunks; c++) {
         for (size_t j = 0; j < schema.n; j++) {
             const struct wire_blob *blob = &t->blobs[c * t->n_columns + j];
-            CHECK(dn_column_chunk_decode(chunk[j], blob->bytes, blob->size, schema.columns[j].type, &view[j], NULL) == DN_OK);
+            CHECK(dn_column_chunk_decode(chunk[j], blob->bytes, blob->size, schema.columns[j].type,
+                                         &view[j], NULL) == DN_OK);
             CHECK(view[j].n_rows == (size_t)t->rows[c]);
         }
         for (size_t i = 0; i < (size_t)t->rows[c]; i++) {
@@ -174,7 +181,8 @@ static inline void fuzz_body(const struct fuzz_table *t, bool objects, struct bu
 static inline void fuzz_check_again(const struct fuzz_table *t, bool objects) {
     struct buf body = {0};
     fuzz_body(t, objects, &body);
-    struct fuzz_table again = fuzz_read(&(struct wire_table_options){.format = WIRE_JSON}, body.data, body.size, 0);
+    struct fuzz_table again =
+        fuzz_read(&(struct wire_table_options){.format = WIRE_JSON}, body.data, body.size, 0);
     CHECK(again.well);
     CHECK(strcmp(again.content, t->content) == 0);
     fuzz_table_done(&again);
@@ -183,11 +191,14 @@ static inline void fuzz_check_again(const struct fuzz_table *t, bool objects) {
 
 /* The body as any table reader must take it: cuts do not show, and a table that is well, sent back as JSON, is the same table: with its types, and if they were inferred, by
  * inference too. */
-static inline void fuzz_check_table(const struct wire_table_options *options, const char *body, size_t size, uint64_t seed, bool inferred) {
-    struct fuzz_table whole = fuzz_read(options, body, size, 0), cut = fuzz_read(options, body, size, seed | 1);
+static inline void fuzz_check_table(const struct wire_table_options *options, const char *body,
+                                    size_t size, uint64_t seed, bool inferred) {
+    struct fuzz_table whole = fuzz_read(options, body, size, 0),
+                      cut = fuzz_read(options, body, size, seed | 1);
     CHECK(strcmp(whole.text.data, cut.text.data) == 0);
     CHECK(whole.well == cut.well);
-    if (whole.well && strstr(whole.columns, "\"type\":\"sparse\"") == NULL) { /* svmlight that was found out: fuzz_svmlight.c looks at it */
+    if (whole.well && strstr(whole.columns, "\"type\":\"sparse\"") ==
+                          NULL) { /* svmlight that was found out: fuzz_svmlight.c looks at it */
         fuzz_check_again(&whole, false);
         if (inferred) {
             fuzz_check_again(&whole, true);
@@ -197,13 +208,15 @@ static inline void fuzz_check_table(const struct wire_table_options *options, co
     fuzz_table_done(&cut);
 }
 
-/* ---- a model: two numbers, a category, a boolean; three classes ------------------------------------------------------------------------ */
+/* ---- a model: two numbers, a category, a boolean; three classes ---- */
 static inline dn_model *fuzz_model(void) {
-    static const char body[] = "x,y,colour,old,kind\n1.5,2,red,true,a\n2.5,1,blue,false,b\n3,7,red,true,c\n1,2.5,green,false,a\n2,1.5,,"
+    static const char body[] = "x,y,colour,old,kind\n1.5,2,red,true,a\n2.5,1,blue,false,b\n3,7,red,"
+                               "true,c\n1,2.5,green,false,a\n2,1.5,,"
                                "true,b\n3.5,6,red,false,c\n";
     struct fuzz_table t = fuzz_read(&(struct wire_table_options){0}, body, sizeof body - 1, 0);
     static const char *const names[] = {"x", "y", "colour", "old", "kind"};
-    static const dn_column_type types[] = {DN_NUMERIC, DN_NUMERIC, DN_CATEGORICAL, DN_BOOLEAN, DN_CATEGORICAL};
+    static const dn_column_type types[] = {DN_NUMERIC, DN_NUMERIC, DN_CATEGORICAL, DN_BOOLEAN,
+                                           DN_CATEGORICAL};
     static const size_t inputs[] = {0, 1, 2, 3};
     dn_table_column columns[5];
     dn_column_view views[5];
@@ -215,16 +228,20 @@ static inline dn_model *fuzz_model(void) {
     for (size_t j = 0; j < 5; j++) {
         columns[j] = (dn_table_column){.name = names[j], .type = types[j]};
         CHECK(dn_column_chunk_new(&chunks[j], NULL) == DN_OK);
-        CHECK(dn_column_chunk_decode(chunks[j], t.blobs[j].bytes, t.blobs[j].size, types[j], &views[j], NULL) == DN_OK);
+        CHECK(dn_column_chunk_decode(chunks[j], t.blobs[j].bytes, t.blobs[j].size, types[j],
+                                     &views[j], NULL) == DN_OK);
     }
-    CHECK(dn_table_source_from_columns(columns, views, 5, (size_t)t.rows[0], &source, NULL) == DN_OK);
+    CHECK(dn_table_source_from_columns(columns, views, 5, (size_t)t.rows[0], &source, NULL) ==
+          DN_OK);
     CHECK(dn_params_new(dn_algorithm_find("logistic"), &params, NULL) == DN_OK);
     CHECK(dn_params_set_number(params, "lambda", 0.1, NULL) == DN_OK);
     const dn_run run = dn_run_default();
     const dn_train_request request = {.source = source,
                                       .params = params,
                                       .target = 4,
-                                      .features = {.columns = inputs, .n_columns = 4, .standardize = true}};
+                                      .features = {.columns = inputs,
+                                                   .n_columns = 4,
+                                                   .standardize = true}};
     CHECK(dn_train(&request, &run, &result, NULL) == DN_OK);
     dn_model *model = dn_model_ref(result.model);
     dn_train_result_done(&result);

@@ -28,7 +28,7 @@ static void put_text(const char *text, size_t n) {
     fwrite(text, 1, n, stdout);
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 static bool as_strtod(const char *text, size_t n, double number) {
     char *copy = malloc(n + 1);
     char *end = NULL;
@@ -54,8 +54,10 @@ static bool put_row(void *arg, const struct csv_row *row) {
         const char *text = csv_cell_text(row, cell);
         double number = 0;
         uint8_t is_number = dn_number_parse(text, cell->length, &number);
-        if (cell->kind != CSV_TEXT && (!is_number || memcmp(&number, &cell->number, sizeof number) != 0)) {
-            fprintf(stderr, "the reader's number differs from that of the text: %.*s\n", (int)cell->length, text);
+        if (cell->kind != CSV_TEXT &&
+            (!is_number || memcmp(&number, &cell->number, sizeof number) != 0)) {
+            fprintf(stderr, "the reader's number differs from that of the text: %.*s\n",
+                    (int)cell->length, text);
             *(bool *)arg = true;
         }
         if (is_number && !as_strtod(text, cell->length, number)) {
@@ -71,16 +73,19 @@ static bool put_row(void *arg, const struct csv_row *row) {
 }
 
 static void put_fault(void *arg, int64_t line, int64_t column, bool fatal, const char *text) {
-    fprintf(stderr, "%s at %lld:%lld: %s\n", fatal ? "fatal" : "fault", (long long)line, (long long)column, text);
+    fprintf(stderr, "%s at %lld:%lld: %s\n", fatal ? "fatal" : "fault", (long long)line,
+            (long long)column, text);
     *(bool *)arg = true;
 }
 
 static int cells(char delimiter, uint64_t seed, const char *body, size_t size) {
     struct csv csv;
     bool wrong = false;
-    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, &(struct csv_handler){put_row, put_fault, &wrong});
+    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+             &(struct csv_handler){put_row, put_fault, &wrong});
     for (size_t at = 0; at < size;) {
-        const size_t room = size - at, take = 1 + next(&seed) % 100000, n = take < room ? take : room;
+        const size_t room = size - at, take = 1 + next(&seed) % 100000,
+                     n = take < room ? take : room;
         csv_feed(&csv, body + at, n);
         at += n;
     }
@@ -89,14 +94,15 @@ static int cells(char delimiter, uint64_t seed, const char *body, size_t size) {
     return wrong;
 }
 
-/* ---- table -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- table ---- */
 struct store {
     struct wire_blob *blobs; /* [n_chunks × n_columns] */
     int64_t *rows;           /* [n_chunks] */
     size_t n_chunks, n_columns;
 };
 
-static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
     struct store *s = arg;
     s->n_columns = n_columns;
     struct wire_blob *grown = realloc(s->blobs, (s->n_chunks + 1) * n_columns * sizeof *grown);
@@ -104,14 +110,16 @@ static bool take_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blo
     s->blobs = grown != NULL ? grown : s->blobs;
     s->rows = rows != NULL ? rows : s->rows;
     if (grown == NULL || rows == NULL || (size_t)chunk != s->n_chunks) {
-        return problem_set(problem, PROBLEM_UNAVAILABLE, "chunk %lld cannot be kept", (long long)chunk);
+        return problem_set(problem, PROBLEM_UNAVAILABLE, "chunk %lld cannot be kept",
+                           (long long)chunk);
     }
     memcpy(s->blobs + s->n_chunks * n_columns, blobs, n_columns * sizeof *blobs);
     s->rows[s->n_chunks++] = n_rows;
     return true;
 }
 
-static bool reread(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool reread(void *arg, int64_t chunk, size_t column, struct buf *out,
+                   struct problem *problem) {
     const struct store *s = arg;
     const struct wire_blob *blob = &s->blobs[(size_t)chunk * s->n_columns + column];
     (void)problem;
@@ -128,7 +136,8 @@ static bool put_view(const dn_column_view *view) {
         if (code == DN_CODE_MISSING) {
             fwrite(&code, sizeof code, 1, stdout);
         } else {
-            put_text(view->strings.bytes + view->strings.start[code], view->strings.start[code + 1] - view->strings.start[code]);
+            put_text(view->strings.bytes + view->strings.start[code],
+                     view->strings.start[code + 1] - view->strings.start[code]);
         }
     }
     return true;
@@ -139,7 +148,8 @@ static int put_table(const struct store *s, const struct wire_table_summary *sum
     struct problem problem = {0};
     dn_column_chunk *chunk = NULL;
     const uint32_t n_columns = (uint32_t)s->n_columns;
-    if (!wire_schema_parse(sum->columns, &schema, &problem) || dn_column_chunk_new(&chunk, NULL) != DN_OK) {
+    if (!wire_schema_parse(sum->columns, &schema, &problem) ||
+        dn_column_chunk_new(&chunk, NULL) != DN_OK) {
         return failed("columns", problem.detail);
     }
     fwrite(&n_columns, sizeof n_columns, 1, stdout);
@@ -151,7 +161,9 @@ static int put_table(const struct store *s, const struct wire_table_summary *sum
         for (size_t c = 0; c < s->n_chunks && well; c++) {
             const struct wire_blob *blob = &s->blobs[c * s->n_columns + j];
             dn_column_view view;
-            well = dn_column_chunk_decode(chunk, blob->bytes, blob->size, schema.columns[j].type, &view, NULL) == DN_OK && put_view(&view);
+            well = dn_column_chunk_decode(chunk, blob->bytes, blob->size, schema.columns[j].type,
+                                          &view, NULL) == DN_OK &&
+                   put_view(&view);
         }
     }
     dn_column_chunk_free(chunk);
@@ -163,11 +175,14 @@ static int table(uint64_t seed, const char *body, size_t size) {
     struct store store = {0};
     struct problem problem = {0};
     struct wire_table_summary sum;
-    struct wire_table *t =
-        wire_table_new(&(struct wire_table_options){0}, &(struct wire_table_sink){.chunk = take_chunk, .reread = reread, .arg = &store});
+    struct wire_table *t = wire_table_new(&(struct wire_table_options){0},
+                                          &(struct wire_table_sink){.chunk = take_chunk,
+                                                                    .reread = reread,
+                                                                    .arg = &store});
     bool well = t != NULL;
     for (size_t at = 0; at < size && well;) {
-        const size_t room = size - at, take = 1 + next(&seed) % 100000, n = take < room ? take : room;
+        const size_t room = size - at, take = 1 + next(&seed) % 100000,
+                     n = take < room ? take : room;
         well = wire_table_feed(t, body + at, n, &problem);
         at += n;
     }

@@ -17,16 +17,18 @@
 #define GROUP 64 /* columns read together */
 
 static dn_status no_memory(dn_error *err) {
-    return dn_error_set(err, DN_ERR_MEMORY, "the bases of the encoder need memory which the system does not have");
+    return dn_error_set(err, DN_ERR_MEMORY,
+                        "the bases of the encoder need memory which the system does not have");
 }
 
-/* ---- counting and life ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- counting and life ---- */
 /* Monomials of degree exactly `degree` in n variables: C(n + degree − 1, degree). SIZE_MAX on overflow. */
 static size_t monomials_of(size_t n, unsigned degree) {
     size_t count = 1;
     for (size_t i = 1; i <= degree; i++) {
-        if (n > SIZE_MAX - i || count > SIZE_MAX / (n + i - 1))
+        if (n > SIZE_MAX - i || count > SIZE_MAX / (n + i - 1)) {
             return SIZE_MAX;
+        }
         count = count * (n + i - 1) / i; /* always whole: C(n + i − 1, i) */
     }
     return count;
@@ -38,8 +40,9 @@ size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n
     case DN_BASIS_POLYNOMIAL:
         for (unsigned degree = 1; degree <= spec->degree; degree++) {
             size_t more = spec->interactions ? monomials_of(n_columns, degree) : n_columns;
-            if (more > SIZE_MAX - sum)
+            if (more > SIZE_MAX - sum) {
                 return SIZE_MAX;
+            }
             sum += more;
         }
         return sum;
@@ -57,8 +60,9 @@ size_t dn_basis_n_features(const dn_basis_spec *spec, size_t n_columns, size_t n
 /* Monomials in their order: those of one degree follow from those of the degree before, each times every column from its last factor on. */
 static void make_monomials(dni_basis *basis) {
     size_t n = basis->n_columns, made = n, before = 0;
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < n; j++) {
         basis->parent[j] = basis->factor[j] = (uint32_t)j;
+    }
     while (made < basis->n_features) {
         size_t end = made;
         for (; before < end; before++) {
@@ -71,7 +75,8 @@ static void make_monomials(dni_basis *basis) {
     }
 }
 
-dn_status dni_basis_init(dni_basis *basis, const dn_basis_spec *spec, size_t n_columns, size_t n_classes, dn_error *err) {
+dn_status dni_basis_init(dni_basis *basis, const dn_basis_spec *spec, size_t n_columns,
+                         size_t n_classes, dn_error *err) {
     *basis = (dni_basis){.kind = spec->kind,
                          .keep = spec->keep,
                          .standardize = spec->standardize && spec->kind != DN_BASIS_POLYNOMIAL,
@@ -81,33 +86,43 @@ dn_status dni_basis_init(dni_basis *basis, const dn_basis_spec *spec, size_t n_c
                          .n_columns = n_columns,
                          .n_features = dn_basis_n_features(spec, n_columns, n_classes)};
     size_t n = basis->n_features;
-    if (n > DN_MAX_BASIS_FEATURES)
-        return dn_error_set(err, DN_ERR_DATA, "a basis makes more than %d features", DN_MAX_BASIS_FEATURES);
-    if (n_columns >= UINT32_MAX || n_columns > SIZE_MAX / sizeof(double) / (n + 1) - 1)
+    if (n > DN_MAX_BASIS_FEATURES) {
+        return dn_error_set(err, DN_ERR_DATA, "a basis makes more than %d features",
+                            DN_MAX_BASIS_FEATURES);
+    }
+    if (n_columns >= UINT32_MAX || n_columns > SIZE_MAX / sizeof(double) / (n + 1) - 1) {
         return no_memory(err);
+    }
     basis->columns = calloc(n_columns + 1, sizeof *basis->columns);
-    if (basis->columns == NULL)
+    if (basis->columns == NULL) {
         return no_memory(err);
+    }
     if (spec->kind == DN_BASIS_POLYNOMIAL) {
         basis->parent = calloc(n + 1, sizeof *basis->parent);
         basis->factor = calloc(n + 1, sizeof *basis->factor);
-        if (basis->parent == NULL || basis->factor == NULL)
+        if (basis->parent == NULL || basis->factor == NULL) {
             return no_memory(err);
+        }
         make_monomials(basis);
         return DN_OK;
     }
     basis->points = calloc(n * n_columns + 1, sizeof *basis->points);
-    basis->phase = spec->kind == DN_BASIS_RANDOM_FOURIER ? calloc(n + 1, sizeof *basis->phase) : NULL;
-    return basis->points == NULL || (spec->kind == DN_BASIS_RANDOM_FOURIER && basis->phase == NULL) ? no_memory(err) : DN_OK;
+    basis->phase =
+        spec->kind == DN_BASIS_RANDOM_FOURIER ? calloc(n + 1, sizeof *basis->phase) : NULL;
+    return basis->points == NULL || (spec->kind == DN_BASIS_RANDOM_FOURIER && basis->phase == NULL)
+               ? no_memory(err)
+               : DN_OK;
 }
 
 dn_status dni_basis_standardize(dni_basis *basis, dn_error *err) {
     basis->mean = calloc(basis->n_columns + 1, sizeof *basis->mean);
     basis->scale = calloc(basis->n_columns + 1, sizeof *basis->scale);
-    if (basis->mean == NULL || basis->scale == NULL)
+    if (basis->mean == NULL || basis->scale == NULL) {
         return no_memory(err);
-    for (size_t c = 0; c < basis->n_columns; c++)
+    }
+    for (size_t c = 0; c < basis->n_columns; c++) {
         basis->scale[c] = 1;
+    }
     return DN_OK;
 }
 
@@ -122,9 +137,10 @@ void dni_basis_done(dni_basis *basis) {
     *basis = (dni_basis){0};
 }
 
-/* ---- features of a row ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- features of a row ---- */
 /* out += what columns first … first + n − 1 contribute; for polynomials they are the first features. */
-static void add_columns(const dni_basis *basis, size_t first, size_t n, const double *z, double *out) {
+static void add_columns(const dni_basis *basis, size_t first, size_t n, const double *z,
+                        double *out) {
     const double *points = basis->points;
     switch (basis->kind) {
     case DN_BASIS_POLYNOMIAL:
@@ -132,13 +148,15 @@ static void add_columns(const dni_basis *basis, size_t first, size_t n, const do
         return;
     case DN_BASIS_GAUSSIAN:
     case DN_BASIS_DISTANCE:
-        for (size_t k = 0; k < basis->n_features; k++)
+        for (size_t k = 0; k < basis->n_features; k++) {
             out[k] += dni_square_distance(z, points + k * basis->n_columns + first, n);
+        }
         return;
     case DN_BASIS_RANDOM_FOURIER:
     case DN_BASIS_FISHER:
-        for (size_t k = 0; k < basis->n_features; k++)
+        for (size_t k = 0; k < basis->n_features; k++) {
             out[k] += dni_dot(z, points + k * basis->n_columns + first, n);
+        }
         return;
     }
 }
@@ -148,20 +166,24 @@ static void finish(const dni_basis *basis, double *out) {
     size_t n = basis->n_features;
     switch (basis->kind) {
     case DN_BASIS_POLYNOMIAL:
-        for (size_t j = basis->n_columns; j < n; j++)
+        for (size_t j = basis->n_columns; j < n; j++) {
             out[j] = out[basis->parent[j]] * out[basis->factor[j]];
+        }
         return;
     case DN_BASIS_GAUSSIAN:
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n; k++) {
             out[k] = exp(-out[k] / basis->width / basis->width / 2);
+        }
         return;
     case DN_BASIS_DISTANCE:
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n; k++) {
             out[k] = sqrt(out[k]);
+        }
         return;
     case DN_BASIS_RANDOM_FOURIER:
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n; k++) {
             out[k] = sqrt(2 / (double)n) * cos(out[k] + basis->phase[k]);
+        }
         return;
     case DN_BASIS_FISHER:
         return;
@@ -182,15 +204,17 @@ static double filled(const dni_basis *basis, const dn_input *inputs, const doubl
     return isnan(value) ? inputs[basis->columns[c]].fill : value;
 }
 
-void dni_basis_of_raw(const dni_basis *basis, const dn_input *inputs, const double *raw, double *out) {
+void dni_basis_of_raw(const dni_basis *basis, const dn_input *inputs, const double *raw,
+                      double *out) {
     double z[GROUP];
     memset(out, 0, basis->n_features * sizeof *out);
     for (size_t first = 0; first < basis->n_columns; first += GROUP) {
         size_t n = basis->n_columns - first < GROUP ? basis->n_columns - first : GROUP;
         for (size_t c = 0; c < n; c++) {
             z[c] = filled(basis, inputs, raw, first + c);
-            if (basis->mean != NULL)
+            if (basis->mean != NULL) {
                 z[c] = (z[c] - basis->mean[first + c]) / basis->scale[first + c];
+            }
         }
         add_columns(basis, first, n, z, out);
     }
@@ -212,22 +236,26 @@ double dni_basis_flops(const dni_basis *basis) {
     return 0;
 }
 
-/* ---- questions ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 size_t dni_basis_monomial(const dni_basis *basis, size_t j, size_t out[DN_MAX_DEGREE]) {
     size_t n = 1;
-    for (size_t at = j; at >= basis->n_columns; at = basis->parent[at])
+    for (size_t at = j; at >= basis->n_columns; at = basis->parent[at]) {
         n++;
-    for (size_t i = n; i-- > 0; j = basis->parent[j])
+    }
+    for (size_t i = n; i-- > 0; j = basis->parent[j]) {
         out[i] = basis->factor[j];
+    }
     return n;
 }
 
-size_t dni_basis_blame(const dni_basis *basis, size_t j, const dn_input *inputs, const double *raw) {
+size_t dni_basis_blame(const dni_basis *basis, size_t j, const dn_input *inputs,
+                       const double *raw) {
     size_t factors[DN_MAX_DEGREE], n = basis->n_columns, worst = 0;
     bool monomial = basis->kind == DN_BASIS_POLYNOMIAL;
     double most = -1;
-    if (monomial)
+    if (monomial) {
         n = dni_basis_monomial(basis, j, factors);
+    }
     for (size_t i = 0; i < n; i++) {
         size_t c = monomial ? factors[i] : i;
         double size = fabs(filled(basis, inputs, raw, c));

@@ -10,10 +10,12 @@ typedef struct dni_basis {
     unsigned degree;                      /* polynomial */
     double width;                         /* gaussian; already in `points` for random Fourier */
     size_t n_columns, n_features;
-    size_t *columns;      /* [n_columns] inputs of the encoder */
-    double *mean, *scale; /* [n_columns] z = (x − mean)/scale is what the functions see; NULL: x itself */
-    double *points;       /* [n_features × n_columns] centres, points, ω or directions, in terms of z; NULL: polynomial */
-    double *phase;        /* random Fourier: [n_features] b */
+    size_t *columns; /* [n_columns] inputs of the encoder */
+    double *mean,
+        *scale; /* [n_columns] z = (x − mean)/scale is what the functions see; NULL: x itself */
+    double *
+        points; /* [n_features × n_columns] centres, points, ω or directions, in terms of z; NULL: polynomial */
+    double *phase; /* random Fourier: [n_features] b */
     uint32_t *
         parent; /* polynomial: [n_features] the monomial of one degree less that this one is `factor` times; itself for the columns, the first ones */
     uint32_t *factor;     /* polynomial: [n_features] a column, the last one of the monomial */
@@ -22,7 +24,8 @@ typedef struct dni_basis {
 } dni_basis;
 
 /* An empty basis of a checked spec, with room for its columns and, by kind, points and phase, or monomials; n_features is counted (n_classes for fisher). first_feature and first_number are the encoder's to set. */
-DN_MUST_USE dn_status dni_basis_init(dni_basis *basis, const dn_basis_spec *spec, size_t n_columns, size_t n_classes, dn_error *err);
+DN_MUST_USE dn_status dni_basis_init(dni_basis *basis, const dn_basis_spec *spec, size_t n_columns,
+                                     size_t n_classes, dn_error *err);
 /* Room for mean and scale: 0 and 1. */
 DN_MUST_USE dn_status dni_basis_standardize(dni_basis *basis, dn_error *err);
 void dni_basis_done(dni_basis *basis); /* {0} and half-built ones are allowed */
@@ -30,7 +33,8 @@ void dni_basis_done(dni_basis *basis); /* {0} and half-built ones are allowed */
 /* out [n_features] ← the features of columns z [n_columns], as they are (not standardised). */
 void dni_basis_of_columns(const dni_basis *basis, const double *z, double *out);
 /* The same, bit for bit, of a raw row [n_inputs]: NaN is filled, then the basis's mean and scale. No allocation. */
-void dni_basis_of_raw(const dni_basis *basis, const dn_input *inputs, const double *raw, double *out);
+void dni_basis_of_raw(const dni_basis *basis, const dn_input *inputs, const double *raw,
+                      double *out);
 
 /* What one row costs, in floating point operations: for polls (linalg/step.h). */
 double dni_basis_flops(const dni_basis *basis);

@@ -7,6 +7,7 @@
 
 void dni_basis_write(const dni_basis *basis, dni_writer *writer);
 /* Into an empty basis; inputs [n_inputs] have their types. DN_ERR_CORRUPT, DN_ERR_MEMORY: what is half read is for dni_basis_done. */
-DN_MUST_USE dn_status dni_basis_read(dni_reader *reader, const dn_input *inputs, size_t n_inputs, dni_basis *basis, dn_error *err);
+DN_MUST_USE dn_status dni_basis_read(dni_reader *reader, const dn_input *inputs, size_t n_inputs,
+                                     dni_basis *basis, dn_error *err);
 
 #endif

@@ -31,8 +31,9 @@ static double weight_of(const dn_block *block, size_t t) {
     return block->weight == NULL ? 1 : block->weight[t];
 }
 
-/* ---- start ------------------------------------------------------------------------------------------------------------------------------------ */
-static dn_status far_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+/* ---- start ---- */
+static dn_status far_block(void *arg, const dn_block *block, size_t slot, double *out,
+                           dn_error *err) {
     const struct kmeans *self = arg;
     double *far = self->far + block->first_row;
     dni_pace pace = {.run = self->run};
@@ -45,25 +46,30 @@ static dn_status far_block(void *arg, const dn_block *block, size_t slot, double
             continue;
         }
         const double *z = block->x.values + t * block->x.stride;
-        double d = v == 0 ? 0 : v * dni_square_distance(z, self->centres + self->newest * self->p, self->p);
+        double d =
+            v == 0 ? 0
+                   : v * dni_square_distance(z, self->centres + self->newest * self->p, self->p);
         far[t] = self->newest == 0 || d < far[t] ? d : far[t];
         dn_status status = dni_pace_poll(&pace, 3 * (double)self->p, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
 /* A row with probability ∝ far; *out SIZE_MAX: all are 0. */
-static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, const dn_run *run, size_t *out, dn_error *err) {
+static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, const dn_run *run,
+                      size_t *out, dn_error *err) {
     double total = 0, at = 0;
-    for (size_t t = 0; t < n; t++)
+    for (size_t t = 0; t < n; t++) {
         total += self->far[t];
+    }
     if (!isfinite(total)) {
-        dn_status status =
-            dn_error_set(err, DN_ERR_NUMERIC,
-                         "the distances between rows of a gaussian basis are beyond the range of numbers: standardize it, or "
-                         "leave out columns of extreme values");
+        dn_status status = dn_error_set(err, DN_ERR_NUMERIC,
+                                        "the distances between rows of a gaussian basis are beyond "
+                                        "the range of numbers: standardize it, or "
+                                        "leave out columns of extreme values");
         dn_error_set_field(err, "basis");
         return status;
     }
@@ -79,38 +85,47 @@ static dn_status draw(const struct kmeans *self, size_t n, dni_random *random, c
 static dn_status copy_row(const dn_rows *rows, size_t row, double *out, dn_error *err) {
     const size_t size = rows->piece_rows == 0 ? DN_BLOCK_ROWS : rows->piece_rows;
     dn_block block;
-    dn_status status = dn_rows_piece(rows, row / DN_BLOCK_ROWS, row % DN_BLOCK_ROWS / size, 0, &block, err);
-    if (status == DN_OK)
-        memcpy(out, block.x.values + (row - block.first_row) * block.x.stride, rows->n_cols * sizeof *out);
+    dn_status status =
+        dn_rows_piece(rows, row / DN_BLOCK_ROWS, row % DN_BLOCK_ROWS / size, 0, &block, err);
+    if (status == DN_OK) {
+        memcpy(out, block.x.values + (row - block.first_row) * block.x.stride,
+               rows->n_cols * sizeof *out);
+    }
     return status;
 }
 
-static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *run, uint64_t stream, dn_error *err) {
+static dn_status start(struct kmeans *self, const dn_rows *rows, const dn_run *run, uint64_t stream,
+                       dn_error *err) {
     dni_random random;
     dni_random_init(&random, run->seed, stream);
     self->newest = SIZE_MAX;
     for (size_t j = 0; j < self->k; j++) {
         size_t row = SIZE_MAX;
         dn_status status = dn_run_sum(run, rows, far_block, self, 0, NULL, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = draw(self, rows->n_rows, &random, run, &row, err);
+        }
         if (status == DN_OK && row == SIZE_MAX) {
-            status =
-                dn_error_set(err, DN_ERR_DATA,
-                             "a gaussian basis cannot have %zu centres: only %zu training rows are different in its columns", self->k, j);
+            status = dn_error_set(err, DN_ERR_DATA,
+                                  "a gaussian basis cannot have %zu centres: only %zu training "
+                                  "rows are different in its columns",
+                                  self->k, j);
             dn_error_set_field(err, "basis");
         }
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = copy_row(rows, row, self->centres + j * self->p, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         self->newest = j;
     }
     return DN_OK;
 }
 
-/* ---- Lloyd ------------------------------------------------------------------------------------------------------------------------------------- */
-static dn_status round_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+/* ---- Lloyd ---- */
+static dn_status round_block(void *arg, const dn_block *block, size_t slot, double *out,
+                             dn_error *err) {
     const struct kmeans *self = arg;
     size_t p = self->p;
     double flops = 3 * (double)p * (double)self->k;
@@ -120,21 +135,24 @@ static dn_status round_block(void *arg, const dn_block *block, size_t slot, doub
         const double *z = block->x.values + t * block->x.stride, v = weight_of(block, t);
         double least = (double)INFINITY;
         size_t best = 0;
-        if (v == 0)
+        if (v == 0) {
             continue;
+        }
         for (size_t j = 0; j < self->k; j++) {
             double d = dni_square_distance(z, self->centres + j * p, p);
             best = d < least ? j : best;
             least = d < least ? d : least;
         }
         double *sum = out + best * (p + 1);
-        for (size_t c = 0; c < p; c++)
+        for (size_t c = 0; c < p; c++) {
             sum[c] += v * (z[c] - self->centres[best * p + c]);
+        }
         sum[p] += v;
         out[self->k * (p + 1)] += v * least;
         dn_status status = dni_pace_poll(&pace, flops, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
@@ -155,28 +173,33 @@ static bool move(struct kmeans *self) {
     return moved * weight > LEAST_MOVE * self->sums[self->k * (self->p + 1)];
 }
 
-dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run, uint64_t stream, double *points, dn_error *err) {
+dn_status dni_basis_centres(const dn_rows *rows, size_t k, const dn_run *run, uint64_t stream,
+                            double *points, dn_error *err) {
     struct kmeans self = {.run = run, .p = rows->n_cols, .k = k, .centres = points};
     void *far = NULL, *sums = NULL;
     size_t n_sums = k * (self.p + 1) + 1;
-    dn_status status = dni_run_alloc_raw(run, rows->n_rows, sizeof(double), "the distances from centres", &far, err);
-    if (status == DN_OK)
+    dn_status status = dni_run_alloc_raw(run, rows->n_rows, sizeof(double),
+                                         "the distances from centres", &far, err);
+    if (status == DN_OK) {
         status = dn_run_alloc(run, n_sums, sizeof(double), "the sums of k-means", &sums, err);
+    }
     self.far = far;
     self.sums = sums;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = start(&self, rows, run, stream, err);
+    }
     for (size_t round = 0; status == DN_OK && round < MOST_ROUNDS; round++) {
         status = dn_run_sum(run, rows, round_block, &self, n_sums, self.sums, err);
-        if (status == DN_OK && !move(&self))
+        if (status == DN_OK && !move(&self)) {
             break;
+        }
     }
     dn_run_free(run, far);
     dn_run_free(run, sums);
     return status;
 }
 
-/* ---- width ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- width ---- */
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -196,9 +219,11 @@ struct sample {
 
 static void sample_piece(struct sample *s, const dn_block *block, size_t n_cols) {
     for (size_t t = 0; t < block->x.n_rows; t++) {
-        if (weight_of(block, t) == 0)
+        if (weight_of(block, t) == 0) {
             continue;
-        if (s->left > 0 && dni_random_uniform(s->random, 0, 1) * (double)(s->among - s->seen) < (double)s->left) {
+        }
+        if (s->left > 0 &&
+            dni_random_uniform(s->random, 0, 1) * (double)(s->among - s->seen) < (double)s->left) {
             memcpy(s->out, block->x.values + t * block->x.stride, n_cols * sizeof *s->out);
             s->out += n_cols;
             s->left--;
@@ -208,60 +233,73 @@ static void sample_piece(struct sample *s, const dn_block *block, size_t n_cols)
 }
 
 /* Counts the rows with a weight, and draws `left` of `among`. */
-static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *random, size_t *among, size_t left, double *out,
-                        dn_error *err) {
+static dn_status sample(const dn_rows *rows, const dn_run *run, dni_random *random, size_t *among,
+                        size_t left, double *out, dn_error *err) {
     struct sample s = {.random = random, .among = *among, .left = left, .out = out};
-    for (size_t i = 0; i < rows->n_blocks; i++)
+    for (size_t i = 0; i < rows->n_blocks; i++) {
         for (size_t k = 0; k < dn_rows_n_pieces(rows, i); k++) {
             dn_block block;
             dn_status status = dn_run_stop(run, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 status = dn_rows_piece(rows, i, k, 0, &block, err);
-            if (status != DN_OK)
+            }
+            if (status != DN_OK) {
                 return status;
+            }
             sample_piece(&s, &block, rows->n_cols);
         }
+    }
     *among = s.seen;
     return DN_OK;
 }
 
 /* square ← the squared distances of all pairs of m rows, ascending. */
-static dn_status pairs_of(const double *x, size_t m, size_t p, const dn_run *run, double *square, size_t *out_pairs, dn_error *err) {
+static dn_status pairs_of(const double *x, size_t m, size_t p, const dn_run *run, double *square,
+                          size_t *out_pairs, dn_error *err) {
     dni_pace pace = {.run = run};
     size_t pairs = 0;
     for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i; j++) {
             square[pairs++] = dni_square_distance(x + i * p, x + j * p, p);
+        }
         dn_status status = dni_pace_poll(&pace, 3 * (double)i * (double)p, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     qsort(square, pairs, sizeof *square, compare);
     *out_pairs = pairs;
     return DN_OK;
 }
 
-dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t stream, double *out, dn_error *err) {
+dn_status dni_basis_width(const dn_rows *rows, const dn_run *run, uint64_t stream, double *out,
+                          dn_error *err) {
     size_t p = rows->n_cols, n = 0, pairs = 0;
     dni_random random;
     void *z = NULL, *square = NULL;
     dni_random_init(&random, run->seed, stream);
     dn_status status = sample(rows, run, &random, &n, 0, NULL, err);
     size_t m = n < DNI_WIDTH_ROWS ? n : DNI_WIDTH_ROWS;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(run, m * p, sizeof(double), "the rows for a width", &z, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(run, m * m / 2 + 1, sizeof(double), "the distances for a width", &square, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, m * m / 2 + 1, sizeof(double), "the distances for a width",
+                              &square, err);
+    }
+    if (status == DN_OK) {
         status = sample(rows, run, &random, &n, m, z, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = pairs_of(z, m, p, run, square, &pairs, err);
+    }
     if (status == DN_OK) {
         double width = pairs == 0 ? 0 : median(square, pairs);
         *out = width > 0 ? width : 1;
         if (!isfinite(width)) {
             status = dn_error_set(err, DN_ERR_NUMERIC,
-                                  "the distances between rows of a basis are beyond the range of numbers: give a width, standardize it, or "
+                                  "the distances between rows of a basis are beyond the range of "
+                                  "numbers: give a width, standardize it, or "
                                   "leave out columns of extreme values");
             dn_error_set_field(err, "basis");
         }

@@ -37,97 +37,135 @@ static const dn_table_column *column_at(const struct check *check, size_t place)
 
 static dn_status check_column(const struct check *check, size_t b, size_t place, dn_error *err) {
     const dn_basis_spec *basis = &check->spec->bases[b];
-    if (place >= check->spec->n_columns)
+    if (place >= check->spec->n_columns) {
         return refuse_basis(err, "a basis takes a column that is no input");
+    }
     const dn_table_column *column = column_at(check, place);
     if (!is_number(column->type)) {
-        dn_status status = dn_error_set(err, DN_ERR_DATA, "column \"%s\" is %s, and a basis takes numeric and boolean columns",
-                                        column->name, dn_column_type_name(column->type));
+        dn_status status =
+            dn_error_set(err, DN_ERR_DATA,
+                         "column \"%s\" is %s, and a basis takes numeric and boolean columns",
+                         column->name, dn_column_type_name(column->type));
         dn_error_set_field(err, column->name);
         return status;
     }
-    if (check->basis[place] == b + 1)
+    if (check->basis[place] == b + 1) {
         return refuse_column(err, column->name, DN_ERR_ARGUMENT, "is twice in a basis");
+    }
     check->basis[place] = b + 1;
-    if (basis->kind != DN_BASIS_POLYNOMIAL)
+    if (basis->kind != DN_BASIS_POLYNOMIAL) {
         return DN_OK;
-    if (check->monomials[place])
-        return refuse_column(err, column->name, DN_ERR_ARGUMENT, "is in two polynomials, whose features would be the same");
+    }
+    if (check->monomials[place]) {
+        return refuse_column(err, column->name, DN_ERR_ARGUMENT,
+                             "is in two polynomials, whose features would be the same");
+    }
     check->monomials[place] = 1;
     return DN_OK;
 }
 
 static dn_status check_points(const dn_basis_spec *basis, size_t n_columns, dn_error *err) {
-    if (basis->n_points == 0)
+    if (basis->n_points == 0) {
         return refuse_basis(err, "a basis of points needs at least one");
-    if (basis->points == NULL)
-        return basis->kind == DN_BASIS_GAUSSIAN ? DN_OK : refuse_basis(err, "a distance basis needs points");
-    if (basis->n_points > DN_MAX_BASIS_FEATURES) /* reported by whoever counts the features */
+    }
+    if (basis->points == NULL) {
+        return basis->kind == DN_BASIS_GAUSSIAN
+                   ? DN_OK
+                   : refuse_basis(err, "a distance basis needs points");
+    }
+    if (basis->n_points > DN_MAX_BASIS_FEATURES) { /* reported by whoever counts the features */
         return DN_OK;
-    for (size_t i = 0; i < basis->n_points * n_columns; i++)
-        if (!isfinite(basis->points[i]))
+    }
+    for (size_t i = 0; i < basis->n_points * n_columns; i++) {
+        if (!isfinite(basis->points[i])) {
             return refuse_basis(err, "the points of a basis must be finite");
+        }
+    }
     return DN_OK;
 }
 
 /* The numbers of a basis, by its kind. */
-static dn_status check_numbers(const struct check *check, const dn_basis_spec *basis, size_t n_columns, dn_error *err) {
+static dn_status check_numbers(const struct check *check, const dn_basis_spec *basis,
+                               size_t n_columns, dn_error *err) {
     size_t K = check->spec->n_classes;
     switch (basis->kind) {
     case DN_BASIS_POLYNOMIAL:
-        if (basis->degree < 1 || basis->degree > DN_MAX_DEGREE)
-            return dn_error_set(err, DN_ERR_ARGUMENT, "the degree of a polynomial basis must be 1 to %d (got %u)", DN_MAX_DEGREE,
-                                basis->degree);
+        if (basis->degree < 1 || basis->degree > DN_MAX_DEGREE) {
+            return dn_error_set(err, DN_ERR_ARGUMENT,
+                                "the degree of a polynomial basis must be 1 to %d (got %u)",
+                                DN_MAX_DEGREE, basis->degree);
+        }
         return DN_OK;
     case DN_BASIS_GAUSSIAN:
-        if (!(basis->width >= 0) || !isfinite(basis->width))
+        if (!(basis->width >= 0) || !isfinite(basis->width)) {
             return refuse_basis(err, "the width of a gaussian basis must be > 0, or 0 to be found");
+        }
         return check_points(basis, n_columns, err);
     case DN_BASIS_DISTANCE:
         return check_points(basis, n_columns, err);
     case DN_BASIS_RANDOM_FOURIER:
-        if (!(basis->width >= 0) || !isfinite(basis->width))
-            return refuse_basis(err, "the width of a random_fourier basis must be > 0, or 0 to be found");
-        return basis->n_features > 0 ? DN_OK : refuse_basis(err, "a random_fourier basis needs at least one feature");
+        if (!(basis->width >= 0) || !isfinite(basis->width)) {
+            return refuse_basis(
+                err, "the width of a random_fourier basis must be > 0, or 0 to be found");
+        }
+        return basis->n_features > 0
+                   ? DN_OK
+                   : refuse_basis(err, "a random_fourier basis needs at least one feature");
     case DN_BASIS_FISHER:
-        if (n_columns > MOST_FISHER_COLUMNS)
-            return dn_error_set(err, DN_ERR_ARGUMENT, "a fisher basis takes at most %d columns (got %zu)", MOST_FISHER_COLUMNS, n_columns);
-        if (basis->n_features > n_columns || (K >= 2 && basis->n_features > K - 1))
+        if (n_columns > MOST_FISHER_COLUMNS) {
             return dn_error_set(err, DN_ERR_ARGUMENT,
-                                "a fisher basis has at most %zu directions: one less than classes, and no more than columns (got %zu)",
+                                "a fisher basis takes at most %d columns (got %zu)",
+                                MOST_FISHER_COLUMNS, n_columns);
+        }
+        if (basis->n_features > n_columns || (K >= 2 && basis->n_features > K - 1)) {
+            return dn_error_set(err, DN_ERR_ARGUMENT,
+                                "a fisher basis has at most %zu directions: one less than classes, "
+                                "and no more than columns (got %zu)",
                                 K >= 2 && K - 1 < n_columns ? K - 1 : n_columns, basis->n_features);
+        }
         return K == 1 ? refuse_basis(err, "a fisher basis needs at least two classes") : DN_OK;
     }
     return refuse_basis(err, "a basis is of no known kind");
 }
 
-static dn_status check_basis(const struct check *check, size_t b, size_t *n_features, dn_error *err) {
+static dn_status check_basis(const struct check *check, size_t b, size_t *n_features,
+                             dn_error *err) {
     const dn_basis_spec *basis = &check->spec->bases[b];
     dn_status status = DN_OK;
     size_t n = basis->columns == NULL ? check->n_numbers : basis->n_columns;
-    if (n == 0)
+    if (n == 0) {
         return refuse_basis(err, "a basis needs at least one numeric or boolean column");
-    if (basis->columns != NULL)
-        for (size_t c = 0; status == DN_OK && c < n; c++)
+    }
+    if (basis->columns != NULL) {
+        for (size_t c = 0; status == DN_OK && c < n; c++) {
             status = check_column(check, b, basis->columns[c], err);
-    else
-        for (size_t place = 0; status == DN_OK && place < check->spec->n_columns; place++)
-            if (is_number(column_at(check, place)->type))
+        }
+    } else {
+        for (size_t place = 0; status == DN_OK && place < check->spec->n_columns; place++) {
+            if (is_number(column_at(check, place)->type)) {
                 status = check_column(check, b, place, err);
-    if (status == DN_OK)
+            }
+        }
+    }
+    if (status == DN_OK) {
         status = check_numbers(check, basis, n, err);
+    }
     if (status != DN_OK) {
-        if (err != NULL && err->field[0] == '\0')
+        if (err != NULL && err->field[0] == '\0') {
             dn_error_set_field(err, "basis");
+        }
         return status;
     }
     size_t more = dn_basis_n_features(basis, n, check->spec->n_classes);
     if (more > DN_MAX_BASIS_FEATURES - *n_features) {
         status = more == SIZE_MAX
-                     ? dn_error_set(err, DN_ERR_ARGUMENT, "the bases make more than %d features: lower the degree, or take fewer columns",
+                     ? dn_error_set(err, DN_ERR_ARGUMENT,
+                                    "the bases make more than %d features: lower the degree, or "
+                                    "take fewer columns",
                                     DN_MAX_BASIS_FEATURES)
-                     : dn_error_set(err, DN_ERR_ARGUMENT, "the bases make at least %zu features, more than %d", *n_features + more,
-                                    DN_MAX_BASIS_FEATURES);
+                     : dn_error_set(err, DN_ERR_ARGUMENT,
+                                    "the bases make at least %zu features, more than %d",
+                                    *n_features + more, DN_MAX_BASIS_FEATURES);
         dn_error_set_field(err, "basis");
         return status;
     }
@@ -140,10 +178,16 @@ static dn_status check_bases(struct check *check, dn_error *err) {
     dn_status status = DN_OK;
     check->basis = calloc(check->spec->n_columns, sizeof *check->basis);
     check->monomials = calloc(check->spec->n_columns, 1);
-    if (check->basis == NULL || check->monomials == NULL)
-        status = dn_error_set(err, DN_ERR_MEMORY, "the bases of the encoder need memory which the system does not have");
-    for (size_t b = 0; check->basis != NULL && check->monomials != NULL && status == DN_OK && b < check->spec->n_bases; b++)
+    if (check->basis == NULL || check->monomials == NULL) {
+        status =
+            dn_error_set(err, DN_ERR_MEMORY,
+                         "the bases of the encoder need memory which the system does not have");
+    }
+    for (size_t b = 0; check->basis != NULL && check->monomials != NULL && status == DN_OK &&
+                       b < check->spec->n_bases;
+         b++) {
         status = check_basis(check, b, &n_features, err);
+    }
     free(check->basis);
     free(check->monomials);
     return status;
@@ -153,84 +197,118 @@ static dn_status check_text(const dn_text_spec *text, dn_error *err) {
     const bool hashed = text->buckets > 0;
     const size_t n = hashed ? text->buckets : text->vocabulary;
     const bool has_length = text->length >= 1 && text->length <= DN_MAX_PATH_LABELS;
-    if (text->weighting > DN_TEXT_TFIDF ? text->weighting != DN_TEXT_PATHS || has_length : n <= DN_MAX_WORDS)
+    if (text->weighting > DN_TEXT_TFIDF ? text->weighting != DN_TEXT_PATHS || has_length
+                                        : n <= DN_MAX_WORDS) {
         return DN_OK;
+    }
     dn_status status =
         text->weighting == DN_TEXT_PATHS
-            ? dn_error_set(err, DN_ERR_ARGUMENT, "paths have at least 1 and at most %d labels (got %u)", DN_MAX_PATH_LABELS, text->length)
-            : dn_error_set(err, DN_ERR_ARGUMENT, "the %s of text columns %s at most %zu (got %zu)", hashed ? "buckets" : "vocabulary",
-                           hashed ? "are" : "is", DN_MAX_WORDS, n);
+            ? dn_error_set(err, DN_ERR_ARGUMENT,
+                           "paths have at least 1 and at most %d labels (got %u)",
+                           DN_MAX_PATH_LABELS, text->length)
+            : dn_error_set(err, DN_ERR_ARGUMENT, "the %s of text columns %s at most %zu (got %zu)",
+                           hashed ? "buckets" : "vocabulary", hashed ? "are" : "is", DN_MAX_WORDS,
+                           n);
     dn_error_set_field(err, "text");
     return status;
 }
 
 bool dn_places_are_well(const dn_places *places, size_t width) {
-    if (places->kind == DN_PLACES_ALL)
+    if (places->kind == DN_PLACES_ALL) {
         return true;
-    for (size_t k = 0; k < places->n; k++)
-        if (places->place[k] >= width || (k > 0 && places->place[k] <= places->place[k - 1]))
+    }
+    for (size_t k = 0; k < places->n; k++) {
+        if (places->place[k] >= width || (k > 0 && places->place[k] <= places->place[k - 1])) {
             return false;
+        }
+    }
     return dn_places_count(places, width) > 0;
 }
 
-static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_table_column *column, dn_error *err) {
-    if (column->width > UINT32_MAX)
-        return refuse_column(err, column->name, DN_ERR_DATA, "has more places than can be features");
-    if (spec->places != NULL && !dn_places_are_well(&spec->places[i], column->width))
-        return refuse_column(err, column->name, DN_ERR_ARGUMENT, "has other places than those chosen, which must ascend and leave one");
-    const size_t n = spec->places == NULL ? column->width : dn_places_count(&spec->places[i], column->width);
-    if (!spec->standardize || !spec->standardize_sparse || n <= DN_MAX_DENSE_PLACES)
+static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_table_column *column,
+                              dn_error *err) {
+    if (column->width > UINT32_MAX) {
+        return refuse_column(err, column->name, DN_ERR_DATA,
+                             "has more places than can be features");
+    }
+    if (spec->places != NULL && !dn_places_are_well(&spec->places[i], column->width)) {
+        return refuse_column(err, column->name, DN_ERR_ARGUMENT,
+                             "has other places than those chosen, which must ascend and leave one");
+    }
+    const size_t n =
+        spec->places == NULL ? column->width : dn_places_count(&spec->places[i], column->width);
+    if (!spec->standardize || !spec->standardize_sparse || n <= DN_MAX_DENSE_PLACES) {
         return DN_OK;
-    dn_status status =
-        dn_error_set(err, DN_ERR_DATA,
-                     "column \"%s\" has %zu places, and standardised no row of it is sparse any more: that is done for at most "
-                     "%d; leave its features as they are",
-                     column->name, n, DN_MAX_DENSE_PLACES);
+    }
+    dn_status status = dn_error_set(err, DN_ERR_DATA,
+                                    "column \"%s\" has %zu places, and standardised no row of it "
+                                    "is sparse any more: that is done for at most "
+                                    "%d; leave its features as they are",
+                                    column->name, n, DN_MAX_DENSE_PLACES);
     dn_error_set_field(err, column->name);
     return status;
 }
 
-dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols, const dn_encoder_spec *spec, dn_error *err) {
+dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols,
+                           const dn_encoder_spec *spec, dn_error *err) {
     struct check check = {.columns = columns, .spec = spec};
     dn_status status = DN_OK;
-    if (spec->n_columns == 0)
+    if (spec->n_columns == 0) {
         return dn_error_set(err, DN_ERR_DATA, "there is no input column");
+    }
     for (size_t i = 0; status == DN_OK && i < spec->n_columns; i++) {
-        if (spec->columns[i] >= n_cols)
-            return dn_error_set(err, DN_ERR_ARGUMENT, "input column %zu must be one of the table's %zu columns", spec->columns[i], n_cols);
+        if (spec->columns[i] >= n_cols) {
+            return dn_error_set(err, DN_ERR_ARGUMENT,
+                                "input column %zu must be one of the table's %zu columns",
+                                spec->columns[i], n_cols);
+        }
         const dn_table_column *column = column_at(&check, i);
-        if (column->type == DN_TEXT)
+        if (column->type == DN_TEXT) {
             status = check_text(&spec->text, err);
-        if (column->type == DN_SPARSE)
+        }
+        if (column->type == DN_SPARSE) {
             status = check_sparse(spec, i, column, err);
+        }
         check.n_numbers += is_number(column->type);
     }
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     return spec->n_bases == 0 ? DN_OK : check_bases(&check, err);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------------------------------ */
-double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes, size_t n_slots) {
-    const double rows = (double)n_rows, slots = (double)(n_slots == 0 ? 1 : n_slots), K = (double)n_classes;
+/* ---- memory ---- */
+double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes,
+                               size_t n_slots) {
+    const double rows = (double)n_rows, slots = (double)(n_slots == 0 ? 1 : n_slots),
+                 K = (double)n_classes;
     const double block = rows < DN_BLOCK_ROWS ? rows : DN_BLOCK_ROWS;
     double most = 0, kept = 0;
     for (size_t b = 0; b < spec->n_bases; b++) {
         const dn_basis_spec *basis = &spec->bases[b];
         const size_t n_columns = basis->columns == NULL ? spec->n_columns : basis->n_columns;
-        const double p = (double)n_columns, n = (double)dn_basis_n_features(basis, n_columns, n_classes);
+        const double p = (double)n_columns,
+                     n = (double)dn_basis_n_features(basis, n_columns, n_classes);
         double bytes = slots * block * (p + 2) * 8 + 3 * p * 8; /* blocks of its columns */
         bool centres = basis->kind == DN_BASIS_GAUSSIAN && basis->points == NULL;
-        double work = spec->standardize ? dn_run_sum_memory(n_rows, n_slots, 2 * n) + 24 * slots * n : 0;
-        if (centres)
-            work = fmax(work, 8 * rows + 8 * n * (p + 1) + dn_run_sum_memory(n_rows, n_slots, n * (p + 1)));
-        if ((basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_RANDOM_FOURIER) && basis->width == 0)
+        double work =
+            spec->standardize ? dn_run_sum_memory(n_rows, n_slots, 2 * n) + 24 * slots * n : 0;
+        if (centres) {
+            work = fmax(work, 8 * rows + 8 * n * (p + 1) +
+                                  dn_run_sum_memory(n_rows, n_slots, n * (p + 1)));
+        }
+        if ((basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_RANDOM_FOURIER) &&
+            basis->width == 0) {
             work = fmax(work, DNI_WIDTH_ROWS * 8 * p + 4.0 * DNI_WIDTH_ROWS * DNI_WIDTH_ROWS);
-        if (basis->kind == DN_BASIS_FISHER)
-            work = fmax(work, 8 * (5 * p * p + K * (2 * p + K) + slots * (2 * p + 1) * DNI_TILE_ROWS) +
-                                  dn_run_sum_memory(n_rows, n_slots, fmax(p * p, K * (p + 1))));
+        }
+        if (basis->kind == DN_BASIS_FISHER) {
+            work =
+                fmax(work, 8 * (5 * p * p + K * (2 * p + K) + slots * (2 * p + 1) * DNI_TILE_ROWS) +
+                               dn_run_sum_memory(n_rows, n_slots, fmax(p * p, K * (p + 1))));
+        }
         most = fmax(most, bytes + work);
-        kept += 8 * n * (basis->kind == DN_BASIS_POLYNOMIAL ? 3 : p + 3); /* what stays in the encoder */
+        kept += 8 * n *
+                (basis->kind == DN_BASIS_POLYNOMIAL ? 3 : p + 3); /* what stays in the encoder */
     }
     return most + kept;
 }

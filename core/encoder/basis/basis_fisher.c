@@ -22,7 +22,8 @@
 struct fisher {
     const dn_run *run;
     size_t p, K;
-    double *mean;    /* [K × (p + 1)] Σ v z and Σ v of each class, then the means in place of the first */
+    double
+        *mean; /* [K × (p + 1)] Σ v z and Σ v of each class, then the means in place of the first */
     double *centre;  /* [p] of all rows */
     double *within;  /* [p × p] S_W, then R, then L */
     double *spare;   /* [p × p] */
@@ -32,40 +33,49 @@ struct fisher {
     double *tiles;   /* [n_slots × (2p + 1) × DNI_TILE_ROWS] */
 };
 
-static dn_status means_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status means_block(void *arg, const dn_block *block, size_t slot, double *out,
+                             dn_error *err) {
     const struct fisher *self = arg;
     dni_pace pace = {.run = self->run};
     (void)slot;
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = block->weight == NULL ? 1 : block->weight[t];
-        if (v == 0)
+        if (v == 0) {
             continue;
+        }
         double *sum = out + (size_t)block->target[t] * (self->p + 1);
         dni_axpy(v, block->x.values + t * block->x.stride, sum, self->p);
         sum[self->p] += v;
         dn_status status = dni_pace_poll(&pace, 2 * (double)self->p, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
-static dn_status within_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status within_block(void *arg, const dn_block *block, size_t slot, double *out,
+                              dn_error *err) {
     const struct fisher *self = arg;
     size_t p = self->p;
-    double *z = self->tiles + slot * (2 * p + 1) * DNI_TILE_ROWS, *scratch = z + p * DNI_TILE_ROWS, *v = scratch + p * DNI_TILE_ROWS;
+    double *z = self->tiles + slot * (2 * p + 1) * DNI_TILE_ROWS, *scratch = z + p * DNI_TILE_ROWS,
+           *v = scratch + p * DNI_TILE_ROWS;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
-        size_t n = block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
+        size_t n =
+            block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
         for (size_t t = 0; t < n; t++) {
             const double *x = block->x.values + (first + t) * block->x.stride;
             v[t] = block->weight == NULL ? 1 : block->weight[first + t];
-            const double *mean = self->mean + (v[t] == 0 ? 0 : (size_t)block->target[first + t]) * (p + 1);
-            for (size_t c = 0; c < p; c++)
+            const double *mean =
+                self->mean + (v[t] == 0 ? 0 : (size_t)block->target[first + t]) * (p + 1);
+            for (size_t c = 0; c < p; c++) {
                 z[t * p + c] = x[c] - mean[c];
+            }
         }
         dn_status status = dni_tile_gram(self->run, z, n, p, v, 1, scratch, out, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
@@ -81,26 +91,31 @@ static void finish_means(struct fisher *self) {
             sum[c] /= n;
         }
     }
-    for (size_t c = 0; c < self->p; c++)
+    for (size_t c = 0; c < self->p; c++) {
         self->centre[c] /= total;
+    }
 }
 
-/* ---- collinear columns -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- collinear columns ---- */
 static dn_status refuse(const char *const *names, const double *vector, size_t p, dn_error *err) {
     enum { MOST = 4 };
     char list[DN_MESSAGE_SIZE / 2] = "";
     double most = dni_max_abs(vector, p);
     size_t named = 0, length = 0, first = 0;
-    for (size_t c = p; c-- > 0;)
+    for (size_t c = p; c-- > 0;) {
         first = fabs(vector[c]) > INVOLVED * most ? c : first;
+    }
     for (size_t c = first; c < p; c++) {
-        if (!(fabs(vector[c]) > INVOLVED * most) || named++ >= MOST || length >= sizeof list)
+        if (!(fabs(vector[c]) > INVOLVED * most) || named++ >= MOST || length >= sizeof list) {
             continue;
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s\"%s\"", c == first ? "" : ", ", names[c]);
+        }
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s\"%s\"",
+                                   c == first ? "" : ", ", names[c]);
     }
     dn_status status =
         dn_error_set(err, DN_ERR_NUMERIC,
-                     "the columns of a fisher basis must vary within the classes and not determine each other there: leave out %s%s%s",
+                     "the columns of a fisher basis must vary within the classes and not determine "
+                     "each other there: leave out %s%s%s",
                      named > 1 ? "one of " : "", list, named > MOST ? " and others" : "");
     dn_error_set_field(err, names[first]);
     return status;
@@ -112,8 +127,9 @@ static dn_status correlate(struct fisher *self, const char *const *names, dn_err
     double *null = NULL;
     for (size_t c = 0; c < p; c++) {
         double total = 0;
-        for (size_t k = 0; k < self->K; k++)
+        for (size_t k = 0; k < self->K; k++) {
             total += self->mean[k * (p + 1) + p];
+        }
         self->root[c] = sqrt(self->within[c * p + c]);
         if (!(self->root[c] > 1e-12 * sqrt(total))) { /* the columns have deviation 1 */
             memset(self->spare, 0, p * sizeof *self->spare);
@@ -124,32 +140,41 @@ static dn_status correlate(struct fisher *self, const char *const *names, dn_err
     dni_pace pace = {.run = self->run};
     dn_status status = DN_OK;
     for (size_t i = 0; status == DN_OK && i < p; i++) {
-        for (size_t j = 0; j <= i; j++)
+        for (size_t j = 0; j <= i; j++) {
             self->within[i * p + j] /= self->root[i] * self->root[j];
+        }
         memcpy(self->spare + i * p, self->within + i * p, (i + 1) * sizeof *self->spare);
         status = dni_pace_poll(&pace, 8 * (double)i, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_symmetric_null(self->run, self->spare, p, COLLINEAR, &n_null, &null, err);
+    }
     bool positive = false;
-    for (size_t c = 0; status == DN_OK && n_null > 0 && null == NULL && c < p; c++)
+    for (size_t c = 0; status == DN_OK && n_null > 0 && null == NULL && c < p; c++) {
         self->spare[c] = 1; /* nobody could say which */
-    if (status == DN_OK && n_null > 0)
+    }
+    if (status == DN_OK && n_null > 0) {
         status = refuse(names, null == NULL ? self->spare : null, p, err);
+    }
     dn_run_free(self->run, null);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_cholesky(self->run, self->within, p, &positive, err);
-    if (status == DN_OK && !positive)
-        status = dn_error_set(err, DN_ERR_NUMERIC, "the scatter within the classes of a fisher basis could not be decomposed");
+    }
+    if (status == DN_OK && !positive) {
+        status = dn_error_set(
+            err, DN_ERR_NUMERIC,
+            "the scatter within the classes of a fisher basis could not be decomposed");
+    }
     return status;
 }
 
-/* ---- directions --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- directions ---- */
 /* x ← L⁻¹ x, or with `transposed` L⁻ᵀ x. */
 static void substitute(const double *l, size_t p, bool transposed, double *x) {
     if (!transposed) {
-        for (size_t i = 0; i < p; i++)
+        for (size_t i = 0; i < p; i++) {
             x[i] = (x[i] - dni_dot(l + i * p, x, i)) / l[i * p + i];
+        }
         return;
     }
     for (size_t i = p; i-- > 0;) {
@@ -162,14 +187,18 @@ static dn_status make_between(struct fisher *self, dn_error *err) {
     size_t p = self->p;
     for (size_t k = 0; k < self->K; k++) {
         double *c = self->between + k * p, n = self->mean[k * (p + 1) + p];
-        for (size_t j = 0; j < p; j++)
-            c[j] = n > 0 ? sqrt(n) * (self->mean[k * (p + 1) + j] - self->centre[j]) / self->root[j] : 0;
+        for (size_t j = 0; j < p; j++) {
+            c[j] = n > 0 ? sqrt(n) * (self->mean[k * (p + 1) + j] - self->centre[j]) / self->root[j]
+                         : 0;
+        }
         dn_status status = dn_run_stop(self->run, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         substitute(self->within, p, false, c);
-        for (size_t i = 0; i <= k; i++)
+        for (size_t i = 0; i <= k; i++) {
             self->small[k * self->K + i] = dni_dot(c, self->between + i * p, p);
+        }
     }
     return DN_OK;
 }
@@ -178,14 +207,18 @@ static dn_status find_directions(struct fisher *self, size_t n, double *out, dn_
     size_t p = self->p, K = self->K, found = 0;
     double *vectors = NULL, greatest = 0;
     dn_status status = dni_symmetric_null(self->run, self->small, K, 1, &found, &vectors, err);
-    if (status == DN_OK && vectors == NULL)
-        status = dn_error_set(err, DN_ERR_NUMERIC, "the directions of a fisher basis between %zu classes could not be computed", K);
+    if (status == DN_OK && vectors == NULL) {
+        status = dn_error_set(
+            err, DN_ERR_NUMERIC,
+            "the directions of a fisher basis between %zu classes could not be computed", K);
+    }
     for (size_t i = 0; status == DN_OK && vectors != NULL && i < n; i++) {
         const double *u = vectors + (found - 1 - i) * K;
         double *w = out + i * p;
         memset(w, 0, p * sizeof *w);
-        for (size_t k = 0; k < K; k++)
+        for (size_t k = 0; k < K; k++) {
             dni_axpy(u[k], self->between + k * p, w, p);
+        }
         double ratio = dni_dot(w, w, p); /* ‖C u‖² = ρ */
         greatest = i == 0 ? ratio : greatest;
         if (!(ratio > NO_DIFFERENCE * greatest)) {
@@ -193,18 +226,22 @@ static dn_status find_directions(struct fisher *self, size_t n, double *out, dn_
             continue;
         }
         substitute(self->within, p, true, w);
-        for (size_t c = 0; c < p; c++)
+        for (size_t c = 0; c < p; c++) {
             w[c] /= self->root[c];
-        if (K == 2 && dni_dot(w, self->mean + p + 1, p) < dni_dot(w, self->mean, p))
-            for (size_t c = 0; c < p; c++)
+        }
+        if (K == 2 && dni_dot(w, self->mean + p + 1, p) < dni_dot(w, self->mean, p)) {
+            for (size_t c = 0; c < p; c++) {
                 w[c] = -w[c];
+            }
+        }
         status = dn_run_stop(self->run, err);
     }
     dn_run_free(self->run, vectors);
     return status;
 }
 
-dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, size_t n, const char *const *names, const dn_run *run, double *directions,
+dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, size_t n,
+                           const char *const *names, const dn_run *run, double *directions,
                            dn_error *err) {
     struct fisher self = {.run = run, .p = rows->n_cols, .K = n_classes};
     size_t p = self.p, K = self.K, n_slots = run->n_slots == 0 ? 1 : run->n_slots;
@@ -219,22 +256,28 @@ dn_status dni_basis_fisher(const dn_rows *rows, size_t n_classes, size_t n, cons
     dn_status status = DN_OK;
     for (size_t k = 0; status == DN_OK && k < n_arrays; k++) {
         void *memory = NULL;
-        status = dn_run_alloc(run, arrays[k].n, sizeof(double), "the scatter of a fisher basis", &memory, err);
+        status = dn_run_alloc(run, arrays[k].n, sizeof(double), "the scatter of a fisher basis",
+                              &memory, err);
         *arrays[k].field = memory;
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_sum(run, rows, means_block, &self, K * (p + 1), self.mean, err);
+    }
     if (status == DN_OK) {
         finish_means(&self);
         status = dn_run_sum(run, rows, within_block, &self, p * p, self.within, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = correlate(&self, names, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = make_between(&self, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = find_directions(&self, n, directions, err);
-    for (size_t k = 0; k < n_arrays; k++)
+    }
+    for (size_t k = 0; k < n_arrays; k++) {
         dn_run_free(run, *arrays[k].field);
+    }
     return status;
 }

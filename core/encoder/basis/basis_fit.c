@@ -21,36 +21,43 @@ static bool is_number(const dn_input *input) {
 }
 
 dn_status dni_bases_init(dn_encoder *encoder, const dn_encoder_spec *spec, dn_error *err) {
-    dn_status status = spec->n_bases > 0 ? dni_encoder_set_bases(encoder, spec->n_bases, err) : DN_OK;
+    dn_status status =
+        spec->n_bases > 0 ? dni_encoder_set_bases(encoder, spec->n_bases, err) : DN_OK;
     size_t n_numbers = 0;
-    for (size_t i = 0; i < encoder->n_inputs; i++)
+    for (size_t i = 0; i < encoder->n_inputs; i++) {
         n_numbers += is_number(&encoder->inputs[i]);
+    }
     for (size_t b = 0; status == DN_OK && b < spec->n_bases; b++) {
         const dn_basis_spec *from = &spec->bases[b];
         dni_basis *basis = &encoder->bases[b];
         size_t n = from->columns == NULL ? n_numbers : from->n_columns, c = 0;
         if (from->kind == DN_BASIS_FISHER && (spec->target == NULL || spec->n_classes < 2)) {
-            status = dn_error_set(err, DN_ERR_ARGUMENT, "a fisher basis needs a target of at least two classes");
+            status = dn_error_set(err, DN_ERR_ARGUMENT,
+                                  "a fisher basis needs a target of at least two classes");
             dn_error_set_field(err, "basis");
             return status;
         }
         status = dni_basis_init(basis, from, n, spec->n_classes, err);
-        if (status == DN_OK && basis->standardize)
+        if (status == DN_OK && basis->standardize) {
             status = dni_basis_standardize(basis, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         if (from->columns != NULL) {
             memcpy(basis->columns, from->columns, n * sizeof *basis->columns);
             continue;
         }
-        for (size_t i = 0; i < encoder->n_inputs; i++)
-            if (is_number(&encoder->inputs[i]))
+        for (size_t i = 0; i < encoder->n_inputs; i++) {
+            if (is_number(&encoder->inputs[i])) {
                 basis->columns[c++] = i;
+            }
+        }
     }
     return status;
 }
 
-/* ---- the rows of a basis's columns ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the rows of a basis's columns ---- */
 struct columns {
     dn_encoder *encoder; /* of these columns alone */
     dn_rows *rows;
@@ -63,15 +70,18 @@ static void columns_done(struct columns *columns) {
 }
 
 /* An encoder whose features are the basis's columns in their order, (x − mean)/scale by input when mean is given. */
-static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, const double *mean, const double *scale, dn_encoder **out,
-                                dn_error *err) {
+static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, const double *mean,
+                                const double *scale, dn_encoder **out, dn_error *err) {
     size_t n = basis->n_columns;
     dn_encoder *encoder = NULL;
     const char **names = malloc((n + 1) * sizeof *names);
     size_t *lengths = malloc((n + 1) * sizeof *lengths);
     dn_status status = dni_encoder_new(n, &encoder, err);
-    if (status == DN_OK && (names == NULL || lengths == NULL))
-        status = dn_error_set(err, DN_ERR_MEMORY, "the bases of the encoder need memory which the system does not have");
+    if (status == DN_OK && (names == NULL || lengths == NULL)) {
+        status =
+            dn_error_set(err, DN_ERR_MEMORY,
+                         "the bases of the encoder need memory which the system does not have");
+    }
     if (status == DN_OK && names != NULL && lengths != NULL) {
         for (size_t c = 0; c < n; c++) {
             const dn_input *input = &of->inputs[basis->columns[c]];
@@ -82,53 +92,64 @@ static dn_status column_encoder(const dn_encoder *of, const dni_basis *basis, co
         }
         status = dni_encoder_set_names(encoder, names, lengths, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_encoder_finish(encoder, err);
-    if (status == DN_OK && mean != NULL)
+    }
+    if (status == DN_OK && mean != NULL) {
         status = dni_encoder_set_scales(encoder, err);
+    }
     for (size_t c = 0; status == DN_OK && mean != NULL && c < n; c++) {
         encoder->mean[c] = mean[basis->columns[c]];
         encoder->scale[c] = scale[basis->columns[c]];
     }
     free((void *)names);
     free(lengths);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = encoder;
-    else
+    } else {
         dn_encoder_unref(encoder);
+    }
     return status;
 }
 
 /* In memory when it fits, else streamed: the same rows. */
-static dn_status columns_init(struct columns *columns, const dn_encoder *of, const dni_basis *basis, bool standardize,
-                              const dni_bases_data *data, const dn_run *run, dn_error *err) {
+static dn_status columns_init(struct columns *columns, const dn_encoder *of, const dni_basis *basis,
+                              bool standardize, const dni_bases_data *data, const dn_run *run,
+                              dn_error *err) {
     dn_error refused = {0};
     bool serial = false;
     *columns = (struct columns){.run = *run};
-    dn_status status = column_encoder(of, basis, standardize ? data->mean : NULL, standardize ? data->scale : NULL, &columns->encoder, err);
-    if (status != DN_OK)
+    dn_status status = column_encoder(of, basis, standardize ? data->mean : NULL,
+                                      standardize ? data->scale : NULL, &columns->encoder, err);
+    if (status != DN_OK) {
         return status;
+    }
     columns->run.n_slots = dni_source_slots(data->source, run, &serial);
     columns->run.sum = columns->run.n_slots == 1 ? NULL : run->sum;
     for (int memory = 1; memory >= 0; memory--) {
-        status = dn_rows_from_source(data->source, columns->encoder, data->role, DN_ROW_TRAIN, data->target, data->weight, memory == 1,
-                                     &columns->run, &columns->rows, memory == 1 ? &refused : err);
-        if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY)
+        status = dn_rows_from_source(data->source, columns->encoder, data->role, DN_ROW_TRAIN,
+                                     data->target, data->weight, memory == 1, &columns->run,
+                                     &columns->rows, memory == 1 ? &refused : err);
+        if (status != DN_ERR_BUDGET && status != DN_ERR_MEMORY) {
             break;
+        }
     }
-    if (status != DN_OK && refused.code == status && err != NULL && err->code == DN_OK)
+    if (status != DN_OK && refused.code == status && err != NULL && err->code == DN_OK) {
         *err = refused;
+    }
     return status;
 }
 
-/* ---- the kinds ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the kinds ---- */
 /* Points given, in terms of z. */
 static void take_points(dni_basis *basis, const double *points) {
-    for (size_t k = 0; k < basis->n_features; k++)
+    for (size_t k = 0; k < basis->n_features; k++) {
         for (size_t c = 0; c < basis->n_columns; c++) {
             double x = points[k * basis->n_columns + c];
-            basis->points[k * basis->n_columns + c] = basis->mean == NULL ? x : (x - basis->mean[c]) / basis->scale[c];
+            basis->points[k * basis->n_columns + c] =
+                basis->mean == NULL ? x : (x - basis->mean[c]) / basis->scale[c];
         }
+    }
 }
 
 /* ω ~ N(0, I/width²) by the polar form of Box and Muller, b uniform. */
@@ -140,12 +161,14 @@ static dn_status draw_waves(dni_basis *basis, const dn_run *run, uint64_t stream
     for (size_t k = 0; k < basis->n_features; k++) {
         for (size_t c = 0; c < basis->n_columns; c++) {
             double radius = sqrt(-2 * log(1 - dni_random_uniform(&random, 0, 1)));
-            basis->points[k * basis->n_columns + c] = radius * cos(dni_random_uniform(&random, 0, turn)) / basis->width;
+            basis->points[k * basis->n_columns + c] =
+                radius * cos(dni_random_uniform(&random, 0, turn)) / basis->width;
         }
         basis->phase[k] = dni_random_uniform(&random, 0, turn);
         dn_status status = dni_pace_poll(&pace, 64 * (double)basis->n_columns, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
@@ -160,91 +183,113 @@ static void finish_directions(dni_basis *basis, const double *scale, size_t n_cl
             largest = fabs(w[c]) > fabs(w[largest]) ? c : largest;
         }
         double length = dni_norm(w, basis->n_columns);
-        if (n_classes > 2 && w[largest] < 0)
+        if (n_classes > 2 && w[largest] < 0) {
             length = -length;
-        for (size_t c = 0; c < basis->n_columns && length != 0; c++)
+        }
+        for (size_t c = 0; c < basis->n_columns && length != 0; c++) {
             w[c] /= length;
+        }
     }
 }
 
-static dn_status fit_fisher(const dn_encoder *encoder, dni_basis *basis, const dni_bases_data *data, const dn_run *run, dn_error *err) {
+static dn_status fit_fisher(const dn_encoder *encoder, dni_basis *basis, const dni_bases_data *data,
+                            const dn_run *run, dn_error *err) {
     struct columns columns;
     void *memory = NULL;
-    dn_status status = dn_run_alloc(run, basis->n_columns, sizeof(char *), "the names of a basis's columns", &memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(run, basis->n_columns, sizeof(char *),
+                                    "the names of a basis's columns", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     const char **names = memory;
-    for (size_t c = 0; c < basis->n_columns; c++)
+    for (size_t c = 0; c < basis->n_columns; c++) {
         names[c] = encoder->inputs[basis->columns[c]].name;
+    }
     status = columns_init(&columns, encoder, basis, true, data, run, err);
-    if (status == DN_OK)
-        status = dni_basis_fisher(columns.rows, data->n_classes, basis->n_features, names, &columns.run, basis->points, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
+        status = dni_basis_fisher(columns.rows, data->n_classes, basis->n_features, names,
+                                  &columns.run, basis->points, err);
+    }
+    if (status == DN_OK) {
         finish_directions(basis, data->scale, data->n_classes);
+    }
     columns_done(&columns);
     dn_run_free(run, memory);
     return status;
 }
 
-/* ---- mean and deviation of the features ------------------------------------------------------------------------------------------------------------- */
+/* ---- mean and deviation of the features ---- */
 struct moments {
     const dn_encoder *encoder;
     const dni_basis *basis;
     const dn_run *run;
     dni_scan_column *features; /* [n_features] */
-    double *x;                 /* [n_slots × 3 × n_features] a row's features, least and greatest values */
+    double *x; /* [n_slots × 3 × n_features] a row's features, least and greatest values */
 };
 
 /* The first feature of a row that is not finite, if there is one. */
-static dn_status refuse_row(const struct moments *self, const double *z, const double *x, dn_error *err) {
+static dn_status refuse_row(const struct moments *self, const double *z, const double *x,
+                            dn_error *err) {
     const dni_basis *basis = self->basis;
     void *raw = NULL;
-    dn_status status = dn_run_alloc(self->run, self->encoder->n_inputs, sizeof(double), "a row of the table", &raw, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(self->run, self->encoder->n_inputs, sizeof(double),
+                                    "a row of the table", &raw, err);
+    if (status != DN_OK) {
         return status;
-    for (size_t c = 0; c < basis->n_columns; c++)
-        ((double *)raw)[basis->columns[c]] = basis->mean == NULL ? z[c] : z[c] * basis->scale[c] + basis->mean[c];
+    }
+    for (size_t c = 0; c < basis->n_columns; c++) {
+        ((double *)raw)[basis->columns[c]] =
+            basis->mean == NULL ? z[c] : z[c] * basis->scale[c] + basis->mean[c];
+    }
     size_t j = 0;
-    while (isfinite(x[j]))
+    while (isfinite(x[j])) {
         j++;
+    }
     status = dni_encoder_refuse_feature(self->encoder, basis->first_feature + j, raw, err);
     dn_run_free(self->run, raw);
     return status;
 }
 
-static dn_status sums_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status sums_block(void *arg, const dn_block *block, size_t slot, double *out,
+                            dn_error *err) {
     const struct moments *self = arg;
     size_t n = self->basis->n_features;
     double *x = self->x + slot * 3 * n, *least = x + n, *greatest = least + n;
     dni_pace pace = {.run = self->run};
     for (size_t t = 0; t < block->x.n_rows; t++) {
-        const double *z = block->x.values + t * block->x.stride, v = block->weight == NULL ? 1 : block->weight[t];
-        if (v == 0)
+        const double *z = block->x.values + t * block->x.stride,
+                     v = block->weight == NULL ? 1 : block->weight[t];
+        if (v == 0) {
             continue;
+        }
         dni_basis_of_columns(self->basis, z, x);
-        if (!dni_all_finite(x, n))
+        if (!dni_all_finite(x, n)) {
             return refuse_row(self, z, x, err);
+        }
         for (size_t j = 0; j < n; j++) {
             out[j] += v * x[j];
             least[j] = x[j] < least[j] ? x[j] : least[j];
             greatest[j] = x[j] > greatest[j] ? x[j] : greatest[j];
         }
         dn_status status = dni_pace_poll(&pace, dni_basis_flops(self->basis) + 4 * (double)n, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
-static dn_status moments_block(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status moments_block(void *arg, const dn_block *block, size_t slot, double *out,
+                               dn_error *err) {
     const struct moments *self = arg;
     size_t n = self->basis->n_features;
     double *x = self->x + slot * 3 * n;
     dni_pace pace = {.run = self->run};
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = block->weight == NULL ? 1 : block->weight[t];
-        if (v == 0)
+        if (v == 0) {
             continue;
+        }
         dni_basis_of_columns(self->basis, block->x.values + t * block->x.stride, x);
         for (size_t j = 0; j < n; j++) {
             double d = (x[j] - self->features[j].shift) * self->features[j].factor;
@@ -252,110 +297,142 @@ static dn_status moments_block(void *arg, const dn_block *block, size_t slot, do
             out[n + j] += v * d * d;
         }
         dn_status status = dni_pace_poll(&pace, dni_basis_flops(self->basis) + 6 * (double)n, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return DN_OK;
 }
 
 static dn_status refuse_scale(const struct moments *self, size_t j, dn_error *err) {
     char name[DN_FIELD_SIZE];
-    bool whole = dn_encoder_feature_name(self->encoder, self->basis->first_feature + j, name, sizeof name) < sizeof name;
-    dn_status status = dn_error_set(err, DN_ERR_NUMERIC, "feature %s is too large to be standardised: divide the columns by powers of ten",
-                                    whole ? name : "of a basis");
+    bool whole = dn_encoder_feature_name(self->encoder, self->basis->first_feature + j, name,
+                                         sizeof name) < sizeof name;
+    dn_status status = dn_error_set(
+        err, DN_ERR_NUMERIC,
+        "feature %s is too large to be standardised: divide the columns by powers of ten",
+        whole ? name : "of a basis");
     dn_error_set_field(err, "basis");
     return status;
 }
 
-static dn_status two_passes(struct moments *self, const dn_rows *rows, double total_weight, size_t n_slots, double *totals,
-                            dn_encoder *encoder, dn_error *err) {
+static dn_status two_passes(struct moments *self, const dn_rows *rows, double total_weight,
+                            size_t n_slots, double *totals, dn_encoder *encoder, dn_error *err) {
     size_t n = self->basis->n_features, first = self->basis->first_feature;
-    for (size_t i = 0; i < n_slots; i++)
+    for (size_t i = 0; i < n_slots; i++) {
         for (size_t j = 0; j < n; j++) {
             self->x[(3 * i + 1) * n + j] = (double)INFINITY;
             self->x[(3 * i + 2) * n + j] = -(double)INFINITY;
         }
+    }
     dn_status status = dn_run_sum(self->run, rows, sums_block, self, n, totals, err);
     for (size_t j = 0; status == DN_OK && j < n; j++) {
         dni_scan_column *feature = &self->features[j];
-        *feature = (dni_scan_column){.weight = total_weight, .sum = totals[j], .minimum = (double)INFINITY, .maximum = -(double)INFINITY};
+        *feature = (dni_scan_column){.weight = total_weight,
+                                     .sum = totals[j],
+                                     .minimum = (double)INFINITY,
+                                     .maximum = -(double)INFINITY};
         for (size_t i = 0; i < n_slots; i++) {
             feature->minimum = fmin(feature->minimum, self->x[(3 * i + 1) * n + j]);
             feature->maximum = fmax(feature->maximum, self->x[(3 * i + 2) * n + j]);
         }
-        if (!dni_moments_mean(feature, &encoder->mean[first + j]))
+        if (!dni_moments_mean(feature, &encoder->mean[first + j])) {
             status = refuse_scale(self, j, err);
-        else
+        } else {
             dni_moments_prepare(feature, encoder->mean[first + j]);
+        }
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_sum(self->run, rows, moments_block, self, 2 * n, totals, err);
+    }
     for (size_t j = 0; status == DN_OK && j < n; j++) {
         dni_scan_column *feature = &self->features[j];
         feature->first = totals[j];
         feature->second = totals[n + j];
-        if (feature->factor != 0 && !dni_moments_finish(feature, total_weight, NULL, &encoder->mean[first + j], &encoder->scale[first + j]))
+        if (feature->factor != 0 &&
+            !dni_moments_finish(feature, total_weight, NULL, &encoder->mean[first + j],
+                                &encoder->scale[first + j])) {
             status = refuse_scale(self, j, err);
-        if (feature->factor == 0 && encoder->n_constant++ == 0)
+        }
+        if (feature->factor == 0 && encoder->n_constant++ == 0) {
             encoder->first_constant = first + j;
+        }
     }
     return status;
 }
 
-static dn_status standardize(dn_encoder *encoder, const dni_basis *basis, const struct columns *columns, double total_weight,
-                             dn_error *err) {
+static dn_status standardize(dn_encoder *encoder, const dni_basis *basis,
+                             const struct columns *columns, double total_weight, dn_error *err) {
     struct moments self = {.encoder = encoder, .basis = basis, .run = &columns->run};
     size_t n = basis->n_features, n_slots = columns->run.n_slots;
     void *features = NULL, *x = NULL, *totals = NULL;
-    dn_status status = dn_run_alloc(&columns->run, n, sizeof *self.features, "the sums of a basis", &features, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(&columns->run, n_slots * 3 * n, sizeof(double), "the sums of a basis", &x, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(&columns->run, 2 * n, sizeof(double), "the sums of a basis", &totals, err);
+    dn_status status = dn_run_alloc(&columns->run, n, sizeof *self.features, "the sums of a basis",
+                                    &features, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(&columns->run, n_slots * 3 * n, sizeof(double), "the sums of a basis",
+                              &x, err);
+    }
+    if (status == DN_OK) {
+        status =
+            dn_run_alloc(&columns->run, 2 * n, sizeof(double), "the sums of a basis", &totals, err);
+    }
     self.features = features;
     self.x = x;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = two_passes(&self, columns->rows, total_weight, n_slots, totals, encoder, err);
+    }
     dn_run_free(&columns->run, features);
     dn_run_free(&columns->run, x);
     dn_run_free(&columns->run, totals);
     return status;
 }
 
-/* ---- one basis -------------------------------------------------------------------------------------------------------------------------------------- */
-static dn_status fit_basis(dn_encoder *encoder, size_t b, const dn_basis_spec *spec, const dni_bases_data *data, const dn_run *run,
-                           dn_error *err) {
+/* ---- one basis ---- */
+static dn_status fit_basis(dn_encoder *encoder, size_t b, const dn_basis_spec *spec,
+                           const dni_bases_data *data, const dn_run *run, dn_error *err) {
     dni_basis *basis = &encoder->bases[b];
     const uint64_t stream = STREAMS + EACH * (uint64_t)b;
-    bool points = basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_DISTANCE, centres = points && spec->points == NULL;
-    bool width = (basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_RANDOM_FOURIER) && basis->width == 0;
+    bool points = basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_DISTANCE,
+         centres = points && spec->points == NULL;
+    bool width = (basis->kind == DN_BASIS_GAUSSIAN || basis->kind == DN_BASIS_RANDOM_FOURIER) &&
+                 basis->width == 0;
     struct columns columns = {0};
     dn_status status = DN_OK;
     for (size_t c = 0; c < basis->n_columns && basis->mean != NULL; c++) {
         basis->mean[c] = data->mean[basis->columns[c]];
         basis->scale[c] = data->scale[basis->columns[c]];
     }
-    if (points && !centres)
+    if (points && !centres) {
         take_points(basis, spec->points);
-    if (basis->kind == DN_BASIS_FISHER)
+    }
+    if (basis->kind == DN_BASIS_FISHER) {
         status = fit_fisher(encoder, basis, data, run, err);
-    if (status == DN_OK && (centres || width || encoder->standardize))
+    }
+    if (status == DN_OK && (centres || width || encoder->standardize)) {
         status = columns_init(&columns, encoder, basis, basis->standardize, data, run, err);
-    if (status == DN_OK && centres)
-        status = dni_basis_centres(columns.rows, basis->n_features, &columns.run, stream + CENTRES, basis->points, err);
-    if (status == DN_OK && width)
+    }
+    if (status == DN_OK && centres) {
+        status = dni_basis_centres(columns.rows, basis->n_features, &columns.run, stream + CENTRES,
+                                   basis->points, err);
+    }
+    if (status == DN_OK && width) {
         status = dni_basis_width(columns.rows, &columns.run, stream + WIDTH, &basis->width, err);
-    if (status == DN_OK && basis->kind == DN_BASIS_RANDOM_FOURIER)
+    }
+    if (status == DN_OK && basis->kind == DN_BASIS_RANDOM_FOURIER) {
         status = draw_waves(basis, run, stream + WAVES, err);
-    if (status == DN_OK && encoder->standardize)
+    }
+    if (status == DN_OK && encoder->standardize) {
         status = standardize(encoder, basis, &columns, data->total_weight, err);
+    }
     columns_done(&columns);
     return status;
 }
 
-dn_status dni_bases_fit(dn_encoder *encoder, const dn_encoder_spec *spec, const dni_bases_data *data, const dn_run *run, dn_error *err) {
+dn_status dni_bases_fit(dn_encoder *encoder, const dn_encoder_spec *spec,
+                        const dni_bases_data *data, const dn_run *run, dn_error *err) {
     dn_status status = DN_OK;
-    for (size_t b = 0; status == DN_OK && b < encoder->n_bases; b++)
+    for (size_t b = 0; status == DN_OK && b < encoder->n_bases; b++) {
         status = fit_basis(encoder, b, &spec->bases[b], data, run, err);
+    }
     return status;
 }

@@ -35,13 +35,24 @@ enum dn_row_role { DN_ROW_SKIP = 0, DN_ROW_TRAIN = 1, DN_ROW_VALIDATE = 2 };
 
 /* What stands for a missing number (boolean). DN_MISSING_NONE: nothing does. The rows that the encoder is fitted to must have none (DN_ERR_DATA, field: the column), nor those that it encodes
  * (dn_rows_from_source: DN_ERR_DATA, field, row) or that dn_model_predict answers. */
-typedef enum dn_missing_number { DN_MISSING_MEAN, DN_MISSING_FREQUENT_NUMBER, DN_MISSING_NONE } dn_missing_number;
+typedef enum dn_missing_number {
+    DN_MISSING_MEAN,
+    DN_MISSING_FREQUENT_NUMBER,
+    DN_MISSING_NONE
+} dn_missing_number;
 /* What a missing category becomes: a level of its own when training rows have it ("(missing)"), or the most frequent level (the first among equals). */
-typedef enum dn_missing_category { DN_MISSING_OWN_LEVEL, DN_MISSING_FREQUENT_LEVEL } dn_missing_category;
+typedef enum dn_missing_category {
+    DN_MISSING_OWN_LEVEL,
+    DN_MISSING_FREQUENT_LEVEL
+} dn_missing_category;
 /* How K levels become features: K of which one is 1, or K − 1 without the first level, which is then all zeros. */
 typedef enum dn_categorical { DN_ONE_HOT, DN_DROP_FIRST } dn_categorical;
 /* A category that training never saw: all zeros, the most frequent level, or refused (whoever reads raw rows asks dn_encoder_refuses_unseen). */
-typedef enum dn_unseen_rule { DN_UNSEEN_ZEROS, DN_UNSEEN_FREQUENT, DN_UNSEEN_REFUSE } dn_unseen_rule;
+typedef enum dn_unseen_rule {
+    DN_UNSEEN_ZEROS,
+    DN_UNSEEN_FREQUENT,
+    DN_UNSEEN_REFUSE
+} dn_unseen_rule;
 
 /* How the words of a text column count. tf is how often a word occurs in a text, n the training rows' Σv, df the Σv of those whose text has the word. */
 typedef enum dn_text_weighting {
@@ -73,7 +84,8 @@ typedef struct dn_text_spec {
     dn_text_weighting weighting;
     size_t
         vocabulary; /* most words of a column: those that most training rows have, among equals the first by bytes; 0: DN_DEFAULT_VOCABULARY */
-    size_t min_rows; /* words that fewer training rows have are left out, whatever the rows weigh; 0: 1 */
+    size_t
+        min_rows; /* words that fewer training rows have are left out, whatever the rows weigh; 0: 1 */
     size_t buckets;  /* 0: a vocabulary; otherwise hashed, at most DN_MAX_WORDS */
     bool keep_case;  /* otherwise words are lower-cased */
     unsigned length; /* DN_TEXT_PATHS: most labels of a path, 1 … DN_MAX_PATH_LABELS */
@@ -86,7 +98,7 @@ typedef enum dn_basis_kind {
     DN_BASIS_GAUSSIAN,       /* exp(−‖x − c‖²/(2·width²)) for each centre c */
     DN_BASIS_DISTANCE,       /* ‖x − p‖ for each point p */
     DN_BASIS_RANDOM_FOURIER, /* √(2/D) cos(ωᵀx + b), ω ~ N(0, I/width²), b uniform in [0, 2π): Rahimi and Recht, NIPS 2007 */
-    DN_BASIS_FISHER          /* projection on the directions of Fisher's discriminant of the training rows */
+    DN_BASIS_FISHER /* projection on the directions of Fisher's discriminant of the training rows */
 } dn_basis_kind;
 #define DN_MAX_DEGREE 5
 #define DN_MAX_BASIS_FEATURES 20000 /* that all bases of an encoder make together */
@@ -95,18 +107,21 @@ typedef enum dn_basis_kind {
  * themselves any more, unless one of these bases has `keep`; the others stay as they are, before the bases' features. */
 typedef struct dn_basis_spec {
     dn_basis_kind kind;
-    const size_t *columns; /* [n_columns] different places in the spec's columns, numeric or boolean; NULL: all such, in their order */
+    const size_t *
+        columns; /* [n_columns] different places in the spec's columns, numeric or boolean; NULL: all such, in their order */
     size_t n_columns;
     bool keep; /* the columns stay features too (a polynomial holds them anyway) */
     bool
         standardize; /* all but polynomials: of the columns with mean 0 and deviation 1 of the training rows (booleans too); given points are converted */
-    unsigned degree;   /* polynomial: 1 … DN_MAX_DEGREE */
+    unsigned degree; /* polynomial: 1 … DN_MAX_DEGREE */
     bool interactions; /* polynomial: products of different columns too, not only powers */
-    const double
-        *points; /* gaussian, distance: [n_points × n_columns]; NULL: gaussian finds n_points centres by k-means with the run's seed */
+    const double *
+        points; /* gaussian, distance: [n_points × n_columns]; NULL: gaussian finds n_points centres by k-means with the run's seed */
     size_t n_points;
-    size_t n_features; /* random Fourier: D; fisher: directions, 0: all, min(classes − 1, columns) */
-    double width; /* gaussian, random Fourier: > 0; 0: the median distance over the pairs of at most 1,000 seeded training rows (1 if 0) */
+    size_t
+        n_features; /* random Fourier: D; fisher: directions, 0: all, min(classes − 1, columns) */
+    double
+        width; /* gaussian, random Fourier: > 0; 0: the median distance over the pairs of at most 1,000 seeded training rows (1 if 0) */
 } dn_basis_spec;
 
 /* Features that a basis of so many columns makes: known before anything is read. n_classes matters for fisher alone (0: not known, then one direction is counted). SIZE_MAX: too many to count. */
@@ -121,7 +136,9 @@ typedef struct dn_places {
 } dn_places;
 /* How many of a column's places that are. */
 static inline size_t dn_places_count(const dn_places *places, size_t width) {
-    return places->kind == DN_PLACES_ALL ? width : places->kind == DN_PLACES_KEPT ? places->n : width - places->n;
+    return places->kind == DN_PLACES_ALL    ? width
+           : places->kind == DN_PLACES_KEPT ? places->n
+                                            : width - places->n;
 }
 /* Whether they keep to the rules for a column of this width, and at least one is left. */
 bool dn_places_are_well(const dn_places *places, size_t width);
@@ -129,11 +146,12 @@ bool dn_places_are_well(const dn_places *places, size_t width);
 typedef struct dn_encoder_spec {
     const size_t *columns; /* the source's columns that are inputs, in feature order */
     size_t n_columns;
-    const dn_places *places; /* [n_columns] of sparse columns, of others not looked at; NULL: all places of all */
+    const dn_places *
+        places; /* [n_columns] of sparse columns, of others not looked at; NULL: all places of all */
     bool standardize;
     bool
         standardize_sparse; /* with standardize: the features of sparse columns too, whose rows are dense then; at most DN_MAX_DENSE_PLACES of them a column */
-    size_t max_levels; /* DN_ERR_DATA when a categorical column has more; 0: DN_MAX_LEVELS */
+    size_t max_levels;      /* DN_ERR_DATA when a categorical column has more; 0: DN_MAX_LEVELS */
     dn_missing_number missing_number;
     dn_missing_category missing_category;
     bool
@@ -143,16 +161,19 @@ typedef struct dn_encoder_spec {
     dn_text_spec text;
     const dn_basis_spec *bases; /* [n_bases] */
     size_t n_bases;
-    const double *target; /* [source->n_rows] class indexes of the training rows, for a fisher basis; NULL otherwise */
+    const double *
+        target; /* [source->n_rows] class indexes of the training rows, for a fisher basis; NULL otherwise */
     size_t n_classes;
 } dn_encoder_spec;
 
 /* What can be said of a spec for a table with these columns before it is read: that every column is one, that text and sparse columns keep to their limits, and the rules of the bases: numbers
  * only, no column twice in a basis or in two polynomials, degree, points finite, width >= 0, at most DN_MAX_BASIS_FEATURES features, a target for fisher (n_classes >= 2; 0: not known yet).
  * DN_ERR_ARGUMENT or DN_ERR_DATA; field is a column's name, "text" or "basis". dn_encoder_fit begins with it. */
-DN_MUST_USE dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols, const dn_encoder_spec *spec, dn_error *err);
+DN_MUST_USE dn_status dn_encoder_check(const dn_table_column *columns, size_t n_cols,
+                                       const dn_encoder_spec *spec, dn_error *err);
 /* Bytes of working memory that fitting the bases takes at most (rows of their columns are kept in memory beside it only when they fit). 0 without bases. */
-double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes, size_t n_slots);
+double dn_encoder_bases_memory(const dn_encoder_spec *spec, size_t n_rows, size_t n_classes,
+                               size_t n_slots);
 
 typedef struct dn_encoder dn_encoder; /* immutable once fitted, shared freely */
 
@@ -177,10 +198,13 @@ typedef struct dn_input {
     bool indicator;     /* numeric, boolean: the last feature is 1 where the number is missing */
     bool taken;         /* numeric, boolean: bases have it, it is no feature itself */
     double fill;        /* numeric, boolean: what stands for missing */
-    size_t missing_as;  /* categorical: the level that stands for missing (levels.n: its own), DN_NO_LEVEL: all zeros */
-    size_t unseen_as;   /* categorical: the level that stands for a category never seen, DN_NO_LEVEL: all zeros */
+    size_t
+        missing_as; /* categorical: the level that stands for missing (levels.n: its own), DN_NO_LEVEL: all zeros */
+    size_t
+        unseen_as; /* categorical: the level that stands for a category never seen, DN_NO_LEVEL: all zeros */
     size_t first_feature, n_features;
-    size_t width; /* sparse: places of the training table's column, those below it; 0 otherwise. Features may be fewer: dn_encoder_place */
+    size_t
+        width; /* sparse: places of the training table's column, those below it; 0 otherwise. Features may be fewer: dn_encoder_place */
     uint32_t first_place;   /* sparse: what place 0 is called, as in dn_table_column */
     dn_input_remark remark; /* of the fit; an encoder read from bytes says DN_INPUT_VARIES */
 } dn_input;
@@ -192,8 +216,9 @@ typedef struct dn_input {
  * Bases add passes over their columns: two when standardising, some 100 for k-means (Lloyd's iterations from a k-means++ start), two for fisher, one for a width.
  * DN_ERR_DATA: no training row, no column, too many levels or too much text in them, fewer different rows than centres; DN_ERR_NUMERIC: a mean, a deviation or a
  * feature of a basis that is not finite, columns of a fisher basis that are collinear within the classes (named); DN_ERR_ARGUMENT: a weight < 0 or not finite, and what dn_encoder_check refuses. */
-DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
-                                     const dn_run *run, dn_encoder **out, dn_error *err);
+DN_MUST_USE dn_status dn_encoder_fit(const dn_table_source *source, const dn_encoder_spec *spec,
+                                     const uint8_t *role, const double *weight, const dn_run *run,
+                                     dn_encoder **out, dn_error *err);
 dn_encoder *dn_encoder_ref(dn_encoder *encoder); /* shared by counting: thread safe */
 void dn_encoder_unref(dn_encoder *encoder);      /* NULL is allowed */
 
@@ -215,14 +240,16 @@ typedef struct dn_basis {
     size_t n_columns, n_features, first_feature;
     const size_t *columns;      /* [n_columns] inputs, in the order of the functions' arguments */
     const double *mean, *scale; /* [n_columns]; NULL: not standardised, z = x */
-    const double *points;       /* [n_features × n_columns] centres, points, frequencies or directions, in terms of z; NULL: polynomial */
-    const double *phase;        /* [n_features] random Fourier; NULL otherwise */
+    const double *
+        points; /* [n_features × n_columns] centres, points, frequencies or directions, in terms of z; NULL: polynomial */
+    const double *phase; /* [n_features] random Fourier; NULL otherwise */
 } dn_basis;
 /* In the order of the spec. Features of a polynomial are ordered by degree, then by their factors: a, b, a a, a b, b b. */
 size_t dn_encoder_n_bases(const dn_encoder *encoder);
 dn_basis dn_encoder_basis(const dn_encoder *encoder, size_t b);
 bool dn_encoder_refuses_unseen(
-    const dn_encoder *encoder); /* whoever makes raw rows must refuse a category of which dn_encoder_level says DN_UNSEEN */
+    const dn_encoder *
+        encoder); /* whoever makes raw rows must refuse a category of which dn_encoder_level says DN_UNSEEN */
 /* The words of a text input, ascending by bytes (none when they are hashed, or characters), or its label sequences, and their idf or NULL: [n] of the words, or of the buckets. The encoder's. */
 dn_strings dn_encoder_words(const dn_encoder *encoder, size_t input, const double **out_idf);
 /* Whether a short row may take far more than it seems to: graphs, whose paths are many more than their letters, and strings, each compared with all others. O(text and sparse inputs). */
@@ -240,10 +267,12 @@ double dn_encoder_level(const dn_encoder *encoder, size_t input, const char *tex
 /* Rows as they come, before the encoder: see above. A view; what an input of text or sparse type has in `value` is not looked at, its features are among the entries. */
 typedef struct dn_raw_rows {
     size_t n;
-    const double *value;     /* [n × n_inputs] */
-    const size_t *row_start; /* [n + 1] of entries; NULL: the encoder has no text and no sparse input, or no row has an entry */
-    const uint32_t *feature; /* strictly ascending within a row: the encoder's features of text and sparse inputs */
-    const double *entry;     /* the feature's raw value (not standardised) */
+    const double *value; /* [n × n_inputs] */
+    const size_t *
+        row_start; /* [n + 1] of entries; NULL: the encoder has no text and no sparse input, or no row has an entry */
+    const uint32_t *
+        feature; /* strictly ascending within a row: the encoder's features of text and sparse inputs */
+    const double *entry; /* the feature's raw value (not standardised) */
 } dn_raw_rows;
 /* A view of n rows without entries. */
 static inline dn_raw_rows dn_raw_numbers(const double *value, size_t n) {
@@ -253,7 +282,10 @@ static inline dn_raw_rows dn_raw_numbers(const double *value, size_t n) {
 static inline dn_raw_rows dn_raw_part(dn_raw_rows rows, size_t n_inputs, size_t first, size_t n) {
     rows.n = n;
     rows.value += first * n_inputs;
-    rows.row_start = rows.row_start == NULL ? NULL : rows.row_start + first; /* counts from row_start[0] on need not begin with 0 */
+    rows.row_start =
+        rows.row_start == NULL
+            ? NULL
+            : rows.row_start + first; /* counts from row_start[0] on need not begin with 0 */
     return rows;
 }
 
@@ -263,8 +295,9 @@ DN_MUST_USE dn_status dn_text_work_new(dn_text_work **out, dn_error *err);
 void dn_text_work_free(dn_text_work *work); /* NULL is allowed */
 /* The entries that a text input (DN_TEXT) has for this text: *feature and *entry [*n], ascending, the work's until the next call. O(length), and sorting them. DN_ERR_MEMORY; DN_ERR_DATA
  * (field: the input; its name is not in the message) for a text that is no graph, or too long to be characters. */
-DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text, size_t length, dn_text_work *work,
-                                      const uint32_t **feature, const double **entry, size_t *n, dn_error *err);
+DN_MUST_USE dn_status dn_encoder_text(const dn_encoder *encoder, size_t input, const char *text,
+                                      size_t length, dn_text_work *work, const uint32_t **feature,
+                                      const double **entry, size_t *n, dn_error *err);
 /* The feature of place `place` of a sparse input; SIZE_MAX: training had no such place, or it is no feature: it counts nothing. */
 size_t dn_encoder_place(const dn_encoder *encoder, size_t input, uint32_t place);
 /* The place that feature k (< n_features) of a sparse input is. */
@@ -281,9 +314,11 @@ void dn_encoder_apply(const dn_encoder *encoder, dn_raw_rows rows, double *out);
  * must have their type, but that a categorical column is read as text (DN_ERR_DATA, field). CSR rows hold no zeros. While blocks are encoded: DN_ERR_DATA (field, row) for a category never seen, or for a missing number, if the encoder refuses them and the row weighs anything;
  * DN_ERR_NUMERIC (field, row) when a feature of a basis leaves the finite numbers. Polls run's stop while it encodes, blocks too. source, encoder, role, target and weight must outlive
  * it, and what run's allocator and stop refer to. */
-DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder, const uint8_t *role,
-                                          enum dn_row_role wanted, const double *target, const double *weight, bool in_memory,
-                                          const dn_run *run, dn_rows **out, dn_error *err);
+DN_MUST_USE dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *encoder,
+                                          const uint8_t *role, enum dn_row_role wanted,
+                                          const double *target, const double *weight,
+                                          bool in_memory, const dn_run *run, dn_rows **out,
+                                          dn_error *err);
 /* Whether encoded rows are CSR: when fewer than a quarter of the features are expected to be other than 0 (each number, one of a category's, of text and sparse columns as many as the
  * training rows had in the mean, of standardised ones all), and with more than DN_MAX_DENSE_PLACES features of text and sparse columns that are not standardised; characters
  * always. Stored with the encoder. */

@@ -28,24 +28,30 @@ typedef enum dn_machine_kind {
     DN_MACHINE_NETWORK
 } dn_machine_kind;
 
-typedef enum dn_covariance { DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL, DN_COVARIANCE_DIAGONAL } dn_covariance;
+typedef enum dn_covariance {
+    DN_COVARIANCE_SHARED,
+    DN_COVARIANCE_FULL,
+    DN_COVARIANCE_DIAGONAL
+} dn_covariance;
 
 /* Class densities N(m_k, Σ_k) with priors. Bishop, PRML, section 4.2. A column that was constant in training is left out: the densities are those of the others, A has
  * zeros in its row and column, log_det is of the rest. */
 typedef struct dn_gaussians {
-    dn_covariance covariance; /* shared: one Σ; full: one for each class; diagonal: one for each class, without covariances */
-    double *prior;            /* [K] > 0, sum 1 */
-    double *mean;             /* [K × d] */
-    double *whiten; /* A with AᵀA = Σ⁻¹, lower triangular, zeros above: shared [d × d], full [K × d × d]; diagonal: its diagonals [K × d] */
+    dn_covariance
+        covariance; /* shared: one Σ; full: one for each class; diagonal: one for each class, without covariances */
+    double *prior; /* [K] > 0, sum 1 */
+    double *mean;  /* [K × d] */
+    double *
+        whiten; /* A with AᵀA = Σ⁻¹, lower triangular, zeros above: shared [d × d], full [K × d × d]; diagonal: its diagonals [K × d] */
     double *log_det; /* ln|Σ|: shared [1], else [K] */
 } dn_gaussians;
 
 /* How feature j enters a naive Bayes machine. */
 typedef enum dn_factor {
-    DN_FACTOR_GAUSSIAN,  /* a = mean, b = variance > 0: ln N(x; a, b) */
+    DN_FACTOR_GAUSSIAN, /* a = mean, b = variance > 0: ln N(x; a, b) */
     DN_FACTOR_BERNOULLI, /* a = ln P(1 | C), b = ln P(0 | C): x·a + (1 − x)·b, with 0·(−∞) = 0 */
-    DN_FACTOR_COUNT,     /* a = ln θ: x·a, 0 where x <= 0: one feature of a 1-of-K code, or the count of a word */
-    DN_FACTOR_PRESENCE   /* a = ln P(x > 0 | C), b = ln P(x <= 0 | C) */
+    DN_FACTOR_COUNT, /* a = ln θ: x·a, 0 where x <= 0: one feature of a 1-of-K code, or the count of a word */
+    DN_FACTOR_PRESENCE /* a = ln P(x > 0 | C), b = ln P(x <= 0 | C) */
 } dn_factor;
 
 /* Alpaydın, Introduction to Machine Learning, section 5.7; Bishop, PRML, section 4.2.3. a and b may be −∞ where smoothing is 0. */
@@ -53,14 +59,17 @@ typedef struct dn_naive_bayes {
     double *prior;         /* [K] > 0, sum 1 */
     unsigned char *factor; /* [d] dn_factor */
     double *a, *b;         /* [d × K], feature after feature */
-    double *at_zero;       /* [3 × K] of the library's own: what x = 0 says of each class (predict/bayes.h) */
+    double *
+        at_zero; /* [3 × K] of the library's own: what x = 0 says of each class (predict/bayes.h) */
 } dn_naive_bayes;
 
 /* The support vectors that the machines of a model share, and their kernel: rows of encoded x, standardised where the encoder standardises (a kernel of raw features would be another). */
 typedef struct dn_support {
-    size_t references; /* machines that have it; the library's own count, which one thread at a time changes */
-    dn_kernel kernel;  /* its factor is the support's */
-    dn_matrix x;       /* [n × d] dense or CSR; the arrays are the support's. precomputed: the entry 1 at the training table's row */
+    size_t
+        references; /* machines that have it; the library's own count, which one thread at a time changes */
+    dn_kernel kernel; /* its factor is the support's */
+    dn_matrix
+        x; /* [n × d] dense or CSR; the arrays are the support's. precomputed: the entry 1 at the training table's row */
     struct dni_points *points; /* the library's own: x as prediction walks through it */
 } dn_support;
 
@@ -75,14 +84,19 @@ typedef struct dn_kernel_machine {
         norm; /* √(Σ_ij c_i c_j K(s_i, s_j)), the length of w in the kernel's space; NaN when the kernel is not positive semidefinite and the sum is below 0 */
 } dn_kernel_machine;
 
-typedef enum dn_activation { DN_ACTIVATION_SIGMOID, DN_ACTIVATION_TANH, DN_ACTIVATION_RELU } dn_activation;
+typedef enum dn_activation {
+    DN_ACTIVATION_SIGMOID,
+    DN_ACTIVATION_TANH,
+    DN_ACTIVATION_RELU
+} dn_activation;
 
 #define DN_MAX_LAYERS 17 /* 16 of units and that of the scores */
 
 /* Units in cascade. Bishop, PRML, section 5.1; Alpaydın, Introduction to Machine Learning, section 11.5. */
 typedef struct dn_network {
-    dn_activation activation;    /* h of every layer but the last, which gives the scores as they are */
-    size_t n_layers;             /* 2 … DN_MAX_LAYERS, with that of the scores */
+    dn_activation
+        activation;  /* h of every layer but the last, which gives the scores as they are */
+    size_t n_layers; /* 2 … DN_MAX_LAYERS, with that of the scores */
     size_t units[DN_MAX_LAYERS]; /* [n_layers] >= 1; the last n_scores */
     double *
         w; /* layer after layer: the weights [inputs × units], input after input, and the biases [units]; inputs: n_features, then the units of the layer before */
@@ -96,9 +110,11 @@ typedef struct dn_machine {
     dn_naive_bayes *naive_bayes; /* naive bayes; NULL otherwise */
     dn_kernel_machine *kernel;   /* kernel; NULL otherwise */
     dn_network *network;         /* network; NULL otherwise */
-    double *projection;          /* [n_components × d] rows are directions to project x on (Fisher); NULL: none */
+    double *
+        projection; /* [n_components × d] rows are directions to project x on (Fisher); NULL: none */
     size_t n_components;
-    double threshold; /* DN_DECISION_OUTLIER: >= 0, a score f < −threshold is an outlier's; 0 of other decisions */
+    double
+        threshold; /* DN_DECISION_OUTLIER: >= 0, a score f < −threshold is an outlier's; 0 of other decisions */
 } dn_machine;
 
 /* 1 for two classes, K otherwise. */
@@ -111,7 +127,8 @@ static inline size_t dn_machine_n_scores(const dn_machine *machine) {
 void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, double *work);
 /* g_k(x) = xᵀW x + wᵀx + w0 = ln P(C_k) + ln N(x; m_k, Σ_k) of a machine with gaussians: W [d × d] = −½Σ_k⁻¹ (diagonal: [d], its diagonal), w [d] = Σ_k⁻¹m_k, *w0.
  * work [2d]. O(d³). */
-void dn_machine_quadratic(const dn_machine *machine, size_t k, double *W, double *w, double *w0, double *work);
+void dn_machine_quadratic(const dn_machine *machine, size_t k, double *W, double *w, double *w0,
+                          double *work);
 
 /* Frees what the machine holds (all of it malloc'ed); {0} and a half-filled one are allowed. */
 void dn_machine_done(dn_machine *machine);

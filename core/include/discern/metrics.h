@@ -21,12 +21,13 @@ typedef struct dn_class_metrics {
 
 /* One point of a curve: what choosing the class when its score is >= threshold gives. */
 typedef struct dn_curve_point {
-    double x, y;      /* ROC: false and true positive rate; precision-recall: recall and precision */
+    double x, y; /* ROC: false and true positive rate; precision-recall: recall and precision */
     double threshold; /* INFINITY at the first point: the class is never chosen */
 } dn_curve_point;
 
 typedef struct dn_curve {
-    double area;            /* of the whole curve, before thinning: ROC area, average precision; NaN without points */
+    double
+        area; /* of the whole curve, before thinning: ROC area, average precision; NaN without points */
     size_t n_points;        /* 0: the class has no rows, or has them all */
     dn_curve_point *points; /* [n_points] x ascending, the ends exact */
 } dn_curve;
@@ -37,7 +38,8 @@ typedef struct dn_calibration_bin {
     double low, high;
     double weight;     /* Σ weights */
     double confidence; /* mean top probability; NaN when empty */
-    double accuracy;   /* share of rows whose class is the one with the top probability (the first among equals); NaN when empty */
+    double
+        accuracy; /* share of rows whose class is the one with the top probability (the first among equals); NaN when empty */
 } dn_calibration_bin;
 
 /* Curves for plots. The scores are g for two classes, of the second one; for K classes the probabilities, or the class scores of a model without: each class against
@@ -49,9 +51,9 @@ typedef struct dn_calibration_bin {
  * point of each kept. First and last point always stay. */
 #define DN_CURVE_POINTS 200
 typedef struct dn_curves {
-    size_t n_curves;            /* 1 for two classes (the second is the positive one), K otherwise */
-    bool of_probability;        /* thresholds are probabilities, not scores */
-    dn_curve *roc;              /* [n_curves] from (0, 0) to (1, 1) */
+    size_t n_curves;     /* 1 for two classes (the second is the positive one), K otherwise */
+    bool of_probability; /* thresholds are probabilities, not scores */
+    dn_curve *roc;       /* [n_curves] from (0, 0) to (1, 1) */
     dn_curve *precision_recall; /* [n_curves] from recall 0, precision 1 to recall 1 */
     bool calibrated;            /* there are probabilities: the bins are filled */
     dn_calibration_bin calibration[DN_CALIBRATION_BINS];
@@ -71,18 +73,22 @@ typedef struct dn_metrics {
     double
         mcc; /* Matthews: two classes the classical coefficient, K Gorodkin's R_K; rows without a label are a class never true; NaN when 0/0 */
     /* of ranks; two classes: of g; K: mean over the classes that have rows and not all, each against the rest. NaN when there is none, and with a warning: */
-    double roc_auc;           /* ties count ½ */
-    double average_precision; /* Σ (R_i − R_{i−1}) P_i from the highest score down, ties in one step */
+    double roc_auc; /* ties count ½ */
+    double
+        average_precision; /* Σ (R_i − R_{i−1}) P_i from the highest score down, ties in one step */
     /* of margins m = t·g, K classes: g_true − max other; NaN without class scores (votes): */
-    double hinge;                     /* mean max(0, 1 − m) */
-    double squared_loss;              /* mean (1 − m)² */
-    double logistic_loss;             /* mean ln(1 + e^−m)/ln 2 */
-    double ambiguous;                 /* Σ weights of rows that got no label: errors, outside the confusion matrix */
-    double *confusion;                /* [K × K], rows are the truth; weights summed */
-    dn_class_metrics *per_class;      /* [K] */
-    dn_class_metrics macro, weighted; /* means over the classes true or predicted of some row, undefined as 0; support: total */
-    dn_curves *curves;                /* NULL unless asked for */
-    char warning[DN_MESSAGE_SIZE];    /* why ROC area, average precision and their curves are missing although defined; "" otherwise */
+    double hinge;         /* mean max(0, 1 − m) */
+    double squared_loss;  /* mean (1 − m)² */
+    double logistic_loss; /* mean ln(1 + e^−m)/ln 2 */
+    double
+        ambiguous; /* Σ weights of rows that got no label: errors, outside the confusion matrix */
+    double *confusion;           /* [K × K], rows are the truth; weights summed */
+    dn_class_metrics *per_class; /* [K] */
+    dn_class_metrics macro,
+        weighted; /* means over the classes true or predicted of some row, undefined as 0; support: total */
+    dn_curves *curves; /* NULL unless asked for */
+    char warning
+        [DN_MESSAGE_SIZE]; /* why ROC area, average precision and their curves are missing although defined; "" otherwise */
 } dn_metrics;
 
 /* Ranking keeps the rows' scores until dn_metrics_finish: 28 bytes a row for two classes, 8·K + 20 for K, 8 more with weights. It is not done, with a warning, when
@@ -92,12 +98,13 @@ typedef struct dn_metrics {
 /* What the rows come with. */
 typedef struct dn_metrics_options {
     size_t n_classes;
-    size_t n_rows;                              /* most rows that will be added */
-    bool probabilities, class_scores, weighted; /* whether every call of dn_metrics_add gives them */
+    size_t n_rows; /* most rows that will be added */
+    bool probabilities, class_scores,
+        weighted; /* whether every call of dn_metrics_add gives them */
     bool curves;
     bool unranked; /* leave out what depends on ranks, without a warning */
-    const dn_run
-        *run; /* allocator for the ranking, seen until dn_metrics_finish (dn_metrics_free) returns, and stop; NULL: malloc, never stops */
+    const dn_run *
+        run; /* allocator for the ranking, seen until dn_metrics_finish (dn_metrics_free) returns, and stop; NULL: malloc, never stops */
 } dn_metrics_options;
 
 /* n rows. */
@@ -111,7 +118,8 @@ typedef struct dn_metrics_rows {
 } dn_metrics_rows;
 
 /* DN_ERR_MEMORY; that there is no memory for the ranking is a warning. */
-DN_MUST_USE dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out, dn_error *err);
+DN_MUST_USE dn_status dn_metrics_new(const dn_metrics_options *options, dn_metrics **out,
+                                     dn_error *err);
 void dn_metrics_free(dn_metrics *metrics); /* NULL is allowed */
 /* At most n_rows rows in all (asserted). */
 void dn_metrics_add(dn_metrics *metrics, const dn_metrics_rows *rows);

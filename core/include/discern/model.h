@@ -15,16 +15,17 @@
 
 typedef struct dn_model dn_model;
 
-/* ---- classes -------------------------------------------------------------------------------------------------------------------- */
+/* ---- classes ---- */
 /* The classes of a target column in ascending order: numbers by value, false before true, strings by bytes. */
 typedef struct dn_classes {
-    dn_column_type type; /* of the target column: numeric and boolean classes are written as JSON numbers and booleans */
+    dn_column_type
+        type; /* of the target column: numeric and boolean classes are written as JSON numbers and booleans */
     size_t n;
     const double *number; /* numeric, boolean: [n] */
-    dn_strings names;     /* always: the text of each class (shortest number, true/false, the string) */
+    dn_strings names; /* always: the text of each class (shortest number, true/false, the string) */
 } dn_classes;
 
-/* ---- training ------------------------------------------------------------------------------------------------------------------- */
+/* ---- training ---- */
 /* A weight is 0, or in this range, so that products and squares of weights and their sums over rows stay within the range of doubles with all their digits. It holds for the weight of a
  * row, of a class, and for their product. */
 #define DN_MIN_WEIGHT 1e-100
@@ -40,39 +41,46 @@ typedef enum dn_class_weight {
 #define DN_NO_TARGET SIZE_MAX
 typedef struct dn_train_request {
     const dn_table_source *source;
-    const dn_params *params;  /* the algorithm with its parameters, checked */
-    size_t target;            /* column of the source; DN_NO_TARGET for an algorithm without DN_ALGORITHM_TARGET */
-    dn_encoder_spec features; /* columns: of the source, in feature order, without target and weight; target and n_classes are filled in */
+    const dn_params *params; /* the algorithm with its parameters, checked */
+    size_t
+        target; /* column of the source; DN_NO_TARGET for an algorithm without DN_ALGORITHM_TARGET */
+    dn_encoder_spec
+        features; /* columns: of the source, in feature order, without target and weight; target and n_classes are filled in */
     double
         entries; /* of the text and sparse inputs in all rows of the source, for dn_train_memory: words, and places that are not 0; dn_train counts them itself */
     double
         different_words; /* of the text input that has most of them, for dn_train_memory: those that are counted before the vocabulary is chosen; 0: there is none, or it is not known */
-    bool weighted;       /* rows weigh what the numeric column `weight` says: 0 or in the range, not all 0; a missing weight is an error */
-    size_t weight;       /* column of the source, no input and not the target */
+    bool
+        weighted; /* rows weigh what the numeric column `weight` says: 0 or in the range, not all 0; a missing weight is an error */
+    size_t weight; /* column of the source, no input and not the target */
     dn_class_weight class_weight;
     const double *class_weights; /* given: [K] in the range, in the order of the classes */
     size_t n_class_weights;
     /* at most one of the three: */
     double
         holdout; /* share of the usable rows (0 … 1, exclusive) kept for validation, stratified by class and seeded; 0: none. Every class keeps at least one training row */
-    size_t folds; /* 2 … DN_MAX_FOLDS: cross-validation, stratified and seeded; the model itself is trained on all rows. 0: none */
+    size_t
+        folds; /* 2 … DN_MAX_FOLDS: cross-validation, stratified and seeded; the model itself is trained on all rows. 0: none */
     const dn_table_source *
         validation; /* labelled rows of another table, columns by name; NULL: none. Its rows weigh what its column of the weight's name says, if there is one */
     size_t max_classes; /* DN_ERR_DATA above it; 0: 1000 */
-    bool curves;        /* the metrics of the training and the validation rows come with curves, those of folds without */
+    bool
+        curves; /* the metrics of the training and the validation rows come with curves, those of folds without */
 } dn_train_request;
 #define DN_MAX_FOLDS 1000
 
 typedef struct dn_train_result {
     dn_model *model; /* the caller's reference */
     dn_report report;
-    dn_metrics *train;      /* on the training rows; NULL without a target */
-    dn_metrics *validation; /* on the held out rows or the other table; NULL without, and without a target */
-    dn_metrics **folds;     /* [n_folds] each fold's on its own rows; NULL without */
+    dn_metrics *train; /* on the training rows; NULL without a target */
+    dn_metrics *
+        validation; /* on the held out rows or the other table; NULL without, and without a target */
+    dn_metrics **folds; /* [n_folds] each fold's on its own rows; NULL without */
     size_t n_folds;
     size_t n_train, n_validation,
         n_skipped; /* rows; skipped: target missing, or weight 0; n_validation of the other table: those evaluated */
-    double seconds_load, seconds_encode, seconds_fit, seconds_evaluate; /* by run->elapsed; folds count as evaluation */
+    double seconds_load, seconds_encode, seconds_fit,
+        seconds_evaluate; /* by run->elapsed; folds count as evaluation */
 } dn_train_result;
 /* Rows whose target is missing are skipped, and rows of weight 0 count as none. A row counts v = weight · class weight for encoder and learner; metrics are weighted by the
  * row's own weight alone. A balanced class weight is Σ weights/(K · Σ weights of the class) over the training rows (of each fold anew).
@@ -86,16 +94,19 @@ typedef struct dn_train_result {
  * DN_ERR_DATA: fewer than two classes, no usable row, too many classes, a weight or an input that cannot be used, a class without a row that weighs anything, more folds than rows of a class, a class of one row with `calibrate`,
  * validation rows that the model cannot judge (dn_model_evaluate).
  * The result depends on the sources' contents, the parameters and run->seed only. */
-DN_MUST_USE dn_status dn_train(const dn_train_request *request, const dn_run *run, dn_train_result *out, dn_error *err);
+DN_MUST_USE dn_status dn_train(const dn_train_request *request, const dn_run *run,
+                               dn_train_result *out, dn_error *err);
 void dn_train_result_done(dn_train_result *result);
 
 /* Memory that dn_train would need, from what is known before reading: columns' types and widths, row count, request->entries, request->different_words (64 bytes each in every thread that meets it). What it only takes when there is enough is not counted: rows of
  * a learner that can stream, the ranking of scores (metrics.h). */
-double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots);
+double dn_train_memory(const dn_train_request *request, size_t n_rows, size_t n_features,
+                       size_t n_classes, size_t n_slots);
 /* What of it the method takes for the features and classes however few rows there are: matrices of all pairs of features, vectors. Reckoned from a single row of the request's source. */
-double dn_train_method_memory(const dn_train_request *request, size_t n_features, size_t n_classes, size_t n_slots);
+double dn_train_method_memory(const dn_train_request *request, size_t n_features, size_t n_classes,
+                              size_t n_slots);
 
-/* ---- a model -------------------------------------------------------------------------------------------------------------------- */
+/* ---- a model ---- */
 dn_model *dn_model_ref(dn_model *model);
 void dn_model_unref(dn_model *model);          /* NULL is allowed */
 size_t dn_model_memory(const dn_model *model); /* bytes it holds, about */
@@ -117,13 +128,19 @@ const dn_machine *dn_model_machine(const dn_model *model, size_t i); /* the mode
 
 /* Probabilities for machines that have scores only, learned from rows held out: for each score a function to the log-odds of its positive class (of K scores of one machine: of its class against all others), from which
  * dn_decision_probabilities makes p of dn_calibrated_decision. Labels stay those of the scores: near the boundary the label may be another class than the most probable one. */
-typedef enum dn_calibration_method { DN_CALIBRATION_NONE, DN_CALIBRATION_PLATT, DN_CALIBRATION_ISOTONIC } dn_calibration_method;
-const char *dn_calibration_name(dn_calibration_method method); /* as the parameter has it: "platt" */
+typedef enum dn_calibration_method {
+    DN_CALIBRATION_NONE,
+    DN_CALIBRATION_PLATT,
+    DN_CALIBRATION_ISOTONIC
+} dn_calibration_method;
+const char *
+dn_calibration_name(dn_calibration_method method); /* as the parameter has it: "platt" */
 typedef struct dn_calibrator {
     double slope, intercept; /* platt: log-odds = slope·g + intercept, slope >= 0 */
     size_t n;                /* isotonic: steps, at least 1 */
     double *score;           /* [n] ascending, with … */
-    double *probability; /* [n] … the probabilities there, ascending, within [1e-15, 1 − 1e-15]; straight lines between, constant beyond */
+    double *
+        probability; /* [n] … the probabilities there, ascending, within [1e-15, 1 − 1e-15]; straight lines between, constant beyond */
 } dn_calibrator;
 typedef struct dn_calibration {
     dn_calibration_method method;
@@ -140,24 +157,28 @@ typedef struct dn_linear {
 } dn_linear;
 bool dn_model_linear(const dn_model *model, dn_linear *out); /* false: not linear */
 
-/* ---- prediction ----------------------------------------------------------------------------------------------------------------- */
+/* ---- prediction ---- */
 /* What is wanted: NULL pointers are not computed. */
 typedef struct dn_prediction {
     size_t *label;         /* [n] class index, DN_AMBIGUOUS (decision.h) */
     double *probabilities; /* [n × K]; must be NULL for a model without */
     double *scores;        /* [n × n_scores] machine after machine */
-    bool *candidates;      /* [n × K] the classes that come into question: the label alone unless it is ambiguous */
+    bool *
+        candidates; /* [n × K] the classes that come into question: the label alone unless it is ambiguous */
     double *
         distance; /* [n] from the decision surface in raw features (O(K·features) once for a run of rows of one class): two classes g/‖w‖, of a kernel machine in the kernel's space; K linear discriminants min_j (g_i − g_j)/‖w_i − w_j‖ for the chosen i;
                             * NaN where it is not defined (not linear, votes, ambiguous, all weights 0) */
     double *
         contributions; /* [n × n_scores × n_features] the part of each score that is a feature's; with dn_model_intercept they sum to the score; must be NULL for a model without */
-    double *log_density;  /* [n] ln p(x) in raw features; must be NULL for a model without densities */
+    double
+        *log_density; /* [n] ln p(x) in raw features; must be NULL for a model without densities */
     bool *out_of_support; /* [n] no class gives x a likelihood: the priors decide */
 } dn_prediction;
 bool dn_model_has_probabilities(const dn_model *model);
-bool dn_model_has_density(const dn_model *model);       /* one machine with class densities */
-bool dn_model_has_contributions(const dn_model *model); /* its scores are sums over features: not those of kernel machines and networks */
+bool dn_model_has_density(const dn_model *model); /* one machine with class densities */
+bool dn_model_has_contributions(
+    const dn_model
+        *model); /* its scores are sums over features: not those of kernel machines and networks */
 size_t dn_model_n_scores(const dn_model *model);
 /* The part of each score [n_scores] that is no feature's. */
 const double *dn_model_intercept(const dn_model *model);
@@ -169,9 +190,11 @@ size_t dn_model_workspace(const dn_model *model);
  * every support vector, which many rows at a time share: hand over as many as there are.
  * No allocation; inputs that are infinite are the caller's to refuse. Returns n, or the first row whose values are so large that a score is no finite number (of
  * densities: is none at all), or in which one is missing that a precomputed kernel needs; what is written of it and of those after it means nothing. Thread safe with one workspace a thread. */
-size_t dn_model_predict(const dn_model *model, dn_raw_rows rows, double *workspace, const dn_prediction *out);
+size_t dn_model_predict(const dn_model *model, dn_raw_rows rows, double *workspace,
+                        const dn_prediction *out);
 /* Why there is no answer for row i, as it goes on behind "instance 3 ". */
-void dn_model_predict_why(const dn_model *model, dn_raw_rows rows, size_t i, char out[DN_MESSAGE_SIZE]);
+void dn_model_predict_why(const dn_model *model, dn_raw_rows rows, size_t i,
+                          char out[DN_MESSAGE_SIZE]);
 /* Directions to project on: 0, the model has none. */
 size_t dn_model_n_components(const dn_model *model);
 /* out [rows.n × n_components] ← the rows in discriminant coordinates, ⟨direction, x_raw⟩. Returns n, or the first row where one of them is not finite. */
@@ -186,20 +209,23 @@ typedef struct dn_evaluate_options {
 } dn_evaluate_options;
 /* Metrics of the model on a labelled source: its columns are found by name. DN_ERR_DATA names the column that is missing or of the wrong type, or the row of a weight that is missing or
  * outside the range (or that all are 0); rows whose target is missing are skipped; a class the model does not know is DN_ERR_DATA. */
-DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source, const dn_evaluate_options *options,
-                                        const dn_run *run, dn_metrics **out, dn_error *err);
+DN_MUST_USE dn_status dn_model_evaluate(const dn_model *model, const dn_table_source *source,
+                                        const dn_evaluate_options *options, const dn_run *run,
+                                        dn_metrics **out, dn_error *err);
 /* The same of raw rows (encoder.h) with class indexes and weights (NULL: all 1). */
 typedef struct dn_labelled_rows {
     dn_raw_rows raw;
     const size_t *truth;  /* [raw.n] */
     const double *weight; /* [raw.n] 0 or in the range, or NULL */
 } dn_labelled_rows;
-DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows, bool curves, const dn_run *run,
-                                            dn_metrics **out, dn_error *err);
+DN_MUST_USE dn_status dn_model_evaluate_raw(const dn_model *model, const dn_labelled_rows *rows,
+                                            bool curves, const dn_run *run, dn_metrics **out,
+                                            dn_error *err);
 
-/* ---- bytes ---------------------------------------------------------------------------------------------------------------------- */
-DN_MUST_USE dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size,
-                                     dn_error *err); /* malloc'ed; the same model gives the same bytes */
+/* ---- bytes ---- */
+DN_MUST_USE dn_status
+dn_model_write(const dn_model *model, void **out, size_t *out_size,
+               dn_error *err); /* malloc'ed; the same model gives the same bytes */
 /* DN_ERR_CORRUPT, DN_ERR_VERSION, DN_ERR_MEMORY. Never crashes. What it allocates is bounded by size: a small multiple of it, but for the words of a text, each written as what follows the
  * beginning it shares with the one before: of a word, written in at least 3 bytes, up to 450 bytes are kept, so that bytes made for it take 150 times their size. */
 DN_MUST_USE dn_status dn_model_read(const void *bytes, size_t size, dn_model **out, dn_error *err);

@@ -12,8 +12,11 @@
 
 /* Where working memory comes from. Functions may be called from any thread that the run's `sum` uses. */
 typedef struct dn_allocator {
-    void *(*allocate)(void *ctx, size_t size); /* aligned for any type, uninitialised; NULL: no memory, or over the budget. size > 0 */
-    void (*release)(void *ctx, void *memory);  /* NULL is allowed */
+    void *(*allocate)(
+        void *ctx,
+        size_t
+            size); /* aligned for any type, uninitialised; NULL: no memory, or over the budget. size > 0 */
+    void (*release)(void *ctx, void *memory); /* NULL is allowed */
     void *ctx;
     bool budgeted; /* a refusal is reported as DN_ERR_BUDGET instead of DN_ERR_MEMORY */
     /* Counts memory that does not come from here but belongs to the run's work: a model's, which outlives it. false: over the budget. Then: it is gone, or a result that is the caller's. From any
@@ -24,21 +27,24 @@ typedef struct dn_allocator {
 
 /* One report of a running training. */
 typedef struct dn_progress {
-    size_t fold;      /* of a cross-validation, counted from 1, whose fit this is; 0: the model's own. History is the model's own alone */
+    size_t
+        fold; /* of a cross-validation, counted from 1, whose fit this is; 0: the model's own. History is the model's own alone */
     size_t iteration; /* of max_iterations, counted from 1; 0 before the first is done */
     size_t max_iterations;
     double fraction;      /* 0 … 1, an estimate that never decreases */
     double loss;          /* the objective minimised, penalty included; NaN when unknown */
     double gradient_norm; /* Euclidean, of the problem as stated; NaN when the method has none */
     double train_error;   /* share of training rows misclassified; NaN when not computed */
-    const double *w;  /* the present weights in the raw feature space, [n_scores × n_features] row-major, only in a snapshot; else NULL */
+    const double *
+        w; /* the present weights in the raw feature space, [n_scores × n_features] row-major, only in a snapshot; else NULL */
     const double *w0; /* [n_scores], with w */
     size_t n_scores, n_features;
 } dn_progress;
 
 /* A function from one block, or a piece of one, to a vector that is added up: adds its contribution to `out` (n_out doubles, zeroed by the caller before a block's first piece).
  * `slot` tells threads apart (0 … n_slots - 1), so that arg can hold a workspace for each. Called from several threads at once. */
-typedef dn_status (*dn_block_fn)(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err);
+typedef dn_status (*dn_block_fn)(void *arg, const dn_block *block, size_t slot, double *out,
+                                 dn_error *err);
 
 typedef struct dn_run dn_run;
 struct dn_run {
@@ -48,7 +54,8 @@ struct dn_run {
 
     /* Calls fn for every block of rows (dn_run_sum_block: its pieces in order, with one `out`) and writes to out[n_out] the sum over the blocks, added pairwise in the order of the block number as
      * dn_pairwise does: the same bytes whatever the number of threads. Polls `stop` between blocks. NULL: the library's serial one. */
-    dn_status (*sum)(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err);
+    dn_status (*sum)(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
+                     size_t n_out, double *out, dn_error *err);
 
     /* Polled at least once a block and once an iteration, in long matrix computations every 2 * 10^9 operations, in other work on wide rows every 10^7 or every row, from any thread: DN_OK goes on, DN_ERR_STOPPED or DN_ERR_TIME ends the training
      * with that code. NULL: never stops. */
@@ -71,19 +78,21 @@ struct dn_run {
 dn_run dn_run_default(void);
 
 /* The calls through a run with its NULLs resolved. */
-DN_MUST_USE dn_status dn_run_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
-                                 dn_error *err);
+DN_MUST_USE dn_status dn_run_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
+                                 size_t n_out, double *out, dn_error *err);
 DN_MUST_USE dn_status dn_run_stop(const dn_run *run, dn_error *err);
 /* One block's vector, for whoever implements `sum`: fn of its pieces. Polls stop before each. */
-DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run, const dn_rows *rows, size_t i, size_t slot, dn_block_fn fn, void *arg,
-                                       double *out, dn_error *err);
+DN_MUST_USE dn_status dn_run_sum_block(const dn_run *run, const dn_rows *rows, size_t i,
+                                       size_t slot, dn_block_fn fn, void *arg, double *out,
+                                       dn_error *err);
 double dn_run_elapsed(const dn_run *run);
 /* Whether the progress of this iteration is to come with weights. */
 bool dn_run_wants_snapshot(const dn_run *run, size_t iteration);
 
 /* count × size bytes of working memory; overflow, refusal and exhaustion are errors that name `what` and the bytes. Zeroed. From 32 MiB on the run's stop is looked at
  * first: several such arrays one after the other take their time. */
-DN_MUST_USE dn_status dn_run_alloc(const dn_run *run, size_t count, size_t size, const char *what, void **out, dn_error *err);
+DN_MUST_USE dn_status dn_run_alloc(const dn_run *run, size_t count, size_t size, const char *what,
+                                   void **out, dn_error *err);
 void dn_run_free(const dn_run *run, void *memory);
 /* Counts bytes that the caller is about to take from elsewhere (dn_allocator.hold): a refusal is an error as of dn_run_alloc. */
 DN_MUST_USE dn_status dn_run_hold(const dn_run *run, size_t bytes, const char *what, dn_error *err);

@@ -16,17 +16,20 @@
 #endif
 
 /* enum, name, what it means */
-#define DN_STATUS_LIST(X)                                                                                                                  \
-    X(DN_OK, "ok", "success")                                                                                                              \
-    X(DN_ERR_ARGUMENT, "argument", "a parameter or an argument breaks a documented rule")                                                  \
-    X(DN_ERR_DATA, "data", "the data forbid what was asked (one class, no usable row, a column of the wrong type)")                        \
-    X(DN_ERR_NUMERIC, "numeric", "arithmetic left the finite numbers, or a matrix that must be definite is not")                           \
-    X(DN_ERR_MEMORY, "memory", "the system has no memory left")                                                                            \
-    X(DN_ERR_BUDGET, "budget", "the work needs more memory than its budget allows")                                                        \
-    X(DN_ERR_STOPPED, "stopped", "the caller asked to stop")                                                                               \
-    X(DN_ERR_TIME, "time", "the time limit ran out")                                                                                       \
-    X(DN_ERR_CORRUPT, "corrupt", "bytes that are not what they claim to be: damaged, truncated or foreign")                                \
-    X(DN_ERR_VERSION, "version", "bytes written by a newer version of the library")                                                        \
+#define DN_STATUS_LIST(X)                                                                          \
+    X(DN_OK, "ok", "success")                                                                      \
+    X(DN_ERR_ARGUMENT, "argument", "a parameter or an argument breaks a documented rule")          \
+    X(DN_ERR_DATA, "data",                                                                         \
+      "the data forbid what was asked (one class, no usable row, a column of the wrong type)")     \
+    X(DN_ERR_NUMERIC, "numeric",                                                                   \
+      "arithmetic left the finite numbers, or a matrix that must be definite is not")              \
+    X(DN_ERR_MEMORY, "memory", "the system has no memory left")                                    \
+    X(DN_ERR_BUDGET, "budget", "the work needs more memory than its budget allows")                \
+    X(DN_ERR_STOPPED, "stopped", "the caller asked to stop")                                       \
+    X(DN_ERR_TIME, "time", "the time limit ran out")                                               \
+    X(DN_ERR_CORRUPT, "corrupt",                                                                   \
+      "bytes that are not what they claim to be: damaged, truncated or foreign")                   \
+    X(DN_ERR_VERSION, "version", "bytes written by a newer version of the library")                \
     X(DN_ERR_SOURCE, "source", "the caller's data source failed to deliver")
 
 typedef enum dn_status {
@@ -39,10 +42,12 @@ typedef enum dn_status {
 #define DN_FIELD_SIZE 128
 
 typedef struct dn_error {
-    dn_status code;                /* DN_OK: no error noted yet */
-    char message[DN_MESSAGE_SIZE]; /* lower case, no period; names the thing, gives the value and the rule; UTF-8 */
-    int64_t row;                   /* the row concerned (of a parameter that is a list: its item), counted from 0, or -1 */
-    char field[DN_FIELD_SIZE];     /* the parameter or column concerned, or "" */
+    dn_status code; /* DN_OK: no error noted yet */
+    char message
+        [DN_MESSAGE_SIZE]; /* lower case, no period; names the thing, gives the value and the rule; UTF-8 */
+    int64_t
+        row; /* the row concerned (of a parameter that is a list: its item), counted from 0, or -1 */
+    char field[DN_FIELD_SIZE]; /* the parameter or column concerned, or "" */
 } dn_error;
 
 /* Makes *err empty (code DN_OK, row -1). NULL is allowed. */

@@ -40,19 +40,25 @@ static dn_status find_constants(struct problem *p, dn_error *err) {
         p->scale[j] = within > 0 ? sqrt(within) : 1;
         perfect += p->marked[j];
     }
-    if (perfect > 0 && perfect + constant == d)
+    if (perfect > 0 && perfect + constant == d) {
         return dn_error_set(err, DN_ERR_DATA,
-                            "no column varies within the classes: each class has a single row, or rows that are all the same; classes need "
+                            "no column varies within the classes: each class has a single row, or "
+                            "rows that are all the same; classes need "
                             "more rows, or the columns tell them apart without error");
+    }
     if (perfect > 0) {
         dni_feature_list(p->fisher->input, p->marked, 4, names);
         return dn_error_set(err, DN_ERR_DATA,
-                            "columns are constant within every class but differ between them (%s): they tell the classes apart without "
+                            "columns are constant within every class but differ between them (%s): "
+                            "they tell the classes apart without "
                             "error, J has no bound; leave their columns out",
                             names);
     }
-    if (constant == d)
-        return dn_error_set(err, DN_ERR_DATA, "every column is constant: there is nothing to tell the classes apart by");
+    if (constant == d) {
+        return dn_error_set(
+            err, DN_ERR_DATA,
+            "every column is constant: there is nothing to tell the classes apart by");
+    }
     return DN_OK;
 }
 
@@ -60,8 +66,9 @@ static void correlate(struct problem *p) {
     const dni_scatter *s = &p->fisher->scatter;
     size_t d = s->n_cols;
     for (size_t i = 0; i < d; i++) {
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i; j++) {
             p->r[i * d + j] = s->scatter[i * d + j] / p->scale[i] / p->scale[j];
+        }
         p->r[i * d + i] = 1;
     }
     dni_shrinkage_apply(p->r, d, p->shrinkage);
@@ -77,16 +84,18 @@ static dn_status check_rank(struct problem *p, dn_error *err) {
         char names[DNI_NAMES_SIZE];
         for (size_t j = 0; j < d; j++) {
             p->marked[j] = null == NULL && !p->constant[j]; /* nobody could say which */
-            for (size_t i = 0; null != NULL && i < n_null; i++)
+            for (size_t i = 0; null != NULL && i < n_null; i++) {
                 p->marked[j] = p->marked[j] || fabs(null[i * d + j]) > 1e-6;
+            }
             dependent += p->marked[j];
         }
         dni_feature_list(p->fisher->input, p->marked, 4, names);
-        status =
-            dn_error_set(err, DN_ERR_DATA,
-                         "the scatter within the classes is singular, of rank %zu instead of %zu: %zu columns are linear combinations of "
-                         "others (%s): exclude some (categorical: drop_first), or %s",
-                         d - n_null, d, dependent, names, p->shrinkage > 0 ? "raise shrinkage" : "set shrinkage above 0");
+        status = dn_error_set(err, DN_ERR_DATA,
+                              "the scatter within the classes is singular, of rank %zu instead of "
+                              "%zu: %zu columns are linear combinations of "
+                              "others (%s): exclude some (categorical: drop_first), or %s",
+                              d - n_null, d, dependent, names,
+                              p->shrinkage > 0 ? "raise shrinkage" : "set shrinkage above 0");
     }
     dn_run_free(p->fisher->run, null);
     return status;
@@ -98,18 +107,23 @@ static dn_status factor(struct problem *p, dn_error *err) {
     bool definite = false, small = false;
     correlate(p);
     dn_status status = dni_cholesky(p->fisher->run, p->r, d, &definite, err);
-    for (size_t j = 0; definite && j < d; j++)
+    for (size_t j = 0; definite && j < d; j++) {
         small = small || !(p->r[j * d + j] * p->r[j * d + j] > SMALL_PIVOT);
-    if (status != DN_OK || (definite && !small))
+    }
+    if (status != DN_OK || (definite && !small)) {
         return status;
+    }
     status = check_rank(p, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     correlate(p);
     status = dni_cholesky(p->fisher->run, p->r, d, &definite, err);
-    if (status == DN_OK && !definite)
+    if (status == DN_OK && !definite) {
         status = dn_error_set(err, DN_ERR_NUMERIC,
-                              "the scatter within the classes is not positive definite to working precision: set shrinkage above 0");
+                              "the scatter within the classes is not positive definite to working "
+                              "precision: set shrinkage above 0");
+    }
     return status;
 }
 
@@ -119,8 +133,10 @@ static void between(const struct problem *p) {
     size_t d = s->n_cols;
     for (size_t k = 0; k < s->n_classes; k++) {
         double root = sqrt(s->class_weight[k]);
-        for (size_t j = 0; j < d; j++)
-            p->fisher->direction[k * d + j] = p->constant[j] ? 0 : root * ((s->class_mean[k * d + j] - s->mean[j]) / p->scale[j]);
+        for (size_t j = 0; j < d; j++) {
+            p->fisher->direction[k * d + j] =
+                p->constant[j] ? 0 : root * ((s->class_mean[k * d + j] - s->mean[j]) / p->scale[j]);
+        }
     }
 }
 
@@ -129,24 +145,35 @@ static dn_status count_components(const struct problem *p, dn_error *err) {
     dni_fisher *f = p->fisher;
     const dn_params *params = f->input->params;
     size_t K = f->scatter.n_classes, d = f->scatter.n_cols, most = K - 1, asked;
-    for (size_t j = 0; j < f->scatter.n_cols; j++)
+    for (size_t j = 0; j < f->scatter.n_cols; j++) {
         d -= p->constant[j];
-    if (!(f->value[0] > SAME_MEANS))
-        return dn_error_set(err, DN_ERR_DATA, "the classes have the same means: no direction tells them apart by Fisher's criterion");
+    }
+    if (!(f->value[0] > SAME_MEANS)) {
+        return dn_error_set(
+            err, DN_ERR_DATA,
+            "the classes have the same means: no direction tells them apart by Fisher's criterion");
+    }
     most = d < most ? d : most;
     f->n_components = 1;
-    while (f->n_components < most && f->value[f->n_components] > RANK * f->value[0])
+    while (f->n_components < most && f->value[f->n_components] > RANK * f->value[0]) {
         f->n_components++;
-    if (f->n_components < most)
-        dn_report_warn(f->report, "the means of the %zu classes lie in a space of %zu dimensions: there are only so many directions", K,
-                       f->n_components);
-    if (dn_params_word(params, "components") != NULL)
+    }
+    if (f->n_components < most) {
+        dn_report_warn(f->report,
+                       "the means of the %zu classes lie in a space of %zu dimensions: there are "
+                       "only so many directions",
+                       K, f->n_components);
+    }
+    if (dn_params_word(params, "components") != NULL) {
         return DN_OK;
+    }
     asked = (size_t)dn_params_number(params, "components");
-    if (asked > f->n_components)
-        dn_report_warn(f->report, "components is %zu, but there are only %zu directions", asked, f->n_components);
-    else
+    if (asked > f->n_components) {
+        dn_report_warn(f->report, "components is %zu, but there are only %zu directions", asked,
+                       f->n_components);
+    } else {
         f->n_components = asked;
+    }
     return DN_OK;
 }
 
@@ -154,22 +181,29 @@ static dn_status solve(struct problem *p, dn_error *err) {
     dni_fisher *f = p->fisher;
     size_t d = f->scatter.n_cols, K = f->scatter.n_classes;
     dn_status status = find_constants(p, err);
-    if (status == DN_OK)
-        status = dni_shrinkage_choose(f->input, f->run, f->scatter.class_mean, SIZE_MAX, f->scatter.scatter, f->scatter.weight,
-                                      &p->shrinkage, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
+        status = dni_shrinkage_choose(f->input, f->run, f->scatter.class_mean, SIZE_MAX,
+                                      f->scatter.scatter, f->scatter.weight, &p->shrinkage, err);
+    }
+    if (status == DN_OK) {
         status = factor(p, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     between(p);
     status = dni_generalised_eigen(f->run, p->r, d, f->direction, K, f->value, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = count_components(p, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
-    for (size_t i = 0; i < f->n_components; i++)
-        for (size_t j = 0; j < d; j++)
+    }
+    for (size_t i = 0; i < f->n_components; i++) {
+        for (size_t j = 0; j < d; j++) {
             f->direction[i * d + j] /= p->scale[j];
+        }
+    }
     dn_report_number(f->report, "shrinkage", p->shrinkage);
     return DN_OK;
 }
@@ -179,16 +213,20 @@ dn_status dni_fisher_directions(dni_fisher *fisher, dn_error *err) {
     size_t d = fisher->input->rows->n_cols, K = fisher->input->n_classes;
     struct problem p = {.fisher = fisher};
     void *matrix = NULL, *marks = NULL, *directions = NULL;
-    dn_status status = dni_scatter_compute(fisher->input, DNI_SCATTER_POOLED, run, &fisher->scatter, err);
-    if (status == DN_OK)
+    dn_status status =
+        dni_scatter_compute(fisher->input, DNI_SCATTER_POOLED, run, &fisher->scatter, err);
+    if (status == DN_OK) {
         status = dn_run_alloc(run, K * (d + 1), sizeof(double), "the directions", &directions, err);
+    }
     if (status == DN_OK) {
         fisher->direction = directions;
         fisher->value = fisher->direction + K * d;
-        status = dn_run_alloc(run, d * (d + 1), sizeof(double), "the correlations within the classes", &matrix, err);
+        status = dn_run_alloc(run, d * (d + 1), sizeof(double),
+                              "the correlations within the classes", &matrix, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_alloc(run, 2 * d, sizeof(bool), "the marks of the columns", &marks, err);
+    }
     if (status == DN_OK) {
         p.r = matrix;
         p.scale = p.r + d * d;
@@ -207,8 +245,10 @@ void dni_fisher_done(dni_fisher *fisher) {
     dni_scatter_done(&fisher->scatter, fisher->run);
 }
 
-double dni_fisher_directions_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots) {
+double dni_fisher_directions_memory(size_t n_rows, size_t n_cols, size_t n_classes,
+                                    size_t n_slots) {
     double d = (double)n_cols, K = (double)n_classes;
     return dni_scatter_memory(DNI_SCATTER_POOLED, n_rows, n_cols, n_classes, n_slots) +
-           8 * (d * (d + 1) + (d + 80) * d + d + K * (d + 1)); /* eigenvectors when singular, and their work */
+           8 * (d * (d + 1) + (d + 80) * d + d +
+                K * (d + 1)); /* eigenvectors when singular, and their work */
 }

@@ -11,8 +11,8 @@ typedef struct dni_fisher {
     const dn_run *run;
     dn_report *report;
     dni_scatter scatter; /* pooled: S_W */
-    double *direction;   /* [K × d] w with wᵀ S_W w = 1, S_W shrunk; the first n_components of them */
-    double *value;       /* [K] their ρ = J, descending */
+    double *direction; /* [K × d] w with wᵀ S_W w = 1, S_W shrunk; the first n_components of them */
+    double *value;     /* [K] their ρ = J, descending */
     size_t n_components; /* that the means have and that were asked for, >= 1 */
 } dni_fisher;
 
@@ -24,8 +24,9 @@ double dni_fisher_directions_memory(size_t n_rows, size_t n_cols, size_t n_class
 
 /* Two classes: *out_cut ← the place between adjacent projections wᵀx of the rows, of which what lies above is called the second class, with the least weight of rows misclassified
  * (*out_error, a share of all); nearest to `midpoint` among equals. One pass and a sort of the rows' projections. DN_ERR_DATA: all projections are the same. */
-DN_MUST_USE dn_status dni_fisher_least_error(const dn_fit_input *input, const dn_run *run, const double *w, double midpoint,
-                                             double *out_cut, double *out_error, dn_error *err);
+DN_MUST_USE dn_status dni_fisher_least_error(const dn_fit_input *input, const dn_run *run,
+                                             const double *w, double midpoint, double *out_cut,
+                                             double *out_error, dn_error *err);
 double dni_fisher_least_error_memory(size_t n_rows);
 
 #endif

@@ -4,62 +4,71 @@
  *
  * Two classes have the outputs y_2 = (1 + g)/2 and y_1 = (1 − g)/2 of one discriminant g = y_2 − y_1, which fits the targets −1 and 1.
  * Bishop, PRML, section 4.1.3; Hastie, Tibshirani and Friedman, ESL, section 4.2. */
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/least_squares/least_squares_fit.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
-#include "catalogue/calibration_params.h"
-#include "catalogue/multiclass_params.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char *const solvers[] = {"auto", "closed_form", "conjugate_gradient", "gradient_descent", NULL};
+static const char *const solvers[] = {"auto", "closed_form", "conjugate_gradient",
+                                      "gradient_descent", NULL};
 static const char *const solver_meanings[] = {
-    "closed_form with at most 1024 features, or at most 8192 when rows times features squared are at most 2e11; conjugate_gradient "
+    "closed_form with at most 1024 features, or at most 8192 when rows times features squared are "
+    "at most 2e11; conjugate_gradient "
     "otherwise",
-    "the normal equations of centred, scaled columns by Cholesky's method with a step of refinement; pivoted QR of the rows when they are "
+    "the normal equations of centred, scaled columns by Cholesky's method with a step of "
+    "refinement; pivoted QR of the rows when they are "
     "ill-conditioned or of less than full rank; at most 8192 features",
-    "the same equations by conjugate gradients, without a matrix: a pass over the rows an iteration, for many features and sparse rows; "
+    "the same equations by conjugate gradients, without a matrix: a pass over the rows an "
+    "iteration, for many features and sparse rows; "
     "with lambda = 0 from 0 to the weights of least norm",
     "the textbook's loop: a fixed learning rate over all rows", NULL};
 static const char *const inits[] = {"random", "zero", NULL};
-static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed", "all weights 0", NULL};
+static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed",
+                                            "all weights 0", NULL};
 
 static const dn_param params[] = {
     DNI_PARAM_CHOICE("solver", "How the minimum is found.", "auto", solvers, solver_meanings),
     {.name = "lambda",
      .type = DN_PARAM_NUMBER,
-     .meaning =
-         "Strength of the penalty lambda * |W|^2 (no 1/2, the loss is a mean over rows), ridge regression's. The intercept is never "
-         "penalised. It acts on the standardised weights when features are standardised. 0: none; columns that depend on others then "
-         "get the weights of least norm.",
+     .meaning = "Strength of the penalty lambda * |W|^2 (no 1/2, the loss is a mean over rows), "
+                "ridge regression's. The intercept is never "
+                "penalised. It acts on the standardised weights when features are standardised. 0: "
+                "none; columns that depend on others then "
+                "get the weights of least norm.",
      .default_number = 1e-3,
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true},
-    DNI_PARAM_LEARNING_RATE(
-        "For gradient_descent: what the sum of (target - output) x over the rows is multiplied with. auto: 1/(n L), with L the "
-        "curvature bound found by power iteration.",
-        0.1),
+    DNI_PARAM_LEARNING_RATE("For gradient_descent: what the sum of (target - output) x over the "
+                            "rows is multiplied with. auto: 1/(n L), with L the "
+                            "curvature bound found by power iteration.",
+                            0.1),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning =
-         "For conjugate_gradient: stops when, for every output, the residual of the normal equations is at most this times their "
-         "right-hand side (lengths in equations divided by the deviations of their columns). For gradient_descent: when the largest "
-         "component of the gradient, with respect to standardised weights and intercepts, is at most this. 0: runs to max_iterations. "
-         "auto: 1e-10 for conjugate_gradient, 1e-5 for gradient_descent.",
+     .meaning = "For conjugate_gradient: stops when, for every output, the residual of the normal "
+                "equations is at most this times their "
+                "right-hand side (lengths in equations divided by the deviations of their "
+                "columns). For gradient_descent: when the largest "
+                "component of the gradient, with respect to standardised weights and intercepts, "
+                "is at most this. 0: runs to max_iterations. "
+                "auto: 1e-10 for conjugate_gradient, 1e-5 for gradient_descent.",
      .default_choice = "auto",
      .default_number = 1e-10,
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true,
      .word = "auto"},
-    DNI_PARAM_MAX_ITERATIONS(
-        "For conjugate_gradient and gradient_descent: most iterations, each a pass over the rows. auto: 2000 for "
-        "conjugate_gradient; 20000 for gradient_descent, with many rows fewer, so that it visits 10^8 rows, but at least 500.",
-        2000),
+    DNI_PARAM_MAX_ITERATIONS("For conjugate_gradient and gradient_descent: most iterations, each a "
+                             "pass over the rows. auto: 2000 for "
+                             "conjugate_gradient; 20000 for gradient_descent, with many rows "
+                             "fewer, so that it visits 10^8 rows, but at least 500.",
+                             2000),
     DNI_PARAM_CHOICE("init", "Where gradient_descent starts.", "random", inits, init_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_native, "native"),
     DNI_PARAM_DISCRIMINANTS,
@@ -69,54 +78,74 @@ static const dn_param params[] = {
 static dn_status check(const dn_params *p, dn_error *err) {
     const char *solver = dn_params_word(p, "solver");
     if (dn_params_word(p, "learning_rate") == NULL && strcmp(solver, "gradient_descent") != 0) {
-        dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                        "parameter \"learning_rate\" belongs to solver gradient_descent (the solver is \"%s\")", solver);
+        dn_status status = dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "parameter \"learning_rate\" belongs to solver gradient_descent (the solver is \"%s\")",
+            solver);
         dn_error_set_field(err, "learning_rate");
         return status;
     }
     return dni_multiclass_check(p, err);
 }
 
-typedef enum road { CLOSED_FORM, CONJUGATE_GRADIENT, GRADIENT_DESCENT } road; /* solvers[road + 1] is its word */
+typedef enum road {
+    CLOSED_FORM,
+    CONJUGATE_GRADIENT,
+    GRADIENT_DESCENT
+} road; /* solvers[road + 1] is its word */
 
 /* The rule of solver_meanings: a function of the shape only, so that the same data always take the same road. */
 static road choose_road(const dn_params *p, size_t n_rows, size_t n_features) {
     const char *word = dn_params_word(p, "solver");
     double d = (double)n_features;
-    for (road own = CLOSED_FORM; own <= GRADIENT_DESCENT; own++)
-        if (strcmp(word, solvers[own + 1]) == 0)
+    for (road own = CLOSED_FORM; own <= GRADIENT_DESCENT; own++) {
+        if (strcmp(word, solvers[own + 1]) == 0) {
             return own;
+        }
+    }
     bool closed = d <= 1024 || (d <= DNI_LEAST_SQUARES_MAX_COLS && (double)n_rows * d * d <= 2e11);
     return closed ? CLOSED_FORM : CONJUGATE_GRADIENT;
 }
 
 static double tolerance_of(const dn_params *p, road own) {
-    return dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance") : own == GRADIENT_DESCENT ? 1e-5 : 1e-10;
+    return dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")
+           : own == GRADIENT_DESCENT              ? 1e-5
+                                                  : 1e-10;
 }
 
 static size_t iterations_of(const dn_params *p, road own, size_t n_rows) {
-    if (dn_params_word(p, "max_iterations") == NULL)
+    if (dn_params_word(p, "max_iterations") == NULL) {
         return (size_t)dn_params_number(p, "max_iterations");
-    return own == GRADIENT_DESCENT ? (size_t)fmax(500, fmin(20000, 1e8 / fmax(1, (double)n_rows))) : 2000;
+    }
+    return own == GRADIENT_DESCENT ? (size_t)fmax(500, fmin(20000, 1e8 / fmax(1, (double)n_rows)))
+                                   : 2000;
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                        dn_error *err) {
     (void)n_classes;
     road own = choose_road(p, n_rows, n_features);
     dn_status status = dn_params_set_word(p, "solver", solvers[own + 1], err);
-    if (own == CLOSED_FORM) /* it has neither */
+    if (own == CLOSED_FORM) { /* it has neither */
         return status;
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dn_params_set_number(p, "tolerance", tolerance_of(p, own), err);
-    return status == DN_OK ? dn_params_set_number(p, "max_iterations", (double)iterations_of(p, own, n_rows), err) : status;
+    }
+    return status == DN_OK ? dn_params_set_number(p, "max_iterations",
+                                                  (double)iterations_of(p, own, n_rows), err)
+                           : status;
 }
 
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    double (*const own[])(size_t, size_t, size_t, size_t) = {dni_least_squares_solve_memory, dni_least_squares_conjugate_memory,
+    double (*const own[])(size_t, size_t, size_t, size_t) = {dni_least_squares_solve_memory,
+                                                             dni_least_squares_conjugate_memory,
                                                              dni_least_squares_descend_memory};
-    double weights = 8 * ((double)shape->n_features + 1) * (shape->n_classes == 2 ? 1 : (double)shape->n_classes);
+    double weights = 8 * ((double)shape->n_features + 1) *
+                     (shape->n_classes == 2 ? 1 : (double)shape->n_classes);
     return weights +
-           own[choose_road(p, shape->n_rows, shape->n_features)](shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots);
+           own[choose_road(p, shape->n_rows, shape->n_features)](shape->n_rows, shape->n_features,
+                                                                 shape->n_classes, shape->n_slots);
 }
 
 void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver) {
@@ -132,11 +161,16 @@ static dn_status hand_over(const dni_least_squares *fit, dn_machine *out, dn_err
     const dni_squares *q = &fit->squares;
     size_t d = q->width - 1;
     dn_machine machine;
-    if (!dni_all_finite(fit->stated, q->n))
-        return dn_error_set(err, DN_ERR_NUMERIC, "the weights in the scale of the features are not finite; standardise the columns");
-    dn_status status = dni_machine_new(DN_MACHINE_LINEAR, fit->input->n_classes, d, DN_COVARIANCE_SHARED, false, &machine, err);
-    if (status != DN_OK)
+    if (!dni_all_finite(fit->stated, q->n)) {
+        return dn_error_set(
+            err, DN_ERR_NUMERIC,
+            "the weights in the scale of the features are not finite; standardise the columns");
+    }
+    dn_status status = dni_machine_new(DN_MACHINE_LINEAR, fit->input->n_classes, d,
+                                       DN_COVARIANCE_SHARED, false, &machine, err);
+    if (status != DN_OK) {
         return status;
+    }
     for (size_t k = 0; k < q->n_scores; k++) {
         memcpy(machine.w + k * d, fit->stated + k * q->width, d * sizeof *machine.w);
         machine.w0[k] = fit->stated[k * q->width + d];
@@ -145,8 +179,10 @@ static dn_status hand_over(const dni_least_squares *fit, dn_machine *out, dn_err
     return DN_OK;
 }
 
-static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
-    dn_status (*const roads[])(dni_least_squares *, dn_error *) = {dni_least_squares_solve, dni_least_squares_conjugate,
+static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+                                   dn_report *report, dn_error *err) {
+    dn_status (*const roads[])(dni_least_squares *, dn_error *) = {dni_least_squares_solve,
+                                                                   dni_least_squares_conjugate,
                                                                    dni_least_squares_descend};
     road own = choose_road(input->params, input->rows->n_rows, input->rows->n_cols);
     dn_report fresh = {0};
@@ -156,22 +192,30 @@ static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run,
                              .lambda = dn_params_number(input->params, "lambda"),
                              .share = input->n_classes == 2 ? 0.5 : 1,
                              .tolerance = tolerance_of(input->params, own),
-                             .max_iterations = iterations_of(input->params, own, input->rows->n_rows)};
+                             .max_iterations =
+                                 iterations_of(input->params, own, input->rows->n_rows)};
     void *stated = NULL;
-    if (own == CLOSED_FORM && input->rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS)
+    if (own == CLOSED_FORM && input->rows->n_cols > DNI_LEAST_SQUARES_MAX_COLS) {
         return dn_error_set(err, DN_ERR_BUDGET,
-                            "%zu features are too many for a matrix of them, at most %d: use solver conjugate_gradient, which needs none",
+                            "%zu features are too many for a matrix of them, at most %d: use "
+                            "solver conjugate_gradient, which needs none",
                             input->rows->n_cols, DNI_LEAST_SQUARES_MAX_COLS);
-    dn_status status = dni_squares_init(&fit.squares, input->rows, input->n_classes, own == CLOSED_FORM, run, err);
-    if (status == DN_OK)
+    }
+    dn_status status =
+        dni_squares_init(&fit.squares, input->rows, input->n_classes, own == CLOSED_FORM, run, err);
+    if (status == DN_OK) {
         status = dn_run_alloc(run, fit.squares.n, sizeof(double), "the weights", &stated, err);
+    }
     fit.stated = stated;
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = roads[own](&fit, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = hand_over(&fit, out, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         *report = fresh;
+    }
     dn_run_free(run, stated);
     dni_squares_done(&fit.squares);
     return status;
@@ -184,15 +228,18 @@ static bool drops_first(const dn_params *p) {
 const dn_algorithm dni_algorithm_least_squares = {
     .id = "least_squares",
     .title = "Least squares",
-    .summary = "Linear outputs fitted to 1-of-K targets; the greatest wins. Quick and exact, but rows far on the right side pull the "
+    .summary = "Linear outputs fitted to 1-of-K targets; the greatest wins. Quick and exact, but "
+               "rows far on the right side pull the "
                "boundary, and a class between others may never win. Scores, no probabilities.",
-    .source = "Bishop, Pattern Recognition and Machine Learning, section 4.1.3; Hastie, Tibshirani and Friedman, The Elements of "
+    .source = "Bishop, Pattern Recognition and Machine Learning, section 4.1.3; Hastie, Tibshirani "
+              "and Friedman, The Elements of "
               "Statistical Learning, section 4.2",
-    .stopping_rule =
-        "closed_form: always; conjugate_gradient: the residual of the normal equations, computed from the rows, is at most `tolerance` "
-        "times their right-hand side for every output; gradient_descent: the largest component of the gradient with respect to "
-        "standardised weights and "
-        "intercepts is at most `tolerance`",
+    .stopping_rule = "closed_form: always; conjugate_gradient: the residual of the normal "
+                     "equations, computed from the rows, is at most `tolerance` "
+                     "times their right-hand side for every output; gradient_descent: the largest "
+                     "component of the gradient with respect to "
+                     "standardised weights and "
+                     "intercepts is at most `tolerance`",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STREAMS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],

@@ -17,24 +17,28 @@ typedef struct dni_squares {
     double weight;             /* Σv */
     const double *mean;        /* [n_cols], NULL: x as it is */
     const double *scale;       /* [n_cols] > 0, with mean */
-    double *table;             /* [n] the variables as a pass wants them (transposed for sparse rows) */
-    double *sums;              /* [2 + n] what a pass gives */
-    bool targets;              /* of the pass under way: T counts; false: it is 0, for the scores of a direction */
-    double *gradient;          /* [n] Σ v (g − T) [z, 1] at the last variables */
-    double squares;            /* Σ v ‖T − g‖² there */
-    double wrong;              /* weight of the rows misclassified there (meaningless without targets) */
-    double *slot_memory;       /* of each slot: scores [DNI_TILE_ROWS × S], and z [DNI_TILE_ROWS × width] when expanded */
+    double *table; /* [n] the variables as a pass wants them (transposed for sparse rows) */
+    double *sums;  /* [2 + n] what a pass gives */
+    bool
+        targets; /* of the pass under way: T counts; false: it is 0, for the scores of a direction */
+    double *gradient; /* [n] Σ v (g − T) [z, 1] at the last variables */
+    double squares;   /* Σ v ‖T − g‖² there */
+    double wrong;     /* weight of the rows misclassified there (meaningless without targets) */
+    double *
+        slot_memory; /* of each slot: scores [DNI_TILE_ROWS × S], and z [DNI_TILE_ROWS × width] when expanded */
     size_t slot_doubles;
 } dni_squares;
 
 /* `expanded`: mean and scale will be set. *squares is to be freed with dni_squares_done even after a failure. */
-DN_MUST_USE dn_status dni_squares_init(dni_squares *squares, const dn_rows *rows, size_t n_classes, bool expanded, const dn_run *run,
-                                       dn_error *err);
+DN_MUST_USE dn_status dni_squares_init(dni_squares *squares, const dn_rows *rows, size_t n_classes,
+                                       bool expanded, const dn_run *run, dn_error *err);
 void dni_squares_done(dni_squares *squares);
 /* Bytes that it takes, with what sums over blocks take beside. */
-double dni_squares_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots, bool expanded);
+double dni_squares_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots,
+                          bool expanded);
 /* One pass over the rows: gradient, squares and wrong, of T = 0 without `targets`. */
-DN_MUST_USE dn_status dni_squares_pass(dni_squares *squares, const double *variables, bool targets, dn_error *err);
+DN_MUST_USE dn_status dni_squares_pass(dni_squares *squares, const double *variables, bool targets,
+                                       dn_error *err);
 /* Target of score s for a row of class k: 1 of K, or ±1. */
 static inline double dni_squares_target(size_t n_scores, size_t s, size_t k) {
     return n_scores == 1 ? (k == 1 ? 1 : -1) : s == k;
@@ -57,13 +61,16 @@ typedef struct dni_least_squares {
 
 /* stated ← the minimiser; fills the report. */
 DN_MUST_USE dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err);
-double dni_least_squares_solve_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
+double dni_least_squares_solve_memory(size_t n_rows, size_t n_cols, size_t n_classes,
+                                      size_t n_slots);
 /* The same by conjugate gradients. */
 DN_MUST_USE dn_status dni_least_squares_conjugate(dni_least_squares *fit, dn_error *err);
-double dni_least_squares_conjugate_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
+double dni_least_squares_conjugate_memory(size_t n_rows, size_t n_cols, size_t n_classes,
+                                          size_t n_slots);
 /* The same by gradient descent. */
 DN_MUST_USE dn_status dni_least_squares_descend(dni_least_squares *fit, dn_error *err);
-double dni_least_squares_descend_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
+double dni_least_squares_descend_memory(size_t n_rows, size_t n_cols, size_t n_classes,
+                                        size_t n_slots);
 /* What all report at their end: objective, sums of squares. penalty: ‖W‖². */
 void dni_least_squares_describe(dni_least_squares *fit, double penalty, const char *solver);
 

@@ -34,16 +34,19 @@ struct closed {
     size_t n_null;       /* dimension of the null space, without the constant columns */
 };
 
-/* ---- the normal equations ------------------------------------------------------------------------------------------------------------- */
+/* ---- the normal equations ---- */
 /* scatter ← that of all rows, lower triangle; scale, constant columns, means of the targets, right hand sides. */
 static void prepare(struct closed *c) {
     dni_scatter *s = &c->scatter;
     size_t d = s->n_cols, K = s->n_classes, S = c->fit->squares.n_scores;
     for (size_t k = 0; k < K; k++) {
         const double *m = s->class_mean + k * d;
-        for (size_t i = 0; i < d; i++)
-            for (size_t j = 0; j <= i; j++)
-                s->scatter[i * d + j] += s->class_weight[k] * (m[i] - s->mean[i]) * (m[j] - s->mean[j]);
+        for (size_t i = 0; i < d; i++) {
+            for (size_t j = 0; j <= i; j++) {
+                s->scatter[i * d + j] +=
+                    s->class_weight[k] * (m[i] - s->mean[i]) * (m[j] - s->mean[j]);
+            }
+        }
     }
     for (size_t j = 0; j < d; j++) {
         double variance = s->scatter[j * d + j] / s->weight, all = variance + c->fit->lambda;
@@ -52,12 +55,15 @@ static void prepare(struct closed *c) {
     }
     for (size_t i = 0; i < S; i++) {
         c->target[i] = 0;
-        for (size_t k = 0; k < K; k++)
+        for (size_t k = 0; k < K; k++) {
             c->target[i] += dni_squares_target(S, i, k) * (s->class_weight[k] / s->weight);
+        }
         for (size_t j = 0; j < d; j++) {
             double sum = 0;
-            for (size_t k = 0; k < K; k++)
-                sum += dni_squares_target(S, i, k) * s->class_weight[k] * (s->class_mean[k * d + j] - s->mean[j]);
+            for (size_t k = 0; k < K; k++) {
+                sum += dni_squares_target(S, i, k) * s->class_weight[k] *
+                       (s->class_mean[k * d + j] - s->mean[j]);
+            }
             c->step[i * d + j] = c->constant[j] ? 0 : sum / s->weight / c->scale[j];
         }
     }
@@ -68,8 +74,10 @@ static void normalise(struct closed *c) {
     size_t d = c->scatter.n_cols;
     double *a = c->scatter.scatter, n = c->scatter.weight;
     for (size_t i = 0; i < d; i++) {
-        for (size_t j = 0; j < i; j++)
-            a[i * d + j] = c->constant[i] || c->constant[j] ? 0 : a[i * d + j] / n / c->scale[i] / c->scale[j];
+        for (size_t j = 0; j < i; j++) {
+            a[i * d + j] =
+                c->constant[i] || c->constant[j] ? 0 : a[i * d + j] / n / c->scale[i] / c->scale[j];
+        }
         a[i * d + i] = 1;
     }
 }
@@ -78,8 +86,9 @@ static void normalise(struct closed *c) {
 static void take_step(struct closed *c) {
     size_t d = c->scatter.n_cols, S = c->fit->squares.n_scores;
     dni_cholesky_solve(c->scatter.scatter, d, c->step, S);
-    for (size_t i = 0; i < S; i++)
+    for (size_t i = 0; i < S; i++) {
         dni_axpy(1, c->step + i * d, c->u + i * (d + 1), d);
+    }
 }
 
 /* step ← −∇ of half the objective, per row, and the intercepts' step is taken at once: z is centred, so nothing else sees it. */
@@ -90,8 +99,12 @@ static dn_status residual_step(struct closed *c, dn_error *err) {
     for (size_t i = 0; status == DN_OK && i < q->n_scores; i++) {
         double *u = c->u + i * q->width;
         const double *g = q->gradient + i * q->width;
-        for (size_t j = 0; j < d; j++)
-            c->step[i * d + j] = c->constant[j] ? 0 : -(g[j] / q->weight + c->fit->lambda / c->scale[j] * (u[j] / c->scale[j]));
+        for (size_t j = 0; j < d; j++) {
+            c->step[i * d + j] =
+                c->constant[j]
+                    ? 0
+                    : -(g[j] / q->weight + c->fit->lambda / c->scale[j] * (u[j] / c->scale[j]));
+        }
         u[d] -= g[d] / q->weight;
     }
     return status;
@@ -102,19 +115,22 @@ static dn_status solve_normal(struct closed *c, bool *solved, dn_error *err) {
     bool definite = false;
     normalise(c);
     dn_status status = dni_cholesky(c->fit->run, c->scatter.scatter, d, &definite, err);
-    for (size_t j = 0; definite && j < d; j++)
+    for (size_t j = 0; definite && j < d; j++) {
         definite = c->scatter.scatter[j * d + j] * c->scatter.scatter[j * d + j] > SMALL_PIVOT;
+    }
     *solved = definite;
-    if (status != DN_OK || !definite)
+    if (status != DN_OK || !definite) {
         return status;
+    }
     take_step(c);
     status = residual_step(c, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         take_step(c);
+    }
     return status;
 }
 
-/* ---- the triangle of the rows ---------------------------------------------------------------------------------------------------------- */
+/* ---- the triangle of the rows ---- */
 struct triangle {
     double *r;       /* [p × p], p = d + S */
     double *z;       /* [DNI_TILE_ROWS × width] */
@@ -123,20 +139,26 @@ struct triangle {
 };
 
 /* Rows of a tile into the triangle, weighted by √(v/n). */
-static dn_status append_tile(struct closed *c, struct triangle *t, const dn_block *block, size_t first, size_t n, dn_error *err) {
+static dn_status append_tile(struct closed *c, struct triangle *t, const dn_block *block,
+                             size_t first, size_t n, dn_error *err) {
     size_t d = c->scatter.n_cols, S = c->fit->squares.n_scores, width = d + 1;
     dni_tile_expand(dn_matrix_rows(block->x, first, n), c->scatter.mean, c->scale, t->z);
     for (size_t i = 0; i < n; i++) {
-        double v = block->weight == NULL ? 1 : block->weight[first + i], root = sqrt(v / c->scatter.weight);
-        for (size_t j = 0; j < d; j++)
+        double v = block->weight == NULL ? 1 : block->weight[first + i],
+               root = sqrt(v / c->scatter.weight);
+        for (size_t j = 0; j < d; j++) {
             t->columns[j * n + i] = v == 0 || c->constant[j] ? 0 : root * t->z[i * width + j];
-        for (size_t k = 0; k < S; k++)
-            t->columns[(d + k) * n + i] = root * (dni_squares_target(S, k, (size_t)block->target[first + i]) - c->target[k]);
+        }
+        for (size_t k = 0; k < S; k++) {
+            t->columns[(d + k) * n + i] =
+                root * (dni_squares_target(S, k, (size_t)block->target[first + i]) - c->target[k]);
+        }
     }
     return dni_qr_append(c->fit->run, t->r, d + S, t->columns, n, t->work, err);
 }
 
-static dn_status append_piece(struct closed *c, struct triangle *t, const dn_block *block, dn_error *err) {
+static dn_status append_piece(struct closed *c, struct triangle *t, const dn_block *block,
+                              dn_error *err) {
     dn_status status = DN_OK;
     for (size_t first = 0, n; status == DN_OK && first < block->x.n_rows; first += n) {
         size_t left = block->x.n_rows - first;
@@ -150,13 +172,15 @@ static dn_status append_piece(struct closed *c, struct triangle *t, const dn_blo
 static dn_status append_rows(struct closed *c, struct triangle *t, dn_error *err) {
     const dn_rows *rows = c->fit->input->rows;
     dn_status status = DN_OK;
-    for (size_t b = 0; b < rows->n_blocks; b++)
+    for (size_t b = 0; b < rows->n_blocks; b++) {
         for (size_t k = 0; status == DN_OK && k < dn_rows_n_pieces(rows, b); k++) {
             dn_block block;
             status = dn_rows_piece(rows, b, k, 0, &block, err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 status = append_piece(c, t, &block, err);
+            }
         }
+    }
     return status;
 }
 
@@ -167,28 +191,35 @@ static dn_status append_penalty(struct closed *c, struct triangle *t, dn_error *
     for (size_t first = 0, n; c->fit->lambda > 0 && status == DN_OK && first < d; first += n) {
         n = d - first < DNI_TILE_ROWS ? d - first : DNI_TILE_ROWS;
         memset(t->columns, 0, p * n * sizeof *t->columns);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             t->columns[(first + i) * n + i] = sqrt(c->fit->lambda) / c->scale[first + i];
+        }
         status = dni_qr_append(c->fit->run, t->r, p, t->columns, n, t->work, err);
     }
     return status;
 }
 
 /* Takes the span of null/s out of w = u/s. */
-static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_null, dn_error *err) {
+static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_null,
+                            dn_error *err) {
     size_t d = c->scatter.n_cols, S = c->fit->squares.n_scores;
-    for (size_t r = 0; r < n_null; r++)
-        for (size_t j = 0; j < d; j++)
+    for (size_t r = 0; r < n_null; r++) {
+        for (size_t j = 0; j < d; j++) {
             null[r * d + j] /= c->scale[j];
+        }
+    }
     dn_status status = dni_orthonormal_rows(c->fit->run, null, n_null, d, err);
     for (size_t i = 0; status == DN_OK && i < S; i++) {
         double *w = u + i * d;
-        for (size_t j = 0; j < d; j++)
+        for (size_t j = 0; j < d; j++) {
             w[j] /= c->scale[j];
-        for (size_t r = 0; r < n_null; r++)
+        }
+        for (size_t r = 0; r < n_null; r++) {
             dni_axpy(-dni_dot(w, null + r * d, d), null + r * d, w, d);
-        for (size_t j = 0; j < d; j++)
+        }
+        for (size_t j = 0; j < d; j++) {
             w[j] *= c->scale[j];
+        }
     }
     return status;
 }
@@ -196,34 +227,42 @@ static dn_status least_norm(struct closed *c, double *u, double *null, size_t n_
 static dn_status solve_triangle(struct closed *c, struct triangle *t, dn_error *err) {
     size_t d = c->scatter.n_cols, S = c->fit->squares.n_scores, n_null = 0;
     double *null = NULL, farthest = 0;
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d; j++) {
         farthest = fmax(farthest, c->constant[j] ? 0 : fabs(c->scatter.mean[j]) / c->scale[j]);
-    double tolerance = RANK * fmax(1, 1e-5 * farthest); /* far from 0 the rows themselves are rounded that much */
+    }
+    double tolerance =
+        RANK * fmax(1, 1e-5 * farthest); /* far from 0 the rows themselves are rounded that much */
     dn_status status = append_rows(c, t, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = append_penalty(c, t, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_qr_solve(c->fit->run, t->r, d, S, tolerance, c->step, &n_null, &null, err);
+    }
     if (status == DN_OK && n_null > 0) {
-        for (size_t j = 0; j < d; j++)
-            for (size_t r = 0; r < n_null; r++)
+        for (size_t j = 0; j < d; j++) {
+            for (size_t r = 0; r < n_null; r++) {
                 c->marked[j] = c->marked[j] || fabs(null[r * d + j]) > 1e-6;
+            }
+        }
         status = least_norm(c, c->step, null, n_null, err);
     }
     dn_run_free(c->fit->run, null);
     c->n_null = n_null;
-    for (size_t i = 0; status == DN_OK && i < S; i++)
+    for (size_t i = 0; status == DN_OK && i < S; i++) {
         memcpy(c->u + i * (d + 1), c->step + i * d, d * sizeof *c->u);
+    }
     return status;
 }
 
 static dn_status solve_rows(struct closed *c, dn_error *err) {
     size_t d = c->scatter.n_cols, p = d + c->fit->squares.n_scores, tile = DNI_TILE_ROWS;
     void *memory;
-    dn_status status =
-        dn_run_alloc(c->fit->run, p * p + tile * (d + 1 + p) + dni_qr_work(p), sizeof(double), "the triangle of the rows", &memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(c->fit->run, p * p + tile * (d + 1 + p) + dni_qr_work(p),
+                                    sizeof(double), "the triangle of the rows", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     struct triangle t = {.r = memory};
     t.z = t.r + p * p;
     t.columns = t.z + tile * (d + 1);
@@ -233,7 +272,7 @@ static dn_status solve_rows(struct closed *c, dn_error *err) {
     return status;
 }
 
-/* ---- report ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- report ---- */
 static void warn(const struct closed *c) {
     size_t dependent = 0;
     char names[DNI_NAMES_SIZE];
@@ -241,11 +280,13 @@ static void warn(const struct closed *c) {
         c->marked[j] = c->marked[j] && !c->constant[j];
         dependent += c->marked[j];
     }
-    if (dependent == 0)
+    if (dependent == 0) {
         return;
+    }
     dni_feature_list(c->fit->input, c->marked, 8, names);
     dn_report_warn(c->fit->report,
-                   "with lambda = %g the weights are not unique: %zu of the columns are linear combinations of others (%s): the weights "
+                   "with lambda = %g the weights are not unique: %zu of the columns are linear "
+                   "combinations of others (%s): the weights "
                    "reported are those of least norm",
                    c->fit->lambda, dependent, names);
 }
@@ -263,7 +304,8 @@ static void state(struct closed *c) {
             w[j] = u[j] / c->scale[j];
             intercept -= w[j] * c->scatter.mean[j];
             penalty += w[j] * w[j];
-            double own = (c->scale[j] * g[j] + c->scatter.mean[j] * g[d]) / q->weight + fit->lambda * w[j];
+            double own =
+                (c->scale[j] * g[j] + c->scatter.mean[j] * g[d]) / q->weight + fit->lambda * w[j];
             square += own * own;
         }
         w[d] = intercept;
@@ -281,25 +323,33 @@ static dn_status solve(struct closed *c, dn_error *err) {
     q->weight = c->scatter.weight;
     q->mean = c->scatter.mean;
     q->scale = c->scale;
-    for (size_t i = 0; i < q->n_scores; i++)
+    for (size_t i = 0; i < q->n_scores; i++) {
         c->u[i * q->width + q->width - 1] = c->target[i];
+    }
     dn_status status = solve_normal(c, &solved, err);
-    if (status == DN_OK && !solved)
+    if (status == DN_OK && !solved) {
         status = solve_rows(c, err);
-    if (status == DN_OK && !dni_all_finite(c->u, q->n))
-        status = dn_error_set(err, DN_ERR_NUMERIC, "the weights are not finite: the inputs are too large (standardise the columns)");
-    if (status == DN_OK)
+    }
+    if (status == DN_OK && !dni_all_finite(c->u, q->n)) {
+        status = dn_error_set(
+            err, DN_ERR_NUMERIC,
+            "the weights are not finite: the inputs are too large (standardise the columns)");
+    }
+    if (status == DN_OK) {
         status = dni_squares_pass(q, c->u, true, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     fit->report->converged = true;
     fit->report->stop_reason = "closed_form";
     warn(c);
     state(c);
     dn_report_text(fit->report, "factorisation", solved ? "cholesky" : "pivoted_qr");
     size_t rank = q->width - 1 - c->n_null;
-    for (size_t j = 0; solved && j + 1 < q->width; j++)
+    for (size_t j = 0; solved && j + 1 < q->width; j++) {
         rank -= c->constant[j];
+    }
     dn_report_number(fit->report, "rank", (double)rank);
     return DN_OK;
 }
@@ -308,11 +358,16 @@ dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err) {
     size_t d = fit->input->rows->n_cols, S = fit->squares.n_scores;
     struct closed c = {.fit = fit};
     void *memory = NULL, *marks = NULL;
-    dn_status status = dni_scatter_compute(fit->input, DNI_SCATTER_POOLED, fit->run, &c.scatter, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(fit->run, d + S + S * (2 * d + 1), sizeof(double), "the normal equations", &memory, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(fit->run, 2 * d, sizeof(bool), "the marks of the columns", &marks, err);
+    dn_status status =
+        dni_scatter_compute(fit->input, DNI_SCATTER_POOLED, fit->run, &c.scatter, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(fit->run, d + S + S * (2 * d + 1), sizeof(double),
+                              "the normal equations", &memory, err);
+    }
+    if (status == DN_OK) {
+        status =
+            dn_run_alloc(fit->run, 2 * d, sizeof(bool), "the marks of the columns", &marks, err);
+    }
     if (status == DN_OK) {
         c.scale = memory;
         c.target = c.scale + d;
@@ -328,9 +383,12 @@ dn_status dni_least_squares_solve(dni_least_squares *fit, dn_error *err) {
     return status;
 }
 
-double dni_least_squares_solve_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots) {
+double dni_least_squares_solve_memory(size_t n_rows, size_t n_cols, size_t n_classes,
+                                      size_t n_slots) {
     double d = (double)n_cols, S = n_classes == 2 ? 1 : (double)n_classes, p = d + S;
-    double triangle = p * p + DNI_TILE_ROWS * (d + 1 + p) + (double)dni_qr_work(n_cols + n_classes) + d * (d + 2);
+    double triangle =
+        p * p + DNI_TILE_ROWS * (d + 1 + p) + (double)dni_qr_work(n_cols + n_classes) + d * (d + 2);
     return dni_scatter_memory(DNI_SCATTER_POOLED, n_rows, n_cols, n_classes, n_slots) +
-           dni_squares_memory(n_rows, n_cols, n_classes, n_slots, true) + 8 * (triangle + d + S + S * (2 * d + 1) + d);
+           dni_squares_memory(n_rows, n_cols, n_classes, n_slots, true) +
+           8 * (triangle + d + S + S * (2 * d + 1) + d);
 }

@@ -3,10 +3,10 @@
  *   minimise  Σ_t v_t ℓ_t / Σ_t v_t + λ Σ_k (ρ‖w_k‖₁ + (1 − ρ)‖w_k‖²),   ℓ the cross-entropy −ln p(true class | x) or ½Σ_k (p_k − r_k)²
  *
  * Bishop, PRML, sections 4.3.2–4.3.4; Alpaydın, sections 10.7 and 10.8; l1: Hastie, Tibshirani and Friedman, ESL, section 4.4.4. */
+#include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/logistic/logistic_fit.h"
-#include "catalogue/multiclass_params.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,38 +14,50 @@
 
 static const char *const solvers[] = {"auto", "newton", "lbfgs", "gradient_descent", "sgd", NULL};
 static const char *const solver_meanings[] = {
-    "newton when its matrix is small: n = K(d + 1) variables (K = 1 for two classes) with n <= 200, or n <= 4000 and ten Hessians "
+    "newton when its matrix is small: n = K(d + 1) variables (K = 1 for two classes) with n <= "
+    "200, or n <= 4000 and ten Hessians "
     "costing at most four times a hundred gradients; otherwise, and for loss squared_error, lbfgs",
-    "Newton-Raphson (iteratively reweighted least squares) with the exact Hessian and a line search; beyond 4096 variables its systems "
-    "are solved by conjugate gradients, without a matrix. With l1: quadratic models minimised by coordinate descent, or beyond 4096 "
+    "Newton-Raphson (iteratively reweighted least squares) with the exact Hessian and a line "
+    "search; beyond 4096 variables its systems "
+    "are solved by conjugate gradients, without a matrix. With l1: quadratic models minimised by "
+    "coordinate descent, or beyond 4096 "
     "variables by conjugate gradients within an orthant",
-    "limited-memory BFGS on centred columns with a metric of the features; with l1 orthant-wise (OWL-QN)",
-    "the textbook's loop: a fixed learning rate over all rows; with l1 each step is followed by a soft threshold",
-    "stochastic gradient descent in mini-batches; the rate grows by a tenth after a pass that lowers the objective, and is halved "
+    "limited-memory BFGS on centred columns with a metric of the features; with l1 orthant-wise "
+    "(OWL-QN)",
+    "the textbook's loop: a fixed learning rate over all rows; with l1 each step is followed by a "
+    "soft threshold",
+    "stochastic gradient descent in mini-batches; the rate grows by a tenth after a pass that "
+    "lowers the objective, and is halved "
     "after one that does not; with l1 cumulative clipping",
     NULL};
 static const char *const penalties[] = {"none", "l2", "l1", "elastic_net", NULL};
-static const char *const penalty_meanings[] = {"no penalty: as lambda = 0", "lambda times the sum of the squared weights",
-                                               "lambda times the sum of the weights' absolute values: makes weights exactly 0",
-                                               "lambda (rho |w|_1 + (1 - rho) |w|^2) with rho = l1_ratio", NULL};
+static const char *const penalty_meanings[] = {
+    "no penalty: as lambda = 0", "lambda times the sum of the squared weights",
+    "lambda times the sum of the weights' absolute values: makes weights exactly 0",
+    "lambda (rho |w|_1 + (1 - rho) |w|^2) with rho = l1_ratio", NULL};
 static const char *const losses[] = {"cross_entropy", "squared_error", NULL};
 static const char *const loss_meanings[] = {
     "-ln p(true class): convex, and what the probabilities are made for",
-    "half the squared difference of p and the 1-of-K target, summed over the classes (for two classes the one output of the sigmoid): not "
-    "convex, its gradient vanishes for rows far on the wrong side; for comparison. Not for solver newton",
+    "half the squared difference of p and the 1-of-K target, summed over the classes (for two "
+    "classes the one output of the sigmoid): not "
+    "convex, its gradient vanishes for rows far on the wrong side; for comparison. Not for solver "
+    "newton",
     NULL};
 static const char *const inits[] = {"random", "zero", NULL};
-static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed", "all weights 0", NULL};
+static const char *const init_meanings[] = {"uniform in (-0.01, 0.01) from the seed",
+                                            "all weights 0", NULL};
 
 #define L1_RATIO 0.5
 static const dn_param params[] = {
     DNI_PARAM_CHOICE("solver", "How the minimum is found.", "auto", solvers, solver_meanings),
-    DNI_PARAM_CHOICE("penalty", "What is added to the mean loss. The intercept is never penalised.", "l2", penalties, penalty_meanings),
+    DNI_PARAM_CHOICE("penalty", "What is added to the mean loss. The intercept is never penalised.",
+                     "l2", penalties, penalty_meanings),
     {.name = "lambda",
      .type = DN_PARAM_NUMBER,
-     .meaning =
-         "Strength of the penalty: lambda * |w|^2, lambda * |w|_1, or their mixture (no 1/2, the loss is a mean over rows: 1/(2 C n) in "
-         "terms of C for l2, 1/(C n) for l1). It acts on the standardised weights when features are standardised.",
+     .meaning = "Strength of the penalty: lambda * |w|^2, lambda * |w|_1, or their mixture (no "
+                "1/2, the loss is a mean over rows: 1/(2 C n) in "
+                "terms of C for l2, 1/(C n) for l1). It acts on the standardised weights when "
+                "features are standardised.",
      .default_number = 1e-3,
      .minimum = 0,
      .maximum = (double)INFINITY,
@@ -56,29 +68,33 @@ static const dn_param params[] = {
      .default_number = L1_RATIO,
      .minimum = 0,
      .maximum = 1},
-    DNI_PARAM_CHOICE("loss", "What is averaged over the rows.", "cross_entropy", losses, loss_meanings),
+    DNI_PARAM_CHOICE("loss", "What is averaged over the rows.", "cross_entropy", losses,
+                     loss_meanings),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning =
-         "Stops when the largest component of the gradient (with l1: of the subgradient of least norm), with respect to standardised "
-         "weights and intercepts, is at most this. auto: 1e-9 for newton and lbfgs, 1e-5 for gradient_descent, 5e-5 for sgd. 0: runs to "
-         "max_iterations.",
+     .meaning = "Stops when the largest component of the gradient (with l1: of the subgradient of "
+                "least norm), with respect to standardised "
+                "weights and intercepts, is at most this. auto: 1e-9 for newton and lbfgs, 1e-5 "
+                "for gradient_descent, 5e-5 for sgd. 0: runs to "
+                "max_iterations.",
      .default_choice = "auto",
      .default_number = 1e-9,
      .minimum = 0,
      .maximum = (double)INFINITY,
      .open_maximum = true,
      .word = "auto"},
-    DNI_PARAM_MAX_ITERATIONS(
-        "Most iterations (passes over the rows for gradient_descent and sgd). auto: 100 for newton, 2000 for lbfgs; 20000 for "
-        "gradient_descent, with many rows fewer, so that it visits 10^8 rows, but at least 500; 2000 for sgd, so that it visits "
-        "10^7 rows, but at least 50.",
-        100),
+    DNI_PARAM_MAX_ITERATIONS("Most iterations (passes over the rows for gradient_descent and sgd). "
+                             "auto: 100 for newton, 2000 for lbfgs; 20000 for "
+                             "gradient_descent, with many rows fewer, so that it visits 10^8 rows, "
+                             "but at least 500; 2000 for sgd, so that it visits "
+                             "10^7 rows, but at least 50.",
+                             100),
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
-     .meaning =
-         "For gradient_descent and sgd: what the gradient, summed over the rows (of a batch), is multiplied with. auto: 1/(n L), with L "
-         "the curvature bound found by power iteration; for sgd 1/(b L) with the bound for batches of b rows.",
+     .meaning = "For gradient_descent and sgd: what the gradient, summed over the rows (of a "
+                "batch), is multiplied with. auto: 1/(n L), with L "
+                "the curvature bound found by power iteration; for sgd 1/(b L) with the bound for "
+                "batches of b rows.",
      .default_choice = "auto",
      .default_number = 0.1,
      .minimum = 0,
@@ -94,10 +110,11 @@ static const dn_param params[] = {
      .maximum = DN_BLOCK_ROWS},
     {.name = "init",
      .type = DN_PARAM_LIST,
-     .meaning =
-         "Where the descent starts. newton and lbfgs start from 0 in both cases. Or a list of numbers to start from, with every solver: "
-         "the weights of the features (in the scale trained in, standardised when features are) and then the intercept; with softmax "
-         "of more than two classes so many for each class in turn.",
+     .meaning = "Where the descent starts. newton and lbfgs start from 0 in both cases. Or a list "
+                "of numbers to start from, with every solver: "
+                "the weights of the features (in the scale trained in, standardised when features "
+                "are) and then the intercept; with softmax "
+                "of more than two classes so many for each class in turn.",
      .default_choice = "random",
      .choices = inits,
      .choice_meanings = init_meanings,
@@ -112,24 +129,30 @@ static const dn_param params[] = {
 static dn_status check(const dn_params *p, dn_error *err) {
     const char *solver = dn_params_word(p, "solver"), *field = NULL;
     dn_status status = DN_OK;
-    if (dn_params_word(p, "learning_rate") == NULL && !dni_params_is(p, "solver", "gradient_descent") &&
-        !dni_params_is(p, "solver", "sgd")) {
+    if (dn_params_word(p, "learning_rate") == NULL &&
+        !dni_params_is(p, "solver", "gradient_descent") && !dni_params_is(p, "solver", "sgd")) {
         field = "learning_rate";
         status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"learning_rate\" belongs to solver gradient_descent or sgd (the solver is \"%s\")", solver);
-    } else if (dn_params_number(p, "l1_ratio") != L1_RATIO && !dni_params_is(p, "penalty", "elastic_net")) {
+                              "parameter \"learning_rate\" belongs to solver gradient_descent or "
+                              "sgd (the solver is \"%s\")",
+                              solver);
+    } else if (dn_params_number(p, "l1_ratio") != L1_RATIO &&
+               !dni_params_is(p, "penalty", "elastic_net")) {
         field = "l1_ratio";
-        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"l1_ratio\" belongs to penalty elastic_net (the penalty is \"%s\")",
-                              dn_params_word(p, "penalty"));
+        status = dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "parameter \"l1_ratio\" belongs to penalty elastic_net (the penalty is \"%s\")",
+            dn_params_word(p, "penalty"));
     } else if (dni_params_is(p, "loss", "squared_error") && dni_params_is(p, "solver", "newton")) {
         field = "solver";
-        status =
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "parameter \"solver\" must be auto, lbfgs, gradient_descent or sgd for loss squared_error, which is not convex "
-                         "(the solver is \"newton\")");
+        status = dn_error_set(err, DN_ERR_ARGUMENT,
+                              "parameter \"solver\" must be auto, lbfgs, gradient_descent or sgd "
+                              "for loss squared_error, which is not convex "
+                              "(the solver is \"newton\")");
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         return dni_multiclass_check(p, err);
+    }
     dn_error_set_field(err, field);
     return status;
 }
@@ -137,19 +160,24 @@ static dn_status check(const dn_params *p, dn_error *err) {
 /* The rule of solver_meanings: a function of the shape only, so that the same data always take the same road. */
 static bool newton_pays(double n_rows, double n_features, double n_classes) {
     double k = n_classes == 2 ? 1 : n_classes, width = n_features + 1, n = k * width;
-    if (n <= 200)
+    if (n <= 200) {
         return true;
+    }
     double hessian = n_rows * k * (k + 1) / 2 * width * width + n * n * n / 3;
     double gradient = 4 * n_rows * n;
     return n <= 4000 && 10 * hessian <= 4 * 100 * gradient;
 }
 
-static dni_logistic_solver choose_solver(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes) {
+static dni_logistic_solver choose_solver(const dn_params *p, size_t n_rows, size_t n_features,
+                                         size_t n_classes) {
     const char *word = dn_params_word(p, "solver");
-    for (dni_logistic_solver solver = DNI_LOGISTIC_NEWTON; solver <= DNI_LOGISTIC_SGD; solver++)
-        if (strcmp(word, dni_logistic_solver_name(solver)) == 0)
+    for (dni_logistic_solver solver = DNI_LOGISTIC_NEWTON; solver <= DNI_LOGISTIC_SGD; solver++) {
+        if (strcmp(word, dni_logistic_solver_name(solver)) == 0) {
             return solver;
-    bool newton = !dni_params_is(p, "loss", "squared_error") && newton_pays((double)n_rows, (double)n_features, (double)n_classes);
+        }
+    }
+    bool newton = !dni_params_is(p, "loss", "squared_error") &&
+                  newton_pays((double)n_rows, (double)n_features, (double)n_classes);
     return newton ? DNI_LOGISTIC_NEWTON : DNI_LOGISTIC_LBFGS;
 }
 
@@ -169,42 +197,56 @@ const char *dni_logistic_solver_name(dni_logistic_solver solver) {
 
 static unsigned uses_of(const dni_logistic_plan *plan) {
     unsigned uses = 0;
-    if (plan->solver == DNI_LOGISTIC_NEWTON)
+    if (plan->solver == DNI_LOGISTIC_NEWTON) {
         uses = DNI_LOGISTIC_CHANGE | (plan->products ? DNI_LOGISTIC_PRODUCT : DNI_LOGISTIC_HESSIAN);
-    else if (plan->solver == DNI_LOGISTIC_LBFGS)
-        uses = DNI_LOGISTIC_CHANGE | (plan->l1 == 0 && plan->width <= DNI_LOGISTIC_MAX_METRIC ? DNI_LOGISTIC_GRAM : 0u) |
+    } else if (plan->solver == DNI_LOGISTIC_LBFGS) {
+        uses = DNI_LOGISTIC_CHANGE |
+               (plan->l1 == 0 && plan->width <= DNI_LOGISTIC_MAX_METRIC ? DNI_LOGISTIC_GRAM : 0u) |
                (plan->polishes ? DNI_LOGISTIC_HESSIAN : 0u);
-    else if (plan->solver == DNI_LOGISTIC_SGD)
+    } else if (plan->solver == DNI_LOGISTIC_SGD) {
         uses = DNI_LOGISTIC_BATCH;
-    if ((uses & DNI_LOGISTIC_CHANGE) && plan->l1 == 0 && plan->l2 == 0 && plan->width <= DNI_LOGISTIC_MAX_RANK)
+    }
+    if ((uses & DNI_LOGISTIC_CHANGE) && plan->l1 == 0 && plan->l2 == 0 &&
+        plan->width <= DNI_LOGISTIC_MAX_RANK) {
         uses |= DNI_LOGISTIC_GRAM;
+    }
     return uses;
 }
 
 /* A descent without a penalty is looked at once more: at the columns, and, where Newton's steps cost little and the loss is convex, for a minimum. */
-static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features, double n_classes) {
+static unsigned second_uses_of(const dni_logistic_plan *plan, double n_rows, double n_features,
+                               double n_classes) {
     bool descends = plan->solver == DNI_LOGISTIC_DESCENT || plan->solver == DNI_LOGISTIC_SGD;
     unsigned uses = 0;
-    if (!descends || plan->l1 > 0 || plan->l2 > 0)
+    if (!descends || plan->l1 > 0 || plan->l2 > 0) {
         return 0;
-    if (plan->width <= DNI_LOGISTIC_MAX_RANK)
+    }
+    if (plan->width <= DNI_LOGISTIC_MAX_RANK) {
         uses |= DNI_LOGISTIC_GRAM;
-    if (!plan->squared && plan->n <= DNI_LOGISTIC_MAX_POLISH && newton_pays(n_rows, n_features, n_classes))
+    }
+    if (!plan->squared && plan->n <= DNI_LOGISTIC_MAX_POLISH &&
+        newton_pays(n_rows, n_features, n_classes)) {
         uses |= DNI_LOGISTIC_HESSIAN;
+    }
     return uses == 0 ? 0 : uses | DNI_LOGISTIC_CHANGE;
 }
 
 /* "auto": nobody waits for thousands of passes over many rows. */
 static size_t iterations_of(dni_logistic_solver solver, size_t n_rows) {
-    static const double most[] = {100, 2000, 20000, 2000}, visits[] = {(double)INFINITY, (double)INFINITY, 1e8, 1e7},
+    static const double most[] = {100, 2000, 20000, 2000},
+                        visits[] = {(double)INFINITY, (double)INFINITY, 1e8, 1e7},
                         least[] = {0, 0, 500, 50};
-    return (size_t)fmax(least[solver], fmin(most[solver], visits[solver] / fmax(1, (double)n_rows)));
+    return (size_t)fmax(least[solver],
+                        fmin(most[solver], visits[solver] / fmax(1, (double)n_rows)));
 }
 
-dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes) {
+dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size_t n_features,
+                                         size_t n_classes) {
     static const double tolerances[] = {1e-9, 1e-9, 1e-5, 5e-5};
     double lambda = dni_params_is(p, "penalty", "none") ? 0 : dn_params_number(p, "lambda");
-    double ratio = dni_params_is(p, "penalty", "l1") ? 1 : dni_params_is(p, "penalty", "elastic_net") ? dn_params_number(p, "l1_ratio") : 0;
+    double ratio = dni_params_is(p, "penalty", "l1")            ? 1
+                   : dni_params_is(p, "penalty", "elastic_net") ? dn_params_number(p, "l1_ratio")
+                                                                : 0;
     dni_logistic_plan plan = {.solver = choose_solver(p, n_rows, n_features, n_classes),
                               .squared = dni_params_is(p, "loss", "squared_error"),
                               .l1 = lambda * ratio,
@@ -213,43 +255,57 @@ dni_logistic_plan dni_logistic_make_plan(const dn_params *p, size_t n_rows, size
                               .width = n_features + 1};
     plan.n = plan.n_scores * plan.width;
     plan.products = plan.solver == DNI_LOGISTIC_NEWTON && plan.n > DNI_LOGISTIC_MAX_HESSIAN;
-    plan.polishes = plan.solver == DNI_LOGISTIC_LBFGS && lambda == 0 && plan.n <= DNI_LOGISTIC_MAX_POLISH && !plan.squared;
+    plan.polishes = plan.solver == DNI_LOGISTIC_LBFGS && lambda == 0 &&
+                    plan.n <= DNI_LOGISTIC_MAX_POLISH && !plan.squared;
     plan.uses = uses_of(&plan);
     plan.second_uses = second_uses_of(&plan, (double)n_rows, (double)n_features, (double)n_classes);
-    plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance") : tolerances[plan.solver];
-    plan.max_iterations =
-        dn_params_word(p, "max_iterations") == NULL ? (size_t)dn_params_number(p, "max_iterations") : iterations_of(plan.solver, n_rows);
+    plan.tolerance = dn_params_word(p, "tolerance") == NULL ? dn_params_number(p, "tolerance")
+                                                            : tolerances[plan.solver];
+    plan.max_iterations = dn_params_word(p, "max_iterations") == NULL
+                              ? (size_t)dn_params_number(p, "max_iterations")
+                              : iterations_of(plan.solver, n_rows);
     return plan;
 }
 
-dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan, dn_error *err) {
+dn_status dni_logistic_check_start(const dn_params *p, const dni_logistic_plan *plan,
+                                   dn_error *err) {
     size_t n;
     char each[48] = "";
-    if (dn_params_list(p, "init", &n) == NULL || n == plan->n)
+    if (dn_params_list(p, "init", &n) == NULL || n == plan->n) {
         return DN_OK;
-    if (plan->n_scores > 1)
+    }
+    if (plan->n_scores > 1) {
         snprintf(each, sizeof each, "for each of %zu classes ", plan->n_scores);
+    }
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT,
-                                    "parameter \"init\" must have %zu numbers: %sthe weights of %zu features and the intercept (got %zu)",
+                                    "parameter \"init\" must have %zu numbers: %sthe weights of "
+                                    "%zu features and the intercept (got %zu)",
                                     plan->n, each, plan->width - 1, n);
     dn_error_set_field(err, "init");
     return status;
 }
 
 /* A learning rate that is "auto" depends on the data: the fit reports it. */
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                        dn_error *err) {
     dni_logistic_plan plan = dni_logistic_make_plan(p, n_rows, n_features, n_classes);
     dn_status status = dni_logistic_check_start(p, &plan, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_params_set_number(p, "tolerance", plan.tolerance, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dn_params_set_number(p, "max_iterations", (double)plan.max_iterations, err);
-    return status == DN_OK ? dn_params_set_word(p, "solver", dni_logistic_solver_name(plan.solver), err) : status;
+    }
+    return status == DN_OK
+               ? dn_params_set_word(p, "solver", dni_logistic_solver_name(plan.solver), err)
+               : status;
 }
 
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    dni_logistic_plan plan = dni_logistic_make_plan(p, shape->n_rows, shape->n_features, shape->n_classes);
-    return dni_logistic_fit_memory(&plan, shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots);
+    dni_logistic_plan plan =
+        dni_logistic_make_plan(p, shape->n_rows, shape->n_features, shape->n_classes);
+    return dni_logistic_fit_memory(&plan, shape->n_rows, shape->n_features, shape->n_classes,
+                                   shape->n_slots);
 }
 
 static bool drops_first(const dn_params *p) {
@@ -259,16 +315,19 @@ static bool drops_first(const dn_params *p) {
 const dn_algorithm dni_algorithm_logistic = {
     .id = "logistic",
     .title = "Logistic regression",
-    .summary =
-        "Probabilities from linear scores: the sigmoid for two classes, softmax for more. The first method to try on a table; its "
-        "weights are log-odds per unit of a feature. Minimises the mean cross-entropy plus lambda * |w|^2, or with l1 a penalty that "
-        "leaves only the weights that matter.",
-    .source = "Bishop, Pattern Recognition and Machine Learning, sections 4.3.2-4.3.4; Alpaydin, Introduction to Machine Learning, "
+    .summary = "Probabilities from linear scores: the sigmoid for two classes, softmax for more. "
+               "The first method to try on a table; its "
+               "weights are log-odds per unit of a feature. Minimises the mean cross-entropy plus "
+               "lambda * |w|^2, or with l1 a penalty that "
+               "leaves only the weights that matter.",
+    .source = "Bishop, Pattern Recognition and Machine Learning, sections 4.3.2-4.3.4; Alpaydin, "
+              "Introduction to Machine Learning, "
               "sections 10.7-10.8",
-    .stopping_rule =
-        "the largest component of the gradient (with l1: of the subgradient of least norm) with respect to standardised weights and "
-        "intercepts is at most `tolerance`",
-    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_STREAMS,
+    .stopping_rule = "the largest component of the gradient (with l1: of the subgradient of least "
+                     "norm) with respect to standardised weights and "
+                     "intercepts is at most `tolerance`",
+    .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STANDARDIZE |
+             DN_ALGORITHM_STREAMS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,

@@ -11,7 +11,8 @@
 
 #include <math.h>
 
-static void residuals_two(double *g, bool squared, const dn_block *tile, dni_logistic_tally *tally) {
+static void residuals_two(double *g, bool squared, const dn_block *tile,
+                          dni_logistic_tally *tally) {
     for (size_t t = 0; t < tile->x.n_rows; t++) {
         double v = tile->weight == NULL ? 1 : tile->weight[t];
         bool second = tile->target[t] > 0.5;
@@ -38,22 +39,26 @@ static double square_many(double *p, size_t K, size_t truth, double miss, double
         squares += off * off;
         mean += p[k] * off;
     }
-    for (size_t k = 0; k < K; k++)
+    for (size_t k = 0; k < K; k++) {
         p[k] *= v * ((k == truth ? -miss : p[k]) - mean);
+    }
     return squares / 2;
 }
 
 /* The greatest score is taken out before exponentials. */
-static void residuals_many(double *g, size_t K, bool squared, const dn_block *tile, dni_logistic_tally *tally) {
+static void residuals_many(double *g, size_t K, bool squared, const dn_block *tile,
+                           dni_logistic_tally *tally) {
     for (size_t t = 0; t < tile->x.n_rows; t++, g += K) {
         double v = tile->weight == NULL ? 1 : tile->weight[t];
         size_t truth = (size_t)tile->target[t], best = 0;
         double rival = -(double)INFINITY, own = g[truth];
         for (size_t k = 0; k < K; k++) {
-            if (g[k] > g[best])
+            if (g[k] > g[best]) {
                 best = k;
-            if (k != truth && !(g[k] <= rival))
+            }
+            if (k != truth && !(g[k] <= rival)) {
                 rival = g[k];
+            }
         }
         double greatest = g[best], sum = 0;
         for (size_t k = 0; k < K; k++) {
@@ -62,33 +67,40 @@ static void residuals_many(double *g, size_t K, bool squared, const dn_block *ti
         }
         tally->wrong += best != truth ? v : 0;
         tally->unseparated += v > 0 && !(own > rival);
-        double others = 0; /* 1 − p(true) as a sum of small numbers, not as a difference of large ones */
-        for (size_t k = 0; k < K; k++)
+        double others =
+            0; /* 1 − p(true) as a sum of small numbers, not as a difference of large ones */
+        for (size_t k = 0; k < K; k++) {
             others += k != truth ? g[k] : 0;
+        }
         if (squared) {
-            for (size_t k = 0; k < K; k++)
+            for (size_t k = 0; k < K; k++) {
                 g[k] /= sum;
+            }
             tally->loss += v * square_many(g, K, truth, others / sum, v);
             continue;
         }
         tally->loss += v * (log(sum) + (greatest - own));
-        for (size_t k = 0; k < K; k++)
+        for (size_t k = 0; k < K; k++) {
             g[k] *= v / sum;
+        }
         g[truth] = -v * (others / sum);
     }
 }
 
-void dni_logistic_residuals(const dni_logistic *loss, const dn_block *tile, double *scores, dni_logistic_tally *tally) {
-    if (loss->n_scores == 1)
+void dni_logistic_residuals(const dni_logistic *loss, const dn_block *tile, double *scores,
+                            dni_logistic_tally *tally) {
+    if (loss->n_scores == 1) {
         residuals_two(scores, loss->squared, tile, tally);
-    else
+    } else {
         residuals_many(scores, loss->n_scores, loss->squared, tile, tally);
+    }
 }
 
 /* Of the cross-entropy p(1 − p) ≤ ¼ and diag(p) − ppᵀ ≤ ½. Of the squared error, one output: |(2p − 3p²) p(1 − p)|, greatest at p = (15 − √33)/24; more: found
  * where two classes share all the probability, which is that case in (1, −1)/√2 with both outputs: four times as much. */
 double dni_logistic_curvature(const dni_logistic *loss) {
-    if (loss->squared)
+    if (loss->squared) {
         return loss->n_scores == 1 ? 0.0771 : 0.3082;
+    }
     return loss->n_scores == 1 ? 0.25 : 0.5;
 }

@@ -23,15 +23,20 @@ static const char separable[] = "separable";
 dn_status dni_logistic_watch_init(dni_logistic_fit *fit, dn_error *err) {
     size_t d = fit->loss.width - 1;
     void *memory;
-    dn_status status = dn_run_alloc(fit->run, d == 0 ? 1 : d, sizeof(bool), "the marks of the columns", &memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(fit->run, d == 0 ? 1 : d, sizeof(bool),
+                                    "the marks of the columns", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     fit->growing = memory;
-    if (fit->run->progress == NULL || fit->run->n_snapshots == 0)
+    if (fit->run->progress == NULL || fit->run->n_snapshots == 0) {
         return DN_OK;
-    status = dn_run_alloc(fit->run, fit->loss.n, sizeof(double), "the weights of a snapshot", &memory, err);
-    if (status == DN_OK)
+    }
+    status = dn_run_alloc(fit->run, fit->loss.n, sizeof(double), "the weights of a snapshot",
+                          &memory, err);
+    if (status == DN_OK) {
         fit->raw = memory;
+    }
     return status;
 }
 
@@ -42,14 +47,16 @@ static double measure(const dni_logistic_fit *fit) {
     for (size_t k = 0; k < loss->n_scores; k++) {
         const double *g = loss->gradient + k * width;
         double of_intercept = fabs(g[d]);
-        if (!(of_intercept <= largest))
+        if (!(of_intercept <= largest)) {
             largest = of_intercept;
+        }
         for (size_t j = 0; j < d; j++) {
             double s = fit->moments.deviation[j], w = loss->stated[k * width + j];
             double slope = s > 0 ? (g[j] - fit->moments.mean[j] * g[d]) / s : 2 * loss->lambda * w;
             double own = fabs(dni_l1_slope(loss->l1 / (s > 0 ? s : 1), w, slope));
-            if (!(own <= largest))
+            if (!(own <= largest)) {
                 largest = own;
+            }
         }
     }
     return largest;
@@ -59,10 +66,12 @@ static double measure(const dni_logistic_fit *fit) {
 static double stated_length(const dni_logistic_fit *fit) {
     const dni_logistic *loss = &fit->loss;
     double sum = 0;
-    if (loss->l1 == 0)
+    if (loss->l1 == 0) {
         return dni_norm(loss->gradient, loss->n);
+    }
     for (size_t i = 0; i < loss->n; i++) {
-        double slope = dni_l1_slope((i + 1) % loss->width == 0 ? 0 : loss->l1, loss->stated[i], loss->gradient[i]);
+        double slope = dni_l1_slope((i + 1) % loss->width == 0 ? 0 : loss->l1, loss->stated[i],
+                                    loss->gradient[i]);
         sum += slope * slope;
     }
     return sqrt(sum);
@@ -72,11 +81,12 @@ static double stated_length(const dni_logistic_fit *fit) {
 static double weight_norm(const dni_logistic_fit *fit) {
     const dni_logistic *loss = &fit->loss;
     double sum = 0;
-    for (size_t k = 0; k < loss->n_scores; k++)
+    for (size_t k = 0; k < loss->n_scores; k++) {
         for (size_t j = 0; j + 1 < loss->width; j++) {
             double u = loss->stated[k * loss->width + j] * fit->moments.deviation[j];
             sum += u * u;
         }
+    }
     return sqrt(sum);
 }
 
@@ -105,8 +115,9 @@ void dni_logistic_take_measure(dni_logistic_fit *fit) {
 static dn_status certify(dni_logistic_fit *fit, dn_error *err) {
     double below, length = gradient_length(fit) * fit->moments.weight;
     dn_status status = dni_logistic_count_below(&fit->loss, fit->run, 1e6 * length, &below, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         fit->certified = below == 0;
+    }
     return status;
 }
 
@@ -116,34 +127,42 @@ static void mark_growing(dni_logistic_fit *fit, const double *step) {
     size_t width = loss->width, d = width - 1;
     double most = 0;
     memset(fit->growing, 0, d * sizeof *fit->growing);
-    for (int mark = 0; mark < 2 && step != NULL; mark++)
-        for (size_t k = 0; k < loss->n_scores; k++)
+    for (int mark = 0; mark < 2 && step != NULL; mark++) {
+        for (size_t k = 0; k < loss->n_scores; k++) {
             for (size_t j = 0; j < d; j++) {
-                double moved = fabs(step[k * width + j]) / loss->scale[j] * fit->moments.deviation[j];
-                if (mark == 0)
+                double moved =
+                    fabs(step[k * width + j]) / loss->scale[j] * fit->moments.deviation[j];
+                if (mark == 0) {
                     most = fmax(most, moved);
-                else if (moved > 0.1 * most)
+                } else if (moved > 0.1 * most) {
                     fit->growing[j] = true;
+                }
             }
+        }
+    }
 }
 
 /* Lambda = 0: notes that the classes are separable, and sets *reason where going on tells nothing more. A descent told to make so many passes makes them: the
  * weights may be watched as they grow. */
-static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *point, const char **reason, dn_error *err) {
+static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *point,
+                                   const char **reason, dn_error *err) {
     if (fit->loss.unseparated == 0) {
         fit->separated = true;
         mark_growing(fit, point->step);
     }
     if (fit->separated) {
-        if (fit->measure <= fit->plan.tolerance || weight_norm(fit) > fit->norm_bound)
+        if (fit->measure <= fit->plan.tolerance || weight_norm(fit) > fit->norm_bound) {
             *reason = separable;
+        }
         return DN_OK;
     }
-    if (!fit->loss.squared && !fit->norm_checked && weight_norm(fit) > fit->norm_bound) { /* the certificate is for convex losses */
+    if (!fit->loss.squared && !fit->norm_checked &&
+        weight_norm(fit) > fit->norm_bound) { /* the certificate is for convex losses */
         fit->norm_checked = true;
         dn_status status = certify(fit, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         if (!fit->certified) {
             mark_growing(fit, point->step);
             *reason = separable;
@@ -155,10 +174,14 @@ static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *poi
 /* Newton at lambda = 0: the gradient may vanish because e^−g does. Then the steps stay large. */
 static bool still_growing(dni_logistic_fit *fit, const dni_iterate *point) {
     bool newton = fit->plan.solver == DNI_LOGISTIC_NEWTON || fit->polishing;
-    if (!newton || !dni_logistic_unpenalised(&fit->loss))
+    if (!newton || !dni_logistic_unpenalised(&fit->loss)) {
         return false;
-    if (point->step == NULL)
-        return fit->polishing || fit->norm_bound > 1e3; /* where L-BFGS ended, or a start far out: one step at least */
+    }
+    if (point->step == NULL) {
+        return fit->polishing ||
+               fit->norm_bound >
+                   1e3; /* where L-BFGS ended, or a start far out: one step at least */
+    }
     double size = dni_max_abs(point->x, fit->loss.n), step = dni_max_abs(point->step, fit->loss.n);
     return step > 1e-4 * fmax(1, size);
 }
@@ -168,8 +191,9 @@ static size_t count_slow(dni_logistic_fit *fit, const dni_iterate *point) {
     double step = point->step == NULL ? 0 : dni_max_abs(point->step, fit->loss.n);
     fit->slow += step > 0.9 * fit->last_step;
     fit->last_step = step;
-    if (step > 0)
+    if (step > 0) {
         mark_growing(fit, point->step);
+    }
     return fit->slow;
 }
 
@@ -177,11 +201,14 @@ static void tell(dni_logistic_fit *fit, const dni_iterate *point) {
     const dn_run *run = fit->run;
     const dni_logistic *loss = &fit->loss;
     double fraction = (double)point->iteration / (double)fit->plan.max_iterations;
-    if (fit->measure > 0 && fit->first_measure > fit->plan.tolerance)
-        fraction = fmax(fraction, log(fit->first_measure / fit->measure) / log(fit->first_measure / fit->plan.tolerance));
+    if (fit->measure > 0 && fit->first_measure > fit->plan.tolerance) {
+        fraction = fmax(fraction, log(fit->first_measure / fit->measure) /
+                                      log(fit->first_measure / fit->plan.tolerance));
+    }
     fit->fraction = fmin(fmax(fit->fraction, fraction), 1);
-    if (run->progress == NULL || point->iteration == 0)
+    if (run->progress == NULL || point->iteration == 0) {
         return;
+    }
     size_t d = loss->width - 1;
     dn_progress progress = {.iteration = point->iteration,
                             .max_iterations = fit->plan.max_iterations,
@@ -193,34 +220,39 @@ static void tell(dni_logistic_fit *fit, const dni_iterate *point) {
                             .n_features = d};
     if (fit->raw != NULL && dn_run_wants_snapshot(run, point->iteration)) {
         double *w0 = fit->raw + loss->n_scores * d;
-        dni_linear_to_raw(loss->stated, loss->width, loss->stated + d, loss->width, loss->n_scores, d, fit->input->mean, fit->input->scale,
-                          fit->raw, w0);
+        dni_linear_to_raw(loss->stated, loss->width, loss->stated + d, loss->width, loss->n_scores,
+                          d, fit->input->mean, fit->input->scale, fit->raw, w0);
         progress.w = fit->raw;
         progress.w0 = w0;
     }
     run->progress(run, &progress);
 }
 
-static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *iterate, const char **reason, dn_error *err) {
+static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *iterate,
+                          const char **reason, dn_error *err) {
     dni_logistic_fit *fit = ctx;
     dni_iterate counted = *iterate;
     const dni_iterate *point = &counted;
     counted.iteration += fit->base_iteration;
     dn_status status = dn_run_stop(run, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     dni_logistic_take_measure(fit);
     if (point->iteration == 0) {
         fit->first_measure = fit->measure;
         fit->first_norm = fit->gradient_norm;
-        fit->norm_bound = fmax(1e3, 2 * dni_norm(point->x, fit->loss.n)); /* a start far out tells nothing */
+        fit->norm_bound =
+            fmax(1e3, 2 * dni_norm(point->x, fit->loss.n)); /* a start far out tells nothing */
     }
-    if (!(fit->polishing && point->step == NULL)) /* told already */
+    if (!(fit->polishing && point->step == NULL)) { /* told already */
         tell(fit, point);
+    }
     if (dni_logistic_unpenalised(&fit->loss)) {
         status = watch_unpenalised(fit, point, reason, err);
-        if (status != DN_OK || *reason != NULL)
+        if (status != DN_OK || *reason != NULL) {
             return status;
+        }
     }
     if (fit->measure <= fit->plan.tolerance) {
         if (!still_growing(fit, point)) {
@@ -232,22 +264,26 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
     return DN_OK;
 }
 
-static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err) {
+static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
+                          double *gradient, dn_error *err) {
     dni_logistic_fit *fit = ctx;
     return dni_logistic_evaluate(&fit->loss, run, x, value, gradient, err);
 }
 
-static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *out, dn_error *err) {
+static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *out,
+                         dn_error *err) {
     dni_logistic_fit *fit = ctx;
     return dni_logistic_hessian(&fit->loss, run, x, out, err);
 }
 
-static dn_status product(void *ctx, const dn_run *run, const double *x, const double *v, double *out, dn_error *err) {
+static dn_status product(void *ctx, const dn_run *run, const double *x, const double *v,
+                         double *out, dn_error *err) {
     dni_logistic_fit *fit = ctx;
     return dni_logistic_product(&fit->loss, run, x, v, out, err);
 }
 
-static dn_status diagonal(void *ctx, const dn_run *run, const double *x, double *out, dn_error *err) {
+static dn_status diagonal(void *ctx, const dn_run *run, const double *x, double *out,
+                          dn_error *err) {
     dni_logistic_fit *fit = ctx;
     return dni_logistic_diagonal(&fit->loss, run, x, out, err);
 }
@@ -265,7 +301,8 @@ dni_objective dni_logistic_objective(dni_logistic_fit *fit) {
 }
 
 bool dni_logistic_found_separable(const dni_logistic_fit *fit, const dni_outcome *outcome) {
-    bool at_the_end = strcmp(outcome->reason, "no_progress") == 0 && fit->slow > SLOW_STEPS / 2; /* of arithmetic */
+    bool at_the_end = strcmp(outcome->reason, "no_progress") == 0 &&
+                      fit->slow > SLOW_STEPS / 2; /* of arithmetic */
     return outcome->reason == separable || fit->separated || at_the_end;
 }
 
@@ -273,30 +310,43 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
     dn_report *report = fit->report;
     report->converged = strcmp(outcome->reason, "tolerance") == 0;
     report->stop_reason = outcome->reason;
-    if (fit->loss.squared)
-        dn_report_warn(
-            report,
-            "squared_error is not convex: what was found may be a local minimum, or a plateau where the gradient vanishes although rows "
-            "are on the wrong side%s; loss cross_entropy has one minimum",
-            outcome->iterations == 0 && report->converged ? " (the gradient at the start is within the tolerance already)" : "");
+    if (fit->loss.squared) {
+        dn_report_warn(report,
+                       "squared_error is not convex: what was found may be a local minimum, or a "
+                       "plateau where the gradient vanishes although rows "
+                       "are on the wrong side%s; loss cross_entropy has one minimum",
+                       outcome->iterations == 0 && report->converged
+                           ? " (the gradient at the start is within the tolerance already)"
+                           : "");
+    }
     if (dni_logistic_found_separable(fit, outcome)) {
-        if (strcmp(outcome->reason, "max_iterations") != 0) /* a descent's last passes are its last */
+        if (strcmp(outcome->reason, "max_iterations") !=
+            0) { /* a descent's last passes are its last */
             report->stop_reason = separable;
+        }
         report->converged = false;
         char names[DNI_NAMES_SIZE];
         dni_feature_list(fit->input, fit->growing, 8, names);
         dn_report_warn(report,
-                       "separable or quasi-separable, weights unbounded: without a penalty the weights grow for ever%s%s; give lambda > 0",
+                       "separable or quasi-separable, weights unbounded: without a penalty the "
+                       "weights grow for ever%s%s; give lambda > 0",
                        names[0] == '\0' ? "" : ", fastest for ", names);
     } else if (strcmp(outcome->reason, "max_iterations") == 0) {
-        bool descends = fit->plan.solver == DNI_LOGISTIC_DESCENT || fit->plan.solver == DNI_LOGISTIC_SGD;
-        dn_report_warn(report, "not converged after %zu iterations: the largest component of the gradient is %.3g, the tolerance %.3g; %s",
-                       outcome->iterations, fit->measure, fit->plan.tolerance,
-                       descends ? "try more max_iterations, another learning_rate, features.standardize, or solver newton or lbfgs"
-                                : "try more max_iterations, a larger lambda or tolerance, or features.standardize");
+        bool descends =
+            fit->plan.solver == DNI_LOGISTIC_DESCENT || fit->plan.solver == DNI_LOGISTIC_SGD;
+        dn_report_warn(
+            report,
+            "not converged after %zu iterations: the largest component of the gradient is %.3g, "
+            "the tolerance %.3g; %s",
+            outcome->iterations, fit->measure, fit->plan.tolerance,
+            descends
+                ? "try more max_iterations, another learning_rate, features.standardize, or solver "
+                  "newton or lbfgs"
+                : "try more max_iterations, a larger lambda or tolerance, or features.standardize");
     } else if (strcmp(outcome->reason, "no_progress") == 0) {
         dn_report_warn(report,
-                       "arithmetic allows no further decrease: the largest component of the gradient is %.3g, the tolerance %.3g; "
+                       "arithmetic allows no further decrease: the largest component of the "
+                       "gradient is %.3g, the tolerance %.3g; "
                        "try features.standardize or a larger tolerance",
                        fit->measure, fit->plan.tolerance);
     }

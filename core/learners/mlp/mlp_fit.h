@@ -19,7 +19,8 @@ typedef struct dni_mlp_plan {
 } dni_mlp_plan;
 
 /* Of checked params. */
-dni_mlp_plan dni_mlp_make_plan(const dn_params *params, size_t n_rows, size_t n_features, size_t n_classes);
+dni_mlp_plan dni_mlp_make_plan(const dn_params *params, size_t n_rows, size_t n_features,
+                               size_t n_classes);
 static inline dni_layers dni_mlp_layers(const dni_mlp_plan *plan) {
     return (dni_layers){plan->activation, plan->n_features, plan->n_layers, plan->units};
 }
@@ -28,12 +29,15 @@ static inline dni_layers dni_mlp_layers(const dni_mlp_plan *plan) {
 enum { DNI_MLP_STREAM_ASIDE = 40, DNI_MLP_STREAM_STARTS = 41 };
 
 /* aside [n_rows] ← which rows are kept aside: the share of each class, seeded, at least one row of every class (of those that weigh anything) stays. *out_n: how many. */
-DN_MUST_USE dn_status dni_mlp_keep_aside(const dn_rows *rows, size_t n_classes, double share, const dn_run *run, bool *aside, size_t *out_n,
+DN_MUST_USE dn_status dni_mlp_keep_aside(const dn_rows *rows, size_t n_classes, double share,
+                                         const dn_run *run, bool *aside, size_t *out_n,
                                          dn_error *err);
 
 /* Bytes of a fit beside the rows. */
-double dni_mlp_fit_memory(const dni_mlp_plan *plan, size_t n_rows, size_t n_classes, size_t n_slots);
+double dni_mlp_fit_memory(const dni_mlp_plan *plan, size_t n_rows, size_t n_classes,
+                          size_t n_slots);
 /* dn_algorithm.fit */
-dn_status dni_mlp_fit(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err);
+dn_status dni_mlp_fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+                      dn_report *report, dn_error *err);
 
 #endif

@@ -65,14 +65,17 @@ typedef struct dni_mlp {
 #define DNI_MLP_SUMS 3
 
 /* Sets up for rows whose moments are given; they, `layers` and `aside` are borrowed. batch_rows 0: dni_mlp_batch_gradient will not be called. *loss is to be freed with dni_mlp_done even after a failure. */
-DN_MUST_USE dn_status dni_mlp_init(dni_mlp *loss, const dn_rows *rows, size_t n_classes, const dni_layers *layers, double lambda,
-                                   const dni_moments *moments, const bool *aside, size_t batch_rows, const dn_run *run, dn_error *err);
+DN_MUST_USE dn_status dni_mlp_init(dni_mlp *loss, const dn_rows *rows, size_t n_classes,
+                                   const dni_layers *layers, double lambda,
+                                   const dni_moments *moments, const bool *aside, size_t batch_rows,
+                                   const dn_run *run, dn_error *err);
 void dni_mlp_done(dni_mlp *loss, const dn_run *run);
 /* Bytes that dni_mlp_init takes, with what sums over blocks take beside. */
 double dni_mlp_memory(const dni_layers *layers, size_t n_rows, size_t batch_rows, size_t n_slots);
 
 /* Value and gradient at x (solver's variables), in a pass over all rows; ctx is the dni_mlp. */
-dn_status dni_mlp_evaluate(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err);
+dn_status dni_mlp_evaluate(void *ctx, const dn_run *run, const double *x, double *value,
+                           double *gradient, dn_error *err);
 /* stated ← the stated variables of x. */
 void dni_mlp_state(const dni_mlp *loss, const double *x, double *stated);
 /* A gradient in the stated variables becomes one in the solver's, as far as the inputs first … first + n - 1 of the first layer go; its biases' part, which stays, must be there. */
@@ -84,16 +87,18 @@ typedef struct dni_mlp_tally {
     double loss, wrong;
 } dni_mlp_tally;
 /* residual [n × n_scores] ← v ∂ℓ/∂g of rows with these scores, targets and weights. weight NULL: all 1. residual may be scores. */
-void dni_mlp_residuals(const dni_mlp *loss, const double *scores, const double *target, const double *weight, size_t n, double *residual,
-                       dni_mlp_tally *tally);
+void dni_mlp_residuals(const dni_mlp *loss, const double *scores, const double *target,
+                       const double *weight, size_t n, double *residual, dni_mlp_tally *tally);
 /* delta of all layers but the last, whose is there, of n rows and what their layers said. Polls as dni_layers_forward. */
-DN_MUST_USE dn_status dni_mlp_backward(const dni_mlp *loss, const double *w, size_t n, const double *says, double *delta, dn_error *err);
+DN_MUST_USE dn_status dni_mlp_backward(const dni_mlp *loss, const double *w, size_t n,
+                                       const double *says, double *delta, dn_error *err);
 
 /* ---- mlp_batch.c: mini-batches ---- */
-DN_MUST_USE dn_status dni_mlp_batch_init(dni_mlp *loss, size_t batch_rows, const dn_run *run, dn_error *err);
+DN_MUST_USE dn_status dni_mlp_batch_init(dni_mlp *loss, size_t batch_rows, const dn_run *run,
+                                         dn_error *err);
 double dni_mlp_batch_memory(const dni_layers *layers, size_t n_rows, size_t batch_rows);
 /* As dni_adam_settings wants it. */
-dn_status dni_mlp_batch_gradient(void *ctx, const dn_run *run, const size_t *order, size_t n_rows, const double *x, double *gradient,
-                                 dn_error *err);
+dn_status dni_mlp_batch_gradient(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
+                                 const double *x, double *gradient, dn_error *err);
 
 #endif

@@ -19,22 +19,27 @@
 static const dn_param params[] = {
     {.name = "nu",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Most outliers among the training rows, and fewest support vectors, as a share of them.",
+     .meaning =
+         "Most outliers among the training rows, and fewest support vectors, as a share of them.",
      .default_number = 0.1,
      .minimum = 1e-9,
      .maximum = 1},
     DNI_PARAMS_KERNEL("rbf"),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "The greatest violation of the optimality conditions, beside rho, at which the solution counts as found; and how far below "
+     .meaning = "The greatest violation of the optimality conditions, beside rho, at which the "
+                "solution counts as found; and how far below "
                 "0, beside rho, a "
                 "score is an outlier's: rows on the boundary are none.",
      .default_number = 1e-4,
      .minimum = 0,
      .maximum = 1,
      .open_minimum = true},
-    DNI_PARAM_MAX_ITERATIONS("Most steps, in thousands. auto: what 10 million or 100 for each row make, whatever is more.", 10000),
-    DNI_PARAM_CACHE_MIB("Most memory for values of the kernel, in MiB. All of them are computed once where they fit, otherwise the rows "
+    DNI_PARAM_MAX_ITERATIONS("Most steps, in thousands. auto: what 10 million or 100 for each row "
+                             "make, whatever is more.",
+                             10000),
+    DNI_PARAM_CACHE_MIB("Most memory for values of the kernel, in MiB. All of them are computed "
+                        "once where they fit, otherwise the rows "
                         "used last are kept."),
 };
 
@@ -55,16 +60,19 @@ struct fit {
     double least;
 };
 
-/* ---- rules -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rules ---- */
 static double iterations_of(const dn_params *p, size_t n_rows) {
-    return dn_params_word(p, "max_iterations") == NULL ? dn_params_number(p, "max_iterations") : dni_smo_thousands(n_rows);
+    return dn_params_word(p, "max_iterations") == NULL ? dn_params_number(p, "max_iterations")
+                                                       : dni_smo_thousands(n_rows);
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                        dn_error *err) {
     (void)n_classes;
     dn_status status = dni_kernel_params_shape(p, n_features, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_params_set_number(p, "max_iterations", iterations_of(p, n_rows), err);
+    }
     return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
 }
 
@@ -74,21 +82,23 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
     return dni_kernel_fit_memory(&kernel, shape, cache, &(dni_kernel_machines){1, 1, 1});
 }
 
-/* ---- the dual ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the dual ---- */
 static void report_progress(void *ctx, double iterations, double violation, double objective) {
     struct fit *f = ctx;
     const double scale = fmax(f->total * f->total, 1e-300);
     const double aim = f->tolerance;
     f->greatest = fmax(f->greatest, fmax(violation, 2 * aim));
     const double done = log(f->greatest / fmax(violation, aim)) / log(f->greatest / aim);
-    const dn_progress progress = {.iteration = (size_t)fmin(floor(iterations / 1000) + 1, f->max_iterations),
+    const dn_progress progress = {.iteration =
+                                      (size_t)fmin(floor(iterations / 1000) + 1, f->max_iterations),
                                   .max_iterations = (size_t)f->max_iterations,
                                   .fraction = fmin(0.99, fmax(0, done)),
                                   .loss = objective / scale,
                                   .gradient_norm = violation,
                                   .train_error = (double)NAN};
-    if (f->run->progress != NULL)
+    if (f->run->progress != NULL) {
         f->run->progress(f->run, &progress);
+    }
 }
 
 /* The first rows full, until they make νΣv. */
@@ -102,13 +112,16 @@ static void begin(const struct fit *f) {
 
 static dn_status get_memory(struct fit *f, dn_error *err) {
     void *numbers;
-    dn_status status = dn_run_alloc(f->run, 4 * f->points.n + 1, sizeof(double), "the dual variables", &numbers, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(f->run, 4 * f->points.n + 1, sizeof(double),
+                                    "the dual variables", &numbers, err);
+    if (status != DN_OK) {
         return status;
+    }
     f->alpha = numbers;
     f->g = f->alpha + f->points.n;
-    for (size_t i = 0; i < f->points.n; i++)
+    for (size_t i = 0; i < f->points.n; i++) {
         f->total += f->points.weight[i];
+    }
     f->total *= f->nu;
     return DN_OK;
 }
@@ -118,12 +131,14 @@ static dn_status solve(struct fit *f, dni_smo_rows *rows, dn_error *err) {
     const size_t n = f->points.n;
     void *list = NULL;
     dn_status status = dn_run_alloc(f->run, n + 1, 1, "the signs of the dual", &list, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     signed char *t = list;
     double *linear = f->g + n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         f->flat = fmax(f->flat, FLAT * dni_smo_rows_self(rows, i));
+    }
     memset(t, 1, n);
     begin(f);
     dni_smo smo = {.n = n,
@@ -168,11 +183,12 @@ static void find_rho(struct fit *f) {
     f->rho = (n > 0 ? sum / n : 0.5 * (low + high)) / f->total;
 }
 
-/* ---- the machine -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ---- */
 static double objective_of(const struct fit *f) {
     double square = 0;
-    for (size_t i = 0; i < f->points.n; i++)
+    for (size_t i = 0; i < f->points.n; i++) {
         square -= f->alpha[i] * f->g[i];
+    }
     return 0.5 * square / (f->total * f->total);
 }
 
@@ -191,20 +207,25 @@ static dn_status make_machine(const struct fit *f, dn_machine *out, dn_error *er
     void *memory;
     size_t n = 0;
     dn_support *support = NULL;
-    dn_status status = dn_run_alloc(f->run, f->points.n + 1, sizeof(uint32_t), "the numbers of the support vectors", &memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(f->run, f->points.n + 1, sizeof(uint32_t),
+                                    "the numbers of the support vectors", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     uint32_t *number = memory;
-    for (size_t i = 0; i < f->points.n; i++)
+    for (size_t i = 0; i < f->points.n; i++) {
         number[i] = f->alpha[i] > 0 ? (uint32_t)n++ : UINT32_MAX;
+    }
     status = dni_kernel_fit_support(&f->kernel, &f->points, number, n, &support, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_kernel_machine_new(support, n, out, err);
-    for (size_t i = 0; status == DN_OK && i < f->points.n; i++)
+    }
+    for (size_t i = 0; status == DN_OK && i < f->points.n; i++) {
         if (number[i] < UINT32_MAX) {
             out->kernel->index[number[i]] = number[i];
             out->kernel->coef[number[i]] = f->alpha[i] / f->total;
         }
+    }
     if (status == DN_OK) {
         const double square = 2 * objective_of(f);
         out->kernel->w0 = -f->rho;
@@ -218,19 +239,25 @@ static dn_status make_machine(const struct fit *f, dn_machine *out, dn_error *er
 
 /* Whether K(x, x) is 1 and no K is below 0. */
 static bool is_similarity(const dn_kernel *kernel) {
-    return kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_MAHALANOBIS || kernel->type == DN_KERNEL_DISTANCE;
+    return kernel->type == DN_KERNEL_RBF || kernel->type == DN_KERNEL_MAHALANOBIS ||
+           kernel->type == DN_KERNEL_DISTANCE;
 }
 
 /* Where the kernel is next to constant, w is as long as the rows are; where it is next to 0 between different rows, ‖w‖² is Σα², an nth of K(x, x) at least, and nothing more. */
 static void warn_of_indifference(const struct fit *f, dn_report *report) {
     const double square = 2 * objective_of(f), greatest = f->flat / FLAT, n = (double)f->points.n;
     const char *advice = dni_kernel_advice(&f->kernel);
-    if (f->points.n > 1 && square >= (1 - ALIKE) * greatest)
-        dn_report_warn(report, "the kernel has nearly the same value for every pair of rows, and tells none of them from the others%s%s",
+    if (f->points.n > 1 && square >= (1 - ALIKE) * greatest) {
+        dn_report_warn(report,
+                       "the kernel has nearly the same value for every pair of rows, and tells "
+                       "none of them from the others%s%s",
                        advice == NULL ? "" : ": try ", advice == NULL ? "" : advice);
-    else if (f->points.n > 1 && is_similarity(&f->kernel) && n * square <= (1 + ALIKE) * greatest)
-        dn_report_warn(report, "the kernel is nearly 0 between different rows, and every row that training has not seen is an outlier: try "
+    } else if (f->points.n > 1 && is_similarity(&f->kernel) &&
+               n * square <= (1 + ALIKE) * greatest) {
+        dn_report_warn(report, "the kernel is nearly 0 between different rows, and every row that "
+                               "training has not seen is an outlier: try "
                                "a larger width");
+    }
 }
 
 /* Whether w has a length that violations are a share of; without one it is that of the least number, and they are said as they are. */
@@ -239,20 +266,24 @@ static bool has_length(const struct fit *f) {
 }
 
 static double violation_of(const struct fit *f) {
-    return has_length(f) ? f->violation : f->violation * fmax(f->flat, 1e-300 / (f->total * f->total));
+    return has_length(f) ? f->violation
+                         : f->violation * fmax(f->flat, 1e-300 / (f->total * f->total));
 }
 
 static void warn_of_violation(const struct fit *f, dn_report *report) {
     const char *remedy = dni_kernel_fit_remedy(report->stop_reason);
-    if (has_length(f))
-        dn_report_warn(report, "after %.0f steps the optimality conditions are violated by %.3g of rho (tolerance %g)%s", f->iterations,
-                       f->violation, f->tolerance, remedy);
-    else
-        dn_report_warn(
-            report,
-            "after %.0f steps the optimality conditions are violated by %.3g: rho is %.3g, and w has no length that the tolerance of %g "
-            "could be a share of%s",
-            f->iterations, violation_of(f), f->rho, f->tolerance, remedy);
+    if (has_length(f)) {
+        dn_report_warn(report,
+                       "after %.0f steps the optimality conditions are violated by %.3g of rho "
+                       "(tolerance %g)%s",
+                       f->iterations, f->violation, f->tolerance, remedy);
+    } else {
+        dn_report_warn(report,
+                       "after %.0f steps the optimality conditions are violated by %.3g: rho is "
+                       "%.3g, and w has no length that the tolerance of %g "
+                       "could be a share of%s",
+                       f->iterations, violation_of(f), f->rho, f->tolerance, remedy);
+    }
 }
 
 static void write_report(const struct fit *f, dn_report *report) {
@@ -278,42 +309,52 @@ static void write_report(const struct fit *f, dn_report *report) {
     dn_report_number(&fresh, "distinct_support_vectors", n_distinct);
     if (!f->definite) {
         dn_report_number(&fresh, "least_eigenvalue", f->least);
-        dn_report_warn(
-            &fresh,
-            "the kernel is not positive semidefinite on these rows (least eigenvalue about %.3g): the solution satisfies the optimality "
-            "conditions, but nothing certifies that it is the best",
-            f->least);
+        dn_report_warn(&fresh,
+                       "the kernel is not positive semidefinite on these rows (least eigenvalue "
+                       "about %.3g): the solution satisfies the optimality "
+                       "conditions, but nothing certifies that it is the best",
+                       f->least);
     }
-    if (tells_nothing(f))
-        dn_report_warn(&fresh, "the rows lie around the origin of the kernel's space, and no plane has them on one side: none is called an "
+    if (tells_nothing(f)) {
+        dn_report_warn(&fresh, "the rows lie around the origin of the kernel's space, and no plane "
+                               "has them on one side: none is called an "
                                "outlier; kernel rbf tells what is far from them");
-    else
+    } else {
         warn_of_indifference(f, &fresh);
-    if (!f->converged)
+    }
+    if (!f->converged) {
         warn_of_violation(f, &fresh);
+    }
     *report = fresh;
 }
 
 static dn_status solve_on_points(struct fit *f, dn_error *err) {
     void *memory;
     dni_smo_rows *rows = NULL;
-    dn_status status = dn_run_alloc(f->run, f->points.n + 1, sizeof(uint32_t), "the variables of the dual", &memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(f->run, f->points.n + 1, sizeof(uint32_t),
+                                    "the variables of the dual", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     uint32_t *list = memory;
-    for (size_t i = 0; i < f->points.n; i++)
+    for (size_t i = 0; i < f->points.n; i++) {
         list[i] = (uint32_t)i;
+    }
     status = get_memory(f, err);
-    if (status == DN_OK)
-        status = dni_smo_rows_new(f->points.points, &f->gram, list, f->points.n, f->cache_bytes, f->run, &rows, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
+        status = dni_smo_rows_new(f->points.points, &f->gram, list, f->points.n, f->cache_bytes,
+                                  f->run, &rows, err);
+    }
+    if (status == DN_OK) {
         status = solve(f, rows, err);
+    }
     dni_smo_rows_free(rows);
     dn_run_free(f->run, memory);
     return status;
 }
 
-static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+                               dn_report *report, dn_error *err) {
     const dn_params *p = input->params;
     struct fit f = {.input = input,
                     .run = run,
@@ -321,19 +362,23 @@ static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_
                     .tolerance = dn_params_number(p, "tolerance"),
                     .max_iterations = iterations_of(p, input->rows->n_rows),
                     .cache_bytes = dn_params_number(p, "cache_mib") * 1048576};
-    dn_status status = dni_kernel_fit_prepare(input, f.cache_bytes, run, &f.prepared, &f.kernel, &f.points, &f.gram, err);
-    if (status != DN_OK)
+    dn_status status = dni_kernel_fit_prepare(input, f.cache_bytes, run, &f.prepared, &f.kernel,
+                                              &f.points, &f.gram, err);
+    if (status != DN_OK) {
         return status;
+    }
     status = dni_kernel_fit_definite(&f.points, &f.kernel, run, &f.definite, &f.least, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = solve_on_points(&f, err);
+    }
     if (status == DN_OK) {
         find_rho(&f);
         dni_kernel_fit_forget(&f.prepared, &f.points, &f.gram);
         status = make_machine(&f, out, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         write_report(&f, report);
+    }
     dn_run_free(run, f.alpha);
     dni_kernel_fit_done(&f.prepared);
     dni_svm_points_done(&f.points);
@@ -343,11 +388,14 @@ static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_
 const dn_algorithm dni_algorithm_one_class_svm = {
     .id = "one_class_svm",
     .title = "One-class support vector machine",
-    .summary = "What most rows are like, learned without a target: a row that is unlike them is an outlier. The score is positive among "
+    .summary = "What most rows are like, learned without a target: a row that is unlike them is an "
+               "outlier. The score is positive among "
                "the rows of the "
                "training, negative outside.",
-    .source = "Scholkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001; Bishop, PRML, section 7.1",
-    .stopping_rule = "no pair of rows violates the optimality conditions by more than `tolerance` times the size of f before rho is taken "
+    .source = "Scholkopf, Platt, Shawe-Taylor, Smola and Williamson, Neural Computation 13, 2001; "
+              "Bishop, PRML, section 7.1",
+    .stopping_rule = "no pair of rows violates the optimality conditions by more than `tolerance` "
+                     "times the size of f before rho is taken "
                      "off, judged with "
                      "kernel values in double precision",
     .flags = DN_ALGORITHM_STANDARDIZE | DN_ALGORITHM_WHOLE,

@@ -4,50 +4,60 @@
  * Which weights are kept is told in perceptron_pocket.c.
  *
  * Duda, Hart and Stork, Pattern Classification, sections 5.5 and 5.6. */
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
 #include "learners/perceptron/perceptron_fit.h"
 #include "learners/shared/moments.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
-#include "catalogue/calibration_params.h"
-#include "catalogue/multiclass_params.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- parameters ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- parameters ---- */
 static const char *const criteria[] = {"perceptron", "squared", "relaxation", NULL};
 static const char *const criterion_meanings[] = {
     "sum of -w'y over the rows with w'y <= 0 (with a margin b: of b - w'y over w'y <= b)",
-    "sum of (w'y)^2 over the rows with w'y <= 0; may come to rest on the boundary without crossing it",
+    "sum of (w'y)^2 over the rows with w'y <= 0; may come to rest on the boundary without crossing "
+    "it",
     "half the sum of (w'y - b)^2/|y|^2 over the rows with w'y <= b", NULL};
 static const char *const modes[] = {"sequential", "batch", NULL};
 static const char *const mode_meanings[] = {
-    "a step at every row that needs one, one after the other; a row of weight v makes a step v times as long, which is not the same as v "
+    "a step at every row that needs one, one after the other; a row of weight v makes a step v "
+    "times as long, which is not the same as v "
     "rows",
-    "one step after each pass: the sum over the rows for criterion perceptron, their mean for the others", NULL};
+    "one step after each pass: the sum over the rows for criterion perceptron, their mean for the "
+    "others",
+    NULL};
 static const char *const orders[] = {"cyclic", "shuffled", NULL};
-static const char *const order_meanings[] = {"as the rows come, in every pass the same",
-                                             "another order in each pass, from the seed (rows of a block of 4096 stay together)", NULL};
+static const char *const order_meanings[] = {
+    "as the rows come, in every pass the same",
+    "another order in each pass, from the seed (rows of a block of 4096 stay together)", NULL};
 static const char *const inits[] = {"auto", "zero", "random", NULL};
-static const char *const init_meanings[] = {"random for criterion squared, for which 0 is a stationary point, zero otherwise",
-                                            "all weights 0", "uniform in (-0.01, 0.01) from the seed", NULL};
+static const char *const init_meanings[] = {
+    "random for criterion squared, for which 0 is a stationary point, zero otherwise",
+    "all weights 0", "uniform in (-0.01, 0.01) from the seed", NULL};
 static const char *const schedules[] = {"constant", "inverse", "inverse_sqrt", NULL};
-static const char *const schedule_meanings[] = {"learning_rate in every pass", "learning_rate/k in pass k",
+static const char *const schedule_meanings[] = {"learning_rate in every pass",
+                                                "learning_rate/k in pass k",
                                                 "learning_rate/sqrt(k) in pass k", NULL};
 
 static const dn_param params[] = {
-    DNI_PARAM_CHOICE("criterion", "What is made small, with y = t [x, 1] and t = 1 for the second class, -1 for the first.", "perceptron",
-                     criteria, criterion_meanings),
+    DNI_PARAM_CHOICE(
+        "criterion",
+        "What is made small, with y = t [x, 1] and t = 1 for the second class, -1 for the first.",
+        "perceptron", criteria, criterion_meanings),
     DNI_PARAM_CHOICE("mode", "When the weights are changed.", "sequential", modes, mode_meanings),
-    DNI_PARAM_CHOICE("order", "For mode sequential: in which order a pass visits the rows.", "cyclic", orders, order_meanings),
+    DNI_PARAM_CHOICE("order", "For mode sequential: in which order a pass visits the rows.",
+                     "cyclic", orders, order_meanings),
     {.name = "margin",
      .type = DN_PARAM_NUMBER,
-     .meaning =
-         "The b that w'y has to exceed before a row is left alone. auto: 1 for relaxation, where it must be above 0; 0 for the others, and "
-         "always 0 for squared.",
+     .meaning = "The b that w'y has to exceed before a row is left alone. auto: 1 for relaxation, "
+                "where it must be above 0; 0 for the others, and "
+                "always 0 for squared.",
      .default_choice = "auto",
      .minimum = 0,
      .maximum = (double)INFINITY,
@@ -55,9 +65,9 @@ static const dn_param params[] = {
      .word = "auto"},
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
-     .meaning =
-         "What a step is multiplied with. Below 2 for relaxation, where 1 ends a row's step exactly on its margin; squared needs more than "
-         "1 to take a row across the boundary. auto: 1 for perceptron, 1.5 for the others.",
+     .meaning = "What a step is multiplied with. Below 2 for relaxation, where 1 ends a row's step "
+                "exactly on its margin; squared needs more than "
+                "1 to take a row across the boundary. auto: 1 for perceptron, 1.5 for the others.",
      .default_choice = "auto",
      .default_number = 1,
      .minimum = 0,
@@ -65,7 +75,8 @@ static const dn_param params[] = {
      .open_minimum = true,
      .open_maximum = true,
      .word = "auto"},
-    DNI_PARAM_CHOICE("schedule", "How the learning rate changes from pass to pass.", "constant", schedules, schedule_meanings),
+    DNI_PARAM_CHOICE("schedule", "How the learning rate changes from pass to pass.", "constant",
+                     schedules, schedule_meanings),
     {.name = "max_iterations",
      .type = DN_PARAM_INTEGER,
      .meaning = "Most passes over the rows.",
@@ -74,7 +85,8 @@ static const dn_param params[] = {
      .maximum = 1e9},
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Criteria squared and relaxation stop when a pass changes the weights by at most tolerance * |w|, intercept included.",
+     .meaning = "Criteria squared and relaxation stop when a pass changes the weights by at most "
+                "tolerance * |w|, intercept included.",
      .default_number = 1e-6,
      .minimum = 0,
      .maximum = (double)INFINITY,
@@ -86,31 +98,38 @@ static const dn_param params[] = {
 };
 
 static dni_perceptron_criterion criterion_of(const dn_params *p) {
-    if (dni_params_is(p, "criterion", "perceptron"))
+    if (dni_params_is(p, "criterion", "perceptron")) {
         return DNI_PERCEPTRON_ERRORS;
-    return dni_params_is(p, "criterion", "squared") ? DNI_PERCEPTRON_SQUARED : DNI_PERCEPTRON_RELAXATION;
+    }
+    return dni_params_is(p, "criterion", "squared") ? DNI_PERCEPTRON_SQUARED
+                                                    : DNI_PERCEPTRON_RELAXATION;
 }
 
 static double margin_of(const dn_params *p) {
-    if (dn_params_word(p, "margin") == NULL)
+    if (dn_params_word(p, "margin") == NULL) {
         return dn_params_number(p, "margin");
+    }
     return criterion_of(p) == DNI_PERCEPTRON_RELAXATION ? 1 : 0;
 }
 
 static double rate_of(const dn_params *p) {
-    if (dn_params_word(p, "learning_rate") == NULL)
+    if (dn_params_word(p, "learning_rate") == NULL) {
         return dn_params_number(p, "learning_rate");
+    }
     return criterion_of(p) == DNI_PERCEPTRON_ERRORS ? 1 : 1.5;
 }
 
 static bool starts_at_random(const dn_params *p) {
-    return dni_params_is(p, "init", "random") || (dni_params_is(p, "init", "auto") && criterion_of(p) == DNI_PERCEPTRON_SQUARED);
+    return dni_params_is(p, "init", "random") ||
+           (dni_params_is(p, "init", "auto") && criterion_of(p) == DNI_PERCEPTRON_SQUARED);
 }
 
 static dni_perceptron_schedule schedule_of(const dn_params *p) {
-    if (dni_params_is(p, "schedule", "constant"))
+    if (dni_params_is(p, "schedule", "constant")) {
         return DNI_PERCEPTRON_CONSTANT;
-    return dni_params_is(p, "schedule", "inverse") ? DNI_PERCEPTRON_INVERSE : DNI_PERCEPTRON_INVERSE_ROOT;
+    }
+    return dni_params_is(p, "schedule", "inverse") ? DNI_PERCEPTRON_INVERSE
+                                                   : DNI_PERCEPTRON_INVERSE_ROOT;
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
@@ -119,61 +138,78 @@ static dn_status check(const dn_params *p, dn_error *err) {
     dn_status status = DN_OK;
     if (criterion == DNI_PERCEPTRON_RELAXATION && rate_of(p) >= 2) {
         field = "learning_rate";
-        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"learning_rate\" must be > 0 and < 2 for criterion relaxation (got %g)",
-                              rate_of(p));
+        status = dn_error_set(
+            err, DN_ERR_ARGUMENT,
+            "parameter \"learning_rate\" must be > 0 and < 2 for criterion relaxation (got %g)",
+            rate_of(p));
     } else if (criterion == DNI_PERCEPTRON_RELAXATION && !(margin_of(p) > 0)) {
         field = "margin";
-        status = dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"margin\" must be > 0 for criterion relaxation (got %g)", margin_of(p));
+        status = dn_error_set(err, DN_ERR_ARGUMENT,
+                              "parameter \"margin\" must be > 0 for criterion relaxation (got %g)",
+                              margin_of(p));
     } else if (criterion == DNI_PERCEPTRON_SQUARED && margin_of(p) > 0) {
         field = "margin";
-        status =
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "parameter \"margin\" must be 0 for criterion squared (got %g); relaxation is the squared criterion with a margin",
-                         margin_of(p));
+        status = dn_error_set(err, DN_ERR_ARGUMENT,
+                              "parameter \"margin\" must be 0 for criterion squared (got %g); "
+                              "relaxation is the squared criterion with a margin",
+                              margin_of(p));
     } else if (criterion == DNI_PERCEPTRON_SQUARED && dni_params_is(p, "init", "zero")) {
         field = "init";
         status = dn_error_set(err, DN_ERR_ARGUMENT,
-                              "parameter \"init\" must be \"random\" for criterion squared: 0 is a stationary point of it");
+                              "parameter \"init\" must be \"random\" for criterion squared: 0 is a "
+                              "stationary point of it");
     } else if (dni_params_is(p, "mode", "batch") && dni_params_is(p, "order", "shuffled")) {
         field = "order";
-        status =
-            dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"order\" = \"shuffled\" belongs to mode sequential (the mode is \"batch\")");
+        status = dn_error_set(err, DN_ERR_ARGUMENT,
+                              "parameter \"order\" = \"shuffled\" belongs to mode sequential (the "
+                              "mode is \"batch\")");
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         return dni_multiclass_check(p, err);
+    }
     dn_error_set_field(err, field);
     return status;
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                        dn_error *err) {
     (void)n_rows;
     (void)n_features;
     (void)n_classes;
     dn_status status = dn_params_set_word(p, "init", starts_at_random(p) ? "random" : "zero", err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_params_set_number(p, "margin", margin_of(p), err);
+    }
     return status == DN_OK ? dn_params_set_number(p, "learning_rate", rate_of(p), err) : status;
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
-    double width = (double)shape->n_features + 1, slots = (double)shape->n_slots, blocks = (double)shape->n_rows / DN_BLOCK_ROWS + 1;
+    double width = (double)shape->n_features + 1, slots = (double)shape->n_slots,
+           blocks = (double)shape->n_rows / DN_BLOCK_ROWS + 1;
     double sum = DNI_PERCEPTRON_SUMS + (dni_params_is(p, "mode", "batch") ? width : 0);
     double order = dni_params_is(p, "order", "shuffled") ? blocks + DN_BLOCK_ROWS : 0;
-    return 8 * (7 * width + DNI_PERCEPTRON_SUMS + order) + slots * (double)sizeof(dni_perceptron_slot) +
+    return 8 * (7 * width + DNI_PERCEPTRON_SUMS + order) +
+           slots * (double)sizeof(dni_perceptron_slot) +
            fmax(dn_run_sum_memory(shape->n_rows, shape->n_slots, sum),
-                dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots)); /* when a column has to be named */
+                dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes,
+                                   shape->n_slots)); /* when a column has to be named */
 }
 
 static dn_status get_memory(dni_perceptron *p, dn_error *err) {
     const dn_rows *rows = p->input->rows;
     void *vectors, *slots, *order;
     bool snapshots = p->run->progress != NULL && p->run->n_snapshots > 0;
-    if (p->width > SIZE_MAX / 128)
-        return dn_error_set(err, DN_ERR_MEMORY, "the weights of %zu features are more than can be addressed", p->width - 1);
-    dn_status status = dn_run_alloc(p->run, 7 * p->width + DNI_PERCEPTRON_SUMS, sizeof(double), "the weights", &vectors, err);
-    if (status != DN_OK)
+    if (p->width > SIZE_MAX / 128) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "the weights of %zu features are more than can be addressed",
+                            p->width - 1);
+    }
+    dn_status status = dn_run_alloc(p->run, 7 * p->width + DNI_PERCEPTRON_SUMS, sizeof(double),
+                                    "the weights", &vectors, err);
+    if (status != DN_OK) {
         return status;
+    }
     p->w = vectors;
     p->before = p->w + p->width;
     p->longest = p->before + p->width;
@@ -181,15 +217,20 @@ static dn_status get_memory(dni_perceptron *p, dn_error *err) {
     p->direction = p->kept + p->width;
     p->raw = snapshots ? p->direction + p->width : NULL;
     p->sums = p->direction + 2 * p->width;
-    status = dn_run_alloc(p->run, p->run->n_slots, sizeof *p->slots, "the extremes of the rows", &slots, err);
-    if (status != DN_OK)
+    status = dn_run_alloc(p->run, p->run->n_slots, sizeof *p->slots, "the extremes of the rows",
+                          &slots, err);
+    if (status != DN_OK) {
         return status;
+    }
     p->slots = slots;
-    if (dni_params_is(p->input->params, "order", "cyclic"))
+    if (dni_params_is(p->input->params, "order", "cyclic")) {
         return DN_OK;
-    status = dn_run_alloc(p->run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t), "the orders of rows and blocks", &order, err);
-    if (status != DN_OK)
+    }
+    status = dn_run_alloc(p->run, rows->n_blocks + DN_BLOCK_ROWS, sizeof(size_t),
+                          "the orders of rows and blocks", &order, err);
+    if (status != DN_OK) {
         return status;
+    }
     p->order = order;
     p->blocks = p->order + DN_BLOCK_ROWS;
     return DN_OK;
@@ -201,11 +242,12 @@ static void free_memory(dni_perceptron *p) {
     dn_run_free(p->run, p->w);
 }
 
-/* ---- the report ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the report ---- */
 /* Novikoff: from w = 0, with one rate and equal weights, any w* that separates proves that (R‖w*‖/min w*ᵀy)² corrections suffice. */
 static bool bounded(const dni_perceptron *p) {
-    return p->criterion == DNI_PERCEPTRON_ERRORS && !p->batch && p->margin == 0 && p->best.least > 0 && p->least_v == p->largest_v &&
-           !p->random_start && p->schedule == DNI_PERCEPTRON_CONSTANT;
+    return p->criterion == DNI_PERCEPTRON_ERRORS && !p->batch && p->margin == 0 &&
+           p->best.least > 0 && p->least_v == p->largest_v && !p->random_start &&
+           p->schedule == DNI_PERCEPTRON_CONSTANT;
 }
 
 static void describe(const dni_perceptron *p, dn_report *report) {
@@ -227,50 +269,61 @@ static void describe(const dni_perceptron *p, dn_report *report) {
 }
 
 static const char *remedy(const dni_perceptron *p, const char *stop_reason) {
-    if (p->criterion == DNI_PERCEPTRON_SQUARED)
+    if (p->criterion == DNI_PERCEPTRON_SQUARED) {
         return "criterion relaxation (squared may rest on the boundary)";
-    if (strcmp(stop_reason, "tolerance") == 0)
+    }
+    if (strcmp(stop_reason, "tolerance") == 0) {
         return "criterion perceptron";
-    return p->batch || p->order != NULL ? "more max_iterations" : "order shuffled, more max_iterations";
+    }
+    return p->batch || p->order != NULL ? "more max_iterations"
+                                        : "order shuffled, more max_iterations";
 }
 
 static void warn(const dni_perceptron *p, dn_report *report) {
     double longest = p->rate * p->largest_v;
-    if (p->criterion == DNI_PERCEPTRON_RELAXATION && !p->batch && longest >= 2)
+    if (p->criterion == DNI_PERCEPTRON_RELAXATION && !p->batch && longest >= 2) {
         dn_report_warn(
             report,
-            "learning_rate times the largest row weight is %g, and from 2 on relaxation may overshoot and diverge: make the weights or "
+            "learning_rate times the largest row weight is %g, and from 2 on relaxation may "
+            "overshoot and diverge: make the weights or "
             "the rate smaller, or use mode batch, which divides by the sum of the weights",
             longest);
-    if (p->best.errors > 0)
+    }
+    if (p->best.errors > 0) {
         dn_report_warn(report,
-                       "may not be separable: the best weights of %zu passes leave %.0f of %.0f training rows on the wrong side; try %s, "
+                       "may not be separable: the best weights of %zu passes leave %.0f of %.0f "
+                       "training rows on the wrong side; try %s, "
                        "%sbasis functions, or logistic, which needs no separation",
                        p->iterations, p->best.error_rows, p->rows, remedy(p, report->stop_reason),
-                       p->input->scale == NULL || (p->input->encoder != NULL && !dn_encoder_standardizes(p->input->encoder))
+                       p->input->scale == NULL || (p->input->encoder != NULL &&
+                                                   !dn_encoder_standardizes(p->input->encoder))
                            ? "features.standardize, "
                            : "");
-    else if (strcmp(report->stop_reason, "max_iterations") == 0)
-        dn_report_warn(
-            report,
-            "the classes are separated, but after %zu passes %.0f of %.0f training rows have not more than the margin of %g; try more "
-            "max_iterations or a smaller margin",
-            p->iterations, p->best.within, p->rows, p->margin);
+    } else if (strcmp(report->stop_reason, "max_iterations") == 0) {
+        dn_report_warn(report,
+                       "the classes are separated, but after %zu passes %.0f of %.0f training rows "
+                       "have not more than the margin of %g; try more "
+                       "max_iterations or a smaller margin",
+                       p->iterations, p->best.within, p->rows, p->margin);
+    }
 }
 
 static dn_status hand_over(const dni_perceptron *p, dn_machine *out, dn_error *err) {
     size_t d = p->width - 1;
     dn_machine machine;
-    dn_status status = dni_machine_new(DN_MACHINE_LINEAR, 2, d, DN_COVARIANCE_SHARED, false, &machine, err);
-    if (status != DN_OK)
+    dn_status status =
+        dni_machine_new(DN_MACHINE_LINEAR, 2, d, DN_COVARIANCE_SHARED, false, &machine, err);
+    if (status != DN_OK) {
         return status;
+    }
     memcpy(machine.w, p->kept, d * sizeof *machine.w);
     machine.w0[0] = p->kept[d];
     *out = machine;
     return DN_OK;
 }
 
-static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+                                dn_report *report, dn_error *err) {
     assert(input->n_classes == 2);
     dn_report fresh = {0};
     dni_perceptron p = {.input = input,
@@ -285,12 +338,15 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
                         .max_iterations = (size_t)dn_params_number(input->params, "max_iterations"),
                         .width = input->rows->n_cols + 1};
     dn_status status = get_memory(&p, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_perceptron_measure(&p, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_perceptron_iterate(&p, &fresh.stop_reason, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = hand_over(&p, out, err);
+    }
     if (status == DN_OK) {
         fresh.converged = p.best.errors == 0;
         fresh.iterations = p.iterations;
@@ -307,14 +363,18 @@ static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn
 const dn_algorithm dni_algorithm_perceptron = {
     .id = "perceptron",
     .title = "Perceptron",
-    .summary = "A linear discriminant found by correcting the weights at the rows that are on the wrong side, with margins and relaxation. "
+    .summary = "A linear discriminant found by correcting the weights at the rows that are on the "
+               "wrong side, with margins and relaxation. "
                "Separates "
-               "the training rows exactly when that is possible; otherwise the weights with fewest errors are kept, and it is said.",
-    .source = "Duda, Hart and Stork, Pattern Classification, sections 5.5-5.6; Alpaydin, Introduction to Machine Learning, chapter 10",
-    .stopping_rule =
-        "no training row has w'y <= 0, y = t [x, 1]: the classes are separated. The passes end with the first that changes nothing "
-        "(criterion "
-        "perceptron), or when every w'y exceeds the margin or a pass changes w by at most tolerance * |w| (squared, relaxation)",
+               "the training rows exactly when that is possible; otherwise the weights with fewest "
+               "errors are kept, and it is said.",
+    .source = "Duda, Hart and Stork, Pattern Classification, sections 5.5-5.6; Alpaydin, "
+              "Introduction to Machine Learning, chapter 10",
+    .stopping_rule = "no training row has w'y <= 0, y = t [x, 1]: the classes are separated. The "
+                     "passes end with the first that changes nothing "
+                     "(criterion "
+                     "perceptron), or when every w'y exceeds the margin or a pass changes w by at "
+                     "most tolerance * |w| (squared, relaxation)",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STREAMS,
     .params = params,
     .n_params = sizeof params / sizeof params[0],

@@ -5,7 +5,11 @@
 #include "base/random.h"
 #include <discern/algorithm.h>
 
-typedef enum dni_perceptron_criterion { DNI_PERCEPTRON_ERRORS, DNI_PERCEPTRON_SQUARED, DNI_PERCEPTRON_RELAXATION } dni_perceptron_criterion;
+typedef enum dni_perceptron_criterion {
+    DNI_PERCEPTRON_ERRORS,
+    DNI_PERCEPTRON_SQUARED,
+    DNI_PERCEPTRON_RELAXATION
+} dni_perceptron_criterion;
 
 /* η of pass k: η, η/k, η/√k. */
 typedef enum dni_perceptron_schedule {
@@ -48,16 +52,18 @@ typedef struct dni_perceptron {
     double square;             /* R² = max ‖y‖² */
     double least_v, largest_v; /* row weights > 0 */
     /* memory */
-    double *w;                  /* [width] the present weights */
-    double *before;             /* [width] those before the pass */
-    double *longest;            /* [width] those of the last pass that stood longest, see dni_perceptron_pass */
-    double *kept;               /* [width] the best that were counted: the pocket */
-    double *direction;          /* [width] batch: the sum over the rows of their steps, as last counted */
-    double *raw;                /* [width] weights of a snapshot; NULL: none is wanted */
-    double *sums;               /* [DNI_PERCEPTRON_SUMS + width] */
+    double *w;      /* [width] the present weights */
+    double *before; /* [width] those before the pass */
+    double
+        *longest; /* [width] those of the last pass that stood longest, see dni_perceptron_pass */
+    double *kept; /* [width] the best that were counted: the pocket */
+    double *direction; /* [width] batch: the sum over the rows of their steps, as last counted */
+    double *raw;       /* [width] weights of a snapshot; NULL: none is wanted */
+    double *sums;      /* [DNI_PERCEPTRON_SUMS + width] */
     dni_perceptron_slot *slots; /* [run->n_slots] */
-    size_t *blocks, *order;     /* shuffled: [n_blocks] and [DN_BLOCK_ROWS]; NULL: the rows in their order */
-    dni_random random;          /* of the order */
+    size_t *blocks,
+        *order;        /* shuffled: [n_blocks] and [DN_BLOCK_ROWS]; NULL: the rows in their order */
+    dni_random random; /* of the order */
     /* the course so far */
     size_t iterations;
     double updates;                 /* changes of the weights */
@@ -71,14 +77,16 @@ typedef struct dni_perceptron {
 /* One pass: the rows' number, weights and lengths. DN_ERR_NUMERIC names a feature whose values are too large; DN_ERR_DATA: no row has a weight. */
 DN_MUST_USE dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err);
 /* One pass: out[i] ← the count of candidates[i] (1 or 2 of them, [width]). In batch mode (one candidate) `direction` too. */
-DN_MUST_USE dn_status dni_perceptron_judge(dni_perceptron *p, const double *const *candidates, size_t n, dni_perceptron_count *out,
-                                           dn_error *err);
+DN_MUST_USE dn_status dni_perceptron_judge(dni_perceptron *p, const double *const *candidates,
+                                           size_t n, dni_perceptron_count *out, dn_error *err);
 /* Sequential: visits every row once on this thread and changes w at each with wᵀy <= b. Batch: one step along `direction`, which belongs to w. `rate` is η of this pass.
  * *out_updates ← how often w was changed. *out_longest ← how many rows in a row were right under `longest`, a w that the pass both came to and left; 0: no such. */
-DN_MUST_USE dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_updates, size_t *out_longest, dn_error *err);
+DN_MUST_USE dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_updates,
+                                          size_t *out_longest, dn_error *err);
 
 /* ---- perceptron_pocket.c ---- */
 /* All passes: kept, best and the course are filled; *out_reason ← why they ended. After dni_perceptron_measure. DN_ERR_NUMERIC: the weights left the finite numbers. */
-DN_MUST_USE dn_status dni_perceptron_iterate(dni_perceptron *p, const char **out_reason, dn_error *err);
+DN_MUST_USE dn_status dni_perceptron_iterate(dni_perceptron *p, const char **out_reason,
+                                             dn_error *err);
 
 #endif

@@ -18,14 +18,16 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- one row ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one row ---- */
 /* wᵀ[x, 1] */
 static double score(dn_matrix x, size_t t, const double *w) {
-    if (x.kind == DN_DENSE)
+    if (x.kind == DN_DENSE) {
         return dni_dot(w, x.values + t * x.stride, x.n_cols) + w[x.n_cols];
+    }
     double sum = 0;
-    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
         sum += x.values[e] * w[x.cols[e]];
+    }
     return sum + w[x.n_cols];
 }
 
@@ -36,14 +38,16 @@ static void add_row(dn_matrix x, size_t t, double s, double *w) {
         dni_axpy(s, x.values + t * x.stride, w, x.n_cols);
         return;
     }
-    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++)
+    for (size_t e = x.row_start[t]; e < x.row_start[t + 1]; e++) {
         w[x.cols[e]] += s * x.values[e];
+    }
 }
 
 /* ‖y‖² */
 static double square_length(dn_matrix x, size_t t) {
     const double *values = x.kind == DN_DENSE ? x.values + t * x.stride : x.values + x.row_start[t];
-    return 1 + dni_dot(values, values, x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
+    return 1 + dni_dot(values, values,
+                       x.kind == DN_DENSE ? x.n_cols : x.row_start[t + 1] - x.row_start[t]);
 }
 
 /* Of a look at row t, about. */
@@ -61,49 +65,61 @@ static double sign_of(const dn_block *block, size_t t) {
 
 /* What y is multiplied with in the step of a row with wᵀy = s <= b. */
 static double step_of(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
-    if (p->criterion == DNI_PERCEPTRON_ERRORS)
+    if (p->criterion == DNI_PERCEPTRON_ERRORS) {
         return 1;
-    return p->criterion == DNI_PERCEPTRON_SQUARED ? -s / p->square : (p->margin - s) / square_length(x, t);
+    }
+    return p->criterion == DNI_PERCEPTRON_SQUARED ? -s / p->square
+                                                  : (p->margin - s) / square_length(x, t);
 }
 
 /* The row's part of the criterion. */
 static double part_of(const dni_perceptron *p, dn_matrix x, size_t t, double s) {
     double short_of = p->margin - s;
-    if (p->criterion == DNI_PERCEPTRON_ERRORS)
+    if (p->criterion == DNI_PERCEPTRON_ERRORS) {
         return short_of;
-    return p->criterion == DNI_PERCEPTRON_SQUARED ? s * s : 0.5 * short_of * short_of / square_length(x, t);
+    }
+    return p->criterion == DNI_PERCEPTRON_SQUARED ? s * s
+                                                  : 0.5 * short_of * short_of / square_length(x, t);
 }
 
-/* ---- the rows themselves ------------------------------------------------------------------------------------------------------------- */
-static dn_status measure_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+/* ---- the rows themselves ---- */
+static dn_status measure_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                               dn_error *err) {
     (void)err;
     dni_perceptron *p = arg;
     dni_perceptron_slot *slot = &p->slots[slot_index];
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = weight_of(block, t);
-        if (v == 0)
+        if (v == 0) {
             continue;
+        }
         double square = square_length(block->x, t);
         out[0] += v;
         out[1] += 1;
         slot->least_v = fmin(slot->least_v, v);
         slot->largest_v = fmax(slot->largest_v, v);
-        if (!(square <= slot->square))
+        if (!(square <= slot->square)) {
             slot->square = isfinite(square) ? square : (double)INFINITY;
+        }
     }
     return DN_OK;
 }
 
 dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err) {
-    for (size_t i = 0; i < p->run->n_slots; i++)
+    for (size_t i = 0; i < p->run->n_slots; i++) {
         p->slots[i] = (dni_perceptron_slot){.least_v = (double)INFINITY};
+    }
     dn_status status = dn_run_sum(p->run, p->input->rows, measure_block, p, 2, p->sums, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     p->weight = p->sums[0];
     p->rows = p->sums[1];
-    if (!(p->weight > 0) || !isfinite(p->weight))
-        return dn_error_set(err, DN_ERR_DATA, "the weights of the rows must have a positive, finite sum (got %g)", p->weight);
+    if (!(p->weight > 0) || !isfinite(p->weight)) {
+        return dn_error_set(err, DN_ERR_DATA,
+                            "the weights of the rows must have a positive, finite sum (got %g)",
+                            p->weight);
+    }
     p->square = p->largest_v = 0;
     p->least_v = (double)INFINITY;
     for (size_t i = 0; i < p->run->n_slots; i++) {
@@ -111,17 +127,21 @@ dn_status dni_perceptron_measure(dni_perceptron *p, dn_error *err) {
         p->least_v = fmin(p->least_v, p->slots[i].least_v);
         p->largest_v = fmax(p->largest_v, p->slots[i].largest_v);
     }
-    if (isfinite(p->square))
+    if (isfinite(p->square)) {
         return DN_OK;
+    }
     dni_moments moments; /* knows how to name the column */
     status = dni_moments_compute(p->input, p->run, &moments, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     dni_moments_done(&moments, p->run);
-    return dn_error_set(err, DN_ERR_NUMERIC, "the features of a row are so large that the sum of their squares leaves the finite numbers");
+    return dn_error_set(err, DN_ERR_NUMERIC,
+                        "the features of a row are so large that the sum of their squares leaves "
+                        "the finite numbers");
 }
 
-/* ---- counting ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- counting ---- */
 struct count {
     dni_perceptron *p;
     const double *const *candidates; /* [n] */
@@ -129,7 +149,8 @@ struct count {
 };
 
 /* out: for each candidate errors, their number, rows within the margin, criterion; behind the counts the direction */
-static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out, dn_error *err) {
+static dn_status count_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                             dn_error *err) {
     const struct count *count = arg;
     dni_perceptron *p = count->p;
     dni_pace pace = {.run = p->run};
@@ -137,47 +158,57 @@ static dn_status count_block(void *arg, const dn_block *block, size_t slot_index
     for (size_t t = 0; t < block->x.n_rows; t++) {
         double v = weight_of(block, t), sign = sign_of(block, t);
         dn_status status = dni_pace_poll(&pace, (double)count->n * operations(block->x, t), err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         for (size_t i = 0; i < count->n && v > 0; i++) {
             double s = sign * score(block->x, t, count->candidates[i]), *sum = out + 4 * i;
-            if (s < least[i])
+            if (s < least[i]) {
                 least[i] = s;
-            if (s > p->margin)
+            }
+            if (s > p->margin) {
                 continue;
+            }
             if (!(s > 0)) {
                 sum[0] += v;
                 sum[1] += 1;
             }
             sum[2] += 1;
             sum[3] += v * part_of(p, block->x, t, s);
-            if (p->batch)
-                add_row(block->x, t, sign * v * step_of(p, block->x, t, s), out + DNI_PERCEPTRON_SUMS);
+            if (p->batch) {
+                add_row(block->x, t, sign * v * step_of(p, block->x, t, s),
+                        out + DNI_PERCEPTRON_SUMS);
+            }
         }
     }
     return DN_OK;
 }
 
-dn_status dni_perceptron_judge(dni_perceptron *p, const double *const *candidates, size_t n, dni_perceptron_count *out, dn_error *err) {
+dn_status dni_perceptron_judge(dni_perceptron *p, const double *const *candidates, size_t n,
+                               dni_perceptron_count *out, dn_error *err) {
     struct count count = {p, candidates, n};
-    for (size_t i = 0; i < p->run->n_slots; i++)
+    for (size_t i = 0; i < p->run->n_slots; i++) {
         p->slots[i].least[0] = p->slots[i].least[1] = (double)INFINITY;
-    dn_status status =
-        dn_run_sum(p->run, p->input->rows, count_block, &count, DNI_PERCEPTRON_SUMS + (p->batch ? p->width : 0), p->sums, err);
-    if (status != DN_OK)
+    }
+    dn_status status = dn_run_sum(p->run, p->input->rows, count_block, &count,
+                                  DNI_PERCEPTRON_SUMS + (p->batch ? p->width : 0), p->sums, err);
+    if (status != DN_OK) {
         return status;
+    }
     for (size_t i = 0; i < n; i++) {
         const double *sum = p->sums + 4 * i;
         out[i] = (dni_perceptron_count){sum[0], sum[1], sum[2], sum[3], (double)INFINITY};
-        for (size_t k = 0; k < p->run->n_slots; k++)
+        for (size_t k = 0; k < p->run->n_slots; k++) {
             out[i].least = fmin(out[i].least, p->slots[k].least[i]);
+        }
     }
-    if (p->batch)
+    if (p->batch) {
         memcpy(p->direction, p->sums + DNI_PERCEPTRON_SUMS, p->width * sizeof *p->direction);
+    }
     return DN_OK;
 }
 
-/* ---- correcting ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- correcting ---- */
 /* Where a sequential pass stands. */
 struct visit {
     double rate;
@@ -197,16 +228,19 @@ static void leave(dni_perceptron *p, struct visit *visit) {
     visit->updates++;
 }
 
-static dn_status visit_block(dni_perceptron *p, const dn_block *block, const size_t *order, struct visit *visit, dn_error *err) {
+static dn_status visit_block(dni_perceptron *p, const dn_block *block, const size_t *order,
+                             struct visit *visit, dn_error *err) {
     dni_pace pace = {.run = p->run};
     for (size_t i = 0; i < block->x.n_rows; i++) {
         size_t t = order == NULL ? i : order[i];
         double v = weight_of(block, t), sign = sign_of(block, t);
         dn_status status = dni_pace_poll(&pace, operations(block->x, t), err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        if (v == 0)
+        }
+        if (v == 0) {
             continue;
+        }
         double s = sign * score(block->x, t, p->w);
         if (s > p->margin) {
             visit->standing++;
@@ -218,49 +252,60 @@ static dn_status visit_block(dni_perceptron *p, const dn_block *block, const siz
     return DN_OK;
 }
 
-static dn_status visit_piece(dni_perceptron *p, size_t i, size_t k, struct visit *visit, dn_error *err) {
+static dn_status visit_piece(dni_perceptron *p, size_t i, size_t k, struct visit *visit,
+                             dn_error *err) {
     dn_block block;
     dn_status status = dn_run_stop(p->run, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_rows_piece(p->input->rows, i, k, 0, &block, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
-    for (size_t t = 0; p->order != NULL && t < block.x.n_rows; t++)
+    }
+    for (size_t t = 0; p->order != NULL && t < block.x.n_rows; t++) {
         p->order[t] = t;
-    if (p->order != NULL)
+    }
+    if (p->order != NULL) {
         dni_random_shuffle(&p->random, p->order, block.x.n_rows);
+    }
     return visit_block(p, &block, p->order, visit, err);
 }
 
 /* Shuffled: the blocks in a random order and the rows of each (of each of its pieces) likewise, so that a pass over streamed rows reads every block once. */
 static dn_status sequential(dni_perceptron *p, struct visit *visit, dn_error *err) {
     const dn_rows *rows = p->input->rows;
-    for (size_t i = 0; p->blocks != NULL && i < rows->n_blocks; i++)
+    for (size_t i = 0; p->blocks != NULL && i < rows->n_blocks; i++) {
         p->blocks[i] = i;
-    if (p->blocks != NULL)
+    }
+    if (p->blocks != NULL) {
         dni_random_shuffle(&p->random, p->blocks, rows->n_blocks);
+    }
     for (size_t i = 0; i < rows->n_blocks; i++) {
         const size_t block = p->blocks == NULL ? i : p->blocks[i];
         for (size_t k = 0; k < dn_rows_n_pieces(rows, block); k++) {
             dn_status status = visit_piece(p, block, k, visit, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
         }
     }
     return DN_OK;
 }
 
-dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_updates, size_t *out_longest, dn_error *err) {
+dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t *out_updates,
+                              size_t *out_longest, dn_error *err) {
     struct visit visit = {.rate = rate};
     dn_status status = DN_OK;
     if (!p->batch) {
         status = sequential(p, &visit, err);
     } else if (p->now.within > 0) {
-        dni_axpy(p->criterion == DNI_PERCEPTRON_ERRORS ? rate : rate / p->weight, p->direction, p->w, p->width);
+        dni_axpy(p->criterion == DNI_PERCEPTRON_ERRORS ? rate : rate / p->weight, p->direction,
+                 p->w, p->width);
         visit.updates = 1;
     }
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     *out_updates = visit.updates;
     *out_longest = visit.longest;
     return DN_OK;

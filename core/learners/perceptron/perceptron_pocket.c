@@ -17,15 +17,19 @@ static void start(dni_perceptron *p) {
     dni_random random;
     dni_random_init(&random, p->run->seed, 1);
     dni_random_init(&p->random, p->run->seed, 2);
-    for (size_t j = 0; p->random_start && j < p->width; j++)
+    for (size_t j = 0; p->random_start && j < p->width; j++) {
         p->w[j] = dni_random_uniform(&random, -0.01, 0.01);
+    }
 }
 
 static dn_status check_finite(const dni_perceptron *p, dn_error *err) {
-    if (dni_all_finite(p->w, p->width) && isfinite(p->now.objective) && isfinite(p->now.least))
+    if (dni_all_finite(p->w, p->width) && isfinite(p->now.objective) && isfinite(p->now.least)) {
         return DN_OK;
-    return dni_objective_not_finite(p->iterations, "a learning_rate or values of the features that are too large; standardise the columns",
-                                    err);
+    }
+    return dni_objective_not_finite(
+        p->iterations,
+        "a learning_rate or values of the features that are too large; standardise the columns",
+        err);
 }
 
 /* Counts the weights as they are now, and those that stood longest in the pass, if there are; the best stay in the pocket. */
@@ -33,16 +37,19 @@ static dn_status count(dni_perceptron *p, bool longest, dn_error *err) {
     const double *candidates[2] = {p->w, p->longest};
     dni_perceptron_count counts[2];
     dn_status status = dni_perceptron_judge(p, candidates, longest ? 2 : 1, counts, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     p->now = counts[0];
     status = check_finite(p, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     for (size_t i = longest ? 2 : 1; i-- > 0;) {
         bool first = p->iterations == 0;
-        if (!first && counts[i].errors > p->best.errors)
+        if (!first && counts[i].errors > p->best.errors) {
             continue;
+        }
         memcpy(p->kept, candidates[i], p->width * sizeof *p->kept);
         p->best = counts[i];
         p->best_iteration = p->iterations;
@@ -53,8 +60,9 @@ static dn_status count(dni_perceptron *p, bool longest, dn_error *err) {
 static void tell(dni_perceptron *p) {
     const dn_run *run = p->run;
     size_t d = p->width - 1;
-    if (run->progress == NULL)
+    if (run->progress == NULL) {
         return;
+    }
     dn_progress progress = {.iteration = p->iterations,
                             .max_iterations = p->max_iterations,
                             .fraction = (double)p->iterations / (double)p->max_iterations,
@@ -64,7 +72,8 @@ static void tell(dni_perceptron *p) {
                             .n_scores = 1,
                             .n_features = d};
     if (p->raw != NULL && dn_run_wants_snapshot(run, p->iterations)) {
-        dni_linear_to_raw(p->w, p->width, p->w + d, 1, 1, d, p->input->mean, p->input->scale, p->raw, p->raw + d);
+        dni_linear_to_raw(p->w, p->width, p->w + d, 1, 1, d, p->input->mean, p->input->scale,
+                          p->raw, p->raw + d);
         progress.w = p->raw;
         progress.w0 = p->raw + d;
     }
@@ -73,15 +82,20 @@ static void tell(dni_perceptron *p) {
 
 /* Why the pass was the last one; NULL: it was not. Criterion perceptron wants to see a pass without a step. */
 static const char *reason_to_stop(dni_perceptron *p, size_t updates) {
-    if (updates == 0)
+    if (updates == 0) {
         return "separated";
+    }
     bool last = p->iterations == p->max_iterations;
-    if (p->now.within == 0 && (last || p->criterion != DNI_PERCEPTRON_ERRORS))
+    if (p->now.within == 0 && (last || p->criterion != DNI_PERCEPTRON_ERRORS)) {
         return "separated";
-    for (size_t j = 0; j < p->width; j++)
+    }
+    for (size_t j = 0; j < p->width; j++) {
         p->before[j] = p->w[j] - p->before[j];
-    if (p->criterion != DNI_PERCEPTRON_ERRORS && dni_norm(p->before, p->width) <= p->tolerance * dni_norm(p->w, p->width))
+    }
+    if (p->criterion != DNI_PERCEPTRON_ERRORS &&
+        dni_norm(p->before, p->width) <= p->tolerance * dni_norm(p->w, p->width)) {
         return "tolerance";
+    }
     return last ? "max_iterations" : NULL;
 }
 
@@ -108,12 +122,15 @@ dn_status dni_perceptron_iterate(dni_perceptron *p, const char **out_reason, dn_
         p->iterations++;
         memcpy(p->before, p->w, p->width * sizeof *p->w);
         status = dn_run_stop(p->run, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = dni_perceptron_pass(p, rate_at(p), &updates, &longest, err);
-        if (status == DN_OK && updates > 0)
+        }
+        if (status == DN_OK && updates > 0) {
             status = count(p, longest > 0, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         p->updates += (double)updates;
         tell(p);
         reason = reason_to_stop(p, updates);

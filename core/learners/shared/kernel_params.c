@@ -16,7 +16,8 @@ const char *const dni_kernel_type_meanings[] = {
     "exp(-(x - z)'S^-1(x - z)/2)",
     "exp(-D(x, z)/(2 width^2)) of a metric D",
     "of two texts, how many different words they have in common, lower-cased",
-    ("of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along simple paths of at most `length` "
+    ("of two graphs, given as texts of edges \"a-b b-c\": the pairs of equal label sequences along "
+     "simple paths of at most `length` "
      "labels. A graph has at most 100000 edges and 100000 paths"),
     "the columns are the kernel's values: row i has K(x_i, x_j) in column j",
     NULL};
@@ -40,21 +41,26 @@ const char *const dni_kernel_metric_meanings[] = {
     "|x - z|",
     "the sum of |x_j - z_j|",
     "the greatest |x_j - z_j|: the kernel is not positive semidefinite for more than two columns",
-    ("1 - x'z/(|x| |z|); rows of zeros, and shorter than 1.5e-154, are at 0 from each other and at 1 from all others. Rows longer than "
+    ("1 - x'z/(|x| |z|); rows of zeros, and shorter than 1.5e-154, are at 0 from each other and at "
+     "1 from all others. Rows longer than "
      "1e150 are refused, those to predict beyond 1e154"),
-    "of two texts of at most 10000 characters, those to be changed, added or left out (Levenshtein): not positive semidefinite",
+    "of two texts of at most 10000 characters, those to be changed, added or left out "
+    "(Levenshtein): not positive semidefinite",
     NULL};
 const dn_synonym dni_kernel_metric_synonyms[] = {
-    {"l1", "manhattan"},   {"cityblock", "manhattan"}, {"taxicab", "manhattan"}, {"l2", "euclidean"},
-    {"linf", "chebyshev"}, {"maximum", "chebyshev"},   {"levenshtein", "edit"},  {NULL, NULL},
+    {"l1", "manhattan"},      {"cityblock", "manhattan"},
+    {"taxicab", "manhattan"}, {"l2", "euclidean"},
+    {"linf", "chebyshev"},    {"maximum", "chebyshev"},
+    {"levenshtein", "edit"},  {NULL, NULL},
 };
 const char *const dni_kernel_covariances[] = {"estimated", NULL};
 const char *const dni_kernel_covariance_meanings[] = {"that of the training rows", NULL};
 
 static size_t choice_of(const char *const *choices, const char *word) {
     size_t i = 0;
-    while (strcmp(choices[i], word) != 0)
+    while (strcmp(choices[i], word) != 0) {
         i++;
+    }
     return i;
 }
 
@@ -68,7 +74,8 @@ static double or_else(const dn_params *p, const char *name, double otherwise) {
 
 dn_kernel dni_kernel_of(const dn_params *p, size_t n_features) {
     return (dn_kernel){.type = type_of(p),
-                       .metric = (dn_metric)choice_of(dni_kernel_metrics, dn_params_word(p, "kernel.metric")),
+                       .metric = (dn_metric)choice_of(dni_kernel_metrics,
+                                                      dn_params_word(p, "kernel.metric")),
                        .gamma = or_else(p, "kernel.gamma", 1),
                        .coef0 = or_else(p, "kernel.coef0", 1),
                        .scale = or_else(p, "kernel.scale", 2),
@@ -93,9 +100,11 @@ bool dni_kernel_param_applies(const dn_params *params, size_t i) {
                    {"kernel.covariance", {DN_KERNEL_MAHALANOBIS, DN_KERNEL_MAHALANOBIS}}};
     const char *name = params->algorithm->params[i].name;
     const dn_kernel_type type = type_of(params);
-    for (size_t k = 0; k < sizeof members / sizeof members[0]; k++)
-        if (strcmp(members[k].name, name) == 0)
+    for (size_t k = 0; k < sizeof members / sizeof members[0]; k++) {
+        if (strcmp(members[k].name, name) == 0) {
             return type == members[k].of[0] || type == members[k].of[1];
+        }
+    }
     return strcmp(name, "kernel.normalize") != 0 || type != DN_KERNEL_PRECOMPUTED;
 }
 
@@ -128,7 +137,8 @@ const char *dni_kernel_advice(const dn_kernel *kernel) {
     case DN_KERNEL_RBF:
         return "features.standardize, another width";
     case DN_KERNEL_DISTANCE:
-        return kernel->metric == DN_METRIC_EDIT ? "another width" : "features.standardize, another width";
+        return kernel->metric == DN_METRIC_EDIT ? "another width"
+                                                : "features.standardize, another width";
     case DN_KERNEL_MAHALANOBIS:
     case DN_KERNEL_SHARED_WORDS:
     case DN_KERNEL_SHARED_PATHS:
@@ -147,36 +157,54 @@ static dn_status refuse(const char *field, dn_status status, dn_error *err) {
 dn_status dni_kernel_params_check(const dn_params *p, dn_error *err) {
     const dn_kernel_type type = type_of(p);
     const double scale = or_else(p, "kernel.scale", 2);
-    if (type == DN_KERNEL_PRECOMPUTED && dn_params_boolean(p, "kernel.normalize"))
-        return refuse(
-            "kernel.normalize",
-            dn_error_set(err, DN_ERR_ARGUMENT,
-                         "parameter \"kernel.normalize\" must be false for kernel precomputed: of a row to predict its K(x, x) is not "
-                         "known"),
-            err);
-    if (type == DN_KERNEL_SIGMOID && scale == 0)
-        return refuse("kernel.scale", dn_error_set(err, DN_ERR_ARGUMENT, "parameter \"kernel.scale\" must not be 0"), err);
+    if (type == DN_KERNEL_PRECOMPUTED && dn_params_boolean(p, "kernel.normalize")) {
+        return refuse("kernel.normalize",
+                      dn_error_set(err, DN_ERR_ARGUMENT,
+                                   "parameter \"kernel.normalize\" must be false for kernel "
+                                   "precomputed: of a row to predict its K(x, x) is not "
+                                   "known"),
+                      err);
+    }
+    if (type == DN_KERNEL_SIGMOID && scale == 0) {
+        return refuse("kernel.scale",
+                      dn_error_set(err, DN_ERR_ARGUMENT,
+                                   "parameter \"kernel.scale\" must not be 0"),
+                      err);
+    }
     return DN_OK;
 }
 
 /* Values of a kernel are no coordinates: nothing is standardised, filled in or made of them. */
-dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err) {
+dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows,
+                                   dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &columns[spec->columns[i]];
-        if (column->type != DN_NUMERIC)
-            return refuse(column->name,
-                          dn_error_set(err, DN_ERR_ARGUMENT, "column \"%.128s\" is %s: a precomputed kernel has numeric columns alone",
-                                       column->name, dn_column_type_name(column->type)),
-                          err);
+        if (column->type != DN_NUMERIC) {
+            return refuse(
+                column->name,
+                dn_error_set(
+                    err, DN_ERR_ARGUMENT,
+                    "column \"%.128s\" is %s: a precomputed kernel has numeric columns alone",
+                    column->name, dn_column_type_name(column->type)),
+                err);
+        }
     }
-    if (spec->n_columns != n_rows)
-        return refuse("kernel",
-                      dn_error_set(err, DN_ERR_ARGUMENT, "a precomputed kernel needs as many columns as rows: %zu rows, %zu columns",
-                                   n_rows, spec->n_columns),
-                      err);
-    if (spec->n_bases > 0)
-        return refuse("basis", dn_error_set(err, DN_ERR_ARGUMENT, "a precomputed kernel has no basis: its columns are no coordinates"),
-                      err);
+    if (spec->n_columns != n_rows) {
+        return refuse(
+            "kernel",
+            dn_error_set(
+                err, DN_ERR_ARGUMENT,
+                "a precomputed kernel needs as many columns as rows: %zu rows, %zu columns", n_rows,
+                spec->n_columns),
+            err);
+    }
+    if (spec->n_bases > 0) {
+        return refuse(
+            "basis",
+            dn_error_set(err, DN_ERR_ARGUMENT,
+                         "a precomputed kernel has no basis: its columns are no coordinates"),
+            err);
+    }
     spec->standardize = spec->standardize_sparse = spec->missing_indicator = false;
     spec->missing_number = DN_MISSING_NONE;
     return DN_OK;
@@ -185,8 +213,9 @@ dn_status dni_precomputed_encoding(const dn_table_column *columns, size_t n_rows
 dn_status dni_kernel_params_settle(dn_params *p, dn_error *err) {
     const dn_kernel kernel = dni_kernel_of(p, 0);
     dn_status status = dn_params_set_number(p, "kernel.gamma", kernel.gamma, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_params_set_number(p, "kernel.coef0", kernel.coef0, err);
+    }
     return status == DN_OK ? dn_params_set_number(p, "kernel.scale", kernel.scale, err) : status;
 }
 
@@ -195,16 +224,19 @@ static dn_status check_definite(const double *given, size_t d, dn_error *err) {
     const dn_run run = dn_run_default();
     double *factor = malloc((d * d + 1) * sizeof *factor);
     bool definite = false;
-    if (factor == NULL)
+    if (factor == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for a covariance of %zu features", d);
+    }
     memcpy(factor, given, d * d * sizeof *factor);
     dn_status status = dni_cholesky(&run, factor, d, &definite, err);
     free(factor);
-    if (status != DN_OK || definite)
+    if (status != DN_OK || definite) {
         return status;
+    }
     return refuse("kernel.covariance",
                   dn_error_set(err, DN_ERR_ARGUMENT,
-                               "parameter \"kernel.covariance\" must be positive definite: some combination of the features has no "
+                               "parameter \"kernel.covariance\" must be positive definite: some "
+                               "combination of the features has no "
                                "variance, or a negative one"),
                   err);
 }
@@ -212,93 +244,125 @@ static dn_status check_definite(const double *given, size_t d, dn_error *err) {
 dn_status dni_kernel_params_shape(const dn_params *p, size_t d, dn_error *err) {
     size_t n = 0;
     const double *given = dn_params_list(p, "kernel.covariance", &n);
-    if (type_of(p) != DN_KERNEL_MAHALANOBIS || given == NULL)
+    if (type_of(p) != DN_KERNEL_MAHALANOBIS || given == NULL) {
         return DN_OK;
-    if (d > DN_MAX_LIST || n != d * d)
+    }
+    if (d > DN_MAX_LIST || n != d * d) {
         return refuse("kernel.covariance",
                       dn_error_set(err, DN_ERR_ARGUMENT,
-                                   "parameter \"kernel.covariance\" must have %zu rows of %zu numbers, a row for each feature (got %zu "
+                                   "parameter \"kernel.covariance\" must have %zu rows of %zu "
+                                   "numbers, a row for each feature (got %zu "
                                    "numbers in all)",
                                    d, d, n),
                       err);
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < i; j++)
-            if (!(fabs(given[i * d + j] - given[j * d + i]) <= 1e-9 * fmax(fabs(given[i * d + i]), fabs(given[j * d + j]))))
-                return refuse(
-                    "kernel.covariance",
-                    dn_error_set(err, DN_ERR_ARGUMENT,
-                                 "parameter \"kernel.covariance\" must be symmetric: row %zu column %zu is %g, row %zu column %zu is %g",
-                                 i + 1, j + 1, given[i * d + j], j + 1, i + 1, given[j * d + i]),
-                    err);
+    }
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (!(fabs(given[i * d + j] - given[j * d + i]) <=
+                  1e-9 * fmax(fabs(given[i * d + i]), fabs(given[j * d + j])))) {
+                return refuse("kernel.covariance",
+                              dn_error_set(err, DN_ERR_ARGUMENT,
+                                           "parameter \"kernel.covariance\" must be symmetric: row "
+                                           "%zu column %zu is %g, row %zu column %zu is %g",
+                                           i + 1, j + 1, given[i * d + j], j + 1, i + 1,
+                                           given[j * d + i]),
+                              err);
+            }
+        }
+    }
     return check_definite(given, d, err);
 }
 
-/* ---- what the encoder is asked for ------------------------------------------------------------------------------------------------------------ */
+/* ---- what the encoder is asked for ---- */
 /* How messages call the kernel. */
 static const char *shown(const dn_kernel *kernel) {
-    return kernel->type == DN_KERNEL_DISTANCE ? "distance with metric edit" : dni_kernel_types[kernel->type];
+    return kernel->type == DN_KERNEL_DISTANCE ? "distance with metric edit"
+                                              : dni_kernel_types[kernel->type];
 }
 
-static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *column, dn_error *err) {
-    const char *hint = column->type == DN_CATEGORICAL ? ": words taken for categories become text by types=NAME:text at the upload"
-                                                      : "; name it in features.include";
-    return refuse("kernel",
-                  dn_error_set(err, DN_ERR_ARGUMENT, "kernel %s needs one text column and nothing else: \"%.128s\" is %s%s", shown(kernel),
-                               column->name, dn_column_type_name(column->type), hint),
-                  err);
+static dn_status refuse_type(const dn_kernel *kernel, const dn_table_column *column,
+                             dn_error *err) {
+    const char *hint =
+        column->type == DN_CATEGORICAL
+            ? ": words taken for categories become text by types=NAME:text at the upload"
+            : "; name it in features.include";
+    return refuse(
+        "kernel",
+        dn_error_set(err, DN_ERR_ARGUMENT,
+                     "kernel %s needs one text column and nothing else: \"%.128s\" is %s%s",
+                     shown(kernel), column->name, dn_column_type_name(column->type), hint),
+        err);
 }
 
 /* Whether nothing is said of texts, or what the kernel says itself. */
 static bool is_silent(const dn_text_spec *text, const dn_text_spec *own) {
-    const bool usual = text->weighting == DN_TEXT_COUNTS && (text->vocabulary == 0 || text->vocabulary == DN_DEFAULT_VOCABULARY) &&
+    const bool usual = text->weighting == DN_TEXT_COUNTS &&
+                       (text->vocabulary == 0 || text->vocabulary == DN_DEFAULT_VOCABULARY) &&
                        text->min_rows <= 1 && text->buckets == 0 && !text->keep_case;
-    return usual || (text->weighting == own->weighting && text->length == own->length && text->keep_case == own->keep_case);
+    return usual || (text->weighting == own->weighting && text->length == own->length &&
+                     text->keep_case == own->keep_case);
 }
 
 /* One text, seen as `own` says. */
-static dn_status take_text(const dn_kernel *kernel, const dn_table_column *columns, dn_text_spec own, dn_encoder_spec *spec,
-                           dn_error *err) {
-    for (size_t i = 0; i < spec->n_columns; i++)
-        if (columns[spec->columns[i]].type != DN_TEXT)
+static dn_status take_text(const dn_kernel *kernel, const dn_table_column *columns,
+                           dn_text_spec own, dn_encoder_spec *spec, dn_error *err) {
+    for (size_t i = 0; i < spec->n_columns; i++) {
+        if (columns[spec->columns[i]].type != DN_TEXT) {
             return refuse_type(kernel, &columns[spec->columns[i]], err);
-    if (spec->n_columns != 1)
+        }
+    }
+    if (spec->n_columns != 1) {
         return refuse("kernel",
                       dn_error_set(err, DN_ERR_ARGUMENT,
-                                   "kernel %s needs one text column and nothing else (got %zu): name it in features.include", shown(kernel),
-                                   spec->n_columns),
+                                   "kernel %s needs one text column and nothing else (got %zu): "
+                                   "name it in features.include",
+                                   shown(kernel), spec->n_columns),
                       err);
-    if (!is_silent(&spec->text, &own))
-        return refuse("text",
-                      dn_error_set(err, DN_ERR_ARGUMENT, "kernel %s says itself how its text is encoded: leave \"text\" out",
-                                   shown(kernel)),
-                      err);
+    }
+    if (!is_silent(&spec->text, &own)) {
+        return refuse(
+            "text",
+            dn_error_set(err, DN_ERR_ARGUMENT,
+                         "kernel %s says itself how its text is encoded: leave \"text\" out",
+                         shown(kernel)),
+            err);
+    }
     spec->text = own;
     return DN_OK;
 }
 
 /* A covariance of numbers, and of the places of categories. */
-static dn_status refuse_lists(const dn_kernel *kernel, const dn_table_column *columns, const dn_encoder_spec *spec, dn_error *err) {
+static dn_status refuse_lists(const dn_kernel *kernel, const dn_table_column *columns,
+                              const dn_encoder_spec *spec, dn_error *err) {
     for (size_t i = 0; i < spec->n_columns; i++) {
         const dn_table_column *column = &columns[spec->columns[i]];
-        if (column->type == DN_TEXT || column->type == DN_SPARSE)
-            return refuse("kernel",
-                          dn_error_set(err, DN_ERR_ARGUMENT, "kernel %s takes no text and no sparse column: \"%.128s\" is %s",
-                                       shown(kernel), column->name, dn_column_type_name(column->type)),
-                          err);
+        if (column->type == DN_TEXT || column->type == DN_SPARSE) {
+            return refuse(
+                "kernel",
+                dn_error_set(err, DN_ERR_ARGUMENT,
+                             "kernel %s takes no text and no sparse column: \"%.128s\" is %s",
+                             shown(kernel), column->name, dn_column_type_name(column->type)),
+                err);
+        }
     }
     return DN_OK;
 }
 
-dn_status dni_kernel_encoding(const dn_params *p, const dn_table_column *columns, size_t n_rows, dn_encoder_spec *spec, dn_error *err) {
+dn_status dni_kernel_encoding(const dn_params *p, const dn_table_column *columns, size_t n_rows,
+                              dn_encoder_spec *spec, dn_error *err) {
     const dn_kernel kernel = dni_kernel_of(p, 0);
     switch (kernel.type) {
     case DN_KERNEL_SHARED_WORDS:
         return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_SET}, spec, err);
     case DN_KERNEL_SHARED_PATHS:
-        return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_PATHS, .length = kernel.length}, spec, err);
+        return take_text(&kernel, columns,
+                         (dn_text_spec){.weighting = DN_TEXT_PATHS, .length = kernel.length}, spec,
+                         err);
     case DN_KERNEL_DISTANCE:
-        if (kernel.metric == DN_METRIC_EDIT)
-            return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_CHARACTERS}, spec, err);
+        if (kernel.metric == DN_METRIC_EDIT) {
+            return take_text(&kernel, columns, (dn_text_spec){.weighting = DN_TEXT_CHARACTERS},
+                             spec, err);
+        }
         break;
     case DN_KERNEL_MAHALANOBIS:
         return refuse_lists(&kernel, columns, spec, err);

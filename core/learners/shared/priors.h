@@ -6,16 +6,19 @@
 
 /* Row of a parameter table: "estimated", "equal", or a share for each class. */
 extern const char *const dni_priors[], *const dni_priors_meanings[];
-#define DNI_PARAM_PRIORS                                                                                                                   \
-    {                                                                                                                                      \
-        .name = "priors", .type = DN_PARAM_LIST,                                                                                           \
-        .meaning = "How probable each class is before x is seen; or a list of numbers above 0 that sum to 1, one for each class in "       \
-                   "ascending order of the classes.",                                                                                      \
-        .default_choice = "estimated", .choices = dni_priors, .choice_meanings = dni_priors_meanings, .minimum = 0, .maximum = 1,          \
-        .open_minimum = true, .open_maximum = true, .distribution = true                                                                   \
+#define DNI_PARAM_PRIORS                                                                           \
+    {                                                                                              \
+        .name = "priors", .type = DN_PARAM_LIST,                                                   \
+        .meaning = "How probable each class is before x is seen; or a list of numbers above 0 "    \
+                   "that sum to 1, one for each class in "                                         \
+                   "ascending order of the classes.",                                              \
+        .default_choice = "estimated", .choices = dni_priors,                                      \
+        .choice_meanings = dni_priors_meanings, .minimum = 0, .maximum = 1, .open_minimum = true,  \
+        .open_maximum = true, .distribution = true                                                 \
     }
 
 /* prior [n_classes] ← the numbers of `priors`: > 0 with sum 1. class_weight [n_classes] > 0: Σv of each class. A list was checked with dn_params_check_classes. */
-void dni_priors_resolve(const dn_params *params, size_t n_classes, const double *class_weight, double *prior);
+void dni_priors_resolve(const dn_params *params, size_t n_classes, const double *class_weight,
+                        double *prior);
 
 #endif

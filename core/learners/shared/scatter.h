@@ -35,12 +35,13 @@ typedef struct dni_scatter {
  * are touched. O(n d²), diagonal O(entries). The arrays come from the run, dni_scatter_done frees them ({0} is allowed).
  * DN_ERR_BUDGET: more than DNI_SCATTER_MAX_COLS columns (not for the diagonal); DN_ERR_NUMERIC names the first column whose squares leave the finite numbers;
  * DN_ERR_DATA: the weights have no positive, finite sum. */
-DN_MUST_USE dn_status dni_scatter_compute(const dn_fit_input *input, dni_scatter_kind kind, const dn_run *run, dni_scatter *out,
-                                          dn_error *err);
+DN_MUST_USE dn_status dni_scatter_compute(const dn_fit_input *input, dni_scatter_kind kind,
+                                          const dn_run *run, dni_scatter *out, dn_error *err);
 /* constant [d] ← the columns that have one value in all rows, up to the rounding of their means; returns how many. */
 size_t dni_scatter_constants(const dni_scatter *scatter, bool *constant);
 void dni_scatter_done(dni_scatter *scatter, const dn_run *run);
 /* Bytes that it takes at most, the sums over the blocks included. */
-double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
+double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes,
+                          size_t n_slots);
 
 #endif

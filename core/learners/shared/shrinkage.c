@@ -22,7 +22,8 @@ static double squared(const struct lengths *lengths, size_t j, size_t d, double 
 }
 
 /* out: Σ v ‖z‖⁴ */
-static dn_status add_lengths(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status add_lengths(void *arg, const dn_block *block, size_t slot, double *out,
+                             dn_error *err) {
     (void)slot;
     (void)err;
     const struct lengths *lengths = arg;
@@ -30,16 +31,18 @@ static dn_status add_lengths(void *arg, const dn_block *block, size_t slot, doub
     for (size_t t = 0; t < x.n_rows; t++) {
         size_t k = (size_t)block->target[t];
         double v = block->weight == NULL ? 1 : block->weight[t], length = 0;
-        if (v == 0 || (lengths->only != SIZE_MAX && k != lengths->only))
+        if (v == 0 || (lengths->only != SIZE_MAX && k != lengths->only)) {
             continue;
+        }
         const double *m = lengths->mean + k * x.n_cols;
         size_t e = x.kind == DN_CSR ? x.row_start[t] : 0;
         for (size_t j = 0; j < x.n_cols; j++) {
             double value = 0;
-            if (x.kind == DN_DENSE)
+            if (x.kind == DN_DENSE) {
                 value = x.values[t * x.stride + j];
-            else if (e < x.row_start[t + 1] && x.cols[e] == j)
+            } else if (e < x.row_start[t + 1] && x.cols[e] == j) {
                 value = x.values[e++];
+            }
             length += squared(lengths, j, x.n_cols, value - m[j]);
         }
         out[0] += v * length * length;
@@ -47,8 +50,9 @@ static dn_status add_lengths(void *arg, const dn_block *block, size_t slot, doub
     return DN_OK;
 }
 
-dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, const double *mean, size_t only, const double *scatter,
-                               double weight, double *out, dn_error *err) {
+dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, const double *mean,
+                               size_t only, const double *scatter, double weight, double *out,
+                               dn_error *err) {
     size_t d = input->rows->n_cols;
     if (dn_params_word(input->params, "shrinkage") == NULL) {
         *out = dn_params_number(input->params, "shrinkage");
@@ -57,8 +61,9 @@ dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, con
     struct lengths lengths = {only, mean, scatter, weight};
     double fourth, off = 0, ones = 0;
     dn_status status = dn_run_sum(run, input->rows, add_lengths, &lengths, 1, &fourth, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     for (size_t i = 0; i < d; i++) {
         ones += scatter[i * d + i] > 0;
         for (size_t j = 0; j < i; j++) {
@@ -73,7 +78,9 @@ dn_status dni_shrinkage_choose(const dn_fit_input *input, const dn_run *run, con
 }
 
 void dni_shrinkage_apply(double *matrix, size_t d, double s) {
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < i; j++)
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < i; j++) {
             matrix[i * d + j] *= 1 - s;
+        }
+    }
 }

@@ -1,29 +1,37 @@
 /* Support vector machine: its parameters, and which solver takes them. */
+#include "catalogue/calibration_params.h"
+#include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "learners/shared/kernel_params.h"
 #include "learners/shared/smo/smo.h"
 #include "learners/svm/kernel/svm_kernel.h"
 #include "learners/svm/linear/svm_fit.h"
-#include "catalogue/calibration_params.h"
-#include "catalogue/multiclass_params.h"
 
-enum { DENSE_INTERIOR = 1000 }; /* features: a factorisation of d × d in every step pays up to here */
+enum {
+    DENSE_INTERIOR = 1000
+}; /* features: a factorisation of d × d in every step pays up to here */
 
-static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo", NULL};
+static const char *const solvers[] = {"auto", "interior_point", "dual_coordinate_descent", "smo",
+                                      NULL};
 static const char *const solver_meanings[] = {
-    "interior_point for a linear kernel with up to 1000 features, dual_coordinate_descent beyond or with squared hinge; smo for the others",
-    "linear kernel: primal-dual interior point from the logistic optimum, some 20 steps, each with a matrix of features x features",
+    "interior_point for a linear kernel with up to 1000 features, dual_coordinate_descent beyond "
+    "or with squared hinge; smo for the others",
+    "linear kernel: primal-dual interior point from the logistic optimum, some 20 steps, each with "
+    "a matrix of features x features",
     "linear kernel: one dual variable at a time, for wide and sparse rows",
     "any kernel: pairs of dual variables chosen by second-order information", NULL};
 static const char *const losses[] = {"hinge", "squared_hinge", NULL};
-static const char *const loss_meanings[] = {"max(0, 1 - t f)", "max(0, 1 - t f)^2; linear kernels with dual_coordinate_descent only", NULL};
+static const char *const loss_meanings[] = {
+    "max(0, 1 - t f)", "max(0, 1 - t f)^2; linear kernels with dual_coordinate_descent only", NULL};
 static const char *const intercepts[] = {"free", "penalised", "none", NULL};
-static const char *const intercept_meanings[] = {"not penalised", "penalised as a weight of a feature that is always 1", "w0 = 0", NULL};
+static const char *const intercept_meanings[] = {
+    "not penalised", "penalised as a weight of a feature that is always 1", "w0 = 0", NULL};
 
 static const dn_param params[] = {
     {.name = "C",
      .type = DN_PARAM_NUMBER,
-     .meaning = "What a unit of slack costs beside half the squared length of w. null, or hard: slack is not allowed (hard margin).",
+     .meaning = "What a unit of slack costs beside half the squared length of w. null, or hard: "
+                "slack is not allowed (hard margin).",
      .default_number = 1,
      .minimum = 0,
      .maximum = (double)INFINITY,
@@ -32,17 +40,19 @@ static const dn_param params[] = {
      .word = "hard",
      .null_word = "hard"},
     DNI_PARAMS_KERNEL("linear"),
-    DNI_PARAM_CHOICE(
-        "solver",
-        "How the minimum is found. The hard margin of a linear kernel is always found by the nearest points of the classes' hulls.", "auto",
-        solvers, solver_meanings),
+    DNI_PARAM_CHOICE("solver",
+                     "How the minimum is found. The hard margin of a linear kernel is always found "
+                     "by the nearest points of the classes' hulls.",
+                     "auto", solvers, solver_meanings),
     DNI_PARAM_CHOICE("loss", "What slack costs.", "hinge", losses, loss_meanings),
     DNI_PARAM_CHOICE("intercept", "How w0 is treated.", "free", intercepts, intercept_meanings),
     {.name = "tolerance",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Linear kernels: the relative duality gap at which the solution counts as found. Other kernels: the greatest violation of "
+     .meaning = "Linear kernels: the relative duality gap at which the solution counts as found. "
+                "Other kernels: the greatest violation of "
                 "the optimality "
-                "conditions, in units of t f. auto: 1e-6 for interior_point, 1e-4 for dual_coordinate_descent, 1e-3 for smo.",
+                "conditions, in units of t f. auto: 1e-6 for interior_point, 1e-4 for "
+                "dual_coordinate_descent, 1e-3 for smo.",
      .default_number = 1e-3,
      .default_choice = "auto",
      .minimum = 0,
@@ -50,10 +60,13 @@ static const dn_param params[] = {
      .open_minimum = true,
      .word = "auto"},
     DNI_PARAM_MAX_ITERATIONS(
-        "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), a fiftieth of the steps to a hard "
-        "margin (auto: 5000), thousands of pairs of smo (auto: what 10 million or 100 for each row make, whatever is more).",
+        "Most steps of interior_point (auto: 200), passes of dual_coordinate_descent (auto: 5000), "
+        "a fiftieth of the steps to a hard "
+        "margin (auto: 5000), thousands of pairs of smo (auto: what 10 million or 100 for each row "
+        "make, whatever is more).",
         10000),
-    DNI_PARAM_CACHE_MIB("smo: most memory for values of the kernel, in MiB, of all machines that are trained at once. All of them are "
+    DNI_PARAM_CACHE_MIB("smo: most memory for values of the kernel, in MiB, of all machines that "
+                        "are trained at once. All of them are "
                         "computed once where they fit, otherwise the rows used last are kept."),
     DNI_PARAM_MULTICLASS(dni_multiclass_machines, "one_vs_one"),
     DNI_PARAM_DISCRIMINANTS,
@@ -70,44 +83,54 @@ static bool hard_plane(const dn_params *p) {
 }
 
 static dni_svm_solver solver_of(const dn_params *p, size_t n_features) {
-    if (dni_params_is(p, "solver", "interior_point") || hard_plane(p)) /* whose tolerance is for the nearest points too */
+    if (dni_params_is(p, "solver", "interior_point") ||
+        hard_plane(p)) { /* whose tolerance is for the nearest points too */
         return DNI_SVM_INTERIOR_POINT;
-    if (dni_params_is(p, "solver", "dual_coordinate_descent"))
+    }
+    if (dni_params_is(p, "solver", "dual_coordinate_descent")) {
         return DNI_SVM_DUAL_COORDINATE_DESCENT;
-    if (dni_params_is(p, "solver", "smo") || !linear(p))
+    }
+    if (dni_params_is(p, "solver", "smo") || !linear(p)) {
         return DNI_SVM_SMO;
-    return dni_params_is(p, "loss", "squared_hinge") || n_features > DENSE_INTERIOR ? DNI_SVM_DUAL_COORDINATE_DESCENT
-                                                                                    : DNI_SVM_INTERIOR_POINT;
+    }
+    return dni_params_is(p, "loss", "squared_hinge") || n_features > DENSE_INTERIOR
+               ? DNI_SVM_DUAL_COORDINATE_DESCENT
+               : DNI_SVM_INTERIOR_POINT;
 }
 
 static double tolerance_of(const dn_params *p, dni_svm_solver solver) {
-    if (dn_params_word(p, "tolerance") == NULL)
+    if (dn_params_word(p, "tolerance") == NULL) {
         return dn_params_number(p, "tolerance");
+    }
     return solver == DNI_SVM_INTERIOR_POINT ? 1e-6 : solver == DNI_SVM_SMO ? 1e-3 : 1e-4;
 }
 
 static double iterations_of(const dn_params *p, dni_svm_solver solver, size_t n_rows) {
-    if (dn_params_word(p, "max_iterations") == NULL)
+    if (dn_params_word(p, "max_iterations") == NULL) {
         return dn_params_number(p, "max_iterations");
-    if (solver == DNI_SVM_SMO)
+    }
+    if (solver == DNI_SVM_SMO) {
         return dni_smo_thousands(n_rows);
+    }
     return solver == DNI_SVM_INTERIOR_POINT && !hard_plane(p) ? 200 : 5000;
 }
 
 static dni_svm_options options_of(const dn_params *p, size_t n_rows, size_t n_features) {
     const dni_svm_solver solver = solver_of(p, n_features);
     return (dni_svm_options){.solver = solver,
-                             .intercept = dni_params_is(p, "intercept", "free")        ? DNI_SVM_FREE
-                                          : dni_params_is(p, "intercept", "penalised") ? DNI_SVM_PENALISED
-                                                                                       : DNI_SVM_NONE,
+                             .intercept = dni_params_is(p, "intercept", "free") ? DNI_SVM_FREE
+                                          : dni_params_is(p, "intercept", "penalised")
+                                              ? DNI_SVM_PENALISED
+                                              : DNI_SVM_NONE,
                              .squared = dni_params_is(p, "loss", "squared_hinge"),
-                             .C = dn_params_word(p, "C") != NULL ? (double)INFINITY : dn_params_number(p, "C"),
+                             .C = dn_params_word(p, "C") != NULL ? (double)INFINITY
+                                                                 : dn_params_number(p, "C"),
                              .tolerance = tolerance_of(p, solver),
                              .max_iterations = (size_t)iterations_of(p, solver, n_rows),
                              .cache_bytes = dn_params_number(p, "cache_mib") * 1048576};
 }
 
-/* ---- rules -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rules ---- */
 static dn_status refuse(const char *field, const char *message, dn_error *err) {
     dn_status status = dn_error_set(err, DN_ERR_ARGUMENT, "%s", message);
     dn_error_set_field(err, field);
@@ -115,50 +138,76 @@ static dn_status refuse(const char *field, const char *message, dn_error *err) {
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
-    const bool smo = dni_params_is(p, "solver", "smo"), other = !dni_params_is(p, "solver", "auto") && !smo;
-    if (!linear(p) && other)
-        return refuse("solver", "parameter \"solver\" must be smo or auto for a kernel that is not linear, or normalized", err);
-    if (dni_params_is(p, "loss", "squared_hinge") && (!linear(p) || smo || dni_params_is(p, "solver", "interior_point")))
-        return refuse("loss", "parameter \"loss\" = \"squared_hinge\" belongs to the linear kernel and solver dual_coordinate_descent",
+    const bool smo = dni_params_is(p, "solver", "smo"),
+               other = !dni_params_is(p, "solver", "auto") && !smo;
+    if (!linear(p) && other) {
+        return refuse("solver",
+                      "parameter \"solver\" must be smo or auto for a kernel that is not linear, "
+                      "or normalized",
                       err);
-    if (dni_params_is(p, "loss", "squared_hinge") && dni_params_is(p, "C", "hard"))
-        return refuse("loss", "parameter \"loss\" = \"squared_hinge\" needs a C: without slack there is no loss", err);
-    if ((!linear(p) || smo) && dni_params_is(p, "intercept", "penalised"))
-        return refuse("intercept", "parameter \"intercept\" must be free or none for smo, and for every kernel that is not linear", err);
-    if (!linear(p) && dni_params_is(p, "C", "hard") && dni_params_is(p, "intercept", "none"))
-        return refuse("intercept", "parameter \"intercept\" must be free for a hard margin with a kernel that is not linear", err);
+    }
+    if (dni_params_is(p, "loss", "squared_hinge") &&
+        (!linear(p) || smo || dni_params_is(p, "solver", "interior_point"))) {
+        return refuse("loss",
+                      "parameter \"loss\" = \"squared_hinge\" belongs to the linear kernel and "
+                      "solver dual_coordinate_descent",
+                      err);
+    }
+    if (dni_params_is(p, "loss", "squared_hinge") && dni_params_is(p, "C", "hard")) {
+        return refuse(
+            "loss",
+            "parameter \"loss\" = \"squared_hinge\" needs a C: without slack there is no loss",
+            err);
+    }
+    if ((!linear(p) || smo) && dni_params_is(p, "intercept", "penalised")) {
+        return refuse("intercept",
+                      "parameter \"intercept\" must be free or none for smo, and for every kernel "
+                      "that is not linear",
+                      err);
+    }
+    if (!linear(p) && dni_params_is(p, "C", "hard") && dni_params_is(p, "intercept", "none")) {
+        return refuse("intercept",
+                      "parameter \"intercept\" must be free for a hard margin with a kernel that "
+                      "is not linear",
+                      err);
+    }
     dn_status status = dni_kernel_params_check(p, err);
     return status == DN_OK ? dni_multiclass_check(p, err) : status;
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, dn_error *err) {
+static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                        dn_error *err) {
     static const char *const names[] = {"interior_point", "dual_coordinate_descent", "smo"};
     (void)n_classes;
     const dni_svm_options o = options_of(p, n_rows, n_features);
     dn_status status = dni_kernel_params_shape(p, n_features, err);
-    if (status == DN_OK && !hard_plane(p))
+    if (status == DN_OK && !hard_plane(p)) {
         status = dn_params_set_word(p, "solver", names[o.solver], err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dn_params_set_number(p, "tolerance", o.tolerance, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dn_params_set_number(p, "max_iterations", (double)o.max_iterations, err);
+    }
     return status == DN_OK ? dni_kernel_params_settle(p, err) : status;
 }
 
 static void remark(const dn_params *p, dn_report *report) {
-    if (hard_plane(p) && !dni_params_is(p, "solver", "auto"))
-        dn_report_warn(
-            report,
-            "parameter \"solver\" = \"%s\" had no effect: the hard margin (C null) of a linear kernel is found by the nearest points of "
-            "the classes' hulls",
-            dn_params_word(p, "solver"));
+    if (hard_plane(p) && !dni_params_is(p, "solver", "auto")) {
+        dn_report_warn(report,
+                       "parameter \"solver\" = \"%s\" had no effect: the hard margin (C null) of a "
+                       "linear kernel is found by the nearest points of "
+                       "the classes' hulls",
+                       dn_params_word(p, "solver"));
+    }
 }
 
 static bool applies(const dn_params *p, size_t i) {
     return dni_kernel_param_applies(p, i) && dni_calibrate_applies(p, i);
 }
 
-/* ---- fits --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- fits ---- */
 static bool together(const dn_params *p) {
     const dni_svm_options o = options_of(p, 1, 0);
     return o.solver == DNI_SVM_SMO;
@@ -167,8 +216,9 @@ static bool together(const dn_params *p) {
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
     const dni_svm_options o = options_of(p, shape->n_rows, shape->n_features);
     const dn_kernel kernel = dni_kernel_of(p, shape->n_features);
-    return o.solver == DNI_SVM_SMO ? dni_svm_kernel_memory(&o, &kernel, dn_params_decision(p), shape)
-                                   : dni_svm_linear_memory(&o, shape->n_rows, shape->n_features, shape->n_slots);
+    return o.solver == DNI_SVM_SMO
+               ? dni_svm_kernel_memory(&o, &kernel, dn_params_decision(p), shape)
+               : dni_svm_linear_memory(&o, shape->n_rows, shape->n_features, shape->n_slots);
 }
 
 static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *err) {
@@ -179,15 +229,17 @@ static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *e
     return DN_OK;
 }
 
-static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+                     dn_report *report, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
     const dn_report_taker taker = {take_report, report};
-    return o.solver == DNI_SVM_SMO ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, &taker, err)
-                                   : dni_svm_linear_fit(input, &o, run, out, report, err);
+    return o.solver == DNI_SVM_SMO
+               ? dni_svm_kernel_fit(input, DN_DECISION_NATIVE, &o, run, out, &taker, err)
+               : dni_svm_linear_fit(input, &o, run, out, report, err);
 }
 
-static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run, dn_machine *machines,
-                              const dn_report_taker *taker, dn_error *err) {
+static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run,
+                              dn_machine *machines, const dn_report_taker *taker, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
     return dni_svm_kernel_fit(input, decision, &o, run, machines, taker, err);
 }
@@ -195,15 +247,19 @@ static dn_status fit_together(const dn_fit_input *input, dn_decision decision, c
 const dn_algorithm dni_algorithm_svm = {
     .id = "svm",
     .title = "Support vector machine",
-    .summary = "The surface between two classes that is farthest from both, with a price for the rows that are on the wrong side of the "
+    .summary = "The surface between two classes that is farthest from both, with a price for the "
+               "rows that are on the wrong side of the "
                "margin; with a kernel, "
-               "in a space of many more dimensions. Linear and nonlinear classification with a certificate of optimality; scores, and "
+               "in a space of many more dimensions. Linear and nonlinear classification with a "
+               "certificate of optimality; scores, and "
                "probabilities when calibrated.",
-    .source =
-        "Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Fan, Chen and Lin, JMLR 6, 2005; Hsieh et al., ICML 2008",
-    .stopping_rule = "linear kernels: the relative duality gap (primal - dual)/primal is at most `tolerance`; other kernels: no pair of "
+    .source = "Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Fan, Chen "
+              "and Lin, JMLR 6, 2005; Hsieh et al., ICML 2008",
+    .stopping_rule = "linear kernels: the relative duality gap (primal - dual)/primal is at most "
+                     "`tolerance`; other kernels: no pair of "
                      "rows violates the "
-                     "optimality conditions by more than `tolerance`, judged with kernel values in double precision",
+                     "optimality conditions by more than `tolerance`, judged with kernel values in "
+                     "double precision",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_STANDARDIZE,
     .params = params,
     .n_params = sizeof params / sizeof params[0],

@@ -16,8 +16,9 @@ void dni_svm_report(const dni_svm_solution *s, double C, const char *advice, dn_
     dn_report_number(report, "dual_objective", s->dual);
     dn_report_number(report, "gap", s->gap);
     dn_report_boolean(report, "certified", s->certified);
-    if (!isnan(s->kkt_violation))
+    if (!isnan(s->kkt_violation)) {
         dn_report_number(report, "kkt_violation", s->kkt_violation);
+    }
     dn_report_number(report, "w0", s->w0);
     dn_report_list(report, "w0_interval", interval, 2);
     dn_report_number(report, "support_vectors", s->n_support);
@@ -28,10 +29,12 @@ void dni_svm_report(const dni_svm_solution *s, double C, const char *advice, dn_
     dn_report_number(report, "norm", s->norm);
     dn_report_number(report, "margin", s->margin);
     dn_report_number(report, "margin_raw", s->margin_raw);
-    if (dni_svm_tells_nothing(s))
-        dn_report_warn(
-            report,
-            "all training rows have the same score to %.2g, where margins are 1: the kernel hardly tells the classes apart%s%s%s, "
-            "or C is too small (it is %g)",
-            s->spread, advice == NULL ? "" : " (try ", advice == NULL ? "" : advice, advice == NULL ? "" : ")", C);
+    if (dni_svm_tells_nothing(s)) {
+        dn_report_warn(report,
+                       "all training rows have the same score to %.2g, where margins are 1: the "
+                       "kernel hardly tells the classes apart%s%s%s, "
+                       "or C is too small (it is %g)",
+                       s->spread, advice == NULL ? "" : " (try ", advice == NULL ? "" : advice,
+                       advice == NULL ? "" : ")", C);
+    }
 }

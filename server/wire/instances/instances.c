@@ -24,34 +24,43 @@ bool wire_instances_place(const struct wire_instances *in, size_t i, struct buf 
 }
 
 dn_raw_rows wire_instances_rows(const struct wire_instances *in, size_t first, size_t n) {
-    const dn_raw_rows all = {.n = in->n, .value = in->raw, .row_start = in->row_start, .feature = in->feature, .entry = in->entry};
+    const dn_raw_rows all = {.n = in->n,
+                             .value = in->raw,
+                             .row_start = in->row_start,
+                             .feature = in->feature,
+                             .entry = in->entry};
     return dn_raw_part(all, in->n_inputs, first, n);
 }
 
 void wire_instances_keep_labelled(struct wire_instances *in) {
     size_t n = 0, n_entries = 0;
     for (size_t i = 0; i < in->n; i++) {
-        const size_t from = in->row_start != NULL ? in->row_start[i] : 0, end = in->row_start != NULL ? in->row_start[i + 1] : 0;
+        const size_t from = in->row_start != NULL ? in->row_start[i] : 0,
+                     end = in->row_start != NULL ? in->row_start[i + 1] : 0;
         if (in->label[i] == SIZE_MAX) {
             continue;
         }
-        memmove(in->raw + n * in->n_inputs, in->raw + i * in->n_inputs, in->n_inputs * sizeof *in->raw);
+        memmove(in->raw + n * in->n_inputs, in->raw + i * in->n_inputs,
+                in->n_inputs * sizeof *in->raw);
         in->label[n] = in->label[i];
         if (end > from) {
-            memmove(in->feature + n_entries, in->feature + from, (end - from) * sizeof *in->feature);
+            memmove(in->feature + n_entries, in->feature + from,
+                    (end - from) * sizeof *in->feature);
             memmove(in->entry + n_entries, in->entry + from, (end - from) * sizeof *in->entry);
         }
         n_entries += end - from;
         n++;
         if (in->row_start != NULL) {
-            in->row_start[n] = n_entries; /* n <= i + 1: what is read next lies behind it, or was read */
+            in->row_start[n] =
+                n_entries; /* n <= i + 1: what is read next lies behind it, or was read */
         }
     }
     in->n = n;
 }
 
-/* ---- begin and end --------------------------------------------------------------------------------------------------------------- */
-bool instances_init(struct instances *in, const dn_model *model, bool labelled, struct problem *problem) {
+/* ---- begin and end ---- */
+bool instances_init(struct instances *in, const dn_model *model, bool labelled,
+                    struct problem *problem) {
     *in = (struct instances){.model = model,
                              .encoder = dn_model_encoder(model),
                              .classes = dn_model_classes(model),
@@ -76,7 +85,9 @@ bool instances_init(struct instances *in, const dn_model *model, bool labelled, 
         in->entries |= type == DN_SPARSE || type == DN_TEXT;
     }
     in->block_rows = INSTANCES_BLOCK_NUMBERS / (in->n_inputs > 0 ? in->n_inputs : 1);
-    in->block_rows = in->block_rows < 1 ? 1 : in->block_rows > WIRE_BLOCK_ROWS ? WIRE_BLOCK_ROWS : in->block_rows;
+    in->block_rows = in->block_rows < 1                 ? 1
+                     : in->block_rows > WIRE_BLOCK_ROWS ? WIRE_BLOCK_ROWS
+                                                        : in->block_rows;
     return missing_init(&in->missing, NULL, problem);
 }
 
@@ -89,14 +100,15 @@ void instances_done(struct instances *in) {
     dn_text_work_free(in->words);
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ---- */
 void instances_no_memory(struct instances *in) {
     problem_done(in->problem);
     problem_set(in->problem, PROBLEM_UNAVAILABLE, "no memory left");
     in->stopped = true;
 }
 
-void instances_fault(struct instances *in, const char *pointer, int64_t line, int64_t column, const char *format, ...) {
+void instances_fault(struct instances *in, const char *pointer, int64_t line, int64_t column,
+                     const char *format, ...) {
     struct buf text = {0};
     va_list args;
     va_start(args, format);
@@ -104,17 +116,21 @@ void instances_fault(struct instances *in, const char *pointer, int64_t line, in
     va_end(args);
     const char *detail = buf_cstr(&text);
     if (line > 0) {
-        problem_add_line(in->problem, PROBLEM_INVALID_INSTANCES, line, column, "%s", detail != NULL ? detail : "");
+        problem_add_line(in->problem, PROBLEM_INVALID_INSTANCES, line, column, "%s",
+                         detail != NULL ? detail : "");
     } else {
-        problem_add(in->problem, PROBLEM_INVALID_INSTANCES, pointer, "%s", detail != NULL ? detail : "");
+        problem_add(in->problem, PROBLEM_INVALID_INSTANCES, pointer, "%s",
+                    detail != NULL ? detail : "");
     }
     buf_done(&text);
     in->stopped |= in->problem->n_errors + in->problem->n_dropped >= INSTANCES_MAX_FAULTS;
 }
 
-/* ---- the matrix --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the matrix ---- */
 static bool refuse_size(struct instances *in) {
-    instances_fault(in, NULL, 0, 0, "the instances need more than %zu MiB of memory: send fewer at a time", in->max_bytes >> 20);
+    instances_fault(in, NULL, 0, 0,
+                    "the instances need more than %zu MiB of memory: send fewer at a time",
+                    in->max_bytes >> 20);
     in->stopped = true;
     return false;
 }
@@ -161,7 +177,8 @@ static bool rows_grow(struct instances *in) {
     bool grown = resize(&rows->raw, capacity * width, sizeof *rows->raw);
     grown = grown && (!in->labelled || resize(&rows->label, capacity, sizeof *rows->label));
     const bool first = rows->row_start == NULL;
-    grown = grown && (!in->entries || resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
+    grown =
+        grown && (!in->entries || resize(&rows->row_start, capacity + 1, sizeof *rows->row_start));
     if (!grown) {
         instances_no_memory(in);
         return false;
@@ -176,7 +193,8 @@ static bool rows_grow(struct instances *in) {
 /* The rows at hand go to who wants them in blocks. With a fault no row is of any use. */
 static bool give_block(struct instances *in) {
     const size_t first = (size_t)in->n_begun - in->rows.n;
-    if (in->problem->type == PROBLEM_NONE && !in->options->block(in->options->arg, &in->rows, first, in->problem)) {
+    if (in->problem->type == PROBLEM_NONE &&
+        !in->options->block(in->options->arg, &in->rows, first, in->problem)) {
         in->stopped = true;
     }
     in->rows.n = 0;
@@ -198,7 +216,9 @@ double *instances_row(struct instances *in) {
         return NULL;
     }
     double *row = rows->raw + rows->n * in->n_inputs;
-    const bool wanted = !in_blocks(in) || in->problem->type == PROBLEM_NONE; /* otherwise it goes nowhere, and may be wide */
+    const bool wanted =
+        !in_blocks(in) ||
+        in->problem->type == PROBLEM_NONE; /* otherwise it goes nowhere, and may be wide */
     for (size_t i = 0; wanted && i < in->n_inputs; i++) {
         row[i] = (double)NAN;
     }
@@ -210,7 +230,7 @@ double *instances_row(struct instances *in) {
     return row;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- entries ---- */
 static bool entries_grow(struct instances *in) {
     struct wire_instances *rows = &in->rows;
     const size_t each = sizeof *rows->entry + sizeof *rows->feature, most = in->max_bytes / each;
@@ -222,7 +242,8 @@ static bool entries_grow(struct instances *in) {
     if (!may_hold(in, rows->capacity, capacity)) {
         return false;
     }
-    if (!resize(&rows->feature, capacity, sizeof *rows->feature) || !resize(&rows->entry, capacity, sizeof *rows->entry)) {
+    if (!resize(&rows->feature, capacity, sizeof *rows->feature) ||
+        !resize(&rows->entry, capacity, sizeof *rows->entry)) {
         instances_no_memory(in);
         return false;
     }
@@ -239,7 +260,8 @@ void instances_put_feature(struct instances *in, size_t feature, double value) {
 }
 
 void instances_put_entry(struct instances *in, size_t i, size_t place, double number) {
-    const size_t feature = place <= UINT32_MAX ? dn_encoder_place(in->encoder, i, (uint32_t)place) : SIZE_MAX;
+    const size_t feature =
+        place <= UINT32_MAX ? dn_encoder_place(in->encoder, i, (uint32_t)place) : SIZE_MAX;
     if (feature != SIZE_MAX) {
         instances_put_feature(in, feature, number);
     }
@@ -308,14 +330,17 @@ void instances_row_drop(struct instances *in) {
     in->n_entries = in->entries ? in->rows.row_start[in->rows.n] : 0;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the end ---- */
 bool instances_finish(struct instances *in, const char *pointer, struct wire_instances *out) {
     if (in->n_begun == 0 && in->problem->type == PROBLEM_NONE) {
         instances_fault(in, pointer, 0, 0, "there are no instances: at least one is needed");
     }
-    for (size_t i = 0; in->n_begun > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled; i++) {
+    for (size_t i = 0;
+         in->n_begun > 0 && !in->all_named && !in->stopped && i < in->n_inputs + in->labelled;
+         i++) {
         if (in->named[i] == 0 && !instances_is_sparse(in, i)) {
-            instances_fault(in, pointer, 0, 0, "no instance names the column \"%s\"", instances_name(in, i));
+            instances_fault(in, pointer, 0, 0, "no instance names the column \"%s\"",
+                            instances_name(in, i));
         }
     }
     if (in->problem->type != PROBLEM_NONE) {

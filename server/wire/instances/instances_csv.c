@@ -15,22 +15,23 @@ struct reading {
     struct instances *in;
     bool begun;          /* the first line was read */
     struct slot *column; /* header: [n] where each cell belongs; NULL without header */
-    size_t n;            /* cells expected in a line; before the first: in the line that seems to be it */
-    int64_t stray_line;  /* a fault of the row that comes yet, which may be a comment; 0: none */
+    size_t n; /* cells expected in a line; before the first: in the line that seems to be it */
+    int64_t stray_line; /* a fault of the row that comes yet, which may be a comment; 0: none */
     int64_t stray_column;
     const char *stray_text;
     struct buf why;
 };
 
-static void fault_at(struct reading *r, const struct csv_row *row, size_t i, struct slot slot, const char *text) {
+static void fault_at(struct reading *r, const struct csv_row *row, size_t i, struct slot slot,
+                     const char *text) {
     int64_t line = 0, column = 0;
     char shown[SLOT_SHOWN];
     csv_cell_place(row, i, &line, &column);
-    instances_fault(r->in, NULL, line, column, "instance %zu, column %s: %s", (size_t)r->in->n_begun - 1,
-                    instances_show(r->in, slot, shown), text);
+    instances_fault(r->in, NULL, line, column, "instance %zu, column %s: %s",
+                    (size_t)r->in->n_begun - 1, instances_show(r->in, slot, shown), text);
 }
 
-/* ---- header ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- header ---- */
 static bool is_header(struct instances *in, const struct csv_row *row) {
     size_t names = 0, numbers = 0;
     for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
@@ -71,7 +72,8 @@ static bool read_header(struct reading *r, const struct csv_row *row) {
     for (size_t i = 0; i < row->n_cells && !in->stopped; i++) {
         const struct text t = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
         const struct slot slot = instances_find(in, t.bytes, t.n, i);
-        const bool known = slot.input != SIZE_MAX, sparse = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
+        const bool known = slot.input != SIZE_MAX,
+                   sparse = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
         r->column[i] = slot;
         if (known && i != twice && (sparse || in->named[slot.input] == 0)) {
             in->named[slot.input] = 1;
@@ -81,15 +83,17 @@ static bool read_header(struct reading *r, const struct csv_row *row) {
         char shown[TEXT_SHOWN];
         r->column[i].input = SIZE_MAX;
         csv_cell_place(row, i, &line, &column);
-        instances_fault(in, NULL, line, column, "%s column %s%s", known ? "the" : "the model has no", text_show(t.bytes, t.n, shown),
+        instances_fault(in, NULL, line, column, "%s column %s%s",
+                        known ? "the" : "the model has no", text_show(t.bytes, t.n, shown),
                         known ? " comes twice" : "");
     }
     r->n = row->n_cells;
     return !in->stopped;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
-static void put_cell(struct reading *r, const struct csv_row *row, size_t i, struct slot slot, double *out) {
+/* ---- rows ---- */
+static void put_cell(struct reading *r, const struct csv_row *row, size_t i, struct slot slot,
+                     double *out) {
     struct instances *in = r->in;
     const struct csv_cell *cell = &row->cells[i];
     const bool number = cell->kind != CSV_TEXT && slot.input < in->n_inputs;
@@ -103,7 +107,8 @@ static void put_cell(struct reading *r, const struct csv_row *row, size_t i, str
         }
         return;
     }
-    const struct value value = {.kind = VALUE_TEXT, .text = {csv_cell_text(row, cell), cell->length}};
+    const struct value value = {.kind = VALUE_TEXT,
+                                .text = {csv_cell_text(row, cell), cell->length}};
     buf_clear(&r->why);
     if (!instances_put(in, slot, &value, &r->why)) {
         const char *why = buf_cstr(&r->why);
@@ -137,8 +142,9 @@ static bool on_row(void *arg, const struct csv_row *row) {
     if (row->n_cells != r->n) {
         int64_t line = 0, column = 0;
         csv_cell_place(row, row->n_cells > r->n ? r->n : row->n_cells, &line, &column);
-        instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %zu%s", (size_t)in->n_begun - 1, row->n_cells,
-                        row->n_cells == 1 ? "" : "s", r->n, in->labelled && r->column == NULL ? " (the target last)" : "");
+        instances_fault(in, NULL, line, column, "instance %zu has %zu cell%s, expected %zu%s",
+                        (size_t)in->n_begun - 1, row->n_cells, row->n_cells == 1 ? "" : "s", r->n,
+                        in->labelled && r->column == NULL ? " (the target last)" : "");
         (void)instances_row_end(in);
         return !in->stopped;
     }
@@ -164,10 +170,13 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
     }
 }
 
-bool instances_read_csv(struct instances *in, const char *body, size_t size, char delimiter, struct wire_instances *out) {
+bool instances_read_csv(struct instances *in, const char *body, size_t size, char delimiter,
+                        struct wire_instances *out) {
     struct reading r = {.in = in};
     struct csv csv;
-    const struct csv_sample sample = {.bytes = body, .n = size < LOOK ? size : LOOK, .whole = size <= LOOK};
+    const struct csv_sample sample = {.bytes = body,
+                                      .n = size < LOOK ? size : LOOK,
+                                      .whole = size <= LOOK};
     struct csv_shape shape;
     if (delimiter == '\0') {
         delimiter = csv_sniff_delimiter(&sample, &shape);
@@ -175,7 +184,8 @@ bool instances_read_csv(struct instances *in, const char *body, size_t size, cha
         csv_sniff_shape(&sample, delimiter, &shape);
     }
     r.n = shape.cells;
-    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
+    csv_init(&csv, delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+             &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = &r});
     if (csv_feed(&csv, body, size)) {
         csv_end(&csv);
     }

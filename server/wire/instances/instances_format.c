@@ -66,10 +66,12 @@ enum wire_instances_format wire_instances_sniff(const char *body, size_t size) {
     if (at < size && (body[at] == '{' || body[at] == '[')) {
         return is_lines(body + at, size - at) ? WIRE_INSTANCES_NDJSON : WIRE_INSTANCES_JSON;
     }
-    return svmlight_looks_like(body + at, size - at, true) ? WIRE_INSTANCES_SVMLIGHT : WIRE_INSTANCES_CSV;
+    return svmlight_looks_like(body + at, size - at, true) ? WIRE_INSTANCES_SVMLIGHT
+                                                           : WIRE_INSTANCES_CSV;
 }
 
-bool wire_instances_read(const char *body, size_t size, const struct wire_instances_options *options, const dn_model *model,
+bool wire_instances_read(const char *body, size_t size,
+                         const struct wire_instances_options *options, const dn_model *model,
                          struct wire_instances *out, struct problem *problem) {
     struct instances in;
     enum wire_instances_format format = options->format;

@@ -20,7 +20,8 @@ static struct slot find_place(const struct instances *in, const char *name, size
         const size_t prefix = in->type[i] == DN_SPARSE ? strlen(input->name) : n;
         uint64_t number = 0;
         size_t at = prefix;
-        if (prefix >= n || memcmp(name, input->name, prefix) != 0 || (name[prefix] == '0' && n > prefix + 1)) {
+        if (prefix >= n || memcmp(name, input->name, prefix) != 0 ||
+            (name[prefix] == '0' && n > prefix + 1)) {
             continue;
         }
         while (at < n && name[at] >= '0' && name[at] <= '9' && number <= UINT32_MAX) {
@@ -38,7 +39,8 @@ struct slot instances_find(struct instances *in, const char *name, size_t n, siz
     if (memchr(name, '\0', n) != NULL) {
         return nowhere;
     }
-    if (expected <= in->n_inputs && !instances_is_sparse(in, expected) && is_named(in, expected, name, n)) {
+    if (expected <= in->n_inputs && !instances_is_sparse(in, expected) &&
+        is_named(in, expected, name, n)) {
         return (struct slot){expected, 0};
     }
     for (size_t i = in->names.n; i < in->n_inputs + (in->target != NULL); i++) {
@@ -61,9 +63,12 @@ struct slot instances_cell(const struct instances *in, size_t cell) {
     }
     size_t i = 0;
     for (;; i++) {
-        const size_t width = instances_is_sparse(in, i) ? dn_encoder_input(in->encoder, i)->n_features : 1;
+        const size_t width =
+            instances_is_sparse(in, i) ? dn_encoder_input(in->encoder, i)->n_features : 1;
         if (cell < width) {
-            return (struct slot){i, instances_is_sparse(in, i) ? dn_encoder_nth_place(in->encoder, i, cell) : 0};
+            return (struct slot){i, instances_is_sparse(in, i)
+                                        ? dn_encoder_nth_place(in->encoder, i, cell)
+                                        : 0};
         }
         cell -= width;
     }

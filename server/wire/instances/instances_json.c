@@ -12,13 +12,14 @@ static void rows(struct json_reading *r) {
     }
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------------------------------------ */
-static void column_fault(struct json_reading *r, size_t i, const char *before, struct text name, const char *after) {
+/* ---- columns ---- */
+static void column_fault(struct json_reading *r, size_t i, const char *before, struct text name,
+                         const char *after) {
     struct buf pointer = {0};
     char shown[TEXT_SHOWN];
     buf_printf(&pointer, "/columns/%zu", i);
-    instances_fault(r->in, buf_cstr(&pointer), 0, 0, "%s%s%s", before, name.bytes != NULL ? text_show(name.bytes, name.n, shown) : "",
-                    after);
+    instances_fault(r->in, buf_cstr(&pointer), 0, 0, "%s%s%s", before,
+                    name.bytes != NULL ? text_show(name.bytes, name.n, shown) : "", after);
     buf_done(&pointer);
 }
 
@@ -38,13 +39,15 @@ static void add_column(struct json_reading *r, const char *name, size_t n) {
     struct instances *in = r->in;
     const struct text trimmed = text_trim(name, n);
     const struct slot slot = instances_find(in, trimmed.bytes, trimmed.n, r->n_columns);
-    const bool known = slot.input != SIZE_MAX, place = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
+    const bool known = slot.input != SIZE_MAX,
+               place = known && slot.input < in->n_inputs && in->type[slot.input] == DN_SPARSE;
     if (in->stopped || (r->n_columns == r->columns_capacity && !columns_grow(r))) {
         return;
     }
     if (!known) {
         column_fault(r, r->n_columns, "the model has no column ", trimmed, "");
-    } else if (!place && in->named[slot.input] != 0) { /* a place that comes twice is found in the rows */
+    } else if (!place &&
+               in->named[slot.input] != 0) { /* a place that comes twice is found in the rows */
         column_fault(r, r->n_columns, "the column ", trimmed, " comes twice");
     } else {
         in->named[slot.input] = 1;
@@ -78,14 +81,15 @@ static void columns(struct json_reading *r) {
         } else if (name.failed) {
             instances_no_memory(r->in);
         } else if (!json_over(r)) {
-            column_fault(r, r->n_columns, "a column must be a name, or an object with a name", (struct text){NULL, 0}, "");
+            column_fault(r, r->n_columns, "a column must be a name, or an object with a name",
+                         (struct text){NULL, 0}, "");
             r->in->stopped = true; /* the rest cannot be counted */
         }
     }
     buf_done(&name);
 }
 
-/* ---- the document ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the document ---- */
 struct members {
     bool instances, columns, rows; /* were seen */
     bool alone;                    /* the body is an instance, not an object that has some */
@@ -118,7 +122,8 @@ static void listed_rows(struct json_reading *r, const struct members *m) {
     }
 }
 
-static void fault_member(struct json_reading *r, struct text key, const char *before, const char *after) {
+static void fault_member(struct json_reading *r, struct text key, const char *before,
+                         const char *after) {
     char shown[TEXT_SHOWN];
     struct buf name = {0}, pointer = {0};
     buf_append(&name, key.bytes, key.n);
@@ -126,7 +131,8 @@ static void fault_member(struct json_reading *r, struct text key, const char *be
     if (text != NULL) {
         json_pointer(&pointer, "", text);
     }
-    instances_fault(r->in, buf_cstr(&pointer), 0, 0, "%s%s%s", before, text_show(key.bytes, key.n, shown), after);
+    instances_fault(r->in, buf_cstr(&pointer), 0, 0, "%s%s%s", before,
+                    text_show(key.bytes, key.n, shown), after);
     buf_done(&name);
     buf_done(&pointer);
 }
@@ -134,15 +140,17 @@ static void fault_member(struct json_reading *r, struct text key, const char *be
 /* A member that is none of ours: most often somebody has sent one instance as it is. */
 static void other_member(struct json_reading *r, struct text key, struct members *m) {
     char shown[TEXT_SHOWN];
-    if (!m->alone && !m->instances && !m->columns && instances_find(r->in, key.bytes, key.n, SIZE_MAX).input != SIZE_MAX) {
+    if (!m->alone && !m->instances && !m->columns &&
+        instances_find(r->in, key.bytes, key.n, SIZE_MAX).input != SIZE_MAX) {
         m->alone = true;
-        instances_fault(
-            r->in, "", 0, 0,
-            "the body is an instance itself (%s is a column of the model): send {\"instances\":[{…}]}, or an instance a line as "
-            "application/x-ndjson",
-            text_show(key.bytes, key.n, shown));
+        instances_fault(r->in, "", 0, 0,
+                        "the body is an instance itself (%s is a column of the model): send "
+                        "{\"instances\":[{…}]}, or an instance a line as "
+                        "application/x-ndjson",
+                        text_show(key.bytes, key.n, shown));
     } else if (!m->alone && !r->in->stopped) {
-        fault_member(r, key, "unknown member ", ": there are only \"instances\", or \"columns\" and \"rows\"");
+        fault_member(r, key, "unknown member ",
+                     ": there are only \"instances\", or \"columns\" and \"rows\"");
     }
     json_next(r);
     json_skip(r);
@@ -182,11 +190,13 @@ static void judge_members(struct json_reading *r, const struct members *m) {
         return;
     }
     if (m->instances && (m->columns || m->rows)) {
-        instances_fault(r->in, "", 0, 0, "there must be either \"instances\", or \"columns\" and \"rows\"");
+        instances_fault(r->in, "", 0, 0,
+                        "there must be either \"instances\", or \"columns\" and \"rows\"");
     } else if (m->columns && !m->rows) {
         instances_fault(r->in, "/rows", 0, 0, "\"rows\" is missing");
     } else if (!m->instances && !m->rows) {
-        instances_fault(r->in, "/instances", 0, 0, "\"instances\" is missing: the body must be as {\"instances\":[{…}]}");
+        instances_fault(r->in, "/instances", 0, 0,
+                        "\"instances\" is missing: the body must be as {\"instances\":[{…}]}");
     }
 }
 
@@ -203,14 +213,16 @@ static void document(struct json_reading *r) {
             judge_members(r, &m);
         }
     } else if (!json_over(r)) {
-        instances_fault(r->in, "", 0, 0, "the body must be an object with \"instances\", or an array");
+        instances_fault(r->in, "", 0, 0,
+                        "the body must be an object with \"instances\", or an array");
     }
     if (!json_over(r)) {
         json_next(r); /* the end, or a fault */
     }
 }
 
-bool instances_read_json(struct instances *in, const char *body, size_t size, struct wire_instances *out) {
+bool instances_read_json(struct instances *in, const char *body, size_t size,
+                         struct wire_instances *out) {
     struct json_reading r = {.in = in, .prefix = "/instances"};
     wire_json_init(&r.json);
     r.json.allow_not_finite = true; /* refused with row and column instead of as bad JSON */

@@ -10,9 +10,9 @@ struct json_reading {
     struct instances *in;
     struct wire_json json;
     struct wire_json_token token; /* the last one */
-    int64_t line;                 /* NDJSON: the line at hand, from 1; 0: one document, places are pointers */
-    const char *prefix;           /* one document: pointer of the array, "", "/instances" or "/rows" */
-    struct slot *column;          /* [n_columns] where the values of a row of "rows" belong */
+    int64_t line;       /* NDJSON: the line at hand, from 1; 0: one document, places are pointers */
+    const char *prefix; /* one document: pointer of the array, "", "/instances" or "/rows" */
+    struct slot *column; /* [n_columns] where the values of a row of "rows" belong */
     size_t n_columns, columns_capacity;
     bool nameless;  /* the row at hand is an object that names no column of the model's */
     struct buf why; /* of the last refusal */

@@ -25,7 +25,7 @@ void json_skip(struct json_reading *r) {
     }
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ---- */
 /* Of a document, the pointer of the row at hand, or of a value in it: by key, or by position (SIZE_MAX: neither). */
 static const char *pointer_of(struct json_reading *r, const struct text *key, size_t position) {
     if (r->line > 0) {
@@ -50,7 +50,8 @@ static const char *pointer_of(struct json_reading *r, const struct text *key, si
 }
 
 /* A fault of the last token, or at the pointer. In a document the instance is told, for its number is not easily seen; in lines the line is. */
-static void fault(struct json_reading *r, const char *pointer, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void fault(struct json_reading *r, const char *pointer, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void fault(struct json_reading *r, const char *pointer, const char *format, ...) {
     struct buf text = {0};
     int64_t line = 0, column = 0;
@@ -69,7 +70,7 @@ static void fault(struct json_reading *r, const char *pointer, const char *forma
     buf_done(&text);
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 static struct value value_of(const struct wire_json_token *token) {
     struct value value = {.kind = VALUE_NESTED, .text = {"", 0}};
     switch (token->kind) {
@@ -108,12 +109,13 @@ static void put(struct json_reading *r, struct slot slot, bool keyed, size_t pos
         const char *why = buf_cstr(&r->why);
         const char *name = instances_show(r->in, slot, shown);
         const struct text key = {name + 1, strlen(name) - 2}; /* without the quotes */
-        fault(r, pointer_of(r, keyed ? &key : NULL, position), ", column %s: %s", name, why != NULL ? why : "");
+        fault(r, pointer_of(r, keyed ? &key : NULL, position), ", column %s: %s", name,
+              why != NULL ? why : "");
     }
     json_skip(r);
 }
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- arrays ---- */
 enum { AT_ONCE = 256 };
 
 /* Numbers of consecutive features of a sparse input, the first that of a place; returns how many were read. */
@@ -141,7 +143,9 @@ static size_t plain_numbers(struct json_reading *r, double *row, size_t i) {
     if (in->type[slot.input] == DN_SPARSE) {
         return sparse_numbers(r, slot);
     }
-    return in->run[slot.input] > 0 ? wire_json_numbers(&r->json, row + slot.input, in->run[slot.input]) : 0;
+    return in->run[slot.input] > 0
+               ? wire_json_numbers(&r->json, row + slot.input, in->run[slot.input])
+               : 0;
 }
 
 static void array_row(struct json_reading *r, double *row) {
@@ -167,12 +171,12 @@ static void array_row(struct json_reading *r, double *row) {
         i++;
     }
     if (i != expected && !json_over(r)) {
-        fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %zu%s", i, i == 1 ? "" : "s", expected,
-              in->labelled ? " (the target last)" : "");
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %zu%s", i,
+              i == 1 ? "" : "s", expected, in->labelled ? " (the target last)" : "");
     }
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- objects ---- */
 /* The key of the last token: where does its value belong? input SIZE_MAX: its value is not read. */
 static struct slot key_slot(struct json_reading *r, size_t expected) {
     struct instances *in = r->in;
@@ -182,7 +186,8 @@ static struct slot key_slot(struct json_reading *r, size_t expected) {
     const struct slot slot = instances_find(in, key.bytes, key.n, expected);
     if (slot.input == SIZE_MAX) {
         if (!in->stopped) {
-            fault(r, pointer_of(r, &key, 0), ": the model has no column %s", text_show(key.bytes, key.n, shown));
+            fault(r, pointer_of(r, &key, 0), ": the model has no column %s",
+                  text_show(key.bytes, key.n, shown));
         }
         return nowhere;
     }
@@ -191,7 +196,8 @@ static struct slot key_slot(struct json_reading *r, size_t expected) {
         return slot; /* what comes twice is found when the row is complete */
     }
     if (in->named[slot.input] == in->n_begun) {
-        fault(r, pointer_of(r, &key, 0), ": the column %s comes twice", text_show(key.bytes, key.n, shown));
+        fault(r, pointer_of(r, &key, 0), ": the column %s comes twice",
+              text_show(key.bytes, key.n, shown));
         return nowhere;
     }
     in->named[slot.input] = in->n_begun;
@@ -238,7 +244,7 @@ void json_row(struct json_reading *r) {
     }
 }
 
-/* ---- "rows" of "columns" ---------------------------------------------------------------------------------------------------------------- */
+/* ---- "rows" of "columns" ---- */
 static void listed_values(struct json_reading *r) {
     size_t i = 0;
     while (json_next(r) != WIRE_JSON_END_ARRAY && !json_over(r)) {
@@ -250,7 +256,8 @@ static void listed_values(struct json_reading *r) {
         i++;
     }
     if (i != r->n_columns && !json_over(r)) {
-        fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %zu as \"columns\" has", i, i == 1 ? "" : "s", r->n_columns);
+        fault(r, pointer_of(r, NULL, SIZE_MAX), " has %zu value%s, expected %zu as \"columns\" has",
+              i, i == 1 ? "" : "s", r->n_columns);
     }
 }
 

@@ -16,7 +16,7 @@ struct wire_lines {
     bool skipping;    /* within a line that is too long already */
 };
 
-/* ---- one line ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- one line ---- */
 static bool is_blank(const char *bytes, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r') {
@@ -29,7 +29,8 @@ static bool is_blank(const char *bytes, size_t n) {
 /* The line is no JSON, or there is no memory for it. */
 static void fault(struct json_reading *r) {
     const char *text = r->json.fault;
-    const bool body = strncmp(text, "the body ", 9) == 0; /* to the reader of JSON the line is one */
+    const bool body =
+        strncmp(text, "the body ", 9) == 0; /* to the reader of JSON the line is one */
     struct problem problem = {0};
     int64_t line = 0, column = 0;
     (void)wire_json_problem(&r->json, &problem);
@@ -37,7 +38,8 @@ static void fault(struct json_reading *r) {
         instances_no_memory(r->in);
     } else {
         wire_json_place(&r->json, &line, &column);
-        instances_fault(r->in, NULL, r->line, column, "%s%s", body ? "the line " : "", body ? text + 9 : text);
+        instances_fault(r->in, NULL, r->line, column, "%s%s", body ? "the line " : "",
+                        body ? text + 9 : text);
     }
     problem_done(&problem);
 }
@@ -69,12 +71,15 @@ static void judge_names(struct json_reading *r) {
         dense++;
     }
     if (r->nameless && dense < in->n_inputs && in->problem->type == PROBLEM_NONE) {
-        instances_fault(r->in, NULL, r->line, 1, "the instance names no column of the model, such as \"%s\"", instances_name(in, dense));
+        instances_fault(r->in, NULL, r->line, 1,
+                        "the instance names no column of the model, such as \"%s\"",
+                        instances_name(in, dense));
     }
 }
 
-/* ---- without an end ------------------------------------------------------------------------------------------------------------------- */
-struct wire_lines *wire_lines_new(const dn_model *model, size_t max_rows, size_t max_line, struct problem *problem) {
+/* ---- without an end ---- */
+struct wire_lines *wire_lines_new(const dn_model *model, size_t max_rows, size_t max_line,
+                                  struct problem *problem) {
     struct wire_lines *l = calloc(1, sizeof *l);
     int64_t *line_of = calloc(max_rows, sizeof *line_of);
     if (l == NULL || line_of == NULL || !instances_init(&l->in, model, false, &l->problem)) {
@@ -110,7 +115,8 @@ void wire_lines_free(struct wire_lines *l) {
 static enum wire_lines_state judge(struct wire_lines *l, size_t n_before, struct problem *problem) {
     if (l->problem.type == PROBLEM_NONE) {
         l->line_of[n_before] = l->r.line;
-        return l->in.rows.n == l->max_rows || l->in.n_entries >= BLOCK_ENTRIES ? WIRE_LINES_FULL : WIRE_LINES_MORE;
+        return l->in.rows.n == l->max_rows || l->in.n_entries >= BLOCK_ENTRIES ? WIRE_LINES_FULL
+                                                                               : WIRE_LINES_MORE;
     }
     while (l->in.rows.n > n_before) {
         instances_row_drop(&l->in);
@@ -126,7 +132,8 @@ static enum wire_lines_state refuse_long(struct wire_lines *l, struct problem *p
     return judge(l, l->in.rows.n, problem);
 }
 
-static enum wire_lines_state take_line(struct wire_lines *l, const char *bytes, size_t n, size_t slack, struct problem *problem) {
+static enum wire_lines_state take_line(struct wire_lines *l, const char *bytes, size_t n,
+                                       size_t slack, struct problem *problem) {
     const bool first = !l->begun;
     l->begun = true;
     if (l->skipping) { /* its beginning was refused and counted */
@@ -150,7 +157,8 @@ static enum wire_lines_state take_line(struct wire_lines *l, const char *bytes, 
     return judge(l, n_before, problem);
 }
 
-enum wire_lines_state wire_lines_read(struct wire_lines *l, const char *bytes, size_t n, bool last, size_t *used, struct problem *problem) {
+enum wire_lines_state wire_lines_read(struct wire_lines *l, const char *bytes, size_t n, bool last,
+                                      size_t *used, struct problem *problem) {
     enum wire_lines_state state = WIRE_LINES_MORE;
     size_t at = 0;
     while (state == WIRE_LINES_MORE && at < n) {
@@ -195,13 +203,16 @@ int64_t wire_lines_line_of(const struct wire_lines *l, size_t row) {
 
 size_t wire_lines_memory(const struct wire_lines *l) {
     const struct wire_instances *rows = &l->in.rows;
-    const size_t row = rows->n_inputs * sizeof(double) + sizeof(size_t), entry = sizeof(double) + sizeof(uint32_t);
-    return sizeof *l + l->max_rows * sizeof(int64_t) + rows->capacity * row + rows->entry_capacity * entry +
-           (rows->n_inputs + l->in.names.capacity) * 64 + l->r.json.scratch.capacity;
+    const size_t row = rows->n_inputs * sizeof(double) + sizeof(size_t),
+                 entry = sizeof(double) + sizeof(uint32_t);
+    return sizeof *l + l->max_rows * sizeof(int64_t) + rows->capacity * row +
+           rows->entry_capacity * entry + (rows->n_inputs + l->in.names.capacity) * 64 +
+           l->r.json.scratch.capacity;
 }
 
-/* ---- a whole body ---------------------------------------------------------------------------------------------------------------------- */
-bool instances_read_ndjson(struct instances *in, const char *body, size_t size, struct wire_instances *out) {
+/* ---- a whole body ---- */
+bool instances_read_ndjson(struct instances *in, const char *body, size_t size,
+                           struct wire_instances *out) {
     struct json_reading r = {.in = in};
     wire_json_init(&r.json);
     for (size_t at = 0; at < size && !in->stopped;) {

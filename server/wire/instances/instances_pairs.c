@@ -4,15 +4,18 @@
 
 #include <string.h>
 
-static void fault_at(struct instances *in, const char *name, const char *before, const char *after) {
+static void fault_at(struct instances *in, const char *name, const char *before,
+                     const char *after) {
     struct buf pointer = {0};
     char shown[TEXT_SHOWN];
     json_pointer(&pointer, "", name);
-    instances_fault(in, buf_cstr(&pointer), 0, 0, "%s%s%s", before, text_show(name, strlen(name), shown), after);
+    instances_fault(in, buf_cstr(&pointer), 0, 0, "%s%s%s", before,
+                    text_show(name, strlen(name), shown), after);
     buf_done(&pointer);
 }
 
-static void read_pairs(struct instances *in, const char *const *names, const char *const *values, size_t n) {
+static void read_pairs(struct instances *in, const char *const *names, const char *const *values,
+                       size_t n) {
     struct buf why = {0};
     if (instances_row(in) == NULL) {
         return;
@@ -47,7 +50,8 @@ static void read_pairs(struct instances *in, const char *const *names, const cha
     }
 }
 
-bool wire_instances_pairs(const char *const *names, const char *const *values, size_t n, const dn_model *model, struct wire_instances *out,
+bool wire_instances_pairs(const char *const *names, const char *const *values, size_t n,
+                          const dn_model *model, struct wire_instances *out,
                           struct problem *problem) {
     struct instances in;
     bool well = instances_init(&in, model, false, problem);
@@ -55,8 +59,10 @@ bool wire_instances_pairs(const char *const *names, const char *const *values, s
         read_pairs(&in, names, values, n);
         for (size_t i = 0; i < in.n_inputs && !in.stopped; i++) {
             if (in.named[i] == 0 && in.type[i] != DN_SPARSE) {
-                instances_fault(&in, NULL, 0, 0, "the column \"%s\" is not given: leave it empty for a missing value",
-                                instances_name(&in, i));
+                instances_fault(
+                    &in, NULL, 0, 0,
+                    "the column \"%s\" is not given: leave it empty for a missing value",
+                    instances_name(&in, i));
             }
         }
         in.all_named = true; /* told already */

@@ -21,7 +21,8 @@ static void put_label(struct reading *r) {
     in->named[in->n_inputs] = 1;
     if (!instances_put(in, (struct slot){in->n_inputs, 0}, &value, &r->why)) {
         const char *why = buf_cstr(&r->why);
-        instances_fault(in, NULL, r->line, r->row.label.bytes - r->bytes + 1, "the label %s", why != NULL ? why : "");
+        instances_fault(in, NULL, r->line, r->row.label.bytes - r->bytes + 1, "the label %s",
+                        why != NULL ? why : "");
     }
 }
 
@@ -69,7 +70,8 @@ static void on_fault(void *arg, int64_t line, int64_t column, const char *text) 
 /* Reads the lines: LF, CRLF or CR ends them, as it does those of a table. */
 static void read_lines(struct reading *r, const char *body, size_t size) {
     struct text_lines lines;
-    text_lines_init(&lines, WIRE_MAX_ROW, &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = r});
+    text_lines_init(&lines, WIRE_MAX_ROW,
+                    &(struct text_lines_handler){.line = on_line, .fault = on_fault, .arg = r});
     if (text_lines_feed(&lines, body, size)) {
         (void)text_lines_end(&lines);
     }
@@ -83,20 +85,26 @@ static void read_lines(struct reading *r, const char *body, size_t size) {
 static bool find_sparse(struct reading *r) {
     struct instances *in = r->in;
     if (in->n_inputs != 1 || !in->sparse) {
-        instances_fault(in, NULL, 0, 0, "the model was not trained on svmlight data: send its columns as application/json or text/csv");
+        instances_fault(in, NULL, 0, 0,
+                        "the model was not trained on svmlight data: send its columns as "
+                        "application/json or text/csv");
         return false;
     }
     const uint32_t first = dn_encoder_input(in->encoder, r->input)->first_place;
     if (r->options.zero_based != (first == 0)) {
-        instances_fault(in, NULL, 0, 0, "the model counts features from %lu: %s", (unsigned long)first,
-                        first == 0 ? "say so by zero_based=true" : "zero_based=true does not fit it");
+        instances_fault(in, NULL, 0, 0, "the model counts features from %lu: %s",
+                        (unsigned long)first,
+                        first == 0 ? "say so by zero_based=true"
+                                   : "zero_based=true does not fit it");
         return false;
     }
     return true;
 }
 
-bool instances_read_svmlight(struct instances *in, const char *body, size_t size, bool zero_based, struct wire_instances *out) {
-    struct reading r = {.in = in, .options = {.zero_based = zero_based, .without_label = !in->labelled}};
+bool instances_read_svmlight(struct instances *in, const char *body, size_t size, bool zero_based,
+                             struct wire_instances *out) {
+    struct reading r = {.in = in,
+                        .options = {.zero_based = zero_based, .without_label = !in->labelled}};
     bool well = find_sparse(&r);
     if (well) {
         read_lines(&r, body, size);

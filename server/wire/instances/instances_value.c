@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- values ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 /* What came, for a message. */
 static void put_shown(const struct value *value, struct buf *why) {
     char shown[TEXT_SHOWN];
@@ -46,7 +46,8 @@ static bool is_missing(const struct instances *in, const struct value *value, bo
         return true;
     }
     const struct text t = text_trim(value->text.bytes, value->text.n);
-    return is_text(value) && missing_has(&in->missing, t) && !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
+    return is_text(value) && missing_has(&in->missing, t) &&
+           !(numeric && (value->kind == VALUE_STRING || text_is(t, "NaN")));
 }
 
 /* What was perhaps meant. */
@@ -54,7 +55,9 @@ static void put_hint(const struct value *value, struct buf *why) {
     const struct text t = text_trim(value->text.bytes, value->text.n);
     const char *hint = NULL;
     if (is_text(value)) {
-        hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n) ? "a missing value is null, or empty in text" : cell_hint(t.bytes, t.n);
+        hint = text_is(t, "NaN") || cell_hint_missing(t.bytes, t.n)
+                   ? "a missing value is null, or empty in text"
+                   : cell_hint(t.bytes, t.n);
     }
     if (hint != NULL) {
         buf_puts(why, ": ");
@@ -83,7 +86,8 @@ static bool as_boolean(const struct value *value, double *out, struct buf *why) 
         truth = value->number == 1;
     } else if (is_text(value) && (text_is(t, "0") || text_is(t, "1"))) {
         truth = text_is(t, "1");
-    } else if (value->kind != VALUE_TRUE && value->kind != VALUE_FALSE && !(is_text(value) && text_boolean(t, &truth))) {
+    } else if (value->kind != VALUE_TRUE && value->kind != VALUE_FALSE &&
+               !(is_text(value) && text_boolean(t, &truth))) {
         return refuse(value, "must be true or false", why);
     }
     *out = truth ? 1 : 0;
@@ -99,7 +103,8 @@ static bool put_label(struct instances *in, const struct value *value, struct bu
         return true;
     }
     if (type == DN_NUMERIC || type == DN_BOOLEAN) {
-        if (!(type == DN_NUMERIC ? as_number(value, &number, why) : as_boolean(value, &number, why))) {
+        if (!(type == DN_NUMERIC ? as_number(value, &number, why)
+                                 : as_boolean(value, &number, why))) {
             return false;
         }
         k = dn_model_class_of_number(in->model, number);
@@ -122,7 +127,8 @@ static bool put_words(struct instances *in, size_t i, struct text text, struct b
     dn_error_clear(&err);
     dn_status status = in->words == NULL ? dn_text_work_new(&in->words, &err) : DN_OK;
     if (status == DN_OK) {
-        status = dn_encoder_text(in->encoder, i, text.bytes, text.n, in->words, &feature, &entry, &n, &err);
+        status = dn_encoder_text(in->encoder, i, text.bytes, text.n, in->words, &feature, &entry,
+                                 &n, &err);
     }
     if (status == DN_ERR_DATA) {
         buf_puts(why, err.message);
@@ -138,7 +144,8 @@ static bool put_words(struct instances *in, size_t i, struct text text, struct b
     return true;
 }
 
-static bool put_place(struct instances *in, struct slot slot, const struct value *value, struct buf *why) {
+static bool put_place(struct instances *in, struct slot slot, const struct value *value,
+                      struct buf *why) {
     double number = 0;
     if (!as_number(value, &number, why)) {
         return false;
@@ -147,7 +154,8 @@ static bool put_place(struct instances *in, struct slot slot, const struct value
     return true;
 }
 
-bool instances_put(struct instances *in, struct slot slot, const struct value *value, struct buf *why) {
+bool instances_put(struct instances *in, struct slot slot, const struct value *value,
+                   struct buf *why) {
     const size_t i = slot.input;
     if (i == in->n_inputs) {
         return !in->labelled || put_label(in, value, why);

@@ -10,10 +10,13 @@ enum {
     TAG_I16 = 241,
     TAG_I32 = 242,
     TAG_F64 = 243,
-    LANES = 4, /* equal numbers that follow each other are counted in different places: none waits for the one before it */
+    LANES =
+        4, /* equal numbers that follow each other are counted in different places: none waits for the one before it */
     STRANDS = 8,
-    LANED = 256,              /* small integers below are counted so, in chunks of at least so many rows */
-    QUANTILES_BYTES = 8 << 20 /* of memory for all columns' sketches of ranks; but at least QUANTILE_MIN_K a column */
+    LANED = 256, /* small integers below are counted so, in chunks of at least so many rows */
+    QUANTILES_BYTES =
+        8
+        << 20 /* of memory for all columns' sketches of ranks; but at least QUANTILE_MIN_K a column */
 };
 
 /* Small integers on their way into the counts. */
@@ -22,7 +25,7 @@ struct lanes {
     bool used;
 };
 
-/* ---- the digest --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the digest ---- */
 /* A tag and the lowest n bytes of bits; writes all eight. */
 static inline size_t put_bits(unsigned char *out, unsigned char tag, uint64_t bits, size_t n) {
     const unsigned char form[9] = {tag,
@@ -44,7 +47,8 @@ static size_t put_integer(double x, uint64_t bits, unsigned char *out) {
     if (i >= INT16_MIN && i <= INT16_MAX) {
         return put_bits(out, TAG_I16, (uint64_t)i, 2);
     }
-    return i >= INT32_MIN && i <= INT32_MAX ? put_bits(out, TAG_I32, (uint64_t)i, 4) : put_bits(out, TAG_F64, bits, 8);
+    return i >= INT32_MIN && i <= INT32_MAX ? put_bits(out, TAG_I32, (uint64_t)i, 4)
+                                            : put_bits(out, TAG_F64, bits, 8);
 }
 
 /* 1.5·2^52: added to an integer below 2^51 it leaves that integer in the lowest bits; adding and taking it away rounds to an integer. */
@@ -62,7 +66,8 @@ static inline uint64_t take_small(const double *x, size_t n, uint16_t *v, uint64
     uint64_t wrong = 0, bits = 0;
     for (size_t i = 0; i < n; i++) {
         const double y = x[i] + ROUNDING;
-        const uint64_t integer = bits_of(y) - bits_of(ROUNDING); /* far above 1023 for what is negative, large or NaN */
+        const uint64_t integer =
+            bits_of(y) - bits_of(ROUNDING); /* far above 1023 for what is negative, large or NaN */
         wrong |= integer / NUMBER_SMALL | (bits_of(y - ROUNDING) ^ bits_of(x[i]));
         bits |= integer;
         v[i] = (uint16_t)integer;
@@ -101,7 +106,8 @@ static size_t put_small(const uint16_t *v, size_t n, unsigned any, unsigned char
     for (size_t i = 0; i < n; i++) {
         const bool large = v[i] >= TAG_SMALL;
         const uint32_t bits = large ? TAG_I16 | (uint32_t)v[i] << 8 : v[i];
-        const unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16), 0};
+        const unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8),
+                                        (unsigned char)(bits >> 16), 0};
         memcpy(form + size, bytes, sizeof bytes);
         size += large ? 3 : 1;
     }
@@ -130,14 +136,15 @@ static size_t put_any(const double *x, size_t n, unsigned char *form, size_t *mi
     return size;
 }
 
-/* ---- moments ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- moments ---- */
 /* Merged by Chan, Golub and LeVeque (1979). */
 static void moments_merge(struct moments *m, const struct moments *other) {
     if (m->n == 0) {
         *m = *other;
         return;
     }
-    const double before = (double)m->n, count = (double)other->n, total = before + count, delta = other->mean - m->mean;
+    const double before = (double)m->n, count = (double)other->n, total = before + count,
+                 delta = other->mean - m->mean;
     m->minimum = other->minimum < m->minimum ? other->minimum : m->minimum;
     m->maximum = other->maximum > m->maximum ? other->maximum : m->maximum;
     m->mean += delta * (count / total);
@@ -188,7 +195,8 @@ static void moments_small(struct moments *m, const uint16_t *v, size_t k, unsign
         most = s.most[j] > most ? s.most[j] : most;
     }
     const uint64_t n = k, spread = n * squares - (uint64_t)sum * sum;
-    moments_merge(m, &(struct moments){(int64_t)k, least, most, sum / (double)k, (double)spread / (double)k});
+    moments_merge(m, &(struct moments){(int64_t)k, least, most, sum / (double)k,
+                                       (double)spread / (double)k});
 }
 
 /* Of 0 and -0 the second; fmin and fmax leave it to the compiler. */
@@ -202,7 +210,8 @@ static inline double greater(double x, double y) {
 
 /* k <= COLUMN_BLOCK numbers, none of them missing: sums in four fixed strands, the mean first, then the squares about it. */
 static void moments_any(struct moments *m, const double *y, size_t k) {
-    double sum[4] = {0}, square[4] = {0}, least[4] = {y[0], y[0], y[0], y[0]}, most[4] = {y[0], y[0], y[0], y[0]};
+    double sum[4] = {0}, square[4] = {0}, least[4] = {y[0], y[0], y[0], y[0]},
+           most[4] = {y[0], y[0], y[0], y[0]};
     size_t i = 0;
     for (; i + 4 <= k; i += 4) {
         for (size_t j = 0; j < 4; j++) {
@@ -227,10 +236,11 @@ static void moments_any(struct moments *m, const double *y, size_t k) {
     for (; i < k; i++) {
         square[0] += (y[i] - mean) * (y[i] - mean);
     }
-    moments_merge(m, &(struct moments){(int64_t)k, low, high, mean, (square[0] + square[1]) + (square[2] + square[3])});
+    moments_merge(m, &(struct moments){(int64_t)k, low, high, mean,
+                                       (square[0] + square[1]) + (square[2] + square[3])});
 }
 
-/* ---- counts and sketches ------------------------------------------------------------------------------------------------------------ */
+/* ---- counts and sketches ---- */
 static size_t quantile_k(size_t n_columns) {
     size_t k = QUANTILE_MAX_K;
     while (k > QUANTILE_MIN_K && n_columns * QUANTILE_MEMORY(k) > QUANTILES_BYTES) {
@@ -244,8 +254,10 @@ bool column_summary_drop_numbers(struct column_summary *s) {
     size_t n = 0;
     struct number_count *list = number_tally_list(&s->numbers, &n);
     const bool ranked = column_summary_is_ranked(s);
-    struct quantile_sketch *quantiles = list != NULL && ranked ? quantile_sketch_new(quantile_k(s->n_columns)) : NULL;
-    if (list == NULL || (ranked && quantiles == NULL) || !column_summary_begin_distinct(s, &distinct)) {
+    struct quantile_sketch *quantiles =
+        list != NULL && ranked ? quantile_sketch_new(quantile_k(s->n_columns)) : NULL;
+    if (list == NULL || (ranked && quantiles == NULL) ||
+        !column_summary_begin_distinct(s, &distinct)) {
         free(list);
         quantile_sketch_free(quantiles);
         return false;
@@ -288,7 +300,8 @@ static void sketch(struct column_summary *s, const double *x, size_t k) {
 }
 
 /* Small integers that are counted exactly. many_rows: the lanes pay. */
-static bool count_small(struct column_summary *s, const uint16_t *v, size_t n, unsigned any, bool many_rows, struct lanes *lanes) {
+static bool count_small(struct column_summary *s, const uint16_t *v, size_t n, unsigned any,
+                        bool many_rows, struct lanes *lanes) {
     struct number_tally *t = &s->numbers;
     if (!number_tally_reach(t, any)) {
         return false;
@@ -350,7 +363,8 @@ static size_t block_present(const double *x, size_t n, double *present) {
     return k;
 }
 
-static bool add_block(struct column_summary *s, const double *x, size_t n, bool many_rows, struct lanes *lanes) {
+static bool add_block(struct column_summary *s, const double *x, size_t n, bool many_rows,
+                      struct lanes *lanes) {
     unsigned char form[COLUMN_BLOCK * 9 + 8];
     uint16_t small[COLUMN_BLOCK];
     double present[COLUMN_BLOCK];
@@ -358,7 +372,8 @@ static bool add_block(struct column_summary *s, const double *x, size_t n, bool 
     if (block_small(x, n, small, &any)) {
         hash_blake2b_add(s->digest, form, put_small(small, n, any, form));
         moments_small(&s->moments, small, n, any);
-        return s->estimated ? count_any(s, x, n, lanes) : count_small(s, small, n, any, many_rows, lanes);
+        return s->estimated ? count_any(s, x, n, lanes)
+                            : count_small(s, small, n, any, many_rows, lanes);
     }
     size_t missing = 0;
     hash_blake2b_add(s->digest, form, put_any(x, n, form, &missing));
@@ -374,7 +389,8 @@ static bool add_block(struct column_summary *s, const double *x, size_t n, bool 
 bool column_summary_add_numbers(struct column_summary *s, const double *x, size_t n_rows) {
     struct lanes lanes;
     lanes.used = false;
-    if (!s->estimated && s->moments.n > UINT32_MAX - (int64_t)n_rows && !column_summary_drop_numbers(s)) {
+    if (!s->estimated && s->moments.n > UINT32_MAX - (int64_t)n_rows &&
+        !column_summary_drop_numbers(s)) {
         return false; /* counts of small integers would overflow */
     }
     for (size_t at = 0; at < n_rows; at += COLUMN_BLOCK) {

@@ -13,7 +13,9 @@
 
 enum {
     STAGE = 8192,
-    DISTINCT_BYTES = 2 << 20 /* of memory for all columns' sketches of distinct values; but at least DISTINCT_MIN_BITS a column */
+    DISTINCT_BYTES =
+        2
+        << 20 /* of memory for all columns' sketches of distinct values; but at least DISTINCT_MIN_BITS a column */
 };
 
 void column_summary_done(struct column_summary *s) {
@@ -63,7 +65,7 @@ static bool begin(struct column_summary *s) {
     return s->digest != NULL;
 }
 
-/* ---- booleans and strings ----------------------------------------------------------------------------------------------------------- */
+/* ---- booleans and strings ---- */
 static void add_booleans(struct column_summary *s, const dn_column_view *view) {
     unsigned char form[COLUMN_BLOCK];
     for (size_t i = 0; i < view->n_rows;) {
@@ -106,7 +108,8 @@ static void stage_add(struct stage *stage, const void *bytes, size_t n) {
 }
 
 static void stage_length(struct stage *stage, uint32_t n) {
-    const unsigned char form[4] = {(unsigned char)n, (unsigned char)(n >> 8), (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
+    const unsigned char form[4] = {(unsigned char)n, (unsigned char)(n >> 8),
+                                   (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
     stage_add(stage, form, sizeof form);
 }
 
@@ -164,7 +167,8 @@ static void digest_strings(struct column_summary *s, const dn_column_view *view)
             stage_length(&stage, UINT32_MAX);
             continue;
         }
-        const uint32_t from = view->strings.start[view->code[i]], n = view->strings.start[view->code[i] + 1] - from;
+        const uint32_t from = view->strings.start[view->code[i]],
+                       n = view->strings.start[view->code[i] + 1] - from;
         stage_length(&stage, n);
         if (n > 0) {
             stage_add(&stage, view->strings.bytes + from, n);
@@ -229,7 +233,7 @@ bool column_summary_add_missing(struct column_summary *s, dn_column_type type, i
     return true;
 }
 
-/* ---- what came of it ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what came of it ---- */
 int64_t column_summary_distinct(const struct column_summary *s, dn_column_type type) {
     size_t distinct = s->texts.n;
     if (type == DN_BOOLEAN) {

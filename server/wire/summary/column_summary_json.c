@@ -10,14 +10,17 @@ enum { TOP = 10, BINS = 20 };
 static const struct {
     const char *name;
     double p;
-} quantiles[] = {{"0.01", 0.01}, {"0.05", 0.05}, {"0.25", 0.25}, {"0.5", 0.5}, {"0.75", 0.75}, {"0.95", 0.95}, {"0.99", 0.99}};
+} quantiles[] = {{"0.01", 0.01}, {"0.05", 0.05}, {"0.25", 0.25}, {"0.5", 0.5},
+                 {"0.75", 0.75}, {"0.95", 0.95}, {"0.99", 0.99}};
 
 /* Up to TALLY_MAX exact, above it an estimate, which is then above it too; for numbers the counts go on a little longer. */
-static void write_distinct(const struct column_summary *s, dn_column_type type, struct json_writer *w) {
+static void write_distinct(const struct column_summary *s, dn_column_type type,
+                           struct json_writer *w) {
     int64_t distinct = column_summary_distinct(s, type);
     if (distinct < 0) {
         const bool many = s->many || !s->estimated;
-        distinct = s->estimated ? distinct_sketch_estimate(&s->distinct) : (int64_t)number_tally_distinct(&s->numbers);
+        distinct = s->estimated ? distinct_sketch_estimate(&s->distinct)
+                                : (int64_t)number_tally_distinct(&s->numbers);
         json_kv_int(w, "distinct", many && distinct <= TALLY_MAX ? TALLY_MAX + 1 : distinct);
         json_kv_bool(w, "distinct_estimated", true);
         if (many) {
@@ -27,7 +30,8 @@ static void write_distinct(const struct column_summary *s, dn_column_type type, 
     }
     json_kv_int(w, "distinct", distinct);
     if (type == DN_CATEGORICAL) {
-        json_kv_int(w, "distinct_bytes", (int64_t)(s->recounted ? s->distinct_bytes : s->texts.size));
+        json_kv_int(w, "distinct_bytes",
+                    (int64_t)(s->recounted ? s->distinct_bytes : s->texts.size));
     }
 }
 
@@ -36,11 +40,13 @@ static void give_up(struct json_writer *w) {
     w->out->failed = true;
 }
 
-static void write_quantiles(const struct column_summary *s, const struct number_count *list, size_t n, struct json_writer *w) {
+static void write_quantiles(const struct column_summary *s, const struct number_count *list,
+                            size_t n, struct json_writer *w) {
     json_put_key(w, "quantiles");
     json_begin_object(w);
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++) {
-        json_kv_double(w, quantiles[i].name, number_ranks_quantile(list, n, s->moments.n, quantiles[i].p));
+        json_kv_double(w, quantiles[i].name,
+                       number_ranks_quantile(list, n, s->moments.n, quantiles[i].p));
     }
     json_end_object(w);
     json_kv_bool(w, "quantiles_exact", !s->estimated);
@@ -49,7 +55,8 @@ static void write_quantiles(const struct column_summary *s, const struct number_
     }
 }
 
-static void write_histogram(const struct column_summary *s, const struct number_count *list, size_t n, struct json_writer *w) {
+static void write_histogram(const struct column_summary *s, const struct number_count *list,
+                            size_t n, struct json_writer *w) {
     int64_t bin[BINS];
     const bool constant = s->moments.minimum == s->moments.maximum;
     if (constant) {
@@ -166,7 +173,8 @@ static void write_booleans(const struct column_summary *s, struct json_writer *w
     json_end_array(w);
 }
 
-void column_summary_write(const struct column_summary *s, const char *name, dn_column_type type, struct json_writer *w) {
+void column_summary_write(const struct column_summary *s, const char *name, dn_column_type type,
+                          struct json_writer *w) {
     if (type == DN_SPARSE) {
         sparse_summary_write(&s->sparse, name, s->n_rows, w);
         return;

@@ -15,13 +15,16 @@ SCAN_INLINE uint64_t within(uint64_t bytes, unsigned first, unsigned last) {
 /* The word of less than SHORT bytes of ASCII that is at the front of these, in lower case: its length, 0 when there is none; SHORT: it is longer, or not all of it is ASCII. */
 SCAN_INLINE size_t short_word(uint64_t bytes, uint64_t *lower) {
     const uint64_t low = bytes & ~SCAN_HIGHS, letters = low | SCAN_ONES * 0x20;
-    const uint64_t in_word = (within(letters, 'a', 'z') | within(low, '0', '9') | within(low, '_', '_')) & ~bytes;
-    const uint64_t others = in_word ^ SCAN_HIGHS, first = others & (~others + 1); /* the top bit of the first byte of no word */
+    const uint64_t in_word =
+        (within(letters, 'a', 'z') | within(low, '0', '9') | within(low, '_', '_')) & ~bytes;
+    const uint64_t others = in_word ^ SCAN_HIGHS,
+                   first = others & (~others + 1); /* the top bit of the first byte of no word */
     if (SCAN_UNLIKELY(others == 0 || (bytes & first) != 0)) {
         return SHORT;
     }
     const uint64_t capitals = within(low, 'A', 'Z');
-    *lower = (bytes | capitals >> 2) & ((first >> 7) - 1); /* 0x80 >> 2 is what 'a' has and 'A' has not */
+    *lower = (bytes | capitals >> 2) &
+             ((first >> 7) - 1); /* 0x80 >> 2 is what 'a' has and 'A' has not */
     return scan_first(first);
 }
 
@@ -52,7 +55,8 @@ void column_words_add(struct column_words *words, const char *text, size_t n, in
     }
     dn_words_begin(&reader, text, n, false);
     while (reader.next < reader.end) {
-        size_t length = reader.end - reader.next >= SHORT ? short_word(scan_load(reader.next), &lower) : SHORT;
+        size_t length =
+            reader.end - reader.next >= SHORT ? short_word(scan_load(reader.next), &lower) : SHORT;
         if (SCAN_LIKELY(length < SHORT)) {
             reader.next += length + 1; /* with what ended it */
             if (SCAN_LIKELY(length > 0)) {

@@ -33,13 +33,15 @@ static void find_least(struct distinct_sketch *s) {
     }
     /* a rank above the least has so many zeros at the top of the bits that do not say where it falls; above the greatest there is none */
     const unsigned others = 64 - s->bits;
-    s->idle = s->least <= others ? ((UINT64_C(1) << s->least) - 1) << (others - s->least) : UINT64_MAX;
+    s->idle =
+        s->least <= others ? ((UINT64_C(1) << s->least) - 1) << (others - s->least) : UINT64_MAX;
 }
 
 void distinct_sketch_raise(struct distinct_sketch *s, uint64_t hash) {
     const size_t at = (size_t)(hash >> (64 - s->bits));
     /* zeros at the top of the other bits, and one; the bit below them ends the count */
-    const uint8_t rank = (uint8_t)(scan_leading_zeros(hash << s->bits | UINT64_C(1) << (s->bits - 1)) + 1);
+    const uint8_t rank =
+        (uint8_t)(scan_leading_zeros(hash << s->bits | UINT64_C(1) << (s->bits - 1)) + 1);
     if (rank <= s->rank[at]) {
         return;
     }

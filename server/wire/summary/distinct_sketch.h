@@ -16,11 +16,13 @@
 #define DISTINCT_MAX_BITS 12
 
 struct distinct_sketch {
-    uint8_t *rank;    /* [2^bits] the greatest rank of a hash that fell there; NULL: not begun, it counts nothing */
+    uint8_t *
+        rank; /* [2^bits] the greatest rank of a hash that fell there; NULL: not begun, it counts nothing */
     unsigned bits;    /* DISTINCT_MIN_BITS … DISTINCT_MAX_BITS */
     uint8_t least;    /* of the ranks */
     uint32_t n_least; /* how many ranks are no greater */
-    uint64_t idle;    /* a hash with one of these bits has no greater rank than the least: it changes nothing, as most do in the end */
+    uint64_t
+        idle; /* a hash with one of these bits has no greater rank than the least: it changes nothing, as most do in the end */
 };
 
 /* false: no memory. */

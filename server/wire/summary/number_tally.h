@@ -14,13 +14,15 @@ struct number_count {
 };
 
 struct number_tally {
-    uint32_t *small;           /* [n_small] how often the integer v occurs; what it holds is below 2^32: the caller sees to it */
+    uint32_t *
+        small; /* [n_small] how often the integer v occurs; what it holds is below 2^32: the caller sees to it */
     size_t n_small;            /* 0, 16, 64, 256 or NUMBER_SMALL */
     struct number_count *slot; /* [n_slots] open addressing of the others; count 0: free */
     size_t n_slots;            /* a power of two; 0: none yet */
     unsigned shift;            /* 64 less the binary logarithm of n_slots */
-    uint64_t factor;           /* random and odd, drawn with the first slots; what is counted does not depend on it */
-    size_t n;                  /* in slot */
+    uint64_t
+        factor; /* random and odd, drawn with the first slots; what is counted does not depend on it */
+    size_t n; /* in slot */
 };
 enum number_tally_status { NUMBER_TALLY_WELL, NUMBER_TALLY_FULL, NUMBER_TALLY_NO_MEMORY };
 

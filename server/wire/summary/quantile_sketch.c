@@ -23,7 +23,7 @@ size_t quantile_sketch_memory(const struct quantile_sketch *s) {
     return s != NULL ? QUANTILE_MEMORY(s->k) : 0;
 }
 
-/* ---- levels ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- levels ---- */
 static double *level(struct quantile_sketch *s, unsigned h, size_t **n) {
     *n = &s->n_items[h % QUANTILE_LEVELS];
     return s->item + h % QUANTILE_LEVELS * s->k;
@@ -59,9 +59,10 @@ static void push(struct quantile_sketch *s, unsigned h, double x) {
     items[(*n)++] = x;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ---- */
 static int64_t pick_of(const struct quantile_sketch *s) {
-    return (int64_t)(distinct_mix((uint64_t)s->n + UINT64_C(0x9e3779b97f4a7c15)) & ((UINT64_C(1) << s->height) - 1));
+    return (int64_t)(distinct_mix((uint64_t)s->n + UINT64_C(0x9e3779b97f4a7c15)) &
+                     ((UINT64_C(1) << s->height) - 1));
 }
 
 static bool is_due(const struct quantile_sketch *s) {
@@ -179,9 +180,10 @@ void quantile_sketch_begin(struct quantile_sketch *s, const struct number_count 
     s->pick = s->pick < s->group ? -1 : s->pick;
 }
 
-/* ---- what it holds ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what it holds ---- */
 /* m sorted numbers with the same count into a sorted list of n, which has room for them. */
-static void merge_in(struct number_count *list, size_t n, const double *x, size_t m, int64_t count) {
+static void merge_in(struct number_count *list, size_t n, const double *x, size_t m,
+                     int64_t count) {
     while (m > 0) {
         const bool listed = n > 0 && list[n - 1].value > x[m - 1];
         list[n + m - 1] = listed ? list[n - 1] : (struct number_count){x[m - 1], count};
@@ -217,7 +219,8 @@ struct number_count *quantile_sketch_list(const struct quantile_sketch *s, size_
 
 double quantile_sketch_error(const struct quantile_sketch *s) {
     /* 27 ranks are read off: quantiles and the borders of bins. P(any is off by t) <= 2·27·exp(−2·t²/Σ size²) = 1e-6 */
-    const double chance = sqrt(log(2 * 27 / 1e-6) * s->squares / 2), moved = s->moved + (double)s->group;
+    const double chance = sqrt(log(2 * 27 / 1e-6) * s->squares / 2),
+                 moved = s->moved + (double)s->group;
     const double error = s->n > 0 ? (moved + chance) / (double)s->n : 0;
     return error < 1 ? error : 1;
 }

@@ -22,13 +22,15 @@ struct quantile_sketch {
     size_t k;        /* even */
     unsigned height; /* H, of the lowest level */
     size_t n_items[QUANTILE_LEVELS];
-    bool odd[QUANTILE_LEVELS]; /* the next number that goes up from a level stands at an odd place */
-    int64_t n;                 /* numbers that came */
-    int64_t group, pick;       /* numbers of the present group of 2^H, and which of them, from 0, stands for it */
-    double picked, last;       /* that number when it has come; the last one that came */
-    double moved;              /* no rank was moved by more by what went up */
-    double squares;            /* of the sizes of groups of which one was picked */
-    double item[];             /* [QUANTILE_LEVELS × k] level h at (h modulo QUANTILE_LEVELS)·k */
+    bool
+        odd[QUANTILE_LEVELS]; /* the next number that goes up from a level stands at an odd place */
+    int64_t n;                /* numbers that came */
+    int64_t group,
+        pick; /* numbers of the present group of 2^H, and which of them, from 0, stands for it */
+    double picked, last; /* that number when it has come; the last one that came */
+    double moved;        /* no rank was moved by more by what went up */
+    double squares;      /* of the sizes of groups of which one was picked */
+    double item[];       /* [QUANTILE_LEVELS × k] level h at (h modulo QUANTILE_LEVELS)·k */
 };
 
 /* The memory of a sketch with this k. */

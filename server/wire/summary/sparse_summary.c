@@ -15,7 +15,7 @@ void sparse_summary_done(struct sparse_summary *s) {
     *s = (struct sparse_summary){0};
 }
 
-/* ---- digest ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- digest ---- */
 enum { STAGE = 8192, NUMBER_MOST = 10, ENTRY_MOST = NUMBER_MOST + 9, SMALL = 240, TAG_F64 = 243 };
 
 static inline size_t put_number(unsigned char *out, uint64_t x) {
@@ -78,7 +78,7 @@ static void add_digest(struct hash_blake2b *digest, const dn_column_view *view) 
     hash_blake2b_add(digest, stage, size);
 }
 
-/* ---- moments ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- moments ---- */
 /* Of one place in one chunk. */
 struct part {
     int64_t n, nonzero;
@@ -132,10 +132,12 @@ static void merge(struct sparse_place *place, const struct part *part) {
         return;
     }
     if (place->n == 0) {
-        *place = (struct sparse_place){part->n, part->nonzero, part->minimum, part->maximum, part->mean, part->m2};
+        *place = (struct sparse_place){part->n,       part->nonzero, part->minimum,
+                                       part->maximum, part->mean,    part->m2};
         return;
     }
-    const double before = (double)place->n, total = before + count, delta = part->mean - place->mean;
+    const double before = (double)place->n, total = before + count,
+                 delta = part->mean - place->mean;
     place->minimum = fmin(place->minimum, part->minimum);
     place->maximum = fmax(place->maximum, part->maximum);
     place->mean += delta * (count / total);
@@ -166,7 +168,8 @@ static bool add_moments(struct sparse_summary *s, const dn_column_view *view, si
     return true;
 }
 
-bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view, struct hash_blake2b *digest) {
+bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view,
+                        struct hash_blake2b *digest) {
     const size_t width = width_of(view);
     s->width = width > s->width ? width : s->width;
     s->entries += (int64_t)view->row_start[view->n_rows];
@@ -180,7 +183,7 @@ bool sparse_summary_add(struct sparse_summary *s, const dn_column_view *view, st
     return true;
 }
 
-/* ---- what came of it ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what came of it ---- */
 /* A place over all rows: those without an entry are so many zeros. */
 static struct sparse_place over_rows(const struct sparse_summary *s, size_t j, int64_t n_rows) {
     struct sparse_place all = j < s->n_places ? s->place[j] : (struct sparse_place){0};
@@ -199,7 +202,8 @@ static struct sparse_place over_rows(const struct sparse_summary *s, size_t j, i
     return all;
 }
 
-void sparse_summary_write(const struct sparse_summary *s, const char *name, int64_t n_rows, struct json_writer *w) {
+void sparse_summary_write(const struct sparse_summary *s, const char *name, int64_t n_rows,
+                          struct json_writer *w) {
     static const char *const members[] = {"nonzero", "min", "max", "mean", "std"};
     json_begin_object(w);
     json_kv_string(w, "name", name);
@@ -216,7 +220,8 @@ void sparse_summary_write(const struct sparse_summary *s, const char *name, int6
             json_begin_array(w);
             for (size_t j = 0; j < s->width; j++) {
                 const struct sparse_place place = over_rows(s, j, n_rows);
-                const double numbers[] = {(double)place.nonzero, place.minimum, place.maximum, place.mean, sqrt(place.m2 / (double)n_rows)};
+                const double numbers[] = {(double)place.nonzero, place.minimum, place.maximum,
+                                          place.mean, sqrt(place.m2 / (double)n_rows)};
                 json_put_double(w, numbers[m]);
             }
             json_end_array(w);

@@ -81,13 +81,15 @@ enum tally_status tally_add(struct tally *t, const char *bytes, size_t n, int64_
     if (n > 0 && !tally_keep(t, bytes, n)) {
         return TALLY_NO_MEMORY;
     }
-    t->entry[t->n++] = (struct tally_entry){.hash = hash, .count = count, .start = start, .length = n};
+    t->entry[t->n++] =
+        (struct tally_entry){.hash = hash, .count = count, .start = start, .length = n};
     t->slot[at] = (uint32_t)t->n;
     return TALLY_WELL;
 }
 
 /* Whether a goes before b. */
-static bool before(const struct tally *t, const struct tally_entry *a, const struct tally_entry *b) {
+static bool before(const struct tally *t, const struct tally_entry *a,
+                   const struct tally_entry *b) {
     if (a->count != b->count) {
         return a->count > b->count;
     }

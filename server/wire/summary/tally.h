@@ -19,8 +19,9 @@ struct tally {
     size_t n, capacity;
     uint32_t *slot; /* open addressing: index + 1, 0: free */
     size_t n_slots;
-    struct hash_key key; /* drawn with the first slots: what collides is known to nobody, and what is counted does not depend on it */
-    char *bytes;         /* the texts, one after the other */
+    struct hash_key
+        key; /* drawn with the first slots: what collides is known to nobody, and what is counted does not depend on it */
+    char *bytes; /* the texts, one after the other */
     size_t size, bytes_capacity;
 };
 enum tally_status { TALLY_WELL, TALLY_FULL, TALLY_NO_MEMORY };

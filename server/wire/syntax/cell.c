@@ -111,17 +111,20 @@ static const char *missing_take(struct missing *m, const char *item, struct prob
     const char *end = list_item(item, bytes, sizeof bytes, &n, &behind);
     if (end == NULL || text_trim(behind.bytes, behind.n).n > 0) {
         problem_set(problem, PROBLEM_BAD_REQUEST,
-                    "parameter \"missing\": a token in quotes must end with a quote, then a comma or the end");
+                    "parameter \"missing\": a token in quotes must end with a quote, then a comma "
+                    "or the end");
         return NULL;
     }
     const struct text token = text_trim(bytes, n < sizeof bytes ? n : sizeof bytes);
     if (n > sizeof bytes || token.n > MISSING_TOKEN_MAX) {
-        problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"missing\": a token must be at most %d bytes (got %zu)", MISSING_TOKEN_MAX,
-                    n > sizeof bytes ? n : token.n);
+        problem_set(problem, PROBLEM_BAD_REQUEST,
+                    "parameter \"missing\": a token must be at most %d bytes (got %zu)",
+                    MISSING_TOKEN_MAX, n > sizeof bytes ? n : token.n);
         return NULL;
     }
     if (m->n_further == MISSING_MAX) {
-        problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"missing\" must list at most %d tokens", MISSING_MAX);
+        problem_set(problem, PROBLEM_BAD_REQUEST,
+                    "parameter \"missing\" must list at most %d tokens", MISSING_MAX);
         return NULL;
     }
     m->n_further++;

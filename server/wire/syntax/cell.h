@@ -34,9 +34,10 @@ static inline bool number_may_be_inexact(size_t n, double number) {
 struct missing {
     struct text token[5 + MISSING_MAX];
     size_t n;
-    size_t n_further;                            /* items of the list that were read */
-    bool begins[256];                            /* a token begins with this byte */
-    char bytes[MISSING_MAX * MISSING_TOKEN_MAX]; /* of the further tokens: a struct missing is not copied */
+    size_t n_further; /* items of the list that were read */
+    bool begins[256]; /* a token begins with this byte */
+    char bytes[MISSING_MAX *
+               MISSING_TOKEN_MAX]; /* of the further tokens: a struct missing is not copied */
 };
 /* The five that always count (empty, NA, NaN, null, ?) and those of a comma-separated list (list_item.h; NULL: none). false: problem PROBLEM_BAD_REQUEST. */
 bool missing_init(struct missing *m, const char *further, struct problem *problem);

@@ -31,14 +31,17 @@ static bool has_decimal_comma(struct text t) {
             return false;
         }
     }
-    return first > 0 && at < t.n && t.bytes[at] == ',' && digits_at(t, at + 1) > 0 && at + 1 + digits_at(t, at + 1) == t.n;
+    return first > 0 && at < t.n && t.bytes[at] == ',' && digits_at(t, at + 1) > 0 &&
+           at + 1 + digits_at(t, at + 1) == t.n;
 }
 
 /* "1,234,567", "1,234.5": commas that part groups of three, two of them or a fraction behind. ("1,234" may be either.) */
 static bool has_thousands(struct text t) {
     size_t at = sign(t), commas = 0;
     const size_t first = digits_at(t, at);
-    for (at += first; first > 0 && first <= 3 && at < t.n && t.bytes[at] == ',' && digits_at(t, at + 1) == 3; at += 4) {
+    for (at += first;
+         first > 0 && first <= 3 && at < t.n && t.bytes[at] == ',' && digits_at(t, at + 1) == 3;
+         at += 4) {
         commas++;
     }
     const bool fraction = at < t.n && t.bytes[at] == '.' && at + 1 + digits_at(t, at + 1) == t.n;
@@ -47,7 +50,8 @@ static bool has_thousands(struct text t) {
 
 static bool is_hexadecimal(struct text t) {
     const size_t at = sign(t);
-    bool all = t.n > at + 2 && t.bytes[at] == '0' && (t.bytes[at + 1] == 'x' || t.bytes[at + 1] == 'X');
+    bool all =
+        t.n > at + 2 && t.bytes[at] == '0' && (t.bytes[at + 1] == 'x' || t.bytes[at + 1] == 'X');
     for (size_t i = at + 2; all && i < t.n; i++) {
         const char c = (char)(t.bytes[i] | 0x20);
         all = is_digit(t.bytes[i]) || (c >= 'a' && c <= 'f');
@@ -80,7 +84,8 @@ static bool is_date(struct text t) {
     }
     const char mark = t.bytes[a];
     const size_t b = digits_at(t, a + 1);
-    if ((mark != '-' && mark != '/' && mark != '.') || b == 0 || b > 2 || a + 1 + b >= t.n || t.bytes[a + 1 + b] != mark) {
+    if ((mark != '-' && mark != '/' && mark != '.') || b == 0 || b > 2 || a + 1 + b >= t.n ||
+        t.bytes[a + 1 + b] != mark) {
         return false;
     }
     const size_t at = a + b + 2, c = digits_at(t, at);
@@ -93,7 +98,8 @@ static bool is_date(struct text t) {
 /* "12:30", "9:05:00.5" */
 static bool is_time(struct text t) {
     const size_t a = digits_at(t, 0);
-    return (a == 1 || a == 2) && a < t.n && t.bytes[a] == ':' && digits_at(t, a + 1) == 2 && (a + 3 == t.n || t.bytes[a + 3] == ':');
+    return (a == 1 || a == 2) && a < t.n && t.bytes[a] == ':' && digits_at(t, a + 1) == 2 &&
+           (a + 3 == t.n || t.bytes[a + 3] == ':');
 }
 
 static bool is_percentage(struct text t) {
@@ -118,8 +124,9 @@ static bool is_infinite(struct text t) {
 
 /* What else is written for a missing value. */
 static bool is_word_for_missing(struct text t) {
-    static const char *const words[] = {"nan", "NAN",  "na",   "n/a", "N/A", "#N/A", "none", "None", "NONE",
-                                        "nil", "NULL", "Null", "-",   "--",  ".",    "..",   "#NA",  "#VALUE!"};
+    static const char *const words[] = {"nan",  "NAN",  "na",   "n/a", "N/A",  "#N/A",
+                                        "none", "None", "NONE", "nil", "NULL", "Null",
+                                        "-",    "--",   ".",    "..",  "#NA",  "#VALUE!"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (text_is(t, words[i])) {
             return true;
@@ -140,7 +147,8 @@ const char *cell_hint(const char *bytes, size_t n) {
         {has_decimal_comma, "write decimal fractions with a point"},
         {has_thousands, "write numbers without thousands separators"},
         {is_hexadecimal, "hexadecimal numbers are not read as numbers"},
-        {is_date, "dates are not read as numbers; write days since a fixed day, or year, month and day as columns"},
+        {is_date, "dates are not read as numbers; write days since a fixed day, or year, month and "
+                  "day as columns"},
         {is_time, "times of day are not read as numbers; write seconds or hours"},
         {is_percentage, "write percentages as plain numbers"},
         {is_infinite, "infinite values are not read as numbers"},

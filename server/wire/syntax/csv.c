@@ -8,7 +8,8 @@
 
 enum { SLICE = 64 * 1024, SLACK = 64, FIRST_BYTES = 4096 };
 
-void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells, const struct csv_handler *handler) {
+void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells,
+              const struct csv_handler *handler) {
     *c = (struct csv){.handler = *handler,
                       .delimiter = delimiter,
                       .max_cell = max_cell,
@@ -24,7 +25,7 @@ void csv_done(struct csv *c) {
     buf_done(&c->aside);
 }
 
-/* ---- bytes in ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes in ---- */
 static bool data_append(struct csv *c, const char *bytes, size_t n) {
     if (c->size + n + SLACK > c->capacity) {
         size_t capacity = c->capacity > 0 ? c->capacity : FIRST_BYTES;

@@ -17,8 +17,9 @@
 
 /* What a cell is. A plain decimal is known as a number, and by how it is written (scan_written); the others are texts to the reader. */
 enum csv_kind {
-    CSV_TEXT = 0,                /* anything */
-    CSV_NUMBER = SCAN_OTHERWISE, /* `number` holds it, here and below. The number of digits behind the point is added to these two: */
+    CSV_TEXT = 0, /* anything */
+    CSV_NUMBER =
+        SCAN_OTHERWISE, /* `number` holds it, here and below. The number of digits behind the point is added to these two: */
     CSV_CANONICAL = SCAN_CANONICAL,
     CSV_PADDED = SCAN_PADDED,
     CSV_KINDS = 48
@@ -42,9 +43,10 @@ struct csv_row {
     const char *aside;            /* texts of the cells that had doubled quotes */
     const struct csv_cell *cells; /* [n_cells] */
     size_t n_cells;
-    unsigned common; /* the bits that all their kinds have: CSV_CANONICAL is one if all are canonical */
-    size_t size;     /* of bytes */
-    int64_t line;    /* of its first byte, counted from 1 */
+    unsigned
+        common;  /* the bits that all their kinds have: CSV_CANONICAL is one if all are canonical */
+    size_t size; /* of bytes */
+    int64_t line; /* of its first byte, counted from 1 */
 };
 
 static inline const char *csv_cell_text(const struct csv_row *row, const struct csv_cell *cell) {
@@ -68,12 +70,13 @@ struct csv {
     char delimiter;
     char comment;     /* set after init: lines that begin with it are no rows; '\0': all are */
     int64_t comments; /* such lines */
-    bool lenient; /* set after init: a row with invalid UTF-8, a too long cell or too many cells is told and given, and reading goes on */
-    bool faulty;  /* such a fault of the row at hand was told */
-    size_t max_cell;        /* bytes of one cell */
-    size_t max_cells;       /* of one row */
-    int mode;               /* enum csv_mode of csv_reader.h: where the automaton stands */
-    char *data;             /* the row being read and what came after it; SLACK readable bytes behind `size` */
+    bool
+        lenient; /* set after init: a row with invalid UTF-8, a too long cell or too many cells is told and given, and reading goes on */
+    bool faulty; /* such a fault of the row at hand was told */
+    size_t max_cell;  /* bytes of one cell */
+    size_t max_cells; /* of one row */
+    int mode;         /* enum csv_mode of csv_reader.h: where the automaton stands */
+    char *data; /* the row being read and what came after it; SLACK readable bytes behind `size` */
     size_t size, capacity;  /* of data */
     size_t checked;         /* bytes of data known to be text */
     size_t row;             /* start of the row */
@@ -92,7 +95,8 @@ struct csv {
     struct buf aside; /* unescaped texts of the row */
 };
 
-void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells, const struct csv_handler *handler);
+void csv_init(struct csv *c, char delimiter, size_t max_cell, size_t max_cells,
+              const struct csv_handler *handler);
 void csv_done(struct csv *c);
 /* false: stopped (a fatal fault, the handler, no memory). A byte order mark is skipped. */
 bool csv_feed(struct csv *c, const char *bytes, size_t n);

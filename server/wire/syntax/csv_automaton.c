@@ -6,7 +6,8 @@
 
 /* Offset of the next delimiter or line end in data[from … limit - 1], or limit. */
 static size_t plain_scan(const struct csv *c, size_t from, size_t limit) {
-    const uint64_t delimiter = scan_repeat(c->delimiter), lf = scan_repeat('\n'), cr = scan_repeat('\r');
+    const uint64_t delimiter = scan_repeat(c->delimiter), lf = scan_repeat('\n'),
+                   cr = scan_repeat('\r');
     for (size_t at = from; at < limit; at += 8) { /* may look into the slack */
         const uint64_t w = scan_load(c->data + at);
         const uint64_t marks = scan_equal(w, delimiter) | scan_equal(w, lf) | scan_equal(w, cr);
@@ -51,7 +52,8 @@ static void step_cell(struct csv *c, size_t limit) {
     }
     csv_plain_cells(c, limit);
     const bool comment = c->cell == c->row && csv_is_comment(c);
-    if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->data[c->cell] != '"' && !comment) {
+    if (!c->stopped && c->mode == MODE_CELL && c->cell < limit && c->data[c->cell] != '"' &&
+        !comment) {
         c->mode = MODE_PLAIN; /* a quote within it */
     }
 }
@@ -94,7 +96,8 @@ static void step_closed(struct csv *c) {
     } else if (c->delimiter == '\t') {
         as_plain(c);
     } else {
-        csv_fault(c, c->scan, false, "text after a closing quote: quotes within a quoted cell are doubled");
+        csv_fault(c, c->scan, false,
+                  "text after a closing quote: quotes within a quoted cell are doubled");
         c->mode = MODE_STRAY;
     }
 }

@@ -7,10 +7,11 @@
 
 enum { FIRST_CELLS = 64 };
 
-_Static_assert(CSV_TEXT == 0 && (CSV_NUMBER & CSV_CANONICAL) == 0 && (CSV_PADDED & CSV_CANONICAL) == 0 && CSV_PADDED + 15 < CSV_KINDS,
+_Static_assert(CSV_TEXT == 0 && (CSV_NUMBER & CSV_CANONICAL) == 0 &&
+                   (CSV_PADDED & CSV_CANONICAL) == 0 && CSV_PADDED + 15 < CSV_KINDS,
                "kinds are computed");
 
-/* ---- cells and rows ----------------------------------------------------------------------------------------------------------------- */
+/* ---- cells and rows ---- */
 static bool cells_grow(struct csv *c) {
     const size_t capacity = c->cells_capacity > 0 ? 2 * c->cells_capacity : FIRST_CELLS;
     struct csv_cell *grown = realloc(c->cells, capacity * sizeof *grown);
@@ -36,9 +37,13 @@ void csv_plain_push(struct csv *c, size_t end) {
         return;
     }
     const uint32_t at = (uint32_t)(c->cell - c->row);
-    *cell = (struct csv_cell){.start = at, .length = (uint32_t)(end - c->cell), .at = at, .kind = CSV_TEXT};
+    *cell = (struct csv_cell){.start = at,
+                              .length = (uint32_t)(end - c->cell),
+                              .at = at,
+                              .kind = CSV_TEXT};
     unsigned written = 0;
-    if (scan_number(c->data + c->cell, &cell->number, &written) == cell->length && cell->length > 0) {
+    if (scan_number(c->data + c->cell, &cell->number, &written) == cell->length &&
+        cell->length > 0) {
         cell->kind = (uint8_t)written;
     }
     c->common &= cell->kind;
@@ -52,7 +57,8 @@ void csv_quoted_push(struct csv *c, size_t quote) {
     const char *text = c->data + c->cell + 1;
     size_t n = quote - c->cell - 1;
     const uint32_t at = (uint32_t)(c->cell - c->row);
-    *cell = (struct csv_cell){.start = at + 1, .length = (uint32_t)n, .at = at, .kind = CSV_TEXT, .quoted = true};
+    *cell = (struct csv_cell){
+        .start = at + 1, .length = (uint32_t)n, .at = at, .kind = CSV_TEXT, .quoted = true};
     c->quotes = true;
     c->common = CSV_TEXT;
     if (!c->doubled) {
@@ -114,7 +120,7 @@ void csv_cell_end(struct csv *c, size_t end) {
     }
 }
 
-/* ---- the hot loop -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the hot loop ---- */
 /* Room for the cells that a block of 64 bytes may end, so that the hot loop need not ask. */
 static bool cells_reserve(struct csv *c) {
     while (c->cells_capacity < c->n_cells + 64) {
@@ -151,7 +157,8 @@ static bool block_cells(struct csv *c, size_t block, uint64_t marks) {
         }
         const uint32_t at = (uint32_t)(start - row);
         common &= kind;
-        *cell++ = (struct csv_cell){.number = number, .start = at, .length = (uint32_t)n, .at = at, .kind = (uint8_t)kind};
+        *cell++ = (struct csv_cell){
+            .number = number, .start = at, .length = (uint32_t)n, .at = at, .kind = (uint8_t)kind};
         start = end + 1;
         if (SCAN_LIKELY(mark == delimiter) && SCAN_LIKELY(--left > 0)) {
             continue;
@@ -177,7 +184,8 @@ void csv_plain_cells(struct csv *c, size_t limit) {
     size_t block = c->cell;
     bool go_on = true;
     while (go_on && block < limit && c->cell - c->row <= WIRE_MAX_ROW) {
-        uint64_t marks = scan_marks(c->data + block, c->delimiter, '\n', '\r', '"'); /* may look into the slack */
+        uint64_t marks = scan_marks(c->data + block, c->delimiter, '\n', '\r',
+                                    '"'); /* may look into the slack */
         if (limit - block < 64) {
             marks &= (UINT64_C(1) << (limit - block)) - 1;
         }

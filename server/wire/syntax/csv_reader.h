@@ -32,13 +32,13 @@ SCAN_INLINE bool csv_is_comment(const struct csv *c) {
     return c->comment != '\0' && c->data[c->row] == c->comment;
 }
 
-/* ---- csv_automaton.c ------------------------------------------------------------------------------------------------------------------ */
+/* ---- csv_automaton.c ---- */
 /* Cuts data[c->scan … limit - 1] into cells, as far as that is decided. */
 void csv_parse(struct csv *c, size_t limit);
 /* The body is complete: what is left is the last row. */
 void csv_parse_end(struct csv *c);
 
-/* ---- csv_cells.c ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- csv_cells.c ---- */
 /* Unquoted cells, one after the other: the hot loop. Goes from mark to mark, so that no cell waits for the parse of the one before. Leaves the reader at the first cell with
  * a quote in it, or in the cell that the limit cuts. */
 void csv_plain_cells(struct csv *c, size_t limit);
@@ -51,7 +51,7 @@ void csv_cell_end(struct csv *c, size_t end);
 /* The row ends at `end` (its line end excluded); reading goes on at `next`. */
 void csv_row_end(struct csv *c, size_t end, size_t next);
 
-/* ---- csv_faults.c --------------------------------------------------------------------------------------------------------------------- */
+/* ---- csv_faults.c ---- */
 /* Something is wrong `offset` bytes into the data. After a fatal fault nothing more is read. */
 void csv_fault(struct csv *c, size_t offset, bool fatal, const char *text);
 /* A fault of the row at hand, told once a row: nothing more is read, unless the reader is lenient. */

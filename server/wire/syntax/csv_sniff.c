@@ -10,7 +10,8 @@
 enum { SAMPLE_MAX_CELLS = 4 * WIRE_MAX_COLUMNS, SHARP_BEFORE = 256 };
 
 /* *unfinished: cells of the row that has not ended (an unclosed quote, the end of the sample). */
-static bool read_sample(const struct csv_sample *sample, char delimiter, const struct csv_handler *handler, size_t *unfinished) {
+static bool read_sample(const struct csv_sample *sample, char delimiter,
+                        const struct csv_handler *handler, size_t *unfinished) {
     struct csv csv;
     csv_init(&csv, delimiter, WIRE_MAX_CELL, SAMPLE_MAX_CELLS, handler);
     csv.comment = sample->comment;
@@ -23,7 +24,7 @@ static bool read_sample(const struct csv_sample *sample, char delimiter, const s
     return well;
 }
 
-/* ---- delimiter ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- delimiter ---- */
 struct count {
     char delimiter;
     char comment;
@@ -72,7 +73,9 @@ static bool count_row(void *arg, const struct csv_row *row) {
 static size_t count_rows(const struct csv_sample *sample, char delimiter, struct count *count) {
     *count = (struct count){.delimiter = delimiter, .comment = sample->comment};
     size_t unfinished = 0;
-    count->no_memory = !read_sample(sample, delimiter, &(struct csv_handler){.row = count_row, .arg = count}, &unfinished);
+    count->no_memory =
+        !read_sample(sample, delimiter, &(struct csv_handler){.row = count_row, .arg = count},
+                     &unfinished);
     const size_t rows = count->rows;
     if (rows == 0 && count->sharp > 0) { /* nothing but such rows */
         count->rows = count->sharp < CSV_SNIFF_ROWS ? count->sharp : CSV_SNIFF_ROWS;
@@ -89,7 +92,8 @@ static bool better(const struct count *a, const struct count *b) {
     if ((a->cells >= 2) != (b->cells >= 2)) {
         return a->cells >= 2;
     }
-    const size_t share_a = a->agree * b->rows, share_b = b->agree * a->rows; /* products of at most 1,000 each */
+    const size_t share_a = a->agree * b->rows,
+                 share_b = b->agree * a->rows; /* products of at most 1,000 each */
     if (share_a != share_b) {
         return share_a > share_b;
     }
@@ -108,7 +112,8 @@ char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shap
         }
         const size_t rows = count_rows(sample, candidates[i], &count);
         no_memory |= count.no_memory;
-        if (best.delimiter == '\0' || better(&count, &best) || (best.cells < 2 && candidates[i] == ',')) {
+        if (best.delimiter == '\0' || better(&count, &best) ||
+            (best.cells < 2 && candidates[i] == ',')) {
             best = count;
             complete = rows;
         }
@@ -126,7 +131,7 @@ void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv
     shape->no_memory = count.no_memory;
 }
 
-/* ---- header ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- header ---- */
 struct below {
     struct text name;    /* the first row's cell, in `text` */
     enum cell_says says; /* what it reads as */
@@ -140,8 +145,9 @@ struct evidence {
     const struct missing *missing;
     size_t cells; /* of the table's first row, and its comment character: to know comments */
     char comment;
-    size_t rows;          /* seen, the first one included */
-    int64_t again;        /* line of the first that is the same as the first one, in several cells; 0: none is */
+    size_t rows; /* seen, the first one included */
+    int64_t
+        again; /* line of the first that is the same as the first one, in several cells; 0: none is */
     size_t n;             /* cells of the first row */
     struct below *column; /* [n] */
     char *text;           /* the first row's texts */
@@ -199,7 +205,8 @@ static bool header_row(void *arg, const struct csv_row *row) {
         column->numbers |= says == CELL_NUMBER;
         column->booleans |= says == CELL_BOOLEAN;
         column->others |= says == CELL_OTHER;
-        column->repeated |= t.n > 0 && t.n == column->name.n && memcmp(t.bytes, column->name.bytes, t.n) == 0;
+        column->repeated |=
+            t.n > 0 && t.n == column->name.n && memcmp(t.bytes, column->name.bytes, t.n) == 0;
     }
     return e->rows < CSV_SNIFF_ROWS;
 }
@@ -242,7 +249,8 @@ static struct verdict judge(struct evidence *e) {
         v.value |= number || boolean;
         v.odd |= boolean || (number && !is_plain(column->name));
         v.repeated |= column->repeated;
-        v.typed |= (column->says == CELL_OTHER || column->name.n == 0) && column->numbers != column->booleans && !column->others;
+        v.typed |= (column->says == CELL_OTHER || column->name.n == 0) &&
+                   column->numbers != column->booleans && !column->others;
     }
     qsort(e->column, e->n, sizeof *e->column, by_text);
     for (size_t i = 1; i < e->n; i++) {
@@ -268,11 +276,14 @@ static void decide(struct evidence *e, struct csv_header *out) {
     out->again = out->header ? e->again : 0;
 }
 
-bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells, const struct missing *missing,
-                      struct csv_header *out) {
+bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
+                      const struct missing *missing, struct csv_header *out) {
     struct evidence e = {.missing = missing, .cells = cells, .comment = sample->comment};
     size_t unfinished = 0;
-    const bool well = read_sample(sample, delimiter, &(struct csv_handler){.row = header_row, .arg = &e}, &unfinished) && !e.no_memory;
+    const bool well =
+        read_sample(sample, delimiter, &(struct csv_handler){.row = header_row, .arg = &e},
+                    &unfinished) &&
+        !e.no_memory;
     if (well) {
         decide(&e, out);
     }

@@ -36,7 +36,8 @@ char csv_sniff_delimiter(const struct csv_sample *sample, struct csv_shape *shap
 void csv_sniff_shape(const struct csv_sample *sample, char delimiter, struct csv_shape *shape);
 /* Whether a row is a comment in a table of rows of n_cells: see above. */
 static inline bool csv_is_comment(const struct csv_row *row, size_t n_cells, char comment) {
-    return row->n_cells != n_cells && comment == '\0' && n_cells > 0 && row->size > 0 && row->bytes[0] == '#';
+    return row->n_cells != n_cells && comment == '\0' && n_cells > 0 && row->size > 0 &&
+           row->bytes[0] == '#';
 }
 struct csv_header {
     bool header;   /* the first row is one */
@@ -44,6 +45,7 @@ struct csv_header {
     int64_t again; /* a header: the line of the first row that is the same; 0: there is none */
 };
 /* cells: of the table's first row, by csv_sniff_shape. false: no memory. */
-bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells, const struct missing *missing, struct csv_header *out);
+bool csv_sniff_header(const struct csv_sample *sample, char delimiter, size_t cells,
+                      const struct missing *missing, struct csv_header *out);
 
 #endif

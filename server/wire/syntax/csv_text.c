@@ -28,8 +28,10 @@ const char *csv_text_wrong(const char *bytes, size_t n) {
     if ((next >= 0x80 && next < 0xC0) || c >= 0xFE) {
         return "invalid UTF-8";
     }
-    return c >= 0xA0 ? "invalid UTF-8: the body looks like Latin-1, send it as UTF-8 (iconv -f latin1 -t utf8)"
-                     : "invalid UTF-8: the body looks like Windows-1252, send it as UTF-8 (iconv -f cp1252 -t utf8)";
+    return c >= 0xA0 ? "invalid UTF-8: the body looks like Latin-1, send it as UTF-8 (iconv -f "
+                       "latin1 -t utf8)"
+                     : "invalid UTF-8: the body looks like Windows-1252, send it as UTF-8 (iconv "
+                       "-f cp1252 -t utf8)";
 }
 
 size_t csv_text_check(const char *bytes, size_t n, bool final, const char **wrong) {

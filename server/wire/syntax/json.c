@@ -47,7 +47,8 @@ bool wire_json_problem(const struct wire_json *r, struct problem *problem) {
     return problem_add_line(problem, PROBLEM_BAD_JSON, line, column, "%s", r->fault);
 }
 
-enum wire_json_kind wire_json_fault(struct wire_json *r, struct wire_json_token *token, int64_t offset, const char *text) {
+enum wire_json_kind wire_json_fault(struct wire_json *r, struct wire_json_token *token,
+                                    int64_t offset, const char *text) {
     r->faulty = true;
     r->fault = text;
     r->token_at = offset;
@@ -56,9 +57,12 @@ enum wire_json_kind wire_json_fault(struct wire_json *r, struct wire_json_token 
 }
 
 static const char *const wanted[] = {
-    [EXPECT_VALUE] = "a value is expected here",       [EXPECT_VALUE_OR_END] = "a value or ] is expected here",
-    [EXPECT_KEY] = "a key in quotes is expected here", [EXPECT_KEY_OR_END] = "a key in quotes or } is expected here",
-    [EXPECT_COLON] = "a colon is expected here",       [EXPECT_COMMA_OR_END] = "a comma or the end of the array or object is expected here",
+    [EXPECT_VALUE] = "a value is expected here",
+    [EXPECT_VALUE_OR_END] = "a value or ] is expected here",
+    [EXPECT_KEY] = "a key in quotes is expected here",
+    [EXPECT_KEY_OR_END] = "a key in quotes or } is expected here",
+    [EXPECT_COLON] = "a colon is expected here",
+    [EXPECT_COMMA_OR_END] = "a comma or the end of the array or object is expected here",
     [EXPECT_NOTHING] = "nothing may follow the value"};
 
 enum wire_json_kind wire_json_unexpected(struct wire_json *r, struct wire_json_token *token) {
@@ -69,7 +73,8 @@ enum wire_json_kind wire_json_unexpected(struct wire_json *r, struct wire_json_t
 }
 
 bool wire_json_next_line(struct wire_json *r) {
-    if (r->faulty && (r->fault == wire_json_no_memory || r->fault == wire_json_ends_in_container || r->fault == wire_json_ends_in_string)) {
+    if (r->faulty && (r->fault == wire_json_no_memory || r->fault == wire_json_ends_in_container ||
+                      r->fault == wire_json_ends_in_string)) {
         return false;
     }
     r->faulty = false;

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #define WIRE_JSON_DEPTH 64
-#define WIRE_JSON_TOKEN (6 * 1024 * 1024 + 2) /* as written: a cell of WIRE_MAX_CELL bytes may be all \u escapes */
+#define WIRE_JSON_TOKEN                                                                            \
+    (6 * 1024 * 1024 + 2) /* as written: a cell of WIRE_MAX_CELL bytes may be all \u escapes */
 
 enum wire_json_kind {
     WIRE_JSON_MORE,  /* the piece is used up: feed another, or close */
@@ -30,15 +31,16 @@ enum wire_json_kind {
     WIRE_JSON_FALSE,
     WIRE_JSON_NULL,
     WIRE_JSON_NOT_FINITE, /* NaN, Infinity, -Infinity as a bare word: only with allow_not_finite, otherwise a fault */
-    WIRE_JSON_END_LINE    /* only with lines: the line of the value that was complete has ended (or the body) */
+    WIRE_JSON_END_LINE /* only with lines: the line of the value that was complete has ended (or the body) */
 };
 
 struct wire_json_token {
     enum wire_json_kind kind;
-    const char *text; /* KEY, STRING: decoded UTF-8; NUMBER and words: as written. Valid until the next call. Not NUL-terminated */
-    size_t length;    /* of text */
-    double number;    /* NUMBER that is finite */
-    bool finite;      /* NUMBER: fits a double (1e999 does not) */
+    const char *
+        text; /* KEY, STRING: decoded UTF-8; NUMBER and words: as written. Valid until the next call. Not NUL-terminated */
+    size_t length; /* of text */
+    double number; /* NUMBER that is finite */
+    bool finite;   /* NUMBER: fits a double (1e999 does not) */
 };
 
 /* Fields are the reader's own but for allow_not_finite, lines and slack. */
@@ -59,9 +61,9 @@ struct wire_json {
     uint64_t objects;   /* bit d: the container at depth d + 1 is an object */
     unsigned depth;     /* open containers */
     int expect;         /* enum json_expect of json_reader.h */
-    int partial;        /* enum json_partial of json_reader.h: a token that the end of a piece has cut */
-    bool escaped;       /* within a cut string: the last byte was a lone backslash */
-    bool decode;        /* the string at hand has escapes */
+    int partial;  /* enum json_partial of json_reader.h: a token that the end of a piece has cut */
+    bool escaped; /* within a cut string: the last byte was a lone backslash */
+    bool decode;  /* the string at hand has escapes */
     struct buf scratch; /* the raw bytes of a cut token; also where escapes are decoded */
     const char *fault;  /* what is wrong: a static text */
 };
@@ -80,7 +82,8 @@ bool wire_json_next_line(struct wire_json *r);
  * whatever is not plain (another kind, a long number, the end of the array or piece). Returns how many. */
 size_t wire_json_numbers(struct wire_json *r, double *out, size_t max);
 /* The text of the token at hand is a part of the piece and stays as long as that does; otherwise it is gone with the next call. */
-static inline bool wire_json_is_of_piece(const struct wire_json *r, const struct wire_json_token *token) {
+static inline bool wire_json_is_of_piece(const struct wire_json *r,
+                                         const struct wire_json_token *token) {
     return token->text != r->scratch.data;
 }
 /* Line and column (bytes, both counted from 1) of the last token's first byte, or of the fault. */

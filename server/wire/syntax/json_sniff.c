@@ -34,7 +34,8 @@ static bool is_ours(const struct wire_json_token *key) {
     static const char *const names[] = {"columns", "rows", "items"};
     bool is = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        is = is || (key->length == strlen(names[i]) && memcmp(key->text, names[i], key->length) == 0);
+        is = is ||
+             (key->length == strlen(names[i]) && memcmp(key->text, names[i], key->length) == 0);
     }
     return is;
 }
@@ -63,7 +64,9 @@ static enum json_sniff verdict(struct wire_json *r) {
             return JSON_SNIFF_UNSURE;
         }
         if (kind == WIRE_JSON_FAULT) {
-            return out_of_memory(r) ? JSON_SNIFF_NO_MEMORY : is_row && (lined || !is_broken_up(r)) ? JSON_SNIFF_LINES : JSON_SNIFF_ONE;
+            return out_of_memory(r)                        ? JSON_SNIFF_NO_MEMORY
+                   : is_row && (lined || !is_broken_up(r)) ? JSON_SNIFF_LINES
+                                                           : JSON_SNIFF_ONE;
         }
         if (kind == WIRE_JSON_END) {
             return is_row ? JSON_SNIFF_LINES : JSON_SNIFF_ONE;
@@ -77,7 +80,8 @@ static enum json_sniff verdict(struct wire_json *r) {
         if (begins(kind) && r->depth == 1) {
             in_array = kind == WIRE_JSON_BEGIN_ARRAY;
         }
-        is_row = is_row || ours || (key && !is_ours(&token)); /* ours: what followed had nothing in it */
+        is_row =
+            is_row || ours || (key && !is_ours(&token)); /* ours: what followed had nothing in it */
         ours = key && is_ours(&token);
         lined = kind == WIRE_JSON_END_LINE;
     }

@@ -13,6 +13,7 @@ enum json_sniff {
     JSON_SNIFF_UNSURE, /* the bytes end before that is known: as ONE if there are no more */
     JSON_SNIFF_NO_MEMORY
 };
-enum json_sniff json_sniff_lines(const char *bytes, size_t n, bool whole); /* whole: these bytes are all of the body */
+enum json_sniff json_sniff_lines(const char *bytes, size_t n,
+                                 bool whole); /* whole: these bytes are all of the body */
 
 #endif

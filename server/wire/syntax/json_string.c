@@ -11,7 +11,8 @@ const char *wire_json_string_end(const char *p, const char *limit, bool *escaped
     while (p < limit) {
         if (!skip && limit - p >= 8) {
             const uint64_t w = scan_load(p);
-            const uint64_t special = scan_equal(w, scan_repeat('"')) | scan_equal(w, scan_repeat('\\')) | scan_control(w);
+            const uint64_t special = scan_equal(w, scan_repeat('"')) |
+                                     scan_equal(w, scan_repeat('\\')) | scan_control(w);
             if (special == 0) {
                 p += 8;
                 continue;
@@ -40,7 +41,10 @@ const char *wire_json_check_utf8(const char *text, size_t n, size_t *wrong) {
 }
 
 static int hex_digit(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* The four digits after \u at p, -1: not four digits. */
@@ -92,7 +96,8 @@ static const char *unicode(const char **p, const char *end, char **out) {
         return "lone low surrogate";
     }
     if (u >= 0xD800 && u <= 0xDBFF) {
-        const long low = end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' ? unit(*p + 2, end) : -1;
+        const long low =
+            end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' ? unit(*p + 2, end) : -1;
         if (low < 0xDC00 || low > 0xDFFF) {
             return "lone high surrogate";
         }

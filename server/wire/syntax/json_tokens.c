@@ -11,12 +11,13 @@ static int64_t offset_of(const struct wire_json *r, const char *p) {
     return r->before + (p - r->piece);
 }
 
-/* ---- after a value --------------------------------------------------------------------------------------------------------------- */
+/* ---- after a value ---- */
 static bool in_object(const struct wire_json *r) {
     return r->depth > 0 && (r->objects >> (r->depth - 1) & 1) != 0;
 }
 
-static enum wire_json_kind deliver(struct wire_json *r, struct wire_json_token *token, enum wire_json_kind kind) {
+static enum wire_json_kind deliver(struct wire_json *r, struct wire_json_token *token,
+                                   enum wire_json_kind kind) {
     if (kind == WIRE_JSON_KEY) {
         r->expect = EXPECT_COLON;
     } else {
@@ -45,19 +46,22 @@ static enum wire_json_kind shut(struct wire_json *r, struct wire_json_token *tok
     return deliver(r, token, object ? WIRE_JSON_END_OBJECT : WIRE_JSON_END_ARRAY);
 }
 
-/* ---- words: numbers and literals -------------------------------------------------------------------------------------------------- */
+/* ---- words: numbers and literals ---- */
 static bool word_byte(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.' || c == '_';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '+' || c == '.' || c == '_';
 }
 
 static bool is(const char *text, size_t n, const char *word) {
     return n == strlen(word) && memcmp(text, word, n) == 0;
 }
 
-static enum wire_json_kind word_decide(struct wire_json *r, struct wire_json_token *token, const char *text, size_t n) {
+static enum wire_json_kind word_decide(struct wire_json *r, struct wire_json_token *token,
+                                       const char *text, size_t n) {
     token->text = text;
     token->length = n;
-    if (text[0] < 'A' && wire_json_is_number(text, n)) { /* no letter first: mostly the words are true and false */
+    if (text[0] < 'A' &&
+        wire_json_is_number(text, n)) { /* no letter first: mostly the words are true and false */
         token->finite = dn_number_parse(text, n, &token->number);
         return deliver(r, token, WIRE_JSON_NUMBER);
     }
@@ -73,11 +77,15 @@ static enum wire_json_kind word_decide(struct wire_json *r, struct wire_json_tok
     if (is(text, n, "NaN") || is(text, n, "Infinity") || is(text, n, "-Infinity")) {
         return r->allow_not_finite
                    ? deliver(r, token, WIRE_JSON_NOT_FINITE)
-                   : wire_json_fault(r, token, r->token_at, "NaN and Infinity are not JSON: write null for a missing value");
+                   : wire_json_fault(
+                         r, token, r->token_at,
+                         "NaN and Infinity are not JSON: write null for a missing value");
     }
     const char c = text[0];
     return wire_json_fault(r, token, r->token_at,
-                           c == '-' || (c >= '0' && c <= '9') ? "malformed number" : "unknown word where a value is expected");
+                           c == '-' || (c >= '0' && c <= '9')
+                               ? "malformed number"
+                               : "unknown word where a value is expected");
 }
 
 /* A word from `at` on, or the rest of a cut one. */
@@ -127,9 +135,10 @@ static enum wire_json_kind number(struct wire_json *r, struct wire_json_token *t
     return word(r, token);
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- strings ---- */
 /* The raw text of the string is whole: n bytes without quotes, the first at offset `from` of the body. */
-static enum wire_json_kind string_decide(struct wire_json *r, struct wire_json_token *token, const char *raw, size_t n) {
+static enum wire_json_kind string_decide(struct wire_json *r, struct wire_json_token *token,
+                                         const char *raw, size_t n) {
     const bool key = r->expect == EXPECT_KEY || r->expect == EXPECT_KEY_OR_END;
     size_t wrong = 0;
     const char *text = NULL;
@@ -178,7 +187,8 @@ static enum wire_json_kind string(struct wire_json *r, struct wire_json_token *t
         return WIRE_JSON_MORE;
     }
     if (*p != '"') {
-        return wire_json_fault(r, token, r->token_at + 1 + (int64_t)(seen + n), "control character in a string: it must be escaped");
+        return wire_json_fault(r, token, r->token_at + 1 + (int64_t)(seen + n),
+                               "control character in a string: it must be escaped");
     }
     r->at = p + 1;
     if (r->partial == PARTIAL_NONE) {
@@ -186,8 +196,10 @@ static enum wire_json_kind string(struct wire_json *r, struct wire_json_token *t
     }
     r->partial = PARTIAL_NONE;
     buf_append(&r->scratch, from, n);
-    return r->scratch.failed ? wire_json_fault(r, token, r->token_at, wire_json_no_memory)
-                             : string_decide(r, token, r->scratch.data != NULL ? r->scratch.data : "", r->scratch.size);
+    return r->scratch.failed
+               ? wire_json_fault(r, token, r->token_at, wire_json_no_memory)
+               : string_decide(r, token, r->scratch.data != NULL ? r->scratch.data : "",
+                               r->scratch.size);
 }
 
 static enum wire_json_kind string_begin(struct wire_json *r, struct wire_json_token *token) {
@@ -197,7 +209,7 @@ static enum wire_json_kind string_begin(struct wire_json *r, struct wire_json_to
     return string(r, token);
 }
 
-/* ---- between tokens ----------------------------------------------------------------------------------------------------------------- */
+/* ---- between tokens ---- */
 /* With lines a line end is no space. */
 SCAN_INLINE const char *skip_space(struct wire_json *r, const char *p) {
     while (p < r->end && (unsigned char)*p <= ' ') {
@@ -232,7 +244,7 @@ static enum wire_json_kind value(struct wire_json *r, struct wire_json_token *to
     return word_byte(c) ? word(r, token) : wire_json_unexpected(r, token);
 }
 
-/* ---- lines: NDJSON ------------------------------------------------------------------------------------------------------------------ */
+/* ---- lines: NDJSON ---- */
 /* Between tokens at a line end: true when that is a token (END_LINE, or a fault that leaves it unread). */
 static bool line_end(struct wire_json *r, struct wire_json_token *token) {
     if (r->depth > 0) {
@@ -271,7 +283,8 @@ static enum wire_json_kind at_end(struct wire_json *r, struct wire_json_token *t
         token->kind = WIRE_JSON_END;
         return WIRE_JSON_END;
     }
-    return wire_json_fault(r, token, r->token_at, r->depth > 0 ? wire_json_ends_in_container : "the body is empty");
+    return wire_json_fault(r, token, r->token_at,
+                           r->depth > 0 ? wire_json_ends_in_container : "the body is empty");
 }
 
 enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *token) {
@@ -312,7 +325,8 @@ enum wire_json_kind wire_json_next(struct wire_json *r, struct wire_json_token *
             if (c == '"') {
                 return string_begin(r, token);
             }
-            return c == '}' && r->expect == EXPECT_KEY_OR_END ? shut(r, token, true) : wire_json_unexpected(r, token);
+            return c == '}' && r->expect == EXPECT_KEY_OR_END ? shut(r, token, true)
+                                                              : wire_json_unexpected(r, token);
         case EXPECT_COLON:
             if (c != ':') {
                 return wire_json_unexpected(r, token);
@@ -356,7 +370,8 @@ size_t wire_json_numbers(struct wire_json *r, double *out, size_t max) {
         unsigned written = 0;
         const size_t length = scan_number(p, &out[n], &written);
         const char *digits = p + (*p == '-');
-        if (length == 0 || (digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') || word_byte(p[length])) {
+        if (length == 0 || (digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') ||
+            word_byte(p[length])) {
             break;
         }
         r->at = p + length;

@@ -11,7 +11,8 @@ void names_done(struct names *names) {
 }
 
 static void put(struct names *names, size_t i) {
-    size_t at = hash_keyed(&names->key, names->text[i].bytes, names->text[i].n) & (names->n_slots - 1);
+    size_t at =
+        hash_keyed(&names->key, names->text[i].bytes, names->text[i].n) & (names->n_slots - 1);
     while (names->slot[at] != 0) {
         at = (at + 1) & (names->n_slots - 1);
     }
@@ -68,7 +69,8 @@ ptrdiff_t names_find(const struct names *names, const char *bytes, size_t n) {
     if (names->n == 0) {
         return -1;
     }
-    for (size_t at = hash_keyed(&names->key, bytes, n) & (names->n_slots - 1); names->slot[at] != 0; at = (at + 1) & (names->n_slots - 1)) {
+    for (size_t at = hash_keyed(&names->key, bytes, n) & (names->n_slots - 1); names->slot[at] != 0;
+         at = (at + 1) & (names->n_slots - 1)) {
         const struct text *t = &names->text[names->slot[at] - 1];
         if (t->n == n && memcmp(t->bytes, bytes, n) == 0) {
             return (ptrdiff_t)names->slot[at] - 1;

@@ -16,7 +16,8 @@ struct names {
     struct hash_key key; /* drawn with the first slots */
 };
 void names_done(struct names *names);
-void names_clear(struct names *names); /* forgets all, keeps its memory; costs as much as adding them did */
+void names_clear(
+    struct names *names); /* forgets all, keeps its memory; costs as much as adding them did */
 /* Adds a name that is not there yet; the bytes must stay. false: no memory. */
 bool names_add(struct names *names, const char *bytes, size_t n);
 ptrdiff_t names_find(const struct names *names, const char *bytes, size_t n); /* -1: none */

@@ -56,8 +56,9 @@ SCAN_INLINE size_t scan_first(uint64_t mask) {
 /* The eight bytes at p. Compilers make one load of this. */
 SCAN_INLINE uint64_t scan_load(const char *p) {
     const unsigned char *u = (const unsigned char *)p;
-    return (uint64_t)u[0] | (uint64_t)u[1] << 8 | (uint64_t)u[2] << 16 | (uint64_t)u[3] << 24 | (uint64_t)u[4] << 32 |
-           (uint64_t)u[5] << 40 | (uint64_t)u[6] << 48 | (uint64_t)u[7] << 56;
+    return (uint64_t)u[0] | (uint64_t)u[1] << 8 | (uint64_t)u[2] << 16 | (uint64_t)u[3] << 24 |
+           (uint64_t)u[4] << 32 | (uint64_t)u[5] << 40 | (uint64_t)u[6] << 48 |
+           (uint64_t)u[7] << 56;
 }
 
 SCAN_INLINE uint64_t scan_repeat(char c) {
@@ -79,13 +80,15 @@ SCAN_INLINE uint64_t scan_control(uint64_t word) {
 #if defined(__SSE2__)
 SCAN_INLINE uint64_t scan_marks16(const char *p, char a, char b, char c, char d) {
     const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-    const __m128i ab = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(a)), _mm_cmpeq_epi8(x, _mm_set1_epi8(b)));
-    const __m128i cd = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(c)), _mm_cmpeq_epi8(x, _mm_set1_epi8(d)));
+    const __m128i ab =
+        _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(a)), _mm_cmpeq_epi8(x, _mm_set1_epi8(b)));
+    const __m128i cd =
+        _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(c)), _mm_cmpeq_epi8(x, _mm_set1_epi8(d)));
     return (unsigned)_mm_movemask_epi8(_mm_or_si128(ab, cd));
 }
 SCAN_INLINE uint64_t scan_marks(const char *p, char a, char b, char c, char d) {
-    return scan_marks16(p, a, b, c, d) | scan_marks16(p + 16, a, b, c, d) << 16 | scan_marks16(p + 32, a, b, c, d) << 32 |
-           scan_marks16(p + 48, a, b, c, d) << 48;
+    return scan_marks16(p, a, b, c, d) | scan_marks16(p + 16, a, b, c, d) << 16 |
+           scan_marks16(p + 32, a, b, c, d) << 32 | scan_marks16(p + 48, a, b, c, d) << 48;
 }
 #else
 /* As scan_equal, every mark exact. */
@@ -97,9 +100,10 @@ SCAN_INLINE uint64_t scan_marks(const char *p, char a, char b, char c, char d) {
     uint64_t marks = 0;
     for (unsigned i = 0; i < 8; i++) {
         const uint64_t w = scan_load(p + 8 * i);
-        const uint64_t m = scan_equal_all(w, scan_repeat(a)) | scan_equal_all(w, scan_repeat(b)) | scan_equal_all(w, scan_repeat(c)) |
-                           scan_equal_all(w, scan_repeat(d));
-        marks |= ((m >> 7) * UINT64_C(0x0102040810204080) >> 56) << (8 * i); /* the eight marks as eight bits */
+        const uint64_t m = scan_equal_all(w, scan_repeat(a)) | scan_equal_all(w, scan_repeat(b)) |
+                           scan_equal_all(w, scan_repeat(c)) | scan_equal_all(w, scan_repeat(d));
+        marks |= ((m >> 7) * UINT64_C(0x0102040810204080) >> 56)
+                 << (8 * i); /* the eight marks as eight bits */
     }
     return marks;
 }
@@ -107,9 +111,10 @@ SCAN_INLINE uint64_t scan_marks(const char *p, char a, char b, char c, char d) {
 
 /* How many of the eight bytes are digits before the first that is none. */
 SCAN_INLINE size_t scan_digits(uint64_t word) {
-    const uint64_t x = word ^ (SCAN_ONES * 0x30);                    /* digits become 0 … 9 */
-    const uint64_t none = ((x + SCAN_ONES * 0x76) | x) & SCAN_HIGHS; /* x >= 10; a carry cannot leave a byte below 0x80 … */
-    return none == 0 ? 8 : scan_first(none);                         /* … and above one the lowest mark is found already */
+    const uint64_t x = word ^ (SCAN_ONES * 0x30); /* digits become 0 … 9 */
+    const uint64_t none = ((x + SCAN_ONES * 0x76) | x) &
+                          SCAN_HIGHS; /* x >= 10; a carry cannot leave a byte below 0x80 … */
+    return none == 0 ? 8 : scan_first(none); /* … and above one the lowest mark is found already */
 }
 
 /* The value of eight digits, each a byte 0 … 9. */
@@ -122,7 +127,8 @@ SCAN_INLINE uint64_t scan_decimal_word(uint64_t x) {
 
 /* The value of the first n (1 … 8) digits of a word. */
 SCAN_INLINE uint64_t scan_decimal(uint64_t word, size_t n) {
-    return scan_decimal_word((word ^ (SCAN_ONES * 0x30)) << (64 - 8 * n)); /* zeros come in as leading digits */
+    return scan_decimal_word((word ^ (SCAN_ONES * 0x30))
+                             << (64 - 8 * n)); /* zeros come in as leading digits */
 }
 
 /* 10^n, n <= 15: exact. */
@@ -159,7 +165,8 @@ SCAN_INLINE size_t scan_run(const char *p, uint64_t *value) {
     if (more == 8) {
         return 16;
     }
-    *value = scan_decimal(first, 8) * scan_power(more) + (more > 0 ? scan_decimal(second, more) : 0);
+    *value =
+        scan_decimal(first, 8) * scan_power(more) + (more > 0 ? scan_decimal(second, more) : 0);
     return 8 + more;
 }
 
@@ -170,19 +177,25 @@ SCAN_INLINE size_t scan_run(const char *p, uint64_t *value) {
 enum scan_written {
     SCAN_OTHERWISE = 1,  /* "007", "0.0000001" */
     SCAN_CANONICAL = 16, /* as dn_number_format writes it */
-    SCAN_PADDED = 32     /* that, with zeros behind it up to so many digits; and a point before them, if there is none: "5.0" */
+    SCAN_PADDED =
+        32 /* that, with zeros behind it up to so many digits; and a point before them, if there is none: "5.0" */
 };
 SCAN_INLINE unsigned scan_written(bool otherwise, char last, size_t decimals) {
     const unsigned padded = last == '0'; /* no branch on the last digit */
-    return otherwise ? SCAN_OTHERWISE : SCAN_CANONICAL + (SCAN_PADDED - SCAN_CANONICAL) * padded + (unsigned)decimals;
+    return otherwise
+               ? SCAN_OTHERWISE
+               : SCAN_CANONICAL + (SCAN_PADDED - SCAN_CANONICAL) * padded + (unsigned)decimals;
 }
 
 /* A number of the plain form -?digits(.digits)? with at most 15 digits that count; other forms are left to dn_number_parse. The value is exactly rounded: both the
  * digits (< 2^53) and the power of ten (<= 10^15) are exact doubles, and one division rounds once. Returns the text's length, 0: not of that form (or too long). What
  * follows the text is the caller's to judge. *written: one of SCAN_WRITTEN. */
 SCAN_INLINE size_t scan_number(const char *p, double *value, unsigned *written) {
-    static const double divisor[16] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-    static const double signs[2] = {1, -1}; /* a product with ±1 is exact; signs and digits are random: no branch may hang on them */
+    static const double divisor[16] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    static const double signs[2] = {
+        1,
+        -1}; /* a product with ±1 is exact; signs and digits are random: no branch may hang on them */
     const bool negative = *p == '-';
     const char *digits = p + negative;
     uint64_t whole = 0;
@@ -203,7 +216,8 @@ SCAN_INLINE size_t scan_number(const char *p, double *value, unsigned *written) 
     }
     const double v = (double)(int64_t)(whole * scan_power(m) + part) / divisor[m];
     *value = signs[negative] * v;
-    *written = scan_written(zero_led | ((v < 1e-6) & (v > 0)), digits[n + m], m); /* below 1e-6 the canonical form has an exponent */
+    *written = scan_written(zero_led | ((v < 1e-6) & (v > 0)), digits[n + m],
+                            m); /* below 1e-6 the canonical form has an exponent */
     return n + 1 + m + negative;
 }
 
@@ -221,18 +235,21 @@ SCAN_INLINE bool scan_short(const char *p, size_t n, double *value, unsigned *wr
     if (SCAN_UNLIKELY(n - 1 > 7)) { /* none, or more than a word */
         return false;
     }
-    const uint64_t x = (scan_load(digits) ^ (SCAN_ONES * 0x30)) << (64 - 8 * n); /* zeros come in as leading digits */
-    const uint64_t none = ((x + SCAN_ONES * 0x76) | x) & SCAN_HIGHS;             /* as in scan_digits */
+    const uint64_t x = (scan_load(digits) ^ (SCAN_ONES * 0x30))
+                       << (64 - 8 * n); /* zeros come in as leading digits */
+    const uint64_t none = ((x + SCAN_ONES * 0x76) | x) & SCAN_HIGHS; /* as in scan_digits */
     if (none == 0) {
         *value = signs[negative] * (double)(int64_t)scan_decimal_word(x);
         *written = scan_written((n > 1) & (digits[0] == '0'), '\0', 0);
         return true;
     }
     const size_t point = scan_first(none), before = point - (8 - n), after = 7 - point;
-    if ((none & (none - 1)) != 0 || digits[before] != '.' || before - 1 >= n - 2) { /* not one point, or no digit before or behind it */
+    if ((none & (none - 1)) != 0 || digits[before] != '.' ||
+        before - 1 >= n - 2) { /* not one point, or no digit before or behind it */
         return false;
     }
-    const uint64_t shifted = x << 8, word = shifted ^ ((shifted ^ x) & behind[point]); /* the point taken out */
+    const uint64_t shifted = x << 8,
+                   word = shifted ^ ((shifted ^ x) & behind[point]); /* the point taken out */
     *value = signs[negative] * ((double)(int64_t)scan_decimal_word(word) / divisor[after]);
     *written = scan_written((before > 1) & (digits[0] == '0'), digits[n - 1], after);
     return true;

@@ -48,7 +48,8 @@ static struct text part_at(const char *p, const char *end) {
     return (struct text){p, (size_t)(q - p)};
 }
 
-__attribute__((format(printf, 3, 4))) static enum svmlight_line wrong(struct svmlight_fault *fault, size_t at, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum svmlight_line
+wrong(struct svmlight_fault *fault, size_t at, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(fault->text, sizeof fault->text, format, args);
@@ -57,9 +58,10 @@ __attribute__((format(printf, 3, 4))) static enum svmlight_line wrong(struct svm
     return SVMLIGHT_FAULT;
 }
 
-/* ---- what is wrong with an entry ---------------------------------------------------------------------------------------------------- */
+/* ---- what is wrong with an entry ---- */
 /* The value behind the colon is none. */
-static enum svmlight_line wrong_value(const char *line, struct text value, uint64_t index, struct svmlight_fault *fault) {
+static enum svmlight_line wrong_value(const char *line, struct text value, uint64_t index,
+                                      struct svmlight_fault *fault) {
     char shown[TEXT_SHOWN];
     double number = 0;
     char pointed[TEXT_SHOWN];
@@ -73,12 +75,15 @@ static enum svmlight_line wrong_value(const char *line, struct text value, uint6
         }
         comma = comma && dn_number_parse(pointed, value.n, &number);
     }
-    return wrong(fault, (size_t)(value.bytes - line), "index %" PRIu64 ": the value must be a finite decimal number (got %s)%s", index,
-                 text_show(value.bytes, value.n, shown), comma ? ": write decimal fractions with a point" : "");
+    return wrong(fault, (size_t)(value.bytes - line),
+                 "index %" PRIu64 ": the value must be a finite decimal number (got %s)%s", index,
+                 text_show(value.bytes, value.n, shown),
+                 comma ? ": write decimal fractions with a point" : "");
 }
 
 /* The part is no index:value that could follow place `next` - 1 (next 0: the first). */
-static enum svmlight_line wrong_entry(const char *line, struct text part, bool zero_based, uint32_t next, struct svmlight_fault *fault) {
+static enum svmlight_line wrong_entry(const char *line, struct text part, bool zero_based,
+                                      uint32_t next, struct svmlight_fault *fault) {
     char shown[TEXT_SHOWN];
     const size_t at = (size_t)(part.bytes - line);
     const unsigned first = zero_based ? 0 : 1;
@@ -89,27 +94,34 @@ static enum svmlight_line wrong_entry(const char *line, struct text part, bool z
         n++;
     }
     if (n == 0 || n == part.n || part.bytes[n] != ':') {
-        return wrong(fault, at, "must be index:value, the index an integer from %u to %d (got %s)%s", first, SVMLIGHT_MAX_INDEX,
-                     text_show(part.bytes, part.n, shown),
-                     part.n > 4 && memcmp(part.bytes, "qid:", 4) == 0 ? ": a query's number comes right behind the label" : "");
+        return wrong(fault, at,
+                     "must be index:value, the index an integer from %u to %d (got %s)%s", first,
+                     SVMLIGHT_MAX_INDEX, text_show(part.bytes, part.n, shown),
+                     part.n > 4 && memcmp(part.bytes, "qid:", 4) == 0
+                         ? ": a query's number comes right behind the label"
+                         : "");
     }
     if (n > 10 || index > SVMLIGHT_MAX_INDEX) {
-        return wrong(fault, at, "index %.*s is too large: at most %d, in at most 10 digits", (int)(n < 40 ? n : 40), part.bytes,
-                     SVMLIGHT_MAX_INDEX);
+        return wrong(fault, at, "index %.*s is too large: at most %d, in at most 10 digits",
+                     (int)(n < 40 ? n : 40), part.bytes, SVMLIGHT_MAX_INDEX);
     }
     if (index < first) {
-        return wrong(fault, at, "index 0: indexes count from 1; say zero_based=true if they count from 0 here");
+        return wrong(
+            fault, at,
+            "index 0: indexes count from 1; say zero_based=true if they count from 0 here");
     }
     if (next > 0 && index - first < next) {
         const uint64_t before = (uint64_t)next - 1 + first;
-        return index == before
-                   ? wrong(fault, at, "index %" PRIu64 " comes twice", index)
-                   : wrong(fault, at, "index %" PRIu64 " comes after %" PRIu64 ": the indexes of a row must ascend", index, before);
+        return index == before ? wrong(fault, at, "index %" PRIu64 " comes twice", index)
+                               : wrong(fault, at,
+                                       "index %" PRIu64 " comes after %" PRIu64
+                                       ": the indexes of a row must ascend",
+                                       index, before);
     }
     return wrong_value(line, (struct text){part.bytes + n + 1, part.n - n - 1}, index, fault);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 /* The value at p, which a part's end must follow; returns behind it, NULL: there is none. */
 SCAN_INLINE const char *read_value(const char *p, const char *end, double *out) {
     const unsigned digit = (unsigned)(p[0] - '0');
@@ -127,7 +139,8 @@ SCAN_INLINE const char *read_value(const char *p, const char *end, double *out) 
 }
 
 /* The entries from p on. */
-static enum svmlight_line read_entries(const char *line, const char *p, const char *end, bool zero_based, struct svmlight_row *row,
+static enum svmlight_line read_entries(const char *line, const char *p, const char *end,
+                                       bool zero_based, struct svmlight_row *row,
                                        struct svmlight_fault *fault) {
     const uint64_t first = zero_based ? 0 : 1, most = SVMLIGHT_MAX_INDEX - first;
     uint32_t *restrict places = row->place;
@@ -154,8 +167,8 @@ static enum svmlight_line read_entries(const char *line, const char *p, const ch
             return wrong_value(line, part_at(p + digits + 1, end), index, fault);
         }
         const char *written = p + digits + 1;
-        if (SCAN_UNLIKELY(number_may_be_inexact((size_t)(behind - written), value)) && row->inexact.n == 0 &&
-            !number_is_exact(written, (size_t)(behind - written), value)) {
+        if (SCAN_UNLIKELY(number_may_be_inexact((size_t)(behind - written), value)) &&
+            row->inexact.n == 0 && !number_is_exact(written, (size_t)(behind - written), value)) {
             row->inexact = (struct text){written, (size_t)(behind - written)};
         }
         places[n] = (uint32_t)place;
@@ -183,8 +196,8 @@ static const char *pass_qid(const char *p, const char *end, bool *seen) {
     return *seen ? p + part.n : p;
 }
 
-enum svmlight_line svmlight_read(const char *line, size_t n, const struct svmlight_options *options, struct svmlight_row *row,
-                                 struct svmlight_fault *fault) {
+enum svmlight_line svmlight_read(const char *line, size_t n, const struct svmlight_options *options,
+                                 struct svmlight_row *row, struct svmlight_fault *fault) {
     const char *p = line, *end = line + n;
     char shown[TEXT_SHOWN];
     while (is_space(*p)) {
@@ -199,18 +212,22 @@ enum svmlight_line svmlight_read(const char *line, size_t n, const struct svmlig
     row->label = part_at(p, end);
     if (memchr(row->label.bytes, ':', row->label.n) != NULL) {
         if (!options->without_label) {
-            return wrong(fault, (size_t)(p - line), "the label is missing: a row is \"label index:value …\" (it begins with %s)",
-                         text_show(p, row->label.n, shown));
+            return wrong(
+                fault, (size_t)(p - line),
+                "the label is missing: a row is \"label index:value …\" (it begins with %s)",
+                text_show(p, row->label.n, shown));
         }
         row->label.n = 0;
     } else if (memchr(row->label.bytes, ',', row->label.n) != NULL) {
-        return wrong(fault, (size_t)(p - line), "a row has one label, several are not supported (got %s)",
+        return wrong(fault, (size_t)(p - line),
+                     "a row has one label, several are not supported (got %s)",
                      text_show(p, row->label.n, shown));
     }
-    return read_entries(line, pass_qid(p + row->label.n, end, &row->qid), end, options->zero_based, row, fault);
+    return read_entries(line, pass_qid(p + row->label.n, end, &row->qid), end, options->zero_based,
+                        row, fault);
 }
 
-/* ---- is it svmlight? ---------------------------------------------------------------------------------------------------------------- */
+/* ---- is it svmlight? ---- */
 /* The line is "number index:value …" as far as it goes; cut: its last part may not be whole. */
 static bool looks_like_row(struct text line, bool cut) {
     const char *p = line.bytes, *end = line.bytes + line.n;
@@ -232,8 +249,9 @@ static bool looks_like_row(struct text line, bool cut) {
         if (parts == 0 || (parts == 1 && part.n > 4 && memcmp(part.bytes, "qid:", 4) == 0)) {
             continue;
         }
-        if (colon == NULL || !dn_number_parse(part.bytes, (size_t)(colon - part.bytes), &number) || part.bytes[0] < '0' ||
-            part.bytes[0] > '9' || !dn_number_parse(colon + 1, part.n - (size_t)(colon - part.bytes) - 1, &number)) {
+        if (colon == NULL || !dn_number_parse(part.bytes, (size_t)(colon - part.bytes), &number) ||
+            part.bytes[0] < '0' || part.bytes[0] > '9' ||
+            !dn_number_parse(colon + 1, part.n - (size_t)(colon - part.bytes) - 1, &number)) {
             return false;
         }
         entries++;

@@ -32,7 +32,8 @@ static void line_end(struct text_lines *l, size_t end, size_t next) {
     if (end - l->start > l->max) {
         too_long(l);
     } else if (l->wrong_column > 0) {
-        l->stopped = !l->handler.wrong(l->handler.arg, l->data + l->start, end - l->start, l->line, l->wrong_column, l->wrong);
+        l->stopped = !l->handler.wrong(l->handler.arg, l->data + l->start, end - l->start, l->line,
+                                       l->wrong_column, l->wrong);
     } else if (!l->handler.line(l->handler.arg, l->data + l->start, end - l->start, l->line)) {
         l->stopped = true;
     }
@@ -71,7 +72,7 @@ static void cut(struct text_lines *l, size_t limit) {
     l->scan = limit > l->scan ? limit : l->scan;
 }
 
-/* ---- bytes in ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes in ---- */
 static bool append(struct text_lines *l, const char *bytes, size_t n) {
     if (l->size + n + TEXT_LINES_SLACK > l->capacity) {
         size_t capacity = l->capacity > 0 ? l->capacity : FIRST_BYTES;
@@ -129,7 +130,9 @@ static void digest(struct text_lines *l, bool final) {
         wrong = NULL;
         l->checked += csv_text_check(l->data + l->checked, l->size - l->checked, final, &wrong);
         cut(l, l->checked);
-        if (!l->stopped && l->checked - l->start > l->max) { /* before anything wrong behind it: so it does not hang on the cuts */
+        if (!l->stopped &&
+            l->checked - l->start >
+                l->max) { /* before anything wrong behind it: so it does not hang on the cuts */
             too_long(l);
         }
         if (!l->stopped && wrong != NULL) {

@@ -13,7 +13,8 @@ struct text_lines_handler {
     /* A line without its end, which follows it (or NUL, at the end of the body); `line` counts from 1. Valid during the call. Empty lines come too. false: stop reading. */
     bool (*line)(void *arg, const char *bytes, size_t n, int64_t line);
     /* A line that is no text; its first wrong byte and why. Likewise. NULL: such a fault ends reading. */
-    bool (*wrong)(void *arg, const char *bytes, size_t n, int64_t line, int64_t column, const char *text);
+    bool (*wrong)(void *arg, const char *bytes, size_t n, int64_t line, int64_t column,
+                  const char *text);
     /* The fault that ends reading; column in bytes, from 1; text lives as long as the call. */
     void (*fault)(void *arg, int64_t line, int64_t column, const char *text);
     void *arg; /* of both */
@@ -22,8 +23,9 @@ struct text_lines_handler {
 /* Fields are the reader's own. Offsets count from the start of `data`. */
 struct text_lines {
     struct text_lines_handler handler;
-    size_t max;            /* bytes of one line */
-    char *data;            /* the line being read and what came after it; TEXT_LINES_SLACK readable bytes behind `size` */
+    size_t max; /* bytes of one line */
+    char *
+        data; /* the line being read and what came after it; TEXT_LINES_SLACK readable bytes behind `size` */
     size_t size, capacity; /* of data */
     size_t checked;        /* bytes of data known to be text, or noted as wrong */
     int64_t wrong_column;  /* of the line at hand: its first wrong byte; 0: none was found */

@@ -20,7 +20,7 @@ enum { GIVE_BACK_BYTES = 4 * 1024 * 1024 };
 enum { FORM_COLUMNS = 100 };
 #define FORM_HINT "curl -d takes the line breaks out of a file; send it with -T or --data-binary"
 
-/* ---- the first bytes ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the first bytes ---- */
 static bool no_memory(struct wire_table *t) {
     problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
     return table_stop(t);
@@ -29,20 +29,24 @@ static bool no_memory(struct wire_table *t) {
 static bool find_header(struct wire_table *t, const struct csv_sample *sample) {
     struct csv_header found = {0};
     if (t->append.on ? !table_append_header(t, sample, &found)
-                     : !csv_sniff_header(sample, t->delimiter, t->first_cells, &t->builder.missing, &found)) {
+                     : !csv_sniff_header(sample, t->delimiter, t->first_cells, &t->builder.missing,
+                                         &found)) {
         return no_memory(t);
     }
     t->header = found.header;
     if (found.again > 0) {
         table_warn(t,
-                   "the first row was taken for the header, and line %" PRId64 " is the same again, as a row of data: leave it out, or say "
+                   "the first row was taken for the header, and line %" PRId64
+                   " is the same again, as a row of data: leave it out, or say "
                    "header=false if both are data",
                    found.again);
     }
     if (found.doubtful && found.header) {
-        table_warn(t, "the first row was taken for the header, though it has numbers: if it is data, say header=false");
+        table_warn(t, "the first row was taken for the header, though it has numbers: if it is "
+                      "data, say header=false");
     } else if (found.doubtful) {
-        table_warn(t, "the first row was taken for data, as it has numbers or tokens for missing: if it is the header, say header=true");
+        table_warn(t, "the first row was taken for data, as it has numbers or tokens for missing: "
+                      "if it is the header, say header=true");
     }
     return true;
 }
@@ -70,7 +74,8 @@ static bool decide_format(struct wire_table *t, const char *bytes, size_t n, boo
     t->format = WIRE_CSV;
     if (!json_sniff_looks(bytes, n)) {
         const bool separated =
-            t->options.delimiter != '\0' || t->options.header != WIRE_HEADER_AUTO; /* what is said of separated text only */
+            t->options.delimiter != '\0' ||
+            t->options.header != WIRE_HEADER_AUTO; /* what is said of separated text only */
         if (table_svmlight_is_stored(t) || (!separated && svmlight_looks_like(bytes, n, whole))) {
             t->format = WIRE_SVMLIGHT;
         }
@@ -86,7 +91,10 @@ static bool decide_format(struct wire_table *t, const char *bytes, size_t n, boo
 
 /* Delimiter and header of separated text. false: the look must be longer, or the table is refused. */
 static bool decide_csv(struct wire_table *t, const char *bytes, size_t n, bool whole) {
-    const struct csv_sample sample = {.bytes = bytes, .n = n, .whole = whole, .comment = t->options.comment};
+    const struct csv_sample sample = {.bytes = bytes,
+                                      .n = n,
+                                      .whole = whole,
+                                      .comment = t->options.comment};
     struct csv_shape shape;
     t->delimiter = csv_sniff_delimiter(&sample, &shape);
     if (shape.rows < 2 && look_further(t, whole)) {
@@ -112,7 +120,8 @@ static bool decide(struct wire_table *t, bool whole) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
     const size_t n = t->ahead.size;
     memcpy(t->head, bytes, n < sizeof t->head ? n : sizeof t->head);
-    if (!decide_format(t, bytes, n, whole) || (t->format == WIRE_CSV && !decide_csv(t, bytes, n, whole))) {
+    if (!decide_format(t, bytes, n, whole) ||
+        (t->format == WIRE_CSV && !decide_csv(t, bytes, n, whole))) {
         return false;
     }
     t->decided = true;
@@ -142,7 +151,8 @@ static bool consume(struct wire_table *t, const char *bytes, size_t n) {
 /* Reads what was looked at. */
 static bool consume_ahead(struct wire_table *t) {
     const char *bytes = t->ahead.data != NULL ? t->ahead.data : "";
-    const bool json = t->format == WIRE_JSON || t->format == WIRE_NDJSON; /* the others pass over the mark themselves */
+    const bool json = t->format == WIRE_JSON ||
+                      t->format == WIRE_NDJSON; /* the others pass over the mark themselves */
     const size_t mark = json && t->ahead.size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     const bool well = consume(t, bytes + mark, t->ahead.size - mark);
     buf_done(&t->ahead);
@@ -166,8 +176,9 @@ static bool look_ahead(struct wire_table *t, const char *bytes, size_t n, size_t
     return !t->refused;
 }
 
-/* ---- the face ----------------------------------------------------------------------------------------------------------------------- */
-struct wire_table *wire_table_new(const struct wire_table_options *options, const struct wire_table_sink *sink) {
+/* ---- the face ---- */
+struct wire_table *wire_table_new(const struct wire_table_options *options,
+                                  const struct wire_table_sink *sink) {
     struct wire_table *t = calloc(1, sizeof *t);
     if (t == NULL) {
         return NULL;
@@ -188,8 +199,10 @@ struct wire_table *wire_table_new(const struct wire_table_options *options, cons
     return t;
 }
 
-struct wire_table *wire_table_new_onto(const struct wire_table_options *options, const struct wire_table_stored *stored,
-                                       const struct wire_table_sink *sink, struct problem *problem) {
+struct wire_table *wire_table_new_onto(const struct wire_table_options *options,
+                                       const struct wire_table_stored *stored,
+                                       const struct wire_table_sink *sink,
+                                       struct problem *problem) {
     struct wire_table_options own = *options;
     own.types = own.label = NULL; /* the stored table's hold */
     struct wire_table *t = wire_table_new(&own, sink);
@@ -247,7 +260,9 @@ static bool end_format(struct wire_table *t) {
     if (t->cut || t->full) {
         return true;
     }
-    const bool well = t->format == WIRE_CSV ? table_csv_end(t) : t->format == WIRE_SVMLIGHT ? table_svmlight_end(t) : table_json_end(t);
+    const bool well = t->format == WIRE_CSV        ? table_csv_end(t)
+                      : t->format == WIRE_SVMLIGHT ? table_svmlight_end(t)
+                                                   : table_json_end(t);
     return well || t->full;
 }
 
@@ -260,7 +275,8 @@ static void warn_of_unused(struct wire_table *t) {
         bool unused;
     } options[] = {{"header", o->header != WIRE_HEADER_AUTO && !csv},
                    {"delimiter", o->delimiter != '\0' && !csv},
-                   {"comment", o->comment != '\0' && !lines && !t->append.on}, /* of an append it may be the upload's */
+                   {"comment", o->comment != '\0' && !lines &&
+                                   !t->append.on}, /* of an append it may be the upload's */
                    {"label", o->label != NULL && !lines && !t->at.arrays}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (options[i].unused) {
@@ -280,20 +296,26 @@ static bool read_end(struct wire_table *t) {
     if (!end_format(t)) {
         return false;
     }
-    const bool in_part = t->cut || t->full, keys = t->format == WIRE_JSON || t->format == WIRE_NDJSON; /* columns may come with any row */
+    const bool in_part = t->cut || t->full,
+               keys = t->format == WIRE_JSON ||
+                      t->format == WIRE_NDJSON; /* columns may come with any row */
     const struct type_override *unused = NULL;
     char shown[TEXT_SHOWN];
     table_judge_skipped(t);
     table_append_end(t);
     warn_of_unused(t);
-    for (size_t i = 0; t->builder.n_columns > 0 && !(in_part && keys) && (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
-        table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table%s", text_show(unused->name, unused->length, shown),
-                    t->format == WIRE_SVMLIGHT ? " whose type could be chosen: the features of svmlight are numbers" : "");
+    for (size_t i = 0; t->builder.n_columns > 0 && !(in_part && keys) &&
+                       (unused = builder_unused_type(&t->builder, &i)) != NULL;) {
+        table_fault(t, 0, 0, "option \"types\" names %s, which is no column of the table%s",
+                    text_show(unused->name, unused->length, shown),
+                    t->format == WIRE_SVMLIGHT
+                        ? " whose type could be chosen: the features of svmlight are numbers"
+                        : "");
     }
     if (t->builder.n_rows == 0 && t->n_faults == 0) {
         table_fault(t, 0, 0, "the table has no rows: %s%s",
-                    in_part                          ? "none ends in the part of the body that was read"
-                    : t->bytes == 0                  ? "the body is empty"
+                    in_part         ? "none ends in the part of the body that was read"
+                    : t->bytes == 0 ? "the body is empty"
                     : t->named || t->at.columns_seen ? "there is only a header"
                                                      : "there is nothing in it",
                     t->options.form && t->bytes > 0 ? "; " FORM_HINT : "");
@@ -304,7 +326,10 @@ static bool read_end(struct wire_table *t) {
 }
 
 static void write_notes(struct wire_table *t) {
-    static const char *const formats[] = {[WIRE_CSV] = "csv", [WIRE_JSON] = "json", [WIRE_NDJSON] = "ndjson", [WIRE_SVMLIGHT] = "svmlight"};
+    static const char *const formats[] = {[WIRE_CSV] = "csv",
+                                          [WIRE_JSON] = "json",
+                                          [WIRE_NDJSON] = "ndjson",
+                                          [WIRE_SVMLIGHT] = "svmlight"};
     struct json_writer w;
     json_writer_init(&w, &t->notes);
     json_begin_object(&w);
@@ -361,7 +386,8 @@ bool wire_table_end(struct wire_table *t, struct wire_table_summary *out, struct
                                          .columns = buf_cstr(&t->columns),
                                          .declared = buf_cstr(&t->declared),
                                          .notes = buf_cstr(&t->notes)};
-    if (summary.columns == NULL || summary.declared == NULL || summary.notes == NULL || !builder_content(&t->builder, summary.content)) {
+    if (summary.columns == NULL || summary.declared == NULL || summary.notes == NULL ||
+        !builder_content(&t->builder, summary.content)) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
     *out = summary;

@@ -12,7 +12,7 @@ static bool out_of_memory(struct problem *problem) {
     return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
 }
 
-/* ---- what is stored ----------------------------------------------------------------------------------------------------------------- */
+/* ---- what is stored ---- */
 /* A stored column as rows after it would find it. */
 struct found {
     enum column_state state;
@@ -50,7 +50,8 @@ static bool was_given(const struct stored *s, const char *name) {
         return true;
     }
     for (size_t i = 0; i < s->n_types; i++) {
-        if (s->types[i].length == strlen(name) && memcmp(s->types[i].name, name, s->types[i].length) == 0) {
+        if (s->types[i].length == strlen(name) &&
+            memcmp(s->types[i].name, name, s->types[i].length) == 0) {
             return true;
         }
     }
@@ -77,7 +78,8 @@ static json_t *parse(const char *text, struct problem *problem) {
     return value;
 }
 
-static bool stored_read(const struct wire_table_stored *stored, struct stored *s, struct problem *problem) {
+static bool stored_read(const struct wire_table_stored *stored, struct stored *s,
+                        struct problem *problem) {
     *s = (struct stored){.notes = parse(stored->notes, problem)};
     if (s->notes == NULL || !table_types_parse(stored->types, &s->types, &s->n_types, problem) ||
         !wire_schema_parse(stored->columns, &s->schema, problem)) {
@@ -90,9 +92,10 @@ static bool stored_read(const struct wire_table_stored *stored, struct stored *s
     }
     for (size_t i = 0; i < s->schema.n; i++) {
         const struct wire_column *c = &s->schema.columns[i];
-        s->found[i] = (struct found){.state = state_of_type(c->type),
-                                     .forced = c->type == DN_SPARSE || was_given(s, c->name),
-                                     .reason = json_object_get(json_array_get(s->columns, i), "type_reason")};
+        s->found[i] =
+            (struct found){.state = state_of_type(c->type),
+                           .forced = c->type == DN_SPARSE || was_given(s, c->name),
+                           .reason = json_object_get(json_array_get(s->columns, i), "type_reason")};
         if (!s->found[i].forced && c->missing == stored->n_rows) {
             s->found[i].state = COLUMN_UNKNOWN;
         }
@@ -102,26 +105,31 @@ static bool stored_read(const struct wire_table_stored *stored, struct stored *s
 
 /* What first forced the column's type was found among the stored rows. false: no memory. */
 static bool take_reason(struct column *c, const json_t *reason) {
-    const char *cell = json_string_value(json_object_get(reason, "cell")), *detail = json_string_value(json_object_get(reason, "detail"));
+    const char *cell = json_string_value(json_object_get(reason, "cell")),
+               *detail = json_string_value(json_object_get(reason, "detail"));
     if (cell == NULL || detail == NULL) {
         return true;
     }
     const size_t n = strlen(detail), more = sizeof BUILDER_TEXT_REASON - 1;
-    const bool of_text = n >= more && strcmp(detail + n - more, BUILDER_TEXT_REASON) == 0; /* whether it is text is judged anew */
+    const bool of_text = n >= more && strcmp(detail + n - more, BUILDER_TEXT_REASON) ==
+                                          0; /* whether it is text is judged anew */
     free(c->reason.cell);
     free(c->reason.detail);
-    c->reason = (struct type_reason){.line = (int64_t)json_number_value(json_object_get(reason, "line")),
-                                     .row = (int64_t)json_number_value(json_object_get(reason, "row")),
-                                     .cell = strdup(cell),
-                                     .detail = strndup(detail, of_text ? n - more : n)};
+    c->reason =
+        (struct type_reason){.line = (int64_t)json_number_value(json_object_get(reason, "line")),
+                             .row = (int64_t)json_number_value(json_object_get(reason, "row")),
+                             .cell = strdup(cell),
+                             .detail = strndup(detail, of_text ? n - more : n)};
     return c->reason.cell != NULL && c->reason.detail != NULL;
 }
 
-/* ---- beginning ---------------------------------------------------------------------------------------------------------------------- */
-static bool add_column(struct wire_table *t, size_t i, const struct wire_column *c, const struct found *found) {
+/* ---- beginning ---- */
+static bool add_column(struct wire_table *t, size_t i, const struct wire_column *c,
+                       const struct found *found) {
     struct table_builder *b = &t->builder;
     const enum builder_status status =
-        c->type == DN_SPARSE ? builder_add_sparse(b, c->name, c->first_place, c->width) : builder_add_column(b, c->name, strlen(c->name));
+        c->type == DN_SPARSE ? builder_add_sparse(b, c->name, c->first_place, c->width)
+                             : builder_add_column(b, c->name, strlen(c->name));
     if (status != BUILDER_WELL) {
         return false;
     }
@@ -140,10 +148,12 @@ static bool take_notes(struct wire_table *t, const struct wire_table_stored *sto
     t->builder.stored_rows = stored->n_rows;
     t->builder.stored_chunks = stored->n_chunks;
     t->builder.onto = true;
-    return table_tail_set(&t->builder.tail, stored->tail, stored->n_tail) && t->append.notes != NULL;
+    return table_tail_set(&t->builder.tail, stored->tail, stored->n_tail) &&
+           t->append.notes != NULL;
 }
 
-bool table_append_open(struct wire_table *t, const struct wire_table_stored *stored, struct problem *problem) {
+bool table_append_open(struct wire_table *t, const struct wire_table_stored *stored,
+                       struct problem *problem) {
     struct table_append *a = &t->append;
     struct stored s;
     bool well = stored_read(stored, &s, problem);
@@ -172,7 +182,7 @@ void table_append_done(struct wire_table *t) {
     t->append = (struct table_append){0};
 }
 
-/* ---- another version ---------------------------------------------------------------------------------------------------------------- */
+/* ---- another version ---- */
 /* Whether a column that began as `from` can follow rows that left it as `to`: cells are kept as they were written, so whatever its own are, they can. */
 static bool can_follow(enum column_state from, enum column_state to) {
     return from == to || from == COLUMN_UNKNOWN || to == COLUMN_STRINGS;
@@ -188,29 +198,35 @@ static bool fits(const struct wire_table *t, const struct stored *s) {
         const struct column *c = &t->builder.column[i];
         const struct wire_column *now = &s->schema.columns[i];
         well = strcmp(c->name, now->name) == 0 && c->forced == s->found[i].forced &&
-               (c->forced ? c->type == now->type : can_follow((enum column_state)t->append.began[i], s->found[i].state)) &&
+               (c->forced ? c->type == now->type
+                          : can_follow((enum column_state)t->append.began[i], s->found[i].state)) &&
                (c->type != DN_SPARSE || c->summary.sparse.first == now->first_place);
     }
     return well;
 }
 
 /* The rows that are here are `later` rows further down than was thought. */
-static bool move(struct column *c, const struct wire_column *now, const struct found *found, int64_t later) {
+static bool move(struct column *c, const struct wire_column *now, const struct found *found,
+                 int64_t later) {
     const bool theirs = c->forced || join(c->state, found->state) == found->state;
     c->reason.row += c->reason.line > 0 && c->reason.detail == NULL ? later : 0;
     if (c->state == COLUMN_SPARSE) {
-        c->summary.sparse.width = now->width > c->summary.sparse.width ? now->width : c->summary.sparse.width;
+        c->summary.sparse.width =
+            now->width > c->summary.sparse.width ? now->width : c->summary.sparse.width;
     } else if (!c->forced) {
         c->state = join(c->state, found->state);
     }
     return !theirs || take_reason(c, found->reason);
 }
 
-bool wire_table_rebase(struct wire_table *t, const struct wire_table_stored *stored, struct problem *problem) {
+bool wire_table_rebase(struct wire_table *t, const struct wire_table_stored *stored,
+                       struct problem *problem) {
     struct stored s;
     bool well = stored_read(stored, &s, problem);
     if (well && !fits(t, &s)) {
-        well = problem_set(problem, PROBLEM_CONFLICT, "the columns of the dataset were changed while the rows were read: send them again");
+        well = problem_set(
+            problem, PROBLEM_CONFLICT,
+            "the columns of the dataset were changed while the rows were read: send them again");
     }
     if (well) {
         const int64_t later = stored->n_rows - t->builder.stored_rows;

@@ -9,10 +9,11 @@
 
 enum { NAMED = 10 /* missing columns named in the warning */ };
 
-/* ---- the body's columns ------------------------------------------------------------------------------------------------------------- */
+/* ---- the body's columns ---- */
 bool table_append_unknown(struct wire_table *t, struct text name, int64_t line, int64_t column) {
     char shown[TEXT_SHOWN];
-    return table_row_fault(t, line, column, "the dataset has no column %s", text_show(name.bytes, name.n, shown));
+    return table_row_fault(t, line, column, "the dataset has no column %s",
+                           text_show(name.bytes, name.n, shown));
 }
 
 /* A further cell of each row is of this column. */
@@ -47,12 +48,15 @@ bool table_append_name(struct wire_table *t, struct text name, int64_t line, int
     char shown[TEXT_SHOWN];
     const ptrdiff_t found = names_find(&t->builder.names, name.bytes, name.n);
     if (found < 0) {
-        return table_fault(t, line, column, "the dataset has no column %s%s", text_show(name.bytes, name.n, shown),
-                           t->format == WIRE_CSV && t->options.header == WIRE_HEADER_AUTO ? "; if the first row is data, say header=false"
-                                                                                          : "");
+        return table_fault(t, line, column, "the dataset has no column %s%s",
+                           text_show(name.bytes, name.n, shown),
+                           t->format == WIRE_CSV && t->options.header == WIRE_HEADER_AUTO
+                               ? "; if the first row is data, say header=false"
+                               : "");
     }
     if (a->listed[found]) {
-        return table_fault(t, line, column, "column %s is there twice", text_show(name.bytes, name.n, shown));
+        return table_fault(t, line, column, "column %s is there twice",
+                           text_show(name.bytes, name.n, shown));
     }
     a->listed[found] = true;
     return map_add(t, (size_t)found);
@@ -71,14 +75,17 @@ bool table_append_type(struct wire_table *t, dn_column_type type) {
                       : c->state == COLUMN_STRINGS  ? string
                                                     : false;
     if (!same) {
-        table_warn(t, "column \"%s\": the declared type %s was not used: types are given with the upload, not with rows that are appended",
+        table_warn(t,
+                   "column \"%s\": the declared type %s was not used: types are given with the "
+                   "upload, not with rows that are appended",
                    c->name, dn_column_type_name(type));
     }
     return true;
 }
 
 /* The trimmed name of column i of a header. One without a name is called as it would be in a table of its own: c<position>, or c<position>_2, … when the header has that name. */
-static struct text header_name(const struct csv_row *row, size_t i, const struct names *header, char made[64]) {
+static struct text header_name(const struct csv_row *row, size_t i, const struct names *header,
+                               char made[64]) {
     struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
     if (name.n == 0) {
         name = (struct text){made, (size_t)snprintf(made, 64, "c%zu", i + 1)};
@@ -103,8 +110,10 @@ static bool names_of_header(struct wire_table *t, const struct csv_row *row) {
     char made[64];
     bool go_on = true, well = true;
     for (size_t i = 0; well && i < row->n_cells; i++) {
-        const struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
-        well = name.n == 0 || names_find(&header, name.bytes, name.n) >= 0 || names_add(&header, name.bytes, name.n);
+        const struct text name =
+            text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        well = name.n == 0 || names_find(&header, name.bytes, name.n) >= 0 ||
+               names_add(&header, name.bytes, name.n);
     }
     if (!well) {
         problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
@@ -133,12 +142,14 @@ bool table_append_first_row(struct wire_table *t, const struct csv_row *row) {
     return true;
 }
 
-const struct csv_row *table_append_row(struct wire_table *t, const struct csv_row *row, struct csv_row *room) {
+const struct csv_row *table_append_row(struct wire_table *t, const struct csv_row *row,
+                                       struct csv_row *room) {
     struct table_append *a = &t->append;
     if (a->column == NULL) {
         return row;
     }
-    for (size_t i = 0; i < a->n_cells; i++) { /* the others stay {0}: empty text, which is missing */
+    for (size_t i = 0; i < a->n_cells;
+         i++) { /* the others stay {0}: empty text, which is missing */
         a->cells[a->column[i]] = row->cells[i];
     }
     *room = *row;
@@ -148,7 +159,7 @@ const struct csv_row *table_append_row(struct wire_table *t, const struct csv_ro
     return room;
 }
 
-/* ---- is the first row a header? ----------------------------------------------------------------------------------------------------- */
+/* ---- is the first row a header? ---- */
 /* The first two rows, and what they have in the columns of numbers and booleans. */
 struct first_rows {
     const struct wire_table *t;
@@ -166,9 +177,11 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
     }
     f->cells = f->rows == 0 ? row->n_cells : f->cells;
     for (size_t i = 0; i < row->n_cells; i++) {
-        const struct text cell = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        const struct text cell =
+            text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
         f->known += f->rows == 0 && names_find(&b->names, cell.bytes, cell.n) >= 0;
-        if (i < b->n_columns && (b->column[i].state == COLUMN_NUMBERS || b->column[i].state == COLUMN_BOOLEANS)) {
+        if (i < b->n_columns &&
+            (b->column[i].state == COLUMN_NUMBERS || b->column[i].state == COLUMN_BOOLEANS)) {
             const enum cell_says says = cell_says(&b->missing, cell.bytes, cell.n);
             f->words[f->rows] += says == CELL_OTHER;
             f->values[f->rows] += says == CELL_NUMBER || says == CELL_BOOLEAN;
@@ -177,25 +190,31 @@ static bool on_sample_row(void *arg, const struct csv_row *row) {
     return ++f->rows < 2;
 }
 
-bool table_append_header(struct wire_table *t, const struct csv_sample *sample, struct csv_header *out) {
+bool table_append_header(struct wire_table *t, const struct csv_sample *sample,
+                         struct csv_header *out) {
     struct first_rows f = {.t = t, .sample = sample};
     struct csv csv;
     size_t typed = 0;
-    csv_init(&csv, t->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, &(struct csv_handler){.row = on_sample_row, .arg = &f});
+    csv_init(&csv, t->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+             &(struct csv_handler){.row = on_sample_row, .arg = &f});
     csv.comment = sample->comment;
     if (csv_feed(&csv, sample->bytes, sample->n) && sample->whole) {
         csv_end(&csv);
     }
     for (size_t i = 0; i < t->builder.n_columns; i++) {
-        typed += t->builder.column[i].state == COLUMN_NUMBERS || t->builder.column[i].state == COLUMN_BOOLEANS;
+        typed += t->builder.column[i].state == COLUMN_NUMBERS ||
+                 t->builder.column[i].state == COLUMN_BOOLEANS;
     }
-    const bool well = !csv.no_memory, looks = f.words[0] > 0 && f.words[0] == typed && f.words[1] == 0 && f.values[1] > 0;
+    const bool well = !csv.no_memory,
+               looks = f.words[0] > 0 && f.words[0] == typed && f.words[1] == 0 && f.values[1] > 0;
     csv_done(&csv);
-    out->header = f.cells > 0 && (2 * f.known >= f.cells || (f.cells == t->builder.n_columns && looks));
+    out->header =
+        f.cells > 0 && (2 * f.known >= f.cells || (f.cells == t->builder.n_columns && looks));
     return well;
 }
 
-char table_append_delimiter(const struct wire_table *t, const struct csv_sample *sample, struct csv_shape *shape) {
+char table_append_delimiter(const struct wire_table *t, const struct csv_sample *sample,
+                            struct csv_shape *shape) {
     struct problem ignored = {0};
     json_t *notes = json_parse(t->append.notes, strlen(t->append.notes), &ignored);
     const char *stored = json_string_value(json_object_get(notes, "delimiter"));
@@ -214,7 +233,7 @@ char table_append_delimiter(const struct wire_table *t, const struct csv_sample 
     return delimiter;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the end ---- */
 void table_append_end(struct wire_table *t) {
     const struct table_builder *b = &t->builder;
     struct buf names = {0};
@@ -226,10 +245,11 @@ void table_append_end(struct wire_table *t) {
     }
     const char *text = buf_cstr(&names);
     if (n > NAMED) {
-        table_warn(t, "the rows have no columns %s and %zu more: their cells are missing", text != NULL ? text : "", n - NAMED);
+        table_warn(t, "the rows have no columns %s and %zu more: their cells are missing",
+                   text != NULL ? text : "", n - NAMED);
     } else if (n > 0) {
-        table_warn(t, "the rows have no column%s %s: %s cells are missing", n > 1 ? "s" : "", text != NULL ? text : "",
-                   n > 1 ? "their" : "its");
+        table_warn(t, "the rows have no column%s %s: %s cells are missing", n > 1 ? "s" : "",
+                   text != NULL ? text : "", n > 1 ? "their" : "its");
     }
     buf_done(&names);
 }

@@ -70,7 +70,8 @@ static void put_appended(struct json_writer *w, const char *warning, int64_t fir
 /* Warnings of the first upload and of the appends before this one, the latest BUILDER_MAX_WARNINGS of them. n_rows: of the stored table. */
 static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_rows) {
     const json_t *append = json_object_get(stored, "append");
-    const json_t *const list[] = {json_object_get(stored, "warnings"), json_object_get(append, "warnings")};
+    const json_t *const list[] = {json_object_get(stored, "warnings"),
+                                  json_object_get(append, "warnings")};
     const size_t n = json_array_size(list[0]) + json_array_size(list[1]);
     const int64_t appended = (int64_t)json_number_value(json_object_get(append, "rows"));
     size_t at = 0;
@@ -91,7 +92,8 @@ static void put_warnings(struct json_writer *w, const json_t *stored, int64_t n_
 }
 
 static void write_all(const struct wire_table *t, json_t *stored, json_t *own, struct buf *out) {
-    static const char *const of_stored[] = {"append", "warnings", NULL}, *const of_own[] = {"types", NULL};
+    static const char *const of_stored[] = {"append", "warnings", NULL}, *const of_own[] = {"types",
+                                                                                            NULL};
     struct json_writer w;
     json_writer_init(&w, out);
     json_begin_object(&w);
@@ -110,7 +112,9 @@ bool table_append_notes(struct wire_table *t) {
     struct problem ignored = {0};
     struct buf all = {0};
     json_t *stored = json_parse(t->append.notes, strlen(t->append.notes), &ignored);
-    json_t *own = t->notes.failed || t->notes.size == 0 ? NULL : json_parse(t->notes.data, t->notes.size, &ignored);
+    json_t *own = t->notes.failed || t->notes.size == 0
+                      ? NULL
+                      : json_parse(t->notes.data, t->notes.size, &ignored);
     const bool well = stored != NULL && own != NULL;
     if (well) {
         write_all(t, stored, own, &all);

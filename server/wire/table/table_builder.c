@@ -10,15 +10,17 @@
 
 enum { REASON_SHOWN = 64 }; /* bytes of the cell that forced a type */
 
-bool builder_init(struct table_builder *b, const struct wire_table_options *options, const struct wire_table_sink *sink,
-                  struct problem *problem) {
+bool builder_init(struct table_builder *b, const struct wire_table_options *options,
+                  const struct wire_table_sink *sink, struct problem *problem) {
     *b = (struct table_builder){.sink = *sink};
-    if (!missing_init(&b->missing, options->missing, problem) || !table_types_parse(options->types, &b->types, &b->n_types, problem)) {
+    if (!missing_init(&b->missing, options->missing, problem) ||
+        !table_types_parse(options->types, &b->types, &b->n_types, problem)) {
         return false;
     }
     for (size_t i = 0; i < b->missing.n; i++) {
         double number = 0;
-        b->missing_numbers |= dn_number_parse(b->missing.token[i].bytes, b->missing.token[i].n, &number);
+        b->missing_numbers |=
+            dn_number_parse(b->missing.token[i].bytes, b->missing.token[i].n, &number);
     }
     if (dn_column_chunk_new(&b->chunk, NULL) != DN_OK) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
@@ -61,7 +63,7 @@ static void set_takes(struct table_builder *b, size_t i, uint64_t kinds) {
     b->stage_takes[i] = kinds;
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 /* Text that is not NUL-terminated, as a string. NULL: no memory. */
 static char *copy_text(const char *text, size_t n) {
     char *copy = malloc(n + 1);
@@ -77,12 +79,14 @@ static void note_reason(struct table_builder *b, struct column *c, const char *t
     const size_t cut = utf8_cut(text, n, REASON_SHOWN);
     free(c->reason.cell);
     free(c->reason.detail);
-    c->reason = (struct type_reason){.line = b->line,
-                                     .row = b->stored_rows + b->n_rows + 1,
-                                     .cell = copy_text(text, cut), /* NULL: the description goes without it */
-                                     .fell = c->state != COLUMN_UNKNOWN,
-                                     .numbers = c->state == COLUMN_NUMBERS,
-                                     .hint = cell_hint(text, n)};
+    c->reason =
+        (struct type_reason){.line = b->line,
+                             .row = b->stored_rows + b->n_rows + 1,
+                             .cell =
+                                 copy_text(text, cut), /* NULL: the description goes without it */
+                             .fell = c->state != COLUMN_UNKNOWN,
+                             .numbers = c->state == COLUMN_NUMBERS,
+                             .hint = cell_hint(text, n)};
 }
 
 /* The column can hold this cell only as a string: from here on it is one of strings. */
@@ -90,7 +94,8 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
     note_reason(b, c, text, n);
     if (c->state != COLUMN_UNKNOWN && c->summarised) {
         c->again = true;
-        b->counts_memory -= column_summary_counts_memory(&c->summary) + column_summary_sketch_memory(&c->summary);
+        b->counts_memory -=
+            column_summary_counts_memory(&c->summary) + column_summary_sketch_memory(&c->summary);
         b->numbers_memory -= number_tally_memory(&c->summary.numbers);
         column_summary_reset(&c->summary);
         c->uncounted = false;
@@ -100,7 +105,8 @@ static void column_fall(struct table_builder *b, struct column *c, const char *t
 }
 
 /* An integer of more than 15 digits, or a 0: whether its double is another number is noted, once a column. */
-static void check_exact(struct table_builder *b, struct column *c, double number, const char *spelling, size_t n) {
+static void check_exact(struct table_builder *b, struct column *c, double number,
+                        const char *spelling, size_t n) {
     char shown[TEXT_SHOWN];
     if (c->inexact_line == 0 && !number_is_exact(spelling, n, number)) {
         c->inexact_line = b->line;
@@ -112,8 +118,10 @@ static void check_exact(struct table_builder *b, struct column *c, double number
 static bool unstage(struct table_builder *b, size_t i) {
     const size_t from = b->stage_from[i];
     dn_column_builder *builder = b->column[i].builder;
-    return from >= b->staged || dn_column_builder_numbers(builder, b->stage + from * b->n_columns + i, b->n_columns, b->staged - from,
-                                                          dn_column_builder_padding(builder), NULL) == DN_OK;
+    return from >= b->staged ||
+           dn_column_builder_numbers(builder, b->stage + from * b->n_columns + i, b->n_columns,
+                                     b->staged - from, dn_column_builder_padding(builder),
+                                     NULL) == DN_OK;
 }
 
 enum builder_status builder_unstage(struct table_builder *b) {
@@ -136,16 +144,20 @@ static dn_column_builder *straight(struct table_builder *b, struct column *c) {
     return c->builder;
 }
 
-static enum builder_status put_string(struct table_builder *b, struct column *c, const char *text, size_t n) {
+static enum builder_status put_string(struct table_builder *b, struct column *c, const char *text,
+                                      size_t n) {
     b->string_bytes += n;
     if (b->broken) {
         return BUILDER_WELL;
     }
     dn_column_builder *builder = straight(b, c);
-    return builder != NULL && dn_column_builder_string(builder, text, n, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
+    return builder != NULL && dn_column_builder_string(builder, text, n, NULL) == DN_OK
+               ? BUILDER_WELL
+               : out_of_memory(b);
 }
 
-static enum builder_status put_number(struct table_builder *b, struct column *c, double number, const char *spelling, size_t n) {
+static enum builder_status put_number(struct table_builder *b, struct column *c, double number,
+                                      const char *spelling, size_t n) {
     b->string_bytes += n;
     if (b->broken) {
         return BUILDER_WELL;
@@ -154,7 +166,9 @@ static enum builder_status put_number(struct table_builder *b, struct column *c,
         check_exact(b, c, number, spelling, n);
     }
     dn_column_builder *builder = straight(b, c);
-    return builder != NULL && dn_column_builder_number(builder, number, spelling, n, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
+    return builder != NULL && dn_column_builder_number(builder, number, spelling, n, NULL) == DN_OK
+               ? BUILDER_WELL
+               : out_of_memory(b);
 }
 
 enum builder_status builder_missing(struct table_builder *b, size_t i) {
@@ -164,10 +178,12 @@ enum builder_status builder_missing(struct table_builder *b, size_t i) {
         return BUILDER_WELL;
     }
     dn_column_builder *builder = straight(b, c);
-    return builder != NULL && dn_column_builder_missing(builder, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
+    return builder != NULL && dn_column_builder_missing(builder, NULL) == DN_OK ? BUILDER_WELL
+                                                                                : out_of_memory(b);
 }
 
-enum builder_status builder_number(struct table_builder *b, size_t i, double number, const char *spelling, size_t n) {
+enum builder_status builder_number(struct table_builder *b, size_t i, double number,
+                                   const char *spelling, size_t n) {
     struct column *c = &b->column[i];
     c->filled = b->n_rows + 1;
     if (b->missing_numbers && missing_has(&b->missing, text_trim(spelling, n))) {
@@ -181,7 +197,9 @@ enum builder_status builder_number(struct table_builder *b, size_t i, double num
         return put_number(b, c, number, spelling, n);
     case COLUMN_BOOLEANS:
         if (c->forced) {
-            return number == 0 ? put_string(b, c, "0", 1) : number == 1 ? put_string(b, c, "1", 1) : BUILDER_MISFIT;
+            return number == 0   ? put_string(b, c, "0", 1)
+                   : number == 1 ? put_string(b, c, "1", 1)
+                                 : BUILDER_MISFIT;
         }
         column_fall(b, c, spelling, n);
         break;
@@ -220,8 +238,8 @@ enum builder_status builder_boolean(struct table_builder *b, size_t i, bool trut
 }
 
 /* Text that is not missing, in a column that is not of strings; trimmed is the same without its spaces. */
-static enum builder_status text_by_what_it_says(struct table_builder *b, struct column *c, const char *text, size_t n,
-                                                struct text trimmed) {
+static enum builder_status text_by_what_it_says(struct table_builder *b, struct column *c,
+                                                const char *text, size_t n, struct text trimmed) {
     double number = 0;
     bool truth = false;
     const bool is_number = dn_number_parse(trimmed.bytes, trimmed.n, &number);
@@ -235,7 +253,8 @@ static enum builder_status text_by_what_it_says(struct table_builder *b, struct 
     if (c->state == COLUMN_NUMBERS && is_number) {
         return put_number(b, c, number, text, n);
     }
-    if (c->state == COLUMN_BOOLEANS && (is_boolean || (c->forced && (text_is(trimmed, "0") || text_is(trimmed, "1"))))) {
+    if (c->state == COLUMN_BOOLEANS &&
+        (is_boolean || (c->forced && (text_is(trimmed, "0") || text_is(trimmed, "1"))))) {
         return put_string(b, c, text, n);
     }
     if (c->forced) {
@@ -252,7 +271,8 @@ enum builder_status builder_text(struct table_builder *b, size_t i, const char *
         return builder_missing(b, i);
     }
     c->filled = b->n_rows + 1;
-    return c->state == COLUMN_STRINGS ? put_string(b, c, text, n) : text_by_what_it_says(b, c, text, n, trimmed);
+    return c->state == COLUMN_STRINGS ? put_string(b, c, text, n)
+                                      : text_by_what_it_says(b, c, text, n, trimmed);
 }
 
 enum builder_status builder_string(struct table_builder *b, size_t i, const char *text, size_t n) {
@@ -271,7 +291,7 @@ enum builder_status builder_string(struct table_builder *b, size_t i, const char
     return put_string(b, c, text, n);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 static bool stage_make(struct table_builder *b) {
     const size_t rows = BUILDER_STAGE_BYTES / sizeof *b->stage / b->n_columns;
     b->stage_rows = rows < 4 ? 4 : rows > 64 ? 64 : rows;
@@ -284,7 +304,8 @@ static uint64_t kinds_under(unsigned padding) {
     if (padding >= CSV_PADDED - CSV_CANONICAL) {
         return STAGE_NONE; /* more digits than the kinds tell */
     }
-    const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) & ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
+    const uint64_t canonical = (CSV_KIND_BIT(CSV_PADDED) - CSV_KIND_BIT(CSV_CANONICAL)) &
+                               ~(CSV_KIND_BIT(CSV_CANONICAL + padding) - 1);
     return padding > 0 ? canonical | CSV_KIND_BIT(CSV_PADDED + padding) : canonical;
 }
 
@@ -293,7 +314,8 @@ static uint64_t kinds_under(unsigned padding) {
 static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
     const bool undecided = b->stage_takes[i] == STAGE_UNDECIDED;
     const unsigned padding = dn_column_builder_padding(b->column[i].builder);
-    const bool spelled = kind == CSV_NUMBER || (kind >= CSV_PADDED && padding == 0); /* its text is kept */
+    const bool spelled =
+        kind == CSV_NUMBER || (kind >= CSV_PADDED && padding == 0); /* its text is kept */
     if (b->missing_numbers || (undecided && spelled)) {
         set_takes(b, i, STAGE_NONE);
     } else if (!undecided || kind != CSV_TEXT) {
@@ -302,16 +324,18 @@ static void choose_takes(struct table_builder *b, size_t i, unsigned kind) {
 }
 
 /* A cell that the stage does not take, at least not yet. */
-static enum builder_status other_cell(struct table_builder *b, size_t i, const struct csv_row *row, const struct csv_cell *cell,
-                                      double *stage) {
+static enum builder_status other_cell(struct table_builder *b, size_t i, const struct csv_row *row,
+                                      const struct csv_cell *cell, double *stage) {
     const char *text = csv_cell_text(row, cell);
     const bool staged = b->stage_takes[i] != STAGE_NONE && b->stage_takes[i] != STAGE_UNDECIDED;
-    if (staged && cell->kind == CSV_TEXT && missing_has(&b->missing, text_trim(text, cell->length))) {
+    if (staged && cell->kind == CSV_TEXT &&
+        missing_has(&b->missing, text_trim(text, cell->length))) {
         *stage = (double)NAN;
         return BUILDER_WELL;
     }
-    const enum builder_status status =
-        cell->kind == CSV_TEXT ? builder_text(b, i, text, cell->length) : builder_number(b, i, cell->number, text, cell->length);
+    const enum builder_status status = cell->kind == CSV_TEXT
+                                           ? builder_text(b, i, text, cell->length)
+                                           : builder_number(b, i, cell->number, text, cell->length);
     if (b->stage_takes[i] != STAGE_NONE && b->column[i].state == COLUMN_NUMBERS) {
         choose_takes(b, i, cell->kind);
     }
@@ -326,7 +350,8 @@ static void settle(struct table_builder *b) {
     b->settled = true;
 }
 
-enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row, size_t *cell) {
+enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_row *row,
+                                      size_t *cell) {
     if (SCAN_UNLIKELY(b->stage == NULL) && !stage_make(b)) {
         return out_of_memory(b);
     }
@@ -334,7 +359,8 @@ enum builder_status builder_csv_cells(struct table_builder *b, const struct csv_
     if (!b->settled) {
         settle(b);
     }
-    if ((row->common & CSV_CANONICAL) != 0 && b->take_canonical) { /* nothing but numbers, as mostly in tables of numbers */
+    if ((row->common & CSV_CANONICAL) != 0 &&
+        b->take_canonical) { /* nothing but numbers, as mostly in tables of numbers */
         for (size_t i = 0; i < row->n_cells; i++) {
             stage[i] = row->cells[i].number;
         }

@@ -38,7 +38,9 @@ static bool columns_grow(struct table_builder *b) {
 static void force(struct column *c, dn_column_type type) {
     c->forced = true;
     c->type = type;
-    c->state = type == DN_NUMERIC ? COLUMN_NUMBERS : type == DN_BOOLEAN ? COLUMN_BOOLEANS : COLUMN_STRINGS;
+    c->state = type == DN_NUMERIC   ? COLUMN_NUMBERS
+               : type == DN_BOOLEAN ? COLUMN_BOOLEANS
+                                    : COLUMN_STRINGS;
 }
 
 void builder_force(struct table_builder *b, size_t i, dn_column_type type) {
@@ -102,7 +104,8 @@ dn_column_type builder_given_type_of(const struct table_builder *b, const char *
     return DN_TEXT;
 }
 
-enum builder_status builder_add_sparse(struct table_builder *b, const char *name, uint32_t first, size_t width) {
+enum builder_status builder_add_sparse(struct table_builder *b, const char *name, uint32_t first,
+                                       size_t width) {
     struct type_override *types = b->types;
     const size_t n_types = b->n_types;
     b->types = NULL;
@@ -131,33 +134,43 @@ const struct type_override *builder_unused_type(const struct table_builder *b, s
     return NULL;
 }
 
-/* ---- given types -------------------------------------------------------------------------------------------------------------------- */
-bool builder_text_fits(const struct table_builder *b, dn_column_type given, const char *text, size_t n) {
+/* ---- given types ---- */
+bool builder_text_fits(const struct table_builder *b, dn_column_type given, const char *text,
+                       size_t n) {
     double number = 0;
     bool truth = false;
     const struct text trimmed = text_trim(text, n);
     if ((given != DN_NUMERIC && given != DN_BOOLEAN) || missing_has(&b->missing, trimmed)) {
         return true;
     }
-    return given == DN_NUMERIC ? dn_number_parse(trimmed.bytes, trimmed.n, &number)
-                               : text_boolean(trimmed, &truth) || text_is(trimmed, "0") || text_is(trimmed, "1");
+    return given == DN_NUMERIC
+               ? dn_number_parse(trimmed.bytes, trimmed.n, &number)
+               : text_boolean(trimmed, &truth) || text_is(trimmed, "0") || text_is(trimmed, "1");
 }
 
-bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number, const char *spelling, size_t n) {
-    return given != DN_BOOLEAN || number == 0 || number == 1 || (b->missing_numbers && missing_has(&b->missing, text_trim(spelling, n)));
+bool builder_number_fits(const struct table_builder *b, dn_column_type given, double number,
+                         const char *spelling, size_t n) {
+    return given != DN_BOOLEAN || number == 0 || number == 1 ||
+           (b->missing_numbers && missing_has(&b->missing, text_trim(spelling, n)));
 }
 
 bool builder_boolean_fits(const struct table_builder *b, dn_column_type given, bool truth) {
-    return given != DN_NUMERIC || missing_has(&b->missing, truth ? (struct text){"true", 4} : (struct text){"false", 5});
+    return given != DN_NUMERIC ||
+           missing_has(&b->missing, truth ? (struct text){"true", 4} : (struct text){"false", 5});
 }
 
-enum builder_status builder_entries(struct table_builder *b, size_t i, const uint32_t *place, const double *value, size_t n, size_t width) {
+enum builder_status builder_entries(struct table_builder *b, size_t i, const uint32_t *place,
+                                    const double *value, size_t n, size_t width) {
     struct column *c = &b->column[i];
     c->filled = b->n_rows + 1;
     c->summary.sparse.width = width > c->summary.sparse.width ? width : c->summary.sparse.width;
-    b->string_bytes += 2 * n * (sizeof *place + sizeof *value); /* twice: once more when the chunk is read back to be summed up */
+    b->string_bytes +=
+        2 * n *
+        (sizeof *place +
+         sizeof *value); /* twice: once more when the chunk is read back to be summed up */
     if (b->broken) {
         return BUILDER_WELL;
     }
-    return dn_column_builder_entries(c->builder, place, value, n, NULL) == DN_OK ? BUILDER_WELL : out_of_memory(b);
+    return dn_column_builder_entries(c->builder, place, value, n, NULL) == DN_OK ? BUILDER_WELL
+                                                                                 : out_of_memory(b);
 }

@@ -16,10 +16,12 @@ static dn_column_type type_of_state(const struct column *c) {
     if (c->forced) {
         return c->type;
     }
-    return c->state == COLUMN_STRINGS ? DN_CATEGORICAL : c->state == COLUMN_BOOLEANS ? DN_BOOLEAN : DN_NUMERIC;
+    return c->state == COLUMN_STRINGS    ? DN_CATEGORICAL
+           : c->state == COLUMN_BOOLEANS ? DN_BOOLEAN
+                                         : DN_NUMERIC;
 }
 
-/* ---- summaries ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- summaries ---- */
 /* A column and the memory of its counts. */
 struct counts {
     bool texts; /* of texts, which decide between categories and text; of numbers otherwise */
@@ -32,7 +34,8 @@ static int dearer_first(const void *a, const void *b) {
     if (x->texts != y->texts) {
         return x->texts - y->texts;
     }
-    return x->memory != y->memory ? (x->memory < y->memory) - (x->memory > y->memory) : (x->column > y->column) - (x->column < y->column);
+    return x->memory != y->memory ? (x->memory < y->memory) - (x->memory > y->memory)
+                                  : (x->column > y->column) - (x->column < y->column);
 }
 
 static size_t summary_memory(const struct column_summary *s) {
@@ -65,16 +68,18 @@ static enum builder_status counts_limit(struct table_builder *b) {
     }
     for (size_t i = 0; i < b->n_columns; i++) {
         const struct column *c = &b->column[i];
-        counts[i] = (struct counts){c->state == COLUMN_STRINGS, column_summary_counts_memory(&c->summary), i};
+        counts[i] = (struct counts){c->state == COLUMN_STRINGS,
+                                    column_summary_counts_memory(&c->summary), i};
     }
     qsort(counts, b->n_columns, sizeof *counts, dearer_first);
     const size_t numbers_kept = numbers_limit(b) / 6 * 5;
-    const bool many_numbers = b->numbers_memory > numbers_limit(b), much = b->counts_memory > BUILDER_COUNTS_MEMORY;
+    const bool many_numbers = b->numbers_memory > numbers_limit(b),
+               much = b->counts_memory > BUILDER_COUNTS_MEMORY;
     bool well = true;
     for (size_t i = 0; i < b->n_columns && well; i++) {
         struct column *c = &b->column[counts[i].column];
-        const bool needed =
-            (much && b->counts_memory > BUILDER_COUNTS_KEPT) || (many_numbers && !counts[i].texts && b->numbers_memory > numbers_kept);
+        const bool needed = (much && b->counts_memory > BUILDER_COUNTS_KEPT) ||
+                            (many_numbers && !counts[i].texts && b->numbers_memory > numbers_kept);
         if (needed && counts[i].memory > 0) {
             uncount(b, c);
             well = column_summary_drop_counts(&c->summary);
@@ -92,16 +97,19 @@ static void summary_begin(const struct table_builder *b, struct column *c) {
     c->summary.wordless = c->forced && c->type == DN_CATEGORICAL;
 }
 
-enum builder_status builder_unreadable(struct table_builder *b, const struct column *c, dn_status status, const dn_error *error) {
+enum builder_status builder_unreadable(struct table_builder *b, const struct column *c,
+                                       dn_status status, const dn_error *error) {
     if (status == DN_ERR_MEMORY) {
         return out_of_memory(b);
     }
-    problem_set(&b->problem, PROBLEM_INTERNAL, "column \"%s\": a chunk cannot be read back: %s", c->name, error->message);
+    problem_set(&b->problem, PROBLEM_INTERNAL, "column \"%s\": a chunk cannot be read back: %s",
+                c->name, error->message);
     return BUILDER_STOP;
 }
 
 /* Adds an encoded chunk to the column's summary, read back from its bytes: what is summed up is what was stored. */
-static enum builder_status column_sum_up(struct table_builder *b, struct column *c, const void *bytes, size_t size) {
+static enum builder_status column_sum_up(struct table_builder *b, struct column *c,
+                                         const void *bytes, size_t size) {
     dn_column_view view;
     dn_error error;
     dn_error_clear(&error);
@@ -112,7 +120,8 @@ static enum builder_status column_sum_up(struct table_builder *b, struct column 
     }
     if (!c->summarised) {
         summary_begin(b, c);
-        if (c->missing_before > 0 && !column_summary_add_missing(&c->summary, type, c->missing_before)) {
+        if (c->missing_before > 0 &&
+            !column_summary_add_missing(&c->summary, type, c->missing_before)) {
             return out_of_memory(b);
         }
     }
@@ -123,7 +132,7 @@ static enum builder_status column_sum_up(struct table_builder *b, struct column 
     return well ? counts_limit(b) : out_of_memory(b);
 }
 
-/* ---- delivering --------------------------------------------------------------------------------------------------------------------- */
+/* ---- delivering ---- */
 /* The open chunk into blobs. */
 static enum builder_status encode(struct table_builder *b) {
     if (builder_unstage(b) != BUILDER_WELL) {
@@ -134,9 +143,11 @@ static enum builder_status encode(struct table_builder *b) {
         enum builder_status status = BUILDER_WELL;
         b->blobs[i] = (struct wire_blob){0};
         b->n_blobs = i + 1;
-        b->stage_takes[i] = c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS ? STAGE_UNDECIDED : STAGE_NONE;
+        b->stage_takes[i] =
+            c->state == COLUMN_UNKNOWN || c->state == COLUMN_NUMBERS ? STAGE_UNDECIDED : STAGE_NONE;
         b->settled = false;
-        if (dn_column_builder_encode(c->builder, &b->blobs[i].bytes, &b->blobs[i].size, NULL) != DN_OK) {
+        if (dn_column_builder_encode(c->builder, &b->blobs[i].bytes, &b->blobs[i].size, NULL) !=
+            DN_OK) {
             status = out_of_memory(b);
         } else if (c->state == COLUMN_UNKNOWN) {
             c->missing_before += (int64_t)b->rows;
@@ -181,27 +192,32 @@ static enum builder_status hold(struct table_builder *b) {
     return status;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------------------ */
-enum builder_status builder_read_again(struct table_builder *b, size_t i, builder_use *use, void *arg) {
+/* ---- the end ---- */
+enum builder_status builder_read_again(struct table_builder *b, size_t i, builder_use *use,
+                                       void *arg) {
     struct column *c = &b->column[i];
     struct buf bytes = {0};
     enum builder_status status = BUILDER_WELL;
     bool enough = false;
-    for (int64_t chunk = 0; chunk < b->stored_chunks + b->n_chunks && status == BUILDER_WELL && !enough; chunk++) {
+    for (int64_t chunk = 0;
+         chunk < b->stored_chunks + b->n_chunks && status == BUILDER_WELL && !enough; chunk++) {
         buf_clear(&bytes);
         if (!b->sink.reread(b->sink.arg, chunk, i, &bytes, &b->problem)) {
             status = BUILDER_STOP;
         } else {
-            status = bytes.failed ? out_of_memory(b) : use(arg, b, c, bytes.data, bytes.size, &enough);
+            status =
+                bytes.failed ? out_of_memory(b) : use(arg, b, c, bytes.data, bytes.size, &enough);
         }
     }
     buf_done(&bytes);
     const bool held = b->tail.held && !enough;
-    return status == BUILDER_WELL && held ? use(arg, b, c, b->blobs[i].bytes, b->blobs[i].size, &enough) : status;
+    return status == BUILDER_WELL && held
+               ? use(arg, b, c, b->blobs[i].bytes, b->blobs[i].size, &enough)
+               : status;
 }
 
-static enum builder_status sum_up_again(void *arg, struct table_builder *b, struct column *c, const void *bytes, size_t size,
-                                        bool *enough) {
+static enum builder_status sum_up_again(void *arg, struct table_builder *b, struct column *c,
+                                        const void *bytes, size_t size, bool *enough) {
     (void)arg;
     (void)enough;
     return column_sum_up(b, c, bytes, size);
@@ -216,7 +232,9 @@ static enum builder_status column_again(struct table_builder *b, size_t i) {
 /* Categorical or text: API.md's rule over the whole column. One that is recounted and whose number is not known is text (table_recount.c). */
 static dn_column_type string_type(const struct column *c) {
     const int64_t distinct = column_summary_distinct(&c->summary, DN_CATEGORICAL);
-    return distinct < 0 || column_is_text((size_t)distinct, c->summary.n_rows - c->summary.missing) ? DN_TEXT : DN_CATEGORICAL;
+    return distinct < 0 || column_is_text((size_t)distinct, c->summary.n_rows - c->summary.missing)
+               ? DN_TEXT
+               : DN_CATEGORICAL;
 }
 
 /* The column is summed up to its end. */
@@ -261,7 +279,9 @@ static void builders_free(struct table_builder *b) {
 }
 
 bool builder_finish(struct table_builder *b, struct problem *problem) {
-    enum builder_status status = b->rows == 0 ? BUILDER_WELL : b->onto && b->n_chunks == 0 ? hold(b) : builder_deliver(b);
+    enum builder_status status = b->rows == 0                  ? BUILDER_WELL
+                                 : b->onto && b->n_chunks == 0 ? hold(b)
+                                                               : builder_deliver(b);
     for (size_t i = 0; i < b->n_columns && status == BUILDER_WELL; i++) {
         status = column_complete(b, i);
     }
@@ -300,7 +320,9 @@ static void write_reason(const struct column *c, bool onto, struct json_writer *
                    : reason->numbers       ? "the cells before it are numbers"
                                            : "the cells before it are booleans",
                    reason->hint != NULL ? ": " : "", reason->hint != NULL ? reason->hint : "",
-                   onto && reason->detail == NULL ? "; the line is one of the rows that were appended" : "",
+                   onto && reason->detail == NULL
+                       ? "; the line is one of the rows that were appended"
+                       : "",
                    c->type == DN_TEXT ? BUILDER_TEXT_REASON : "");
         const char *detail = buf_cstr(&text);
         json_kv_string(w, "detail", detail != NULL ? detail : "");
@@ -361,7 +383,7 @@ bool builder_content(struct table_builder *b, char out[80]) {
     return well;
 }
 
-/* ---- notes -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- notes ---- */
 static void warn(struct json_writer *w, struct buf *text, size_t *n) {
     if (++*n <= BUILDER_MAX_WARNINGS && !text->failed) {
         json_put_stringn(w, text->data, text->size);
@@ -382,21 +404,27 @@ void builder_write_warnings(const struct table_builder *b, struct json_writer *w
         if (c->reason.line > 0 && !c->forced && (c->reason.fell || c->reason.hint != NULL)) {
             char shown[TEXT_SHOWN];
             const char *cell = c->reason.cell != NULL ? c->reason.cell : "";
-            buf_printf(&text, "column \"%s\": %s because of line %" PRId64 "%s (%s)%s%s", c->name, dn_column_type_name(c->type),
-                       c->reason.line, of, text_show(cell, strlen(cell), shown), c->reason.hint != NULL ? ": " : "",
+            buf_printf(&text, "column \"%s\": %s because of line %" PRId64 "%s (%s)%s%s", c->name,
+                       dn_column_type_name(c->type), c->reason.line, of,
+                       text_show(cell, strlen(cell), shown), c->reason.hint != NULL ? ": " : "",
                        c->reason.hint != NULL ? c->reason.hint : "");
             warn(w, &text, &n);
         }
         if (c->inexact_line > 0 && c->type == DN_NUMERIC) {
-            buf_printf(&text,
-                       "column \"%s\": %s in line %" PRId64
-                       "%s is no number that a double holds exactly, it is rounded: declare the column "
-                       "categorical (types=) to keep it as written",
-                       c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line, of);
+            buf_printf(
+                &text,
+                "column \"%s\": %s in line %" PRId64
+                "%s is no number that a double holds exactly, it is rounded: declare the column "
+                "categorical (types=) to keep it as written",
+                c->name, c->inexact_text != NULL ? c->inexact_text : "an integer", c->inexact_line,
+                of);
             warn(w, &text, &n);
         }
         if (c->uncounted && c->type == DN_CATEGORICAL) {
-            buf_printf(&text, "column \"%s\": its distinct values take too much memory to count each of them", c->name);
+            buf_printf(
+                &text,
+                "column \"%s\": its distinct values take too much memory to count each of them",
+                c->name);
             warn(w, &text, &n);
         }
     }

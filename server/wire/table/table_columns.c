@@ -22,12 +22,15 @@ bool table_key_check(struct wire_table *t, struct text name) {
     wire_json_place(&t->json, &line, &column);
     const char *as = text_show(name.bytes, name.n, shown);
     return name.n > WIRE_MAX_NAME
-               ? table_row_fault(t, line, column, "key %s is %zu bytes long, at most %d are allowed", as, name.n, WIRE_MAX_NAME)
+               ? table_row_fault(t, line, column,
+                                 "key %s is %zu bytes long, at most %d are allowed", as, name.n,
+                                 WIRE_MAX_NAME)
                : table_row_fault(t, line, column, "key %s has a control character", as);
 }
 
 /* false: reading stops. */
-static bool check_name(struct wire_table *t, struct text name, size_t position, const struct csv_row *row) {
+static bool check_name(struct wire_table *t, struct text name, size_t position,
+                       const struct csv_row *row) {
     const ptrdiff_t same = names_find(&t->builder.names, name.bytes, name.n);
     char shown[TEXT_SHOWN];
     if (name.n <= WIRE_MAX_NAME && !has_control(name) && same < 0) {
@@ -41,22 +44,26 @@ static bool check_name(struct wire_table *t, struct text name, size_t position, 
     }
     const char *as = text_show(name.bytes, name.n, shown);
     if (name.n > WIRE_MAX_NAME) {
-        return table_fault(t, line, column, "column name %s is %zu bytes long, at most %d are allowed", as, name.n, WIRE_MAX_NAME);
+        return table_fault(t, line, column,
+                           "column name %s is %zu bytes long, at most %d are allowed", as, name.n,
+                           WIRE_MAX_NAME);
     }
     if (same >= 0) {
-        return table_fault(t, line, column, "column name %s is used twice: columns %td and %zu", as, same + 1, position);
+        return table_fault(t, line, column, "column name %s is used twice: columns %td and %zu", as,
+                           same + 1, position);
     }
     return table_fault(t, line, column, "column name %s has a control character", as);
 }
 
-bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position, const struct names *header,
-                      const struct csv_row *row) {
+bool table_add_column(struct wire_table *t, const char *bytes, size_t n, size_t position,
+                      const struct names *header, const struct csv_row *row) {
     char made[64];
     struct text name = text_trim(bytes, n);
     if (name.n == 0) {
         name = (struct text){made, (size_t)snprintf(made, sizeof made, "c%zu", position)};
-        for (size_t k = 2;
-             names_find(&t->builder.names, name.bytes, name.n) >= 0 || (header && names_find(header, name.bytes, name.n) >= 0); k++) {
+        for (size_t k = 2; names_find(&t->builder.names, name.bytes, name.n) >= 0 ||
+                           (header && names_find(header, name.bytes, name.n) >= 0);
+             k++) {
             name.n = (size_t)snprintf(made, sizeof made, "c%zu_%zu", position, k);
         }
         table_warn(t, "column %zu has no name: it is called \"%s\"", position, made);

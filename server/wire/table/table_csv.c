@@ -13,8 +13,10 @@
 /* The names that the header has. false: no memory. */
 static bool names_of_header(const struct csv_row *row, struct names *out) {
     for (size_t i = 0; i < row->n_cells; i++) {
-        const struct text name = text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
-        if (name.n > 0 && names_find(out, name.bytes, name.n) < 0 && !names_add(out, name.bytes, name.n)) {
+        const struct text name =
+            text_trim(csv_cell_text(row, &row->cells[i]), row->cells[i].length);
+        if (name.n > 0 && names_find(out, name.bytes, name.n) < 0 &&
+            !names_add(out, name.bytes, name.n)) {
             return false;
         }
     }
@@ -29,7 +31,8 @@ static bool columns_of_header(struct wire_table *t, const struct csv_row *row) {
         table_stop(t);
     }
     for (size_t i = 0; i < row->n_cells && go_on; i++) {
-        go_on = table_add_column(t, csv_cell_text(row, &row->cells[i]), row->cells[i].length, i + 1, &header, row);
+        go_on = table_add_column(t, csv_cell_text(row, &row->cells[i]), row->cells[i].length, i + 1,
+                                 &header, row);
     }
     names_done(&header);
     if (!go_on) {
@@ -76,7 +79,8 @@ static bool ragged(struct wire_table *t, const struct csv_row *row) {
     const size_t n = table_append_width(&t->append, &t->builder);
     int64_t line = 0, column = 0;
     csv_cell_place(row, row->n_cells > n ? n : row->n_cells, &line, &column);
-    return table_row_fault(t, line, column, "row has %zu cell%s, expected %zu", row->n_cells, row->n_cells == 1 ? "" : "s", n);
+    return table_row_fault(t, line, column, "row has %zu cell%s, expected %zu", row->n_cells,
+                           row->n_cells == 1 ? "" : "s", n);
 }
 
 static bool misfit(struct wire_table *t, const struct csv_row *row, size_t i) {
@@ -86,9 +90,11 @@ static bool misfit(struct wire_table *t, const struct csv_row *row, size_t i) {
     const char *hint = cell_hint(csv_cell_text(row, cell), cell->length);
     csv_cell_place(row, i, &line, &column);
     text_show(csv_cell_text(row, cell), cell->length, shown);
-    return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)%s%s", t->builder.column[i].name,
-                           builder_given_type(&t->builder, i) == DN_BOOLEAN ? "a boolean" : "a number", shown, hint != NULL ? ": " : "",
-                           hint != NULL ? hint : "");
+    return table_row_fault(t, line, column, "column \"%s\": a cell must be %s (got %s)%s%s",
+                           t->builder.column[i].name,
+                           builder_given_type(&t->builder, i) == DN_BOOLEAN ? "a boolean"
+                                                                            : "a number",
+                           shown, hint != NULL ? ": " : "", hint != NULL ? hint : "");
 }
 
 /* Tells the cells that a given type cannot hold. false: reading stops. */
@@ -99,8 +105,9 @@ static bool check_cells(struct wire_table *t, const struct csv_row *row) {
         const struct csv_cell *cell = &row->cells[i];
         const dn_column_type given = builder_given_type(b, i);
         const char *text = csv_cell_text(row, cell);
-        const bool fits = cell->kind == CSV_TEXT ? builder_text_fits(b, given, text, cell->length)
-                                                 : builder_number_fits(b, given, cell->number, text, cell->length);
+        const bool fits = cell->kind == CSV_TEXT
+                              ? builder_text_fits(b, given, text, cell->length)
+                              : builder_number_fits(b, given, cell->number, text, cell->length);
         if (!fits && !misfit(t, row, i)) {
             return false;
         }
@@ -137,7 +144,10 @@ static bool on_first_row(struct wire_table *t, const struct csv_row *row) {
 static bool on_row(void *arg, const struct csv_row *row) {
     struct wire_table *t = arg;
     struct csv_row room;
-    if (SCAN_UNLIKELY(csv_is_comment(row, t->named ? table_append_width(&t->append, &t->builder) : t->first_cells, t->options.comment))) {
+    if (SCAN_UNLIKELY(
+            csv_is_comment(row,
+                           t->named ? table_append_width(&t->append, &t->builder) : t->first_cells,
+                           t->options.comment))) {
         take_comment(t, row);
         return true;
     }
@@ -151,7 +161,8 @@ static bool on_row(void *arg, const struct csv_row *row) {
         return false;
     }
     table_row_begin(t, row->line);
-    if (SCAN_UNLIKELY(t->stray_line > 0) && (!tell_stray(t) || t->csv.faulty)) { /* what it has is perhaps no text */
+    if (SCAN_UNLIKELY(t->stray_line > 0) &&
+        (!tell_stray(t) || t->csv.faulty)) { /* what it has is perhaps no text */
         return !t->refused;
     }
     if (SCAN_UNLIKELY(row->n_cells != table_append_width(&t->append, &t->builder))) {
@@ -167,7 +178,8 @@ static bool on_row(void *arg, const struct csv_row *row) {
         return true;
     }
     size_t cell = 0;
-    const bool well = builder_csv_cells(&t->builder, row, &cell) == BUILDER_WELL && builder_csv_row_end(&t->builder) == BUILDER_WELL;
+    const bool well = builder_csv_cells(&t->builder, row, &cell) == BUILDER_WELL &&
+                      builder_csv_row_end(&t->builder) == BUILDER_WELL;
     return well || table_stop(t);
 }
 
@@ -183,7 +195,8 @@ static void on_fault(void *arg, int64_t line, int64_t column, bool fatal, const 
 }
 
 void table_csv_begin(struct wire_table *t) {
-    csv_init(&t->csv, t->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS, &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = t});
+    csv_init(&t->csv, t->delimiter, WIRE_MAX_CELL, WIRE_MAX_COLUMNS,
+             &(struct csv_handler){.row = on_row, .fault = on_fault, .arg = t});
     t->csv.comment = t->options.comment;
     t->csv.lenient = t->options.on_error == WIRE_SKIP;
 }
@@ -216,8 +229,13 @@ bool table_csv_end(struct wire_table *t) {
         return stopped(t);
     }
     if (t->comments > 0) {
-        table_warn(t, "%" PRId64 " line%s with # and %s not %zu cells: taken for comments (the first is line %" PRId64 ")", t->comments,
-                   t->comments == 1 ? " begins" : "s begin", t->comments == 1 ? "has" : "have", t->builder.n_columns, t->comment_line);
+        table_warn(
+            t,
+            "%" PRId64
+            " line%s with # and %s not %zu cells: taken for comments (the first is line %" PRId64
+            ")",
+            t->comments, t->comments == 1 ? " begins" : "s begin",
+            t->comments == 1 ? "has" : "have", t->builder.n_columns, t->comment_line);
     }
     return true;
 }

@@ -6,14 +6,15 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-/* ---- telling ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- telling ---- */
 static bool fault_take(struct wire_table *t, int64_t line, int64_t column, struct buf *text) {
     const char *detail = buf_cstr(text);
     t->builder.broken = true;
     if (t->n_faults++ >= WIRE_MAX_FAULTS) {
         t->problem.n_dropped++;
     } else if (line > 0) {
-        problem_add_line(&t->problem, PROBLEM_INVALID_DATASET, line, column, "%s", detail != NULL ? detail : "");
+        problem_add_line(&t->problem, PROBLEM_INVALID_DATASET, line, column, "%s",
+                         detail != NULL ? detail : "");
     } else {
         problem_add(&t->problem, PROBLEM_INVALID_DATASET, "", "%s", detail != NULL ? detail : "");
     }
@@ -35,7 +36,8 @@ bool table_fault(struct wire_table *t, int64_t line, int64_t column, const char 
 static void skip_row(struct wire_table *t, int64_t line, int64_t column, struct buf *text) {
     const char *detail = buf_cstr(text);
     if (t->skipped.rows++ < WIRE_MAX_FAULTS) {
-        problem_add_line(&t->skipped.first, PROBLEM_INVALID_DATASET, line, column, "%s", detail != NULL ? detail : "");
+        problem_add_line(&t->skipped.first, PROBLEM_INVALID_DATASET, line, column, "%s",
+                         detail != NULL ? detail : "");
     }
     buf_done(text);
 }
@@ -99,7 +101,8 @@ bool table_problem_again(struct problem *to, const struct problem *from) {
     for (size_t i = 0; i < from->n_errors; i++) {
         const struct problem_error *e = &from->errors[i];
         if (e->line > 0) {
-            problem_add_line(to, from->type, e->line, e->column, "%s", e->detail != NULL ? e->detail : "");
+            problem_add_line(to, from->type, e->line, e->column, "%s",
+                             e->detail != NULL ? e->detail : "");
         } else {
             problem_add(to, from->type, e->pointer, "%s", e->detail != NULL ? e->detail : "");
         }
@@ -108,22 +111,24 @@ bool table_problem_again(struct problem *to, const struct problem *from) {
     return false;
 }
 
-/* ---- rows that were left out -------------------------------------------------------------------------------------------------------- */
+/* ---- rows that were left out ---- */
 void table_judge_skipped(struct wire_table *t) {
     struct problem *first = &t->skipped.first;
     if (t->skipped.rows == 0 || t->n_faults > 0 || first->n_errors == 0) {
         return;
     }
     if (t->builder.n_rows == 0) {
-        problem_set(&t->problem, PROBLEM_INVALID_DATASET, "every row has a fault and was left out (%" PRId64 " rows)", t->skipped.rows);
+        problem_set(&t->problem, PROBLEM_INVALID_DATASET,
+                    "every row has a fault and was left out (%" PRId64 " rows)", t->skipped.rows);
         t->n_faults = (size_t)t->skipped.rows;
         table_problem_again(&t->problem, first);
         t->problem.n_dropped += (size_t)t->skipped.rows - first->n_errors;
         return;
     }
     const struct problem_error *e = &first->errors[0];
-    table_warn(t, "%" PRId64 " row%s left out because of faults, the first at line %" PRId64 ": %s", t->skipped.rows,
-               t->skipped.rows == 1 ? " was" : "s were", e->line, e->detail != NULL ? e->detail : "");
+    table_warn(t, "%" PRId64 " row%s left out because of faults, the first at line %" PRId64 ": %s",
+               t->skipped.rows, t->skipped.rows == 1 ? " was" : "s were", e->line,
+               e->detail != NULL ? e->detail : "");
 }
 
 void table_write_skipped(const struct wire_table *t, struct json_writer *w) {

@@ -31,13 +31,14 @@ void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_s
     }
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- columns ---- */
 static bool column_add(struct wire_table *t, const char *name, size_t n) {
     int64_t line = 0, column = 0;
     wire_json_place(&t->json, &line, &column);
     const size_t i = t->builder.n_columns;
     if (t->append.on) {
-        return table_append_name(t, text_trim(name, n), line, column) && (!t->at.has_type || table_append_type(t, t->at.type));
+        return table_append_name(t, text_trim(name, n), line, column) &&
+               (!t->at.has_type || table_append_type(t, t->at.type));
     }
     if (i == WIRE_MAX_COLUMNS) {
         return table_fatal(t, line, column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
@@ -65,8 +66,9 @@ static bool on_column(struct wire_table *t, const struct wire_json_token *token)
         t->at.state = AT_COLUMN_KEY;
         return true;
     }
-    return token->kind == WIRE_JSON_STRING ? column_add(t, token->text, token->length)
-                                           : fatal_here(t, "a column must be a name or an object with a name");
+    return token->kind == WIRE_JSON_STRING
+               ? column_add(t, token->text, token->length)
+               : fatal_here(t, "a column must be a name or an object with a name");
 }
 
 static bool on_column_key(struct wire_table *t, const struct wire_json_token *token) {
@@ -76,11 +78,14 @@ static bool on_column_key(struct wire_table *t, const struct wire_json_token *to
             problem_set(&t->builder.problem, PROBLEM_UNAVAILABLE, "no memory left");
             return table_stop(t);
         }
-        return t->at.has_name ? column_add(t, t->at.name.size > 0 ? t->at.name.data : "", t->at.name.size)
-                              : fatal_here(t, "a column object must have a name");
+        return t->at.has_name
+                   ? column_add(t, t->at.name.size > 0 ? t->at.name.data : "", t->at.name.size)
+                   : fatal_here(t, "a column object must have a name");
     }
     const struct text key = {token->text, token->length};
-    t->at.state = text_is(key, "name") ? AT_COLUMN_NAME : text_is(key, "type") ? AT_COLUMN_TYPE : AT_SKIP;
+    t->at.state = text_is(key, "name")   ? AT_COLUMN_NAME
+                  : text_is(key, "type") ? AT_COLUMN_TYPE
+                                         : AT_SKIP;
     t->at.skip_depth = 0;
     t->at.after_skip = AT_COLUMN_KEY;
     return true;
@@ -91,8 +96,9 @@ static bool on_column_value(struct wire_table *t, const struct wire_json_token *
     char word[16] = "";
     t->at.state = AT_COLUMN_KEY;
     if (token->kind != WIRE_JSON_STRING) {
-        return fatal_here(t,
-                          is_name ? "a column's name must be a string" : "a column's type must be numeric, boolean, categorical or text");
+        return fatal_here(t, is_name
+                                 ? "a column's name must be a string"
+                                 : "a column's type must be numeric, boolean, categorical or text");
     }
     if (is_name) {
         buf_clear(&t->at.name);
@@ -104,10 +110,11 @@ static bool on_column_value(struct wire_table *t, const struct wire_json_token *
         memcpy(word, token->text, token->length);
     }
     t->at.has_type = dn_column_type_parse(word, &t->at.type) && t->at.type != DN_SPARSE;
-    return t->at.has_type || fatal_here(t, "a column's type must be numeric, boolean, categorical or text");
+    return t->at.has_type ||
+           fatal_here(t, "a column's type must be numeric, boolean, categorical or text");
 }
 
-/* ---- {"columns", "rows"} ------------------------------------------------------------------------------------------------------------ */
+/* ---- {"columns", "rows"} ---- */
 static bool on_member(struct wire_table *t, const struct wire_json_token *token) {
     struct table_json *at = &t->at;
     if (token->kind == WIRE_JSON_END_OBJECT) {
@@ -126,17 +133,19 @@ static bool on_member(struct wire_table *t, const struct wire_json_token *token)
         return at->columns_seen || fatal_here(t, "\"columns\" must come before \"rows\"");
     }
     if (text_is(key, "items")) {
-        return fatal_here(t, "\"items\" is what an answer with rows has: send the array in it, or fetch the rows as CSV or NDJSON (Accept: "
+        return fatal_here(t, "\"items\" is what an answer with rows has: send the array in it, or "
+                             "fetch the rows as CSV or NDJSON (Accept: "
                              "text/csv), which can be sent back as they are");
     }
-    return fatal_here(
-        t, "the object must have the members \"columns\" and \"rows\", each once, and no other; rows that are objects stand in an "
-           "array, or each on a line (application/x-ndjson)");
+    return fatal_here(t, "the object must have the members \"columns\" and \"rows\", each once, "
+                         "and no other; rows that are objects stand in an "
+                         "array, or each on a line (application/x-ndjson)");
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 /* In the array of rows. */
-static bool on_row(struct wire_table *t, const struct wire_json_token *token, enum wire_json_kind wanted) {
+static bool on_row(struct wire_table *t, const struct wire_json_token *token,
+                   enum wire_json_kind wanted) {
     const bool array = wanted == WIRE_JSON_BEGIN_ARRAY;
     if (token->kind == WIRE_JSON_END_ARRAY) {
         t->at.state = array ? AT_MEMBER : AT_END;
@@ -151,7 +160,8 @@ static bool on_row(struct wire_table *t, const struct wire_json_token *token, en
         return true;
     }
     table_json_skip(t, token->kind, array ? AT_ROWS : AT_ITEMS);
-    return table_row_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " must be an %s", t->at.row, array ? "array" : "object");
+    return table_row_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " must be an %s",
+                           t->at.row, array ? "array" : "object");
 }
 
 /* At the beginning of a line. */
@@ -174,7 +184,8 @@ static bool on_line(struct wire_table *t, enum wire_json_kind kind) {
         return true;
     }
     table_json_skip(t, kind, AT_LINE_END);
-    return table_row_fault(t, at->row_line, at->row_column, "row %" PRId64 " must be an %s%s", at->row,
+    return table_row_fault(t, at->row_line, at->row_column, "row %" PRId64 " must be an %s%s",
+                           at->row,
                            !at->row_kind_known ? "object or an array"
                            : at->arrays        ? "array"
                                                : "object",
@@ -205,7 +216,10 @@ static void on_skip(struct wire_table *t, enum wire_json_kind kind) {
 
 static bool on_top(struct wire_table *t, enum wire_json_kind kind) {
     t->at.state = kind == WIRE_JSON_BEGIN_ARRAY ? AT_ITEMS : AT_MEMBER;
-    return table_json_begins(kind) || fatal_here(t, "the body must be an array of objects or an object with \"columns\" and \"rows\"");
+    return table_json_begins(kind) ||
+           fatal_here(
+               t,
+               "the body must be an array of objects or an object with \"columns\" and \"rows\"");
 }
 
 static bool on_token(struct wire_table *t, const struct wire_json_token *token) {
@@ -220,7 +234,8 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
         return on_line_end(t);
     case AT_KEY:
         t->at.state = AT_VALUE;
-        return token->kind == WIRE_JSON_END_OBJECT ? on_row_closed(t, false) : table_json_key(t, token);
+        return token->kind == WIRE_JSON_END_OBJECT ? on_row_closed(t, false)
+                                                   : table_json_key(t, token);
     case AT_VALUE:
         return table_json_keyed_value(t, token, AT_KEY);
     case AT_MEMBER:
@@ -228,7 +243,8 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     case AT_COLUMNS_BEGIN:
         t->at.state = AT_COLUMNS;
         table_append_list(t);
-        return token->kind == WIRE_JSON_BEGIN_ARRAY || fatal_here(t, "\"columns\" must be an array");
+        return token->kind == WIRE_JSON_BEGIN_ARRAY ||
+               fatal_here(t, "\"columns\" must be an array");
     case AT_COLUMNS:
         return on_column(t, token);
     case AT_COLUMN_KEY:
@@ -242,7 +258,8 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     case AT_ROWS:
         return on_row(t, token, WIRE_JSON_BEGIN_ARRAY);
     case AT_CELL:
-        return token->kind == WIRE_JSON_END_ARRAY ? on_row_closed(t, true) : table_json_listed_value(t, token, AT_CELL);
+        return token->kind == WIRE_JSON_END_ARRAY ? on_row_closed(t, true)
+                                                  : table_json_listed_value(t, token, AT_CELL);
     case AT_SKIP:
         on_skip(t, token->kind);
         return true;
@@ -252,10 +269,11 @@ static bool on_token(struct wire_table *t, const struct wire_json_token *token) 
     return true;
 }
 
-/* ---- what is no JSON ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what is no JSON ---- */
 /* Refuses the whole body by the reader's fault. */
 static bool refuse(struct wire_table *t) {
-    const char *foreign = t->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
+    const char *foreign =
+        t->json.token_at < (int64_t)sizeof t->head ? csv_text_foreign(t->head) : NULL;
     t->refused = true;
     t->n_faults++;
     if (foreign != NULL) {

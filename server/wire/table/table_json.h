@@ -30,14 +30,16 @@ static inline bool table_json_begins(enum wire_json_kind kind) {
 /* The token at hand begins a value that is not wanted: go on in `state` behind it. */
 void table_json_skip(struct wire_table *t, enum wire_json_kind kind, enum json_state state);
 
-/* ---- table_json_rows.c. Those that return bool: false: reading stops ---------------------------------------------------------------- */
+/* ---- table_json_rows.c. Those that return bool: false: reading stops ---- */
 /* A row begins at the token at hand. */
 void table_json_row_begin(struct wire_table *t);
 /* A key of an object row: which column its value goes to. */
 bool table_json_key(struct wire_table *t, const struct wire_json_token *token);
 /* The value behind a key; the next value of an array row. An array or object is a fault, and skipped: reading goes on in `state` behind it. */
-bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token, enum json_state state);
-bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token, enum json_state state);
+bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token,
+                            enum json_state state);
+bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token,
+                             enum json_state state);
 /* The piece is used up: what the row at hand has of it is kept. */
 bool table_json_piece_end(struct wire_table *t);
 /* The row is whole: into the builder with it, unless something is wrong. array: it was one. */

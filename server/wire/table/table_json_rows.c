@@ -62,9 +62,11 @@ static const char *name_of(const struct wire_table *t, size_t i, char made[TEXT_
     return made;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 static const char *text_of(const struct table_json *at, const struct json_cell *cell) {
-    return cell->text != NULL ? cell->text : at->bytes.data != NULL ? at->bytes.data + cell->start : "";
+    return cell->text != NULL       ? cell->text
+           : at->bytes.data != NULL ? at->bytes.data + cell->start
+                                    : "";
 }
 
 static bool fits(const struct wire_table *t, dn_column_type given, const struct json_cell *cell) {
@@ -76,23 +78,28 @@ static bool fits(const struct wire_table *t, dn_column_type given, const struct 
     case WIRE_JSON_FALSE:
         return builder_boolean_fits(&t->builder, given, cell->kind == WIRE_JSON_TRUE);
     case WIRE_JSON_NUMBER:
-        return cell->finite ? builder_number_fits(&t->builder, given, cell->number, text, cell->length)
-                            : builder_text_fits(&t->builder, given, text, cell->length);
+        return cell->finite
+                   ? builder_number_fits(&t->builder, given, cell->number, text, cell->length)
+                   : builder_text_fits(&t->builder, given, text, cell->length);
     default:
         return builder_text_fits(&t->builder, given, text, cell->length);
     }
 }
 
 /* Tells the fault of a cell that a given type cannot hold, if it is one. */
-static bool check(struct wire_table *t, dn_column_type given, const struct json_cell *cell, int64_t line, int64_t column) {
+static bool check(struct wire_table *t, dn_column_type given, const struct json_cell *cell,
+                  int64_t line, int64_t column) {
     char shown[TEXT_SHOWN], made[TEXT_SHOWN];
     if ((given != DN_NUMERIC && given != DN_BOOLEAN) || fits(t, given, cell)) {
         return true;
     }
     const char *text = text_of(&t->at, cell), *hint = cell_hint(text, cell->length);
-    return table_row_fault(t, line, column, "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)%s%s", t->at.row,
-                           name_of(t, cell->column, made), given == DN_BOOLEAN ? "a boolean" : "a number",
-                           text_show(text, cell->length, shown), hint != NULL ? ": " : "", hint != NULL ? hint : "");
+    return table_row_fault(t, line, column,
+                           "row %" PRId64 ", column \"%s\": a cell must be %s (got %s)%s%s",
+                           t->at.row, name_of(t, cell->column, made),
+                           given == DN_BOOLEAN ? "a boolean" : "a number",
+                           text_show(text, cell->length, shown), hint != NULL ? ": " : "",
+                           hint != NULL ? hint : "");
 }
 
 static bool cells_grow(struct wire_table *t) {
@@ -131,12 +138,14 @@ static bool keep(struct wire_table *t, size_t i, const struct wire_json_token *t
     }
     const bool bare = token->kind == WIRE_JSON_NULL; /* its text says no more */
     struct json_cell *cell = &at->cells[at->n_cells++];
-    *cell = (struct json_cell){.column = i,
-                               .kind = token->kind,
-                               .finite = token->kind == WIRE_JSON_NUMBER && token->finite,
-                               .number = token->kind == WIRE_JSON_NUMBER && token->finite ? token->number : 0,
-                               .text = token->text,
-                               .length = bare ? 0 : token->length};
+    *cell =
+        (struct json_cell){.column = i,
+                           .kind = token->kind,
+                           .finite = token->kind == WIRE_JSON_NUMBER && token->finite,
+                           .number =
+                               token->kind == WIRE_JSON_NUMBER && token->finite ? token->number : 0,
+                           .text = token->text,
+                           .length = bare ? 0 : token->length};
     if (!wire_json_is_of_piece(&t->json, token)) {
         keep_text(at, cell, token->text);
     }
@@ -145,17 +154,20 @@ static bool keep(struct wire_table *t, size_t i, const struct wire_json_token *t
         return no_memory(t);
     }
     return at->size <= WIRE_MAX_ROW ||
-           table_fatal(t, at->row_line, at->row_column, "row %" PRId64 " is longer than %d bytes", at->row, WIRE_MAX_ROW);
+           table_fatal(t, at->row_line, at->row_column, "row %" PRId64 " is longer than %d bytes",
+                       at->row, WIRE_MAX_ROW);
 }
 
 /* A scalar into column i of the row at hand. */
-static bool take(struct wire_table *t, size_t i, dn_column_type given, const struct wire_json_token *token) {
+static bool take(struct wire_table *t, size_t i, dn_column_type given,
+                 const struct wire_json_token *token) {
     int64_t line = 0, column = 0;
     char made[TEXT_SHOWN];
     if (token->kind == WIRE_JSON_STRING || token->kind == WIRE_JSON_NUMBER) {
         if (token->length > WIRE_MAX_CELL) {
             wire_json_place(&t->json, &line, &column);
-            return table_row_fault(t, line, column, "column \"%s\": cell is longer than %d bytes", name_of(t, i, made), WIRE_MAX_CELL);
+            return table_row_fault(t, line, column, "column \"%s\": cell is longer than %d bytes",
+                                   name_of(t, i, made), WIRE_MAX_CELL);
         }
     }
     if (!keep(t, i, token)) {
@@ -169,20 +181,26 @@ static bool take(struct wire_table *t, size_t i, dn_column_type given, const str
 }
 
 /* The value is an array or an object. */
-static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind, enum json_state state) {
+static bool nested(struct wire_table *t, size_t i, enum wire_json_kind kind,
+                   enum json_state state) {
     int64_t line = 0, column = 0;
     char made[TEXT_SHOWN];
     wire_json_place(&t->json, &line, &column);
     table_json_skip(t, kind, state);
-    return table_row_fault(t, line, column, "row %" PRId64 ", column \"%s\": a cell must be a number, a string, a boolean or null, not %s",
-                           t->at.row, i != SIZE_MAX ? name_of(t, i, made) : "", kind == WIRE_JSON_BEGIN_ARRAY ? "an array" : "an object");
+    return table_row_fault(
+        t, line, column,
+        "row %" PRId64
+        ", column \"%s\": a cell must be a number, a string, a boolean or null, not %s",
+        t->at.row, i != SIZE_MAX ? name_of(t, i, made) : "",
+        kind == WIRE_JSON_BEGIN_ARRAY ? "an array" : "an object");
 }
 
-/* ---- rows that are objects ---------------------------------------------------------------------------------------------------------- */
+/* ---- rows that are objects ---- */
 /* A further column would have to be filled up for all rows of the open chunk: many keys that come late would be a bomb. */
 static bool may_add(const struct wire_table *t) {
     const struct table_builder *b = &t->builder;
-    return b->n_chunks == 0 && (b->rows + 1) * (b->n_columns + t->at.new_names.n + 1) * 8 <= BUILDER_CHUNK_BYTES;
+    return b->n_chunks == 0 &&
+           (b->rows + 1) * (b->n_columns + t->at.new_names.n + 1) * 8 <= BUILDER_CHUNK_BYTES;
 }
 
 /* A copy of the name among the row's new ones. */
@@ -220,7 +238,8 @@ static bool new_key(struct wire_table *t, struct text name) {
     text_show(name.bytes, name.n, shown);
     if (!may_add(t)) {
         return table_row_fault(t, line, column,
-                               "row %" PRId64 ": key %s is in no row before, and those are stored already: give the first row every key "
+                               "row %" PRId64 ": key %s is in no row before, and those are stored "
+                                              "already: give the first row every key "
                                "(null for missing), or name this one in the option \"types\"",
                                at->row, shown);
     }
@@ -242,20 +261,23 @@ static bool key_twice(struct wire_table *t, struct text name) {
     char shown[TEXT_SHOWN];
     wire_json_place(&t->json, &line, &column);
     t->at.column = SIZE_MAX;
-    return table_row_fault(t, line, column, "row %" PRId64 ": key %s comes twice", t->at.row, text_show(name.bytes, name.n, shown));
+    return table_row_fault(t, line, column, "row %" PRId64 ": key %s comes twice", t->at.row,
+                           text_show(name.bytes, name.n, shown));
 }
 
 bool table_json_key(struct wire_table *t, const struct wire_json_token *token) {
     const struct names *names = &t->builder.names;
     const size_t guess = t->at.expected;
     const struct text name = text_trim(token->text, token->length);
-    if (guess < names->n && names->text[guess].n == name.n && memcmp(names->text[guess].bytes, name.bytes, name.n) == 0) {
+    if (guess < names->n && names->text[guess].n == name.n &&
+        memcmp(names->text[guess].bytes, name.bytes, name.n) == 0) {
         t->at.column = guess;
     } else {
         const ptrdiff_t found = names_find(names, name.bytes, name.n);
         if (found < 0) {
             t->at.expected = names->n + 1;
-            return names_find(&t->at.new_names, name.bytes, name.n) >= 0 ? key_twice(t, name) : new_key(t, name);
+            return names_find(&t->at.new_names, name.bytes, name.n) >= 0 ? key_twice(t, name)
+                                                                         : new_key(t, name);
         }
         t->at.column = (size_t)found;
     }
@@ -269,7 +291,8 @@ bool table_json_key(struct wire_table *t, const struct wire_json_token *token) {
     return true;
 }
 
-bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token, enum json_state state) {
+bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *token,
+                            enum json_state state) {
     const size_t i = t->at.column;
     t->at.state = state;
     if (table_json_begins(token->kind)) {
@@ -285,27 +308,31 @@ bool table_json_keyed_value(struct wire_table *t, const struct wire_json_token *
     return take(t, i, builder_given_type_of(&t->builder, name.bytes, name.n), token);
 }
 
-/* ---- rows that are arrays ----------------------------------------------------------------------------------------------------------- */
+/* ---- rows that are arrays ---- */
 /* Values of a row; SIZE_MAX: this one tells. */
 static size_t width(const struct wire_table *t) {
     return t->builder.n_columns > 0 ? table_append_width(&t->append, &t->builder) : SIZE_MAX;
 }
 
-bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token, enum json_state state) {
+bool table_json_listed_value(struct wire_table *t, const struct wire_json_token *token,
+                             enum json_state state) {
     const size_t n = width(t), i = t->at.n_values++;
     const bool wanted = i < n && i < WIRE_MAX_COLUMNS;
     const size_t column = n == SIZE_MAX ? i : table_append_column(&t->append, i);
     if (table_json_begins(token->kind)) {
         return nested(t, wanted ? column : SIZE_MAX, token->kind, state);
     }
-    return !wanted || take(t, column, n == SIZE_MAX ? DN_TEXT : builder_given_type(&t->builder, column), token);
+    return !wanted ||
+           take(t, column, n == SIZE_MAX ? DN_TEXT : builder_given_type(&t->builder, column),
+                token);
 }
 
 /* The first array of NDJSON is whole: the columns are numbered. */
 static bool columns_numbered(struct wire_table *t) {
     const size_t n = t->at.n_values;
     if (n > WIRE_MAX_COLUMNS) {
-        return table_fatal(t, t->at.row_line, t->at.row_column, "the table has more than %d columns", WIRE_MAX_COLUMNS);
+        return table_fatal(t, t->at.row_line, t->at.row_column,
+                           "the table has more than %d columns", WIRE_MAX_COLUMNS);
     }
     for (size_t i = 0; i < n; i++) {
         char name[24];
@@ -317,7 +344,8 @@ static bool columns_numbered(struct wire_table *t) {
     }
     for (size_t k = 0; k < t->at.n_cells; k++) {
         const struct json_cell *cell = &t->at.cells[k];
-        if (!check(t, builder_given_type(&t->builder, cell->column), cell, t->at.row_line, t->at.row_column)) {
+        if (!check(t, builder_given_type(&t->builder, cell->column), cell, t->at.row_line,
+                   t->at.row_column)) {
             return false;
         }
     }
@@ -331,12 +359,14 @@ static bool array_is_whole(struct wire_table *t) {
     }
     const size_t expected = width(t) == SIZE_MAX ? 0 : width(t);
     return n == expected || !table_row_is_well(t) ||
-           table_row_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " has %zu cell%s, expected %zu", t->at.row, n,
+           table_row_fault(t, t->at.row_line, t->at.row_column,
+                           "row %" PRId64 " has %zu cell%s, expected %zu", t->at.row, n,
                            n == 1 ? "" : "s", expected);
 }
 
-/* ---- the row is whole --------------------------------------------------------------------------------------------------------------- */
-static bool put(struct table_builder *b, const struct table_json *at, const struct json_cell *cell) {
+/* ---- the row is whole ---- */
+static bool put(struct table_builder *b, const struct table_json *at,
+                const struct json_cell *cell) {
     const char *text = text_of(at, cell);
     switch (cell->kind) {
     case WIRE_JSON_NULL:
@@ -368,7 +398,8 @@ static bool add_new_columns(struct wire_table *t) {
 static bool declare(struct wire_table *t) {
     const struct type_override *type = NULL;
     t->at.declared = true;
-    for (size_t i = 0; (type = builder_unused_type(&t->builder, &i)) != NULL && t->builder.n_columns < WIRE_MAX_COLUMNS;) {
+    for (size_t i = 0; (type = builder_unused_type(&t->builder, &i)) != NULL &&
+                       t->builder.n_columns < WIRE_MAX_COLUMNS;) {
         if (!table_add_column(t, type->name, type->length, t->builder.n_columns + 1, NULL, NULL)) {
             return false;
         }
@@ -385,7 +416,9 @@ bool table_json_row_end(struct wire_table *t, bool array) {
         return false;
     }
     if (b->n_columns + t->at.new_names.n == 0 && table_row_is_well(t) && !b->broken) {
-        return table_row_fault(t, t->at.row_line, t->at.row_column, "row %" PRId64 " has no cells, and no column is known yet", t->at.row);
+        return table_row_fault(t, t->at.row_line, t->at.row_column,
+                               "row %" PRId64 " has no cells, and no column is known yet",
+                               t->at.row);
     }
     if (!table_row_is_well(t) || b->broken) {
         return true;
@@ -401,7 +434,8 @@ bool table_json_row_end(struct wire_table *t, bool array) {
     if (!array && !t->append.on && !t->at.declared && builder_closes_first(b) && !declare(t)) {
         return false;
     }
-    return (builder_fill_row(b) == BUILDER_WELL && builder_row_end(b) == BUILDER_WELL) || table_stop(t);
+    return (builder_fill_row(b) == BUILDER_WELL && builder_row_end(b) == BUILDER_WELL) ||
+           table_stop(t);
 }
 
 bool table_json_rows_end(struct wire_table *t) {

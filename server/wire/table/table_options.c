@@ -20,7 +20,8 @@ static bool type_parse(const char *text, size_t n, dn_column_type *out) {
 
 /* One item of the list, its name written to `name` (room for all of the text): in quotes, or up to the last colon, so that it may have one itself. Returns the item's end; NULL: a
  * fault. */
-static const char *override_parse(const char *item, char *name, size_t room, struct type_override *out, struct problem *problem) {
+static const char *override_parse(const char *item, char *name, size_t room,
+                                  struct type_override *out, struct problem *problem) {
     char shown[TEXT_SHOWN];
     struct text behind;
     size_t n = 0;
@@ -34,13 +35,16 @@ static const char *override_parse(const char *item, char *name, size_t room, str
         behind = (struct text){item + n, (size_t)(end - item) - n};
     }
     if (end == NULL || n == 0 || behind.n == 0 || behind.bytes[0] != ':') {
-        problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"types\" must be a list of name:type (got %s)",
+        problem_set(problem, PROBLEM_BAD_REQUEST,
+                    "parameter \"types\" must be a list of name:type (got %s)",
                     text_show(item, end != NULL ? (size_t)(end - item) : strlen(item), shown));
         return NULL;
     }
     if (!type_parse(behind.bytes + 1, behind.n - 1, &out->type)) {
-        problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"types\": a type must be numeric, boolean, categorical or text (got %s)",
-                    text_show(behind.bytes + 1, behind.n - 1, shown));
+        problem_set(
+            problem, PROBLEM_BAD_REQUEST,
+            "parameter \"types\": a type must be numeric, boolean, categorical or text (got %s)",
+            text_show(behind.bytes + 1, behind.n - 1, shown));
         return NULL;
     }
     out->name = name;
@@ -53,21 +57,25 @@ static const char *override_parse(const char *item, char *name, size_t room, str
 static bool check_new(const struct type_override *list, size_t count, struct problem *problem) {
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < count; i++) {
-        if (list[i].length == list[count].length && memcmp(list[i].name, list[count].name, list[i].length) == 0) {
-            return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"types\" names the column %s twice",
+        if (list[i].length == list[count].length &&
+            memcmp(list[i].name, list[count].name, list[i].length) == 0) {
+            return problem_set(problem, PROBLEM_BAD_REQUEST,
+                               "parameter \"types\" names the column %s twice",
                                text_show(list[i].name, list[i].length, shown));
         }
     }
     return true;
 }
 
-bool table_types_parse(const char *text, struct type_override **out, size_t *n, struct problem *problem) {
+bool table_types_parse(const char *text, struct type_override **out, size_t *n,
+                       struct problem *problem) {
     const size_t size = text != NULL ? strlen(text) : 0;
     size_t count = 0, capacity = 1;
     for (size_t i = 0; i < size; i++) {
         capacity += text[i] == ',';
     }
-    struct type_override *list = calloc(1, capacity * sizeof *list + size + 1); /* the names stand behind the list */
+    struct type_override *list =
+        calloc(1, capacity * sizeof *list + size + 1); /* the names stand behind the list */
     if (list == NULL) {
         return problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
     }
@@ -86,7 +94,8 @@ bool table_types_parse(const char *text, struct type_override **out, size_t *n, 
     return true;
 }
 
-static bool set_header(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_header(struct wire_table_options *options, const char *value,
+                       struct problem *problem) {
     char shown[TEXT_SHOWN];
     if (strcmp(value, "auto") == 0) {
         options->header = WIRE_HEADER_AUTO;
@@ -95,7 +104,8 @@ static bool set_header(struct wire_table_options *options, const char *value, st
     } else if (strcmp(value, "false") == 0) {
         options->header = WIRE_HEADER_NO;
     } else {
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"header\" must be auto, true or false (got %s)",
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"header\" must be auto, true or false (got %s)",
                            text_show(value, strlen(value), shown));
     }
     return true;
@@ -104,41 +114,50 @@ static bool set_header(struct wire_table_options *options, const char *value, st
 /* A comment line is told by its first byte, before the line is cut into cells. */
 static bool check_comment(const struct wire_table_options *options, struct problem *problem) {
     return options->comment == '\0' || options->comment != options->delimiter ||
-           problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"comment\" must not be the delimiter (got \"%c\" for both)",
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"comment\" must not be the delimiter (got \"%c\" for both)",
                        options->comment);
 }
 
-static bool set_comment(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_comment(struct wire_table_options *options, const char *value,
+                        struct problem *problem) {
     char shown[TEXT_SHOWN];
     if (strlen(value) != 1 || !ispunct((unsigned char)value[0]) || value[0] == '"') {
         return problem_set(problem, PROBLEM_BAD_REQUEST,
-                           "parameter \"comment\" must be one ASCII character that is no letter, digit, space or quote (got %s)%s",
-                           text_show(value, strlen(value), shown), value[0] == '\0' ? "; # is written %23 in a URL" : "");
+                           "parameter \"comment\" must be one ASCII character that is no letter, "
+                           "digit, space or quote (got %s)%s",
+                           text_show(value, strlen(value), shown),
+                           value[0] == '\0' ? "; # is written %23 in a URL" : "");
     }
     options->comment = value[0];
     return check_comment(options, problem);
 }
 
-static bool set_on_error(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_on_error(struct wire_table_options *options, const char *value,
+                         struct problem *problem) {
     char shown[TEXT_SHOWN];
     const bool skip = strcmp(value, "skip") == 0;
     if (!skip && strcmp(value, "reject") != 0) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"on_error\" must be reject or skip (got %s)",
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"on_error\" must be reject or skip (got %s)",
                            text_show(value, strlen(value), shown));
     }
     options->on_error = skip ? WIRE_SKIP : WIRE_REJECT;
     return true;
 }
 
-static bool set_zero_based(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_zero_based(struct wire_table_options *options, const char *value,
+                           struct problem *problem) {
     char shown[TEXT_SHOWN];
     options->zero_based = strcmp(value, "true") == 0;
     return options->zero_based || strcmp(value, "false") == 0 ||
-           problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"zero_based\" must be true or false (got %s)",
+           problem_set(problem, PROBLEM_BAD_REQUEST,
+                       "parameter \"zero_based\" must be true or false (got %s)",
                        text_show(value, strlen(value), shown));
 }
 
-static bool set_delimiter(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_delimiter(struct wire_table_options *options, const char *value,
+                          struct problem *problem) {
     static const struct {
         const char *text;
         char delimiter;
@@ -152,20 +171,25 @@ static bool set_delimiter(struct wire_table_options *options, const char *value,
         }
     }
     return problem_set(problem, PROBLEM_BAD_REQUEST,
-                       "parameter \"delimiter\" must be a comma, a semicolon, a tab or | (or comma, semicolon, tab, pipe; got %s)",
+                       "parameter \"delimiter\" must be a comma, a semicolon, a tab or | (or "
+                       "comma, semicolon, tab, pipe; got %s)",
                        text_show(value, strlen(value), shown));
 }
 
-static bool set_label(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_label(struct wire_table_options *options, const char *value,
+                      struct problem *problem) {
     const size_t n = strlen(value);
     if (n == 0 || n > WIRE_MAX_NAME) {
-        return problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"label\" must be a name of 1 to %d bytes (got %zu)", WIRE_MAX_NAME, n);
+        return problem_set(problem, PROBLEM_BAD_REQUEST,
+                           "parameter \"label\" must be a name of 1 to %d bytes (got %zu)",
+                           WIRE_MAX_NAME, n);
     }
     options->label = value;
     return true;
 }
 
-static bool set_missing(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_missing(struct wire_table_options *options, const char *value,
+                        struct problem *problem) {
     struct missing tokens;
     if (!missing_init(&tokens, value, problem)) {
         return false;
@@ -174,7 +198,8 @@ static bool set_missing(struct wire_table_options *options, const char *value, s
     return true;
 }
 
-static bool set_types(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_types(struct wire_table_options *options, const char *value,
+                      struct problem *problem) {
     struct type_override *list = NULL;
     size_t n = 0;
     if (!table_types_parse(value, &list, &n, problem)) {
@@ -185,23 +210,28 @@ static bool set_types(struct wire_table_options *options, const char *value, str
     return true;
 }
 
-static bool set_rows(struct wire_table_options *options, const char *value, struct problem *problem) {
+static bool set_rows(struct wire_table_options *options, const char *value,
+                     struct problem *problem) {
     char shown[TEXT_SHOWN];
     const size_t n = strlen(value);
-    const long rows = n > 0 && n <= 4 && strspn(value, "0123456789") == n ? strtol(value, NULL, 10) : 0;
+    const long rows =
+        n > 0 && n <= 4 && strspn(value, "0123456789") == n ? strtol(value, NULL, 10) : 0;
     options->rows = rows;
     return (rows >= 1 && rows <= WIRE_MAX_PREVIEW) ||
-           problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"rows\" must be 1 … %d (got %s)", WIRE_MAX_PREVIEW,
-                       text_show(value, n, shown));
+           problem_set(problem, PROBLEM_BAD_REQUEST, "parameter \"rows\" must be 1 … %d (got %s)",
+                       WIRE_MAX_PREVIEW, text_show(value, n, shown));
 }
 
-bool wire_table_option(struct wire_table_options *options, const char *name, const char *value, struct problem *problem) {
+bool wire_table_option(struct wire_table_options *options, const char *name, const char *value,
+                       struct problem *problem) {
     static const struct {
         const char *name;
         bool (*set)(struct wire_table_options *options, const char *value, struct problem *problem);
-    } known[] = {{"header", set_header},     {"delimiter", set_delimiter},   {"missing", set_missing},
-                 {"types", set_types},       {"label", set_label},           {"comment", set_comment},
-                 {"on_error", set_on_error}, {"zero_based", set_zero_based}, {"rows", set_rows}};
+    } known[] = {{"header", set_header},     {"delimiter", set_delimiter},
+                 {"missing", set_missing},   {"types", set_types},
+                 {"label", set_label},       {"comment", set_comment},
+                 {"on_error", set_on_error}, {"zero_based", set_zero_based},
+                 {"rows", set_rows}};
     char shown[TEXT_SHOWN];
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(name, known[i].name) == 0) {
@@ -209,7 +239,8 @@ bool wire_table_option(struct wire_table_options *options, const char *name, con
         }
     }
     return problem_set(problem, PROBLEM_BAD_REQUEST,
-                       "unknown query parameter %s: there are header, delimiter, missing, types, label, comment, on_error, zero_based",
+                       "unknown query parameter %s: there are header, delimiter, missing, types, "
+                       "label, comment, on_error, zero_based",
                        text_show(name, strlen(name), shown));
 }
 

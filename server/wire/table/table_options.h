@@ -12,6 +12,7 @@ struct type_override {
     bool used; /* a column of that name was found */
 };
 /* Takes the text (NULL: none) apart into a malloc'ed array. false: problem PROBLEM_BAD_REQUEST. */
-bool table_types_parse(const char *text, struct type_override **out, size_t *n, struct problem *problem);
+bool table_types_parse(const char *text, struct type_override **out, size_t *n,
+                       struct problem *problem);
 
 #endif

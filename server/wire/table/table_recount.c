@@ -14,7 +14,8 @@ bool column_is_text(size_t distinct, int64_t present) {
     return distinct > TALLY_MAX || (distinct > 100 && 2 * (int64_t)distinct > present);
 }
 
-static enum builder_status count(void *arg, struct table_builder *b, struct column *c, const void *bytes, size_t size, bool *enough) {
+static enum builder_status count(void *arg, struct table_builder *b, struct column *c,
+                                 const void *bytes, size_t size, bool *enough) {
     struct recount *r = arg;
     dn_column_view view;
     dn_error error;
@@ -25,7 +26,8 @@ static enum builder_status count(void *arg, struct table_builder *b, struct colu
     }
     for (size_t i = 0; i < view.n_rows && !*enough; i++) {
         if (view.code[i] != DN_CODE_MISSING) {
-            const uint32_t from = view.strings.start[view.code[i]], n = view.strings.start[view.code[i] + 1] - from;
+            const uint32_t from = view.strings.start[view.code[i]],
+                           n = view.strings.start[view.code[i] + 1] - from;
             text_set_add(&r->set, n > 0 ? view.strings.bytes + from : "", n);
             *enough = r->set.full || (!r->exactly && column_is_text(r->set.n, r->present));
         }
@@ -37,7 +39,8 @@ enum builder_status builder_recount(struct table_builder *b, size_t i) {
     struct column *c = &b->column[i];
     struct column_summary *s = &c->summary;
     struct recount r = {.present = s->n_rows - s->missing, .exactly = c->forced};
-    if (c->state != COLUMN_STRINGS || !s->estimated || s->many || (c->forced && c->type == DN_TEXT)) {
+    if (c->state != COLUMN_STRINGS || !s->estimated || s->many ||
+        (c->forced && c->type == DN_TEXT)) {
         return BUILDER_WELL;
     }
     if (!text_set_init(&r.set)) {

@@ -41,7 +41,7 @@ static bool read_tail(struct table_builder *b, size_t i, size_t column, struct b
     return !out->failed || problem_set(&b->problem, PROBLEM_UNAVAILABLE, "no memory left");
 }
 
-/* ---- choosing ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- choosing ---- */
 /* Bytes of all cells of a chunk of strings or entries, as the builder reckons them. */
 static size_t cells_bytes(const dn_column_view *view) {
     size_t bytes = 0;
@@ -72,7 +72,8 @@ static bool weigh(struct table_builder *b, size_t i, size_t left, size_t *bytes)
         well = read_tail(b, i, k, &blob);
         if (well) {
             const dn_column_type type = c->state == COLUMN_SPARSE ? DN_SPARSE : DN_TEXT;
-            const dn_status status = dn_column_chunk_decode(b->chunk, blob.data, blob.size, type, &view, &error);
+            const dn_status status =
+                dn_column_chunk_decode(b->chunk, blob.data, blob.size, type, &view, &error);
             well = status == DN_OK || builder_unreadable(b, c, status, &error) == BUILDER_WELL;
             *bytes += well ? cells_bytes(&view) : 0;
         }
@@ -84,11 +85,15 @@ static bool weigh(struct table_builder *b, size_t i, size_t left, size_t *bytes)
 /* What is taken in, with or without the new rows. false: problem. */
 static bool choose(struct table_builder *b, bool own, struct join *out) {
     const struct table_tail *tail = &b->tail;
-    struct join j = {.first = tail->n, .own = own, .rows = own ? tail->own : 0, .room = own ? tail->own_room : 0};
+    struct join j = {.first = tail->n,
+                     .own = own,
+                     .rows = own ? tail->own : 0,
+                     .room = own ? tail->own_room : 0};
     for (int64_t behind = b->n_rows; j.first > 0; behind += tail->rows[j.first]) {
         const int64_t rows = tail->rows[j.first - 1];
         size_t bytes = 0;
-        if (rows > 2 * behind || (size_t)(j.rows + rows) > b->chunk_rows || j.room > BUILDER_CHUNK_BYTES) {
+        if (rows > 2 * behind || (size_t)(j.rows + rows) > b->chunk_rows ||
+            j.room > BUILDER_CHUNK_BYTES) {
             break;
         }
         const size_t left = BUILDER_CHUNK_BYTES - j.room;
@@ -106,7 +111,7 @@ static bool choose(struct table_builder *b, bool own, struct join *out) {
     return true;
 }
 
-/* ---- joining ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- joining ---- */
 static bool add(struct table_builder *b, const struct column *c, const void *bytes, size_t size) {
     dn_error error;
     dn_error_clear(&error);
@@ -115,7 +120,8 @@ static bool add(struct table_builder *b, const struct column *c, const void *byt
 }
 
 /* The blob of a column becomes that of all the chunks. */
-static bool join_column(struct table_builder *b, const struct join *j, size_t column, struct buf *blob) {
+static bool join_column(struct table_builder *b, const struct join *j, size_t column,
+                        struct buf *blob) {
     const struct column *c = &b->column[column];
     struct wire_blob joined = {0};
     for (size_t i = j->first; i < b->tail.n; i++) {
@@ -149,7 +155,7 @@ static bool join(struct table_builder *b, const struct join *j) {
     return well && builder_hand_over(b, 0, j->rows) == BUILDER_WELL;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the end ---- */
 bool table_tail_end(struct table_builder *b) {
     struct table_tail *tail = &b->tail;
     struct join j = {.first = tail->n};

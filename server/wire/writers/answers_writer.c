@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- items -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- items ---- */
 char wire_answer_delimiter(enum wire_answer format) {
     return format == WIRE_ANSWER_CSV ? ',' : format == WIRE_ANSWER_TSV ? '\t' : '\0';
 }
@@ -34,7 +34,8 @@ static void put_fault(struct json_writer *w, const struct problem_error *e) {
 
 static void put_refusal(int64_t line, const struct problem *problem, struct buf *out) {
     static const struct problem_error none = {0};
-    const struct problem_error whole = {.detail = problem->detail}, *first = problem->n_errors > 0 ? &problem->errors[0] : &whole;
+    const struct problem_error whole = {.detail = problem->detail},
+                               *first = problem->n_errors > 0 ? &problem->errors[0] : &whole;
     char type[64];
     struct json_writer w;
     (void)snprintf(type, sizeof type, "/problems/%s", problem_name(problem->type));
@@ -59,7 +60,8 @@ static void put_refusal(int64_t line, const struct problem *problem, struct buf 
     json_end_object(&w);
 }
 
-void wire_item_refusal(enum wire_answer format, size_t n_columns, int64_t line, const struct problem *problem, struct buf *out) {
+void wire_item_refusal(enum wire_answer format, size_t n_columns, int64_t line,
+                       const struct problem *problem, struct buf *out) {
     const char delimiter = wire_answer_delimiter(format);
     if (delimiter == '\0') {
         put_refusal(line, problem, out);
@@ -74,7 +76,8 @@ void wire_item_refusal(enum wire_answer format, size_t n_columns, int64_t line, 
         }
         buf_printf(&text, ": %s", e->detail);
     } else {
-        buf_printf(&text, ": %s", problem->detail != NULL ? problem->detail : problem_title(problem->type));
+        buf_printf(&text, ": %s",
+                   problem->detail != NULL ? problem->detail : problem_title(problem->type));
     }
     for (size_t i = 1; i < n_columns; i++) {
         buf_putc(out, delimiter);
@@ -84,8 +87,9 @@ void wire_item_refusal(enum wire_answer format, size_t n_columns, int64_t line, 
     buf_done(&text);
 }
 
-/* ---- coordinates -------------------------------------------------------------------------------------------------------------------- */
-void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head, size_t n_components, struct buf *out) {
+/* ---- coordinates ---- */
+void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer_head *head,
+                            size_t n_components, struct buf *out) {
     *c = (struct wire_coordinates){.format = head->format,
                                    .delimiter = wire_answer_delimiter(head->format),
                                    .refusals = head->refusals,
@@ -94,7 +98,8 @@ void wire_coordinates_begin(struct wire_coordinates *c, const struct wire_answer
     if (c->format == WIRE_ANSWER_JSON) {
         buf_puts(out, "{\"model\":");
         json_escape(out, head->name, strlen(head->name));
-        buf_printf(out, ",\"version\":%" PRId64 ",\"components\":%zu,\"rows\":[", head->version, n_components);
+        buf_printf(out, ",\"version\":%" PRId64 ",\"components\":%zu,\"rows\":[", head->version,
+                   n_components);
     } else if (c->delimiter != '\0') {
         for (size_t k = 0; k < n_components; k++) {
             if (k > 0) {
@@ -122,7 +127,8 @@ static void put_cells(struct wire_coordinates *c, const double *z) {
     }
 }
 
-size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n, const double *z, size_t most) {
+size_t wire_coordinates_part(struct wire_coordinates *c, size_t first, size_t n, const double *z,
+                             size_t most) {
     size_t i = first;
     for (; i < n && (i == first || c->out->size < most) && !c->out->failed; i++) {
         wire_item_begin(c->format, &c->begun, c->out);
@@ -140,7 +146,8 @@ void wire_coordinates_rows(struct wire_coordinates *c, size_t n_rows, const doub
     (void)wire_coordinates_part(c, 0, n_rows, z, SIZE_MAX);
 }
 
-void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line, const struct problem *problem) {
+void wire_coordinates_refusal(struct wire_coordinates *c, int64_t line,
+                              const struct problem *problem) {
     wire_item_begin(c->format, &c->begun, c->out);
     wire_item_refusal(c->format, c->n + c->refusals, line, problem, c->out);
     wire_item_end(c->format, c->out);

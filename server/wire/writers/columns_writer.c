@@ -19,7 +19,8 @@ static int64_t integer_of(const json_t *object, const char *key) {
 }
 
 static const char *feature_name(const json_t *column, int64_t place, char out[NAME_SIZE]) {
-    (void)snprintf(out, NAME_SIZE, TABLE_SPARSE_NAME "%" PRId64, integer_of(column, "first") + place);
+    (void)snprintf(out, NAME_SIZE, TABLE_SPARSE_NAME "%" PRId64,
+                   integer_of(column, "first") + place);
     return out;
 }
 
@@ -36,14 +37,17 @@ static void write_features(const json_t *column, struct json_writer *w) {
         json_kv_int(w, "missing", 0);
         for (size_t m = 0; m < sizeof members / sizeof members[0]; m++) {
             const json_t *value = json_array_get(json_object_get(features, members[m]), (size_t)j);
-            json_kv_double(w, members[m], json_is_number(value) ? json_number_value(value) : (double)NAN); /* NaN is null */
+            json_kv_double(w, members[m],
+                           json_is_number(value) ? json_number_value(value)
+                                                 : (double)NAN); /* NaN is null */
         }
         json_end_object(w);
     }
 }
 
 /* The columns before the sparse one as they are; text[0 … before - 1] is "[…,". */
-static void write_columns(const char *text, size_t before, const json_t *column, struct json_writer *w) {
+static void write_columns(const char *text, size_t before, const json_t *column,
+                          struct json_writer *w) {
     json_put_key(w, "columns");
     json_begin_array(w);
     if (before > 2) {
@@ -61,7 +65,9 @@ static void write_sparse(const json_t *column, int64_t n_rows, struct json_write
     json_kv_string(w, "first", feature_name(column, 0, first));
     json_kv_int(w, "columns", width);
     json_kv_int(w, "entries", entries);
-    json_kv_double(w, "density", width > 0 && n_rows > 0 ? (double)entries / ((double)n_rows * (double)width) : 0);
+    json_kv_double(w, "density",
+                   width > 0 && n_rows > 0 ? (double)entries / ((double)n_rows * (double)width)
+                                           : 0);
     json_end_object(w);
 }
 
@@ -69,7 +75,9 @@ void wire_columns_write(const char *columns, int64_t n_rows, struct json_writer 
     const char *sparse = columns != NULL ? strstr(columns, SPARSE_COLUMN) : NULL;
     const char *end = columns != NULL ? strrchr(columns, ']') : NULL;
     struct problem problem = {0};
-    json_t *column = sparse != NULL && end > sparse ? json_parse(sparse, (size_t)(end - sparse), &problem) : NULL;
+    json_t *column = sparse != NULL && end > sparse
+                         ? json_parse(sparse, (size_t)(end - sparse), &problem)
+                         : NULL;
     problem_done(&problem);
     if (column != NULL && json_object_get(column, "features") != NULL) {
         write_columns(columns, (size_t)(sparse - columns), column, w);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the header --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the header ---- */
 static void put_column(struct wire_predictions *p, const char *name, size_t n) {
     if (p->n_columns++ > 0) {
         buf_putc(p->out, p->delimiter);
@@ -70,7 +70,8 @@ static void put_contributions(struct wire_predictions *p, struct buf *name) {
         return;
     }
     const dn_encoder *encoder = dn_model_encoder(p->model);
-    const size_t n_scores = dn_model_n_scores(p->model), n_features = dn_encoder_n_features(encoder);
+    const size_t n_scores = dn_model_n_scores(p->model),
+                 n_features = dn_encoder_n_features(encoder);
     struct buf feature = {0};
     for (size_t s = 0; s < n_scores && !p->out->failed; s++) {
         for (size_t j = 0; j < n_features && !p->out->failed; j++) {
@@ -105,7 +106,9 @@ void predictions_csv_header(struct wire_predictions *p, const dn_prediction *wil
     static const struct {
         unsigned bit;
         const char *name;
-    } single[] = {{WIRE_DISTANCE, "distance"}, {WIRE_AMBIGUOUS, "ambiguous"}, {WIRE_LOG_DENSITY, "log_density"}};
+    } single[] = {{WIRE_DISTANCE, "distance"},
+                  {WIRE_AMBIGUOUS, "ambiguous"},
+                  {WIRE_LOG_DENSITY, "log_density"}};
     struct buf name = {0};
     if (p->outputs & WIRE_LABEL) {
         put_word(p, "label");
@@ -137,7 +140,7 @@ void predictions_csv_header(struct wire_predictions *p, const dn_prediction *wil
     buf_done(&name);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 static void put_number(double x, struct buf *out) {
     if (isfinite(x) && buf_reserve(out, DN_NUMBER_SIZE)) {
         out->size += dn_number_format(x, out->data + out->size);
@@ -184,8 +187,10 @@ static void put_flag(struct wire_predictions *p, bool flag) {
 
 void predictions_csv_row(struct wire_predictions *p, const dn_prediction *rows, size_t i) {
     const size_t n_classes = dn_model_classes(p->model)->n, n_scores = dn_model_n_scores(p->model);
-    const size_t n_features = dn_encoder_n_features(dn_model_encoder(p->model)), begin = p->out->size;
-    const bool ambiguous = (p->outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0 && rows->label[i] == DN_AMBIGUOUS;
+    const size_t n_features = dn_encoder_n_features(dn_model_encoder(p->model)),
+                 begin = p->out->size;
+    const bool ambiguous =
+        (p->outputs & (WIRE_LABEL | WIRE_AMBIGUOUS)) != 0 && rows->label[i] == DN_AMBIGUOUS;
     struct buf *out = p->out;
     if (p->outputs & WIRE_LABEL) {
         put_label(p, rows->label[i]);

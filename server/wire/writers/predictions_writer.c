@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- classes ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- classes ---- */
 /* The text of class k, not NUL-terminated. */
 static const char *class_name(const dn_classes *classes, size_t k, size_t *n) {
     const uint32_t from = classes->names.start[k];
@@ -49,7 +49,7 @@ void predictions_put_class(const struct wire_predictions *p, size_t k) {
     buf_append(p->out, p->classes.data + from, p->class_end[k] - from);
 }
 
-/* ---- features ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- features ---- */
 const char *wire_feature_name(const dn_encoder *encoder, size_t j, struct buf *name) {
     buf_clear(name);
     size_t n = dn_encoder_feature_name(encoder, j, name->data, name->capacity);
@@ -80,7 +80,7 @@ void wire_feature_names_write(const dn_encoder *encoder, struct buf *out) {
     buf_done(&name);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 void wire_numbers_write(const double *x, size_t n, struct buf *out) {
     if (!buf_reserve(out, n * (DN_NUMBER_SIZE + 1) + 2)) {
         return;
@@ -116,7 +116,8 @@ static void put_number(struct wire_predictions *p, const char *key, const double
 }
 
 static void put_contributions(struct wire_predictions *p, const double *x) {
-    const size_t n_scores = dn_model_n_scores(p->model), n_features = dn_encoder_n_features(dn_model_encoder(p->model));
+    const size_t n_scores = dn_model_n_scores(p->model),
+                 n_features = dn_encoder_n_features(dn_model_encoder(p->model));
     if (x == NULL) {
         put_key(p, "\"contributions\":null");
         return;
@@ -197,7 +198,7 @@ static void put_row(struct wire_predictions *p, const dn_prediction *rows, size_
     buf_putc(p->out, '}');
 }
 
-/* ---- the answer --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the answer ---- */
 /* What stands before the rows. */
 static void put_head(struct wire_predictions *p, const struct wire_answer_head *head) {
     struct buf *out = p->out;
@@ -224,8 +225,8 @@ static void put_head(struct wire_predictions *p, const struct wire_answer_head *
     buf_puts(out, ",\"predictions\":[");
 }
 
-void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer_head *head, const dn_model *model,
-                            const dn_prediction *will, struct buf *out) {
+void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer_head *head,
+                            const dn_model *model, const dn_prediction *will, struct buf *out) {
     *p = (struct wire_predictions){.model = model,
                                    .outputs = head->outputs,
                                    .format = head->format,
@@ -240,7 +241,8 @@ void wire_predictions_begin(struct wire_predictions *p, const struct wire_answer
     }
 }
 
-size_t wire_predictions_part(struct wire_predictions *p, size_t first, size_t n, const dn_prediction *rows, size_t most) {
+size_t wire_predictions_part(struct wire_predictions *p, size_t first, size_t n,
+                             const dn_prediction *rows, size_t most) {
     size_t i = first;
     for (; i < n && (i == first || p->out->size < most) && !p->out->failed; i++) {
         wire_item_begin(p->format, &p->begun, p->out);
@@ -258,7 +260,8 @@ void wire_predictions_rows(struct wire_predictions *p, size_t n, const dn_predic
     (void)wire_predictions_part(p, 0, n, rows, SIZE_MAX);
 }
 
-void wire_predictions_refusal(struct wire_predictions *p, int64_t line, const struct problem *problem) {
+void wire_predictions_refusal(struct wire_predictions *p, int64_t line,
+                              const struct problem *problem) {
     wire_item_begin(p->format, &p->begun, p->out);
     wire_item_refusal(p->format, p->n_columns, line, problem, p->out);
     wire_item_end(p->format, p->out);

@@ -20,7 +20,7 @@ static const char *string_at(const dn_column_view *view, uint32_t code, size_t *
     return *n > 0 ? view->strings.bytes + from : "";
 }
 
-/* ---- CSV ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- CSV ---- */
 /* Quoted when it must be, and when spaces at its ends could be lost on the way. */
 static bool needs_quotes(const char *text, size_t n, char delimiter) {
     if (n == 0) {
@@ -81,7 +81,8 @@ static void put_csv_cell(const dn_column_view *view, size_t row, char delimiter,
     }
 }
 
-static void put_csv_row(const dn_column_view *views, size_t n_columns, size_t row, char delimiter, struct buf *out) {
+static void put_csv_row(const dn_column_view *views, size_t n_columns, size_t row, char delimiter,
+                        struct buf *out) {
     const size_t before = out->size;
     for (size_t j = 0; j < n_columns; j++) {
         if (j > 0) {
@@ -100,13 +101,15 @@ void wire_csv_header(const char *const *names, size_t n_columns, char delimiter,
         if (j > 0) {
             buf_putc(out, delimiter);
         }
-        const bool alone = n_columns == 1 && strpbrk(names[j], ",;\t|") != NULL; /* nothing else tells that these separate nothing */
+        const bool alone =
+            n_columns == 1 &&
+            strpbrk(names[j], ",;\t|") != NULL; /* nothing else tells that these separate nothing */
         put_text(names[j], strlen(names[j]), alone, delimiter, out);
     }
     buf_putc(out, '\n');
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 static void put_json_cell(const dn_column_view *view, size_t row, struct buf *out) {
     size_t n = 0;
     switch (view->type) {
@@ -114,7 +117,9 @@ static void put_json_cell(const dn_column_view *view, size_t row, struct buf *ou
         put_number(view->number[row], out); /* NaN is null */
         return;
     case DN_BOOLEAN:
-        buf_puts(out, isnan(view->number[row]) ? "null" : view->number[row] != 0 ? "true" : "false");
+        buf_puts(out, isnan(view->number[row]) ? "null"
+                      : view->number[row] != 0 ? "true"
+                                               : "false");
         return;
     case DN_CATEGORICAL:
     case DN_TEXT:
@@ -131,8 +136,8 @@ static void put_json_cell(const dn_column_view *view, size_t row, struct buf *ou
 }
 
 /* keys: `"name":` of each column, one after the other; key_end[j]: where that of column j ends. */
-static void put_json_row(const dn_column_view *views, const struct buf *keys, const size_t *key_end, size_t n_columns, size_t row,
-                         struct buf *out) {
+static void put_json_row(const dn_column_view *views, const struct buf *keys, const size_t *key_end,
+                         size_t n_columns, size_t row, struct buf *out) {
     buf_putc(out, '{');
     for (size_t j = 0; j < n_columns; j++) {
         const size_t from = j > 0 ? key_end[j - 1] : 0;
@@ -145,7 +150,8 @@ static void put_json_row(const dn_column_view *views, const struct buf *keys, co
     buf_putc(out, '}');
 }
 
-void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun, struct buf *out) {
+void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool begun,
+                            struct buf *out) {
     struct buf name = {0};
     for (size_t i = 0; i < n; i++) {
         buf_puts(out, begun || i > 0 ? ",{" : "{");
@@ -155,7 +161,8 @@ void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool 
         for (size_t k = rows->entries->row_start[i]; k < rows->entries->row_start[i + 1]; k++) {
             if (rows->entries->number[k] != 0) {
                 buf_clear(&name);
-                buf_printf(&name, "%s%" PRIu64, rows->name, (uint64_t)rows->first_place + rows->entries->place[k]);
+                buf_printf(&name, "%s%" PRIu64, rows->name,
+                           (uint64_t)rows->first_place + rows->entries->place[k]);
                 buf_putc(out, ',');
                 json_escape(out, name.data, name.size);
                 buf_putc(out, ':');
@@ -168,8 +175,9 @@ void wire_sparse_rows_write(const struct wire_sparse_rows *rows, size_t n, bool 
     buf_done(&name);
 }
 
-static void put_json_rows(enum wire_row_format format, const dn_column_view *views, const char *const *names, size_t n_columns,
-                          size_t first, size_t n, bool begun, struct buf *out) {
+static void put_json_rows(enum wire_row_format format, const dn_column_view *views,
+                          const char *const *names, size_t n_columns, size_t first, size_t n,
+                          bool begun, struct buf *out) {
     struct buf keys = {0};
     size_t *key_end = malloc((n_columns > 0 ? n_columns : 1) * sizeof *key_end);
     for (size_t j = 0; key_end != NULL && j < n_columns; j++) {
@@ -193,8 +201,9 @@ static void put_json_rows(enum wire_row_format format, const dn_column_view *vie
     buf_done(&keys);
 }
 
-void wire_rows_write(enum wire_row_format format, const dn_column_view *views, const char *const *names, size_t n_columns, size_t first,
-                     size_t n, bool begun, struct buf *out) {
+void wire_rows_write(enum wire_row_format format, const dn_column_view *views,
+                     const char *const *names, size_t n_columns, size_t first, size_t n, bool begun,
+                     struct buf *out) {
     const char delimiter = format == WIRE_ROWS_TSV ? '\t' : ',';
     if (format != WIRE_ROWS_CSV && format != WIRE_ROWS_TSV) {
         put_json_rows(format, views, names, n_columns, first, n, begun, out);

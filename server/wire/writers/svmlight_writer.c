@@ -16,7 +16,8 @@ static struct wire_text cell_text(const dn_column_view *view, size_t row) {
 }
 
 bool wire_svmlight_label(const dn_column_view *view, size_t row, struct wire_text *out) {
-    if ((view->type != DN_CATEGORICAL && view->type != DN_TEXT) || view->code[row] == DN_CODE_MISSING) {
+    if ((view->type != DN_CATEGORICAL && view->type != DN_TEXT) ||
+        view->code[row] == DN_CODE_MISSING) {
         return true;
     }
     *out = cell_text(view, row);
@@ -89,7 +90,8 @@ void wire_svmlight_write(const struct wire_svmlight *s, size_t first, size_t n, 
     }
 }
 
-void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places, size_t n_places, double *out) {
+void wire_sparse_expand(const dn_column_view *view, size_t first, size_t n, const uint32_t *places,
+                        size_t n_places, double *out) {
     memset(out, 0, n * n_places * sizeof *out);
     for (size_t i = 0; i < n; i++) {
         const size_t end = view->row_start[first + i + 1];

@@ -18,8 +18,9 @@ static int load(void **state) {
     (void)state;
     json_error_t error;
     doc = json_loads(api_openapi_document(), JSON_REJECT_DUPLICATES, &error);
-    if (!doc)
+    if (!doc) {
         print_error("openapi.json line %d: %s\n", error.line, error.text);
+    }
     return doc ? 0 : -1;
 }
 
@@ -33,18 +34,22 @@ static const char *const methods[] = {"get", "put", "post", "patch", "delete"};
 enum { N_METHODS = sizeof methods / sizeof methods[0] };
 
 /* Calls fn for every operation. */
-static void each_operation(void (*fn)(const char *path, const char *method, json_t *item, json_t *operation)) {
+static void each_operation(void (*fn)(const char *path, const char *method, json_t *item,
+                                      json_t *operation)) {
     const char *path, *key;
     json_t *item, *operation;
     json_object_foreach(json_object_get(doc, "paths"), path, item) {
         json_object_foreach(item, key, operation) {
-            if (strcmp(key, "parameters") == 0)
+            if (strcmp(key, "parameters") == 0) {
                 continue;
+            }
             size_t m = 0;
-            while (m < N_METHODS && strcmp(methods[m], key) != 0)
+            while (m < N_METHODS && strcmp(methods[m], key) != 0) {
                 m++;
-            if (m == N_METHODS)
+            }
+            if (m == N_METHODS) {
                 fail_msg("%s has a member \"%s\" that is no method", path, key);
+            }
             fn(path, key, item, operation);
         }
     }
@@ -54,10 +59,12 @@ static const struct http_route *route_find(const char *path, const char *method)
     for (size_t i = 0; i < api_n_routes; i++) {
         const struct http_route *r = &api_routes[i];
         bool same = strlen(r->method) == strlen(method) && strcmp(r->path, path) == 0;
-        for (size_t k = 0; same && method[k]; k++)
+        for (size_t k = 0; same && method[k]; k++) {
             same = (r->method[k] | 0x20) == method[k];
-        if (same)
+        }
+        if (same) {
             return r;
+        }
     }
     return NULL;
 }
@@ -65,10 +72,12 @@ static const struct http_route *route_find(const char *path, const char *method)
 static void check_has_route(const char *path, const char *method, json_t *item, json_t *operation) {
     (void)item;
     const struct http_route *r = route_find(path, method);
-    if (!r)
+    if (!r) {
         fail_msg("the document has %s %s, the route table has not", method, path);
-    else
-        assert_string_equal(r->operation, json_string_value(json_object_get(operation, "operationId")));
+    } else {
+        assert_string_equal(r->operation,
+                            json_string_value(json_object_get(operation, "operationId")));
+    }
 }
 
 static void test_every_operation_has_a_route(void **state) {
@@ -81,11 +90,14 @@ static void test_every_route_has_an_operation(void **state) {
     for (size_t i = 0; i < api_n_routes; i++) {
         const struct http_route *r = &api_routes[i];
         char method[16] = {0};
-        for (size_t k = 0; r->method[k] && k < sizeof method - 1; k++)
+        for (size_t k = 0; r->method[k] && k < sizeof method - 1; k++) {
             method[k] = (char)(r->method[k] | 0x20);
-        json_t *operation = json_object_get(json_object_get(json_object_get(doc, "paths"), r->path), method);
-        if (!operation)
+        }
+        json_t *operation =
+            json_object_get(json_object_get(json_object_get(doc, "paths"), r->path), method);
+        if (!operation) {
             fail_msg("the route table has %s %s, the document has not", r->method, r->path);
+        }
         bool has_body = r->body != HTTP_BODY_NONE;
         assert_int_equal(has_body, json_object_get(operation, "requestBody") != NULL);
     }
@@ -94,10 +106,12 @@ static void test_every_route_has_an_operation(void **state) {
 /* What "$ref": "#/a/b" points at. */
 static json_t *resolve(json_t *value) {
     const char *ref = json_string_value(json_object_get(value, "$ref"));
-    if (!ref)
+    if (!ref) {
         return value;
-    if (strncmp(ref, "#/", 2) != 0)
+    }
+    if (strncmp(ref, "#/", 2) != 0) {
         fail_msg("\"$ref\": \"%s\" points outside the document", ref);
+    }
     json_t *at = doc;
     for (const char *part = ref + 2; *part;) {
         char key[128];
@@ -106,8 +120,9 @@ static json_t *resolve(json_t *value) {
         memcpy(key, part, n);
         key[n] = '\0';
         at = json_object_get(at, key);
-        if (!at)
+        if (!at) {
             fail_msg("\"$ref\": \"%s\" points at nothing", ref);
+        }
         part += n + (part[n] == '/');
     }
     return at;
@@ -137,8 +152,9 @@ static bool uses(json_t *value, const char *ref) {
     size_t i;
     if (json_is_object(value)) {
         const char *own = json_string_value(json_object_get(value, "$ref"));
-        if (own && strcmp(own, ref) == 0)
+        if (own && strcmp(own, ref) == 0) {
             return true;
+        }
         json_object_foreach(value, key, member) if (uses(member, ref)) return true;
     } else if (json_is_array(value)) {
         json_array_foreach(value, i, member) if (uses(member, ref)) return true;
@@ -154,8 +170,9 @@ static void test_components_are_used(void **state) {
         json_object_foreach(group, name, component) {
             char ref[128];
             (void)snprintf(ref, sizeof ref, "#/components/%s/%s", kind, name);
-            if (!uses(doc, ref))
+            if (!uses(doc, ref)) {
                 fail_msg("%s is not used", ref);
+            }
         }
     }
 }
@@ -167,19 +184,22 @@ static void check_operation(const char *path, const char *method, json_t *item, 
     const char *id = json_string_value(json_object_get(operation, "operationId")), *status;
     json_t *responses = json_object_get(operation, "responses"), *response;
     bool good = false;
-    if (!id || json_object_get(ids, id))
+    if (!id || json_object_get(ids, id)) {
         fail_msg("%s %s: operationId is missing or used twice", method, path);
+    }
     json_object_set_new(ids, id, json_true());
     assert_true(json_is_string(json_object_get(operation, "summary")));
     assert_true(json_is_array(json_object_get(operation, "tags")));
     assert_true(json_object_size(responses) > 0);
     json_object_foreach(responses, status, response) {
-        if (!json_is_string(json_object_get(resolve(response), "description")))
+        if (!json_is_string(json_object_get(resolve(response), "description"))) {
             fail_msg("%s %s: response %s has no description", method, path, status);
+        }
         good = good || status[0] == '2';
     }
-    if (!good || !json_object_get(responses, "default"))
+    if (!good || !json_object_get(responses, "default")) {
         fail_msg("%s %s: needs a response of success and the default problem", method, path);
+    }
 }
 
 static void test_operations_are_complete(void **state) {
@@ -195,28 +215,33 @@ static bool declares(json_t *parameters, const char *name, size_t n, const char 
     json_array_foreach(parameters, i, p) {
         p = resolve(p);
         const char *own = json_string_value(json_object_get(p, "name"));
-        if (strlen(own) == n && memcmp(own, name, n) == 0 && strcmp(json_string_value(json_object_get(p, "in")), in) == 0)
+        if (strlen(own) == n && memcmp(own, name, n) == 0 &&
+            strcmp(json_string_value(json_object_get(p, "in")), in) == 0) {
             return strcmp(in, "path") != 0 || json_is_true(json_object_get(p, "required"));
+        }
     }
     return false;
 }
 
-static void check_path_parameters(const char *path, const char *method, json_t *item, json_t *operation) {
+static void check_path_parameters(const char *path, const char *method, json_t *item,
+                                  json_t *operation) {
     size_t n_placeholders = 0, n_declared = 0, i;
     json_t *p;
     for (const char *at = strchr(path, '{'); at; at = strchr(at + 1, '{')) {
         size_t n = strcspn(at + 1, "}");
         n_placeholders++;
-        if (!declares(json_object_get(item, "parameters"), at + 1, n, "path"))
+        if (!declares(json_object_get(item, "parameters"), at + 1, n, "path")) {
             fail_msg("%s: {%.*s} is not declared", path, (int)n, at + 1);
+        }
     }
     json_array_foreach(json_object_get(item, "parameters"), i, p) n_declared +=
         strcmp(json_string_value(json_object_get(resolve(p), "in")), "path") == 0;
     assert_int_equal(n_placeholders, n_declared);
     json_array_foreach(json_object_get(operation, "parameters"), i, p) {
         const char *in = json_string_value(json_object_get(resolve(p), "in"));
-        if (strcmp(in, "query") != 0 && strcmp(in, "header") != 0)
+        if (strcmp(in, "query") != 0 && strcmp(in, "header") != 0) {
             fail_msg("%s %s: a parameter in \"%s\"", method, path, in);
+        }
     }
 }
 
@@ -230,8 +255,10 @@ static void check_schema(const char *name, json_t *schema) {
     size_t i;
     json_t *required, *properties = json_object_get(schema, "properties");
     json_array_foreach(json_object_get(schema, "required"), i, required) {
-        if (!json_object_get(properties, json_string_value(required)))
-            fail_msg("schema %s requires \"%s\", which it does not describe", name, json_string_value(required));
+        if (!json_object_get(properties, json_string_value(required))) {
+            fail_msg("schema %s requires \"%s\", which it does not describe", name,
+                     json_string_value(required));
+        }
     }
 }
 
@@ -239,13 +266,15 @@ static void test_schemas_describe_what_they_require(void **state) {
     (void)state;
     const char *name;
     json_t *schema;
-    json_object_foreach(json_object_get(json_object_get(doc, "components"), "schemas"), name, schema) check_schema(name, schema);
+    json_object_foreach(json_object_get(json_object_get(doc, "components"), "schemas"), name,
+                        schema) check_schema(name, schema);
 }
 
 static void test_head_of_the_document(void **state) {
     (void)state;
     assert_string_equal(json_string_value(json_object_get(doc, "openapi")), "3.1.0");
-    assert_string_equal(json_string_value(json_object_get(json_object_get(doc, "info"), "version")), DISCERN_VERSION);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(doc, "info"), "version")),
+                        DISCERN_VERSION);
 }
 
 static void test_servers_follow_the_base_path(void **state) {
@@ -258,8 +287,10 @@ static void test_servers_follow_the_base_path(void **state) {
         json_t *root = json_loadb(out.data, out.size, 0, NULL);
         json_t *servers = json_object_get(root, "servers");
         assert_int_equal(json_array_size(servers), 1);
-        assert_string_equal(json_string_value(json_object_get(json_array_get(servers, 0), "url")), expected[i]);
-        assert_int_equal(json_object_size(json_object_get(root, "paths")), json_object_size(json_object_get(doc, "paths")));
+        assert_string_equal(json_string_value(json_object_get(json_array_get(servers, 0), "url")),
+                            expected[i]);
+        assert_int_equal(json_object_size(json_object_get(root, "paths")),
+                         json_object_size(json_object_get(doc, "paths")));
         json_decref(root);
         buf_done(&out);
     }
@@ -270,10 +301,12 @@ static void test_routes_are_sound(void **state) {
     (void)state;
     for (size_t i = 0; i < api_n_routes; i++) {
         const struct http_route *r = &api_routes[i];
-        assert_true(r->body == HTTP_BODY_STREAM ? r->sink && !r->handle : r->handle && (!r->sink || r->sink->wants));
+        assert_true(r->body == HTTP_BODY_STREAM ? r->sink && !r->handle
+                                                : r->handle && (!r->sink || r->sink->wants));
         assert_true(r->body_limit ? r->limit_option != NULL : r->limit_option == NULL);
         for (size_t k = 0; k < i; k++) {
-            assert_false(strcmp(api_routes[k].method, r->method) == 0 && strcmp(api_routes[k].path, r->path) == 0);
+            assert_false(strcmp(api_routes[k].method, r->method) == 0 &&
+                         strcmp(api_routes[k].path, r->path) == 0);
             assert_string_not_equal(api_routes[k].operation, r->operation);
         }
     }

@@ -31,10 +31,12 @@ static void changes_are_told(void **state) {
     (void)state;
     for (size_t i = 0; i < api_n_routes; i++) {
         const struct http_route *r = &api_routes[i];
-        bool reads = strcmp(r->method, "GET") == 0 || strstr(r->path, "/predict") != NULL || strstr(r->path, "/evaluate") != NULL ||
+        bool reads = strcmp(r->method, "GET") == 0 || strstr(r->path, "/predict") != NULL ||
+                     strstr(r->path, "/evaluate") != NULL ||
                      strstr(r->path, "/transform") != NULL || strstr(r->path, ":preview") != NULL;
-        if (r->changes == reads)
+        if (r->changes == reads) {
             fail_msg("%s %s: changes = %d", r->method, r->path, r->changes);
+        }
     }
 }
 

@@ -12,11 +12,23 @@
 
 static void test_numbers(void **state) {
     (void)state;
-    static const char *const bad[] = {
-        "", "0", "01", "-1", "+1", "1.0", "1e3", " 1", "1 ", "x", "0x1", "9007199254740993", "99999999999999999999999"};
+    static const char *const bad[] = {"",
+                                      "0",
+                                      "01",
+                                      "-1",
+                                      "+1",
+                                      "1.0",
+                                      "1e3",
+                                      " 1",
+                                      "1 ",
+                                      "x",
+                                      "0x1",
+                                      "9007199254740993",
+                                      "99999999999999999999999"};
     int64_t v = -7;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_false(api_number_parse(bad[i], &v));
+    }
     assert_int_equal(v, -7);
     assert_true(api_number_parse("1", &v) && v == 1);
     assert_true(api_number_parse("1234567890", &v) && v == 1234567890);
@@ -25,11 +37,13 @@ static void test_numbers(void **state) {
 
 static void test_references(void **state) {
     (void)state;
-    static const char *const bad[] = {"", "@1", "iris@", "iris@0", "iris@x", "iris@1@2", "a/b", "..", ".iris", "i ris", "iris@-1"};
+    static const char *const bad[] = {"",    "@1", "iris@", "iris@0", "iris@x", "iris@1@2",
+                                      "a/b", "..", ".iris", "i ris",  "iris@-1"};
     char name[IDS_NAME_SIZE], longest[80];
     int64_t version = -1;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_false(api_reference_parse(bad[i], name, &version));
+    }
     assert_true(api_reference_parse("iris", name, &version));
     assert_string_equal(name, "iris");
     assert_int_equal(version, 0);
@@ -47,10 +61,15 @@ static void test_references(void **state) {
 
 static void test_members_are_spliced(void **state) {
     (void)state;
-    static const char *const stored[] = {NULL, "", "{}", "{ }", "{\"a\":1}", " {\"a\":{\"b\":[1,2]},\"c\":\"}\"} ", "null"};
-    static const char *const expected[] = {"{\"x\":1,\"y\":2}",         "{\"x\":1,\"y\":2}",
-                                           "{\"x\":1,\"y\":2}",         "{\"x\":1,\"y\":2}",
-                                           "{\"x\":1,\"a\":1,\"y\":2}", "{\"x\":1,\"a\":{\"b\":[1,2]},\"c\":\"}\",\"y\":2}",
+    static const char *const stored[] = {NULL,  "",          "{}",
+                                         "{ }", "{\"a\":1}", " {\"a\":{\"b\":[1,2]},\"c\":\"}\"} ",
+                                         "null"};
+    static const char *const expected[] = {"{\"x\":1,\"y\":2}",
+                                           "{\"x\":1,\"y\":2}",
+                                           "{\"x\":1,\"y\":2}",
+                                           "{\"x\":1,\"y\":2}",
+                                           "{\"x\":1,\"a\":1,\"y\":2}",
+                                           "{\"x\":1,\"a\":{\"b\":[1,2]},\"c\":\"}\",\"y\":2}",
                                            "{\"x\":1,\"y\":2}"};
     for (size_t i = 0; i < sizeof stored / sizeof stored[0]; i++) {
         struct buf out = {0};

@@ -67,20 +67,20 @@ static int alloc_fail_works(void) {
 }
 
 /* Runs `statement` with the k-th allocation failing, k = 1, 2, … until it ran without a failure. */
-#define ALLOC_FAIL_EACH(statement)                                                                                                         \
-    do {                                                                                                                                   \
-        if (!alloc_fail_works()) {                                                                                                         \
-            skip();                                                                                                                        \
-        }                                                                                                                                  \
-        long n_failed_ = 0;                                                                                                                \
-        for (long k_ = 1, hit_ = 1; hit_; k_++) {                                                                                          \
-            atomic_store(&alloc_fail_at, k_);                                                                                              \
-            statement;                                                                                                                     \
-            hit_ = atomic_load(&alloc_fail_at) == 0;                                                                                       \
-            atomic_store(&alloc_fail_at, 0);                                                                                               \
-            n_failed_ += hit_;                                                                                                             \
-        }                                                                                                                                  \
-        assert_true(n_failed_ > 0);                                                                                                        \
+#define ALLOC_FAIL_EACH(statement)                                                                 \
+    do {                                                                                           \
+        if (!alloc_fail_works()) {                                                                 \
+            skip();                                                                                \
+        }                                                                                          \
+        long n_failed_ = 0;                                                                        \
+        for (long k_ = 1, hit_ = 1; hit_; k_++) {                                                  \
+            atomic_store(&alloc_fail_at, k_);                                                      \
+            statement;                                                                             \
+            hit_ = atomic_load(&alloc_fail_at) == 0;                                               \
+            atomic_store(&alloc_fail_at, 0);                                                       \
+            n_failed_ += hit_;                                                                     \
+        }                                                                                          \
+        assert_true(n_failed_ > 0);                                                                \
     } while (0)
 
 #endif

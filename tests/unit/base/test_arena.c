@@ -29,7 +29,8 @@ static void test_pieces_are_aligned_and_apart(void **state) {
             total += size_of_piece(i);
         }
         assert_int_equal(a.total, total);
-        for (size_t i = 0; i < PIECES; i++) { /* a later piece over an earlier one would have changed it */
+        for (size_t i = 0; i < PIECES;
+             i++) { /* a later piece over an earlier one would have changed it */
             for (size_t k = 0; k < size_of_piece(i); k++) {
                 assert_int_equal(pieces[i][k], i % 255);
             }

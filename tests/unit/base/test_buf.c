@@ -124,9 +124,12 @@ static void test_every_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_appends_keep_every_byte), cmocka_unit_test(test_printf_grows),
-        cmocka_unit_test(test_exact_fit_of_printf),     cmocka_unit_test(test_cstr_and_take),
-        cmocka_unit_test(test_failure_is_sticky),       cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_appends_keep_every_byte),
+        cmocka_unit_test(test_printf_grows),
+        cmocka_unit_test(test_exact_fit_of_printf),
+        cmocka_unit_test(test_cstr_and_take),
+        cmocka_unit_test(test_failure_is_sticky),
+        cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,9 @@ static void test_every_day_of_five_centuries(void **state) {
         struct tm tm;
         assert_non_null(gmtime_r(&seconds, &tm));
         char expected[96], text[CLOCK_TEXT_SIZE];
-        (void)snprintf(expected, sizeof expected, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
-                       tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(((ms % 1000) + 1000) % 1000));
+        (void)snprintf(expected, sizeof expected, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+                       tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+                       tm.tm_sec, (int)(((ms % 1000) + 1000) % 1000));
         clock_format(ms, text);
         assert_string_equal(text, expected);
     }
@@ -56,7 +57,9 @@ static void test_clocks_run(void **state) {
         before = now;
     }
     const int64_t ms = clock_real_ms(), seconds = (int64_t)time(NULL);
-    assert_true(ms / 1000 >= seconds - 60 && ms / 1000 <= seconds + 60); /* the unit is right, whatever the machine does in between */
+    assert_true(ms / 1000 >= seconds - 60 &&
+                ms / 1000 <=
+                    seconds + 60); /* the unit is right, whatever the machine does in between */
 }
 
 int main(void) {

@@ -42,7 +42,8 @@ static void test_lists(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (etag_list_matches(rows[i].list, rows[i].etag, true) != rows[i].weak ||
             etag_list_matches(rows[i].list, rows[i].etag, false) != rows[i].strong) {
-            fail_msg("list %s, etag %s", rows[i].list, rows[i].etag != NULL ? rows[i].etag : "(none)");
+            fail_msg("list %s, etag %s", rows[i].list,
+                     rows[i].etag != NULL ? rows[i].etag : "(none)");
         }
     }
 }

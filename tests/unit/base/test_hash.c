@@ -46,7 +46,8 @@ static void test_blake2b(void **state) {
         hash_blake2b_add(h, "bc", 2);
         hash_blake2b_end(h, digest);
         hash_hex(digest, sizeof digest, hex);
-        assert_string_equal(hex, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
+        assert_string_equal(hex,
+                            "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
         hash_blake2b_reset(h);
     }
     hash_blake2b_end(h, digest);

@@ -31,9 +31,11 @@ static void test_random_uses_all_bits(void **state) {
 
 static void test_names(void **state) {
     (void)state;
-    static const char *const good[] = {"a", "Z", "0", "iris", "iris-2.0_b", "9.", "a--", "x..y", NULL};
-    static const char *const bad[] = {"",          ".",   "..", "-a", "_a", ".a", "a/b", "a b", "a%2F", "é",
-                                      "a\xC3\xA9", "a\n", "a+", "a:", "a@", "a[", "a`",  "a{",  NULL};
+    static const char *const good[] = {"a",  "Z",   "0",    "iris", "iris-2.0_b",
+                                       "9.", "a--", "x..y", NULL};
+    static const char *const bad[] = {"",    ".",    "..", "-a",        "_a",  ".a", "a/b",
+                                      "a b", "a%2F", "é",  "a\xC3\xA9", "a\n", "a+", "a:",
+                                      "a@",  "a[",   "a`", "a{",        NULL};
     for (size_t i = 0; good[i] != NULL; i++) {
         assert_true(ids_name_valid(good[i], strlen(good[i])));
     }

@@ -11,15 +11,17 @@
 static void test_accepts(void **state) {
     (void)state;
     struct problem p = {0};
-    const char *text =
-        "\xEF\xBB\xBF{\"i\": 12345678901234567890, \"z\": -0, \"d\": 1.5e3, \"s\": \"caf\xC3\xA9 \\u20ac [{\", \"a\": [], \"n\": null}\n";
+    const char *text = "\xEF\xBB\xBF{\"i\": 12345678901234567890, \"z\": -0, \"d\": 1.5e3, \"s\": "
+                       "\"caf\xC3\xA9 \\u20ac [{\", \"a\": [], \"n\": null}\n";
     json_t *root = json_parse(text, strlen(text), &p);
     assert_non_null(root);
     assert_int_equal(p.type, PROBLEM_NONE);
-    assert_true(json_is_real(json_object_get(root, "i"))); /* integers are doubles: none is too large */
+    assert_true(
+        json_is_real(json_object_get(root, "i"))); /* integers are doubles: none is too large */
     assert_true(json_real_value(json_object_get(root, "i")) == 12345678901234567890.0);
     assert_true(1 / json_real_value(json_object_get(root, "z")) < 0);
-    assert_string_equal(json_string_value(json_object_get(root, "s")), "caf\xC3\xA9 \xE2\x82\xAC [{");
+    assert_string_equal(json_string_value(json_object_get(root, "s")),
+                        "caf\xC3\xA9 \xE2\x82\xAC [{");
     json_decref(root);
     root = json_parse("5", 1, &p); /* JSON, if no object: what it must be is said by who reads it */
     assert_true(json_is_real(root));
@@ -73,10 +75,12 @@ static void test_refuses_with_place(void **state) {
         assert_int_equal(p.type, PROBLEM_BAD_JSON);
         assert_int_equal(p.n_errors, 1);
         const struct problem_error *e = &p.errors[0];
-        if ((rows[i].line > 0 && e->line != rows[i].line) || (rows[i].column > 0 && e->column != rows[i].column) || e->line < 1 ||
-            e->column < 1 || strstr(e->detail, rows[i].says) == NULL || strstr(e->detail, "near '") != NULL ||
+        if ((rows[i].line > 0 && e->line != rows[i].line) ||
+            (rows[i].column > 0 && e->column != rows[i].column) || e->line < 1 || e->column < 1 ||
+            strstr(e->detail, rows[i].says) == NULL || strstr(e->detail, "near '") != NULL ||
             strstr(e->detail, "JSON_") != NULL) {
-            fail_msg("row %zu: line %" PRId64 ", column %" PRId64 ": %s", i, e->line, e->column, e->detail);
+            fail_msg("row %zu: line %" PRId64 ", column %" PRId64 ": %s", i, e->line, e->column,
+                     e->detail);
         }
         problem_done(&p);
     }
@@ -159,7 +163,8 @@ static void parse_once(void) {
     static const char text[] = "{\"a\": [1, 2, {\"b\": \"text\"}], \"c\": null, \"d\": 0.5}";
     struct problem p = {0};
     json_t *root = json_parse(text, sizeof text - 1, &p);
-    assert_int_equal(root == NULL, p.type != PROBLEM_NONE); /* a tree or a problem, never half of one */
+    assert_int_equal(root == NULL,
+                     p.type != PROBLEM_NONE); /* a tree or a problem, never half of one */
     json_decref(root);
     problem_done(&p);
 }
@@ -172,8 +177,9 @@ static void test_every_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_accepts), cmocka_unit_test(test_refuses_with_place), cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_depth),   cmocka_unit_test(test_pointers),           cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_accepts),  cmocka_unit_test(test_refuses_with_place),
+        cmocka_unit_test(test_empty),    cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_pointers), cmocka_unit_test(test_every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,8 @@ static void assert_fault(struct problem *p, const char *pointer, const char *det
 
 static void test_right_values(void **state) {
     (void)state;
-    json_t *root = parse("{\"s\":\"x\",\"d\":2.5,\"i\":-7,\"t\":true,\"f\":false,\"o\":{\"k\":1},\"a\":[1],\"l\":[\"p\",\"\",\"q\"],\"e\":["
+    json_t *root = parse("{\"s\":\"x\",\"d\":2.5,\"i\":-7,\"t\":true,\"f\":false,\"o\":{\"k\":1},"
+                         "\"a\":[1],\"l\":[\"p\",\"\",\"q\"],\"e\":["
                          "],\"c\":\"two\",\"n\":null}");
     struct problem p = {0};
     struct arena arena;
@@ -68,14 +69,18 @@ static void test_absent(void **state) {
     assert_false(json_read_number(root, "lambda", true, "/params", &d, &p));
     assert_fault(&p, "/params/lambda", "is missing");
     assert_null(json_read_any(root, "x", false, "", &p));
-    assert_null(json_read_any(root, "n", false, "", &p)); /* null of an optional member: not given */
+    assert_null(
+        json_read_any(root, "n", false, "", &p)); /* null of an optional member: not given */
     assert_int_equal(p.type, PROBLEM_NONE);
     json_decref(root);
 }
 
 enum { KINDS = 7 };
-static const char *const values[KINDS] = {"null", "true", "5", "\"abc\"", "[1]", "{\"a\":1}", "false"};
-static const char *const described[KINDS] = {"null", "boolean true", "number 5", "string \"abc\"", "array", "object", "boolean false"};
+static const char *const values[KINDS] = {"null", "true",      "5",    "\"abc\"",
+                                          "[1]",  "{\"a\":1}", "false"};
+static const char *const described[KINDS] = {"null",           "boolean true", "number 5",
+                                             "string \"abc\"", "array",        "object",
+                                             "boolean false"};
 
 /* Reads member "v" as the type of that number; true if that went well. */
 static bool read_as(size_t type, const json_t *root, struct problem *p) {
@@ -116,10 +121,12 @@ static bool read_as(size_t type, const json_t *root, struct problem *p) {
 
 static void test_every_wrong_type(void **state) {
     (void)state;
-    static const char *const rules[7] = {"a string", "a number", "an integer from 1 to 10", "a boolean", "an object",
-                                         "an array", "an array"};
-    static const char right[7][KINDS + 1] = {"0001000", "0010000", "0010000", "0100001",
-                                             "0000010", "0000100", "0000200"}; /* 2: faulty inside */
+    static const char *const rules[7] = {"a string",  "a number",  "an integer from 1 to 10",
+                                         "a boolean", "an object", "an array",
+                                         "an array"};
+    static const char right[7][KINDS + 1] = {
+        "0001000", "0010000", "0010000", "0100001",
+        "0000010", "0000100", "0000200"}; /* 2: faulty inside */
     for (size_t type = 0; type < 7; type++) {
         for (size_t k = 0; k < KINDS; k++) {
             char text[64], detail[128];
@@ -129,7 +136,8 @@ static void test_every_wrong_type(void **state) {
             const bool good = read_as(type, root, &p);
             assert_int_equal(good, right[type][k] == '1');
             if (right[type][k] == '0') {
-                (void)snprintf(detail, sizeof detail, "must be %s, got %s", rules[type], described[k]);
+                (void)snprintf(detail, sizeof detail, "must be %s, got %s", rules[type],
+                               described[k]);
                 assert_fault(&p, "/x/v", detail);
             } else if (right[type][k] == '2') {
                 assert_fault(&p, "/x/v/0", "must be a string, got number 1");
@@ -171,7 +179,9 @@ static void test_integers(void **state) {
         json_t *root = parse(text);
         struct problem p = {0};
         int64_t v = 77;
-        if (json_read_int(root, "v", true, "", rows[i].minimum, rows[i].maximum, &v, &p) != rows[i].good || (v == 77) == rows[i].good) {
+        if (json_read_int(root, "v", true, "", rows[i].minimum, rows[i].maximum, &v, &p) !=
+                rows[i].good ||
+            (v == 77) == rows[i].good) {
             fail_msg("%s", rows[i].text);
         }
         problem_done(&p);
@@ -181,7 +191,8 @@ static void test_integers(void **state) {
 
 static void test_all_faults_are_found(void **state) {
     (void)state;
-    json_t *root = parse("{\"model\":5,\"lambda\":\"x\",\"oops\":1,\"names\":[1,\"a\",null],\"a/b\":2,\"kind\":\"three\"}");
+    json_t *root = parse("{\"model\":5,\"lambda\":\"x\",\"oops\":1,\"names\":[1,\"a\",null],\"a/"
+                         "b\":2,\"kind\":\"three\"}");
     struct problem p = {0};
     struct arena arena;
     arena_init(&arena, 0);
@@ -218,7 +229,9 @@ static void test_all_faults_are_found(void **state) {
 
 static void test_limits(void **state) {
     (void)state;
-    json_t *root = parse("{\"v\":[\"a\",\"b\",\"c\"],\"s\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"}");
+    json_t *root =
+        parse("{\"v\":[\"a\",\"b\",\"c\"],\"s\":"
+              "\"0123456789012345678901234567890123456789012345678901234567890123456789\"}");
     struct problem p = {0};
     struct arena arena;
     arena_init(&arena, 20);
@@ -227,12 +240,15 @@ static void test_limits(void **state) {
     double d;
     assert_false(json_read_strings(root, "v", true, "", 2, &arena, &list, &n, &p));
     assert_fault(&p, "/v", "must have at most 2 items, got 3");
-    assert_false(json_read_strings(root, "v", true, "", 3, &arena, &list, &n, &p)); /* no room in the arena */
+    assert_false(json_read_strings(root, "v", true, "", 3, &arena, &list, &n,
+                                   &p)); /* no room in the arena */
     assert_int_equal(p.type, PROBLEM_INTERNAL);
     assert_null(list);
     problem_done(&p);
     json_read_number(root, "s", true, "", &d, &p);
-    assert_fault(&p, "/s", "must be a number, got string \"012345678901234567890123456789012345678901234567890123456789\" (cut)");
+    assert_fault(&p, "/s",
+                 "must be a number, got string "
+                 "\"012345678901234567890123456789012345678901234567890123456789\" (cut)");
     assert_false(json_read_root(json_object_get(root, "v"), "/body", &p));
     assert_fault(&p, "/body", "must be an object, got array");
     arena_done(&arena);
@@ -257,8 +273,8 @@ static void test_nothing_known(void **state) {
 /* A matrix: as wide as asked or as its first row, every wrong row and number named. */
 static void test_rows(void **state) {
     (void)state;
-    json_t *root =
-        parse("{\"m\":[[1,2],[3,4.5],[-5,1e300]],\"e\":[],\"v\":[1,2],\"r\":[[1,2],[3]],\"x\":[[1,\"a\"],[null,2]],\"z\":[[]],\"s\":7}");
+    json_t *root = parse("{\"m\":[[1,2],[3,4.5],[-5,1e300]],\"e\":[],\"v\":[1,2],\"r\":[[1,2],[3]],"
+                         "\"x\":[[1,\"a\"],[null,2]],\"z\":[[]],\"s\":7}");
     struct problem p = {0};
     struct arena arena;
     double *rows = NULL;

@@ -42,8 +42,10 @@ static void write_everything(struct buf *out) {
 }
 
 static const char everything[] =
-    "{\"s\":\"a\\\"b\",\"none\":null,\"d\":0.1,\"i\":-9223372036854775808,\"t\":true,\"f\":false,\"n\":null,\"raw\":[1,2],"
-    "\"rawless\":null,\"time\":\"2000-02-29T00:00:00.000Z\",\"never\":null,\"a\":[[],{},1,null,\"xy\",null],\"\":true}";
+    "{\"s\":\"a\\\"b\",\"none\":null,\"d\":0.1,\"i\":-9223372036854775808,\"t\":true,\"f\":false,"
+    "\"n\":null,\"raw\":[1,2],"
+    "\"rawless\":null,\"time\":\"2000-02-29T00:00:00.000Z\",\"never\":null,\"a\":[[],{},1,null,"
+    "\"xy\",null],\"\":true}";
 
 static void test_commas(void **state) {
     (void)state;
@@ -101,7 +103,8 @@ static void test_escapes_read_back(void **state) {
     struct buf out = {0};
     static const char mixed[] = "\b\f\n\r\t\v\0\x1f\"\\/\x7f caf\xC3\xA9 \xFF\xC3";
     json_escape(&out, mixed, sizeof mixed - 1);
-    assert_string_equal(buf_cstr(&out), "\"\\b\\f\\n\\r\\t\\u000b\\u0000\\u001f\\\"\\\\/\x7f caf\xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD\"");
+    assert_string_equal(buf_cstr(&out), "\"\\b\\f\\n\\r\\t\\u000b\\u0000\\u001f\\\"\\\\/\x7f "
+                                        "caf\xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD\"");
     buf_clear(&out);
     json_escape(&out, "\xC3\"\xA9", 3); /* a quote in the middle of a sequence */
     assert_string_equal(buf_cstr(&out), "\"\xEF\xBF\xBD\\\"\xEF\xBF\xBD\"");

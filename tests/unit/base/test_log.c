@@ -41,12 +41,15 @@ static const char *capture_read(int fd) {
 /* What follows the time, which must have its form. */
 static const char *after_time(const char *line) {
     int y, mo, d, h, mi, s, ms, n = 0;
-    assert_int_equal(sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ %n", &y, &mo, &d, &h, &mi, &s, &ms, &n), 7);
+    assert_int_equal(sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ %n", &y, &mo, &d, &h, &mi, &s, &ms,
+                            &n),
+                     7);
     assert_int_equal(n, 25);
     return line + n;
 }
 
-static void assert_logged(const char *expected, enum log_level level, const char *event, const struct log_field *fields, size_t n) {
+static void assert_logged(const char *expected, enum log_level level, const char *event,
+                          const struct log_field *fields, size_t n) {
     const int fd = capture_open();
     log_open(fd, LOG_TEXT, LOG_DEBUG);
     log_write(level, event, fields, n);
@@ -70,10 +73,10 @@ static void test_text_lines(void **state) {
         log_dbl("big", -(double)INFINITY),
         log_str("eq", "a=b"),
     };
-    assert_logged(
-        "info job.finished job=7 state=succeeded loss=0.125 none=- dash=\"-\" empty=\"\" path=/v1/a?b two=\"a b\" part=ab bad=nan big=-inf "
-        "eq=\"a=b\"\n",
-        LOG_INFO, "job.finished", fields, sizeof fields / sizeof fields[0]);
+    assert_logged("info job.finished job=7 state=succeeded loss=0.125 none=- dash=\"-\" empty=\"\" "
+                  "path=/v1/a?b two=\"a b\" part=ab bad=nan big=-inf "
+                  "eq=\"a=b\"\n",
+                  LOG_INFO, "job.finished", fields, sizeof fields / sizeof fields[0]);
     assert_logged("error plain\n", LOG_ERROR, "plain", NULL, 0);
 }
 
@@ -163,7 +166,8 @@ static void test_long_lines_stay_whole(void **state) {
     char text[1901];
     memset(text, 1, 1900); /* each becomes six bytes */
     text[1900] = '\0';
-    const struct log_field fields[] = {log_str("a", text), log_str("b", text), log_int("c", 5), log_str("d", text)};
+    const struct log_field fields[] = {log_str("a", text), log_str("b", text), log_int("c", 5),
+                                       log_str("d", text)};
     json_t *root = log_json(fields, 4);
     assert_string_equal(json_string_value(json_object_get(root, "a")), text);
     assert_null(json_object_get(root, "b")); /* no room */
@@ -255,7 +259,8 @@ static void test_threads_write_whole_lines(void **state) {
 /* Durations take a way of their own; what stands in the line is the same. */
 static void test_numbers(void **state) {
     (void)state;
-    const double others[] = {0.0005, 0.1 + 0.2, -0.25, 1e9, 999999999.999, 1e-3, 123456.7891, 1e300, 5e-324, 4.35, 0.57, -0.0, 1e15 + 0.5};
+    const double others[] = {0.0005, 0.1 + 0.2, -0.25, 1e9,  999999999.999, 1e-3,      123456.7891,
+                             1e300,  5e-324,    4.35,  0.57, -0.0,          1e15 + 0.5};
     for (size_t i = 0; i < 5000 + sizeof others / sizeof others[0]; i++) {
         const double v = i < 5000 ? (double)(i * i) / 1000 : others[i - 5000];
         char text[32], expected[64];

@@ -37,9 +37,12 @@ static void assert_scrape(const char *name, const char *expected) {
 static void test_counters(void **state) {
     (void)state;
     struct metrics_family *f =
-        metrics_register(METRICS_COUNTER, "t_requests", "Requests by route.\nSecond \\ line.", "route,status", NULL, 0);
-    assert_ptr_equal(f, metrics_register(METRICS_COUNTER, "t_requests", "again", "route,status", NULL, 0));
-    struct metric *a = metrics_series(f, "/v1/jobs", "200", NULL), *b = metrics_series(f, "/v1/jobs", "404", NULL);
+        metrics_register(METRICS_COUNTER, "t_requests", "Requests by route.\nSecond \\ line.",
+                         "route,status", NULL, 0);
+    assert_ptr_equal(f, metrics_register(METRICS_COUNTER, "t_requests", "again", "route,status",
+                                         NULL, 0));
+    struct metric *a = metrics_series(f, "/v1/jobs", "200", NULL),
+                  *b = metrics_series(f, "/v1/jobs", "404", NULL);
     assert_ptr_not_equal(a, b);
     assert_ptr_equal(a, metrics_series(f, "/v1/jobs", "200", NULL));
     metric_add(a, 1);
@@ -48,8 +51,11 @@ static void test_counters(void **state) {
     metric_add(a, (double)NAN);
     metric_add(b, 0.5);
     assert_true(metric_value(a) == 3);
-    assert_scrape("t_requests", "# HELP t_requests Requests by route.\\nSecond \\\\ line.\n# TYPE t_requests counter\n"
-                                "t_requests{route=\"/v1/jobs\",status=\"200\"} 3\nt_requests{route=\"/v1/jobs\",status=\"404\"} 0.5\n");
+    assert_scrape(
+        "t_requests",
+        "# HELP t_requests Requests by route.\\nSecond \\\\ line.\n# TYPE t_requests counter\n"
+        "t_requests{route=\"/v1/jobs\",status=\"200\"} "
+        "3\nt_requests{route=\"/v1/jobs\",status=\"404\"} 0.5\n");
 }
 
 static void test_gauges_and_escapes(void **state) {
@@ -63,26 +69,31 @@ static void test_gauges_and_escapes(void **state) {
     metric_add(metrics_series(f, "sum", NULL), -1e20);
     assert_scrape("t_gauge",
                   "# HELP t_gauge G\n# TYPE t_gauge gauge\nt_gauge{name=\"a\\\"b\\\\c\\nd\"} -2.5\n"
-                  "t_gauge{name=\"\xEF\xBF\xBD\"} +Inf\nt_gauge{name=\"\"} -Inf\nt_gauge{name=\"nan\"} NaN\nt_gauge{name=\"sum\"} -1e20\n");
-    metric_set(metrics_series(metrics_register(METRICS_GAUGE, "t_bare", "B", "", NULL, 0), NULL), 7);
+                  "t_gauge{name=\"\xEF\xBF\xBD\"} +Inf\nt_gauge{name=\"\"} "
+                  "-Inf\nt_gauge{name=\"nan\"} NaN\nt_gauge{name=\"sum\"} -1e20\n");
+    metric_set(metrics_series(metrics_register(METRICS_GAUGE, "t_bare", "B", "", NULL, 0), NULL),
+               7);
     assert_scrape("t_bare", "# HELP t_bare B\n# TYPE t_bare gauge\nt_bare 7\n");
 }
 
 static void test_histograms(void **state) {
     (void)state;
     static const double bounds[] = {0.1, 1, 10};
-    struct metrics_family *f = metrics_register(METRICS_HISTOGRAM, "t_seconds", "S", "route", bounds, 3);
+    struct metrics_family *f =
+        metrics_register(METRICS_HISTOGRAM, "t_seconds", "S", "route", bounds, 3);
     struct metric *m = metrics_series(f, "/a", NULL);
-    static const double values[] = {0.05, 0.1, 0.100001, 1, 5, 10, 11, 1e9}; /* a bound belongs to its bucket */
+    static const double values[] = {0.05, 0.1, 0.100001, 1,
+                                    5,    10,  11,       1e9}; /* a bound belongs to its bucket */
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         metric_observe(m, values[i]);
     }
     metric_observe(m, (double)NAN); /* would make the sum NaN for ever */
     char *text = scrape("t_seconds");
-    const char *expected = "# HELP t_seconds S\n# TYPE t_seconds histogram\n"
-                           "t_seconds_bucket{route=\"/a\",le=\"0.1\"} 2\nt_seconds_bucket{route=\"/a\",le=\"1\"} 4\n"
-                           "t_seconds_bucket{route=\"/a\",le=\"10\"} 6\nt_seconds_bucket{route=\"/a\",le=\"+Inf\"} 8\n"
-                           "t_seconds_sum{route=\"/a\"} ";
+    const char *expected =
+        "# HELP t_seconds S\n# TYPE t_seconds histogram\n"
+        "t_seconds_bucket{route=\"/a\",le=\"0.1\"} 2\nt_seconds_bucket{route=\"/a\",le=\"1\"} 4\n"
+        "t_seconds_bucket{route=\"/a\",le=\"10\"} 6\nt_seconds_bucket{route=\"/a\",le=\"+Inf\"} 8\n"
+        "t_seconds_sum{route=\"/a\"} ";
     assert_memory_equal(text, expected, strlen(expected));
     char *after = NULL;
     assert_true(fabs(strtod(text + strlen(expected), &after) - 1000000027.250001) < 1e-5);
@@ -106,7 +117,8 @@ static void test_series_are_bounded(void **state) {
             assert_ptr_equal(m, beyond);
         }
     }
-    assert_ptr_equal(metrics_series(f, "n0", "x", NULL), first); /* those that exist are still found */
+    assert_ptr_equal(metrics_series(f, "n0", "x", NULL),
+                     first); /* those that exist are still found */
     assert_true(metric_value(beyond) == 500);
     char *text = scrape("t_many{");
     size_t lines = 0;
@@ -136,7 +148,8 @@ static void *update_many(void *arg) {
     static const double bounds[] = {1, 2};
     (void)arg;
     struct metrics_family *c = metrics_register(METRICS_COUNTER, "t_race_total", "C", "k", NULL, 0);
-    struct metrics_family *h = metrics_register(METRICS_HISTOGRAM, "t_race_seconds", "H", "", bounds, 2);
+    struct metrics_family *h =
+        metrics_register(METRICS_HISTOGRAM, "t_race_seconds", "H", "", bounds, 2);
     struct metric *histogram = metrics_series(h, NULL);
     for (int i = 0; i < ROUNDS; i++) {
         metric_add(metrics_series(c, i % 2 == 0 ? "even" : "odd", NULL), 1);
@@ -162,13 +175,17 @@ static void test_threads_lose_nothing(void **state) {
     struct metrics_family *c = metrics_register(METRICS_COUNTER, "t_race_total", "C", "k", NULL, 0);
     assert_true(metric_value(metrics_series(c, "even", NULL)) == THREADS * ROUNDS / 2);
     assert_true(metric_value(metrics_series(c, "odd", NULL)) == THREADS * ROUNDS / 2);
-    assert_scrape("t_race_seconds_", "t_race_seconds_bucket{le=\"1\"} 40000\nt_race_seconds_bucket{le=\"2\"} 60000\n"
-                                     "t_race_seconds_bucket{le=\"+Inf\"} 80000\nt_race_seconds_sum 120000\nt_race_seconds_count 80000\n");
+    assert_scrape("t_race_seconds_",
+                  "t_race_seconds_bucket{le=\"1\"} 40000\nt_race_seconds_bucket{le=\"2\"} 60000\n"
+                  "t_race_seconds_bucket{le=\"+Inf\"} 80000\nt_race_seconds_sum "
+                  "120000\nt_race_seconds_count 80000\n");
 }
 
 static void collect(void *arg) {
     int *calls = arg;
-    metric_set(metrics_series(metrics_register(METRICS_GAUGE, "t_collected", "C", "", NULL, 0), NULL), ++*calls);
+    metric_set(metrics_series(metrics_register(METRICS_GAUGE, "t_collected", "C", "", NULL, 0),
+                              NULL),
+               ++*calls);
 }
 
 static void test_collectors(void **state) {
@@ -177,7 +194,9 @@ static void test_collectors(void **state) {
     metrics_on_scrape(collect, &calls);
     metrics_on_scrape(collect, &others);
     metrics_forget_scrape(&others);
-    assert_scrape("t_collected", "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 1\n"); /* set before what is written */
+    assert_scrape(
+        "t_collected",
+        "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 1\n"); /* set before what is written */
     assert_scrape("t_collected", "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 2\n");
     metrics_forget_scrape(&calls);
     assert_scrape("t_collected", "# HELP t_collected C\n# TYPE t_collected gauge\nt_collected 2\n");

@@ -18,17 +18,26 @@ struct settings {
 };
 
 static const struct option_row rows[] = {
-    {"database", OPTION_STRING, offsetof(struct settings, database), "discern.db", 0, 0, NULL, "FILE", "The database file.", "Storage"},
-    {"listen", OPTION_LIST, offsetof(struct settings, listen), "127.0.0.1:8080", 0, 0, NULL, "ADDRESS:PORT", "Where to listen.", "Network"},
-    {"workers", OPTION_INT, offsetof(struct settings, workers), "2", 1, 256, NULL, NULL, "Jobs trained at once.", "Jobs"},
-    {"free-int", OPTION_INT, offsetof(struct settings, free_int), NULL, 0, 0, NULL, NULL, "Any integer.", "Jobs"},
-    {"max-body", OPTION_SIZE, offsetof(struct settings, max_body), "64M", 1024, 1099511627776.0, NULL, NULL,
-     "The largest body. This sentence is here to be longer than what fits on one line of the help text, so that it is wrapped, and wrapped "
+    {"database", OPTION_STRING, offsetof(struct settings, database), "discern.db", 0, 0, NULL,
+     "FILE", "The database file.", "Storage"},
+    {"listen", OPTION_LIST, offsetof(struct settings, listen), "127.0.0.1:8080", 0, 0, NULL,
+     "ADDRESS:PORT", "Where to listen.", "Network"},
+    {"workers", OPTION_INT, offsetof(struct settings, workers), "2", 1, 256, NULL, NULL,
+     "Jobs trained at once.", "Jobs"},
+    {"free-int", OPTION_INT, offsetof(struct settings, free_int), NULL, 0, 0, NULL, NULL,
+     "Any integer.", "Jobs"},
+    {"max-body", OPTION_SIZE, offsetof(struct settings, max_body), "64M", 1024, 1099511627776.0,
+     NULL, NULL,
+     "The largest body. This sentence is here to be longer than what fits on one line of the help "
+     "text, so that it is wrapped, and wrapped "
      "again.",
      "Network"},
-    {"wait", OPTION_SECONDS, offsetof(struct settings, wait), "1m", 0.01, 3600, NULL, NULL, "How long to wait.", "Network"},
-    {"insecure", OPTION_FLAG, offsetof(struct settings, insecure), NULL, 0, 0, NULL, NULL, "Allow other than loopback.", "Network"},
-    {"log-format", OPTION_CHOICE, offsetof(struct settings, log_format), "text", 0, 0, "text|json", NULL, "Form of log lines.", NULL},
+    {"wait", OPTION_SECONDS, offsetof(struct settings, wait), "1m", 0.01, 3600, NULL, NULL,
+     "How long to wait.", "Network"},
+    {"insecure", OPTION_FLAG, offsetof(struct settings, insecure), NULL, 0, 0, NULL, NULL,
+     "Allow other than loopback.", "Network"},
+    {"log-format", OPTION_CHOICE, offsetof(struct settings, log_format), "text", 0, 0, "text|json",
+     NULL, "Form of log lines.", NULL},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -80,13 +89,15 @@ static void test_defaults(void **state) {
 static void test_flags(void **state) {
     (void)state;
     struct settings s;
-    assert_reads(&s, (const char *const[]){"--database=a=b", "--workers", "7", "--insecure", "--log-format=json", NULL});
+    assert_reads(&s, (const char *const[]){"--database=a=b", "--workers", "7", "--insecure",
+                                           "--log-format=json", NULL});
     assert_string_equal(s.database, "a=b");
     assert_int_equal(s.workers, 7);
     assert_true(s.insecure);
     assert_string_equal(s.log_format, "json");
     options_free(rows, N_ROWS, &s);
-    assert_reads(&s, (const char *const[]){"--insecure", "--insecure=off", "--database", "--odd", "--free-int=-5", NULL});
+    assert_reads(&s, (const char *const[]){"--insecure", "--insecure=off", "--database", "--odd",
+                                           "--free-int=-5", NULL});
     assert_false(s.insecure); /* the last wins */
     assert_string_equal(s.database, "--odd");
     assert_int_equal(s.free_int, -5);
@@ -133,13 +144,16 @@ static void test_sizes_and_times(void **state) {
     static const struct {
         const char *text; /* of --wait */
         double seconds;   /* -1: refused */
-    } times[] = {{"30", 30},   {"30s", 30}, {"0.5", 0.5}, {"500ms", 0.5}, {"1.5m", 90},  {"1h", 3600}, {"61m", -1},
-                 {"1ms", -1},  {"", -1},    {"s", -1},    {"1e3", -1},    {"inf", -1},   {"nan", -1},  {"-1", -1},
-                 {"0x10", -1}, {" 5", -1},  {"5 s", -1},  {"5d", -1},     {"1.2.3", -1}, {".", -1},    {"1.e1", -1}};
+    } times[] = {{"30", 30},   {"30s", 30}, {"0.5", 0.5}, {"500ms", 0.5}, {"1.5m", 90},
+                 {"1h", 3600}, {"61m", -1}, {"1ms", -1},  {"", -1},       {"s", -1},
+                 {"1e3", -1},  {"inf", -1}, {"nan", -1},  {"-1", -1},     {"0x10", -1},
+                 {" 5", -1},   {"5 s", -1}, {"5d", -1},   {"1.2.3", -1},  {".", -1},
+                 {"1.e1", -1}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct settings s;
         struct problem p = {0};
-        const bool good = read_args(&s, &p, (const char *const[]){"--max-body", sizes[i].text, NULL});
+        const bool good =
+            read_args(&s, &p, (const char *const[]){"--max-body", sizes[i].text, NULL});
         if (good != (sizes[i].bytes >= 0) || (good && s.max_body != sizes[i].bytes)) {
             fail_msg("size \"%s\"", sizes[i].text);
         }
@@ -169,22 +183,28 @@ static void test_mistakes(void **state) {
         {{"--workers=257"}, "--workers must be an integer from 1 to 256, got \"257\""},
         {{"--workers=1.5"}, "--workers must be an integer from 1 to 256, got \"1.5\""},
         {{"--workers="}, "--workers must be an integer from 1 to 256, got \"\""},
-        {{"--free-int=99999999999999999999"}, "--free-int must be an integer, got \"99999999999999999999\""},
-        {{"--max-body=1"}, "--max-body must be a size from 1K to 1024G, like 64M or 512K, got \"1\""},
-        {{"--wait=soon"}, "--wait must be a time from 0.01 to 3600 seconds, like 30, 30s, 5m or 500ms, got \"soon\""},
+        {{"--free-int=99999999999999999999"},
+         "--free-int must be an integer, got \"99999999999999999999\""},
+        {{"--max-body=1"},
+         "--max-body must be a size from 1K to 1024G, like 64M or 512K, got \"1\""},
+        {{"--wait=soon"},
+         "--wait must be a time from 0.01 to 3600 seconds, like 30, 30s, 5m or 500ms, got "
+         "\"soon\""},
         {{"--insecure=maybe"}, "--insecure must be true or false, got \"maybe\""},
         {{"--log-format", "xml"}, "--log-format must be one of text|json, got \"xml\""},
         {{"--log-format", "text|json"}, "--log-format must be one of text|json, got \"text|json\""},
         {{"--log-format", "tex"}, "--log-format must be one of text|json, got \"tex\""},
         {{"--log-format="}, "--log-format must be one of text|json, got \"\""},
-        {{"--listen", "a,,b"}, "--listen must be a comma-separated list without empty items, got \"a,,b\""},
+        {{"--listen", "a,,b"},
+         "--listen must be a comma-separated list without empty items, got \"a,,b\""},
         {{"--workers"}, "--workers needs a value (N)"},
         {{"--listen"}, "--listen needs a value (ADDRESS:PORT)"},
         {{"--wrokers", "5"}, "unknown option --wrokers; did you mean --workers?"},
         {{"--zebra"}, "unknown option --zebra; --help lists them all"},
         {{"--WORKERS=2"}, "unknown option --WORKERS; --help lists them all"},
         {{"file.csv"}, "stray argument \"file.csv\"; options look like --name value"},
-        {{"-h"}, "stray argument \"-h\"; options look like --name value"}, /* this table has no --help */
+        {{"-h"},
+         "stray argument \"-h\"; options look like --name value"}, /* this table has no --help */
         {{"-w"}, "stray argument \"-w\"; options look like --name value"},
         {{"--"}, "stray argument \"--\"; options look like --name value"},
         {{""}, "stray argument \"\"; options look like --name value"},
@@ -213,7 +233,8 @@ static void test_environment(void **state) {
     assert_int_equal(s.max_body, 1 << 20);
     assert_string_equal(s.database, "discern.db");
     options_free(rows, N_ROWS, &s);
-    assert_reads(&s, (const char *const[]){"--workers=3", "--listen=z:3", "--insecure=no", NULL}); /* a flag wins */
+    assert_reads(&s, (const char *const[]){"--workers=3", "--listen=z:3", "--insecure=no",
+                                           NULL}); /* a flag wins */
     assert_int_equal(s.workers, 3);
     assert_int_equal(s.listen.n, 1);
     assert_string_equal(s.listen.items[0], "z:3");
@@ -244,7 +265,8 @@ static void test_list_limit(void **state) {
     assert_reads(&s, (const char *const[]){"--listen", text, NULL});
     assert_int_equal(s.listen.n, OPTION_LIST_MAX);
     options_free(rows, N_ROWS, &s);
-    assert_refused("--listen must have at most 64 items", (const char *const[]){"--listen", text, "--listen=x", NULL});
+    assert_refused("--listen must have at most 64 items",
+                   (const char *const[]){"--listen", text, "--listen=x", NULL});
 }
 
 static void test_help(void **state) {
@@ -258,10 +280,12 @@ static void test_help(void **state) {
     static const char *const in_order[] = {
         "usage: discernd [options]\n",
         "\nStorage:\n",
-        "  --database FILE               The database file. [default: discern.db; DISCERN_DATABASE]\n",
+        "  --database FILE               The database file. [default: discern.db; "
+        "DISCERN_DATABASE]\n",
         "\nNetwork:\n",
         "  --listen ADDRESS:PORT ",
-        "Comma-separated or repeated. [default:\n                                127.0.0.1:8080; DISCERN_LISTEN]\n",
+        "Comma-separated or repeated. [default:\n                                127.0.0.1:8080; "
+        "DISCERN_LISTEN]\n",
         "  --max-body SIZE",
         "DISCERN_MAX_BODY]",
         "  --wait TIME",
@@ -290,8 +314,12 @@ static void test_help(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_flags),       cmocka_unit_test(test_sizes_and_times),
-        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_environment), cmocka_unit_test(test_list_limit),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_sizes_and_times),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_list_limit),
         cmocka_unit_test(test_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,8 @@ static void test_list(void **state) {
         assert_int_equal(found, type); /* so names are distinct */
         assert_true(problem_status(type) >= 400 && problem_status(type) < 600);
         assert_true(strlen(problem_title(type)) > 0 && strlen(problem_meaning(type)) > 0);
-        assert_int_equal(strspn(problem_name(type), "abcdefghijklmnopqrstuvwxyz-"), strlen(problem_name(type)));
+        assert_int_equal(strspn(problem_name(type), "abcdefghijklmnopqrstuvwxyz-"),
+                         strlen(problem_name(type)));
     }
     assert_false(problem_find("none", &found));
     assert_false(problem_find("", &found));
@@ -39,7 +40,8 @@ static void test_control_characters(void **state) {
     (void)state;
     struct problem p = {0}, q = {0};
     problem_add(&p, PROBLEM_INVALID, "/params/a\nb", "\"a\nb\t\x7f\xC3\xA9\" is not known");
-    assert_string_equal(p.detail, "/params/a\\u000ab: \"a\\u000ab\\u0009\\u007f\xC3\xA9\" is not known");
+    assert_string_equal(p.detail,
+                        "/params/a\\u000ab: \"a\\u000ab\\u0009\\u007f\xC3\xA9\" is not known");
     assert_string_equal(p.errors[0].pointer, "/params/a\nb");
     assert_string_equal(p.errors[0].detail, "\"a\\u000ab\\u0009\\u007f\xC3\xA9\" is not known");
     problem_copy(&q, &p);
@@ -63,7 +65,8 @@ static void test_first_wins(void **state) {
     assert_null(p.detail);
     json_t *root = document(&moved, NULL);
     assert_int_equal(json_object_size(root), 4);
-    assert_string_equal(json_string_value(json_object_get(root, "type")), "/problems/unknown-model");
+    assert_string_equal(json_string_value(json_object_get(root, "type")),
+                        "/problems/unknown-model");
     assert_string_equal(json_string_value(json_object_get(root, "title")), "Unknown model");
     assert_int_equal(json_integer_value(json_object_get(root, "status")), 404);
     assert_string_equal(json_string_value(json_object_get(root, "detail")), "no model \"iris\"");
@@ -83,8 +86,11 @@ static void test_faults(void **state) {
     json_t *root = document(&p, "abc");
     assert_string_equal(json_string_value(json_object_get(root, "request_id")), "abc");
     char *errors = json_dumps(json_object_get(root, "errors"), JSON_COMPACT);
-    assert_string_equal(errors, "[{\"pointer\":\"/params/lambda\",\"detail\":\"must be >= 0, got -1\"},{\"detail\":\"no place\"},"
-                                "{\"line\":3,\"column\":7,\"detail\":\"ragged\"},{\"line\":4,\"detail\":\"short\"}]");
+    assert_string_equal(
+        errors,
+        "[{\"pointer\":\"/params/lambda\",\"detail\":\"must be >= 0, got -1\"},{\"detail\":\"no "
+        "place\"},"
+        "{\"line\":3,\"column\":7,\"detail\":\"ragged\"},{\"line\":4,\"detail\":\"short\"}]");
     free(errors);
     json_decref(root);
     problem_done(&p);
@@ -110,15 +116,22 @@ static void test_many_faults(void **state) {
     json_t *root = document(&p, NULL);
     const json_t *errors = json_object_get(root, "errors");
     assert_int_equal(json_array_size(errors), PROBLEM_MAX_ERRORS + 1);
-    assert_string_equal(json_string_value(json_object_get(json_array_get(errors, PROBLEM_MAX_ERRORS - 1), "detail")), "fault 99");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(errors, PROBLEM_MAX_ERRORS), "detail")), "and 1 more fault");
+    assert_string_equal(json_string_value(
+                            json_object_get(json_array_get(errors, PROBLEM_MAX_ERRORS - 1),
+                                            "detail")),
+                        "fault 99");
+    assert_string_equal(json_string_value(
+                            json_object_get(json_array_get(errors, PROBLEM_MAX_ERRORS), "detail")),
+                        "and 1 more fault");
     json_decref(root);
     for (int i = 0; i < 11; i++) {
         problem_add_line(&p, PROBLEM_INVALID, i, 1, "fault");
     }
     root = document(&p, NULL);
     errors = json_object_get(root, "errors");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(errors, PROBLEM_MAX_ERRORS), "detail")), "and 12 more faults");
+    assert_string_equal(json_string_value(
+                            json_object_get(json_array_get(errors, PROBLEM_MAX_ERRORS), "detail")),
+                        "and 12 more faults");
     json_decref(root);
     problem_done(&p);
 }

@@ -23,8 +23,9 @@ static int teardown(void **state) {
 }
 
 static void put(struct buf *b, size_t n, char seed) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         buf_putc(b, (char)(seed + (char)(i % 7)));
+    }
 }
 
 static void test_there_and_back(void **state) {
@@ -42,8 +43,9 @@ static void test_there_and_back(void **state) {
     }
     assert_int_equal(s.size, all.size);
     assert_int_equal(rmdir(folder), 0); /* nothing has a name in it */
-    for (size_t at = 0; at < all.size; at += 7777)
+    for (size_t at = 0; at < all.size; at += 7777) {
         assert_true(spool_read(&s, (int64_t)at, 7777, &back));
+    }
     assert_int_equal(back.size, all.size);
     assert_memory_equal(back.data, all.data, all.size);
     assert_true(spool_read(&s, s.size, 10, &back)); /* nothing behind the end */
@@ -124,7 +126,9 @@ static void test_full_disk(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_limit),
-                                       cmocka_unit_test(test_no_folder), cmocka_unit_test(test_full_disk)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_there_and_back),
+                                       cmocka_unit_test(test_limit),
+                                       cmocka_unit_test(test_no_folder),
+                                       cmocka_unit_test(test_full_disk)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -90,7 +90,8 @@ static void test_cut(void **state) {
     for (size_t limit = 0; limit < 12; limit++) {
         assert_int_equal(utf8_cut(text, 10, limit), expected[limit]);
     }
-    assert_int_equal(utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5); /* no UTF-8: it is cut where it is told */
+    assert_int_equal(utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5),
+                     5); /* no UTF-8: it is cut where it is told */
 }
 
 static void test_repair(void **state) {

@@ -17,7 +17,7 @@
 
 #define OK(call) assert_int_equal((call), DN_OK)
 
-/* ---- a run that is told to stop: how long it goes on is counted in looks at the flag, not in time -------------------------------------- */
+/* ---- a run that is told to stop: how long it goes on is counted in looks at the flag, not in time ---- */
 struct polls {
     size_t n;       /* looks so far */
     size_t stop_at; /* the look, from 1, that finds the flag set; 0: none does */
@@ -41,7 +41,7 @@ static inline void *xcalloc(size_t n, size_t size) {
     return p;
 }
 
-/* ---- a table whose last column is the label -------------------------------------------------------------------------------------- */
+/* ---- a table whose last column is the label ---- */
 struct csv {
     size_t n, d, K;
     char **names;   /* [d + 1] */
@@ -77,21 +77,26 @@ static inline void csv_classify(struct csv *t) {
     }
     qsort(sorted, t->n, sizeof *sorted, numbers ? csv_by_value : csv_by_bytes);
     t->classes = xcalloc(t->n, sizeof *t->classes);
-    for (size_t i = 0; i < t->n; i++)
-        if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0)
+    for (size_t i = 0; i < t->n; i++) {
+        if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0) {
             t->classes[t->K++] = sorted[i];
+        }
+    }
     t->target = xcalloc(t->n, sizeof *t->target);
-    for (size_t i = 0; i < t->n; i++)
-        while (strcmp(t->classes[(size_t)t->target[i]], t->labels[i]) != 0)
+    for (size_t i = 0; i < t->n; i++) {
+        while (strcmp(t->classes[(size_t)t->target[i]], t->labels[i]) != 0) {
             t->target[i] += 1;
+        }
+    }
     free(sorted);
 }
 
 /* The file as a table, or NULL when it is not there. */
 static inline struct csv *csv_load(const char *path) {
     FILE *f = fopen(path, "r");
-    if (f == NULL)
+    if (f == NULL) {
         return NULL;
+    }
     struct csv *t = xcalloc(1, sizeof *t);
     size_t room = 4096, size = 65536;
     char *line = xcalloc(size, 1);
@@ -99,22 +104,25 @@ static inline struct csv *csv_load(const char *path) {
     while (fgets(line, (int)size, f) != NULL) {
         line[strcspn(line, "\r\n")] = '\0';
         size_t fields = 1, j = 0;
-        for (const char *c = line; *c != '\0'; c++)
+        for (const char *c = line; *c != '\0'; c++) {
             fields += *c == ',';
+        }
         if (t->d == 0) {
             t->d = fields - 1;
             t->names = xcalloc(fields, sizeof *t->names);
             t->x = xcalloc(room * t->d, sizeof *t->x);
-            for (char *field = strtok(line, ","); field != NULL; field = strtok(NULL, ","))
+            for (char *field = strtok(line, ","); field != NULL; field = strtok(NULL, ",")) {
                 t->names[j++] = csv_copy(field);
+            }
             continue;
         }
         assert_true(t->n < room && fields == t->d + 1);
         for (char *field = strtok(line, ","); field != NULL; field = strtok(NULL, ","), j++) {
-            if (j < t->d)
+            if (j < t->d) {
                 t->x[t->n * t->d + j] = strtod(field, NULL);
-            else
+            } else {
                 t->labels[t->n] = csv_copy(field);
+            }
         }
         t->n++;
     }
@@ -125,12 +133,15 @@ static inline struct csv *csv_load(const char *path) {
 }
 
 static inline void csv_free(struct csv *t) {
-    if (t == NULL)
+    if (t == NULL) {
         return;
-    for (size_t i = 0; i < t->n; i++)
+    }
+    for (size_t i = 0; i < t->n; i++) {
         free(t->labels[i]);
-    for (size_t j = 0; j <= t->d; j++)
+    }
+    for (size_t j = 0; j <= t->d; j++) {
         free(t->names[j]);
+    }
     free(t->labels);
     free(t->names);
     free(t->classes);
@@ -153,7 +164,7 @@ static inline struct csv *csv_named(const char *name) {
     return t;
 }
 
-/* ---- the same as a table source ------------------------------------------------------------------------------------------------------ */
+/* ---- the same as a table source ---- */
 struct table {
     dn_table_column *columns; /* [d + 1], the label last */
     dn_column_view *views;
@@ -175,27 +186,34 @@ static inline struct table *table_of(const struct csv *t) {
     table->inputs = xcalloc(t->d, sizeof(size_t));
     for (size_t j = 0; j < t->d; j++) {
         table->columns[j] = (dn_table_column){.name = t->names[j], .type = DN_NUMERIC};
-        table->views[j] = (dn_column_view){.type = DN_NUMERIC, .n_rows = t->n, .number = table->numbers + j * t->n};
-        for (size_t i = 0; i < t->n; i++)
+        table->views[j] = (dn_column_view){.type = DN_NUMERIC,
+                                           .n_rows = t->n,
+                                           .number = table->numbers + j * t->n};
+        for (size_t i = 0; i < t->n; i++) {
             table->numbers[j * t->n + i] = t->x[i * t->d + j];
+        }
         table->inputs[j] = j;
     }
     size_t length = 0;
-    for (size_t k = 0; k < t->K; k++)
+    for (size_t k = 0; k < t->K; k++) {
         length += strlen(t->classes[k]);
+    }
     table->bytes = xcalloc(length + 1, 1);
     for (size_t k = 0; k < t->K; k++) {
         memcpy(table->bytes + table->start[k], t->classes[k], strlen(t->classes[k]));
         table->start[k + 1] = table->start[k] + (uint32_t)strlen(t->classes[k]);
     }
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         table->codes[i] = (uint32_t)t->target[i];
+    }
     table->columns[t->d] = (dn_table_column){.name = t->names[t->d], .type = DN_CATEGORICAL};
-    table->views[t->d] = (dn_column_view){.type = DN_CATEGORICAL,
-                                          .n_rows = t->n,
-                                          .code = table->codes,
-                                          .strings = {.n = t->K, .start = table->start, .bytes = table->bytes}};
-    OK(dn_table_source_from_columns(table->columns, table->views, t->d + 1, t->n, &table->source, NULL));
+    table->views[t->d] =
+        (dn_column_view){.type = DN_CATEGORICAL,
+                         .n_rows = t->n,
+                         .code = table->codes,
+                         .strings = {.n = t->K, .start = table->start, .bytes = table->bytes}};
+    OK(dn_table_source_from_columns(table->columns, table->views, t->d + 1, t->n, &table->source,
+                                    NULL));
     return table;
 }
 
@@ -211,11 +229,14 @@ static inline void table_free(struct table *table) {
     free(table);
 }
 
-static inline dn_train_request table_request(const struct csv *t, const struct table *table, const dn_params *params) {
+static inline dn_train_request table_request(const struct csv *t, const struct table *table,
+                                             const dn_params *params) {
     return (dn_train_request){.source = table->source,
                               .params = params,
                               .target = t->d,
-                              .features = {.columns = table->inputs, .n_columns = t->d, .standardize = true}};
+                              .features = {.columns = table->inputs,
+                                           .n_columns = t->d,
+                                           .standardize = true}};
 }
 
 /* n rows of d numbers in K overlapping clouds, always the same ones. */
@@ -249,7 +270,7 @@ static inline struct csv *csv_clouds(size_t n, size_t d, size_t K) {
     return t;
 }
 
-/* ---- golden numbers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- golden numbers ---- */
 static inline json_t *golden_load(void) {
     json_error_t error;
     json_t *root = json_load_file("tests/data/golden.json", 0, &error);
@@ -265,8 +286,9 @@ static inline size_t golden_numbers(const json_t *value, double *out) {
         return 1;
     }
     size_t n = 0;
-    for (size_t i = 0; i < json_array_size(value); i++)
+    for (size_t i = 0; i < json_array_size(value); i++) {
         n += golden_numbers(json_array_get(value, i), out + n);
+    }
     return n;
 }
 
@@ -278,8 +300,9 @@ static inline void assert_close(const double *u, const double *v, size_t n, doub
         assert_true(isfinite(u[i]));
         off = fmax(off, fabs(u[i] - v[i]));
     }
-    if (!(off <= tolerance * most))
+    if (!(off <= tolerance * most)) {
         fail_msg("off by %.3g of %.3g, allowed is %.3g of it", off, most, tolerance);
+    }
 }
 
 static inline void assert_near(double u, double v, double tolerance) {
@@ -287,30 +310,36 @@ static inline void assert_near(double u, double v, double tolerance) {
 }
 
 /* (x − mean)/deviation by column, deviation 1 where constant. mean, deviation: [d] out, or NULL. */
-static inline double *standardised(const double *x, size_t n, size_t d, double *mean, double *deviation) {
+static inline double *standardised(const double *x, size_t n, size_t d, double *mean,
+                                   double *deviation) {
     double *z = xcalloc(n * d, sizeof *z);
     for (size_t j = 0; j < d; j++) {
         double m = 0, s = 0;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             m += x[i * d + j] / (double)n;
-        for (size_t i = 0; i < n; i++)
+        }
+        for (size_t i = 0; i < n; i++) {
             s += (x[i * d + j] - m) * (x[i * d + j] - m) / (double)n;
+        }
         s = s > 1e-24 * (1 + m * m) ? sqrt(s) : 1;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             z[i * d + j] = (x[i * d + j] - m) / s;
-        if (mean != NULL)
+        }
+        if (mean != NULL) {
             mean[j] = m;
-        if (deviation != NULL)
+        }
+        if (deviation != NULL) {
             deviation[j] = s;
+        }
     }
     return z;
 }
 
-/* ---- sums in another order --------------------------------------------------------------------------------------------------------- */
+/* ---- sums in another order ---- */
 /* dn_run.sum that computes aligned ranges of 2 or 4 blocks from the last to the first, with different slots, and adds their totals as dn_pairwise wants:
  * what a parallel sum does, made visible. */
-static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
-                                      dn_error *err) {
+static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, dn_block_fn fn,
+                                      void *arg, size_t n_out, double *out, dn_error *err) {
     const unsigned level = 1;
     const size_t width = (size_t)1 << level;
     size_t full = rows->n_blocks / width, rest = rows->n_blocks % width;
@@ -326,14 +355,17 @@ static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, dn
             double *next = dn_pairwise_next(&sum);
             for (size_t k = 0; status == DN_OK && k < dn_rows_n_pieces(rows, i); k++) {
                 status = dn_rows_piece(rows, i, k, slot % rows->n_slots, &block, err);
-                if (status == DN_OK)
+                if (status == DN_OK) {
                     status = fn(arg, &block, slot, next, err);
+                }
             }
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 dn_pairwise_push(&sum, 0);
+            }
         }
-        if (status == DN_OK)
+        if (status == DN_OK) {
             dn_pairwise_total(&sum, totals + r * n_out);
+        }
     }
     dn_pairwise sum;
     dn_pairwise_init(&sum, n_out, partials);
@@ -343,17 +375,19 @@ static inline dn_status sum_in_ranges(const dn_run *run, const dn_rows *rows, dn
     }
     for (size_t i = full * width; i < full * width + rest && status == DN_OK; i++) {
         status = dn_run_sum_block(NULL, rows, i, 0, fn, arg, dn_pairwise_next(&sum), err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             dn_pairwise_push(&sum, 0);
+        }
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         dn_pairwise_total(&sum, out);
+    }
     free(totals);
     free(partials);
     return status;
 }
 
-/* ---- memory that runs out ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory that runs out ---- */
 struct memory {
     size_t live;    /* allocations not yet released */
     size_t count;   /* allocations asked for */
@@ -364,8 +398,9 @@ struct memory {
 
 static inline void *memory_allocate(void *ctx, size_t size) {
     struct memory *m = ctx;
-    if (++m->count == m->fail_at || size > m->left)
+    if (++m->count == m->fail_at || size > m->left) {
         return NULL;
+    }
     void *p = malloc(size);
     m->live += p != NULL;
     return p;
@@ -379,8 +414,9 @@ static inline void memory_release(void *ctx, void *p) {
 
 static inline bool memory_hold(void *ctx, size_t size) {
     struct memory *m = ctx;
-    if (++m->count == m->fail_at || size > m->left)
+    if (++m->count == m->fail_at || size > m->left) {
         return false;
+    }
     m->held += size;
     return true;
 }
@@ -396,11 +432,13 @@ static inline dn_allocator memory_allocator(struct memory *m, bool budgeted) {
 }
 
 /* What a fit to dense rows is said to take. */
-static inline double foretold_memory(const dn_params *p, size_t n_rows, size_t n_features, size_t n_classes, size_t n_slots) {
-    return p->algorithm->memory(p, &(dn_fit_shape){n_rows, n_features, n_classes, n_slots, (double)INFINITY});
+static inline double foretold_memory(const dn_params *p, size_t n_rows, size_t n_features,
+                                     size_t n_classes, size_t n_slots) {
+    return p->algorithm->memory(p, &(dn_fit_shape){n_rows, n_features, n_classes, n_slots,
+                                                   (double)INFINITY});
 }
 
-/* ---- a fit without tables -------------------------------------------------------------------------------------------------------------- */
+/* ---- a fit without tables ---- */
 struct fit {
     dn_machine out;
     dn_report report;
@@ -414,7 +452,8 @@ static inline dn_params *params_of(const char *solver, double lambda) {
     return p;
 }
 
-static inline dn_status fit_rows(const dn_rows *rows, size_t K, const dn_params *p, const dn_run *run, struct fit *fit, dn_error *err) {
+static inline dn_status fit_rows(const dn_rows *rows, size_t K, const dn_params *p,
+                                 const dn_run *run, struct fit *fit, dn_error *err) {
     dn_fit_input input = {.rows = rows, .n_classes = K, .params = p};
     OK(dn_params_check(p, NULL));
     return p->algorithm->fit(&input, run, &fit->out, &fit->report, err);
@@ -427,8 +466,9 @@ static inline void fit_done(struct fit *fit) {
 }
 
 /* Mean cross-entropy + λ‖w‖² and its gradient [n_scores × (d + 1)] at linear scores, by the plainest loops: the judge of the fast ones. */
-static inline double judge(const double *x, const double *target, const double *weight, size_t n, size_t d, size_t K, const double *w,
-                           const double *w0, double lambda, double *gradient) {
+static inline double judge(const double *x, const double *target, const double *weight, size_t n,
+                           size_t d, size_t K, const double *w, const double *w0, double lambda,
+                           double *gradient) {
     size_t S = K == 2 ? 1 : K;
     double loss = 0, total = 0, g[64];
     memset(gradient, 0, S * (d + 1) * sizeof *gradient);
@@ -437,25 +477,29 @@ static inline double judge(const double *x, const double *target, const double *
         size_t truth = (size_t)target[i];
         for (size_t k = 0; k < S; k++) {
             g[k] = w0[k];
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 g[k] += w[k * d + j] * x[i * d + j];
+            }
             most = fmax(most, g[k]);
         }
-        if (K == 2)
+        if (K == 2) {
             sum = exp(-most);
-        for (size_t k = 0; k < S; k++)
+        }
+        for (size_t k = 0; k < S; k++) {
             sum += exp(g[k] - most);
+        }
         loss += v * (most + log(sum) - (K == 2 ? (truth == 1 ? g[0] : 0) : g[truth]));
         total += v;
         for (size_t k = 0; k < S; k++) {
             double r = v * (exp(g[k] - most) / sum - (K == 2 ? (truth == 1) : (truth == k)));
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 gradient[k * (d + 1) + j] += r * x[i * d + j];
+            }
             gradient[k * (d + 1) + d] += r;
         }
     }
     loss /= total;
-    for (size_t k = 0; k < S; k++)
+    for (size_t k = 0; k < S; k++) {
         for (size_t j = 0; j <= d; j++) {
             gradient[k * (d + 1) + j] /= total;
             if (j < d) {
@@ -463,6 +507,7 @@ static inline double judge(const double *x, const double *target, const double *
                 loss += lambda * w[k * d + j] * w[k * d + j];
             }
         }
+    }
     return loss;
 }
 

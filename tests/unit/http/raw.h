@@ -54,8 +54,9 @@ static inline int raw_connect(const struct http_server *server) {
 static inline bool raw_send_n(int fd, const char *bytes, size_t n) {
     while (n > 0) {
         ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
-        if (sent <= 0)
+        if (sent <= 0) {
             return false;
+        }
         bytes += sent;
         n -= (size_t)sent;
     }
@@ -86,8 +87,9 @@ struct raw_in {
 };
 static inline int raw_fill(struct raw_in *in) {
     struct pollfd p = {.fd = in->fd, .events = POLLIN};
-    if (poll(&p, 1, RAW_PATIENCE_MS) <= 0)
+    if (poll(&p, 1, RAW_PATIENCE_MS) <= 0) {
         return -2;
+    }
     ssize_t n = recv(in->fd, in->bytes, sizeof in->bytes, 0);
     in->at = 0;
     in->n = n > 0 ? (size_t)n : 0;
@@ -96,8 +98,9 @@ static inline int raw_fill(struct raw_in *in) {
 static inline int raw_take(struct raw_in *in, char *c) {
     if (in->at == in->n) {
         int state = raw_fill(in);
-        if (state <= 0)
+        if (state <= 0) {
             return state;
+        }
     }
     *c = in->bytes[in->at++];
     return 1;
@@ -107,7 +110,8 @@ static inline int raw_take(struct raw_in *in, char *c) {
 static inline const char *raw_header(const struct raw_reply *r, const char *name) {
     static _Thread_local char value[4096];
     size_t n = strlen(name);
-    for (const char *line = r->head.data != NULL ? strstr(r->head.data, "\r\n") : NULL; line != NULL; line = strstr(line + 2, "\r\n")) {
+    for (const char *line = r->head.data != NULL ? strstr(r->head.data, "\r\n") : NULL;
+         line != NULL; line = strstr(line + 2, "\r\n")) {
         if (strncasecmp(line + 2, name, n) == 0 && line[2 + n] == ':') {
             const char *from = line + 3 + n + strspn(line + 3 + n, " ");
             snprintf(value, sizeof value, "%.*s", (int)strcspn(from, "\r"), from);
@@ -119,8 +123,9 @@ static inline const char *raw_header(const struct raw_reply *r, const char *name
 
 static inline bool raw_n(struct raw_in *in, struct buf *out, size_t n) {
     while (n > 0) {
-        if (in->at == in->n && raw_fill(in) <= 0)
+        if (in->at == in->n && raw_fill(in) <= 0) {
             return false;
+        }
         size_t step = in->n - in->at < n ? in->n - in->at : n;
         buf_append(out, in->bytes + in->at, step);
         in->at += step;
@@ -135,8 +140,9 @@ static inline bool raw_chunks(struct raw_in *in, struct buf *out) {
         size_t n = 0;
         char c = 0;
         while (c != '\n' && n < sizeof line - 1) {
-            if (raw_take(in, &c) <= 0)
+            if (raw_take(in, &c) <= 0) {
                 return false;
+            }
             line[n++] = c;
         }
         line[n] = '\0';
@@ -144,8 +150,9 @@ static inline bool raw_chunks(struct raw_in *in, struct buf *out) {
         struct buf waste = {0};
         bool ok = raw_n(in, out, size) && raw_n(in, &waste, 2);
         buf_done(&waste);
-        if (!ok || size == 0)
+        if (!ok || size == 0) {
             return ok;
+        }
     }
 }
 
@@ -170,10 +177,11 @@ static inline void raw_read(struct raw_in *in, bool head_only, struct raw_reply 
     } while (r->status == 100);
     const char *length = raw_header(r, "Content-Length");
     bool empty = head_only || r->status == 204 || r->status == 304;
-    if (!empty && length != NULL)
+    if (!empty && length != NULL) {
         r->cut = !raw_n(in, &r->body, strtoul(length, NULL, 10));
-    else if (!empty && raw_header(r, "Transfer-Encoding") != NULL)
+    } else if (!empty && raw_header(r, "Transfer-Encoding") != NULL) {
         r->cut = !raw_chunks(in, &r->body);
+    }
     buf_putc(&r->body, '\0');
     assert_false(r->body.failed);
     r->body.size--;
@@ -186,7 +194,8 @@ static inline bool raw_ends(struct raw_in *in) {
 }
 
 /* One request on a connection of its own. */
-static inline void raw_ask(const struct http_server *server, const char *request, struct raw_reply *r) {
+static inline void raw_ask(const struct http_server *server, const char *request,
+                           struct raw_reply *r) {
     struct raw_in *in = calloc(1, sizeof *in);
     in->fd = raw_connect(server);
     (void)raw_send(in->fd, request);
@@ -216,11 +225,13 @@ static inline void raw_is_problem(const struct raw_reply *r, int status, const c
     assert_non_null(strstr(r->body.data, type));
     assert_false(r->cut);
 }
-static inline void raw_expect_problem(const struct http_server *server, const char *request, int status, const char *name) {
+static inline void raw_expect_problem(const struct http_server *server, const char *request,
+                                      int status, const char *name) {
     struct raw_reply r;
     raw_ask(server, request, &r);
-    if (r.status != status)
+    if (r.status != status) {
         fail_msg("%.200s\n-> %d, expected %d", request, r.status, status);
+    }
     raw_is_problem(&r, status, name);
     raw_done(&r);
 }

@@ -11,8 +11,9 @@
 
 static struct address parsed(const char *text) {
     struct address a = {0};
-    if (!address_parse(text, strlen(text), &a))
+    if (!address_parse(text, strlen(text), &a)) {
         fail_msg("\"%s\" was not taken", text);
+    }
     return a;
 }
 
@@ -50,8 +51,9 @@ static void texts(void **state) {
                                       "0000000000000000000000000000000000000000000000000000000001"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct address a;
-        if (address_parse(bad[i], strlen(bad[i]), &a))
+        if (address_parse(bad[i], strlen(bad[i]), &a)) {
             fail_msg("\"%s\" was taken", bad[i]);
+        }
     }
     struct address loop = parsed("127.9.9.9"), six = parsed("::1"), far = parsed("128.0.0.1");
     assert_true(address_is_loopback(&loop) && address_is_loopback(&six));
@@ -65,25 +67,32 @@ static bool trusts(const struct address_rules *rules, const char *text) {
 
 static void rules(void **state) {
     (void)state;
-    const struct option_list list = {.n = 5, .items = {"127.0.0.1", "10.0.0.0/8", "192.168.4.0/22", "2001:db8::/33", "::1"}};
+    const struct option_list list = {.n = 5,
+                                     .items = {"127.0.0.1", "10.0.0.0/8", "192.168.4.0/22",
+                                               "2001:db8::/33", "::1"}};
     struct address_rules r;
     struct problem problem = {0};
     assert_true(address_rules_init(&r, &list, &problem));
-    assert_true(trusts(&r, "127.0.0.1") && trusts(&r, "10.255.0.1") && trusts(&r, "192.168.7.255") && trusts(&r, "2001:db8:7fff::1") &&
+    assert_true(trusts(&r, "127.0.0.1") && trusts(&r, "10.255.0.1") &&
+                trusts(&r, "192.168.7.255") && trusts(&r, "2001:db8:7fff::1") &&
                 trusts(&r, "::1") && trusts(&r, "::ffff:10.1.1.1"));
-    assert_false(trusts(&r, "127.0.0.2") || trusts(&r, "11.0.0.1") || trusts(&r, "192.168.8.0") || trusts(&r, "192.168.3.255") ||
-                 trusts(&r, "2001:db8:8000::1") || trusts(&r, "::2"));
+    assert_false(trusts(&r, "127.0.0.2") || trusts(&r, "11.0.0.1") || trusts(&r, "192.168.8.0") ||
+                 trusts(&r, "192.168.3.255") || trusts(&r, "2001:db8:8000::1") ||
+                 trusts(&r, "::2"));
     const struct address local = {.family = ADDRESS_UNIX};
     assert_false(address_rules_match(&r, &local));
     const struct option_list with_unix = {.n = 2, .items = {"unix", "0.0.0.0/0"}};
     assert_true(address_rules_init(&r, &with_unix, &problem));
     assert_true(address_rules_match(&r, &local) && trusts(&r, "8.8.8.8"));
     assert_false(trusts(&r, "::2"));
-    static const char *const bad[] = {"", "x", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8x", "::/129", "/8"};
+    static const char *const bad[] = {"",          "x",           "10.0.0.0/33",
+                                      "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8x",
+                                      "::/129",    "/8"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const struct option_list one = {.n = 1, .items = {bad[i]}};
-        if (address_rules_init(&r, &one, &problem))
+        if (address_rules_init(&r, &one, &problem)) {
             fail_msg("\"%s\" was taken", bad[i]);
+        }
         assert_non_null(strstr(problem.detail, "--trusted-proxy"));
         problem_done(&problem);
     }
@@ -94,8 +103,10 @@ static void counts(void **state) {
     struct address_counts c;
     assert_true(address_counts_init(&c, 100));
     struct address a[100];
-    for (unsigned i = 0; i < 100; i++)
-        a[i] = (struct address){.family = ADDRESS_V4, .bytes = {10, 0, (uint8_t)(i / 7), (uint8_t)i}};
+    for (unsigned i = 0; i < 100; i++) {
+        a[i] =
+            (struct address){.family = ADDRESS_V4, .bytes = {10, 0, (uint8_t)(i / 7), (uint8_t)i}};
+    }
     for (int round = 0; round < 50; round++) {
         for (unsigned i = 0; i < 100; i++) {
             assert_true(address_counts_enter(&c, &a[i], 2));
@@ -118,6 +129,7 @@ static void counts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(rules), cmocka_unit_test(counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(rules),
+                                       cmocka_unit_test(counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,9 @@ static void start(const struct http_settings *settings) {
 /* Also after a test that failed. */
 static int stop(void **state) {
     (void)state;
-    if (toy.server == NULL)
+    if (toy.server == NULL) {
         return 0;
+    }
     close(in.fd);
     toy_stop(&toy);
     return 0;
@@ -30,8 +31,9 @@ static bool send_pattern(int fd, size_t n, size_t chunk) {
     for (size_t sent = 0; ok && sent < n;) {
         size_t step = n - sent < 65536 ? n - sent : 65536;
         step = chunk > 0 && step > chunk ? chunk : step;
-        for (size_t i = 0; i < step; i++)
+        for (size_t i = 0; i < step; i++) {
             bytes[i] = toy_byte(sent + i);
+        }
         char line[32];
         if (chunk > 0) {
             snprintf(line, sizeof line, "%zx\r\n", step);
@@ -40,26 +42,31 @@ static bool send_pattern(int fd, size_t n, size_t chunk) {
         ok = ok && raw_send_n(fd, bytes, step) && (chunk == 0 || raw_send(fd, "\r\n"));
         sent += step;
     }
-    if (ok && chunk > 0)
+    if (ok && chunk > 0) {
         ok = raw_send(fd, "0\r\n\r\n");
+    }
     free(bytes);
     return ok;
 }
 
 static unsigned pattern_sum(size_t n) {
     unsigned sum = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum = sum * 31 + (unsigned char)toy_byte(i);
+    }
     return sum;
 }
 
 /* Sends a request with a body of n bytes on the standing connection and reads the answer. */
 static void ask(const char *head, size_t n, size_t chunk, struct raw_reply *r) {
     char request[500];
-    if (chunk > 0)
-        snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", head);
-    else
-        snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", head, n);
+    if (chunk > 0) {
+        snprintf(request, sizeof request,
+                 "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", head);
+    } else {
+        snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n",
+                 head, n);
+    }
     assert_true(raw_send(in.fd, request));
     assert_true(send_pattern(in.fd, n, chunk));
     raw_read(&in, false, r);
@@ -68,10 +75,13 @@ static void ask(const char *head, size_t n, size_t chunk, struct raw_reply *r) {
 static void expect(const char *head, size_t n, size_t chunk, int status, const char *problem) {
     struct raw_reply r;
     ask(head, n, chunk, &r);
-    if (r.status != status)
-        fail_msg("%s with %zu bytes in chunks of %zu -> %d %s", head, n, chunk, r.status, r.body.data);
-    if (problem != NULL)
+    if (r.status != status) {
+        fail_msg("%s with %zu bytes in chunks of %zu -> %d %s", head, n, chunk, r.status,
+                 r.body.data);
+    }
+    if (problem != NULL) {
         raw_is_problem(&r, status, problem);
+    }
     raw_done(&r);
 }
 
@@ -82,12 +92,14 @@ static void in_memory(void **state) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         for (int where = 0; where < 4; where++) {
             struct raw_reply r;
-            ask(where % 2 == 0 ? "POST /echo" : "POST /echo-pool", sizes[i], where < 2 ? 0 : 1000, &r);
+            ask(where % 2 == 0 ? "POST /echo" : "POST /echo-pool", sizes[i], where < 2 ? 0 : 1000,
+                &r);
             assert_int_equal(r.status, 200);
             assert_int_equal(r.body.size, sizes[i]);
             for (size_t k = 0; k < sizes[i]; k++) {
-                if (r.body.data[k] != toy_byte(k))
+                if (r.body.data[k] != toy_byte(k)) {
                     fail_msg("byte %zu of %zu is wrong", k, sizes[i]);
+                }
             }
             raw_done(&r);
         }
@@ -98,7 +110,8 @@ static void in_memory(void **state) {
 static void streamed(void **state) {
     (void)state;
     start(NULL);
-    static const char *const paths[] = {"PUT /sink/a", "PUT /sink/a?pause", "PUT /sink/a?early", "PUT /sink/a?slow=2"};
+    static const char *const paths[] = {"PUT /sink/a", "PUT /sink/a?pause", "PUT /sink/a?early",
+                                        "PUT /sink/a?slow=2"};
     static const size_t sizes[] = {0, 1, 100000, 2 << 20};
     int ends = 0;
     for (size_t p = 0; p < 4; p++) {
@@ -135,7 +148,8 @@ static void refused(void **state) {
         expect("PUT /sink/a?refuse=5000", 90000, chunk, 422, "invalid-dataset");
         expect("PUT /sink/a?refuse=5000&pause", 90000, chunk, 422, "invalid-dataset");
         expect("PUT /sink/a?refuse=5000&slow=30", 90000, chunk, 422, "invalid-dataset");
-        expect("PUT /sink/a?refuse=89999", 90000, chunk, 422, "invalid-dataset"); /* with the last of the body */
+        expect("PUT /sink/a?refuse=89999", 90000, chunk, 422,
+               "invalid-dataset"); /* with the last of the body */
         expect("PUT /sink/a?slow=30", REFUSED_BYTES, chunk, 413,
                "body-too-large"); /* with a slice under way, where the length is not said */
         expect("GET /ok", 90000, chunk, 200, NULL);
@@ -152,7 +166,9 @@ static void refused_at_the_end(void **state) {
     (void)state;
     start(NULL);
     for (unsigned i = 0; i < 300; i++) {
-        assert_true(raw_send(in.fd, "PUT /sink/a?refuse=10 HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n"));
+        assert_true(
+            raw_send(in.fd,
+                     "PUT /sink/a?refuse=10 HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n"));
         assert_true(send_pattern(in.fd, 1990, 0));
         usleep(i % 30 * 10);
         assert_true(raw_send(in.fd, "0123456789"));
@@ -184,11 +200,16 @@ static void limit_is_named(void **state) {
 static void encodings(void **state) {
     (void)state;
     start(NULL);
-    raw_expect_problem(toy.server, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Encoding: br\r\nContent-Length: 3\r\n\r\nabc", 415,
-                       "unsupported-media-type");
-    raw_expect_problem(toy.server, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", 400,
-                       "bad-request");
-    assert_int_equal(raw_status(toy.server, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Encoding: identity\r\nContent-Length: 3\r\n\r\nabc"),
+    raw_expect_problem(
+        toy.server,
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Encoding: br\r\nContent-Length: 3\r\n\r\nabc",
+        415, "unsupported-media-type");
+    raw_expect_problem(
+        toy.server,
+        "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+        400, "bad-request");
+    assert_int_equal(raw_status(toy.server, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Encoding: "
+                                            "identity\r\nContent-Length: 3\r\n\r\nabc"),
                      200);
     stop(NULL);
 }
@@ -210,16 +231,20 @@ static void expect_100(void **state) {
     for (size_t i = 0; i < 4; i++) {
         struct raw_reply r;
         char request[300];
-        snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %zu\r\n\r\n", cases[i].head,
-                 cases[i].n);
+        snprintf(request, sizeof request,
+                 "%s HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %zu\r\n\r\n",
+                 cases[i].head, cases[i].n);
         raw_ask(toy.server, request, &r);
         raw_is_problem(&r, cases[i].status, cases[i].problem);
         raw_done(&r);
     }
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"));
+    assert_true(raw_send(
+        in.fd,
+        "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"));
     char line[26] = "";
-    for (size_t i = 0; i < 25; i++)
+    for (size_t i = 0; i < 25; i++) {
         assert_int_equal(raw_take(&in, &line[i]), 1);
+    }
     assert_string_equal(line, "HTTP/1.1 100 Continue\r\n\r\n");
     assert_true(raw_send(in.fd, "hello"));
     struct raw_reply r;
@@ -238,8 +263,10 @@ static void charsets_and_ranges(void **state) {
         const char *lines;
         int status;
         const char *problem, *says;
-    } cases[] = {{"Content-Type: text/csv; charset=latin1", 415, "unsupported-media-type", "latin1"},
-                 {"Content-Type: application/json;header=x; Charset=\"utf-16\"", 415, "unsupported-media-type", "utf-16"},
+    } cases[] = {{"Content-Type: text/csv; charset=latin1", 415, "unsupported-media-type",
+                  "latin1"},
+                 {"Content-Type: application/json;header=x; Charset=\"utf-16\"", 415,
+                  "unsupported-media-type", "utf-16"},
                  {"Content-Range: bytes 0-4/10", 400, "bad-request", "Content-Range"},
                  {"Content-Type: text/csv; charset=UTF-8", 201, NULL, NULL},
                  {"Content-Type: text/csv; charset=\"utf8\"", 201, NULL, NULL},
@@ -248,7 +275,9 @@ static void charsets_and_ranges(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char request[300];
         struct raw_reply r;
-        (void)snprintf(request, sizeof request, "PUT /sink/a HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: 5\r\n\r\nhello", cases[i].lines);
+        (void)snprintf(request, sizeof request,
+                       "PUT /sink/a HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: 5\r\n\r\nhello",
+                       cases[i].lines);
         assert_true(raw_send(in.fd, request)); /* all on one connection */
         raw_read(&in, false, &r);
         assert_int_equal(r.status, cases[i].status);
@@ -267,24 +296,28 @@ static void judged_first(void **state) {
     (void)state;
     start(NULL);
     struct raw_reply r;
-    static const char *const rests[] = {"Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    static const char *const rests[] = {"Content-Length: 5\r\n\r\nhello",
+                                        "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
                                         "Content-Length: 0\r\n\r\n"};
     for (int i = 0; i < 6; i++) { /* all on one connection */
         char request[300];
-        (void)snprintf(request, sizeof request, "PUT /sink/a?judge=%s HTTP/1.1\r\nHost: x\r\n%s", i % 2 == 0 ? "refuse" : "pass",
-                       rests[i / 2]);
+        (void)snprintf(request, sizeof request, "PUT /sink/a?judge=%s HTTP/1.1\r\nHost: x\r\n%s",
+                       i % 2 == 0 ? "refuse" : "pass", rests[i / 2]);
         assert_true(raw_send(in.fd, request));
         raw_read(&in, false, &r);
         assert_int_equal(r.status, i % 2 == 0 ? 412 : 201);
-        if (i % 2 == 1)
+        if (i % 2 == 1) {
             assert_memory_equal(r.body.data, i < 4 ? "n=5 " : "n=0 ", 4);
+        }
         raw_done(&r);
     }
     assert_int_equal(atomic_load(&toy.sunk), 10);
-    assert_true(raw_send(in.fd, "PUT /sink/a?judge=pass HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"));
+    assert_true(raw_send(in.fd, "PUT /sink/a?judge=pass HTTP/1.1\r\nHost: x\r\nExpect: "
+                                "100-continue\r\nContent-Length: 5\r\n\r\n"));
     char line[26] = "";
-    for (size_t i = 0; i < 25; i++)
+    for (size_t i = 0; i < 25; i++) {
         assert_int_equal(raw_take(&in, &line[i]), 1);
+    }
     assert_string_equal(line, "HTTP/1.1 100 Continue\r\n\r\n");
     assert_true(raw_send(in.fd, "hello"));
     shutdown(in.fd, SHUT_WR);
@@ -302,7 +335,8 @@ static void expect_100_impatient(void **state) {
     (void)state;
     start(NULL);
     toy.limit = 1000;
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1000000\r\n\r\n"));
+    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: "
+                                "100-continue\r\nContent-Length: 1000000\r\n\r\n"));
     (void)send_pattern(in.fd, 1000000, 0);
     struct raw_reply r;
     raw_read(&in, false, &r);
@@ -324,12 +358,14 @@ static void endless(void **state) {
         memset(&in, 0, sizeof in);
         in.fd = raw_connect(toy.server);
         char request[200];
-        snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n", heads[i]);
+        snprintf(request, sizeof request,
+                 "%s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n", heads[i]);
         assert_true(raw_send(in.fd, request));
         struct pollfd p = {.fd = in.fd, .events = POLLIN};
         size_t sent = 0;
-        for (; sent < (256u << 20) && poll(&p, 1, 0) == 0; sent += 65536)
+        for (; sent < (256u << 20) && poll(&p, 1, 0) == 0; sent += 65536) {
             assert_true(send_pattern(in.fd, 65536, 0));
+        }
         assert_true(sent >= 1 << 20 && sent < (256u << 20));
         struct raw_reply r;
         raw_read(&in, false, &r);
@@ -345,8 +381,10 @@ static void endless(void **state) {
 /* Nothing is discarded: the answer comes at once, however much is still to come, and closes the connection without a reset. */
 static void nothing_discarded(void **state) {
     (void)state;
-    static const struct http_settings settings[] = {{.discard_time = 30}, {.discard_limit = 64 << 20}};
-    static const char *const heads[] = {"PUT /nope", "POST /echo", "PUT /sink/a?begin=refuse", "PUT /sink/a?refuse=10"};
+    static const struct http_settings settings[] = {{.discard_time = 30},
+                                                    {.discard_limit = 64 << 20}};
+    static const char *const heads[] = {"PUT /nope", "POST /echo", "PUT /sink/a?begin=refuse",
+                                        "PUT /sink/a?refuse=10"};
     static const int statuses[] = {404, 413, 415, 422};
     for (size_t i = 0; i < 8; i++) {
         toy_start_exactly(&toy, settings[i / 4]);
@@ -354,13 +392,15 @@ static void nothing_discarded(void **state) {
         memset(&in, 0, sizeof in);
         in.fd = raw_connect(toy.server);
         char request[200];
-        snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", heads[i % 4]);
+        snprintf(request, sizeof request,
+                 "%s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", heads[i % 4]);
         assert_true(raw_send(in.fd, request));
         assert_true(send_pattern(in.fd, 1000, 0));
         struct raw_reply r;
         raw_read(&in, false, &r);
-        if (r.status != statuses[i % 4])
+        if (r.status != statuses[i % 4]) {
             fail_msg("case %zu: %d, not %d", i, r.status, statuses[i % 4]);
+        }
         assert_string_equal(raw_header(&r, "Connection"), "close");
         raw_done(&r);
         assert_true(send_pattern(in.fd, 100000, 0));
@@ -373,7 +413,8 @@ static void nothing_discarded(void **state) {
 static void discard_time(void **state) {
     (void)state;
     start(&(struct http_settings){.discard_time = 0.3});
-    assert_true(raw_send(in.fd, "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nsome"));
+    assert_true(
+        raw_send(in.fd, "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nsome"));
     struct raw_reply r;
     raw_read(&in, false, &r);
     raw_is_problem(&r, 404, "not-found");
@@ -387,12 +428,15 @@ static void client_leaves(void **state) {
     start(NULL);
     for (int i = 0; i < 8; i++) {
         int fd = raw_connect(toy.server);
-        const char *head = i % 2 == 0 ? "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
-                                      : "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n100000\r\n";
+        const char *head =
+            i % 2 == 0 ? "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+                       : "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                         "chunked\r\n\r\n100000\r\n";
         assert_true(raw_send(fd, head));
         assert_true(send_pattern(fd, 100000, 0));
-        while (atomic_load(&toy.sunk) < 100)
+        while (atomic_load(&toy.sunk) < 100) {
             usleep(1000);
+        }
         if (i >= 4) {
             struct linger hard = {.l_onoff = 1};
             setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
@@ -413,10 +457,14 @@ static void stop_while_paused(void **state) {
     for (int whole = 0; whole < 2; whole++) {
         start(NULL);
         toy.hold = true;
-        assert_true(raw_send(in.fd, whole ? "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
-                                          : "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nhello"));
-        while (atomic_load(&toy.sunk) == 0)
+        assert_true(raw_send(
+            in.fd,
+            whole
+                ? "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
+                : "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nhello"));
+        while (atomic_load(&toy.sunk) == 0) {
             usleep(1000);
+        }
         stop(NULL);
         assert_int_equal(atomic_load(&toy.aborts), 1);
         assert_int_equal(atomic_load(&toy.ends), 0);
@@ -430,27 +478,33 @@ static void ends_at_work(void **state) {
     start(NULL);
     for (int i = 0; i < 4; i++) {
         int fd = raw_connect(toy.server);
-        assert_true(raw_send(fd, "PUT /sink/a?slow=50 HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"));
-        assert_true(send_pattern(fd, i < 2 ? 100000 : 1000000, 0)); /* more comes, or is waiting already */
-        while (atomic_load(&toy.sunk) == 0)
+        assert_true(raw_send(
+            fd, "PUT /sink/a?slow=50 HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"));
+        assert_true(
+            send_pattern(fd, i < 2 ? 100000 : 1000000, 0)); /* more comes, or is waiting already */
+        while (atomic_load(&toy.sunk) == 0) {
             usleep(1000);
+        }
         struct linger hard = {.l_onoff = i % 2};
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
         close(fd);
         toy_expect(&toy.aborts, i + 1);
         atomic_store(&toy.sunk, 0);
     }
-    assert_true(raw_send(in.fd, "PUT /sink/a?slow=100 HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"));
+    assert_true(
+        raw_send(in.fd,
+                 "PUT /sink/a?slow=100 HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"));
     assert_true(send_pattern(in.fd, 1000000, 0));
-    while (atomic_load(&toy.sunk) == 0)
+    while (atomic_load(&toy.sunk) == 0) {
         usleep(1000);
+    }
     stop(NULL);
     assert_int_equal(atomic_load(&toy.aborts), 5);
     assert_int_equal(atomic_load(&toy.done), 5);
     assert_int_equal(atomic_load(&toy.ends), 0);
 }
 
-/* ---- libcurl ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- libcurl ---- */
 
 static size_t curl_read(char *out, size_t size, size_t n, void *arg) {
     size_t *left = arg;
@@ -483,8 +537,9 @@ static void through_curl(void **state) {
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
         curl_easy_setopt(curl, CURLOPT_READFUNCTION, curl_read);
         curl_easy_setopt(curl, CURLOPT_READDATA, &left);
-        if (way < 2)
+        if (way < 2) {
             curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)REFUSED_BYTES);
+        }
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, curl_write);
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
@@ -493,11 +548,15 @@ static void through_curl(void **state) {
         curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
         assert_int_equal(status, 413);
         assert_non_null(strstr(buf_cstr(&body), "body-too-large"));
-        if (way == 0)
+        if (way == 0) {
             assert_int_equal(left, REFUSED_BYTES); /* refused before it was sent */
+        }
         curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connections);
-        if (way == 3)
-            assert_int_equal(connections, 0); /* way 1 left its connection usable; so did way 3's predecessor or it was opened there */
+        if (way == 3) {
+            assert_int_equal(
+                connections,
+                0); /* way 1 left its connection usable; so did way 3's predecessor or it was opened there */
+        }
         buf_done(&body);
         curl_slist_free_all(headers);
         if (way == 2) { /* a fresh connection that way 3 must be able to reuse */
@@ -514,14 +573,22 @@ static void through_curl(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(in_memory, stop),         cmocka_unit_test_teardown(streamed, stop),
-        cmocka_unit_test_teardown(refused, stop),           cmocka_unit_test_teardown(refused_at_the_end, stop),
-        cmocka_unit_test_teardown(limit_is_named, stop),    cmocka_unit_test_teardown(encodings, stop),
-        cmocka_unit_test_teardown(expect_100, stop),        cmocka_unit_test_teardown(charsets_and_ranges, stop),
-        cmocka_unit_test_teardown(judged_first, stop),      cmocka_unit_test_teardown(expect_100_impatient, stop),
-        cmocka_unit_test_teardown(endless, stop),           cmocka_unit_test_teardown(nothing_discarded, stop),
-        cmocka_unit_test_teardown(discard_time, stop),      cmocka_unit_test_teardown(client_leaves, stop),
-        cmocka_unit_test_teardown(stop_while_paused, stop), cmocka_unit_test_teardown(ends_at_work, stop),
+        cmocka_unit_test_teardown(in_memory, stop),
+        cmocka_unit_test_teardown(streamed, stop),
+        cmocka_unit_test_teardown(refused, stop),
+        cmocka_unit_test_teardown(refused_at_the_end, stop),
+        cmocka_unit_test_teardown(limit_is_named, stop),
+        cmocka_unit_test_teardown(encodings, stop),
+        cmocka_unit_test_teardown(expect_100, stop),
+        cmocka_unit_test_teardown(charsets_and_ranges, stop),
+        cmocka_unit_test_teardown(judged_first, stop),
+        cmocka_unit_test_teardown(expect_100_impatient, stop),
+        cmocka_unit_test_teardown(endless, stop),
+        cmocka_unit_test_teardown(nothing_discarded, stop),
+        cmocka_unit_test_teardown(discard_time, stop),
+        cmocka_unit_test_teardown(client_leaves, stop),
+        cmocka_unit_test_teardown(stop_while_paused, stop),
+        cmocka_unit_test_teardown(ends_at_work, stop),
         cmocka_unit_test_teardown(through_curl, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

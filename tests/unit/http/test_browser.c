@@ -6,8 +6,9 @@ static struct toy toy;
 
 static int stop(void **state) {
     (void)state;
-    if (toy.server != NULL)
+    if (toy.server != NULL) {
         toy_stop(&toy);
+    }
     return 0;
 }
 
@@ -26,31 +27,45 @@ static int status_of(const char *head, const char *lines) {
 
 static void hosts(void **state) {
     (void)state;
-    toy_start(&toy, &(struct http_settings){.check_host = true,
-                                            .allowed_hosts = {.n = 3, .items = {"example.com", "other.org:8443", "2001:db8::1"}}});
-    static const char *const good[] = {"localhost",  "LOCALHOST:1", "127.0.0.1",      "127.1.2.3:99",  "[::1]",
-                                       "[::1]:8080", "example.com", "Example.COM:12", "other.org:8443"};
-    static const char *const bad[] = {
-        "example.org",      "localhost.example.org", "xexample.com", "other.org", "other.org:80", "128.0.0.1", "[::2]", "",
-        "127.0.0.1.nip.io", "localhost@evil"};
+    toy_start(&toy,
+              &(struct http_settings){.check_host = true,
+                                      .allowed_hosts = {.n = 3,
+                                                        .items = {"example.com", "other.org:8443",
+                                                                  "2001:db8::1"}}});
+    static const char *const good[] = {"localhost",    "LOCALHOST:1",    "127.0.0.1",
+                                       "127.1.2.3:99", "[::1]",          "[::1]:8080",
+                                       "example.com",  "Example.COM:12", "other.org:8443"};
+    static const char *const bad[] = {"example.org",
+                                      "localhost.example.org",
+                                      "xexample.com",
+                                      "other.org",
+                                      "other.org:80",
+                                      "128.0.0.1",
+                                      "[::2]",
+                                      "",
+                                      "127.0.0.1.nip.io",
+                                      "localhost@evil"};
     char lines[300];
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         snprintf(lines, sizeof lines, "Host: %s\r\n", good[i]);
-        if (status_of("GET /ok", lines) != 200)
+        if (status_of("GET /ok", lines) != 200) {
             fail_msg("Host \"%s\" was refused", good[i]);
+        }
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         snprintf(lines, sizeof lines, "Host: %s\r\n", bad[i]);
         struct raw_reply r;
         ask("GET /ok", lines, &r);
-        if (r.status != 421)
+        if (r.status != 421) {
             fail_msg("Host \"%s\" got %d", bad[i], r.status);
+        }
         raw_is_problem(&r, 421, "misdirected");
         raw_done(&r);
     }
     assert_int_equal(status_of("GET http://evil.example/ok", "Host: localhost\r\n"), 421);
     assert_int_equal(status_of("GET http://localhost/ok", "Host: evil.example\r\n"), 200);
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.0\r\n\r\n"), 200); /* no browser sends that */
+    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.0\r\n\r\n"),
+                     200); /* no browser sends that */
     stop(NULL);
     toy_start(&toy, NULL);
     assert_int_equal(status_of("GET /ok", "Host: anything.example\r\n"), 200);
@@ -58,7 +73,10 @@ static void hosts(void **state) {
 
 static void origins(void **state) {
     (void)state;
-    toy_start(&toy, &(struct http_settings){.allow_origins = {.n = 2, .items = {"https://app.example", "http://dev.example:3000/"}}});
+    toy_start(&toy,
+              &(struct http_settings){
+                  .allow_origins = {.n = 2,
+                                    .items = {"https://app.example", "http://dev.example:3000/"}}});
     static const struct {
         const char *head, *lines;
         int status;
@@ -80,28 +98,36 @@ static void origins(void **state) {
         {"POST /ok", "Host: me\r\nOrigin: https://APP.example:443\r\n", 200},
         {"POST /ok", "Host: me\r\nOrigin: http://app.example\r\n", 403},
         {"POST /ok", "Host: me\r\nOrigin: http://dev.example:3000\r\n", 200},
-        {"POST /ok", "Host: me\r\nX-Forwarded-Host: evil.example\r\nOrigin: http://evil.example\r\n", 403}, /* no trusted proxy */
+        {"POST /ok",
+         "Host: me\r\nX-Forwarded-Host: evil.example\r\nOrigin: http://evil.example\r\n",
+         403}, /* no trusted proxy */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct raw_reply r;
         ask(cases[i].head, cases[i].lines, &r);
-        if (r.status != cases[i].status)
+        if (r.status != cases[i].status) {
             fail_msg("%s\n%s-> %d", cases[i].head, cases[i].lines, r.status);
-        if (r.status == 403)
+        }
+        if (r.status == 403) {
             raw_is_problem(&r, 403, "cross-origin");
-        bool allowed = strstr(cases[i].lines, "app.example") != NULL || strstr(cases[i].lines, "APP.example") != NULL ||
+        }
+        bool allowed = strstr(cases[i].lines, "app.example") != NULL ||
+                       strstr(cases[i].lines, "APP.example") != NULL ||
                        strstr(cases[i].lines, "dev.example") != NULL;
-        assert_int_equal(raw_header(&r, "Access-Control-Allow-Origin") != NULL, allowed && r.status == 200);
+        assert_int_equal(raw_header(&r, "Access-Control-Allow-Origin") != NULL,
+                         allowed && r.status == 200);
         raw_done(&r);
     }
     struct raw_reply r;
-    ask("OPTIONS /echo", "Host: me\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: POST\r\n", &r);
+    ask("OPTIONS /echo",
+        "Host: me\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: POST\r\n", &r);
     assert_int_equal(r.status, 204);
     assert_string_equal(raw_header(&r, "Access-Control-Allow-Origin"), "https://app.example");
     assert_string_equal(raw_header(&r, "Access-Control-Allow-Methods"), "POST, OPTIONS");
     assert_string_equal(raw_header(&r, "Vary"), "Accept, Accept-Encoding, Origin");
     raw_done(&r);
-    ask("OPTIONS /echo", "Host: me\r\nOrigin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n", &r);
+    ask("OPTIONS /echo",
+        "Host: me\r\nOrigin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n", &r);
     assert_int_equal(r.status, 204);
     assert_null(raw_header(&r, "Access-Control-Allow-Origin"));
     assert_null(raw_header(&r, "Access-Control-Allow-Methods"));
@@ -112,15 +138,23 @@ static void origin_behind_proxy(void **state) {
     (void)state;
     toy_start(&toy, &(struct http_settings){.trusted_proxies = {.n = 1, .items = {"127.0.0.0/8"}}});
     assert_int_equal(
-        status_of("POST /ok",
-                  "Host: inner\r\nX-Forwarded-Host: shop.example\r\nX-Forwarded-Proto: https\r\nOrigin: https://shop.example\r\n"),
+        status_of("POST /ok", "Host: inner\r\nX-Forwarded-Host: shop.example\r\nX-Forwarded-Proto: "
+                              "https\r\nOrigin: https://shop.example\r\n"),
         200);
-    assert_int_equal(status_of("POST /ok", "Host: shop.example\r\nX-Forwarded-Proto: https\r\nOrigin: https://shop.example\r\n"), 200);
-    assert_int_equal(status_of("POST /ok", "Host: shop.example\r\nX-Forwarded-Proto: https\r\nOrigin: http://shop.example\r\n"), 403);
     assert_int_equal(
-        status_of("POST /ok",
-                  "Host: inner\r\nForwarded: for=1.2.3.4;host=\"shop.example:8443\";proto=https\r\nOrigin: https://shop.example:8443\r\n"),
+        status_of(
+            "POST /ok",
+            "Host: shop.example\r\nX-Forwarded-Proto: https\r\nOrigin: https://shop.example\r\n"),
         200);
+    assert_int_equal(
+        status_of(
+            "POST /ok",
+            "Host: shop.example\r\nX-Forwarded-Proto: https\r\nOrigin: http://shop.example\r\n"),
+        403);
+    assert_int_equal(status_of("POST /ok", "Host: inner\r\nForwarded: "
+                                           "for=1.2.3.4;host=\"shop.example:8443\";proto="
+                                           "https\r\nOrigin: https://shop.example:8443\r\n"),
+                     200);
 }
 
 static void expect_client(const char *lines, const char *client) {
@@ -129,25 +163,32 @@ static void expect_client(const char *lines, const char *client) {
     snprintf(all, sizeof all, "Host: x\r\n%s", lines);
     ask("GET /v1/things/a", all, &r);
     snprintf(expected, sizeof expected, "client=%s\n", client);
-    if (strstr(r.body.data, expected) == NULL)
+    if (strstr(r.body.data, expected) == NULL) {
         fail_msg("%s-> %s", lines, r.body.data);
+    }
     raw_done(&r);
 }
 
 static void clients(void **state) {
     (void)state;
-    toy_start(&toy, &(struct http_settings){.trusted_proxies = {.n = 2, .items = {"127.0.0.1", "10.0.0.0/8"}}});
+    toy_start(&toy, &(struct http_settings){
+                        .trusted_proxies = {.n = 2, .items = {"127.0.0.1", "10.0.0.0/8"}}});
     expect_client("", "127.0.0.1");
     expect_client("X-Forwarded-For: 1.2.3.4\r\n", "1.2.3.4");
-    expect_client("X-Forwarded-For: 9.9.9.9, 1.2.3.4, 10.0.0.7\r\n", "1.2.3.4"); /* the left one may be made up */
-    expect_client("X-Forwarded-For: 9.9.9.9\r\nX-Forwarded-For: 1.2.3.4\r\nX-Forwarded-For: 10.1.1.1\r\n", "1.2.3.4");
+    expect_client("X-Forwarded-For: 9.9.9.9, 1.2.3.4, 10.0.0.7\r\n",
+                  "1.2.3.4"); /* the left one may be made up */
+    expect_client(
+        "X-Forwarded-For: 9.9.9.9\r\nX-Forwarded-For: 1.2.3.4\r\nX-Forwarded-For: 10.1.1.1\r\n",
+        "1.2.3.4");
     expect_client("X-Forwarded-For: 10.0.0.1, 10.0.0.2\r\n", "10.0.0.1");
     expect_client("X-Forwarded-For: 1.2.3.4, unknown\r\n", "127.0.0.1");
     expect_client("X-Forwarded-For: 1.2.3.4, unknown, 10.0.0.9\r\n", "10.0.0.9");
     expect_client("X-Forwarded-For: 1.2.3.4:5678\r\n", "1.2.3.4");
     expect_client("X-Forwarded-For: [2001:DB8::1]:443\r\n", "2001:db8::1");
     expect_client("X-Forwarded-For: ,,\r\n", "127.0.0.1");
-    expect_client("Forwarded: for=9.9.9.9, for=\"[2001:db8::2]:80\";proto=http;by=10.0.0.1, For=10.0.0.3\r\n", "2001:db8::2");
+    expect_client(
+        "Forwarded: for=9.9.9.9, for=\"[2001:db8::2]:80\";proto=http;by=10.0.0.1, For=10.0.0.3\r\n",
+        "2001:db8::2");
     expect_client("Forwarded: proto=https;for=1.2.3.4\r\nX-Forwarded-For: 5.6.7.8\r\n", "1.2.3.4");
     expect_client("Forwarded: for=_hidden\r\n", "127.0.0.1");
     stop(NULL);
@@ -156,7 +197,8 @@ static void clients(void **state) {
     stop(NULL);
     char path[100];
     snprintf(path, sizeof path, "unix:/tmp/discern-test-%ld.sock", (long)getpid());
-    toy_start(&toy, &(struct http_settings){.listen = path, .trusted_proxies = {.n = 1, .items = {"unix"}}});
+    toy_start(&toy, &(struct http_settings){.listen = path,
+                                            .trusted_proxies = {.n = 1, .items = {"unix"}}});
     assert_string_equal(http_address(toy.server), path);
     expect_client("", "unix");
     expect_client("X-Forwarded-For: 1.2.3.4\r\n", "1.2.3.4");
@@ -216,13 +258,15 @@ static void negotiation(void **state) {
                  {"application/xml, */*;q=0", -1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char lines[300] = "Host: x\r\n", expected[30];
-        if (cases[i].accept != NULL)
+        if (cases[i].accept != NULL) {
             snprintf(lines, sizeof lines, "Host: x\r\nAccept: %s\r\n", cases[i].accept);
+        }
         struct raw_reply r;
         ask("GET /v1/things/a", lines, &r);
         snprintf(expected, sizeof expected, "accepts=%d\n", cases[i].index);
-        if (strstr(r.body.data, expected) == NULL)
+        if (strstr(r.body.data, expected) == NULL) {
             fail_msg("Accept: %s -> %s", cases[i].accept, r.body.data);
+        }
         raw_done(&r);
     }
     static const char *const types[][2] = {{"text/CSV; charset=utf-8", "type=text/csv\n"},

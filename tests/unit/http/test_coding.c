@@ -9,15 +9,17 @@ static struct toy toy;
 
 static int stop(void **state) {
     (void)state;
-    if (toy.server != NULL)
+    if (toy.server != NULL) {
         toy_stop(&toy);
+    }
     return 0;
 }
 
 static char *pattern(size_t n) {
     char *bytes = malloc(n + 1);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         bytes[i] = toy_byte(i);
+    }
     bytes[n] = '\0';
     return bytes;
 }
@@ -40,7 +42,8 @@ static void pack(const char *bytes, size_t n, int window, struct buf *out) {
 }
 
 /* All of packed through a decoder, `cut` bytes at a time; NULL: it may end there. */
-static const char *unpack(enum coding coding, const struct buf *packed, size_t cut, struct buf *out) {
+static const char *unpack(enum coding coding, const struct buf *packed, size_t cut,
+                          struct buf *out) {
     static char room[DECODER_ROOM];
     struct decoder *d = decoder_new(coding);
     assert_non_null(d);
@@ -48,8 +51,10 @@ static const char *unpack(enum coding coding, const struct buf *packed, size_t c
     for (size_t at = 0; at < packed->size && state == DECODER_MORE;) {
         size_t taken = 0, n = 0, step = packed->size - at < cut ? packed->size - at : cut;
         state = decoder_step(d, packed->data + at, step, &taken, room, &n);
-        assert_true(taken <= step && n <= DECODER_ROOM && (taken > 0 || n > 0 || state != DECODER_MORE));
-        if (taken == step && state == DECODER_MORE && n > 0) { /* nothing may wait in there for want of input */
+        assert_true(taken <= step && n <= DECODER_ROOM &&
+                    (taken > 0 || n > 0 || state != DECODER_MORE));
+        if (taken == step && state == DECODER_MORE &&
+            n > 0) { /* nothing may wait in there for want of input */
             size_t none = 0, more = 0;
             assert_int_equal(decoder_step(d, "", 0, &none, room + n, &more), DECODER_MORE);
             assert_int_equal(more, 0);
@@ -70,7 +75,8 @@ static void whatever_the_cuts(void **state) {
         enum coding coding;
         int window;
     } ways[] = {{CODING_GZIP, GZIP}, {CODING_DEFLATE, ZLIB}, {CODING_DEFLATE, BARE}};
-    static const size_t lengths[] = {0, 1, 2, 1000, 300000, 3000000}, cuts[] = {1, 2, 7, 1000, 32768};
+    static const size_t lengths[] = {0, 1, 2, 1000, 300000, 3000000},
+                        cuts[] = {1, 2, 7, 1000, 32768};
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
         char *bytes = pattern(lengths[l]);
         for (size_t w = 0; w < 3; w++) {
@@ -80,8 +86,9 @@ static void whatever_the_cuts(void **state) {
                 struct buf out = {0};
                 assert_null(unpack(ways[w].coding, &packed, cuts[c], &out));
                 assert_int_equal(out.size, lengths[l]);
-                if (lengths[l] > 0)
+                if (lengths[l] > 0) {
                     assert_memory_equal(out.data, bytes, lengths[l]);
+                }
                 buf_done(&out);
             }
             buf_done(&packed);
@@ -178,14 +185,16 @@ static void names(void **state) {
     assert_int_equal(coding_accepted("*;q=0"), CODING_IDENTITY);
 }
 
-/* ---- through a server ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- through a server ---- */
 
-static void send_packed(const char *head, const char *coding, const struct buf *packed, struct raw_reply *r) {
+static void send_packed(const char *head, const char *coding, const struct buf *packed,
+                        struct raw_reply *r) {
     char request[300];
     struct raw_in *in = calloc(1, sizeof *in);
     in->fd = raw_connect(toy.server);
-    snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Encoding: %s\r\nContent-Length: %zu\r\n\r\n", head, coding,
-             packed->size);
+    snprintf(request, sizeof request,
+             "%s HTTP/1.1\r\nHost: x\r\nContent-Encoding: %s\r\nContent-Length: %zu\r\n\r\n", head,
+             coding, packed->size);
     (void)raw_send(in->fd, request);
     (void)raw_send_n(in->fd, packed->data, packed->size);
     raw_read(in, false, r);
@@ -197,8 +206,9 @@ static void check_sunk(const char *head, const struct buf *packed, size_t n, con
     unsigned sum = 0;
     char expected[64];
     struct raw_reply r;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum = sum * 31 + (unsigned char)bytes[i];
+    }
     snprintf(expected, sizeof expected, "n=%zu sum=%u\n", n, sum);
     send_packed(head, "gzip", packed, &r);
     assert_int_equal(r.status, 201);
@@ -217,7 +227,8 @@ static void bodies(void **state) {
     pack(bytes, n, GZIP, &packed);
     pack(zeros, n, GZIP, &thick);
     for (int i = 0; i < 3; i++) {
-        static const char *const sinks[] = {"PUT /sink/a", "PUT /sink/a?pause", "PUT /sink/a?early"};
+        static const char *const sinks[] = {"PUT /sink/a", "PUT /sink/a?pause",
+                                            "PUT /sink/a?early"};
         check_sunk(sinks[i], &packed, n, bytes);
         check_sunk(sinks[i], &thick, n, zeros);
     }
@@ -275,7 +286,8 @@ static void answers(void **state) {
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", paths[i]);
         raw_ask(toy.server, request, &plain);
         assert_null(raw_header(&plain, "Content-Encoding"));
-        snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: br, gzip\r\n\r\n", paths[i]);
+        snprintf(request, sizeof request,
+                 "GET %s HTTP/1.1\r\nHost: x\r\nAccept-Encoding: br, gzip\r\n\r\n", paths[i]);
         raw_ask(toy.server, request, &coded);
         assert_string_equal(raw_header(&coded, "Content-Encoding"), "gzip");
         assert_true(!coded.cut && coded.body.size < plain.body.size);
@@ -288,11 +300,13 @@ static void answers(void **state) {
         raw_done(&coded);
     }
     struct raw_reply r;
-    raw_ask(toy.server, "GET /big?n=100 HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", &r); /* it does not pay */
+    raw_ask(toy.server, "GET /big?n=100 HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n",
+            &r); /* it does not pay */
     assert_null(raw_header(&r, "Content-Encoding"));
     assert_int_equal(r.body.size, 100);
     raw_done(&r);
-    raw_ask(toy.server, "GET /lines?n=100000&abort HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", &r);
+    raw_ask(toy.server,
+            "GET /lines?n=100000&abort HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", &r);
     assert_true(r.cut);
     raw_done(&r);
 }

@@ -8,8 +8,11 @@
 #include <cmocka.h>
 
 #define S INT64_C(1000000000)
-static const struct deadline_limits LIMITS = {
-    .header_ns = 10 * S, .idle_ns = 30 * S, .keep_alive_ns = 75 * S, .discard_ns = 30 * S, .minimum_rate = 64};
+static const struct deadline_limits LIMITS = {.header_ns = 10 * S,
+                                              .idle_ns = 30 * S,
+                                              .keep_alive_ns = 75 * S,
+                                              .discard_ns = 30 * S,
+                                              .minimum_rate = 64};
 
 static struct deadline d;
 static struct deadline_view v;
@@ -100,7 +103,8 @@ static void slow(void **state) {
     assert_int_equal(at_rate(PHASE_SEND, 1, true), VERDICT_DROP);
     assert_int_equal(at_rate(PHASE_SEND, 64, true), VERDICT_KEEP);
     assert_int_equal(at_rate(PHASE_SEND, 0, true), VERDICT_DROP);
-    assert_int_equal(at_rate(PHASE_SEND, 1, false), VERDICT_KEEP); /* no count of bytes: only that something moves */
+    assert_int_equal(at_rate(PHASE_SEND, 1, false),
+                     VERDICT_KEEP); /* no count of bytes: only that something moves */
     assert_int_equal(at_rate(PHASE_SEND, 0, false), VERDICT_DROP);
     assert_int_equal(at_rate(PHASE_WORK, 0, true), VERDICT_KEEP); /* it is our turn */
 }
@@ -110,13 +114,15 @@ static void late_slowness(void **state) {
     begin(PHASE_BODY, 0);
     v.taken = 1 << 30;
     assert_int_equal(deadline_judge(&d, &v, &LIMITS, 29 * S), VERDICT_KEEP);
-    for (int64_t t = 30; t < 62; t++) { /* what came fast before does not pay for what comes slowly now */
+    for (int64_t t = 30; t < 62;
+         t++) { /* what came fast before does not pay for what comes slowly now */
         v.taken++;
         enum verdict verdict = deadline_judge(&d, &v, &LIMITS, t * S);
-        if (t < 60)
+        if (t < 60) {
             assert_int_equal(verdict, VERDICT_KEEP);
-        else if (verdict == VERDICT_TIMEOUT)
+        } else if (verdict == VERDICT_TIMEOUT) {
             return;
+        }
     }
     fail();
 }

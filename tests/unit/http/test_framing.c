@@ -25,13 +25,15 @@ static void expect_closed(const char *request, int status, const char *name) {
     (void)raw_send(in.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
     struct raw_reply r;
     raw_read(&in, false, &r);
-    if (r.status != status)
+    if (r.status != status) {
         fail_msg("%s\n-> %d, expected %d", request, r.status, status);
+    }
     raw_is_problem(&r, status, name);
     assert_string_equal(raw_header(&r, "Connection"), "close");
     raw_done(&r);
-    if (!raw_ends(&in))
+    if (!raw_ends(&in)) {
         fail_msg("%s\n-> the connection did not end, or by a reset", request);
+    }
     close(in.fd);
 }
 
@@ -41,11 +43,15 @@ static void framing(void **state) {
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 40\r\n\r\nhello",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
         "POST /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Length: 5\r\n\r\nhello",
-        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity\r\n\r\nhello",
-        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-        "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, "
+        "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length : 5\r\n\r\nhello",
         "GET /ok HTTP/1.1\r\nHost : x\r\n\r\n",
         "GET /ok HTTP/1.1\r\nHost: x\r\nX(y): 1\r\n\r\n",
@@ -61,20 +67,26 @@ static void framing(void **state) {
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\nhello",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nhello",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5, 5\r\n\r\nhello",
-        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+        "chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
     };
-    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++)
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         expect_closed(requests[i], 400, "bad-framing");
-    expect_closed("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\nhello", 413, "body-too-large");
+    }
+    expect_closed(
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\nhello",
+        413, "body-too-large");
     expect_closed("hello world\r\n\r\n", 400, "bad-request");
-    assert_int_equal(raw_status(toy.server, "hello\r\n\r\n"), 0); /* no request at all: the library just closes */
+    assert_int_equal(raw_status(toy.server, "hello\r\n\r\n"),
+                     0); /* no request at all: the library just closes */
     expect_closed("GET /ok HTTP/9.9\r\nHost: x\r\n\r\n", 400, "bad-request");
     expect_closed("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "bad-request");
 }
 
 static void nul_bytes(void **state) {
     (void)state;
-    static const char line[] = "GET /ok\0x HTTP/1.1\r\nHost: x\r\n\r\n", field[] = "GET /ok HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n",
+    static const char line[] = "GET /ok\0x HTTP/1.1\r\nHost: x\r\n\r\n",
+                      field[] = "GET /ok HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n",
                       middle[] = "GET /ok HTTP/1.1\r\nX: a\0b\r\nHost: x\r\n\r\n";
     const struct {
         const char *bytes;
@@ -104,7 +116,8 @@ static void unusual(void **state) {
         "GET /ok HTTP/1.1\r\nHost: x\r\nX:   a  \r\nY:\r\nZ:\tb\r\nempty:\r\n\r\n",
         "\r\nGET /ok HTTP/1.1\r\nhOST: x\r\n\r\n",
         "GET http://x/ok HTTP/1.1\r\nHost: y\r\n\r\n",
-        "POST /echo HTTP/1.1\r\nHost: x\r\ntransfer-encoding: Chunked\r\n\r\n3;ext=1\r\nabc\r\n0\r\nTrailer: 1\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\ntransfer-encoding: "
+        "Chunked\r\n\r\n3;ext=1\r\nabc\r\n0\r\nTrailer: 1\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
         "POST /echo HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /ok?a=b HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",
@@ -115,8 +128,9 @@ static void unusual(void **state) {
         assert_true(raw_send(in.fd, requests[i]));
         struct raw_reply r;
         raw_read(&in, false, &r);
-        if (r.status != 200)
+        if (r.status != 200) {
             fail_msg("%s\n-> %d %s", requests[i], r.status, r.body.data);
+        }
         raw_done(&r);
     }
     close(in.fd);
@@ -128,15 +142,18 @@ static void pipelined(void **state) {
     memset(&in, 0, sizeof in);
     in.fd = raw_connect(toy.server);
     assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
-                                "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ntw\r\n1\r\no\r\n0\r\n\r\n"
-                                "GET /nope HTTP/1.1\r\nHost: x\r\n\r\nGET /defer HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+                                "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                                "chunked\r\n\r\n2\r\ntw\r\n1\r\no\r\n0\r\n\r\n"
+                                "GET /nope HTTP/1.1\r\nHost: x\r\n\r\nGET /defer HTTP/1.1\r\nHost: "
+                                "x\r\nConnection: close\r\n\r\n"));
     static const char *const bodies[] = {"one", "two", NULL, "ok\n"};
     for (int i = 0; i < 4; i++) {
         struct raw_reply r;
         raw_read(&in, false, &r);
         assert_int_equal(r.status, i == 2 ? 404 : 200);
-        if (bodies[i] != NULL)
+        if (bodies[i] != NULL) {
             assert_string_equal(r.body.data, bodies[i]);
+        }
         raw_done(&r);
     }
     assert_true(raw_ends(&in));
@@ -147,15 +164,19 @@ static void pipelined(void **state) {
 static char *many(const char *kind, int n) {
     struct buf b = {0};
     buf_puts(&b, "GET /v1/things");
-    for (int i = 0; i < n && kind[0] == 'q'; i++)
+    for (int i = 0; i < n && kind[0] == 'q'; i++) {
         buf_printf(&b, "%c%d=%d", i == 0 ? '?' : '&', i, i);
+    }
     buf_puts(&b, " HTTP/1.1\r\nHost: x\r\n");
-    for (int i = 0; i < n && kind[0] == 'h'; i++)
+    for (int i = 0; i < n && kind[0] == 'h'; i++) {
         buf_printf(&b, "X-%d: %d\r\n", i, i);
-    if (kind[0] == 'c')
+    }
+    if (kind[0] == 'c') {
         buf_puts(&b, "Cookie: ");
-    for (int i = 0; i < n && kind[0] == 'c'; i++)
+    }
+    for (int i = 0; i < n && kind[0] == 'c'; i++) {
         buf_printf(&b, "%sc%d=%d", i == 0 ? "" : "; ", i, i);
+    }
     buf_puts(&b, kind[0] == 'c' ? "\r\n\r\n" : "\r\n");
     return buf_take(&b, NULL);
 }
@@ -180,21 +201,26 @@ static void many_of_all(void **state) {
         {"headers", 5000, 431, "headers-too-large"},
         {"cookies", 10, 200, NULL},
         {"cookies", 500, 200, NULL},
-        {"cookies", 1000, 200, NULL}, /* 10 KB: the library, which would need memory for each, is not let near them */
+        {"cookies", 1000, 200,
+         NULL}, /* 10 KB: the library, which would need memory for each, is not let near them */
         {"cookies", 5000, 431, "headers-too-large"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *request = many(cases[i].kind, cases[i].n);
         struct raw_reply r;
         raw_ask(toy.server, request, &r);
-        if (r.status != cases[i].status)
-            fail_msg("%d %s -> %d, expected %d", cases[i].n, cases[i].kind, r.status, cases[i].status);
-        if (cases[i].problem != NULL)
+        if (r.status != cases[i].status) {
+            fail_msg("%d %s -> %d, expected %d", cases[i].n, cases[i].kind, r.status,
+                     cases[i].status);
+        }
+        if (cases[i].problem != NULL) {
             raw_is_problem(&r, cases[i].status, cases[i].problem);
+        }
         char count[32];
         snprintf(count, sizeof count, "\nn=%d\n", cases[i].n);
-        if (cases[i].status == 200 && cases[i].kind[0] == 'q')
+        if (cases[i].status == 200 && cases[i].kind[0] == 'q') {
             assert_non_null(strstr(r.body.data, count));
+        }
         raw_done(&r);
         free(request);
     }
@@ -205,22 +231,29 @@ static void long_lines(void **state) {
     static const struct {
         size_t path, header;
         int status;
-    } cases[] = {{16300, 0, 200}, {16384, 0, 414}, {17000, 0, 414},   {40000, 0, 414},    {1000000, 0, 414}, {0, 12000, 200},
-                 {0, 12400, 431}, {0, 40000, 431}, {0, 1000000, 431}, {15000, 9000, 200}, {16300, 12000, 0}};
+    } cases[] = {{16300, 0, 200},   {16384, 0, 414},    {17000, 0, 414},  {40000, 0, 414},
+                 {1000000, 0, 414}, {0, 12000, 200},    {0, 12400, 431},  {0, 40000, 431},
+                 {0, 1000000, 431}, {15000, 9000, 200}, {16300, 12000, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct buf b = {0};
         buf_puts(&b, "GET /ok?");
-        for (size_t k = 0; k < cases[i].path; k++)
+        for (size_t k = 0; k < cases[i].path; k++) {
             buf_putc(&b, 'q');
+        }
         buf_puts(&b, " HTTP/1.1\r\nHost: x\r\nX: ");
-        for (size_t k = 0; k < cases[i].header; k++)
+        for (size_t k = 0; k < cases[i].header; k++) {
             buf_putc(&b, 'h');
+        }
         buf_puts(&b, "\r\n\r\n");
         int status = raw_status(toy.server, buf_cstr(&b));
-        if (cases[i].status == 0)
-            assert_true(status == 200 || status == 431); /* both at once may need more memory than a connection has */
-        else if (status != cases[i].status)
-            fail_msg("path of %zu, header of %zu: %d, expected %d", cases[i].path, cases[i].header, status, cases[i].status);
+        if (cases[i].status == 0) {
+            assert_true(status == 200 ||
+                        status ==
+                            431); /* both at once may need more memory than a connection has */
+        } else if (status != cases[i].status) {
+            fail_msg("path of %zu, header of %zu: %d, expected %d", cases[i].path, cases[i].header,
+                     status, cases[i].status);
+        }
         buf_done(&b);
     }
 }
@@ -243,7 +276,8 @@ static void targets(void **state) {
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", bad[i]);
         raw_expect_problem(toy.server, request, 400, "bad-request");
     }
-    raw_expect_problem(toy.server, "GET /v1/things/%2e%2e/%2e HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
+    raw_expect_problem(toy.server, "GET /v1/things/%2e%2e/%2e HTTP/1.1\r\nHost: x\r\n\r\n", 404,
+                       "not-found");
     raw_expect_problem(toy.server, "GET /v1//things HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
     raw_expect_problem(toy.server, "GET /ok/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
     raw_expect_problem(toy.server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found");
@@ -254,10 +288,15 @@ static void methods(void **state) {
     raw_expect_problem(toy.server, "FETCH /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
     raw_expect_problem(toy.server, "get /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
     raw_expect_problem(toy.server, "TRACE /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
-    raw_expect_problem(toy.server, "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", 501, "not-implemented");
-    raw_expect_problem(toy.server, "AVERYLONGMETHODNAMEINDEED /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab", 501,
+    raw_expect_problem(toy.server, "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", 501,
                        "not-implemented");
-    raw_expect_problem(toy.server, "POST /ok HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nContent-Length: 2\r\n\r\nab", 417, "expectation-failed");
+    raw_expect_problem(
+        toy.server,
+        "AVERYLONGMETHODNAMEINDEED /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab", 501,
+        "not-implemented");
+    raw_expect_problem(toy.server,
+                       "POST /ok HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nContent-Length: 2\r\n\r\nab",
+                       417, "expectation-failed");
     raw_expect_problem(toy.server, "GET /silent HTTP/1.1\r\nHost: x\r\n\r\n", 500, "internal");
     raw_expect_problem(toy.server, "GET /silent-pool HTTP/1.1\r\nHost: x\r\n\r\n", 500, "internal");
     struct raw_reply r;
@@ -284,19 +323,25 @@ static void head(void **state) {
     static const struct {
         const char *path;
         int status;
-        const char *length; /* NULL: that of the answer to GET; "": not known, so nothing is said of it */
-    } cases[] = {{"/ok", 200, "3"},       {"/slow", 200, "3"},          {"/nope", 404, NULL}, {"/wait?seconds=600", 200, "15"},
-                 {"/lines?n=5", 200, ""}, {"/events", 200, ""},         {"/echo", 405, NULL}, {"/big?n=100000", 200, "100000"},
-                 {"/etag", 200, "10"},    {"/big?n=1000", 200, "1000"}, {"/ok", 200, "3"}};
+        const char
+            *length; /* NULL: that of the answer to GET; "": not known, so nothing is said of it */
+    } cases[] = {{"/ok", 200, "3"},       {"/slow", 200, "3"},
+                 {"/nope", 404, NULL},    {"/wait?seconds=600", 200, "15"},
+                 {"/lines?n=5", 200, ""}, {"/events", 200, ""},
+                 {"/echo", 405, NULL},    {"/big?n=100000", 200, "100000"},
+                 {"/etag", 200, "10"},    {"/big?n=1000", 200, "1000"},
+                 {"/ok", 200, "3"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char request[200];
         snprintf(request, sizeof request, "HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n", cases[i].path);
         assert_true(raw_send(in.fd, request));
         struct raw_reply r;
-        raw_read(&in, true, &r); /* were there a body, the next answer would not begin where it must */
+        raw_read(&in, true,
+                 &r); /* were there a body, the next answer would not begin where it must */
         assert_int_equal(r.status, cases[i].status);
         const char *length = raw_header(&r, "Content-Length");
-        assert_string_equal(length != NULL ? length : "", cases[i].length != NULL ? cases[i].length : length);
+        assert_string_equal(length != NULL ? length : "",
+                            cases[i].length != NULL ? cases[i].length : length);
         assert_null(raw_header(&r, "Transfer-Encoding"));
         if (raw_header(&r, "Connection") != NULL) { /* the library's way of not saying it */
             assert_true(raw_ends(&in));
@@ -320,14 +365,16 @@ static void request_ids(void **state) {
     assert_int_equal(strlen(raw_header(&r, "X-Request-Id")), 24);
     raw_done(&r);
     char request[400];
-    snprintf(request, sizeof request, "GET /nope HTTP/1.1\r\nHost: x\r\nX-Request-Id: %0128d\r\n\r\n", 7);
+    snprintf(request, sizeof request,
+             "GET /nope HTTP/1.1\r\nHost: x\r\nX-Request-Id: %0128d\r\n\r\n", 7);
     raw_ask(toy.server, request, &r);
     assert_int_equal(strlen(raw_header(&r, "X-Request-Id")), 128);
     char member[200];
     snprintf(member, sizeof member, "\"request_id\":\"%0128d\"", 7);
     assert_non_null(strstr(r.body.data, member));
     raw_done(&r);
-    snprintf(request, sizeof request, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: %0129d\r\n\r\n", 7);
+    snprintf(request, sizeof request, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Request-Id: %0129d\r\n\r\n",
+             7);
     raw_ask(toy.server, request, &r);
     assert_int_equal(strlen(raw_header(&r, "X-Request-Id")), 24);
     raw_done(&r);
@@ -342,7 +389,9 @@ static void long_chunk_extension(void **state) {
     struct buf request = {0};
     for (int sink = 0; sink < 2; sink++) {
         buf_clear(&request);
-        buf_printf(&request, "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5;%s\r\nhello\r\n0\r\n\r\n",
+        buf_printf(&request,
+                   "%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                   "chunked\r\n\r\n5;%s\r\nhello\r\n0\r\n\r\n",
                    sink ? "PUT /sink/a" : "POST /echo", extension);
         struct raw_reply r;
         raw_ask(toy.server, buf_cstr(&request), &r);

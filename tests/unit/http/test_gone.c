@@ -9,8 +9,9 @@ static struct toy toy;
 
 static int stop(void **state) {
     (void)state;
-    if (toy.server != NULL)
+    if (toy.server != NULL) {
         toy_stop(&toy);
+    }
     return 0;
 }
 
@@ -21,8 +22,10 @@ static int ask(const char *request) {
 }
 
 static void leave(int fd, bool by_reset) {
-    if (by_reset)
-        setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+    if (by_reset) {
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
+                   sizeof(struct linger));
+    }
     close(fd);
 }
 
@@ -30,16 +33,18 @@ static void operations_beside_full_pool(void **state) {
     (void)state;
     int fds[6];
     toy_start(&toy, &(struct http_settings){.pool_threads = 2});
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
         fds[i] = ask(CALL("/stuck"));
+    }
     toy_expect(&toy.busy, 2);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(raw_status(toy.server, CALL("/operations")), 200);
         assert_int_equal(raw_status(toy.server, CALL("/ok")), 200);
     }
     assert_int_equal(atomic_load(&toy.busy), 2);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
         close(fds[i]);
+    }
 }
 
 static void clients_that_leave(const char *listen) {
@@ -80,7 +85,8 @@ static void counted_as_left(void **state) {
     }
     assert_true(http_idle(toy.server, 10));
     metrics_render(&text);
-    assert_non_null(strstr(buf_cstr(&text), "discern_http_requests_total{route=\"/given-up\",status=\"499\"} 4"));
+    assert_non_null(strstr(buf_cstr(&text),
+                           "discern_http_requests_total{route=\"/given-up\",status=\"499\"} 4"));
     buf_done(&text);
 }
 
@@ -114,7 +120,8 @@ static void half_closed(void **state) {
 static void half_closed_at_once(void **state) {
     (void)state;
     enum { N = 24 };
-    static const char sink[] = "PUT /sink/a?pause=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n";
+    static const char sink[] =
+        "PUT /sink/a?pause=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n";
     static struct raw_in in[N];
     static char body[100000];
     struct raw_reply r;
@@ -123,8 +130,9 @@ static void half_closed_at_once(void **state) {
     toy_start(&toy, &(struct http_settings){.pool_threads = N, .io_threads = 1});
     for (int i = 0; i < N; i++) {
         in[i].fd = ask(i % 3 == 0 ? sink : i % 3 == 1 ? CALL("/stuck") : CALL("/busy"));
-        if (i % 3 == 0)
+        if (i % 3 == 0) {
             assert_true(raw_send_n(in[i].fd, body, sizeof body));
+        }
         shutdown(in[i].fd, SHUT_WR);
     }
     toy_expect(&toy.ends, N / 3);
@@ -132,8 +140,9 @@ static void half_closed_at_once(void **state) {
     atomic_store(&toy.release, true);
     for (int i = 0; i < N; i++) {
         raw_read(&in[i], false, &r);
-        if (r.status != (i % 3 == 0 ? 201 : 200))
+        if (r.status != (i % 3 == 0 ? 201 : 200)) {
             fail_msg("client %d: %d", i, r.status);
+        }
         assert_true(raw_ends(&in[i]));
         raw_done(&r);
         close(in[i].fd);
@@ -149,11 +158,13 @@ static void stop_with_calls_under_way(void **state) {
     toy_expect(&toy.busy, 3);
     http_drain(toy.server);
     assert_false(http_idle(toy.server, 0.3));
-    assert_int_equal(atomic_load(&toy.busy), 3); /* a request in flight has the drain's time-out to end in */
+    assert_int_equal(atomic_load(&toy.busy),
+                     3); /* a request in flight has the drain's time-out to end in */
     assert_true(http_stop(toy.server));
     assert_int_equal(atomic_load(&toy.busy), 0);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         close(fds[i]);
+    }
     toy.server = NULL;
     toy_stop(&toy);
     toy_start(&toy, NULL);

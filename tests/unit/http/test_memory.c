@@ -11,16 +11,19 @@ static struct raw_in in;
 
 static void start(int64_t body_memory) {
     /* nothing here is about time: a slow machine is to end no connection */
-    toy_start(&toy,
-              &(struct http_settings){.body_memory = body_memory, .header_timeout = 300, .idle_timeout = 300, .keep_alive_timeout = 300});
+    toy_start(&toy, &(struct http_settings){.body_memory = body_memory,
+                                            .header_timeout = 300,
+                                            .idle_timeout = 300,
+                                            .keep_alive_timeout = 300});
     memset(&in, 0, sizeof in);
     in.fd = raw_connect(toy.server);
 }
 
 static int stop(void **state) {
     (void)state;
-    if (toy.server == NULL)
+    if (toy.server == NULL) {
         return 0;
+    }
     close(in.fd);
     toy_stop(&toy);
     return 0;
@@ -39,10 +42,12 @@ static double held(void) {
 }
 
 static void wait_until_held(double low, double high) {
-    for (int i = 0; i < 4000 && (held() < low || held() > high); i++)
+    for (int i = 0; i < 4000 && (held() < low || held() > high); i++) {
         usleep(5000);
-    if (held() < low || held() > high)
+    }
+    if (held() < low || held() > high) {
         fail_msg("%.0f is held, not %.0f to %.0f", held(), low, high);
+    }
 }
 
 static void send_bytes(int fd, size_t n) {
@@ -57,7 +62,8 @@ static void send_bytes(int fd, size_t n) {
 static int begin(const char *head, size_t length, size_t sent) {
     char request[300];
     int fd = raw_connect(toy.server);
-    snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", head, length);
+    snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", head,
+             length);
     assert_true(raw_send(fd, request));
     send_bytes(fd, sent);
     return fd;
@@ -115,10 +121,13 @@ static void shares(void **state) {
 static void one_body_too_many(void **state) {
     (void)state;
     start(MIB);
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"));
+    assert_true(
+        raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"));
     send_bytes(in.fd, 2000000);
     expect_503();
-    assert_true(raw_send(in.fd, "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    assert_true(
+        raw_send(in.fd,
+                 "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
     for (int i = 0; i < 20; i++) {
         assert_true(raw_send(in.fd, "186a0\r\n"));
         send_bytes(in.fd, 100000);
@@ -126,7 +135,8 @@ static void one_body_too_many(void **state) {
     }
     assert_true(raw_send(in.fd, "0\r\n\r\n"));
     expect_503();
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2000000\r\n\r\n"));
+    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: "
+                                "100-continue\r\nContent-Length: 2000000\r\n\r\n"));
     expect_503(); /* before a byte of it is sent */
     wait_until_held(0, 0);
 }
@@ -137,7 +147,8 @@ static void bodies_together(void **state) {
     start(MIB);
     int promise = begin("POST /echo", 900000, 0), first = begin("POST /echo", 800000, 700000);
     wait_until_held(700000, 900000);
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"));
+    assert_true(
+        raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"));
     send_bytes(in.fd, 500000);
     expect_503();
     expect_ok("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
@@ -146,7 +157,8 @@ static void bodies_together(void **state) {
     close(promise);
     wait_until_held(0, 0);
     close(first);
-    assert_true(raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"));
+    assert_true(
+        raw_send(in.fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"));
     send_bytes(in.fd, 500000);
     struct raw_reply r;
     raw_read(&in, false, &r);
@@ -180,12 +192,14 @@ static void answers_not_taken(void **state) {
 static void changes(void **state) {
     (void)state;
     start(2 * MIB);
-    expect_ok("POST /change?n=3000000 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"); /* more than there is room for: already done */
+    expect_ok(
+        "POST /change?n=3000000 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"); /* more than there is room for: already done */
     assert_int_equal(atomic_load(&toy.changed), 1);
     wait_until_held(0, 0);
     int full = begin("POST /echo", 2 * MIB - 100, 2 * MIB - 200);
     wait_until_held(2 * MIB - 16384, 2 * MIB);
-    assert_true(raw_send(in.fd, "POST /change?n=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"));
+    assert_true(
+        raw_send(in.fd, "POST /change?n=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"));
     expect_503();
     assert_int_equal(atomic_load(&toy.changed), 1);
     close(full);
@@ -202,10 +216,12 @@ static void readers(void **state) {
         fds[i] = begin("PUT /sink/a", 5 * MIB, 4 * MIB);
         wait_until_held((i + 1) * TOY_READER, (i + 1) * TOY_READER);
     }
-    assert_true(raw_send(in.fd, "PUT /sink/b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"));
+    assert_true(
+        raw_send(in.fd, "PUT /sink/b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"));
     send_bytes(in.fd, 1000000);
     expect_503();
-    assert_true(raw_send(in.fd, "PUT /sink/b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    assert_true(
+        raw_send(in.fd, "PUT /sink/b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
     for (int i = 0; i < 10; i++) {
         assert_true(raw_send(in.fd, "186a0\r\n"));
         send_bytes(in.fd, 100000);

@@ -57,8 +57,9 @@ static void wait_for(sem_t *what, size_t times) {
     struct timespec end;
     (void)clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 60;
-    for (size_t i = 0; i < times; i++)
+    for (size_t i = 0; i < times; i++) {
         assert_int_equal(sem_timedwait(what, &end), 0);
+    }
 }
 
 static void done(struct board *b) {
@@ -75,15 +76,18 @@ static void a_thread_is_left(void **state) {
         struct board b;
         struct pool pool;
         prepare(&b, &pool, threads[k]);
-        for (size_t i = 0; i < 10; i++)
+        for (size_t i = 0; i < 10; i++) {
             push(&b, &pool, i, true);
+        }
         wait_for(&b.begun, threads[k] - 1);
-        for (size_t i = 10; i < JOBS; i++)
+        for (size_t i = 10; i < JOBS; i++) {
             push(&b, &pool, i, false);
+        }
         wait_for(&b.ended, JOBS - 10); /* while nothing that lasts has ended */
         assert_int_equal(sem_trywait(&b.begun), -1);
-        for (size_t i = 0; i < 10; i++)
+        for (size_t i = 0; i < 10; i++) {
             sem_post(&b.release);
+        }
         wait_for(&b.ended, 10);
         assert_int_equal(atomic_load(&b.most), (int)threads[k] - 1);
         assert_true(pool_stop(&pool, INT64_MAX));
@@ -113,11 +117,13 @@ static void the_end(void **state) {
     struct board b;
     struct pool pool;
     prepare(&b, &pool, 3);
-    for (size_t i = 0; i < JOBS; i++)
+    for (size_t i = 0; i < JOBS; i++) {
         push(&b, &pool, i, i % 2 == 0);
+    }
     assert_false(pool_stop(&pool, 1000000)); /* some last */
-    for (size_t i = 0; i < JOBS; i++)
+    for (size_t i = 0; i < JOBS; i++) {
         sem_post(&b.release);
+    }
     assert_true(pool_stop(&pool, INT64_MAX));
     wait_for(&b.ended, JOBS);
     done(&b);

@@ -12,7 +12,7 @@
 static void handle(struct http_call *call) {
     (void)call;
 }
-#define ROUTE(m, p)                                                                                                                        \
+#define ROUTE(m, p)                                                                                \
     { .method = (m), .path = (p), .operation = (p), .handle = handle }
 static const struct http_route ROUTES[] = {
     ROUTE("GET", "/"),
@@ -68,36 +68,43 @@ static void matches(void **state) {
         {"GET", "/%6aobs", "/jobs", NULL, NULL},
         {"GET", "/jobs/7", "/jobs/{id}", "id", "7"},
         {"GET", "/jobs/active", "/jobs/active", "id", NULL},
-        {"GET", "/jobs/active/events", "/jobs/{id}/events", "id", "active"}, /* given up the literal that leads nowhere */
+        {"GET", "/jobs/active/events", "/jobs/{id}/events", "id",
+         "active"}, /* given up the literal that leads nowhere */
         {"PUT", "/jobs/active/now", "/jobs/active/now", NULL, NULL},
         {"POST", "/models/iris:predict", "/models/{model}:predict", "model", "iris"},
         {"POST", "/models/a:b:explain", "/models/{model}:explain", "model", "a:b"},
         {"GET", "/models/iris:other", "/models/{model}", "model", "iris:other"},
         {"POST", "/models/m/versions/3:predict", "/models/{name}/versions/{v}:predict", "v", "3"},
-        {"POST", "/models/m/versions/3:predict", "/models/{name}/versions/{v}:predict", "name", "m"},
+        {"POST", "/models/m/versions/3:predict", "/models/{name}/versions/{v}:predict", "name",
+         "m"},
         {"GET", "/models/m/versions/3", "/models/{model}/versions/{version}", "model", "m"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct router_match m = match(cases[i].method, cases[i].path, 0);
-        if (m.route == NULL)
+        if (m.route == NULL) {
             fail_msg("%s %s matches nothing", cases[i].method, cases[i].path);
+        }
         assert_string_equal(m.route->path, cases[i].route);
-        if (cases[i].value != NULL)
+        if (cases[i].value != NULL) {
             assert_string_equal(router_value(&m, cases[i].name), cases[i].value);
-        else if (cases[i].name != NULL)
+        } else if (cases[i].name != NULL) {
             assert_null(router_value(&m, cases[i].name));
+        }
     }
 }
 
 static void misses(void **state) {
     (void)state;
-    static const char *const paths[] = {"/nope",    "/jobs/", "/jobs/7/", "/jobs/7/8", "/jobs//events", "/jobs/7/events/x",
-                                        "/models/", "/job",   "/jobss",   "//"};
+    static const char *const paths[] = {"/nope",     "/jobs/",        "/jobs/7/",
+                                        "/jobs/7/8", "/jobs//events", "/jobs/7/events/x",
+                                        "/models/",  "/job",          "/jobss",
+                                        "//"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         struct router_match m = match("GET", paths[i], 0);
         assert_null(m.route);
-        if (m.known_path)
+        if (m.known_path) {
             fail_msg("\"%s\" is taken for known", paths[i]);
+        }
     }
 }
 
@@ -109,7 +116,8 @@ static void allow(void **state) {
     assert_string_equal(m.allow, "GET, HEAD, DELETE, OPTIONS");
     assert_string_equal(match("GET", "/jobs/7/cancel", 0).allow, "POST, OPTIONS");
     assert_null(match("HEAD", "/jobs/7/cancel", 0).route);
-    assert_string_equal(match("GET", "/models/:predict", 0).route->path, "/models/{model}"); /* no empty name before the verb */
+    assert_string_equal(match("GET", "/models/:predict", 0).route->path,
+                        "/models/{model}"); /* no empty name before the verb */
 }
 
 static void skips(void **state) {
@@ -129,7 +137,12 @@ static void wrong_tables(void **state) {
         {ROUTE("GET", "/a"), ROUTE("GET", "/{b")},
         {ROUTE("GET", "/a"), ROUTE("GET", "/{b}c")},
         {ROUTE("GET", "/a"), {.method = "GET", .path = "/b", .operation = "b"}},
-        {ROUTE("GET", "/a"), {.method = "PUT", .path = "/b", .operation = "b", .body = HTTP_BODY_STREAM, .handle = handle}},
+        {ROUTE("GET", "/a"),
+         {.method = "PUT",
+          .path = "/b",
+          .operation = "b",
+          .body = HTTP_BODY_STREAM,
+          .handle = handle}},
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         struct problem problem = {0};
@@ -138,7 +151,8 @@ static void wrong_tables(void **state) {
         problem_done(&problem);
     }
     assert_true(router_method_known("OPTIONS") && router_method_known("PATCH"));
-    assert_false(router_method_known("TRACE") || router_method_known("get") || router_method_known(""));
+    assert_false(router_method_known("TRACE") || router_method_known("get") ||
+                 router_method_known(""));
 }
 
 int main(void) {

@@ -8,38 +8,47 @@ static struct toy toy;
 
 static int stop(void **state) {
     (void)state;
-    if (toy.server != NULL)
+    if (toy.server != NULL) {
         toy_stop(&toy);
+    }
     return 0;
 }
 
 static void refused_start(struct http_settings settings, const char *words) {
     struct http_server *server = NULL;
     struct problem problem = {0};
-    if (settings.listen == NULL)
+    if (settings.listen == NULL) {
         settings.listen = "127.0.0.1:0";
-    assert_false(http_start(&settings, TOY_ROUTES, sizeof TOY_ROUTES / sizeof TOY_ROUTES[0], NULL, &server, &problem));
+    }
+    assert_false(http_start(&settings, TOY_ROUTES, sizeof TOY_ROUTES / sizeof TOY_ROUTES[0], NULL,
+                            &server, &problem));
     assert_null(server);
-    if (strstr(problem.detail, words) == NULL)
+    if (strstr(problem.detail, words) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", problem.detail, words);
+    }
     problem_done(&problem);
 }
 
 static void bad_settings(void **state) {
     (void)state;
-    static const char *const addresses[] = {"",       "8080",    ":",    "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
-                                            "::1:80", "[::1:80", "unix:"};
-    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
+    static const char *const addresses[] = {
+        "",       "8080",    ":",    "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
+        "::1:80", "[::1:80", "unix:"};
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         refused_start((struct http_settings){.listen = addresses[i]}, "listen");
+    }
     refused_start((struct http_settings){.listen = "192.0.2.1:0"}, "192.0.2.1"); /* not ours */
     refused_start((struct http_settings){.listen = "unix:/nonexistent/x"}, "/nonexistent/x");
     refused_start((struct http_settings){.io_threads = HTTP_MAX_IO_THREADS + 1}, "I/O threads");
     refused_start((struct http_settings){.base_path = "discern"}, "--base-path");
     refused_start((struct http_settings){.base_path = "/a%zz"}, "--base-path");
     refused_start((struct http_settings){.base_path = "/a?b"}, "--base-path");
-    refused_start((struct http_settings){.trusted_proxies = {.n = 1, .items = {"proxy"}}}, "--trusted-proxy");
-    refused_start((struct http_settings){.allow_origins = {.n = 1, .items = {"app.example"}}}, "--allow-origin");
-    refused_start((struct http_settings){.allowed_hosts = {.n = 1, .items = {"a/b"}}}, "--allowed-host");
+    refused_start((struct http_settings){.trusted_proxies = {.n = 1, .items = {"proxy"}}},
+                  "--trusted-proxy");
+    refused_start((struct http_settings){.allow_origins = {.n = 1, .items = {"app.example"}}},
+                  "--allow-origin");
+    refused_start((struct http_settings){.allowed_hosts = {.n = 1, .items = {"a/b"}}},
+                  "--allowed-host");
     toy_start(&toy, NULL);
     char address[40];
     snprintf(address, sizeof address, "127.0.0.1:%d", http_port(toy.server));
@@ -54,7 +63,8 @@ static void addresses(void **state) {
     stop(NULL);
     toy_start(&toy, &(struct http_settings){.listen = "[::]:0", .check_host = true});
     assert_memory_equal(http_address(toy.server), "http://[::]:", 12);
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"), 200); /* IPv4 as well */
+    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
+                     200); /* IPv4 as well */
     stop(NULL);
     char path[100];
     snprintf(path, sizeof path, "unix:/tmp/discern-test-%ld.sock", (long)getpid());
@@ -86,8 +96,9 @@ static void inherited(void **state) {
         snprintf(text, sizeof text, "%ld", (long)getpid());
         setenv("LISTEN_PID", text, 1);
         setenv("LISTEN_FDS", "1", 1);
-        if (fd != 3)
+        if (fd != 3) {
             dup2(fd, 3);
+        }
         toy_start(&toy, &(struct http_settings){.listen = "127.0.0.1:1"}); /* overruled */
         int status = raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
         toy_stop(&toy);
@@ -137,18 +148,21 @@ static void too_many(void **state) {
         open_one(&in[N], NULL);
         expect_refused(&in[N], 503, "unavailable");
     }
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         expect_served(&in[i], "");
+    }
     close(in[7].fd);
     int status = 503;
-    for (int i = 0; i < 500 && status == 503; i++) { /* its place is free as soon as the server has seen the end */
+    for (int i = 0; i < 500 && status == 503;
+         i++) { /* its place is free as soon as the server has seen the end */
         status = raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
         usleep(2000);
     }
     assert_int_equal(status, 200);
     for (int i = 0; i < N; i++) {
-        if (i != 7)
+        if (i != 7) {
             close(in[i].fd);
+        }
     }
 }
 
@@ -164,29 +178,39 @@ static void too_many_of_one(void **state) {
     expect_refused(&in[3], 429, "too-many-requests");
     open_one(&in[3], "127.0.0.3");
     expect_served(&in[3], "");
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         close(in[i].fd);
+    }
 }
 
 /* Behind a proxy the address that counts is the one it names. */
 static void too_many_behind_proxy(void **state) {
     (void)state;
     static struct raw_in in[8];
-    toy_start(&toy, &(struct http_settings){.max_connections_per_address = 2, .trusted_proxies = {.n = 1, .items = {"127.0.0.0/8"}}});
+    toy_start(&toy, &(struct http_settings){.max_connections_per_address = 2,
+                                            .trusted_proxies = {.n = 1, .items = {"127.0.0.0/8"}}});
     for (int i = 0; i < 6; i++) {
         open_one(&in[i], NULL);
         char request[200];
-        snprintf(request, sizeof request, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.%d\r\n\r\n", i % 3);
+        snprintf(request, sizeof request,
+                 "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.%d\r\n\r\n",
+                 i % 3);
         assert_true(raw_send(in[i].fd, request));
     }
     toy_expect(&toy.waits, 6);
     struct raw_reply r;
-    raw_ask(toy.server, "POST /echo HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.1\r\nContent-Length: 2\r\n\r\nab", &r);
+    raw_ask(
+        toy.server,
+        "POST /echo HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.1\r\nContent-Length: 2\r\n\r\nab",
+        &r);
     raw_is_problem(&r, 429, "too-many-requests");
     assert_non_null(raw_header(&r, "Retry-After"));
     raw_done(&r);
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n"), 200);
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"), 200); /* the proxy itself */
+    assert_int_equal(raw_status(toy.server,
+                                "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n"),
+                     200);
+    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"),
+                     200); /* the proxy itself */
     atomic_store(&toy.value, 1);
     http_poke(toy.server);
     for (int i = 0; i < 6; i++) {
@@ -195,7 +219,9 @@ static void too_many_behind_proxy(void **state) {
         raw_done(&r);
         close(in[i].fd);
     }
-    assert_int_equal(raw_status(toy.server, "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.1\r\n\r\n"), 200);
+    assert_int_equal(raw_status(toy.server,
+                                "GET /ok HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.2.3.1\r\n\r\n"),
+                     200);
 }
 
 static void numbers(void **state) {
@@ -206,15 +232,20 @@ static void numbers(void **state) {
     assert_true(http_idle(toy.server, 10));
     struct buf text = {0};
     metrics_render(&text);
-    assert_non_null(strstr(buf_cstr(&text), "discern_http_requests_total{route=\"/v1/things/{name}\",status=\"200\"}"));
-    assert_non_null(strstr(buf_cstr(&text), "discern_http_requests_total{route=\"unmatched\",status=\"404\"}"));
-    assert_non_null(strstr(buf_cstr(&text), "discern_http_request_seconds_bucket{route=\"/v1/things/{name}\",le="));
-    assert_non_null(strstr(buf_cstr(&text), "discern_http_refused_connections_total{limit=\"connections\"}"));
+    assert_non_null(
+        strstr(buf_cstr(&text),
+               "discern_http_requests_total{route=\"/v1/things/{name}\",status=\"200\"}"));
+    assert_non_null(
+        strstr(buf_cstr(&text), "discern_http_requests_total{route=\"unmatched\",status=\"404\"}"));
+    assert_non_null(strstr(buf_cstr(&text),
+                           "discern_http_request_seconds_bucket{route=\"/v1/things/{name}\",le="));
+    assert_non_null(
+        strstr(buf_cstr(&text), "discern_http_refused_connections_total{limit=\"connections\"}"));
     assert_null(strstr(buf_cstr(&text), "unheard"));
     buf_done(&text);
 }
 
-/* ---- many at once -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- many at once ---- */
 
 static void *client(void *arg) {
     static const char *const requests[] = {
@@ -224,7 +255,8 @@ static void *client(void *arg) {
         "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
         "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
         "GET /wait?seconds=0.01 HTTP/1.1\r\nHost: x\r\n\r\n",
-        "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"};
+        "POST /echo-pool HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"};
     static const int statuses[] = {200, 200, 200, 201, 404, 200, 200};
     struct raw_in *in = calloc(1, sizeof *in);
     long wrong = 0;
@@ -234,8 +266,9 @@ static void *client(void *arg) {
         for (int i = 0; i < 35; i++) {
             int k = (i * 3 + (int)(size_t)arg) % 7;
             struct raw_reply r = {0};
-            if (raw_send(in->fd, requests[k]))
+            if (raw_send(in->fd, requests[k])) {
                 raw_read(in, false, &r);
+            }
             wrong += r.status != statuses[k];
             raw_done(&r);
         }
@@ -250,8 +283,9 @@ static void together(void **state) {
     toy_start(&toy, &(struct http_settings){.io_threads = 3});
     enum { N = 12 };
     pthread_t threads[N];
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, client, (void *)i), 0);
+    }
     for (size_t i = 0; i < N; i++) {
         void *wrong = NULL;
         pthread_join(threads[i], &wrong);
@@ -263,10 +297,14 @@ static void together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(inherited, stop),       cmocka_unit_test_teardown(bad_settings, stop),
-        cmocka_unit_test_teardown(addresses, stop),       cmocka_unit_test_teardown(too_many, stop),
-        cmocka_unit_test_teardown(too_many_of_one, stop), cmocka_unit_test_teardown(too_many_behind_proxy, stop),
-        cmocka_unit_test_teardown(numbers, stop),         cmocka_unit_test_teardown(together, stop),
+        cmocka_unit_test_teardown(inherited, stop),
+        cmocka_unit_test_teardown(bad_settings, stop),
+        cmocka_unit_test_teardown(addresses, stop),
+        cmocka_unit_test_teardown(too_many, stop),
+        cmocka_unit_test_teardown(too_many_of_one, stop),
+        cmocka_unit_test_teardown(too_many_behind_proxy, stop),
+        cmocka_unit_test_teardown(numbers, stop),
+        cmocka_unit_test_teardown(together, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

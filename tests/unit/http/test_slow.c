@@ -12,8 +12,9 @@ static void start(const struct http_settings *settings) {
 }
 static int stop(void **state) {
     (void)state;
-    if (toy.server == NULL)
+    if (toy.server == NULL) {
         return 0;
+    }
     close(in.fd);
     toy_stop(&toy);
     return 0;
@@ -24,8 +25,9 @@ static void trickle(const char *text) {
     struct pollfd p = {.fd = in.fd, .events = POLLIN};
     for (int i = 0; poll(&p, 1, 15) == 0; i++) {
         assert_true(i < 1000);
-        if (!raw_send_n(in.fd, text + (size_t)i % strlen(text), 1))
+        if (!raw_send_n(in.fd, text + (size_t)i % strlen(text), 1)) {
             return;
+        }
     }
 }
 
@@ -48,7 +50,10 @@ static void slow_header(void **state) {
 static void slow_line(void **state) {
     (void)state;
     start(&(struct http_settings){.header_timeout = 0.4});
-    trickle("GET /ok?aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    trickle("GET "
+            "/ok?"
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+            "aaaaaaaaaaaaaaaaaaaaaaaaaa");
     expect_timeout();
 }
 
@@ -61,9 +66,14 @@ static void slow_second_header(void **state) {
         raw_read(&in, false, &r);
         assert_int_equal(r.status, 200);
         raw_done(&r);
-        usleep(i == 0 ? 600000 : 1000); /* longer than the header may take: the time does not run between requests */
+        usleep(
+            i == 0
+                ? 600000
+                : 1000); /* longer than the header may take: the time does not run between requests */
     }
-    trickle("GET /okaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    trickle("GET "
+            "/okaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+            "aaaaaaaaaaaaaaa");
     expect_timeout();
 }
 
@@ -87,7 +97,8 @@ static void keep_alive(void **state) {
 static void silent_body(void **state) {
     (void)state;
     start(&(struct http_settings){.idle_timeout = 0.2});
-    assert_true(raw_send(in.fd, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhello"));
+    assert_true(
+        raw_send(in.fd, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhello"));
     expect_timeout();
     toy_expect(&toy.aborts, 1);
     toy_expect(&toy.done, 1);
@@ -97,7 +108,9 @@ static void silent_body(void **state) {
 static void chunk_extension(void **state) {
     (void)state;
     start(&(struct http_settings){.idle_timeout = 0.2});
-    assert_true(raw_send(in.fd, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5;"));
+    assert_true(raw_send(
+        in.fd,
+        "PUT /sink/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5;"));
     trickle("aaaaaaaa");
     expect_timeout();
     toy_expect(&toy.aborts, 1);
@@ -115,7 +128,8 @@ static void slow_reader(const struct http_settings *settings) {
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", paths[i]);
         assert_true(raw_send(in.fd, request));
         struct pollfd p = {.fd = in.fd, .events = POLLIN};
-        assert_int_equal(poll(&p, 1, RAW_PATIENCE_MS), 1); /* the answer has begun, and is not read */
+        assert_int_equal(poll(&p, 1, RAW_PATIENCE_MS),
+                         1); /* the answer has begun, and is not read */
         assert_true(http_idle(toy.server, RAW_PATIENCE_MS / 1000.0));
         struct raw_reply r;
         raw_read(&in, false, &r);
@@ -138,7 +152,9 @@ static void slow_reader_local(void **state) {
 /* Whoever waits for us is not late: a handler that works, a paused body, a stream without news. */
 static void our_turn(void **state) {
     (void)state;
-    start(&(struct http_settings){.idle_timeout = 0.3, .header_timeout = 0.3, .keep_alive_timeout = 0.3});
+    start(&(struct http_settings){.idle_timeout = 0.3,
+                                  .header_timeout = 0.3,
+                                  .keep_alive_timeout = 0.3});
     assert_true(raw_send(in.fd, "GET /wait?seconds=0.7 HTTP/1.1\r\nHost: x\r\n\r\n"));
     struct raw_reply r;
     raw_read(&in, false, &r);
@@ -150,7 +166,8 @@ static void our_turn(void **state) {
     memset(&in, 0, sizeof in);
     in.fd = raw_connect(toy.server);
     toy.hold = true;
-    assert_true(raw_send(in.fd, "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"));
+    assert_true(
+        raw_send(in.fd, "PUT /sink/a?pause HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"));
     usleep(700000);
     assert_int_equal(atomic_load(&toy.aborts), 0);
     pthread_mutex_lock(&toy.lock);
@@ -190,11 +207,16 @@ static void half_closed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(slow_header, stop),        cmocka_unit_test_teardown(slow_line, stop),
-        cmocka_unit_test_teardown(slow_second_header, stop), cmocka_unit_test_teardown(silent_connection, stop),
-        cmocka_unit_test_teardown(keep_alive, stop),         cmocka_unit_test_teardown(silent_body, stop),
-        cmocka_unit_test_teardown(chunk_extension, stop),    cmocka_unit_test_teardown(slow_reader_tcp, stop),
-        cmocka_unit_test_teardown(slow_reader_local, stop),  cmocka_unit_test_teardown(our_turn, stop),
+        cmocka_unit_test_teardown(slow_header, stop),
+        cmocka_unit_test_teardown(slow_line, stop),
+        cmocka_unit_test_teardown(slow_second_header, stop),
+        cmocka_unit_test_teardown(silent_connection, stop),
+        cmocka_unit_test_teardown(keep_alive, stop),
+        cmocka_unit_test_teardown(silent_body, stop),
+        cmocka_unit_test_teardown(chunk_extension, stop),
+        cmocka_unit_test_teardown(slow_reader_tcp, stop),
+        cmocka_unit_test_teardown(slow_reader_local, stop),
+        cmocka_unit_test_teardown(our_turn, stop),
         cmocka_unit_test_teardown(half_closed, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,8 +30,9 @@ static void segments(void **state) {
     assert_true(parse("/v1/a%20b/%C3%A9/x%3Ay/.././%25", &t));
     const char *const expected[] = {"v1", "a b", "\xc3\xa9", "x:y", "..", ".", "%"};
     assert_int_equal(t.n_segments, 7);
-    for (size_t i = 0; i < 7; i++)
+    for (size_t i = 0; i < 7; i++) {
         assert_string_equal(t.segments[i], expected[i]);
+    }
     assert_true(parse("/", &t));
     assert_int_equal(t.n_segments, 1);
     assert_string_equal(t.segments[0], "");
@@ -66,8 +67,9 @@ static void query(void **state) {
     struct target t;
     assert_true(parse("/a?x=1&y&=z&&e=&p=a+b%2B%26%3d&x=2&q=a=b&%c3%a9=%00x", &t) == false);
     assert_true(parse("/a?x=1&y&=z&&e=&p=a+b%2B%26%3d&x=2&q=a=b&%c3%a9=?/", &t));
-    static const char *const pairs[][2] = {{"x", "1"},      {"y", ""},  {"", "z"},    {"e", ""},
-                                           {"p", "a b+&="}, {"x", "2"}, {"q", "a=b"}, {"\xc3\xa9", "?/"}};
+    static const char *const pairs[][2] = {{"x", "1"},   {"y", ""},         {"", "z"},
+                                           {"e", ""},    {"p", "a b+&="},   {"x", "2"},
+                                           {"q", "a=b"}, {"\xc3\xa9", "?/"}};
     assert_int_equal(t.n_params, 8);
     for (size_t i = 0; i < 8; i++) {
         assert_string_equal(t.params[i].name, pairs[i][0]);
@@ -85,8 +87,9 @@ static void many_params(void **state) {
     for (int n = TARGET_MAX_PARAMS; n <= TARGET_MAX_PARAMS + 1; n++) {
         struct buf b = {0};
         buf_puts(&b, "/a?");
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
             buf_puts(&b, "&a&");
+        }
         assert_int_equal(parse(buf_cstr(&b), &t), n == TARGET_MAX_PARAMS);
         buf_done(&b);
     }
@@ -126,8 +129,9 @@ static void refused(void **state) {
                                       "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/%00"};
     struct target t;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        if (parse(bad[i], &t))
+        if (parse(bad[i], &t)) {
             fail_msg("\"%s\" was taken", bad[i]);
+        }
         assert_int_equal(problem.type, PROBLEM_BAD_REQUEST);
     }
 }

@@ -13,8 +13,9 @@ static void start(const struct http_settings *settings) {
 }
 static int stop(void **state) {
     (void)state;
-    if (toy.server == NULL)
+    if (toy.server == NULL) {
         return 0;
+    }
     close(in.fd);
     toy_stop(&toy);
     return 0;
@@ -32,7 +33,8 @@ static void deferred(void **state) {
     (void)state;
     start(NULL);
     for (int i = 0; i < 200; i++) {
-        assert_true(raw_send(in.fd, i % 2 == 0 ? "GET /defer HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
+        assert_true(raw_send(in.fd, i % 2 == 0 ? "GET /defer HTTP/1.1\r\nHost: x\r\n\r\n"
+                                               : "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
         expect("ok\n");
     }
 }
@@ -60,8 +62,9 @@ static void poke_races(void **state) {
     for (int i = 0; i < 300; i++) {
         atomic_store(&toy.value, 0);
         assert_true(raw_send(in.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
-        for (int k = 0; k < i; k++)
+        for (int k = 0; k < i; k++) {
             (void)clock_monotonic_ns();
+        }
         atomic_store(&toy.value, 1);
         http_poke(toy.server);
         expect("value=1 last=0\n");
@@ -104,10 +107,12 @@ static void lines(void **state) {
         assert_false(r.cut);
         const char *at = r.body.data;
         for (long k = 0; k < sizes[i]; k++) {
-            char line[24]; /* compared, not parsed: a checked strtol looks at all that follows each time */
+            char line
+                [24]; /* compared, not parsed: a checked strtol looks at all that follows each time */
             size_t n = (size_t)snprintf(line, sizeof line, "%ld\n", k);
-            if (strncmp(at, line, n) != 0)
+            if (strncmp(at, line, n) != 0) {
                 fail_msg("line %ld of %ld is \"%.20s\"", k, sizes[i], at);
+            }
             at += n;
         }
         assert_int_equal(*at, '\0');
@@ -122,8 +127,9 @@ static void lines_1_0(void **state) {
     start(NULL);
     assert_true(raw_send(in.fd, "GET /lines?n=3 HTTP/1.0\r\n\r\n"));
     struct buf all = {0};
-    while (raw_n(&in, &all, 1))
+    while (raw_n(&in, &all, 1)) {
         continue;
+    }
     assert_non_null(strstr(buf_cstr(&all), "\r\n\r\n0\n1\n2\n"));
     buf_done(&all);
 }
@@ -150,13 +156,16 @@ static void events(void **state) {
         http_poke(toy.server);
         char line[60];
         snprintf(line, sizeof line, "value %d agent me\n", i);
-        while (strstr(buf_cstr(&got), line) == NULL)
+        while (strstr(buf_cstr(&got), line) == NULL) {
             assert_true(raw_n(&in, &got, 1)); /* each arrives before the next is made */
+        }
     }
     buf_done(&got);
     close(in.fd);
     in.fd = raw_connect(toy.server);
-    atomic_store(&toy.value, 21); /* the client that left is noticed when something is written, or by the next sweep */
+    atomic_store(
+        &toy.value,
+        21); /* the client that left is noticed when something is written, or by the next sweep */
     for (int i = 0; i < 400 && atomic_load(&toy.streams) > 0; i++) {
         atomic_fetch_add(&toy.value, 1);
         http_poke(toy.server);
@@ -170,8 +179,9 @@ static void idle_comments(void **state) {
     start(NULL);
     assert_true(raw_send(in.fd, "GET /events?wait=0.05 HTTP/1.1\r\nHost: x\r\n\r\n"));
     struct buf got = {0};
-    while (strstr(buf_cstr(&got), ":\n\r\n2\r\n:\n\r\n2\r\n:\n") == NULL)
+    while (strstr(buf_cstr(&got), ":\n\r\n2\r\n:\n\r\n2\r\n:\n") == NULL) {
         assert_true(raw_n(&in, &got, 1));
+    }
     buf_done(&got);
 }
 
@@ -203,7 +213,7 @@ static void leave_while_waiting(void **state) {
     assert_true(http_idle(toy.server, 10));
 }
 
-/* ---- drain ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- drain ---- */
 
 static void drain(void **state) {
     (void)state;
@@ -217,15 +227,17 @@ static void drain(void **state) {
     struct raw_reply r;
     assert_true(raw_send(watcher.fd, "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n"));
     assert_true(raw_send(streamer.fd, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n"));
-    assert_true(raw_send(slow.fd, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe"));
+    assert_true(
+        raw_send(slow.fd, "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe"));
     assert_true(raw_send(idle.fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"));
     raw_read(&idle, false, &r);
     assert_null(raw_header(&r, "Connection"));
     raw_done(&r);
     toy_expect(&toy.streams, 1);
     toy_expect(&toy.waits, 1);
-    while (atomic_load(&toy.sunk) < 2)
+    while (atomic_load(&toy.sunk) < 2) {
         usleep(1000);
+    }
     assert_false(http_draining(toy.server));
     assert_false(http_idle(toy.server, 0));
     http_drain(toy.server);
@@ -253,8 +265,9 @@ static void drain(void **state) {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof sa), -1); /* no longer accepted */
     close(fd);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 5; i++) {
         close(all[i]->fd);
+    }
 }
 
 static void drain_delay(void **state) {
@@ -283,25 +296,28 @@ static void stop_at_once(void **state) {
     for (int round = 0; round < 3; round++) {
         start(NULL);
         int fds[12];
-        static const char *const requests[] = {"GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n",
-                                               "GET /events HTTP/1.1\r\nHost: x\r\n\r\n",
-                                               "GET /lines?n=1000000000 HTTP/1.1\r\nHost: x\r\n\r\n",
-                                               "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhello",
-                                               "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhello",
-                                               "GET /ok HTT"};
+        static const char *const requests[] = {
+            "GET /wait?seconds=600 HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /events HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /lines?n=1000000000 HTTP/1.1\r\nHost: x\r\n\r\n",
+            "PUT /sink/a HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhello",
+            "PUT /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhello",
+            "GET /ok HTT"};
         for (int i = 0; i < 12; i++) {
             fds[i] = raw_connect(toy.server);
             assert_true(raw_send(fds[i], requests[i % 6]));
         }
         toy_expect(&toy.streams, 4);
-        while (atomic_load(&toy.sunk) < 10)
+        while (atomic_load(&toy.sunk) < 10) {
             usleep(1000);
+        }
         stop(NULL);
         assert_int_equal(atomic_load(&toy.streams), 0);
         assert_int_equal(atomic_load(&toy.done), 6);
         assert_int_equal(atomic_load(&toy.aborts), 2);
-        for (int i = 0; i < 12; i++)
+        for (int i = 0; i < 12; i++) {
             close(fds[i]);
+        }
     }
 }
 

@@ -58,8 +58,9 @@ static inline void toy_echo(struct http_call *call) {
 /* What the server understood of the request. */
 static inline void toy_show(struct http_call *call) {
     struct buf out = {0};
-    buf_printf(&out, "name=%s\nlink=%s\nclient=%s\ntype=%s\nn=%zu\n", http_path_param(call, "name"), http_link(call, "/v1/things/%d", 7),
-               http_client_address(call), http_content_type(call), http_query_count(call));
+    buf_printf(&out, "name=%s\nlink=%s\nclient=%s\ntype=%s\nn=%zu\n", http_path_param(call, "name"),
+               http_link(call, "/v1/things/%d", 7), http_client_address(call),
+               http_content_type(call), http_query_count(call));
     for (size_t i = 0; i < http_query_count(call) && i < 20; i++) {
         const char *name, *value;
         http_query_at(call, i, &name, &value);
@@ -70,8 +71,9 @@ static inline void toy_show(struct http_call *call) {
     http_reply(call, 200, "text/plain", &out);
 }
 static inline void toy_etag(struct http_call *call) {
-    if (!http_not_modified(call, "\"v1\""))
+    if (!http_not_modified(call, "\"v1\"")) {
         http_reply_static(call, 200, "text/plain", "version 1\n", 10);
+    }
 }
 static inline void toy_silent(struct http_call *call) {
     (void)call;
@@ -91,14 +93,16 @@ static inline void toy_big(struct http_call *call) {
     const char *text = http_query(call, "n");
     size_t n = text != NULL ? (size_t)strtoul(text, NULL, 10) : 0;
     struct buf out = {0};
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         buf_putc(&out, toy_byte(i));
+    }
     http_reply(call, 200, "text/plain", &out);
 }
 static inline bool toy_check(struct http_call *call, bool last) {
     int value = atomic_load(&toy_of(call)->value);
-    if (value == 0 && !last)
+    if (value == 0 && !last) {
         return false;
+    }
     struct buf out = {0};
     buf_printf(&out, "value=%d last=%d\n", value, last);
     http_reply(call, 200, "text/plain", &out);
@@ -114,8 +118,9 @@ static inline void toy_wait(struct http_call *call) {
 static inline void toy_work(struct http_call *call, bool heeds) {
     struct toy *toy = toy_of(call);
     atomic_fetch_add(&toy->busy, 1);
-    while (!atomic_load(&toy->release) && !(heeds && http_gone(call)))
+    while (!atomic_load(&toy->release) && !(heeds && http_gone(call))) {
         usleep(1000);
+    }
     atomic_fetch_sub(&toy->busy, 1);
 }
 static inline void toy_busy(struct http_call *call) {
@@ -150,16 +155,22 @@ static inline void toy_stream_done(void *state) {
     atomic_fetch_add(&s->toy->done, 1);
     free(s);
 }
-static inline enum http_stream_state toy_lines(struct http_call *call, struct buf *out, bool idle, bool draining) {
+static inline enum http_stream_state toy_lines(struct http_call *call, struct buf *out, bool idle,
+                                               bool draining) {
     struct toy_stream *s = http_state(call);
     (void)idle;
     (void)draining;
     const char *block = http_query(call, "block");
-    for (long i = 0, most = block != NULL ? strtol(block, NULL, 10) : 1000; i < most && s->at < s->n; i++)
+    for (long i = 0, most = block != NULL ? strtol(block, NULL, 10) : 1000;
+         i < most && s->at < s->n; i++) {
         buf_printf(out, "%ld\n", s->at++);
-    return s->at < s->n ? HTTP_STREAM_MORE : http_query(call, "abort") != NULL ? HTTP_STREAM_ABORT : HTTP_STREAM_END;
+    }
+    return s->at < s->n                        ? HTTP_STREAM_MORE
+           : http_query(call, "abort") != NULL ? HTTP_STREAM_ABORT
+                                               : HTTP_STREAM_END;
 }
-static inline enum http_stream_state toy_events(struct http_call *call, struct buf *out, bool idle, bool draining) {
+static inline enum http_stream_state toy_events(struct http_call *call, struct buf *out, bool idle,
+                                                bool draining) {
     struct toy_stream *s = http_state(call);
     int value = atomic_load(&s->toy->value);
     if (draining) {
@@ -175,7 +186,8 @@ static inline enum http_stream_state toy_events(struct http_call *call, struct b
     return value < 0 ? HTTP_STREAM_END : HTTP_STREAM_WAIT;
 }
 static inline void toy_stream_begin(struct http_call *call, double wait,
-                                    enum http_stream_state (*next)(struct http_call *, struct buf *, bool, bool)) {
+                                    enum http_stream_state (*next)(struct http_call *, struct buf *,
+                                                                   bool, bool)) {
     struct toy_stream *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->toy = toy_of(call);
@@ -204,8 +216,9 @@ struct toy_sink {
     bool refused;
 };
 static inline unsigned toy_sum(unsigned sum, const char *bytes, size_t n) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum = sum * 31 + (unsigned char)bytes[i];
+    }
     return sum;
 }
 static inline void toy_sink_done(void *state) {
@@ -213,16 +226,18 @@ static inline void toy_sink_done(void *state) {
     struct toy *toy = s->toy;
     pthread_mutex_lock(&toy->lock); /* a call that is over cannot be resumed any more */
     for (size_t i = toy->n_paused; i-- > 0;) {
-        if (toy->paused[i] == s->call)
+        if (toy->paused[i] == s->call) {
             toy->paused[i] = toy->paused[--toy->n_paused];
+        }
     }
     pthread_mutex_unlock(&toy->lock);
     free(s);
     atomic_fetch_add(&toy->done, 1);
 }
 static inline void toy_judge(struct http_call *call) {
-    if (strcmp(http_query(call, "judge"), "refuse") == 0)
+    if (strcmp(http_query(call, "judge"), "refuse") == 0) {
         http_fail(call, PROBLEM_PRECONDITION_FAILED, "judged and refused");
+    }
 }
 static inline bool toy_begin(struct http_call *call) {
     if (http_query(call, "begin") != NULL) {
@@ -235,8 +250,9 @@ static inline bool toy_begin(struct http_call *call) {
     s->call = call;
     http_set_state(call, s);
     http_on_done(call, toy_sink_done);
-    if (http_query(call, "judge") != NULL)
+    if (http_query(call, "judge") != NULL) {
         http_defer(call, toy_judge);
+    }
     return true;
 }
 static inline void toy_seen(struct http_call *call, const char *bytes, size_t n) {
@@ -249,8 +265,9 @@ static inline enum http_sink_state toy_take(struct http_call *call, const char *
     const char *slow = http_query(call, "slow");
     s->n += n;
     s->sum = toy_sum(s->sum, bytes, n);
-    if (slow != NULL)
+    if (slow != NULL) {
         usleep((useconds_t)(1000 * strtoul(slow, NULL, 10)));
+    }
     const char *refuse = http_query(call, "refuse");
     if (refuse != NULL && s->n > strtoul(refuse, NULL, 10)) {
         struct problem p = {0};
@@ -262,8 +279,9 @@ static inline enum http_sink_state toy_take(struct http_call *call, const char *
         http_resume_body(call);
         return HTTP_SINK_PAUSE;
     }
-    if (http_query(call, "pause") == NULL)
+    if (http_query(call, "pause") == NULL) {
         return HTTP_SINK_MORE;
+    }
     pthread_mutex_lock(&s->toy->lock);
     assert_true(s->toy->n_paused < 256);
     s->toy->paused[s->toy->n_paused++] = call;
@@ -274,7 +292,10 @@ static inline enum http_sink_state toy_take(struct http_call *call, const char *
 static inline enum http_sink_state toy_data(struct http_call *call, const char *bytes, size_t n) {
     struct toy_sink *s = http_state(call);
     atomic_fetch_add(&s->toy->sunk, (long)n);
-    assert_true(n > 0 && !s->refused && !atomic_exchange(&s->busy, true)); /* never two at once, and none after one that was refused */
+    assert_true(
+        n > 0 && !s->refused &&
+        !atomic_exchange(&s->busy,
+                         true)); /* never two at once, and none after one that was refused */
     const enum http_sink_state state = toy_take(call, bytes, n);
     s->refused = state == HTTP_SINK_REFUSED;
     atomic_store(&s->busy, false);
@@ -310,27 +331,76 @@ static inline void *toy_helper(void *arg) {
 }
 
 #define TOY_READER (1 << 20)
-static const struct http_sink TOY_SINK = {
-    .begin = toy_begin, .data = toy_data, .end = toy_end, .abort = toy_abort, .seen = toy_seen, .holds = TOY_READER};
+static const struct http_sink TOY_SINK = {.begin = toy_begin,
+                                          .data = toy_data,
+                                          .end = toy_end,
+                                          .abort = toy_abort,
+                                          .seen = toy_seen,
+                                          .holds = TOY_READER};
 static const struct http_route TOY_ROUTES[] = {
     {.method = "GET", .path = "/ok", .operation = "ok", .handle = toy_ok, .quiet = true},
     {.method = "POST", .path = "/ok", .operation = "okPost", .handle = toy_ok},
-    {.method = "GET", .path = "/slow", .operation = "slow", .handle = toy_ok, .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/slow",
+     .operation = "slow",
+     .handle = toy_ok,
+     .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/defer", .operation = "defer", .handle = toy_defer},
     {.method = "GET", .path = "/silent", .operation = "silent", .handle = toy_silent},
-    {.method = "GET", .path = "/silent-pool", .operation = "silentPool", .handle = toy_silent, .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/silent-pool",
+     .operation = "silentPool",
+     .handle = toy_silent,
+     .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/etag", .operation = "etag", .handle = toy_etag},
     {.method = "GET", .path = "/big", .operation = "big", .handle = toy_big, .where = HTTP_ON_POOL},
-    {.method = "GET", .path = "/given-up", .operation = "givenUp", .handle = toy_given_up, .where = HTTP_ON_POOL},
-    {.method = "GET", .path = "/busy", .operation = "busy", .handle = toy_busy, .where = HTTP_ON_POOL},
-    {.method = "GET", .path = "/stuck", .operation = "stuck", .handle = toy_stuck, .where = HTTP_ON_POOL},
-    {.method = "GET", .path = "/operations", .operation = "operations", .handle = toy_ok, .where = HTTP_ON_OPERATIONS},
-    {.method = "POST", .path = "/change", .operation = "change", .handle = toy_change, .where = HTTP_ON_POOL, .changes = true},
-    {.method = "GET", .path = "/wait", .operation = "wait", .handle = toy_wait, .where = HTTP_ON_POOL},
-    {.method = "GET", .path = "/lines", .operation = "lines", .handle = toy_stream_lines, .where = HTTP_ON_POOL},
-    {.method = "GET", .path = "/events", .operation = "events", .handle = toy_stream_events, .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/given-up",
+     .operation = "givenUp",
+     .handle = toy_given_up,
+     .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/busy",
+     .operation = "busy",
+     .handle = toy_busy,
+     .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/stuck",
+     .operation = "stuck",
+     .handle = toy_stuck,
+     .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/operations",
+     .operation = "operations",
+     .handle = toy_ok,
+     .where = HTTP_ON_OPERATIONS},
+    {.method = "POST",
+     .path = "/change",
+     .operation = "change",
+     .handle = toy_change,
+     .where = HTTP_ON_POOL,
+     .changes = true},
+    {.method = "GET",
+     .path = "/wait",
+     .operation = "wait",
+     .handle = toy_wait,
+     .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/lines",
+     .operation = "lines",
+     .handle = toy_stream_lines,
+     .where = HTTP_ON_POOL},
+    {.method = "GET",
+     .path = "/events",
+     .operation = "events",
+     .handle = toy_stream_events,
+     .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/v1/things", .operation = "things", .handle = toy_show},
-    {.method = "POST", .path = "/v1/things", .operation = "newThing", .handle = toy_created, .where = HTTP_ON_POOL},
+    {.method = "POST",
+     .path = "/v1/things",
+     .operation = "newThing",
+     .handle = toy_created,
+     .where = HTTP_ON_POOL},
     {.method = "GET", .path = "/v1/things/{name}", .operation = "thing", .handle = toy_show},
     {.method = "DELETE", .path = "/v1/things/{name}", .operation = "dropThing", .handle = toy_ok},
     {.method = "POST", .path = "/v1/things/{name}:verb", .operation = "verb", .handle = toy_show},
@@ -365,30 +435,37 @@ static inline void toy_start_exactly(struct toy *toy, struct http_settings setti
     if (!once) {
         once = true;
         assert_true(ids_init());
-        if (getenv("TOY_LOG") == NULL)
+        if (getenv("TOY_LOG") == NULL) {
             log_open(2, LOG_TEXT, LOG_ERROR);
-        else
+        } else {
             log_open(2, LOG_TEXT, LOG_DEBUG);
+        }
     }
-    if (settings.listen == NULL)
+    if (settings.listen == NULL) {
         settings.listen = "127.0.0.1:0";
+    }
     pthread_mutex_init(&toy->lock, NULL);
     pthread_cond_init(&toy->wake, NULL);
     struct problem problem = {0};
-    if (!http_start(&settings, TOY_ROUTES, sizeof TOY_ROUTES / sizeof TOY_ROUTES[0], toy, &toy->server, &problem))
+    if (!http_start(&settings, TOY_ROUTES, sizeof TOY_ROUTES / sizeof TOY_ROUTES[0], toy,
+                    &toy->server, &problem)) {
         fail_msg("http_start: %s", problem.detail);
+    }
     assert_int_equal(pthread_create(&toy->helper, NULL, toy_helper, toy), 0);
 }
 
 /* given: NULL for all defaults; refused bodies are discarded as usual unless it says otherwise. */
 static inline void toy_start(struct toy *toy, const struct http_settings *given) {
     struct http_settings settings = {0};
-    if (given != NULL)
+    if (given != NULL) {
         settings = *given;
-    if (settings.discard_limit == 0)
+    }
+    if (settings.discard_limit == 0) {
         settings.discard_limit = 64 << 20;
-    if (settings.discard_time == 0)
+    }
+    if (settings.discard_time == 0) {
         settings.discard_time = 30;
+    }
     toy_start_exactly(toy, settings);
 }
 
@@ -407,8 +484,9 @@ static inline void toy_stop(struct toy *toy) {
 
 /* Waits until the counter has that value, at most 30 s. */
 static inline void toy_expect(atomic_int *counter, int value) {
-    for (int i = 0; i < 6000 && atomic_load(counter) != value; i++)
+    for (int i = 0; i < 6000 && atomic_load(counter) != value; i++) {
         usleep(5000);
+    }
     assert_int_equal(atomic_load(counter), value);
 }
 

@@ -27,8 +27,9 @@ struct fixture {
 static inline void fixture_open(struct fixture *f) {
     struct problem problem = {0};
     struct store_settings settings = {.path = f->path};
-    if (!store_open(&settings, &f->store, &problem))
+    if (!store_open(&settings, &f->store, &problem)) {
         fail_msg("store_open: %s", problem.detail);
+    }
 }
 
 static inline void fixture_init(struct fixture *f) {
@@ -67,7 +68,8 @@ static inline void fixture_staged(void *arg, const struct problem *problem) {
 }
 
 /* Row i of the dataset: x1, x2 noisy around ±1 by class, color red/green/missing. */
-static inline void fixture_row(size_t i, double *x1, double *x2, const char **color, const char **target) {
+static inline void fixture_row(size_t i, double *x1, double *x2, const char **color,
+                               const char **target) {
     uint64_t s = (i + 1) * 6364136223846793005u;
     double u = (double)((s >> 33) % 1000) / 1000 - 0.5, v = (double)((s >> 43) % 1000) / 1000 - 0.5;
     bool yes = (s >> 20) % 3 == 0;
@@ -78,13 +80,15 @@ static inline void fixture_row(size_t i, double *x1, double *x2, const char **co
 }
 
 /* Publishes n rows as dataset `name` in chunks of chunk_rows. */
-static inline int64_t fixture_dataset(struct fixture *f, const char *name, size_t n, size_t chunk_rows) {
+static inline int64_t fixture_dataset(struct fixture *f, const char *name, size_t n,
+                                      size_t chunk_rows) {
     struct fixture_wait w = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
     struct problem problem = {0};
     int64_t part = store_part_begin(f->store), chunk = 0;
     dn_column_builder *b[4];
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < 4; c++) {
         assert_int_equal(dn_column_builder_new(&b[c], NULL), DN_OK);
+    }
     for (size_t i = 0; i < n; chunk++) {
         size_t rows = n - i < chunk_rows ? n - i : chunk_rows;
         struct store_blob blobs[4];
@@ -94,23 +98,28 @@ static inline int64_t fixture_dataset(struct fixture *f, const char *name, size_
             fixture_row(i, &x1, &x2, &color, &target);
             assert_int_equal(dn_column_builder_number(b[0], x1, NULL, 0, NULL), DN_OK);
             assert_int_equal(dn_column_builder_number(b[1], x2, NULL, 0, NULL), DN_OK);
-            assert_int_equal(color ? dn_column_builder_string(b[2], color, strlen(color), NULL) : dn_column_builder_missing(b[2], NULL),
+            assert_int_equal(color ? dn_column_builder_string(b[2], color, strlen(color), NULL)
+                                   : dn_column_builder_missing(b[2], NULL),
                              DN_OK);
             assert_int_equal(dn_column_builder_string(b[3], target, strlen(target), NULL), DN_OK);
         }
-        for (int c = 0; c < 4; c++)
-            assert_int_equal(dn_column_builder_encode(b[c], &blobs[c].bytes, &blobs[c].size, NULL), DN_OK);
+        for (int c = 0; c < 4; c++) {
+            assert_int_equal(dn_column_builder_encode(b[c], &blobs[c].bytes, &blobs[c].size, NULL),
+                             DN_OK);
+        }
         pthread_mutex_lock(&w.lock);
         w.left++;
         pthread_mutex_unlock(&w.lock);
         store_part_append(f->store, part, chunk, (int64_t)rows, blobs, 4, fixture_staged, &w);
     }
     pthread_mutex_lock(&w.lock);
-    while (w.left > 0)
+    while (w.left > 0) {
         pthread_cond_wait(&w.cond, &w.lock);
+    }
     pthread_mutex_unlock(&w.lock);
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < 4; c++) {
         dn_column_builder_free(b[c]);
+    }
     struct store_dataset_new d = {
         .name = name,
         .part = part,
@@ -124,15 +133,18 @@ static inline int64_t fixture_dataset(struct fixture *f, const char *name, size_
         .options = "",
     };
     struct store_dataset_published out;
-    if (!store_dataset_publish(f->store, &d, &out, NULL, &problem))
+    if (!store_dataset_publish(f->store, &d, &out, NULL, &problem)) {
         fail_msg("publish: %s", problem.detail);
+    }
     f->dataset = out.id;
     return out.id;
 }
 
 static const struct jobs_column fixture_inputs[] = {{.index = 0, .name = "x1", .type = DN_NUMERIC},
                                                     {.index = 1, .name = "x2", .type = DN_NUMERIC},
-                                                    {.index = 2, .name = "color", .type = DN_CATEGORICAL}};
+                                                    {.index = 2,
+                                                     .name = "color",
+                                                     .type = DN_CATEGORICAL}};
 
 /* A specification for the fixture's dataset; params are the caller's to free. */
 static inline struct jobs_spec fixture_spec(const char *model, const char *solver) {
@@ -160,9 +172,13 @@ static inline int64_t fixture_job(struct fixture *f, const struct jobs_spec *spe
     struct buf text = {0};
     int64_t id = 0;
     jobs_spec_write(spec, &text);
-    struct store_job_new j = {.model = spec->model, .algorithm = spec->algorithm->id, .dataset_id = f->dataset, .spec = buf_cstr(&text)};
-    if (!store_job_insert(f->store, &j, &id, NULL, &problem))
+    struct store_job_new j = {.model = spec->model,
+                              .algorithm = spec->algorithm->id,
+                              .dataset_id = f->dataset,
+                              .spec = buf_cstr(&text)};
+    if (!store_job_insert(f->store, &j, &id, NULL, &problem)) {
         fail_msg("insert: %s", problem.detail);
+    }
     buf_done(&text);
     return id;
 }
@@ -170,17 +186,20 @@ static inline int64_t fixture_job(struct fixture *f, const struct jobs_spec *spe
 static inline struct store_job fixture_get(struct fixture *f, int64_t id) {
     struct problem problem = {0};
     struct store_job job;
-    if (!store_job_get(f->store, id, &job, &problem))
+    if (!store_job_get(f->store, id, &job, &problem)) {
         fail_msg("get: %s", problem.detail);
+    }
     return job;
 }
 
 /* The job once it has ended (or `state` is reached), looked at every few milliseconds for at most 60 s. */
-static inline struct store_job fixture_await(struct fixture *f, int64_t id, enum store_job_state state) {
+static inline struct store_job fixture_await(struct fixture *f, int64_t id,
+                                             enum store_job_state state) {
     for (int i = 0; i < 12000; i++) {
         struct store_job job = fixture_get(f, id);
-        if (store_job_ended(job.state) || job.state == state)
+        if (store_job_ended(job.state) || job.state == state) {
             return job;
+        }
         store_job_done(&job);
         usleep(5000);
     }

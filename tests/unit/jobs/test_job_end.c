@@ -6,18 +6,22 @@
 /* Ending a job takes 4 MB more in the file than it has, and the file may grow by 64 pages, room for the model: SQLite says "full" and undoes the transaction. */
 static void fill_disk(struct fixture *f) {
     database_run(f, "CREATE TABLE filler (bytes BLOB)");
-    database_run(
-        f,
-        "CREATE TRIGGER grow AFTER UPDATE OF state ON jobs WHEN new.state >= 2 BEGIN INSERT INTO filler VALUES (zeroblob(4000000)); END");
+    database_run(f, "CREATE TRIGGER grow AFTER UPDATE OF state ON jobs WHEN new.state >= 2 BEGIN "
+                    "INSERT INTO filler VALUES (zeroblob(4000000)); END");
     database_limit(f, 64);
 }
 
 static struct jobs *start(struct fixture *f) {
     struct problem problem = {0};
     struct jobs *jobs = NULL;
-    struct jobs_settings s = {.workers = 1, .train_threads = 1, .memory_bytes = (int64_t)1 << 30, .attempts = 3, .keep_jobs = 100};
-    if (!jobs_start(f->store, &s, &jobs, &problem))
+    struct jobs_settings s = {.workers = 1,
+                              .train_threads = 1,
+                              .memory_bytes = (int64_t)1 << 30,
+                              .attempts = 3,
+                              .keep_jobs = 100};
+    if (!jobs_start(f->store, &s, &jobs, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     jobs_open(jobs);
     return jobs;
 }
@@ -30,7 +34,8 @@ static int64_t post(struct fixture *f, struct jobs *jobs) {
     return id;
 }
 
-static void assert_state(struct fixture *f, int64_t id, enum store_job_state state, int64_t attempts) {
+static void assert_state(struct fixture *f, int64_t id, enum store_job_state state,
+                         int64_t attempts) {
     struct store_job job = fixture_get(f, id);
     assert_int_equal(job.state, state);
     assert_int_equal(job.attempts, attempts);
@@ -48,7 +53,8 @@ static void a_success_that_has_no_room_becomes_a_failure(void **state) {
     double before = metric_value(f.store->writer.swept_bytes);
     struct jobs *jobs = start(&f);
     int64_t id = post(&f, jobs);
-    database_await_sweep(&f, before); /* the end was refused: the model's staged bytes were given up */
+    database_await_sweep(&f,
+                         before); /* the end was refused: the model's staged bytes were given up */
     assert_state(&f, id, STORE_JOB_RUNNING, 1);
     assert_false(store_model_get(f.store, "m", 0, &model, &problem));
     problem_done(&problem);

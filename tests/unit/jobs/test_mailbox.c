@@ -41,7 +41,8 @@ static int64_t delivered(struct fixture *f, int64_t job) {
     return seen.next - 1;
 }
 
-#define REFUSE "CREATE TRIGGER refuse BEFORE INSERT ON job_history BEGIN SELECT RAISE(ABORT, 'not now'); END"
+#define REFUSE                                                                                     \
+    "CREATE TRIGGER refuse BEFORE INSERT ON job_history BEGIN SELECT RAISE(ABORT, 'not now'); END"
 
 static void what_the_store_refused_is_delivered_later(void **state) {
     (void)state;
@@ -55,7 +56,8 @@ static void what_the_store_refused_is_delivered_later(void **state) {
     mailbox_deliver(&m, f.store);
     assert_int_equal(delivered(&f, id), 3);
     database_run(&f, REFUSE);
-    for (size_t i = 4; i < 200; i += 2) { /* the rows grow over their room, before and behind those that come back */
+    for (size_t i = 4; i < 200;
+         i += 2) { /* the rows grow over their room, before and behind those that come back */
         report(&m, i, i + 1);
         mailbox_deliver(&m, f.store);
     }
@@ -93,13 +95,19 @@ static void a_drain_gives_back_what_was_not_delivered(void **state) {
     mailbox_deliver(&m, f.store);
     mailbox_close(&m, &rows, &n_rows, &progress);
     assert_int_equal(n_rows, 7);
-    for (size_t i = 0; i < n_rows; i++)
+    for (size_t i = 0; i < n_rows; i++) {
         assert_int_equal(rows[i].iteration, i + 1);
+    }
     assert_non_null(strstr(buf_cstr(&progress), "\"iteration\":7"));
     mailbox_deliver(&m, f.store); /* idle: nothing */
-    struct store_job_end end = {.id = id, .state = STORE_JOB_QUEUED, .rows = rows, .n_rows = n_rows};
-    if (!store_job_end(f.store, &end, NULL, &problem)) /* given back, it leaves no history: the trigger is not asked */
+    struct store_job_end end = {.id = id,
+                                .state = STORE_JOB_QUEUED,
+                                .rows = rows,
+                                .n_rows = n_rows};
+    if (!store_job_end(f.store, &end, NULL,
+                       &problem)) { /* given back, it leaves no history: the trigger is not asked */
         fail_msg("%s", problem.detail);
+    }
     struct store_job job = fixture_get(&f, id);
     assert_int_equal(job.state, STORE_JOB_QUEUED);
     assert_int_equal(job.attempts, 0);

@@ -46,25 +46,32 @@ static uint64_t noise(size_t i, size_t j) {
 
 static dn_column_view numeric_view(const struct shape *s, size_t column) {
     double *x = zeroed(s->n_rows, sizeof *x);
-    for (size_t i = 0; i < s->n_rows; i++)
-        x[i] = noise(i, column) % 37 == 0 ? (double)NAN : (double)(noise(i, column) % 1000) / 100 + (double)((i + column) % s->n_classes);
+    for (size_t i = 0; i < s->n_rows; i++) {
+        x[i] = noise(i, column) % 37 == 0 ? (double)NAN
+                                          : (double)(noise(i, column) % 1000) / 100 +
+                                                (double)((i + column) % s->n_classes);
+    }
     return (dn_column_view){.type = DN_NUMERIC, .n_rows = s->n_rows, .number = x};
 }
 
-static dn_column_view word_view(const struct shape *s, const struct made *m, size_t column, size_t n_words, bool missing) {
+static dn_column_view word_view(const struct shape *s, const struct made *m, size_t column,
+                                size_t n_words, bool missing) {
     uint32_t *code = zeroed(s->n_rows, sizeof *code);
-    for (size_t i = 0; i < s->n_rows; i++)
+    for (size_t i = 0; i < s->n_rows; i++) {
         code[i] = missing && noise(i, column) % 11 == 0 ? DN_CODE_MISSING
                   : i < n_words                         ? (uint32_t)i
-                                                        : (uint32_t)((missing ? noise(i, column) : i) % n_words);
-    return (dn_column_view){.type = DN_CATEGORICAL,
-                            .n_rows = s->n_rows,
-                            .code = code,
-                            .strings = {.n = (uint32_t)n_words, .start = m->starts, .bytes = m->bytes}};
+                                : (uint32_t)((missing ? noise(i, column) : i) % n_words);
+    }
+    return (
+        dn_column_view){.type = DN_CATEGORICAL,
+                        .n_rows = s->n_rows,
+                        .code = code,
+                        .strings = {.n = (uint32_t)n_words, .start = m->starts, .bytes = m->bytes}};
 }
 
 static void make(const struct shape *s, struct made *m) {
-    size_t n = s->n_numeric + s->n_categorical, n_words = s->n_classes > LEVELS ? s->n_classes : LEVELS;
+    size_t n = s->n_numeric + s->n_categorical,
+           n_words = s->n_classes > LEVELS ? s->n_classes : LEVELS;
     m->columns = zeroed(n + 1, sizeof *m->columns);
     m->views = zeroed(n + 1, sizeof *m->views);
     m->inputs = zeroed(n, sizeof *m->inputs);
@@ -78,13 +85,16 @@ static void make(const struct shape *s, struct made *m) {
         bool numeric = j < s->n_numeric;
         char *name = zeroed(24, 1);
         (void)snprintf(name, 24, "x%zu", j);
-        m->columns[j] = (dn_table_column){.name = name, .type = numeric ? DN_NUMERIC : DN_CATEGORICAL};
+        m->columns[j] =
+            (dn_table_column){.name = name, .type = numeric ? DN_NUMERIC : DN_CATEGORICAL};
         m->views[j] = numeric ? numeric_view(s, j) : word_view(s, m, j, LEVELS, true);
         m->inputs[j] = j;
     }
     m->columns[n] = (dn_table_column){.name = strdup("y"), .type = DN_CATEGORICAL};
     m->views[n] = word_view(s, m, n, s->n_classes, false);
-    assert_int_equal(dn_table_source_from_columns(m->columns, m->views, n + 1, s->n_rows, &m->source, NULL), DN_OK);
+    assert_int_equal(dn_table_source_from_columns(m->columns, m->views, n + 1, s->n_rows,
+                                                  &m->source, NULL),
+                     DN_OK);
 }
 
 static void unmake(const struct shape *s, struct made *m) {
@@ -101,7 +111,8 @@ static void unmake(const struct shape *s, struct made *m) {
     free(m->starts);
 }
 
-static dn_status sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out, dn_error *err) {
+static dn_status sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg,
+                     size_t n_out, double *out, dn_error *err) {
     return team_sum(run->ctx, run, rows, fn, arg, n_out, out, err);
 }
 
@@ -130,10 +141,14 @@ static bool enough(const struct shape *s, const struct made *m, const struct ask
     const dn_train_request request = {.source = m->source,
                                       .params = params,
                                       .target = s->n_numeric + s->n_categorical,
-                                      .features = {.columns = m->inputs, .n_columns = s->n_numeric + s->n_categorical, .standardize = true},
+                                      .features = {.columns = m->inputs,
+                                                   .n_columns = s->n_numeric + s->n_categorical,
+                                                   .standardize = true},
                                       .holdout = s->holdout};
-    size_t n_features = s->n_numeric + s->n_categorical * (LEVELS + 1); /* what is missing is a level */
-    double estimate = dn_train_memory(&request, s->n_rows, n_features, s->n_classes, asked->n_threads);
+    size_t n_features =
+        s->n_numeric + s->n_categorical * (LEVELS + 1); /* what is missing is a level */
+    double estimate =
+        dn_train_memory(&request, s->n_rows, n_features, s->n_classes, asked->n_threads);
     budget_init(&budget, (int64_t)ceil(asked->factor * estimate));
     run.allocator = &budget.allocator;
     run.n_slots = asked->n_threads;
@@ -145,9 +160,10 @@ static bool enough(const struct shape *s, const struct made *m, const struct ask
         dn_train_result_done(&result);
     } else {
         assert_int_equal(err.code, DN_ERR_BUDGET);
-        print_error("%s, lambda %g, %zu threads; %zu rows, %zu + %zu columns, %zu classes: %g x %.0f bytes are not enough: %s\n",
-                    asked->solver, asked->lambda, asked->n_threads, s->n_rows, s->n_numeric, s->n_categorical, s->n_classes, asked->factor,
-                    estimate, err.message);
+        print_error("%s, lambda %g, %zu threads; %zu rows, %zu + %zu columns, %zu classes: %g x "
+                    "%.0f bytes are not enough: %s\n",
+                    asked->solver, asked->lambda, asked->n_threads, s->n_rows, s->n_numeric,
+                    s->n_categorical, s->n_classes, asked->factor, estimate, err.message);
     }
     dn_params_free(params);
     team_stop(team);
@@ -159,16 +175,22 @@ static void the_estimate_is_enough(void **state) {
     (void)state;
     static const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
     static const struct shape shapes[] = {
-        {60, 1, 0, 2, 0},      {300, 3, 2, 2, 0.25},   {300, 3, 2, 3, 0.25}, {5000, 8, 1, 2, 0},   {5000, 8, 1, 10, 0.2},
-        {20000, 4, 0, 3, 0.3}, {2000, 60, 10, 4, 0.1}, {400, 300, 0, 2, 0},  {500, 2, 0, 40, 0.2}, {600, 0, 3, 2, 0},
+        {60, 1, 0, 2, 0},      {300, 3, 2, 2, 0.25},  {300, 3, 2, 3, 0.25},   {5000, 8, 1, 2, 0},
+        {5000, 8, 1, 10, 0.2}, {20000, 4, 0, 3, 0.3}, {2000, 60, 10, 4, 0.1}, {400, 300, 0, 2, 0},
+        {500, 2, 0, 40, 0.2},  {600, 0, 3, 2, 0},
     };
     size_t n_bad = 0;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct made m;
         make(&shapes[i], &m);
-        for (size_t k = 0; k < 4 * 2 * 2; k++)
-            for (double factor = 1; factor < 4; factor *= 1.5) /* with more, more rows are kept in memory: still enough */
-                n_bad += !enough(&shapes[i], &m, &(struct asked){solvers[k % 4], k / 4 % 2 ? 0.01 : 0, k / 8 ? 3 : 1, factor});
+        for (size_t k = 0; k < 4 * 2 * 2; k++) {
+            for (double factor = 1; factor < 4;
+                 factor *= 1.5) { /* with more, more rows are kept in memory: still enough */
+                n_bad += !enough(&shapes[i], &m,
+                                 &(struct asked){solvers[k % 4], k / 4 % 2 ? 0.01 : 0,
+                                                 k / 8 ? 3 : 1, factor});
+            }
+        }
         unmake(&shapes[i], &m);
     }
     assert_int_equal(n_bad, 0);

@@ -9,16 +9,32 @@
 #include "jobs/params.h"
 #include <string.h>
 
-static const char *const shapes[] = {"flat", "bent", "lumpy", NULL}, *const shares[] = {"equal", NULL};
+static const char *const shapes[] = {"flat", "bent", "lumpy", NULL}, *const shares[] = {"equal",
+                                                                                        NULL};
 
 static const dn_param table[] = {
-    {.name = "C", .type = DN_PARAM_NUMBER, .default_number = 1, .maximum = 9, .word = "hard", .null_word = "hard"},
+    {.name = "C",
+     .type = DN_PARAM_NUMBER,
+     .default_number = 1,
+     .maximum = 9,
+     .word = "hard",
+     .null_word = "hard"},
     {.name = "shape", .type = DN_PARAM_CHOICE, .default_choice = "flat", .choices = shapes},
-    {.name = "shape.bend", .type = DN_PARAM_NUMBER, .default_choice = "auto", .maximum = 9, .word = "auto"},
+    {.name = "shape.bend",
+     .type = DN_PARAM_NUMBER,
+     .default_choice = "auto",
+     .maximum = 9,
+     .word = "auto"},
     {.name = "other", .type = DN_PARAM_INTEGER, .default_number = 7, .maximum = 9},
-    {.name = "shape.lumps", .type = DN_PARAM_LIST, .default_choice = "equal", .maximum = 9, .choices = shares},
+    {.name = "shape.lumps",
+     .type = DN_PARAM_LIST,
+     .default_choice = "equal",
+     .maximum = 9,
+     .choices = shares},
     {.name = "shape.even", .type = DN_PARAM_BOOLEAN},
-    {.name = "shapely", .type = DN_PARAM_BOOLEAN, .default_number = 1}, /* begins alike and is no member */
+    {.name = "shapely",
+     .type = DN_PARAM_BOOLEAN,
+     .default_number = 1}, /* begins alike and is no member */
     {.name = "idle", .type = DN_PARAM_BOOLEAN},
 };
 
@@ -29,7 +45,10 @@ static bool applies(const dn_params *p, size_t i) {
                                               : strcmp(name, "idle") != 0;
 }
 
-static const dn_algorithm shaped = {.id = "shaped", .params = table, .n_params = sizeof table / sizeof table[0], .applies = applies};
+static const dn_algorithm shaped = {.id = "shaped",
+                                    .params = table,
+                                    .n_params = sizeof table / sizeof table[0],
+                                    .applies = applies};
 
 static void written(const dn_params *p, const char *expected) {
     struct buf text = {0};
@@ -43,14 +62,16 @@ static void members_are_gathered(void **state) {
     const double lumps[] = {0.5, 2};
     dn_params *p;
     assert_int_equal(dn_params_new(&shaped, &p, NULL), DN_OK);
-    written(p, "{\"C\":1,\"shape\":{\"type\":\"flat\",\"even\":false},\"other\":7,\"shapely\":true}");
+    written(p,
+            "{\"C\":1,\"shape\":{\"type\":\"flat\",\"even\":false},\"other\":7,\"shapely\":true}");
     assert_int_equal(dn_params_set_word(p, "shape", "lumpy", NULL), DN_OK);
     assert_int_equal(dn_params_set_word(p, "C", "hard", NULL), DN_OK);
-    written(
-        p, "{\"C\":null,\"shape\":{\"type\":\"lumpy\",\"bend\":\"auto\",\"lumps\":\"equal\",\"even\":false},\"other\":7,\"shapely\":true}");
+    written(p, "{\"C\":null,\"shape\":{\"type\":\"lumpy\",\"bend\":\"auto\",\"lumps\":\"equal\","
+               "\"even\":false},\"other\":7,\"shapely\":true}");
     assert_int_equal(dn_params_set_list(p, "shape.lumps", lumps, 2, NULL), DN_OK);
     assert_int_equal(dn_params_set_number(p, "shape.bend", 0.25, NULL), DN_OK);
-    written(p, "{\"C\":null,\"shape\":{\"type\":\"lumpy\",\"bend\":0.25,\"lumps\":[0.5,2],\"even\":false},\"other\":7,\"shapely\":true}");
+    written(p, "{\"C\":null,\"shape\":{\"type\":\"lumpy\",\"bend\":0.25,\"lumps\":[0.5,2],\"even\":"
+               "false},\"other\":7,\"shapely\":true}");
     dn_params_free(p);
 }
 
@@ -62,10 +83,11 @@ static void members_know_their_types(void **state) {
         assert_int_equal(jobs_param_choices(&shaped, i), expected[i]);
         assert_int_equal(jobs_param_is_object(&shaped, table[i].name), i == 1);
         assert_int_equal(jobs_param_belongs(&table[i], "shape"), names[i] != NULL);
-        if (names[i])
+        if (names[i]) {
             assert_string_equal(jobs_param_member(&table[i]), names[i]);
-        else
+        } else {
             assert_null(jobs_param_member(&table[i]));
+        }
     }
 }
 

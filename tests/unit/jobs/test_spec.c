@@ -13,19 +13,39 @@ static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
     static const size_t both[] = {1, 0}, first[] = {0}, snapshots[] = {1, 10};
     static const uint32_t dropped[] = {0, 7, 121};
     static const double centres[] = {0, 0, 1, 1e-300}, points[] = {-1.5, 2};
-    static const struct jobs_column others[] = {
-        {.index = 7, .name = "y", .type = DN_CATEGORICAL},
-        {.index = 2, .name = "a", .type = DN_NUMERIC},
-        {.index = 1, .name = "b", .type = DN_NUMERIC},
-        {.name = "f", .type = DN_SPARSE, .width = 122, .first_place = 1, .places = {DN_PLACES_DROPPED, dropped, 3}},
-        {.index = 9, .name = "w", .type = DN_NUMERIC}};
-    bases[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL, .columns = both, .n_columns = 2, .degree = 3, .interactions = false};
-    bases[1] = (dn_basis_spec){
-        .kind = DN_BASIS_GAUSSIAN, .columns = both, .n_columns = 2, .keep = true, .points = centres, .n_points = 2, .width = 0.5};
-    bases[2] = (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN, .columns = first, .n_columns = 1, .n_points = 7};
-    bases[3] =
-        (dn_basis_spec){.kind = DN_BASIS_DISTANCE, .columns = first, .n_columns = 1, .standardize = true, .points = points, .n_points = 2};
-    bases[4] = (dn_basis_spec){.kind = DN_BASIS_RANDOM_FOURIER, .columns = both, .n_columns = 2, .n_features = 33};
+    static const struct jobs_column others[] = {{.index = 7, .name = "y", .type = DN_CATEGORICAL},
+                                                {.index = 2, .name = "a", .type = DN_NUMERIC},
+                                                {.index = 1, .name = "b", .type = DN_NUMERIC},
+                                                {.name = "f",
+                                                 .type = DN_SPARSE,
+                                                 .width = 122,
+                                                 .first_place = 1,
+                                                 .places = {DN_PLACES_DROPPED, dropped, 3}},
+                                                {.index = 9, .name = "w", .type = DN_NUMERIC}};
+    bases[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL,
+                               .columns = both,
+                               .n_columns = 2,
+                               .degree = 3,
+                               .interactions = false};
+    bases[1] = (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN,
+                               .columns = both,
+                               .n_columns = 2,
+                               .keep = true,
+                               .points = centres,
+                               .n_points = 2,
+                               .width = 0.5};
+    bases[2] =
+        (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN, .columns = first, .n_columns = 1, .n_points = 7};
+    bases[3] = (dn_basis_spec){.kind = DN_BASIS_DISTANCE,
+                               .columns = first,
+                               .n_columns = 1,
+                               .standardize = true,
+                               .points = points,
+                               .n_points = 2};
+    bases[4] = (dn_basis_spec){.kind = DN_BASIS_RANDOM_FOURIER,
+                               .columns = both,
+                               .n_columns = 2,
+                               .n_features = 33};
     bases[5] = (dn_basis_spec){.kind = DN_BASIS_FISHER, .columns = both, .n_columns = 2};
     spec->features = (struct jobs_features){.standardize = true,
                                             .missing_number = DN_MISSING_FREQUENT_NUMBER,
@@ -37,11 +57,13 @@ static void fill(struct jobs_spec *spec, dn_basis_spec *bases) {
                                             .n_bases = 6};
     spec->weighted = true;
     spec->weight = (struct jobs_column){.index = 5, .name = "w", .type = DN_NUMERIC};
-    spec->class_weights = (struct jobs_class_weights){.kind = DN_CLASS_WEIGHT_GIVEN,
-                                                      .names = (const char **)(uintptr_t)class_names,
-                                                      .values = class_values,
-                                                      .n = 2};
-    spec->validation = (struct jobs_validation){.dataset = "other", .version = 3, .id = 17, .weighted = true, .columns = others};
+    spec->class_weights =
+        (struct jobs_class_weights){.kind = DN_CLASS_WEIGHT_GIVEN,
+                                    .names = (const char **)(uintptr_t)class_names,
+                                    .values = class_values,
+                                    .n = 2};
+    spec->validation = (struct jobs_validation){
+        .dataset = "other", .version = 3, .id = 17, .weighted = true, .columns = others};
     spec->seed = 42;
     spec->seconds = 1.5;
     spec->snapshots = snapshots;
@@ -60,8 +82,9 @@ static void same_basis(const dn_basis_spec *a, const dn_basis_spec *b, size_t wi
     assert_int_equal(a->n_features, b->n_features);
     assert_true(a->width == b->width);
     assert_int_equal(a->points == NULL, b->points == NULL);
-    if (a->points)
+    if (a->points) {
         assert_memory_equal(a->points, b->points, a->n_points * width * sizeof(double));
+    }
 }
 
 static void what_is_written_is_read(void **state) {
@@ -75,8 +98,9 @@ static void what_is_written_is_read(void **state) {
     fill(&spec, bases);
     jobs_spec_write(&spec, &text);
     assert_non_null(buf_cstr(&text));
-    if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem))
+    if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     jobs_spec_write(&back, &again);
     assert_string_equal(buf_cstr(&again), buf_cstr(&text));
     assert_true(back.weighted);
@@ -97,20 +121,25 @@ static void what_is_written_is_read(void **state) {
         assert_string_equal(back.validation.columns[i].name, spec.validation.columns[i].name);
         assert_int_equal(back.validation.columns[i].type, spec.validation.columns[i].type);
         assert_int_equal(back.validation.columns[i].width, spec.validation.columns[i].width);
-        assert_int_equal(back.validation.columns[i].first_place, spec.validation.columns[i].first_place);
-        assert_int_equal(back.validation.columns[i].places.kind, spec.validation.columns[i].places.kind);
+        assert_int_equal(back.validation.columns[i].first_place,
+                         spec.validation.columns[i].first_place);
+        assert_int_equal(back.validation.columns[i].places.kind,
+                         spec.validation.columns[i].places.kind);
         assert_int_equal(back.validation.columns[i].places.n, i == 3 ? 3 : 0);
     }
-    assert_memory_equal(back.validation.columns[3].places.place, spec.validation.columns[3].places.place, 3 * sizeof(uint32_t));
+    assert_memory_equal(back.validation.columns[3].places.place,
+                        spec.validation.columns[3].places.place, 3 * sizeof(uint32_t));
     assert_int_equal(back.folds, 0);
-    assert_true(back.features.standardize && back.features.missing_indicator && !back.features.automatic);
+    assert_true(back.features.standardize && back.features.missing_indicator &&
+                !back.features.automatic);
     assert_int_equal(back.features.missing_number, DN_MISSING_FREQUENT_NUMBER);
     assert_int_equal(back.features.missing_category, DN_MISSING_FREQUENT_LEVEL);
     assert_int_equal(back.features.categorical, DN_DROP_FIRST);
     assert_int_equal(back.features.unseen, DN_UNSEEN_REFUSE);
     assert_int_equal(back.features.n_bases, 6);
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 6; i++) {
         same_basis(&back.features.bases[i], &bases[i], bases[i].n_columns);
+    }
     assert_true(back.features.bases[1].keep && !back.features.bases[2].keep);
     assert_true(dn_params_number(back.params, "lambda") == 0.1);
     jobs_spec_done(&back);
@@ -133,8 +162,9 @@ static void what_is_left_out_stays_out(void **state) {
         spec.folds = way == 2 ? 5 : 0;
         spec.class_weights.kind = way == 2 ? DN_CLASS_WEIGHT_BALANCED : DN_CLASS_WEIGHT_NONE;
         jobs_spec_write(&spec, &text);
-        if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem))
+        if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
             fail_msg("%s", problem.detail);
+        }
         assert_true(back.holdout == spec.holdout);
         assert_int_equal(back.folds, spec.folds);
         assert_int_equal(back.class_weights.kind, spec.class_weights.kind);
@@ -154,7 +184,9 @@ static void what_has_no_target(void **state) {
     (void)state;
     static const struct jobs_column others[] = {{.index = 4, .name = "x2", .type = DN_NUMERIC},
                                                 {.index = 2, .name = "x1", .type = DN_NUMERIC},
-                                                {.index = 1, .name = "color", .type = DN_CATEGORICAL},
+                                                {.index = 1,
+                                                 .name = "color",
+                                                 .type = DN_CATEGORICAL},
                                                 {.index = 9, .name = "w", .type = DN_NUMERIC}};
     for (int weighted = 0; weighted < 2; weighted++) {
         struct jobs_spec spec = fixture_spec("m", "newton"), back;
@@ -165,21 +197,25 @@ static void what_has_no_target(void **state) {
         dn_params_free(spec.params);
         spec.algorithm = dn_algorithm_find("one_class_svm");
         spec.target = (struct jobs_column){0};
-        spec.validation = (struct jobs_validation){.dataset = "other", .version = 1, .id = 2, .weighted = weighted, .columns = others};
+        spec.validation = (struct jobs_validation){
+            .dataset = "other", .version = 1, .id = 2, .weighted = weighted, .columns = others};
         assert_int_equal(dn_params_new(spec.algorithm, &spec.params, NULL), DN_OK);
         assert_int_equal(dn_params_set_number(spec.params, "kernel.width", 0.5, NULL), DN_OK);
         jobs_spec_write(&spec, &text);
-        if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem))
+        if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
             fail_msg("%s", problem.detail);
+        }
         assert_null(back.target.name);
         assert_int_equal(jobs_spec_first_input(&back), 0);
         assert_int_equal(back.validation.weighted, weighted);
-        for (size_t i = 0; i < 3 + (size_t)weighted; i++)
+        for (size_t i = 0; i < 3 + (size_t)weighted; i++) {
             assert_string_equal(back.validation.columns[i].name, others[i].name);
+        }
         assert_true(dn_params_number(back.params, "kernel.width") == 0.5);
         jobs_spec_done(&back);
 
-        const char *whole = buf_cstr(&text), *at = strstr(whole, "\"one_class_svm\""); /* of an algorithm that has one */
+        const char *whole = buf_cstr(&text),
+                   *at = strstr(whole, "\"one_class_svm\""); /* of an algorithm that has one */
         buf_append(&bad, whole, (size_t)(at - whole));
         buf_puts(&bad, "\"svm\"");
         buf_puts(&bad, at + strlen("\"one_class_svm\""));
@@ -228,8 +264,9 @@ static void what_is_damaged_is_refused(void **state) {
         } else {
             buf_append(&bad, text.data, i - n);
         }
-        if (jobs_spec_read(buf_cstr(&bad), &arena, &back, &problem))
+        if (jobs_spec_read(buf_cstr(&bad), &arena, &back, &problem)) {
             fail_msg("change %zu is not noticed", i);
+        }
         assert_int_equal(problem.type, PROBLEM_INTERNAL);
         problem_done(&problem);
         buf_done(&bad);

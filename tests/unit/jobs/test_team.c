@@ -22,16 +22,20 @@ static double *numbers(size_t n) {
         s ^= s << 13;
         s ^= s >> 7;
         s ^= s << 17;
-        x[i] = (double)(s >> 11) * 0x1p-53 * (i % 7 == 0 ? 1e8 : 1e-3) - 0.3; /* sums whose order shows */
+        x[i] = (double)(s >> 11) * 0x1p-53 * (i % 7 == 0 ? 1e8 : 1e-3) -
+               0.3; /* sums whose order shows */
     }
     return x;
 }
 
-static dn_status moments(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status moments(void *arg, const dn_block *block, size_t slot, double *out,
+                         dn_error *err) {
     (void)arg, (void)slot, (void)err;
-    for (size_t i = 0; i < block->x.n_rows; i++)
-        for (size_t j = 0; j < COLS; j++)
+    for (size_t i = 0; i < block->x.n_rows; i++) {
+        for (size_t j = 0; j < COLS; j++) {
             out[j] += block->x.values[i * block->x.stride + j];
+        }
+    }
     return DN_OK;
 }
 
@@ -43,7 +47,8 @@ static void same_bytes_as_serial(void **state) {
         double *x = numbers(n * COLS), serial[COLS];
         dn_rows *rows = NULL;
         dn_run run = dn_run_default();
-        assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, n, COLS), NULL, NULL, &rows, NULL), DN_OK);
+        assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, n, COLS), NULL, NULL, &rows, NULL),
+                         DN_OK);
         assert_int_equal(dn_run_sum(&run, rows, moments, NULL, COLS, serial, NULL), DN_OK);
         for (size_t threads = 1; threads <= 7; threads++) {
             struct problem problem = {0};
@@ -51,7 +56,8 @@ static void same_bytes_as_serial(void **state) {
             double parallel[COLS] = {0};
             assert_true(team_start(threads, &team, &problem));
             for (int repeat = 0; repeat < 3; repeat++) {
-                assert_int_equal(team_sum(team, &run, rows, moments, NULL, COLS, parallel, NULL), DN_OK);
+                assert_int_equal(team_sum(team, &run, rows, moments, NULL, COLS, parallel, NULL),
+                                 DN_OK);
                 assert_memory_equal(parallel, serial, sizeof serial);
             }
             team_stop(team);
@@ -61,10 +67,12 @@ static void same_bytes_as_serial(void **state) {
     }
 }
 
-static dn_status fails_at_block_9(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status fails_at_block_9(void *arg, const dn_block *block, size_t slot, double *out,
+                                  dn_error *err) {
     (void)arg, (void)slot, (void)out;
-    if (block->first_row == (size_t)9 * DN_BLOCK_ROWS)
+    if (block->first_row == (size_t)9 * DN_BLOCK_ROWS) {
         return dn_error_set(err, DN_ERR_NUMERIC, "row %zu is bad", block->first_row);
+    }
     return DN_OK;
 }
 
@@ -83,15 +91,18 @@ static void failure_and_stop(void **state) {
     dn_run run = dn_run_default();
     dn_error err;
     dn_error_clear(&err);
-    assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, n, COLS), NULL, NULL, &rows, NULL), DN_OK);
+    assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, n, COLS), NULL, NULL, &rows, NULL),
+                     DN_OK);
     assert_true(team_start(3, &team, &problem));
-    assert_int_equal(team_sum(team, &run, rows, fails_at_block_9, NULL, COLS, out, &err), DN_ERR_NUMERIC);
+    assert_int_equal(team_sum(team, &run, rows, fails_at_block_9, NULL, COLS, out, &err),
+                     DN_ERR_NUMERIC);
     assert_string_equal(err.message, "row 36864 is bad");
     assert_true(out[0] == 7); /* outputs untouched */
     run.stop = stops;
     assert_int_equal(team_sum(team, &run, rows, moments, NULL, COLS, out, NULL), DN_ERR_STOPPED);
     run.stop = NULL;
-    assert_int_equal(team_sum(team, &run, rows, moments, NULL, COLS, out, NULL), DN_OK); /* usable afterwards */
+    assert_int_equal(team_sum(team, &run, rows, moments, NULL, COLS, out, NULL),
+                     DN_OK); /* usable afterwards */
     team_stop(team);
     dn_rows_free(rows);
     free(x);

@@ -6,9 +6,14 @@
 static struct jobs *start(struct fixture *f, int64_t workers) {
     struct problem problem = {0};
     struct jobs *jobs = NULL;
-    struct jobs_settings s = {.workers = workers, .train_threads = 2, .memory_bytes = (int64_t)1 << 30, .attempts = 3, .keep_jobs = 100};
-    if (!jobs_start(f->store, &s, &jobs, &problem))
+    struct jobs_settings s = {.workers = workers,
+                              .train_threads = 2,
+                              .memory_bytes = (int64_t)1 << 30,
+                              .attempts = 3,
+                              .keep_jobs = 100};
+    if (!jobs_start(f->store, &s, &jobs, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     jobs_open(jobs);
     return jobs;
 }
@@ -16,8 +21,10 @@ static struct jobs *start(struct fixture *f, int64_t workers) {
 static void model_bytes(struct fixture *f, const char *name, struct buf *out) {
     struct problem problem = {0};
     struct store_model m;
-    if (!store_model_get(f->store, name, 0, &m, &problem) || !store_model_bytes(f->store, m.id, out, &problem))
+    if (!store_model_get(f->store, name, 0, &m, &problem) ||
+        !store_model_bytes(f->store, m.id, out, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     store_model_done(&m);
 }
 
@@ -36,8 +43,9 @@ static void same_bytes_for_any_threads_and_chunks(void **state) {
         int64_t id = fixture_job(&f, &spec);
         jobs_poke(jobs);
         struct store_job job = fixture_await(&f, id, STORE_JOB_SUCCEEDED);
-        if (job.state != STORE_JOB_SUCCEEDED)
+        if (job.state != STORE_JOB_SUCCEEDED) {
             fail_msg("%s", job.error ? job.error : "not succeeded");
+        }
         assert_non_null(job.result);
         assert_non_null(strstr(job.result, "\"converged\":true"));
         store_job_done(&job);
@@ -170,7 +178,10 @@ static void a_damaged_spec_fails_the_job(void **state) {
     fixture_init(&f);
     fixture_dataset(&f, "d", 100, 100);
     struct jobs *jobs = start(&f, 1);
-    struct store_job_new j = {.model = "m", .algorithm = "logistic", .dataset_id = f.dataset, .spec = "{\"model\":\"m\"}"};
+    struct store_job_new j = {.model = "m",
+                              .algorithm = "logistic",
+                              .dataset_id = f.dataset,
+                              .spec = "{\"model\":\"m\"}"};
     assert_true(store_job_insert(f.store, &j, &id, NULL, &problem));
     jobs_poke(jobs);
     struct store_job job = fixture_await(&f, id, STORE_JOB_FAILED);
@@ -194,8 +205,9 @@ static void spec_round_trip(void **state) {
     spec.holdout = 0.25;
     spec.seed = ((uint64_t)1 << 53) - 1; /* the largest */
     jobs_spec_write(&spec, &text);
-    if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem))
+    if (!jobs_spec_read(buf_cstr(&text), &arena, &back, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     assert_int_equal(back.n_inputs, 3);
     assert_string_equal(back.inputs[2].name, "color");
     assert_int_equal(back.inputs[2].type, DN_CATEGORICAL);
@@ -203,7 +215,8 @@ static void spec_round_trip(void **state) {
     jobs_spec_write(&back, &again);
     assert_string_equal(buf_cstr(&again), buf_cstr(&text));
     jobs_spec_done(&back);
-    for (size_t cut = 0; cut < text.size; cut += 7) { /* a damaged text is refused, never half taken */
+    for (size_t cut = 0; cut < text.size;
+         cut += 7) { /* a damaged text is refused, never half taken */
         char saved = text.data[cut];
         text.data[cut] = '\0';
         assert_false(jobs_spec_read(text.data, &arena, &back, &problem));

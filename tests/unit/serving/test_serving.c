@@ -48,19 +48,23 @@ static int64_t stage(struct fixture *f, const void *bytes, size_t n, int64_t row
     int64_t part = store_part_begin(f->store);
     store_part_append(f->store, part, 0, rows, &blob, 1, staged, &s);
     pthread_mutex_lock(&s.lock);
-    while (!s.done)
+    while (!s.done) {
         pthread_cond_wait(&s.cond, &s.lock);
+    }
     pthread_mutex_unlock(&s.lock);
     return part;
 }
 
 static void make_model(struct fixture *f) {
     static const double x[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {0, 0, 1, 0, 1, 0, 1, 1};
-    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "y", .type = DN_NUMERIC}};
-    const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 8, .number = x}, {.type = DN_NUMERIC, .n_rows = 8, .number = y}};
+    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
+                                       {.name = "y", .type = DN_NUMERIC}};
+    const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 8, .number = x},
+                                    {.type = DN_NUMERIC, .n_rows = 8, .number = y}};
     const size_t inputs[] = {0};
     dn_table_source *source = NULL;
-    dn_train_request request = {.target = 1, .features = {.columns = inputs, .n_columns = 1, .standardize = true}};
+    dn_train_request request = {
+        .target = 1, .features = {.columns = inputs, .n_columns = 1, .standardize = true}};
     dn_params *params = NULL;
     dn_train_result *result = calloc(1, sizeof *result);
     dn_run run = dn_run_default();
@@ -85,8 +89,10 @@ static void fixture_init(struct fixture *f, int64_t cache) {
     snprintf(f->path, sizeof f->path, "%s/t.db", f->dir);
     assert_true(ids_init());
     struct store_settings settings = {.path = f->path};
-    if (!store_open(&settings, &f->store, &problem) || !serving_open(f->store, cache, &f->serving, &problem))
+    if (!store_open(&settings, &f->store, &problem) ||
+        !serving_open(f->store, cache, &f->serving, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     make_model(f);
     struct store_dataset_new d = {.name = "d",
                                   .part = stage(f, "x", 1, 1),
@@ -98,8 +104,9 @@ static void fixture_init(struct fixture *f, int64_t cache) {
                                   .notes = "{}",
                                   .options = ""};
     struct store_dataset_published out;
-    if (!store_dataset_publish(f->store, &d, &out, NULL, &problem))
+    if (!store_dataset_publish(f->store, &d, &out, NULL, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     f->dataset = out.id;
 }
 
@@ -119,12 +126,17 @@ static void fixture_done(struct fixture *f) {
 /* A new version of `name` with these bytes, as a job would publish it. */
 static int64_t publish(struct fixture *f, const char *name, const void *bytes, size_t n) {
     struct problem problem = {0};
-    struct store_job_new j = {.model = name, .algorithm = "logistic", .dataset_id = f->dataset, .spec = "{}"};
+    struct store_job_new j = {.model = name,
+                              .algorithm = "logistic",
+                              .dataset_id = f->dataset,
+                              .spec = "{}"};
     struct store_job job;
     int64_t id = 0, version = 0;
     bool found = false;
-    if (!store_job_insert(f->store, &j, &id, NULL, &problem) || !store_job_claim(f->store, 3, &job, &found, &problem))
+    if (!store_job_insert(f->store, &j, &id, NULL, &problem) ||
+        !store_job_claim(f->store, 3, &job, &found, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     assert_true(found);
     struct store_job_end end = {.id = job.id,
                                 .state = STORE_JOB_SUCCEEDED,
@@ -133,8 +145,9 @@ static int64_t publish(struct fixture *f, const char *name, const void *bytes, s
                                 .model_part = stage(f, bytes, n, 0),
                                 .model_bytes = (int64_t)n,
                                 .model_info = "{}"};
-    if (!store_job_end(f->store, &end, &version, &problem))
+    if (!store_job_end(f->store, &end, &version, &problem)) {
         fail_msg("%s", problem.detail);
+    }
     store_job_done(&job);
     return version;
 }
@@ -142,8 +155,9 @@ static int64_t publish(struct fixture *f, const char *name, const void *bytes, s
 static int64_t version_served(struct fixture *f, const char *name) {
     struct problem problem = {0};
     const struct serving_model *m = serving_try(f->serving, name, 0);
-    if (!m)
+    if (!m) {
         m = serving_get(f->serving, name, 0, &problem);
+    }
     if (!m) {
         assert_int_equal(problem.type, PROBLEM_UNKNOWN_MODEL);
         problem_done(&problem);
@@ -255,12 +269,14 @@ static void *reader(void *arg) {
     while (!atomic_load(&r->over)) {
         struct problem problem = {0};
         struct store_model shown;
-        if (!store_model_get(r->f->store, "m", 0, &shown, &problem))
+        if (!store_model_get(r->f->store, "m", 0, &shown, &problem)) {
             abort();
+        }
         int64_t least = shown.version, got = version_served(r->f, "m");
         store_model_done(&shown);
-        if (got < least)
+        if (got < least) {
             abort(); /* an old version was served (cmocka's fail_msg is for the main thread only) */
+        }
     }
     return NULL;
 }
@@ -272,13 +288,16 @@ static void readers_and_publishes_at_once(void **state) {
     pthread_t threads[4];
     fixture_init(&f, 1 << 20);
     publish(&f, "m", f.model, f.model_size);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, reader, &r), 0);
-    for (int64_t v = 2; v < 200; v++)
+    }
+    for (int64_t v = 2; v < 200; v++) {
         publish(&f, "m", f.model, f.model_size);
+    }
     atomic_store(&r.over, true);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
+    }
     fixture_done(&f);
 }
 

@@ -27,26 +27,26 @@ struct fixture {
     struct problem problem;
 };
 
-#define assert_ok(f, expression)                                                                                                           \
-    do {                                                                                                                                   \
-        bool ok_ = (expression);                                                                                                           \
-        if (!ok_) {                                                                                                                        \
-            print_error("%s: %s\n", #expression, (f)->problem.detail ? (f)->problem.detail : "?");                                         \
-        }                                                                                                                                  \
-        assert_true(ok_);                                                                                                                  \
-        assert_int_equal((f)->problem.type, PROBLEM_NONE);                                                                                 \
+#define assert_ok(f, expression)                                                                   \
+    do {                                                                                           \
+        bool ok_ = (expression);                                                                   \
+        if (!ok_) {                                                                                \
+            print_error("%s: %s\n", #expression, (f)->problem.detail ? (f)->problem.detail : "?"); \
+        }                                                                                          \
+        assert_true(ok_);                                                                          \
+        assert_int_equal((f)->problem.type, PROBLEM_NONE);                                         \
     } while (0)
 
 /* The expression fails with this problem, whose detail contains the text. */
-#define assert_problem(f, expression, expected, text)                                                                                      \
-    do {                                                                                                                                   \
-        assert_false(expression);                                                                                                          \
-        assert_int_equal((f)->problem.type, expected);                                                                                     \
-        assert_non_null((f)->problem.detail);                                                                                              \
-        if (!strstr((f)->problem.detail, text)) {                                                                                          \
-            fail_msg("\"%s\" does not contain \"%s\"", (f)->problem.detail, text);                                                         \
-        }                                                                                                                                  \
-        problem_done(&(f)->problem);                                                                                                       \
+#define assert_problem(f, expression, expected, text)                                              \
+    do {                                                                                           \
+        assert_false(expression);                                                                  \
+        assert_int_equal((f)->problem.type, expected);                                             \
+        assert_non_null((f)->problem.detail);                                                      \
+        if (!strstr((f)->problem.detail, text)) {                                                  \
+            fail_msg("\"%s\" does not contain \"%s\"", (f)->problem.detail, text);                 \
+        }                                                                                          \
+        problem_done(&(f)->problem);                                                               \
     } while (0)
 
 static inline bool fixture_open(struct fixture *f) {
@@ -65,7 +65,8 @@ static inline int fixture_directory(void **state) {
     if (!f) {
         return -1;
     }
-    snprintf(f->directory, sizeof f->directory, "%s/discern-store-XXXXXX", base && strlen(base) < 32 ? base : "/tmp");
+    snprintf(f->directory, sizeof f->directory, "%s/discern-store-XXXXXX",
+             base && strlen(base) < 32 ? base : "/tmp");
     *state = f;
     if (!mkdtemp(f->directory)) {
         return -1;
@@ -158,7 +159,8 @@ static inline void *pattern(int64_t seed, int64_t chunk, size_t column, size_t s
 }
 
 /* Stages chunks of n_cols columns of `size` bytes, 10 rows each. The queue's fullness is ignored. */
-static inline void stage_into(struct store *store, int64_t part, int64_t seed, int64_t n_chunks, size_t n_cols, size_t size) {
+static inline void stage_into(struct store *store, int64_t part, int64_t seed, int64_t n_chunks,
+                              size_t n_cols, size_t size) {
     struct store_blob *blobs = calloc(n_cols, sizeof *blobs);
     assert_non_null(blobs);
     for (int64_t chunk = 0; chunk < n_chunks; chunk++) {
@@ -170,14 +172,16 @@ static inline void stage_into(struct store *store, int64_t part, int64_t seed, i
     free(blobs);
 }
 
-static inline int64_t stage(struct store *store, int64_t seed, int64_t n_chunks, size_t n_cols, size_t size) {
+static inline int64_t stage(struct store *store, int64_t seed, int64_t n_chunks, size_t n_cols,
+                            size_t size) {
     int64_t part = store_part_begin(store);
     assert_true(part > 0);
     stage_into(store, part, seed, n_chunks, n_cols, size);
     return part;
 }
 
-static inline struct store_dataset_new dataset_new(const char *name, int64_t part, const char *content, int64_t n_chunks, size_t n_cols) {
+static inline struct store_dataset_new
+dataset_new(const char *name, int64_t part, const char *content, int64_t n_chunks, size_t n_cols) {
     return (struct store_dataset_new){.name = name,
                                       .part = part,
                                       .n_rows = 10 * n_chunks,
@@ -191,17 +195,22 @@ static inline struct store_dataset_new dataset_new(const char *name, int64_t par
 }
 
 /* Publishes 2 chunks of 3 columns. The content is the seed. */
-static inline struct store_dataset_published publish(struct fixture *f, const char *name, int64_t seed) {
+static inline struct store_dataset_published publish(struct fixture *f, const char *name,
+                                                     int64_t seed) {
     char content[32];
     struct store_dataset_published out = {0};
     snprintf(content, sizeof content, "b2:%lld", (long long)seed);
-    struct store_dataset_new d = dataset_new(name, stage(f->store, seed, 2, 3, 1000), content, 2, 3);
+    struct store_dataset_new d =
+        dataset_new(name, stage(f->store, seed, 2, 3, 1000), content, 2, 3);
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     return out;
 }
 
 static inline int64_t insert_job(struct fixture *f, const char *model, int64_t dataset_id) {
-    struct store_job_new j = {.model = model, .algorithm = "logistic", .dataset_id = dataset_id, .spec = "{\"seed\":1}"};
+    struct store_job_new j = {.model = model,
+                              .algorithm = "logistic",
+                              .dataset_id = dataset_id,
+                              .spec = "{\"seed\":1}"};
     int64_t id = 0;
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     return id;
@@ -217,7 +226,8 @@ static inline int64_t claim_job(struct fixture *f, int64_t max_attempts) {
 }
 
 /* Ends a claimed job with a model of n_chunks × size bytes. */
-static inline int64_t succeed_job(struct fixture *f, int64_t id, int64_t seed, int64_t n_chunks, size_t size, int64_t keep) {
+static inline int64_t succeed_job(struct fixture *f, int64_t id, int64_t seed, int64_t n_chunks,
+                                  size_t size, int64_t keep) {
     int64_t version = 0;
     struct store_job_end e = {.id = id,
                               .state = STORE_JOB_SUCCEEDED,
@@ -236,7 +246,8 @@ static inline struct store_job get_job(struct fixture *f, int64_t id) {
     return j;
 }
 
-static inline void assert_job_state(struct fixture *f, int64_t id, enum store_job_state state, int64_t attempts) {
+static inline void assert_job_state(struct fixture *f, int64_t id, enum store_job_state state,
+                                    int64_t attempts) {
     struct store_job j = get_job(f, id);
     assert_int_equal(j.state, state);
     assert_int_equal(j.attempts, attempts);

@@ -56,15 +56,18 @@ static void test_the_ring_wraps(void **state) {
     assert_false(lost);
     assert_int_equal(store_changes(f->store, 6001 - STORE_RING_SIZE - 1, c, 5, &lost), 5);
     assert_true(lost);
-    assert_int_equal(store_changes(f->store, 7000, c, 5, &lost), 0); /* of another life of the daemon */
+    assert_int_equal(store_changes(f->store, 7000, c, 5, &lost),
+                     0); /* of another life of the daemon */
     assert_true(lost);
 }
 
 static void test_changes_of_one_job(void **state) {
     struct fixture *f = *state;
     static struct store_change others[STORE_RING_SIZE];
-    int64_t dataset = publish(f, "data", 1).id, first = insert_job(f, "a", dataset), second = insert_job(f, "b", dataset), since = -1;
-    assert_true(store_changes_of_job(f->store, second, &since)); /* of the beginning nothing is known */
+    int64_t dataset = publish(f, "data", 1).id, first = insert_job(f, "a", dataset),
+            second = insert_job(f, "b", dataset), since = -1;
+    assert_true(
+        store_changes_of_job(f->store, second, &since)); /* of the beginning nothing is known */
     assert_int_equal(since, store_changes_last(f->store));
     assert_false(store_changes_of_job(f->store, second, &since));
     claim_job(f, 3); /* the first one */
@@ -79,11 +82,13 @@ static void test_changes_of_one_job(void **state) {
         others[i] = (struct store_change){.kind = STORE_CHANGE_JOB, .job = first};
     }
     store_ring_end(&f->store->ring, others, STORE_RING_SIZE);
-    assert_false(store_changes_of_job(f->store, second, &since)); /* all that was added is still known */
+    assert_false(
+        store_changes_of_job(f->store, second, &since)); /* all that was added is still known */
     store_ring_end(&f->store->ring, others, 1);
     store_ring_end(&f->store->ring, others, STORE_RING_SIZE);
-    assert_true(store_changes_of_job(f->store, second, &since)); /* one was dropped, who knows of whom */
-    since += 5;                                                  /* of another life of the daemon */
+    assert_true(
+        store_changes_of_job(f->store, second, &since)); /* one was dropped, who knows of whom */
+    since += 5;                                          /* of another life of the daemon */
     assert_true(store_changes_of_job(f->store, second, &since));
 }
 
@@ -116,6 +121,7 @@ static void test_waiting(void **state) {
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_what_is_told), T(test_the_ring_wraps), T(test_changes_of_one_job), T(test_waiting)};
+    const struct CMUnitTest tests[] = {T(test_what_is_told), T(test_the_ring_wraps),
+                                       T(test_changes_of_one_job), T(test_waiting)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,13 @@ struct worker {
 };
 
 /* cmocka's assertions are for the main thread; the others end the program. */
-#define MUST(expression)                                                                                                                   \
-    do {                                                                                                                                   \
-        if (!(expression)) {                                                                                                               \
-            fprintf(stderr, "%s:%d: %s failed: %s\n", __FILE__, __LINE__, #expression, problem.detail ? problem.detail : "?");             \
-            abort();                                                                                                                       \
-        }                                                                                                                                  \
+#define MUST(expression)                                                                           \
+    do {                                                                                           \
+        if (!(expression)) {                                                                       \
+            fprintf(stderr, "%s:%d: %s failed: %s\n", __FILE__, __LINE__, #expression,             \
+                    problem.detail ? problem.detail : "?");                                        \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
 struct flow {
@@ -133,7 +134,8 @@ static void *trainer(void *arg) {
 
 static void test_everything_at_once(void **state) {
     struct fixture *f = *state;
-    struct store_dataset_new d = dataset_new("base", stage(f->store, 9999, CHUNKS, COLUMNS, BLOB), "b2:base", CHUNKS, COLUMNS);
+    struct store_dataset_new d = dataset_new("base", stage(f->store, 9999, CHUNKS, COLUMNS, BLOB),
+                                             "b2:base", CHUNKS, COLUMNS);
     struct store_dataset_published base = {0};
     assert_ok(f, store_dataset_publish(f->store, &d, &base, NULL, &f->problem));
     for (int i = 0; i < JOBS; i++) {
@@ -163,7 +165,9 @@ static void test_everything_at_once(void **state) {
     assert_int_equal(counts[STORE_JOB_SUCCEEDED], JOBS);
     assert_int_equal(sql_ask(f->path, "SELECT sum(last_version) FROM models"), JOBS);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM model_versions"), JOBS);
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM jobs WHERE attempts <> 1 OR last_event <> 5"), 0);
+    assert_int_equal(sql_ask(f->path,
+                             "SELECT count(*) FROM jobs WHERE attempts <> 1 OR last_event <> 5"),
+                     0);
     struct store_stats stats;
     store_stats(f->store, &stats);
     assert_true(stats.log_bytes < 64 << 20);
@@ -180,7 +184,8 @@ static void *publisher(void *arg) {
     for (int u = 0; u < 10; u++) {
         char content[32];
         snprintf(content, sizeof content, "b2:%d-%d", w->number, u);
-        struct store_dataset_new d = dataset_new("same", stage(w->store, 1, 1, 1, 10), content, 1, 1);
+        struct store_dataset_new d =
+            dataset_new("same", stage(w->store, 1, 1, 1, 10), content, 1, 1);
         struct store_dataset_published out = {0};
         MUST(store_dataset_publish(w->store, &d, &out, NULL, &problem));
     }
@@ -239,6 +244,8 @@ static void test_reads_within_reads(void **state) {
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_everything_at_once), T(test_one_name_from_many_threads), T(test_reads_within_reads)};
+    const struct CMUnitTest tests[] = {T(test_everything_at_once),
+                                       T(test_one_name_from_many_threads),
+                                       T(test_reads_within_reads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,18 +30,22 @@ static void work_until_killed(struct fixture *f, int fd, int64_t seed) {
         char name[32], content[32];
         snprintf(name, sizeof name, "d%lld", (long long)seed);
         snprintf(content, sizeof content, "b2:%lld", (long long)seed);
-        struct store_dataset_new d = dataset_new(name, stage(f->store, seed, CHUNKS, COLUMNS, BLOB), content, CHUNKS, COLUMNS);
+        struct store_dataset_new d = dataset_new(name, stage(f->store, seed, CHUNKS, COLUMNS, BLOB),
+                                                 content, CHUNKS, COLUMNS);
         struct store_dataset_published out;
         if (!store_dataset_publish(f->store, &d, &out, NULL, &f->problem)) {
             _exit(1);
         }
         tell(fd, DATASET, out.id, seed);
-        struct store_job_new n = {.model = name, .algorithm = "x", .dataset_id = out.id, .spec = "{}"};
+        struct store_job_new n = {.model = name,
+                                  .algorithm = "x",
+                                  .dataset_id = out.id,
+                                  .spec = "{}"};
         int64_t job = 0, version = 0;
         struct store_job j = {0};
         bool found;
-        if (!store_job_insert(f->store, &n, &job, NULL, &f->problem) || !store_job_claim(f->store, 1000, &j, &found, &f->problem) ||
-            !found) {
+        if (!store_job_insert(f->store, &n, &job, NULL, &f->problem) ||
+            !store_job_claim(f->store, 1000, &j, &found, &f->problem) || !found) {
             _exit(1);
         }
         struct store_job_end e = {.id = j.id,
@@ -51,7 +55,8 @@ static void work_until_killed(struct fixture *f, int fd, int64_t seed) {
                                   .model_bytes = 2 * BLOB,
                                   .model_info = "{}"};
         struct store_model m = {0};
-        if (!store_job_end(f->store, &e, &version, &f->problem) || !store_model_get(f->store, j.model, version, &m, &f->problem)) {
+        if (!store_job_end(f->store, &e, &version, &f->problem) ||
+            !store_model_get(f->store, j.model, version, &m, &f->problem)) {
             _exit(1);
         }
         tell(fd, MODEL, m.id, seed);
@@ -98,8 +103,10 @@ static void check(struct fixture *f, const struct acknowledged *all, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (all[i].kind == DATASET && !deleted(all, n, all[i].seed)) {
             struct store_dataset d = {0};
-            if (all[i].seed % 3 == 0 && !store_dataset_get_by_id(f->store, all[i].id, &d, &f->problem)) {
-                problem_done(&f->problem); /* its deletion may have been committed without word of it */
+            if (all[i].seed % 3 == 0 &&
+                !store_dataset_get_by_id(f->store, all[i].id, &d, &f->problem)) {
+                problem_done(
+                    &f->problem); /* its deletion may have been committed without word of it */
                 continue;
             }
             store_dataset_done(&d);
@@ -108,7 +115,8 @@ static void check(struct fixture *f, const struct acknowledged *all, size_t n) {
             char name[32];
             struct store_dataset d = {0};
             snprintf(name, sizeof name, "d%lld", (long long)all[i].seed);
-            assert_problem(f, store_dataset_get(f->store, name, 0, &d, &f->problem), PROBLEM_UNKNOWN_DATASET, name);
+            assert_problem(f, store_dataset_get(f->store, name, 0, &d, &f->problem),
+                           PROBLEM_UNKNOWN_DATASET, name);
         } else if (all[i].kind == MODEL) {
             struct buf b = {0};
             assert_ok(f, store_model_bytes(f->store, all[i].id, &b, &f->problem));
@@ -137,7 +145,7 @@ static void test_kill_9(void **state) {
         }
         close(fds[1]);
         assert_int_equal(read(fds[0], &all[n], sizeof all[n]), sizeof all[n]); /* it is at work */
-        if (round % 2) {                                                       /* let it do something in any case */
+        if (round % 2) { /* let it do something in any case */
             assert_int_equal(read(fds[0], &all[n], sizeof all[n]), sizeof all[n]);
             n++;
         }
@@ -146,7 +154,8 @@ static void test_kill_9(void **state) {
         int status;
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_true(WIFSIGNALED(status));
-        while (n < sizeof all / sizeof all[0] - 1 && read(fds[0], &all[n], sizeof all[n]) == sizeof all[n]) {
+        while (n < sizeof all / sizeof all[0] - 1 &&
+               read(fds[0], &all[n], sizeof all[n]) == sizeof all[n]) {
             n++;
         }
         close(fds[0]);
@@ -163,7 +172,9 @@ static void test_kill_9(void **state) {
     /* no half things: every published part has its chunks, everything else is swept */
     sql_await(f->path, "SELECT count(*) FROM parts WHERE state <> 1", 0);
     sql_await(f->path, "SELECT count(*) FROM dataset_versions WHERE hidden = 1", 0);
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs") - sql_ask(f->path, "SELECT coalesce(sum(n_blobs), 0) FROM chunks"), 0);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs") -
+                         sql_ask(f->path, "SELECT coalesce(sum(n_blobs), 0) FROM chunks"),
+                     0);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM jobs WHERE state = 1"), 0);
     fixture_close(f);
     assert_intact(f->path);
@@ -194,7 +205,10 @@ static void test_kill_9_while_it_is_made(void **state) {
 
 int main(void) {
     fixture_begin();
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_kill_9, fixture_setup, fixture_teardown),
-                                       cmocka_unit_test_setup_teardown(test_kill_9_while_it_is_made, fixture_directory, fixture_teardown)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_kill_9, fixture_setup,
+                                                                       fixture_teardown),
+                                       cmocka_unit_test_setup_teardown(test_kill_9_while_it_is_made,
+                                                                       fixture_directory,
+                                                                       fixture_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,10 @@
 static atomic_llong disk_free = 1LL << 40;
 int statvfs(const char *path, struct statvfs *v) {
     (void)path;
-    *v = (struct statvfs){.f_frsize = 4096, .f_bsize = 4096, .f_blocks = 1 << 30, .f_bavail = (fsblkcnt_t)(atomic_load(&disk_free) / 4096)};
+    *v = (struct statvfs){.f_frsize = 4096,
+                          .f_bsize = 4096,
+                          .f_blocks = 1 << 30,
+                          .f_bavail = (fsblkcnt_t)(atomic_load(&disk_free) / 4096)};
     return 0;
 }
 
@@ -21,17 +24,23 @@ static void test_damaged_chunk_is_told(void **state) {
     char expected[200];
     assert_ok(f, store_dataset_chunks(f->store, out.id, &chunks, &n, &f->problem));
     /* chunk 1, column 2: one bit of a thousand bytes */
-    sql_run(f->path, "UPDATE blobs SET bytes = CAST(substr(bytes, 1, 500) || x'00' || substr(bytes, 502) AS BLOB) WHERE id = 6");
-    snprintf(expected, sizeof expected, "part %lld, chunk 1, column 2 does not have its checksum", (long long)chunks[1].part);
-    assert_problem(f, store_chunk_read(f->store, &chunks[1], 2, &b, &f->problem), PROBLEM_INTERNAL, expected);
-    assert_ok(f, store_chunk_read(f->store, &chunks[1], 1, &b, &f->problem)); /* its neighbour is well */
+    sql_run(f->path, "UPDATE blobs SET bytes = CAST(substr(bytes, 1, 500) || x'00' || "
+                     "substr(bytes, 502) AS BLOB) WHERE id = 6");
+    snprintf(expected, sizeof expected, "part %lld, chunk 1, column 2 does not have its checksum",
+             (long long)chunks[1].part);
+    assert_problem(f, store_chunk_read(f->store, &chunks[1], 2, &b, &f->problem), PROBLEM_INTERNAL,
+                   expected);
+    assert_ok(f, store_chunk_read(f->store, &chunks[1], 1, &b,
+                                  &f->problem)); /* its neighbour is well */
     assert_int_equal(b.size, 1000);
     /* a shorter one */
     sql_run(f->path, "UPDATE blobs SET bytes = substr(bytes, 1, 999) WHERE id = 1");
-    assert_problem(f, store_chunk_read(f->store, &chunks[0], 0, &b, &f->problem), PROBLEM_INTERNAL, "chunk 0, column 0");
+    assert_problem(f, store_chunk_read(f->store, &chunks[0], 0, &b, &f->problem), PROBLEM_INTERNAL,
+                   "chunk 0, column 0");
     /* one that is gone */
     sql_run(f->path, "DELETE FROM blobs WHERE id = 2");
-    assert_problem(f, store_chunk_read(f->store, &chunks[0], 1, &b, &f->problem), PROBLEM_INTERNAL, "no chunk 0, column 1");
+    assert_problem(f, store_chunk_read(f->store, &chunks[0], 1, &b, &f->problem), PROBLEM_INTERNAL,
+                   "no chunk 0, column 1");
     free(chunks);
     buf_done(&b);
 }
@@ -45,10 +54,13 @@ static void test_damaged_model_is_told(void **state) {
     assert_ok(f, store_model_get(f->store, "m", 0, &m, &f->problem));
     struct buf b = {0};
     assert_ok(f, store_model_bytes(f->store, m.id, &b, &f->problem));
-    sql_run(f->path, "UPDATE blobs SET bytes = zeroblob(100000) WHERE id = (SELECT max(id) FROM blobs)");
-    assert_problem(f, store_model_bytes(f->store, m.id, &b, &f->problem), PROBLEM_INTERNAL, "chunk 1, column 0");
+    sql_run(f->path,
+            "UPDATE blobs SET bytes = zeroblob(100000) WHERE id = (SELECT max(id) FROM blobs)");
+    assert_problem(f, store_model_bytes(f->store, m.id, &b, &f->problem), PROBLEM_INTERNAL,
+                   "chunk 1, column 0");
     sql_run(f->path, "DELETE FROM chunks WHERE chunk = 1 AND n_blobs = 1");
-    assert_problem(f, store_model_bytes(f->store, m.id, &b, &f->problem), PROBLEM_INTERNAL, "100000 bytes, not 200000");
+    assert_problem(f, store_model_bytes(f->store, m.id, &b, &f->problem), PROBLEM_INTERNAL,
+                   "100000 bytes, not 200000");
     buf_done(&b);
     store_model_done(&m);
 }
@@ -74,11 +86,14 @@ static void test_full_disk(void **state) {
     int64_t part = store_part_begin(f->store);
     stage_into(f->store, part, 1, 3, 2, 500000);
     struct store_dataset_new d = dataset_new("b", part, "b2:b", 3, 2);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_STORAGE_FULL, "disk of the database is full");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_STORAGE_FULL, "disk of the database is full");
     int type = 0;
     struct store_blob blob = {.bytes = pattern(1, 3, 0, 10), .size = 10};
-    store_part_append(f->store, part, 3, 10, &blob, 1, note_type, &type); /* it would fit, but its part is lost */
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_STORAGE_FULL, "full");
+    store_part_append(f->store, part, 3, 10, &blob, 1, note_type,
+                      &type); /* it would fit, but its part is lost */
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_STORAGE_FULL, "full");
     assert_int_equal(type, PROBLEM_STORAGE_FULL);
     store_part_drop(f->store, part);
     publish(f, "c", 2); /* small things still go in */
@@ -86,7 +101,8 @@ static void test_full_disk(void **state) {
     assert_non_null(large);
     memset(large, ' ', 3000000);
     large[3000000] = '\0';
-    assert_problem(f, store_dataset_patch(f->store, "a", large, NULL, NULL, &f->problem), PROBLEM_STORAGE_FULL, "full");
+    assert_problem(f, store_dataset_patch(f->store, "a", large, NULL, NULL, &f->problem),
+                   PROBLEM_STORAGE_FULL, "full");
     free(large);
     set_disk(f, 0);
     publish(f, "b", 3);
@@ -102,11 +118,14 @@ static void test_full_disk(void **state) {
 static void test_chunks_leave_room(void **state) {
     struct fixture *f = *state;
     publish(f, "a", 1);
-    atomic_store(&disk_free, 18 << 20); /* 16 MiB are kept: a chunk of 1 MiB, in the log and in the file, is too much */
+    atomic_store(
+        &disk_free,
+        18 << 20); /* 16 MiB are kept: a chunk of 1 MiB, in the log and in the file, is too much */
     int64_t part = stage(f->store, 2, 2, 2, 500000);
     struct store_dataset_published out = {0};
     struct store_dataset_new d = dataset_new("b", part, "b2:b", 2, 2);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_STORAGE_FULL, "disk of the database is full");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_STORAGE_FULL, "disk of the database is full");
     store_part_drop(f->store, part);
     publish(f, "c", 3);
     insert_job(f, "m", 1);
@@ -122,7 +141,9 @@ static void test_chunks_leave_room(void **state) {
 static void insert_model(struct store_tx *tx, void *arg) {
     const char *name = arg;
     STORE_RUN(tx->connection, tx->problem,
-              "INSERT INTO models (name, last_version, live, newest, tags, revision) VALUES (?, 0, 0, 0, '[]', 0)", store_text(name));
+              "INSERT INTO models (name, last_version, live, newest, tags, revision) VALUES (?, 0, "
+              "0, 0, '[]', 0)",
+              store_text(name));
     store_tx_change(tx, STORE_CHANGE_MODEL, name, 0);
 }
 static void insert_and_fail(struct store_tx *tx, void *arg) {
@@ -132,7 +153,8 @@ static void insert_and_fail(struct store_tx *tx, void *arg) {
 }
 static void insert_and_lose_all(struct store_tx *tx, void *arg) {
     insert_model(tx, arg);
-    sqlite3_exec(tx->connection->db, "ROLLBACK", NULL, NULL, NULL); /* as SQLite does when the disk is full */
+    sqlite3_exec(tx->connection->db, "ROLLBACK", NULL, NULL,
+                 NULL); /* as SQLite does when the disk is full */
     problem_set(tx->problem, PROBLEM_STORAGE_FULL, "full");
 }
 
@@ -166,7 +188,8 @@ static void test_a_group_keeps_each_one_atomic(void **state) {
     assert_int_equal(problems[0].type, PROBLEM_NONE);
     assert_int_equal(problems[1].type, PROBLEM_CONFLICT);
     assert_int_equal(problems[2].type, PROBLEM_NONE);
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models WHERE name IN ('one', 'six')"), 2);
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models WHERE name IN ('one', 'six')"),
+                     2);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM models"), 2);
     assert_int_equal(store_changes_last(f->store), 2); /* of the failed one nothing is told */
     sql_run(f->path, "DELETE FROM models");
@@ -187,7 +210,8 @@ static void test_a_group_keeps_each_one_atomic(void **state) {
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_damaged_chunk_is_told), T(test_damaged_model_is_told), T(test_full_disk),
-                                       T(test_chunks_leave_room), T(test_a_group_keeps_each_one_atomic)};
+    const struct CMUnitTest tests[] = {T(test_damaged_chunk_is_told), T(test_damaged_model_is_told),
+                                       T(test_full_disk), T(test_chunks_leave_room),
+                                       T(test_a_group_keeps_each_one_atomic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

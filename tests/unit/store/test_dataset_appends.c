@@ -5,14 +5,17 @@
 #include <sys/wait.h>
 
 /* An append of one chunk of 3 columns to the version, filled by the seed. */
-static struct store_dataset_new append_new(struct fixture *f, const char *name, int64_t seed, int64_t onto, int64_t chunks_before) {
-    struct store_dataset_new d = dataset_new(name, stage(f->store, seed, 1, 3, 1000), "b2:appended", chunks_before + 1, 3);
+static struct store_dataset_new append_new(struct fixture *f, const char *name, int64_t seed,
+                                           int64_t onto, int64_t chunks_before) {
+    struct store_dataset_new d =
+        dataset_new(name, stage(f->store, seed, 1, 3, 1000), "b2:appended", chunks_before + 1, 3);
     d.onto = onto;
     d.sha256 = NULL;
     return d;
 }
 
-static struct store_dataset_published append(struct fixture *f, const char *name, int64_t seed, int64_t onto, int64_t chunks_before) {
+static struct store_dataset_published append(struct fixture *f, const char *name, int64_t seed,
+                                             int64_t onto, int64_t chunks_before) {
     struct store_dataset_published out = {0};
     const struct store_dataset_new d = append_new(f, name, seed, onto, chunks_before);
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
@@ -69,14 +72,17 @@ static void test_append_needs_the_newest(void **state) {
     append(f, "a", 2, a.id, 2);
     struct store_dataset_published out = {0};
     struct store_dataset_new d = append_new(f, "a", 3, a.id, 2);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_CONFLICT, "changed while");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_CONFLICT, "changed while");
     store_part_drop(f->store, d.part);
     d = append_new(f, "nobody", 3, a.id, 2);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_UNKNOWN_DATASET, "nobody");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_DATASET, "nobody");
     store_part_drop(f->store, d.part);
     d = append_new(f, "a", 3, a.id, 2);
     d.condition.if_match = "\"not-this\"";
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_PRECONDITION_FAILED, "");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_PRECONDITION_FAILED, "");
     store_part_drop(f->store, d.part);
     sql_await(f->path, "SELECT count(*) FROM parts", 2);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM dataset_versions"), 2);
@@ -88,7 +94,8 @@ static void test_append_counts_the_rows(void **state) {
     struct store_dataset_published out = {0};
     struct store_dataset_new d = append_new(f, "a", 2, a.id, 2);
     d.n_rows = 31; /* 20 are stored, 10 staged */
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "rows");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "rows");
     store_part_drop(f->store, d.part);
 }
 
@@ -97,7 +104,8 @@ static void test_same_content_after_an_append(void **state) {
     const struct store_dataset_published a = publish(f, "a", 1);
     append(f, "a", 2, a.id, 2);
     struct store_dataset_published out = {0};
-    struct store_dataset_new whole = dataset_new("a", stage(f->store, 4, 3, 3, 1000), "b2:appended", 3, 3);
+    struct store_dataset_new whole =
+        dataset_new("a", stage(f->store, 4, 3, 3, 1000), "b2:appended", 3, 3);
     assert_ok(f, store_dataset_publish(f->store, &whole, &out, NULL, &f->problem));
     assert_true(out.unchanged); /* the whole table, uploaded at once, is what is there */
     assert_int_equal(out.version, 2);
@@ -132,7 +140,8 @@ static void test_versions_go_in_any_order(void **state) {
                 assert_int_equal(d.version, newest);
                 store_dataset_done(&d);
             } else {
-                assert_problem(f, store_dataset_get(f->store, name, 0, &d, &f->problem), PROBLEM_UNKNOWN_DATASET, name);
+                assert_problem(f, store_dataset_get(f->store, name, 0, &d, &f->problem),
+                               PROBLEM_UNKNOWN_DATASET, name);
             }
         }
         assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM blobs"), 0);
@@ -148,7 +157,8 @@ static void test_append_after_a_deletion(void **state) {
     struct store_dataset_published out = {0};
     assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem));
     struct store_dataset_new d = append_new(f, "a", 3, b.id, 3);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_CONFLICT, "changed while");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_CONFLICT, "changed while");
     store_part_drop(f->store, d.part);
     const struct store_dataset_published c = append(f, "a", 3, a.id, 2);
     assert_int_equal(c.version, 3);
@@ -165,7 +175,8 @@ static void test_pinned_base_stays(void **state) {
     store_dataset_pin(f->store, b.id);
     assert_ok(f, store_dataset_chunks(f->store, b.id, &chunks, &n, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
-    sql_await(f->path, "SELECT count(*) FROM dataset_versions", 1); /* the first one is swept, its part is the pinned one's too */
+    sql_await(f->path, "SELECT count(*) FROM dataset_versions",
+              1); /* the first one is swept, its part is the pinned one's too */
     for (size_t i = 0; i < n; i++) {
         assert_ok(f, store_chunk_read(f->store, &chunks[i], 0, &bytes, &f->problem));
     }
@@ -202,7 +213,8 @@ static void test_stats_count_shared_chunks_once(void **state) {
 /* ---- parts that are left out ---- */
 
 /* One chunk of 3 columns, filled by the seed. */
-static void stage_chunk(struct fixture *f, int64_t part, int64_t chunk, int64_t n_rows, int64_t seed) {
+static void stage_chunk(struct fixture *f, int64_t part, int64_t chunk, int64_t n_rows,
+                        int64_t seed) {
     struct store_blob blobs[3];
     for (size_t c = 0; c < 3; c++) {
         blobs[c] = (struct store_blob){.bytes = pattern(seed, 0, c, 1000), .size = 1000};
@@ -211,7 +223,8 @@ static void stage_chunk(struct fixture *f, int64_t part, int64_t chunk, int64_t 
 }
 
 /* The last part, one chunk of the seed before, is stored again in front of what is new: staged last, as its number is the lower one. */
-static struct store_dataset_new append_taking(struct fixture *f, const char *name, int64_t seed, int64_t onto, int64_t chunks_before) {
+static struct store_dataset_new append_taking(struct fixture *f, const char *name, int64_t seed,
+                                              int64_t onto, int64_t chunks_before) {
     const int64_t part = store_part_begin(f->store);
     stage_chunk(f, part, 1, 10, seed);
     stage_chunk(f, part, 0, 10, seed - 1);
@@ -233,11 +246,13 @@ static void test_append_leaves_parts_out(void **state) {
     assert_chunks(f, c.id, (int64_t[]){1, 2, 3}, 3);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM dataset_parts WHERE version = 3"), 2);
     d = append_taking(f, "a", 4, c.id, 4); /* its last part has two chunks, not one */
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "rows");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "rows");
     store_part_drop(f->store, d.part);
     d = append_taking(f, "a", 4, c.id, 4);
     d.taken = 3;
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "rows");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "rows");
     store_part_drop(f->store, d.part);
     const int64_t all = store_part_begin(f->store);
     for (int64_t i = 0; i < 5; i++) {
@@ -249,7 +264,8 @@ static void test_append_leaves_parts_out(void **state) {
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM dataset_parts WHERE version = 4"), 1);
     assert_int_equal(sql_ask(f->path, "SELECT sum(seq) FROM dataset_parts WHERE version = 4"), 0);
-    assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL, &f->problem)); /* the only one with the second part */
+    assert_ok(f, store_dataset_delete(f->store, "a", 2, NULL,
+                                      &f->problem)); /* the only one with the second part */
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
     assert_chunks(f, c.id, (int64_t[]){1, 2, 3}, 3);
     assert_intact(f->path);
@@ -263,7 +279,8 @@ static void test_many_appends_few_parts(void **state) {
     size_t n = 1, most = 0;
     for (int64_t i = 0; i < N; i++) {
         struct store_dataset_published out = {0};
-        struct store_dataset_new d = dataset_new("a", store_part_begin(f->store), "b2:appended", 0, 3);
+        struct store_dataset_new d =
+            dataset_new("a", store_part_begin(f->store), "b2:appended", 0, 3);
         int64_t own = 1;
         for (d.taken = 0; n > 1 && rows[n - 1] <= 2 * own; d.taken++) {
             own += rows[--n];
@@ -279,7 +296,10 @@ static void test_many_appends_few_parts(void **state) {
     }
     assert_true(most > 4);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parts"), N + 1);
-    assert_int_equal(sql_ask(f->path, "SELECT max(n) FROM (SELECT count(*) AS n FROM dataset_parts GROUP BY version)"), most);
+    assert_int_equal(
+        sql_ask(f->path,
+                "SELECT max(n) FROM (SELECT count(*) AS n FROM dataset_parts GROUP BY version)"),
+        most);
     for (int64_t version = 1; version <= N; version++) {
         assert_ok(f, store_dataset_delete(f->store, "a", version, NULL, &f->problem));
     }
@@ -359,7 +379,8 @@ static void test_killed_while_appending(void **state) {
     }
     for (int i = 0; i < 2000; i++) { /* some versions are there */
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-        if (sql_ask(f->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'dataset_versions'") == 1 &&
+        if (sql_ask(f->path,
+                    "SELECT count(*) FROM sqlite_schema WHERE name = 'dataset_versions'") == 1 &&
             sql_ask(f->path, "SELECT coalesce(max(version), 0) FROM dataset_versions") > 20) {
             break;
         }
@@ -388,17 +409,26 @@ int main(void) {
     fixture_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_append_shares_parts, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_append_needs_the_newest, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_append_counts_the_rows, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_same_content_after_an_append, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_versions_go_in_any_order, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_append_after_a_deletion, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_append_needs_the_newest, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_append_counts_the_rows, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_same_content_after_an_append, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_versions_go_in_any_order, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_append_after_a_deletion, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_pinned_base_stays, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_stats_count_shared_chunks_once, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_append_leaves_parts_out, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_many_appends_few_parts, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_stats_count_shared_chunks_once, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_append_leaves_parts_out, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_many_appends_few_parts, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(test_claims, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_killed_while_appending, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_killed_while_appending, fixture_setup,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests_name("store: appends", tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ static void test_publish_and_read_back(void **state) {
     for (int64_t chunk = 0; chunk < 3; chunk++) {
         struct store_blob blobs[N];
         for (size_t c = 0; c < N; c++) {
-            blobs[c] = (struct store_blob){.bytes = pattern(5, chunk, c, sizes[c]), .size = sizes[c]};
+            blobs[c] =
+                (struct store_blob){.bytes = pattern(5, chunk, c, sizes[c]), .size = sizes[c]};
         }
         assert_true(store_part_append(f->store, part, chunk, chunk + 1, blobs, N, NULL, NULL));
     }
@@ -54,7 +55,8 @@ static void test_publish_and_read_back(void **state) {
             free(expected);
         }
     }
-    assert_problem(f, store_chunk_read(f->store, &chunks[0], N, &b, &f->problem), PROBLEM_INTERNAL, "column 5");
+    assert_problem(f, store_chunk_read(f->store, &chunks[0], N, &b, &f->problem), PROBLEM_INTERNAL,
+                   "column 5");
     buf_done(&b);
     free(chunks);
     struct store_dataset d = get(f, "t", 0);
@@ -93,10 +95,14 @@ static void test_versions_count_for_ever(void **state) {
     store_dataset_done(&d);
     assert_int_equal(publish(f, "a", 3).version, 3);
     assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
-    assert_problem(f, store_dataset_get(f->store, "a", 0, &d, &f->problem), PROBLEM_UNKNOWN_DATASET, "no dataset \"a\"");
-    assert_problem(f, store_dataset_get(f->store, "a", 3, &d, &f->problem), PROBLEM_UNKNOWN_DATASET, "no version 3 of a dataset \"a\"");
-    assert_problem(f, store_dataset_get_by_id(f->store, second.id, &d, &f->problem), PROBLEM_UNKNOWN_DATASET, "of id");
-    assert_problem(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem), PROBLEM_UNKNOWN_DATASET, "no dataset \"a\"");
+    assert_problem(f, store_dataset_get(f->store, "a", 0, &d, &f->problem), PROBLEM_UNKNOWN_DATASET,
+                   "no dataset \"a\"");
+    assert_problem(f, store_dataset_get(f->store, "a", 3, &d, &f->problem), PROBLEM_UNKNOWN_DATASET,
+                   "no version 3 of a dataset \"a\"");
+    assert_problem(f, store_dataset_get_by_id(f->store, second.id, &d, &f->problem),
+                   PROBLEM_UNKNOWN_DATASET, "of id");
+    assert_problem(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_DATASET, "no dataset \"a\"");
     fixture_close(f);
     assert_ok(f, fixture_open(f));
     struct store_dataset_published again = publish(f, "a", 3);
@@ -128,22 +134,27 @@ static void test_conditions(void **state) {
     struct store_dataset_published out = {0};
     struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 1, 1, 10), "b2:1", 1, 1);
     d.condition.if_match = "*";
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_PRECONDITION_FAILED,
-                   "dataset \"a\" does not exist");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_PRECONDITION_FAILED, "dataset \"a\" does not exist");
     d.condition = (struct store_condition){.if_none_match = "*"};
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem)); /* the part survived the refusal */
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL,
+                                       &f->problem)); /* the part survived the refusal */
     d = dataset_new("a", stage(f->store, 2, 1, 1, 10), "b2:2", 1, 1);
     d.condition.if_none_match = "*";
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_PRECONDITION_FAILED, "is at \"1-0\"");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_PRECONDITION_FAILED, "is at \"1-0\"");
     d.condition = (struct store_condition){.if_match = "\"9-0\", \"1-0\""};
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     assert_int_equal(out.version, 2);
 
     struct store_condition old = {.if_match = "\"1-0\""}, now = {.if_match = "\"2-0\""};
-    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &old, &f->problem), PROBLEM_PRECONDITION_FAILED, "\"2-0\"");
+    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &old, &f->problem),
+                   PROBLEM_PRECONDITION_FAILED, "\"2-0\"");
     assert_ok(f, store_dataset_patch(f->store, "a", "text", NULL, &now, &f->problem));
-    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &now, &f->problem), PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
-    assert_problem(f, store_dataset_delete(f->store, "a", 0, &now, &f->problem), PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
+    assert_problem(f, store_dataset_patch(f->store, "a", "text", NULL, &now, &f->problem),
+                   PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
+    assert_problem(f, store_dataset_delete(f->store, "a", 0, &now, &f->problem),
+                   PROBLEM_PRECONDITION_FAILED, "\"2-1\"");
     now.if_match = "\"1-1\"";
     assert_ok(f, store_dataset_delete(f->store, "a", 1, &now, &f->problem));
     now.if_match = "\"2-1\"";
@@ -166,7 +177,8 @@ static void test_patch(void **state) {
     d = get(f, "a", 1);
     assert_null(d.description);
     store_dataset_done(&d);
-    assert_problem(f, store_dataset_patch(f->store, "b", "x", NULL, NULL, &f->problem), PROBLEM_UNKNOWN_DATASET, "\"b\"");
+    assert_problem(f, store_dataset_patch(f->store, "b", "x", NULL, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_DATASET, "\"b\"");
 }
 
 struct seen {
@@ -211,7 +223,8 @@ static void test_lists(void **state) {
     s = (struct seen){.n = 0};
     assert_ok(f, store_dataset_versions(f->store, "a", 1, 10, see, &s, &f->problem));
     assert_string_equal(s.text, "a/2 ");
-    assert_problem(f, store_dataset_versions(f->store, "d", 0, 10, see, &s, &f->problem), PROBLEM_UNKNOWN_DATASET, "\"d\"");
+    assert_problem(f, store_dataset_versions(f->store, "d", 0, 10, see, &s, &f->problem),
+                   PROBLEM_UNKNOWN_DATASET, "\"d\"");
 }
 
 static void test_part_books(void **state) {
@@ -219,13 +232,15 @@ static void test_part_books(void **state) {
     struct store_dataset_published out = {0};
     /* rows that are not there */
     struct store_dataset_new d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 3, 1);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "20 rows");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "20 rows");
     /* a chunk out of order spoils the part */
     int64_t part = store_part_begin(f->store);
     struct store_blob blob = {.bytes = pattern(1, 0, 0, 10), .size = 10};
     assert_true(store_part_append(f->store, part, 2, 10, &blob, 1, NULL, NULL));
     d = dataset_new("a", part, "b2:1", 1, 1);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "could not be stored");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "could not be stored");
     /* number 0 may come behind 1, but not twice, and not when it has been */
     static const int64_t numbers[][4] = {{1, 0, 2, 0}, {0, 1, 0, 2}, {1, 2, 2, 3}};
     for (size_t i = 0; i < 3; i++) {
@@ -235,26 +250,32 @@ static void test_part_books(void **state) {
             assert_true(store_part_append(f->store, part, numbers[i][k], 10, &blob, 1, NULL, NULL));
         }
         d = dataset_new("a", part, "b2:1", 4, 1);
-        assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "could not be stored");
+        assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                       PROBLEM_INTERNAL, "could not be stored");
     }
     /* chunks that vanished from the file */
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     char sql[100];
     snprintf(sql, sizeof sql, "SELECT count(*) FROM chunks WHERE part = %lld", (long long)d.part);
     sql_await(f->path, sql, 2);
-    snprintf(sql, sizeof sql, "DELETE FROM chunks WHERE part = %lld AND chunk = 0", (long long)d.part);
+    snprintf(sql, sizeof sql, "DELETE FROM chunks WHERE part = %lld AND chunk = 0",
+             (long long)d.part);
     sql_run(f->path, sql);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "has 1 chunks");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "has 1 chunks");
     /* dropped, unknown, published twice */
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     store_part_drop(f->store, d.part);
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "is not staged");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "is not staged");
     d.part = 4711;
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "part 4711 is not staged");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "part 4711 is not staged");
     d = dataset_new("a", stage(f->store, 1, 2, 1, 10), "b2:1", 2, 1);
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     d.content = "b2:2";
-    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem), PROBLEM_INTERNAL, "is not staged");
+    assert_problem(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem),
+                   PROBLEM_INTERNAL, "is not staged");
     assert_int_equal(out.version, 1);
     store_part_drop(f->store, d.part); /* too late: nothing happens */
     struct store_dataset found = get(f, "a", 0);
@@ -275,7 +296,8 @@ static void test_no_rows(void **state) {
     struct store_dataset found = get(f, "a", 0);
     assert_null(found.sha256);
     store_dataset_done(&found);
-    assert_problem(f, store_dataset_chunks(f->store, out.id + 1, &chunks, &n, &f->problem), PROBLEM_UNKNOWN_DATASET, "of id");
+    assert_problem(f, store_dataset_chunks(f->store, out.id + 1, &chunks, &n, &f->problem),
+                   PROBLEM_UNKNOWN_DATASET, "of id");
 }
 
 static void count_done(void *arg, const struct problem *problem) {
@@ -297,7 +319,8 @@ static void test_staged_chunks_can_be_read(void **state) {
     assert_ok(f, store_part_read(f->store, part, 0, 1, &b, &f->problem));
     assert_int_equal(b.size, 50000);
     assert_memory_equal(b.data, expected, 50000);
-    assert_problem(f, store_part_read(f->store, part, 1, 0, &b, &f->problem), PROBLEM_INTERNAL, "no chunk 1");
+    assert_problem(f, store_part_read(f->store, part, 1, 0, &b, &f->problem), PROBLEM_INTERNAL,
+                   "no chunk 1");
     free(expected);
     buf_done(&b);
     store_part_drop(f->store, part);
@@ -313,7 +336,8 @@ static void test_full_queue_says_so(void **state) {
     assert_false(store_part_append(f->store, part, 0, 10, &blob, 1, NULL, NULL));
     struct store_dataset_new d = dataset_new("a", part, "b2:1", 1, 1);
     struct store_dataset_published out = {0};
-    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem)); /* queued all the same */
+    assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL,
+                                       &f->problem)); /* queued all the same */
 }
 
 int main(void) {

@@ -13,7 +13,8 @@ static bool see(void *arg, const struct store_event *e) {
     size_t at = strlen(s->text);
     if (s->n < 12) {
         const char *names[] = {"state", "progress", "done"};
-        snprintf(s->text + at, sizeof s->text - at, "%d%s%s ", (int)e->seq, names[e->kind], e->progress ? e->progress : "");
+        snprintf(s->text + at, sizeof s->text - at, "%d%s%s ", (int)e->seq, names[e->kind],
+                 e->progress ? e->progress : "");
     }
     if (s->n++ == 0) {
         s->first = e->seq;
@@ -31,9 +32,11 @@ static struct seen events(struct fixture *f, int64_t job, int64_t after, size_t 
     return s;
 }
 
-static void report(struct fixture *f, int64_t job, const char *progress, const struct store_history_row *rows, size_t n_rows) {
+static void report(struct fixture *f, int64_t job, const char *progress,
+                   const struct store_history_row *rows, size_t n_rows) {
     bool cancel, ours = false;
-    assert_ok(f, store_job_progress(f->store, job, progress, rows, n_rows, &cancel, &ours, &f->problem));
+    assert_ok(f, store_job_progress(f->store, job, progress, rows, n_rows, &cancel, &ours,
+                                    &f->problem));
     assert_true(ours);
 }
 
@@ -48,13 +51,15 @@ static void test_events_in_order(void **state) {
     assert_int_equal(j.last_event, 4);
     store_job_done(&j);
     succeed_job(f, job, 1, 1, 10, 0);
-    assert_string_equal(events(f, job, 0, 100).text, "1state 2state 3progress{\"a\":1} 4progress{\"a\":2} 5state 6done ");
+    assert_string_equal(events(f, job, 0, 100).text,
+                        "1state 2state 3progress{\"a\":1} 4progress{\"a\":2} 5state 6done ");
     assert_string_equal(events(f, job, 3, 2).text, "4progress{\"a\":2} 5state ");
     assert_int_equal(events(f, job, 6, 100).n, 0);
     struct seen s = {.stop = 2};
     assert_ok(f, store_job_events(f->store, job, 0, 100, see, &s, &f->problem));
     assert_int_equal(s.n, 2);
-    assert_problem(f, store_job_events(f->store, 99, 0, 100, see, &s, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 99");
+    assert_problem(f, store_job_events(f->store, 99, 0, 100, see, &s, &f->problem),
+                   PROBLEM_UNKNOWN_JOB, "no job 99");
 }
 
 static void test_cancelled_while_queued(void **state) {
@@ -86,7 +91,8 @@ struct rows {
 static bool see_row(void *arg, const struct store_history_row *row) {
     struct rows *r = arg;
     size_t at = strlen(r->text);
-    snprintf(r->text + at, sizeof r->text - at, "%d%s%s ", (int)row->iteration, row->snapshot ? "s" : "", row->doc);
+    snprintf(r->text + at, sizeof r->text - at, "%d%s%s ", (int)row->iteration,
+             row->snapshot ? "s" : "", row->doc);
     return ++r->n != r->stop;
 }
 
@@ -94,7 +100,9 @@ static void test_history(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id);
     claim_job(f, 3);
-    struct store_history_row first[] = {{1, false, "{}"}, {2, false, "{\"l\":2}"}, {2, true, "{\"w\":[]}"}};
+    struct store_history_row first[] = {{1, false, "{}"},
+                                        {2, false, "{\"l\":2}"},
+                                        {2, true, "{\"w\":[]}"}};
     struct store_history_row second[] = {{3, false, "{\"l\":3}"}};
     report(f, job, "{}", first, 3);
     report(f, job, "{}", second, 1);
@@ -107,13 +115,14 @@ static void test_history(void **state) {
     r = (struct rows){.stop = 1};
     assert_ok(f, store_job_history(f->store, job, false, see_row, &r, &f->problem));
     assert_int_equal(r.n, 1);
-    assert_problem(f, store_job_history(f->store, 99, false, see_row, &r, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 99");
+    assert_problem(f, store_job_history(f->store, 99, false, see_row, &r, &f->problem),
+                   PROBLEM_UNKNOWN_JOB, "no job 99");
 }
 
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_events_in_order), T(test_cancelled_while_queued), T(test_progress_is_bounded),
-                                       T(test_history)};
+    const struct CMUnitTest tests[] = {T(test_events_in_order), T(test_cancelled_while_queued),
+                                       T(test_progress_is_bounded), T(test_history)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

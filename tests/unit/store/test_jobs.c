@@ -33,14 +33,18 @@ static void test_claims_in_order(void **state) {
     assert_ok(f, store_job_counts(f->store, counts, &f->problem));
     assert_int_equal(counts[STORE_JOB_RUNNING], 2);
     assert_int_equal(counts[STORE_JOB_QUEUED], 0);
-    assert_problem(f, store_job_get(f->store, 99, &j, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 99");
+    assert_problem(f, store_job_get(f->store, 99, &j, &f->problem), PROBLEM_UNKNOWN_JOB,
+                   "no job 99");
 }
 
 /* Whatever becomes of them later, the answer is what was committed. */
 static void test_insert_and_cancel_tell_what_they_did(void **state) {
     struct fixture *f = *state;
-    const struct store_job_new n = {
-        .model = "m", .algorithm = "logistic", .dataset_id = publish(f, "data", 1).id, .spec = "{}", .warnings = "[1]"};
+    const struct store_job_new n = {.model = "m",
+                                    .algorithm = "logistic",
+                                    .dataset_id = publish(f, "data", 1).id,
+                                    .spec = "{}",
+                                    .warnings = "[1]"};
     struct store_job j = {0};
     int64_t id = 0;
     assert_ok(f, store_job_insert(f->store, &n, &id, &j, &f->problem));
@@ -54,12 +58,14 @@ static void test_insert_and_cancel_tell_what_they_did(void **state) {
     assert_int_equal(j.state, STORE_JOB_CANCELLED);
     assert_true(j.finished_at > 0);
     store_job_done(&j);
-    assert_problem(f, store_job_cancel(f->store, id, &j, &f->problem), PROBLEM_CONFLICT, "is cancelled");
+    assert_problem(f, store_job_cancel(f->store, id, &j, &f->problem), PROBLEM_CONFLICT,
+                   "is cancelled");
     assert_null(j.spec); /* untouched */
     enum store_job_state now = STORE_JOB_QUEUED;
     assert_ok(f, store_job_get_state(f->store, id, &now, &f->problem));
     assert_int_equal(now, STORE_JOB_CANCELLED);
-    assert_problem(f, store_job_get_state(f->store, 99, &now, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 99");
+    assert_problem(f, store_job_get_state(f->store, 99, &now, &f->problem), PROBLEM_UNKNOWN_JOB,
+                   "no job 99");
 }
 
 static void test_jobs_hold_their_dataset(void **state) {
@@ -67,15 +73,19 @@ static void test_jobs_hold_their_dataset(void **state) {
     int64_t dataset = publish(f, "data", 1).id, id = 0;
     publish(f, "data", 2);
     int64_t job = insert_job(f, "a", dataset);
-    assert_problem(f, store_dataset_delete(f->store, "data", 1, NULL, &f->problem), PROBLEM_IN_USE, "in use by job 1");
-    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use by job 1");
+    assert_problem(f, store_dataset_delete(f->store, "data", 1, NULL, &f->problem), PROBLEM_IN_USE,
+                   "in use by job 1");
+    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE,
+                   "in use by job 1");
     assert_ok(f, store_dataset_delete(f->store, "data", 2, NULL, &f->problem));
     assert_int_equal(claim_job(f, 3), job);
-    assert_problem(f, store_dataset_delete(f->store, "data", 1, NULL, &f->problem), PROBLEM_IN_USE, "in use");
+    assert_problem(f, store_dataset_delete(f->store, "data", 1, NULL, &f->problem), PROBLEM_IN_USE,
+                   "in use");
     succeed_job(f, job, 1, 1, 10, 0);
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
     struct store_job_new j = {.model = "a", .algorithm = "x", .dataset_id = dataset, .spec = "{}"};
-    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNKNOWN_DATASET, "there no more");
+    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_DATASET, "there no more");
     struct store_job kept = get_job(f, job); /* the job still names what it was trained on */
     assert_string_equal(kept.dataset, "data");
     store_job_done(&kept);
@@ -84,22 +94,30 @@ static void test_jobs_hold_their_dataset(void **state) {
 /* Both versions stay until the job has ended, over a restart too; the same one twice is one. */
 static void test_jobs_hold_what_they_validate_on(void **state) {
     struct fixture *f = *state;
-    struct store_job_new j = {
-        .model = "a", .algorithm = "x", .dataset_id = publish(f, "data", 1).id, .validation_id = publish(f, "judge", 1).id, .spec = "{}"};
+    struct store_job_new j = {.model = "a",
+                              .algorithm = "x",
+                              .dataset_id = publish(f, "data", 1).id,
+                              .validation_id = publish(f, "judge", 1).id,
+                              .spec = "{}"};
     int64_t id = 0, same = 0;
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     fixture_close(f);
     assert_ok(f, fixture_open(f));
-    assert_problem(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use by job 1");
-    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use by job 1");
+    assert_problem(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem), PROBLEM_IN_USE,
+                   "in use by job 1");
+    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE,
+                   "in use by job 1");
     assert_ok(f, store_job_cancel(f->store, id, NULL, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "judge", 0, NULL, &f->problem));
-    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNKNOWN_DATASET, "there no more");
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_pins"), 0); /* nothing of the refused job stays */
+    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_DATASET, "there no more");
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM job_pins"),
+                     0); /* nothing of the refused job stays */
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM jobs"), 1);
     j.validation_id = j.dataset_id;
     assert_ok(f, store_job_insert(f->store, &j, &same, NULL, &f->problem));
-    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use");
+    assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE,
+                   "in use");
     assert_ok(f, store_job_cancel(f->store, same, NULL, &f->problem));
     assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem));
 }
@@ -120,7 +138,8 @@ static void test_success(void **state) {
                               .model_bytes = 150,
                               .model_info = "{}"};
     /* bytes that are not what was staged: nothing happens */
-    assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_INTERNAL, "200 bytes");
+    assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_INTERNAL,
+                   "200 bytes");
     assert_job_state(f, job, STORE_JOB_RUNNING, 1);
     e.model_bytes = 200;
     assert_ok(f, store_job_end(f->store, &e, &version, &f->problem));
@@ -135,9 +154,11 @@ static void test_success(void **state) {
     assert_true(j.finished_at >= j.started_at && j.started_at >= j.created_at);
     store_job_done(&j);
     /* ended is ended */
-    assert_problem(f, store_job_cancel(f->store, job, NULL, &f->problem), PROBLEM_CONFLICT, "job 1 is succeeded");
+    assert_problem(f, store_job_cancel(f->store, job, NULL, &f->problem), PROBLEM_CONFLICT,
+                   "job 1 is succeeded");
     e.state = STORE_JOB_FAILED;
-    assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_CONFLICT, "not run by this worker");
+    assert_problem(f, store_job_end(f->store, &e, &version, &f->problem), PROBLEM_CONFLICT,
+                   "not run by this worker");
     bool cancel = true, ours = true;
     assert_ok(f, store_job_renew(f->store, job, &cancel, &ours, &f->problem));
     assert_false(ours);
@@ -148,13 +169,17 @@ static void test_failure_and_drain(void **state) {
     int64_t dataset = publish(f, "data", 1).id, job = insert_job(f, "m", dataset);
     claim_job(f, 1);
     struct store_job_end e = {.id = job, .state = STORE_JOB_QUEUED};
-    for (int i = 0; i < 3; i++) { /* given back: the start is not counted, even with one attempt allowed */
+    for (int i = 0; i < 3;
+         i++) { /* given back: the start is not counted, even with one attempt allowed */
         assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
         assert_job_state(f, job, STORE_JOB_QUEUED, 0);
-        assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem), PROBLEM_IN_USE, "in use");
+        assert_problem(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem),
+                       PROBLEM_IN_USE, "in use");
         assert_int_equal(claim_job(f, 1), job);
     }
-    e = (struct store_job_end){.id = job, .state = STORE_JOB_FAILED, .error = "{\"type\":\"/problems/job-numeric\"}"};
+    e = (struct store_job_end){.id = job,
+                               .state = STORE_JOB_FAILED,
+                               .error = "{\"type\":\"/problems/job-numeric\"}"};
     assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem));
     struct store_job j = get_job(f, job);
     assert_int_equal(j.state, STORE_JOB_FAILED);
@@ -166,7 +191,8 @@ static void test_failure_and_drain(void **state) {
 
 static void test_cancel(void **state) {
     struct fixture *f = *state;
-    int64_t dataset = publish(f, "data", 1).id, queued = insert_job(f, "a", dataset), running = insert_job(f, "b", dataset);
+    int64_t dataset = publish(f, "data", 1).id, queued = insert_job(f, "a", dataset),
+            running = insert_job(f, "b", dataset);
     bool cancel = false, ours = false;
     assert_ok(f, store_job_cancel(f->store, queued, NULL, &f->problem));
     assert_job_state(f, queued, STORE_JOB_CANCELLED, 0);
@@ -179,28 +205,33 @@ static void test_cancel(void **state) {
     assert_ok(f, store_job_renew(f->store, running, &cancel, &ours, &f->problem));
     assert_true(ours && cancel);
     struct store_job_end e = {.id = running, .state = STORE_JOB_QUEUED};
-    assert_ok(f, store_job_end(f->store, &e, NULL, &f->problem)); /* drained, but somebody wanted its end */
+    assert_ok(f, store_job_end(f->store, &e, NULL,
+                               &f->problem)); /* drained, but somebody wanted its end */
     assert_job_state(f, running, STORE_JOB_CANCELLED, 1);
-    assert_problem(f, store_job_cancel(f->store, 77, NULL, &f->problem), PROBLEM_UNKNOWN_JOB, "no job 77");
-    assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL, &f->problem)); /* nobody holds it any more */
+    assert_problem(f, store_job_cancel(f->store, 77, NULL, &f->problem), PROBLEM_UNKNOWN_JOB,
+                   "no job 77");
+    assert_ok(f, store_dataset_delete(f->store, "data", 0, NULL,
+                                      &f->problem)); /* nobody holds it any more */
 }
 
 static void test_lease_of_another_owner(void **state) {
     struct fixture *f = *state;
-    int64_t dataset = publish(f, "data", 1).id, live = insert_job(f, "a", dataset), expired = insert_job(f, "b", dataset);
+    int64_t dataset = publish(f, "data", 1).id, live = insert_job(f, "a", dataset),
+            expired = insert_job(f, "b", dataset);
     int64_t cancelled = insert_job(f, "c", dataset);
     for (int i = 0; i < 3; i++) {
         claim_job(f, 3);
     }
-    sql_run(f->path,
-            "UPDATE jobs SET owner = 'somebody', lease_until = CASE id WHEN 1 THEN 9999999999999 ELSE 1 END, cancel_requested = id = 3");
+    sql_run(f->path, "UPDATE jobs SET owner = 'somebody', lease_until = CASE id WHEN 1 THEN "
+                     "9999999999999 ELSE 1 END, cancel_requested = id = 3");
     bool cancel, ours = true;
     assert_ok(f, store_job_renew(f->store, live, &cancel, &ours, &f->problem));
     assert_false(ours);
     assert_ok(f, store_job_progress(f->store, expired, "{}", NULL, 0, &cancel, &ours, &f->problem));
     assert_false(ours);
     struct store_job_end e = {.id = expired, .state = STORE_JOB_FAILED};
-    assert_problem(f, store_job_end(f->store, &e, NULL, &f->problem), PROBLEM_CONFLICT, "not run by this worker");
+    assert_problem(f, store_job_end(f->store, &e, NULL, &f->problem), PROBLEM_CONFLICT,
+                   "not run by this worker");
     assert_int_equal(claim_job(f, 3), expired);
     assert_job_state(f, expired, STORE_JOB_RUNNING, 2);
     assert_job_state(f, cancelled, STORE_JOB_CANCELLED, 1);
@@ -216,7 +247,8 @@ static void crash_once(struct fixture *f, int64_t job) {
     if (pid == 0) {
         struct store_history_row row = {1, false, "{}"};
         bool cancel, ours, ok = fixture_open(f) && claim_job(f, 2) == job;
-        ok = ok && store_job_progress(f->store, job, "{\"x\":1}", &row, 1, &cancel, &ours, &f->problem);
+        ok = ok &&
+             store_job_progress(f->store, job, "{\"x\":1}", &row, 1, &cancel, &ours, &f->problem);
         _exit(ok ? 42 : 1);
     }
     int status;
@@ -228,12 +260,14 @@ static void crash_once(struct fixture *f, int64_t job) {
 /* One process dies with several jobs running: afterwards they run one at a time, beside those that were not there. */
 static void test_suspects_run_one_at_a_time(void **state) {
     struct fixture *f = *state;
-    int64_t dataset = publish(f, "data", 1).id, a = insert_job(f, "a", dataset), b = insert_job(f, "b", dataset);
+    int64_t dataset = publish(f, "data", 1).id, a = insert_job(f, "a", dataset),
+            b = insert_job(f, "b", dataset);
     fixture_close(f);
     pid_t pid = fork();
     assert_true(pid >= 0);
-    if (pid == 0)
+    if (pid == 0) {
         _exit(fixture_open(f) && claim_job(f, 3) == a && claim_job(f, 3) == b ? 42 : 1);
+    }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
@@ -288,17 +322,24 @@ static void test_a_last_start_is_alone(void **state) {
     assert_int_equal(claim_job(f, 3), 2);
     assert_int_equal(claim_job(f, 3), fresh);
     insert_job(f, "later", dataset);
-    sql_run(f->path, "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3"); /* one is about to have its last start, and others run */
-    assert_int_equal(claim_job(f, 3), 0);                                       /* so it waits, and nothing goes before it */
+    sql_run(
+        f->path,
+        "UPDATE jobs SET attempts = 2 WHERE state = 0 OR id = 3"); /* one is about to have its last start, and others run */
+    assert_int_equal(claim_job(f, 3), 0); /* so it waits, and nothing goes before it */
 }
 
 static void test_the_queue_is_bounded(void **state) {
     struct fixture *f = *state;
     int64_t id, dataset = publish(f, "data", 1).id;
-    const struct store_job_new j = {.model = "m", .algorithm = "logistic", .dataset_id = dataset, .spec = "{}", .max_queued = 2};
+    const struct store_job_new j = {.model = "m",
+                                    .algorithm = "logistic",
+                                    .dataset_id = dataset,
+                                    .spec = "{}",
+                                    .max_queued = 2};
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
-    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNAVAILABLE, "2 jobs wait already");
+    assert_problem(f, store_job_insert(f->store, &j, &id, NULL, &f->problem), PROBLEM_UNAVAILABLE,
+                   "2 jobs wait already");
     assert_int_equal(claim_job(f, 3), 1); /* one that runs waits no more */
     assert_ok(f, store_job_insert(f->store, &j, &id, NULL, &f->problem));
     assert_int_equal(id, 3);
@@ -314,7 +355,9 @@ static void test_crashes_are_counted(void **state) {
     struct fixture *f = *state;
     int64_t job = insert_job(f, "m", publish(f, "data", 1).id), next = insert_job(f, "n", 1);
     for (int i = 1; i <= 2; i++) {
-        crash_once(f, job); /* within the lease: the lock proves the owner dead, so the job waits again at once */
+        crash_once(
+            f,
+            job); /* within the lease: the lock proves the owner dead, so the job waits again at once */
         assert_job_state(f, job, STORE_JOB_QUEUED, i);
     }
     assert_int_equal(claim_job(f, 2), next); /* the crashed one ends on the way */
@@ -361,10 +404,14 @@ static void test_list_delete_prune(void **state) {
     assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
     assert_string_equal(s.text, "6odd 5even 4odd 3even ");
     s = (struct seen){0};
-    filter = (struct store_job_filter){.state = STORE_JOB_QUEUED, .model = "odd", .before = 6, .limit = 9};
+    filter = (struct store_job_filter){.state = STORE_JOB_QUEUED,
+                                       .model = "odd",
+                                       .before = 6,
+                                       .limit = 9};
     assert_ok(f, store_job_list(f->store, &filter, see_job, &s, &f->problem));
     assert_string_equal(s.text, "4odd 2odd ");
-    assert_problem(f, store_job_delete(f->store, 1, &f->problem), PROBLEM_CONFLICT, "job 1 is queued");
+    assert_problem(f, store_job_delete(f->store, 1, &f->problem), PROBLEM_CONFLICT,
+                   "job 1 is queued");
     for (int64_t id = 1; id <= 5; id++) {
         assert_ok(f, store_job_cancel(f->store, id, NULL, &f->problem));
     }

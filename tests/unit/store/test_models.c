@@ -21,7 +21,8 @@ static struct store_model get(struct fixture *f, const char *name, int64_t versi
     return m;
 }
 
-static void assert_versions(struct fixture *f, const char *name, int64_t version, int64_t live, int64_t newest, int64_t revision) {
+static void assert_versions(struct fixture *f, const char *name, int64_t version, int64_t live,
+                            int64_t newest, int64_t revision) {
     struct store_model m = get(f, name, 0);
     assert_int_equal(m.version, version);
     assert_int_equal(m.live_version, live);
@@ -50,7 +51,8 @@ static void test_bytes_come_back(void **state) {
         assert_memory_equal(b.data + 70000 * chunk, expected, 70000);
         free(expected);
     }
-    assert_problem(f, store_model_bytes(f->store, m.id + 1, &b, &f->problem), PROBLEM_UNKNOWN_MODEL, "of id");
+    assert_problem(f, store_model_bytes(f->store, m.id + 1, &b, &f->problem), PROBLEM_UNKNOWN_MODEL,
+                   "of id");
     assert_int_equal(b.size, 210000); /* untouched by the failure */
     buf_done(&b);
     store_model_done(&m);
@@ -63,16 +65,18 @@ static void test_live_and_roll_back(void **state) {
     assert_int_equal(train(f, "m", 2, 0), 2);
     assert_versions(f, "m", 2, 2, 2, 1);
     struct store_condition wrong = {.if_match = "\"1-1\""}, right = {.if_match = "\"2-1\""};
-    assert_problem(f, store_model_set_live(f->store, "m", 1, &wrong, &f->problem), PROBLEM_PRECONDITION_FAILED,
-                   "model \"m\" is at \"2-1\"");
+    assert_problem(f, store_model_set_live(f->store, "m", 1, &wrong, &f->problem),
+                   PROBLEM_PRECONDITION_FAILED, "model \"m\" is at \"2-1\"");
     assert_ok(f, store_model_set_live(f->store, "m", 1, &right, &f->problem));
     assert_versions(f, "m", 1, 1, 2, 2);
     int64_t last = store_changes_last(f->store);
     assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, &f->problem)); /* it is already */
     assert_versions(f, "m", 1, 1, 2, 2);
     assert_int_equal(store_changes_last(f->store), last);
-    assert_problem(f, store_model_set_live(f->store, "m", 7, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "no version 7 of a model \"m\"");
-    assert_problem(f, store_model_set_live(f->store, "x", 1, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "no model \"x\"");
+    assert_problem(f, store_model_set_live(f->store, "m", 7, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_MODEL, "no version 7 of a model \"m\"");
+    assert_problem(f, store_model_set_live(f->store, "x", 1, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_MODEL, "no model \"x\"");
     assert_int_equal(train(f, "m", 3, 0), 3); /* the newest success is live */
     assert_versions(f, "m", 3, 3, 3, 3);
 }
@@ -92,8 +96,10 @@ static void test_patch(void **state) {
     assert_string_equal(m.tags, "[1]");
     store_model_done(&m);
     struct store_condition wrong = {.if_match = "\"1-1\""};
-    assert_problem(f, store_model_patch(f->store, "m", "x", NULL, &wrong, &f->problem), PROBLEM_PRECONDITION_FAILED, "\"1-2\"");
-    assert_problem(f, store_model_patch(f->store, "x", "x", NULL, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "\"x\"");
+    assert_problem(f, store_model_patch(f->store, "m", "x", NULL, &wrong, &f->problem),
+                   PROBLEM_PRECONDITION_FAILED, "\"1-2\"");
+    assert_problem(f, store_model_patch(f->store, "x", "x", NULL, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_MODEL, "\"x\"");
 }
 
 static void test_delete(void **state) {
@@ -103,17 +109,24 @@ static void test_delete(void **state) {
         train(f, "m", i, 0);
     }
     assert_ok(f, store_model_delete(f->store, "m", 2, NULL, &f->problem));
-    assert_problem(f, store_model_get(f->store, "m", 2, &m, &f->problem), PROBLEM_UNKNOWN_MODEL, "no version 2");
+    assert_problem(f, store_model_get(f->store, "m", 2, &m, &f->problem), PROBLEM_UNKNOWN_MODEL,
+                   "no version 2");
     assert_versions(f, "m", 4, 4, 4, 4);
-    assert_ok(f, store_model_delete(f->store, "m", 4, NULL, &f->problem)); /* the live one: the newest that remains takes over */
+    assert_ok(
+        f, store_model_delete(f->store, "m", 4, NULL,
+                              &f->problem)); /* the live one: the newest that remains takes over */
     assert_versions(f, "m", 3, 3, 3, 5);
     assert_ok(f, store_model_set_live(f->store, "m", 1, NULL, &f->problem));
-    assert_ok(f, store_model_delete(f->store, "m", 3, NULL, &f->problem)); /* not the live one: it stays */
+    assert_ok(f, store_model_delete(f->store, "m", 3, NULL,
+                                    &f->problem)); /* not the live one: it stays */
     assert_versions(f, "m", 1, 1, 1, 7);
-    assert_problem(f, store_model_delete(f->store, "m", 3, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "no version 3");
+    assert_problem(f, store_model_delete(f->store, "m", 3, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_MODEL, "no version 3");
     assert_ok(f, store_model_delete(f->store, "m", 0, NULL, &f->problem));
-    assert_problem(f, store_model_get(f->store, "m", 0, &m, &f->problem), PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
-    assert_problem(f, store_model_delete(f->store, "m", 0, NULL, &f->problem), PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
+    assert_problem(f, store_model_get(f->store, "m", 0, &m, &f->problem), PROBLEM_UNKNOWN_MODEL,
+                   "no model \"m\"");
+    assert_problem(f, store_model_delete(f->store, "m", 0, NULL, &f->problem),
+                   PROBLEM_UNKNOWN_MODEL, "no model \"m\"");
     sql_await(f->path, "SELECT count(*) FROM chunks", 2); /* the dataset's */
     assert_int_equal(train(f, "m", 5, 0), 5);             /* the counter stayed */
     assert_intact(f->path);
@@ -125,7 +138,9 @@ static void test_keep_versions(void **state) {
         train(f, "m", i, 0);
     }
     train(f, "m", 4, 2);
-    assert_int_equal(sql_ask(f->path, "SELECT group_concat(version, '') FROM (SELECT version FROM model_versions ORDER BY version)"), 34);
+    assert_int_equal(sql_ask(f->path, "SELECT group_concat(version, '') FROM (SELECT version FROM "
+                                      "model_versions ORDER BY version)"),
+                     34);
     sql_await(f->path, "SELECT count(*) FROM parts", 3);
 }
 
@@ -154,13 +169,15 @@ static void test_lists(void **state) {
     s = (struct seen){0};
     assert_ok(f, store_model_versions(f->store, "a", 0, 10, see, &s, &f->problem));
     assert_string_equal(s.text, "a/1 a/2 ");
-    assert_problem(f, store_model_versions(f->store, "x", 0, 10, see, &s, &f->problem), PROBLEM_UNKNOWN_MODEL, "\"x\"");
+    assert_problem(f, store_model_versions(f->store, "x", 0, 10, see, &s, &f->problem),
+                   PROBLEM_UNKNOWN_MODEL, "\"x\"");
 }
 
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_bytes_come_back), T(test_live_and_roll_back), T(test_patch),
-                                       T(test_delete),          T(test_keep_versions),      T(test_lists)};
+    const struct CMUnitTest tests[] = {T(test_bytes_come_back), T(test_live_and_roll_back),
+                                       T(test_patch),           T(test_delete),
+                                       T(test_keep_versions),   T(test_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

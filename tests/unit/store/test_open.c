@@ -12,13 +12,16 @@ static void test_new_file_has_its_pragmas(void **state) {
     assert_int_equal(sql_ask(f->path, "PRAGMA page_size"), 16384);
     assert_int_equal(sql_ask(f->path, "PRAGMA auto_vacuum"), 2);
     assert_int_equal(sql_ask(f->path, "PRAGMA application_id"), 0x4473726e);
-    assert_int_equal(
-        sql_ask(f->path, "SELECT count(*) FROM migrations WHERE name = '0001_initial.sql' AND length(checksum) = 64 AND applied_at > 0"),
-        1);
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"), 1);
-    /* every table is STRICT but SQLite's own and full of its rule */
     assert_int_equal(sql_ask(f->path,
-                             "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'"),
+                             "SELECT count(*) FROM migrations WHERE name = '0001_initial.sql' AND "
+                             "length(checksum) = 64 AND applied_at > 0"),
+                     1);
+    assert_int_equal(sql_ask(f->path,
+                             "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"),
+                     1);
+    /* every table is STRICT but SQLite's own and full of its rule */
+    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_table_list WHERE schema = "
+                                      "'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'"),
                      0);
 }
 
@@ -84,15 +87,19 @@ static void test_foreign_files_are_refused_untouched(void **state) {
     sql_run(f->path, "CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('a')");
     assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "application id is 0x00000000");
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM sqlite_schema"), 1);
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"), 0);
+    assert_int_equal(sql_ask(f->path,
+                             "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"),
+                     0);
 }
 
 static void test_newer_database_is_refused(void **state) {
     struct fixture *f = *state;
     assert_ok(f, fixture_open(f));
     fixture_close(f);
-    sql_run(f->path, "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (2000, '9999_future.sql', 'x', 1)");
-    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "newer than this binary: it has migration \"9999_future.sql\"");
+    sql_run(f->path, "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (2000, "
+                     "'9999_future.sql', 'x', 1)");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL,
+                   "newer than this binary: it has migration \"9999_future.sql\"");
     sql_run(f->path, "DELETE FROM migrations WHERE id = 2000");
     assert_ok(f, fixture_open(f));
 }
@@ -101,8 +108,10 @@ static void test_changed_migration_is_refused(void **state) {
     struct fixture *f = *state;
     assert_ok(f, fixture_open(f));
     fixture_close(f);
-    sql_run(f->path, "UPDATE migrations SET checksum = replace(checksum, substr(checksum, 1, 1), 'z')");
-    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL, "migration \"0001_initial.sql\" was changed");
+    sql_run(f->path,
+            "UPDATE migrations SET checksum = replace(checksum, substr(checksum, 1, 1), 'z')");
+    assert_problem(f, fixture_open(f), PROBLEM_INTERNAL,
+                   "migration \"0001_initial.sql\" was changed");
 }
 
 static void test_places_that_cannot_be(void **state) {
@@ -130,11 +139,14 @@ static void test_half_made_files_are_completed(void **state) {
     assert_int_equal(sql_ask(f->path, "PRAGMA page_size"), 16384);
     unlink(f->path);
     /* the mark is there, the journal mode and the tables are not */
-    sql_run(f->path, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = 0x4473726e");
+    sql_run(f->path, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA "
+                     "application_id = 0x4473726e");
     assert_ok(f, fixture_open(f));
     publish(f, "iris", 1);
     fixture_close(f);
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"), 1);
+    assert_int_equal(sql_ask(f->path,
+                             "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"),
+                     1);
     /* a lock file without sense is no hindrance */
     char lock[128];
     snprintf(lock, sizeof lock, "%s.lock", f->path);
@@ -170,7 +182,8 @@ static void test_health_sees_a_stuck_writer(void **state) {
     assert_int_equal(pipe(gate.out), 0);
     assert_int_equal(pthread_create(&thread, NULL, hold_writer, &gate), 0);
     assert_int_equal(read(gate.in[0], &c, 1), 1);
-    assert_problem(f, store_healthy(f->store, &f->problem), PROBLEM_UNAVAILABLE, "writer has not answered");
+    assert_problem(f, store_healthy(f->store, &f->problem), PROBLEM_UNAVAILABLE,
+                   "writer has not answered");
     assert_int_equal(write(gate.out[1], &c, 1), 1);
     void *ended = NULL;
     pthread_join(thread, &ended);
@@ -188,7 +201,8 @@ static void test_migrations_are_all_or_nothing(void **state) {
     write_file(f->path, "");
     struct store_connection *c = store_connection_open(f->path, STORE_WRITE, &f->problem);
     assert_non_null(c);
-    struct store_migration list[] = {{"1.sql", "CREATE TABLE a (x)", 18}, {"2.sql", "CREATE TABLE b (x); CREATE TABLE a (x)", 38}};
+    struct store_migration list[] = {{"1.sql", "CREATE TABLE a (x)", 18},
+                                     {"2.sql", "CREATE TABLE b (x); CREATE TABLE a (x)", 38}};
     assert_problem(f, store_migrate(c, list, 2, &f->problem), PROBLEM_INTERNAL, "already exists");
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 1);
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'b'"), 0);
@@ -196,17 +210,19 @@ static void test_migrations_are_all_or_nothing(void **state) {
     assert_ok(f, store_migrate(c, list, 2, &f->problem));
     assert_ok(f, store_migrate(c, list, 2, &f->problem));
     assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM migrations"), 2);
-    assert_problem(f, store_migrate(c, list, 1, &f->problem), PROBLEM_INTERNAL, "newer than this binary: it has migration \"2.sql\"");
+    assert_problem(f, store_migrate(c, list, 1, &f->problem), PROBLEM_INTERNAL,
+                   "newer than this binary: it has migration \"2.sql\"");
     store_connection_close(c);
 }
 
 int main(void) {
     fixture_begin();
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_directory, fixture_teardown)
-    const struct CMUnitTest tests[] = {T(test_new_file_has_its_pragmas),      T(test_reopen_keeps),
-                                       T(test_second_store_is_locked_out),    T(test_foreign_files_are_refused_untouched),
-                                       T(test_newer_database_is_refused),     T(test_changed_migration_is_refused),
-                                       T(test_places_that_cannot_be),         T(test_half_made_files_are_completed),
-                                       T(test_migrations_are_all_or_nothing), T(test_health_sees_a_stuck_writer)};
+    const struct CMUnitTest tests[] = {
+        T(test_new_file_has_its_pragmas),      T(test_reopen_keeps),
+        T(test_second_store_is_locked_out),    T(test_foreign_files_are_refused_untouched),
+        T(test_newer_database_is_refused),     T(test_changed_migration_is_refused),
+        T(test_places_that_cannot_be),         T(test_half_made_files_are_completed),
+        T(test_migrations_are_all_or_nothing), T(test_health_sees_a_stuck_writer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

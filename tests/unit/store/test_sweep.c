@@ -11,7 +11,8 @@ static int64_t file_bytes(const char *path) {
 }
 
 static struct store_dataset_published publish_large(struct fixture *f, const char *name) {
-    struct store_dataset_new d = dataset_new(name, stage(f->store, 3, 12, 2, 500000), "b2:large", 12, 2);
+    struct store_dataset_new d =
+        dataset_new(name, stage(f->store, 3, 12, 2, 500000), "b2:large", 12, 2);
     struct store_dataset_published out = {0};
     assert_ok(f, store_dataset_publish(f->store, &d, &out, NULL, &f->problem));
     return out;
@@ -59,7 +60,8 @@ static void test_pinned_version_can_be_read_to_its_end(void **state) {
     }
     store_dataset_unpin(f->store, big.id);
     sql_await(f->path, "SELECT count(*) FROM parts", 0);
-    assert_problem(f, store_chunk_read(f->store, &chunks[0], 0, &b, &f->problem), PROBLEM_INTERNAL, "no chunk");
+    assert_problem(f, store_chunk_read(f->store, &chunks[0], 0, &b, &f->problem), PROBLEM_INTERNAL,
+                   "no chunk");
     buf_done(&b);
     free(chunks);
 }
@@ -68,7 +70,9 @@ static void test_shared_part_outlives_one_version(void **state) {
     struct fixture *f = *state;
     struct store_dataset_published a = publish(f, "a", 1), b = publish(f, "b", 2);
     char sql[200];
-    snprintf(sql, sizeof sql, "INSERT INTO dataset_parts (version, seq, part) SELECT %lld, 1, part FROM dataset_parts WHERE version = %lld",
+    snprintf(sql, sizeof sql,
+             "INSERT INTO dataset_parts (version, seq, part) SELECT %lld, 1, part FROM "
+             "dataset_parts WHERE version = %lld",
              (long long)b.id, (long long)a.id);
     sql_run(f->path, sql);
     assert_ok(f, store_dataset_delete(f->store, "a", 0, NULL, &f->problem));
@@ -141,8 +145,11 @@ static void test_crash_while_staging(void **state) {
     publish(f, "a", 1);
     fixture_close(f);
     in_a_process_that_dies(f, stage_some);
-    assert_int_equal(sql_ask(f->path, "SELECT count(*) FROM parts WHERE state = 0 AND lease_until > 0"), 1);
-    assert_ok(f, fixture_open(f)); /* the lease has not run out, but the lock proves its owner dead */
+    assert_int_equal(sql_ask(f->path,
+                             "SELECT count(*) FROM parts WHERE state = 0 AND lease_until > 0"),
+                     1);
+    assert_ok(f,
+              fixture_open(f)); /* the lease has not run out, but the lock proves its owner dead */
     sql_await(f->path, "SELECT count(*) FROM parts WHERE state <> 1", 0);
     sql_await(f->path, "SELECT count(*) FROM blobs", 6);
     struct store_dataset d = {0};
@@ -154,10 +161,10 @@ static void test_only_expired_leases_of_others_are_swept(void **state) {
     struct fixture *f = *state;
     fixture_close(f);
     struct store_settings settings = {.path = f->path, .lease_ms = 60};
-    assert_ok(f, store_open(&settings, &f->store, &f->problem)); /* what others hold now is held by somebody who lives */
-    sql_run(
-        f->path,
-        "INSERT INTO parts VALUES (1, 0, 'somebody', 9999999999999, 1), (2, 0, 'somebody', 5, 1), (3, 2, 'somebody', 9999999999999, 1)");
+    assert_ok(f, store_open(&settings, &f->store,
+                            &f->problem)); /* what others hold now is held by somebody who lives */
+    sql_run(f->path, "INSERT INTO parts VALUES (1, 0, 'somebody', 9999999999999, 1), (2, 0, "
+                     "'somebody', 5, 1), (3, 2, 'somebody', 9999999999999, 1)");
     sql_await(f->path, "SELECT count(*) FROM parts", 1);
     assert_int_equal(sql_ask(f->path, "SELECT id FROM parts"), 1);
 }

@@ -29,7 +29,8 @@ struct table {
     struct buf problem_text;       /* as the client reads it */
 };
 
-static inline bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns,
+static inline bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows,
+                                    struct wire_blob *blobs, size_t n_columns,
                                     struct problem *problem) {
     struct table *t = arg;
     (void)problem;
@@ -46,7 +47,8 @@ static inline bool table_sink_chunk(void *arg, int64_t chunk, int64_t n_rows, st
     return true;
 }
 
-static inline bool table_sink_reread(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static inline bool table_sink_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
+                                     struct problem *problem) {
     struct table *t = arg;
     (void)problem;
     assert_true((size_t)chunk < t->n_chunks && column < t->n_columns);
@@ -57,7 +59,8 @@ static inline bool table_sink_reread(void *arg, int64_t chunk, size_t column, st
 }
 
 /* Feeds the body in pieces: cut[0 … n_cuts - 1] are offsets, ascending. */
-static inline struct table table_read_cut(const struct wire_table_options *options, const char *body, size_t size, const size_t *cut,
+static inline struct table table_read_cut(const struct wire_table_options *options,
+                                          const char *body, size_t size, const size_t *cut,
                                           size_t n_cuts) {
     struct table t = {0};
     struct problem early = {0};
@@ -95,7 +98,8 @@ static inline struct table table_read_cut(const struct wire_table_options *optio
     return t;
 }
 
-static inline struct table table_read_options(const struct wire_table_options *options, const char *body) {
+static inline struct table table_read_options(const struct wire_table_options *options,
+                                              const char *body) {
     return table_read_cut(options, body, strlen(body), NULL, 0);
 }
 
@@ -116,7 +120,8 @@ static inline void table_done(struct table *t) {
 }
 
 /* All rows as text in a format, by the types of the summary (as_text: every column as strings). */
-static inline void table_rows(const struct table *t, enum wire_row_format format, bool as_text, struct buf *out) {
+static inline void table_rows(const struct table *t, enum wire_row_format format, bool as_text,
+                              struct buf *out) {
     struct wire_schema schema = {0};
     struct problem problem = {0};
     assert_true(wire_schema_parse(t->columns, &schema, &problem));
@@ -139,7 +144,8 @@ static inline void table_rows(const struct table *t, enum wire_row_format format
             dn_error error;
             dn_error_clear(&error);
             const dn_column_type type = as_text ? DN_TEXT : schema.columns[j].type;
-            if (dn_column_chunk_decode(chunk[j], blob->bytes, blob->size, type, &view[j], &error) != DN_OK) {
+            if (dn_column_chunk_decode(chunk[j], blob->bytes, blob->size, type, &view[j], &error) !=
+                DN_OK) {
                 fail_msg("column %s: %s", names[j], error.message);
             }
             assert_int_equal(view[j].n_rows, t->rows[c]);

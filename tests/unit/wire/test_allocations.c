@@ -2,7 +2,8 @@
 #include "model_helper.h"
 #include "unit/base/alloc_fail.h"
 
-static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool quiet_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                        size_t n_columns, struct problem *problem) {
     (void)chunk;
     (void)n_rows;
     (void)problem;
@@ -18,12 +19,15 @@ static bool read_table(const char *body, size_t size) {
     size_t chunks = 0;
     struct problem problem = {0};
     struct wire_table_summary sum;
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){.types = "b:categorical", .missing = "-", .label = "b"},
+    struct wire_table *t = wire_table_new(&(struct wire_table_options){.types = "b:categorical",
+                                                                       .missing = "-",
+                                                                       .label = "b"},
                                           &(struct wire_table_sink){quiet_chunk, NULL, &chunks});
     if (t == NULL) {
         return false;
     }
-    bool well = wire_table_feed(t, body, size / 2, &problem) && wire_table_feed(t, body + size / 2, size - size / 2, &problem);
+    bool well = wire_table_feed(t, body, size / 2, &problem) &&
+                wire_table_feed(t, body + size / 2, size - size / 2, &problem);
     problem_done(&problem);
     well = wire_table_end(t, &sum, &problem) && well;
     if (!well && problem.type != PROBLEM_UNAVAILABLE) {
@@ -41,7 +45,9 @@ static bool read_skipping(const char *body, size_t size) {
     size_t chunks = 0;
     struct problem problem = {0};
     struct wire_table_summary sum;
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){.types = "a:numeric", .on_error = WIRE_SKIP, .comment = '%'},
+    struct wire_table *t = wire_table_new(&(struct wire_table_options){.types = "a:numeric",
+                                                                       .on_error = WIRE_SKIP,
+                                                                       .comment = '%'},
                                           &(struct wire_table_sink){quiet_chunk, NULL, &chunks});
     if (t == NULL) {
         return false;
@@ -71,16 +77,20 @@ static void each_table(const char *body) {
 static void test_tables(void **state) {
     (void)state;
     each_table("a,b,\"c\"\"d\"\n1,x,\"y\"\"z\"\n2.50,7,w\nfalls,-,\n");
-    each_table("[{\"a\":1,\"b\":\"x\\n\",\"c\":true},{\"a\":\"f\",\"b\":2,\"d\":null},{\"c\":false}]");
-    each_table("{\"a\":1,\"b\":\"x\\n\",\"c\":true}\n{\"a\":\"f\",\"b\":2,\"d\":null}\n{\"c\":9007199254740993}\n");
+    each_table(
+        "[{\"a\":1,\"b\":\"x\\n\",\"c\":true},{\"a\":\"f\",\"b\":2,\"d\":null},{\"c\":false}]");
+    each_table("{\"a\":1,\"b\":\"x\\n\",\"c\":true}\n{\"a\":\"f\",\"b\":2,\"d\":null}\n{\"c\":"
+               "9007199254740993}\n");
     each_table("[1,\"\\u00e9\",null]\n[2,\"y\",4]\n[3,\"z\",5]\n");
-    each_table("{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"text\"}],\"rows\":[[1,\"\\u00e9\"],[2,null],[3,4]]}");
+    each_table("{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"text\"}],\"rows\":[[1,\"\\u00e9\"],["
+               "2,null],[3,4]]}");
 }
 
 static void test_skipped_rows(void **state) {
     (void)state;
     each_skipping("% remark\na,b\n1,x\n2\ntwo,y\n3,\"z\"\n");
-    each_skipping("{\"a\":1,\"b\":\"x\"}\n{\"a\":\"two\",\"c\":1}\nno\n{\"a\":3,\"d\":[1]}\n{\"a\":4}\n");
+    each_skipping(
+        "{\"a\":1,\"b\":\"x\"}\n{\"a\":\"two\",\"c\":1}\nno\n{\"a\":3,\"d\":[1]}\n{\"a\":4}\n");
 }
 
 static dn_model *model;
@@ -88,7 +98,9 @@ static dn_model *model;
 static bool read_instances(const char *body, bool labelled) {
     struct wire_instances in = {0};
     struct problem problem = {0};
-    const bool well = wire_instances_read(body, strlen(body), &(struct wire_instances_options){.labelled = labelled}, model, &in, &problem);
+    const bool well = wire_instances_read(body, strlen(body),
+                                          &(struct wire_instances_options){.labelled = labelled},
+                                          model, &in, &problem);
     assert_true(well || problem.type == PROBLEM_UNAVAILABLE);
     assert_true(!well || in.n == 3);
     problem_done(&problem);
@@ -99,24 +111,34 @@ static bool read_instances(const char *body, bool labelled) {
 static void test_instances(void **state) {
     (void)state;
     bool well = false;
+    ALLOC_FAIL_EACH(well = read_instances("{\"instances\":[[1,2,\"r\\u00e9d\",true,\"a\"],{\"old\":"
+                                          "1,\"kind\":\"b\"},[1,2,\"red\",true,\"a\"]]}",
+                                          true));
+    assert_true(well);
     ALLOC_FAIL_EACH(
         well =
-            read_instances("{\"instances\":[[1,2,\"r\\u00e9d\",true,\"a\"],{\"old\":1,\"kind\":\"b\"},[1,2,\"red\",true,\"a\"]]}", true));
+            read_instances("old,length,colour,width\n1,2,\"r\"\"ed\",3\n,,,\n0,1,blue,2\n", false));
     assert_true(well);
-    ALLOC_FAIL_EACH(well = read_instances("old,length,colour,width\n1,2,\"r\"\"ed\",3\n,,,\n0,1,blue,2\n", false));
+    ALLOC_FAIL_EACH(
+        well = read_instances(
+            "[1,2,\"r\\u00e9d\",true]\n{\"old\":1}\n{\"length\":3,\"colour\":null,\"width\":2}\n",
+            false));
     assert_true(well);
-    ALLOC_FAIL_EACH(well = read_instances("[1,2,\"r\\u00e9d\",true]\n{\"old\":1}\n{\"length\":3,\"colour\":null,\"width\":2}\n", false));
-    assert_true(well);
-    ALLOC_FAIL_EACH(well = read_instances("{\"columns\":[\"old\",{\"name\":\"length\"},\"width\",\"colour\"],\"rows\":[[1,2,3,"
-                                          "\"r\\u00e9d\"],[0,1,2,null],[1,1,1,\"red\"]]}",
-                                          false));
+    ALLOC_FAIL_EACH(
+        well = read_instances(
+            "{\"columns\":[\"old\",{\"name\":\"length\"},\"width\",\"colour\"],\"rows\":[[1,2,3,"
+            "\"r\\u00e9d\"],[0,1,2,null],[1,1,1,\"red\"]]}",
+            false));
     assert_true(well);
     dn_model *plain = model;
     model = model_wide();
     ALLOC_FAIL_EACH(
-        well = read_instances("[{\"f5\":1,\"words\":\"sun red sea\",\"f1\":2,\"x\":1},[1,2,3,4,5,6,\"red red hills\"],{}]", false));
+        well = read_instances("[{\"f5\":1,\"words\":\"sun red "
+                              "sea\",\"f1\":2,\"x\":1},[1,2,3,4,5,6,\"red red hills\"],{}]",
+                              false));
     assert_true(well);
-    ALLOC_FAIL_EACH(well = read_instances("f1,x,words,f4\n1,2,sun,3\n,,,\n0,1,\"sea, red\",2\n", false));
+    ALLOC_FAIL_EACH(
+        well = read_instances("f1,x,words,f4\n1,2,sun,3\n,,,\n0,1,\"sea, red\",2\n", false));
     assert_true(well);
     dn_model_unref(model);
     model = plain;
@@ -124,15 +146,19 @@ static void test_instances(void **state) {
 
 /* Lines in blocks, and the answer for them. */
 static bool answer_lines(enum wire_answer format) {
-    static const char body[] = "[1,2,\"red\",true]\n{\"old\":1,\"none\":2,\"other\":3}\n{\"colour\":\"bl\\u00fce\"}\n";
+    static const char body[] =
+        "[1,2,\"red\",true]\n{\"old\":1,\"none\":2,\"other\":3}\n{\"colour\":\"bl\\u00fce\"}\n";
     struct problem problem = {0}, why = {0};
     struct buf out = {0};
     struct wire_predictions answer = {0};
     size_t label[3] = {0}, at = 0, used = 0;
     double probabilities[9] = {0};
     const dn_prediction rows = {.label = label, .probabilities = probabilities};
-    const struct wire_answer_head head = {
-        .name = "m", .version = 1, .outputs = WIRE_LABEL | WIRE_PROBABILITIES, .format = format, .refusals = true};
+    const struct wire_answer_head head = {.name = "m",
+                                          .version = 1,
+                                          .outputs = WIRE_LABEL | WIRE_PROBABILITIES,
+                                          .format = format,
+                                          .refusals = true};
     struct wire_lines *lines = wire_lines_new(model, 3, 1000, &problem);
     enum wire_lines_state state = WIRE_LINES_FULL;
     wire_predictions_begin(&answer, &head, model, &rows, &out);
@@ -180,7 +206,9 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_skipped_rows), cmocka_unit_test(test_instances),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables),
+                                       cmocka_unit_test(test_skipped_rows),
+                                       cmocka_unit_test(test_instances),
                                        cmocka_unit_test(test_lines)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

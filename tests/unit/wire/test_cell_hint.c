@@ -39,13 +39,15 @@ static void test_hints(void **state) {
     CHECK("thousands separators", "1,234,567", "1,234.5", "-12,345,678.25");
     CHECK("hexadecimal", "0x1F", "0Xff", "-0x0");
     CHECK("beyond the largest", "1e400", "-1E+400", "1.5e999", "2e309");
-    CHECK("dates", "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", "2024-01-31T12:00:00Z", "2024-01-31 12:00", "1.2.99");
+    CHECK("dates", "2024-01-31", "31.01.2024", "1/31/24", "2024/01/31", "2024-01-31T12:00:00Z",
+          "2024-01-31 12:00", "1.2.99");
     CHECK("times of day", "12:30", "9:05:00", "23:59:59.5");
     CHECK("percentages", "5%", "12.5 %", "-3%");
     CHECK("infinite", "inf", "-Infinity", "+INF");
     CHECK("missing=", "n/a", "none", "-", "nan", "#N/A", ".");
-    CHECK(NULL, "", "setosa", "1,2,3,4", "a,b", ",5", "5,", "0x", "0xzz", "1e", "e400", "1-2", "1.2.3", "2024-", "12:3", "%", "x%", "1 2",
-          "192.168.1.1", "1.5", "1e5", "555-1234", "1.23,4", "12345.678,9", "--5");
+    CHECK(NULL, "", "setosa", "1,2,3,4", "a,b", ",5", "5,", "0x", "0xzz", "1e", "e400", "1-2",
+          "1.2.3", "2024-", "12:3", "%", "x%", "1 2", "192.168.1.1", "1.5", "1e5", "555-1234",
+          "1.23,4", "12345.678,9", "--5");
     char digits[401];
     memset(digits, '9', 400);
     digits[400] = '\0';
@@ -85,6 +87,7 @@ static void test_exact_integers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hints), cmocka_unit_test(test_exact_integers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hints),
+                                       cmocka_unit_test(test_exact_integers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,9 @@ static uint32_t next(uint64_t *state) {
 }
 
 /* Digest (hex) and JSON of n values added in chunks of `step` rows. */
-static void sum_up(const double *x, const uint32_t *code, const dn_strings *strings, size_t n, dn_column_type type, size_t step,
-                   size_t missing_first, char digest[HASH_BLAKE2B_TEXT], struct buf *json) {
+static void sum_up(const double *x, const uint32_t *code, const dn_strings *strings, size_t n,
+                   dn_column_type type, size_t step, size_t missing_first,
+                   char digest[HASH_BLAKE2B_TEXT], struct buf *json) {
     struct column_summary s = {0};
     uint8_t bytes[HASH_BLAKE2B_SIZE];
     struct json_writer w;
@@ -85,7 +86,8 @@ static void test_borders_of_numbers(void **state) {
         struct buf again = {0};
         sum_up(x, NULL, NULL, N, DN_NUMERIC, steps[i], 0, other, &again);
         assert_string_equal(digest, other);
-        assert_non_null(strstr(buf_cstr(&again), "\"distinct\":19")); /* -0 is 0, missing does not count */
+        assert_non_null(
+            strstr(buf_cstr(&again), "\"distinct\":19")); /* -0 is 0, missing does not count */
         buf_done(&again);
     }
     /* each of the values has a form of its own */
@@ -153,7 +155,8 @@ static void test_borders_of_strings(void **state) {
     sum_up(NULL, code, &strings, N, DN_CATEGORICAL, 13, 0, other, &again);
     assert_string_equal(digest, other);
     assert_string_equal(buf_cstr(&json), buf_cstr(&again));
-    assert_non_null(strstr(buf_cstr(&json), "\"distinct\":5")); /* "x" is one, however often a chunk lists it */
+    assert_non_null(
+        strstr(buf_cstr(&json), "\"distinct\":5")); /* "x" is one, however often a chunk lists it */
     buf_clear(&json);
     for (size_t i = 0; i < N; i++) {
         code[i] = DN_CODE_MISSING;
@@ -177,13 +180,15 @@ static void test_tally(void **state) {
     assert_int_equal(tally_add(&t, "", 0, 5), TALLY_WELL);
     assert_int_equal(t.n, 27);
     assert_int_equal(tally_top(&t, top, 10), 10);
-    assert_memory_equal(t.bytes + top[0].start, "v", 1); /* 3·7 = 21: 9 times; and 29·7 = 203 is 21 too */
+    assert_memory_equal(t.bytes + top[0].start, "v",
+                        1); /* 3·7 = 21: 9 times; and 29·7 = 203 is 21 too */
     assert_int_equal(top[0].count, 10);
     assert_int_equal(top[1].length, 0);
     assert_int_equal(top[1].count, 5);
     for (size_t i = 2; i < 10; i++) { /* then by count, and by bytes */
         const char before = t.bytes[top[i - 1].start], at = t.bytes[top[i].start];
-        assert_true(i == 2 || top[i - 1].count > top[i].count || (top[i - 1].count == top[i].count && before < at));
+        assert_true(i == 2 || top[i - 1].count > top[i].count ||
+                    (top[i - 1].count == top[i].count && before < at));
     }
     tally_done(&t);
 }
@@ -192,7 +197,9 @@ static void test_tally(void **state) {
 static struct column_summary summary_of(const double *x, size_t n, size_t step, size_t n_columns) {
     struct column_summary s = {.n_columns = n_columns};
     for (size_t at = 0; at < n; at += step) {
-        const dn_column_view view = {.type = DN_NUMERIC, .n_rows = n - at < step ? n - at : step, .number = x + at};
+        const dn_column_view view = {.type = DN_NUMERIC,
+                                     .n_rows = n - at < step ? n - at : step,
+                                     .number = x + at};
         assert_true(column_summary_add(&s, &view));
     }
     return s;
@@ -214,15 +221,20 @@ static void test_borders_of_sketches(void **state) {
     assert_non_null(x);
     uint64_t seed = 5;
     for (size_t i = 0; i < N; i++) {
-        x[i] = i % 11 == 0 ? (double)NAN : i % 3 == 0 ? (double)(next(&seed) % 300) : (double)next(&seed) / 64;
+        x[i] = i % 11 == 0  ? (double)NAN
+               : i % 3 == 0 ? (double)(next(&seed) % 300)
+                            : (double)next(&seed) / 64;
     }
     struct buf json = {0}, again = {0};
     struct column_summary whole = summary_of(x, N, N, 1);
     json_of(&whole, DN_NUMERIC, &json);
-    const char *ranks = strstr(buf_cstr(&json), "\"distinct\""); /* the moments before it differ in their last bits */
+    const char *ranks =
+        strstr(buf_cstr(&json),
+               "\"distinct\""); /* the moments before it differ in their last bits */
     assert_non_null(ranks);
     assert_true(whole.estimated && whole.many);
-    assert_non_null(strstr(ranks, "\"distinct_estimated\":true,\"distinct_above\":10000,\"quantiles\":{"));
+    assert_non_null(
+        strstr(ranks, "\"distinct_estimated\":true,\"distinct_above\":10000,\"quantiles\":{"));
     assert_non_null(strstr(ranks, "\"quantiles_exact\":false,\"quantiles_error\":0.0"));
     const size_t steps[] = {1, 100, 511, 4096, 65536};
     for (size_t i = 0; i < 5; i++) {
@@ -263,13 +275,15 @@ static void test_small_integers(void **state) {
             assert_non_null(list);
             for (size_t v = 0; v < 1024; v++) {
                 if (count[v] > 0) {
-                    assert_true(at < n && list[at].value == (double)v && list[at].count == count[v]);
+                    assert_true(at < n && list[at].value == (double)v &&
+                                list[at].count == count[v]);
                     at++;
                 }
             }
             assert_int_equal(at, n);
             assert_int_equal(column_summary_distinct(&s, DN_NUMERIC), n);
-            assert_true(fabs(s.moments.mean - sum / N) < 1e-9 && fabs(s.moments.m2 - squares) <= 1e-9 * (squares + 1));
+            assert_true(fabs(s.moments.mean - sum / N) < 1e-9 &&
+                        fabs(s.moments.m2 - squares) <= 1e-9 * (squares + 1));
             free(list);
             column_summary_done(&s);
         }
@@ -317,12 +331,16 @@ static void test_words(void **state) {
     for (int n = 5000; n <= N; n += 7000) {
         for (int wordless = 0; wordless < 2; wordless++) {
             struct column_summary s = {.n_columns = 3, .wordless = wordless};
-            const dn_column_view view = {.type = DN_CATEGORICAL, .n_rows = (size_t)n, .code = code, .strings = {(size_t)n, start, bytes}};
+            const dn_column_view view = {.type = DN_CATEGORICAL,
+                                         .n_rows = (size_t)n,
+                                         .code = code,
+                                         .strings = {(size_t)n, start, bytes}};
             assert_true(column_summary_add(&s, &view));
             assert_int_equal(s.estimated, n > TALLY_MAX);
             if (wordless) {
                 json_of(&s, DN_CATEGORICAL, &json);
-                assert_non_null(strstr(buf_cstr(&json), n > TALLY_MAX ? "\"top\":null" : "\"others\":4990"));
+                assert_non_null(
+                    strstr(buf_cstr(&json), n > TALLY_MAX ? "\"top\":null" : "\"others\":4990"));
                 assert_null(strstr(buf_cstr(&json), "words"));
             } else {
                 char words[64];
@@ -331,7 +349,8 @@ static void test_words(void **state) {
                 const char *found = strstr(buf_cstr(&json), words);
                 assert_non_null(found);
                 const double distinct = atof(found + strlen(words));
-                assert_true(fabs(distinct / (n + 3) - 1) < 0.08); /* the, word, end, and the numbers */
+                assert_true(fabs(distinct / (n + 3) - 1) <
+                            0.08); /* the, word, end, and the numbers */
                 char all[48];
                 (void)snprintf(all, sizeof all, "\"text_bytes\":%u", start[n]);
                 assert_non_null(strstr(found, all));

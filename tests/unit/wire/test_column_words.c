@@ -20,10 +20,19 @@ static uint32_t next(uint64_t *state) {
 
 /* What words are made of, and what stands beside that in ASCII; parts of characters, whole ones, bytes that are none. */
 static size_t put_piece(uint64_t *state, char *out) {
-    static const char *const pieces[] = {
-        "a", "z",    "A",    "Z",    "m",  "Q",  "0",  "9",    "_",    "@",       "[",        "`",         "{",
-        "/", ":",    "^",    " ",    "  ", "\t", "\n", ".",    "\x7f", "\x01",    "-",        "é",         "É",
-        "ß", "\x80", "\xff", "\xc3", "日", "本", "–",  "word", "Word", "seven77", "eight888", "ninenine9", "WORD_AND_MORE_OF_IT"};
+    static const char *const pieces[] = {"a",        "z",         "A",
+                                         "Z",        "m",         "Q",
+                                         "0",        "9",         "_",
+                                         "@",        "[",         "`",
+                                         "{",        "/",         ":",
+                                         "^",        " ",         "  ",
+                                         "\t",       "\n",        ".",
+                                         "\x7f",     "\x01",      "-",
+                                         "é",        "É",         "ß",
+                                         "\x80",     "\xff",      "\xc3",
+                                         "日",       "本",        "–",
+                                         "word",     "Word",      "seven77",
+                                         "eight888", "ninenine9", "WORD_AND_MORE_OF_IT"};
     const char *piece = pieces[next(state) % (sizeof pieces / sizeof pieces[0])];
     memcpy(out, piece, strlen(piece));
     return strlen(piece);
@@ -38,7 +47,8 @@ static void add_slowly(struct column_words *words, const char *text, size_t n, i
     }
 }
 
-static void check(struct column_words *quick, struct column_words *slow, const char *text, size_t n, int64_t times) {
+static void check(struct column_words *quick, struct column_words *slow, const char *text, size_t n,
+                  int64_t times) {
     column_words_add(quick, text, n, times);
     add_slowly(slow, text, n, times);
     assert_int_equal(quick->n, slow->n);
@@ -87,6 +97,7 @@ static void test_every_byte(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_words), cmocka_unit_test(test_every_byte)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_words),
+                                       cmocka_unit_test(test_every_byte)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,10 +57,12 @@ static bool put_row(void *arg, const struct csv_row *row) {
 }
 
 static void put_fault(void *arg, int64_t line, int64_t column, bool fatal, const char *text) {
-    buf_printf(arg, "%s %" PRId64 ":%" PRId64 " %s\n", fatal ? "fatal" : "fault", line, column, text);
+    buf_printf(arg, "%s %" PRId64 ":%" PRId64 " %s\n", fatal ? "fatal" : "fault", line, column,
+               text);
 }
 
-static void read_cut(char delimiter, const char *body, size_t size, const size_t *cut, size_t n_cuts, struct buf *out) {
+static void read_cut(char delimiter, const char *body, size_t size, const size_t *cut,
+                     size_t n_cuts, struct buf *out) {
     struct csv csv;
     size_t at = 0;
     csv_init(&csv, delimiter, 100, 6, &(struct csv_handler){put_row, put_fault, out});
@@ -121,7 +123,8 @@ static void test_plain(void **state) {
     check(',', "caf\xC3\xA9,\xF0\x9F\x98\x80\n", "1: [caf\xC3\xA9][\xF0\x9F\x98\x80]\n");
     check(',', "5\" pipe,a\"b\n", "1: [5\" pipe][a\"b]\n");
     check(',', "1e5,.5,5.,+3,0x1,1.2.3\n", "1: [1e5][.5][5.][+3][0x1][1.2.3]\n");
-    check(',', "123456789012345678,0.12345678901234567,-0\n", "1: [123456789012345678][0.12345678901234567][-0#]\n");
+    check(',', "123456789012345678,0.12345678901234567,-0\n",
+          "1: [123456789012345678][0.12345678901234567][-0#]\n");
 }
 
 static void test_quotes(void **state) {
@@ -149,7 +152,8 @@ static void test_faults(void **state) {
     (void)state;
     check(',', "a,b\n1,\"x\ny\n", "1: [a][b]\nfatal 2:3 quote is never closed\n");
     check(',', "\"a\"b,c\nd,e\n",
-          "fault 1:4 text after a closing quote: quotes within a quoted cell are doubled\n1: [\"a\"b][c]\n2: [d][e]\n");
+          "fault 1:4 text after a closing quote: quotes within a quoted cell are doubled\n1: "
+          "[\"a\"b][c]\n2: [d][e]\n");
     check_n(',', "a,b\nc\0,d\n", 9, "1: [a][b]\nfatal 2:2 NUL byte\n");
     check(',', "a\n\xC3\xA9\xFFz\nb\n", "1: [a]\nfatal 2:3 invalid UTF-8\n");
     check(',', "a\nb\xE2\x82", "1: [a]\nfatal 2:2 invalid UTF-8\n");
@@ -159,18 +163,30 @@ static void test_faults(void **state) {
             "\xFF\xFE"
             "a\0,\0",
             6, "fatal 1:1 the body is UTF-16: send it as UTF-8 (iconv -f utf-16 -t utf-8)\n");
-    check_n(',', "a\0,\0b\0", 6, "fatal 1:2 the body looks like UTF-16: send it as UTF-8 (iconv -f utf-16le -t utf-8)\n");
-    check_n(',', "\0a\0,\0b", 6, "fatal 1:1 the body looks like UTF-16: send it as UTF-8 (iconv -f utf-16be -t utf-8)\n");
-    check(',', "\x1F\x8B\x08\x01", "fatal 1:2 the body is gzip-compressed: say so (-H 'Content-Encoding: gzip')\n");
-    check(',', "\x78\x9C\x4B\x04", "fatal 1:2 the body is zlib-compressed: say so (-H 'Content-Encoding: deflate')\n");
-    check(',', "BZh91AY\xFF", "fatal 1:8 the body is bzip2-compressed: send it plain or with gzip\n");
+    check_n(
+        ',', "a\0,\0b\0", 6,
+        "fatal 1:2 the body looks like UTF-16: send it as UTF-8 (iconv -f utf-16le -t utf-8)\n");
+    check_n(
+        ',', "\0a\0,\0b", 6,
+        "fatal 1:1 the body looks like UTF-16: send it as UTF-8 (iconv -f utf-16be -t utf-8)\n");
+    check(',', "\x1F\x8B\x08\x01",
+          "fatal 1:2 the body is gzip-compressed: say so (-H 'Content-Encoding: gzip')\n");
+    check(',', "\x78\x9C\x4B\x04",
+          "fatal 1:2 the body is zlib-compressed: say so (-H 'Content-Encoding: deflate')\n");
+    check(',', "BZh91AY\xFF",
+          "fatal 1:8 the body is bzip2-compressed: send it plain or with gzip\n");
     check(',', "a\ncaf\xE9,b\n",
-          "1: [a]\nfatal 2:4 invalid UTF-8: the body looks like Latin-1, send it as UTF-8 (iconv -f latin1 -t utf8)\n");
+          "1: [a]\nfatal 2:4 invalid UTF-8: the body looks like Latin-1, send it as UTF-8 (iconv "
+          "-f latin1 -t utf8)\n");
     check(',', "a\n\x93x\x94\n",
-          "1: [a]\nfatal 2:1 invalid UTF-8: the body looks like Windows-1252, send it as UTF-8 (iconv -f cp1252 -t utf8)\n");
-    check_n(',', "PK\x03\x04\x14\0\0", 7, "fatal 1:6 the body is a zip archive or a spreadsheet file: send it as CSV\n");
-    check(',', "1,2,3,4,5,6\n1,2,3,4,5,6,7\n", "1: [1#][2#][3#][4#][5#][6#]\nfatal 2:13 row has more than 6 cells\n");
-    check(',', "a,b,c,d,e,f\na,b,c,d,e,\"f\",7\n", "1: [a][b][c][d][e][f]\nfatal 2:15 row has more than 6 cells\n");
+          "1: [a]\nfatal 2:1 invalid UTF-8: the body looks like Windows-1252, send it as UTF-8 "
+          "(iconv -f cp1252 -t utf8)\n");
+    check_n(',', "PK\x03\x04\x14\0\0", 7,
+            "fatal 1:6 the body is a zip archive or a spreadsheet file: send it as CSV\n");
+    check(',', "1,2,3,4,5,6\n1,2,3,4,5,6,7\n",
+          "1: [1#][2#][3#][4#][5#][6#]\nfatal 2:13 row has more than 6 cells\n");
+    check(',', "a,b,c,d,e,f\na,b,c,d,e,\"f\",7\n",
+          "1: [a][b][c][d][e][f]\nfatal 2:15 row has more than 6 cells\n");
 }
 
 static void test_long_cells(void **state) {
@@ -187,9 +203,11 @@ static void test_long_cells(void **state) {
         const char *quote = cases[i].quoted ? "\"" : "";
         snprintf(body, sizeof body, "a,b\n1,%s%s%s,2\n", quote, cell, quote);
         if (cases[i].length <= 100) {
-            snprintf(expected, sizeof expected, "1: [a][b]\n2: [1#][%s%s%s][2#]\n", quote, cell, quote);
+            snprintf(expected, sizeof expected, "1: [a][b]\n2: [1#][%s%s%s][2#]\n", quote, cell,
+                     quote);
         } else {
-            snprintf(expected, sizeof expected, "1: [a][b]\nfatal 2:3 cell is longer than 100 bytes%s\n",
+            snprintf(expected, sizeof expected,
+                     "1: [a][b]\nfatal 2:3 cell is longer than 100 bytes%s\n",
                      cases[i].quoted ? ": is its quote never closed?" : "");
         }
         check(',', body, expected);
@@ -198,14 +216,19 @@ static void test_long_cells(void **state) {
 
 /* What any text gives, cut anyhow, is what it gives whole; longer than the blocks and slices within. */
 static void test_cuts_never_show(void **state) {
-    static const char *const bits[] = {"a",  "12", "-0.5", ",",     ",",  ",",        "\n", "\n",         "\r\n",
-                                       "\r", "\"", "\"\"", "\"x\"", "\t", "\xC3\xA9", " ",  "1234567.75", "some longer text in a cell"};
+    static const char *const bits[] = {"a",     "12",         "-0.5",
+                                       ",",     ",",          ",",
+                                       "\n",    "\n",         "\r\n",
+                                       "\r",    "\"",         "\"\"",
+                                       "\"x\"", "\t",         "\xC3\xA9",
+                                       " ",     "1234567.75", "some longer text in a cell"};
     (void)state;
     uint64_t seed = 7;
     for (int k = 0; k < 4000; k++) {
         struct buf body = {0}, whole = {0}, cut = {0};
         const char delimiter = ",\t"[next(&seed) % 2];
-        const uint32_t quotes = next(&seed) % 3; /* many bodies without: a stray quote ends most others early */
+        const uint32_t quotes =
+            next(&seed) % 3; /* many bodies without: a stray quote ends most others early */
         for (uint32_t i = 0, n = next(&seed) % 300; i < n; i++) {
             const char *bit = bits[next(&seed) % (sizeof bits / sizeof bits[0])];
             if (bit[0] != '"' || quotes == 0) {
@@ -328,8 +351,9 @@ static void check_comments(const char *body, const char *expected, int64_t comme
 
 static void test_comments(void **state) {
     (void)state;
-    check_comments("# \"never closed, a,b,c,d,e,f,g,h\na,b\n#\nc,#d\n#e\r\n\"#f\",g\r#h\ri,j\n# end",
-                   "2: [a][b]\n4: [c][#d]\n6: [\"#f\"][g]\n8: [i][j]\n", 5);
+    check_comments(
+        "# \"never closed, a,b,c,d,e,f,g,h\na,b\n#\nc,#d\n#e\r\n\"#f\",g\r#h\ri,j\n# end",
+        "2: [a][b]\n4: [c][#d]\n6: [\"#f\"][g]\n8: [i][j]\n", 5);
     check_comments("a,\"b\n# not a comment\n\"\n#x", "1: [a][\"b\\n# not a comment\\n\"]\n", 1);
     check_comments(" # a\n", "1: [ # a]\n", 0);
     check_comments("#", "", 1);
@@ -342,7 +366,8 @@ static void test_comments(void **state) {
     }
     csv_init(&csv, ',', 100, 6, &(struct csv_handler){put_row, put_fault, &out});
     csv.comment = '#';
-    assert_true(csv_feed(&csv, body.data, body.size) && csv_feed(&csv, "\na\n", 3) && csv_end(&csv));
+    assert_true(csv_feed(&csv, body.data, body.size) && csv_feed(&csv, "\na\n", 3) &&
+                csv_end(&csv));
     assert_string_equal(buf_cstr(&out), "2: [a]\n");
     assert_true(csv.capacity <= 256 * 1024);
     csv_done(&csv);

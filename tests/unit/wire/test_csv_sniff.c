@@ -105,16 +105,16 @@ static void test_header(void **state) {
     check_header("5.1,setosa\n4.9,setosa\n", false);
     check_header("1,2,3\n4,5,6\n", false);
     check_header("type,cap_shape\np,x\ne,x\np,b\n", true);
-    check_header("p,x\ne,x\np,b\n", false);         /* the first row's texts come again */
-    check_header("p,p\ne,x\n", false);              /* or twice in it */
-    check_header("a,a\n1,2\n", true);               /* over numbers they are names: told as a fault later */
+    check_header("p,x\ne,x\np,b\n", false); /* the first row's texts come again */
+    check_header("p,p\ne,x\n", false);      /* or twice in it */
+    check_header("a,a\n1,2\n", true);       /* over numbers they are names: told as a fault later */
     check_header(",x,y\n0,1.5,2\n1,2.5,3\n", true); /* an unnamed index */
     check_header(",x\nb,c\n", false);
     check_header("survived,name\n0,Braund\n1,Cumings\n", true);
     check_found("?,a\nb,c\n", false, true);                  /* a token for missing is data */
     check_header("yes,flag\nTRUE,x\nFALSE,y\n", true);       /* booleans below words */
     check_header("id,name\n1,x\n2,y\nid,name\n3,z\n", true); /* files put together */
-    check_header("u,v\nx,y\nu,v\nz,w\n", false);             /* rows of words that come again are data */
+    check_header("u,v\nx,y\nu,v\nz,w\n", false); /* rows of words that come again are data */
     check_header("u\n1\nu\n2\n", false);
     check_header("u,1\n2,3\nw,1\n", false);
     check_header("true,x\nfalse,y\n", false);
@@ -128,7 +128,9 @@ static void test_header(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter), cmocka_unit_test(test_comments), cmocka_unit_test(test_header),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delimiter),
+                                       cmocka_unit_test(test_comments),
+                                       cmocka_unit_test(test_header),
                                        cmocka_unit_test(test_doubtful_headers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,8 @@ static void test_estimates(void **state) {
                 }
                 const double off = fabs((double)distinct_sketch_estimate(&s) / n - 1);
                 if (off > 4 * distinct_sketch_error(&s) + 0.5 / n) {
-                    fail_msg("%u bits, kind %d, %d values: %lld", bits, kind, n, (long long)distinct_sketch_estimate(&s));
+                    fail_msg("%u bits, kind %d, %d values: %lld", bits, kind, n,
+                             (long long)distinct_sketch_estimate(&s));
                 }
             }
             distinct_sketch_done(&s);
@@ -67,8 +68,10 @@ static void test_order_and_repeats(void **state) {
     }
     assert_memory_equal(up.rank, down.rank, 1 << 10);
     assert_true(distinct_hash_number(-0.0) == distinct_hash_number(0));
-    assert_true(distinct_hash_bytes("", 0) != distinct_hash_bytes("\0", 1)); /* zeros at the end count */
-    assert_true(distinct_hash_bytes("\0\0\0\0\0\0\0", 7) != distinct_hash_bytes("\0\0\0\0\0\0\0\0", 8));
+    assert_true(distinct_hash_bytes("", 0) !=
+                distinct_hash_bytes("\0", 1)); /* zeros at the end count */
+    assert_true(distinct_hash_bytes("\0\0\0\0\0\0\0", 7) !=
+                distinct_hash_bytes("\0\0\0\0\0\0\0\0", 8));
     distinct_sketch_done(&up);
     distinct_sketch_done(&down);
 }
@@ -82,7 +85,8 @@ static void test_extreme_hashes(void **state) {
     assert_int_equal(s.rank[0], 64 - DISTINCT_MAX_BITS + 1);
     distinct_sketch_add(&s, UINT64_MAX);
     assert_int_equal(s.rank[(1 << DISTINCT_MAX_BITS) - 1], 1);
-    for (uint64_t i = 0; i < 1 << DISTINCT_MAX_BITS; i++) { /* every register full: an estimate all the same */
+    for (uint64_t i = 0; i < 1 << DISTINCT_MAX_BITS;
+         i++) { /* every register full: an estimate all the same */
         distinct_sketch_add(&s, i << (64 - DISTINCT_MAX_BITS));
     }
     assert_true(distinct_sketch_estimate(&s) > INT64_C(1) << 50);
@@ -90,7 +94,8 @@ static void test_extreme_hashes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_estimates), cmocka_unit_test(test_order_and_repeats),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_estimates),
+                                       cmocka_unit_test(test_order_and_repeats),
                                        cmocka_unit_test(test_extreme_hashes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,15 +54,19 @@ static void put_rows(const dn_model *model, const struct wire_instances *in, str
     }
 }
 
-static void check_read(const dn_model *model, bool labelled, enum wire_instances_format format, const char *body, const char *expected) {
+static void check_read(const dn_model *model, bool labelled, enum wire_instances_format format,
+                       const char *body, const char *expected) {
     struct wire_instances in = {0};
     struct problem problem = {0};
     struct buf out = {0};
-    char *copy = malloc(strlen(body) + 1); /* exactly as long, so that a read beyond it is noticed */
+    char *copy =
+        malloc(strlen(body) + 1); /* exactly as long, so that a read beyond it is noticed */
     assert_non_null(copy);
     memcpy(copy, body, strlen(body));
-    if (!wire_instances_read(copy, strlen(body), &(struct wire_instances_options){.format = format, .labelled = labelled}, model, &in,
-                             &problem)) {
+    if (!wire_instances_read(copy, strlen(body),
+                             &(struct wire_instances_options){.format = format,
+                                                              .labelled = labelled},
+                             model, &in, &problem)) {
         problem_write(&problem, NULL, &out);
         fail_msg("%s\n%s", body, buf_cstr(&out));
     }
@@ -77,11 +81,14 @@ static void check(const dn_model *model, const char *body, const char *expected)
     check_read(model, false, WIRE_INSTANCES_SNIFF, body, expected);
 }
 
-static void check_refused(const dn_model *model, bool labelled, const char *body, enum problem_type type, const char *const *texts) {
+static void check_refused(const dn_model *model, bool labelled, const char *body,
+                          enum problem_type type, const char *const *texts) {
     struct wire_instances in = {.n = 77};
     struct problem problem = {0};
     struct buf out = {0};
-    if (wire_instances_read(body, strlen(body), &(struct wire_instances_options){.labelled = labelled}, model, &in, &problem)) {
+    if (wire_instances_read(body, strlen(body),
+                            &(struct wire_instances_options){.labelled = labelled}, model, &in,
+                            &problem)) {
         fail_msg("taken: %s", body);
     }
     assert_int_equal(in.n, 77); /* untouched */
@@ -109,14 +116,18 @@ static void test_json_arrays(void **state) {
     check(numeric, "[[1,2],[null,2]]", "[1 2]\n[- 2]\n");
     check(numeric, " \n[ [ 1 , 2 ] ]\n", "[1 2]\n");
     check(numeric, "\xEF\xBB\xBF[[1,2]]", "[1 2]\n");
-    check(numeric, "[[0.12345678901234567,123456789012345678]]", "[0.12345678901234566 123456789012345680]\n");
-    check(mixed, "[[1.5,2,\"red\",true],[1,2,\"pink\",0],[1,2,null,null],[1,2,\"\",\"TRUE\"],[1,2,5,1]]",
+    check(numeric, "[[0.12345678901234567,123456789012345678]]",
+          "[0.12345678901234566 123456789012345680]\n");
+    check(mixed,
+          "[[1.5,2,\"red\",true],[1,2,\"pink\",0],[1,2,null,null],[1,2,\"\",\"TRUE\"],[1,2,5,1]]",
           "[1.5 2 red 1]\n[1 2 unseen 0]\n[1 2 - -]\n[1 2 - 1]\n[1 2 unseen 1]\n");
 }
 
 static void test_json_objects(void **state) {
     (void)state;
-    check(mixed, "{\"instances\":[{\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false},{\"old\":true,\"length\":3},{}]}",
+    check(mixed,
+          "{\"instances\":[{\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false},{\"old\":"
+          "true,\"length\":3},{}]}",
           "[1 2 blue 0]\n[3 - - 1]\n[- - - -]\n");
     check(mixed, "[{\"kind\":\"a\",\"length\":1,\"width\":2,\"colour\":\"blue\",\"old\":false}]",
           "[1 2 blue 0]\n"); /* the target may be there */
@@ -127,32 +138,41 @@ static void test_json_tables(void **state) {
     (void)state;
     check(numeric, "{\"columns\":[\"y\",\"x\"],\"rows\":[[1,2],[null,3]]}", "[2 1]\n[3 -]\n");
     check(mixed,
-          "{\"columns\":[{\"name\":\"old\",\"type\":\"boolean\",\"top\":[[true,3]]},\"length\",\"kind\",{\"name\":\"colour\"},\"width\"],\n"
+          "{\"columns\":[{\"name\":\"old\",\"type\":\"boolean\",\"top\":[[true,3]]},\"length\","
+          "\"kind\",{\"name\":\"colour\"},\"width\"],\n"
           "\"rows\":[[true,1,\"a\",\"red\",2],[0,null,\"z\",null,4]]}",
           "[1 2 red 1]\n[- 4 - 0]\n");
-    check_read(numeric, true, WIRE_INSTANCES_JSON, "{\"columns\":[\"class\",\"x\",\"y\"],\"rows\":[[7.5,1,2]]}", "[1 2]=7.5\n");
-    refused(
-        numeric, "{\"columns\":[\"x\",\"z\",\"x\"],\"rows\":[[1,2]]}",
-        "{\"pointer\":\"/columns/1\",\"detail\":\"the model has no column \\\"z\\\"\"},{\"pointer\":\"/columns/2\",\"detail\":\"the column "
-        "\\\"x\\\" comes twice\"}");
+    check_read(numeric, true, WIRE_INSTANCES_JSON,
+               "{\"columns\":[\"class\",\"x\",\"y\"],\"rows\":[[7.5,1,2]]}", "[1 2]=7.5\n");
+    refused(numeric, "{\"columns\":[\"x\",\"z\",\"x\"],\"rows\":[[1,2]]}",
+            "{\"pointer\":\"/columns/1\",\"detail\":\"the model has no column "
+            "\\\"z\\\"\"},{\"pointer\":\"/columns/2\",\"detail\":\"the column "
+            "\\\"x\\\" comes twice\"}");
     refused(numeric, "{\"columns\":[\"x\"],\"rows\":[[1]]}",
             "{\"pointer\":\"/rows\",\"detail\":\"no instance names the column \\\"y\\\"\"}");
     refused(numeric, "{\"columns\":[\"x\",\"y\"],\"rows\":[[1,2],[1],{\"x\":1},[1,\"b\"]]}",
-            "{\"pointer\":\"/rows/1\",\"detail\":\"instance 1 has 1 value, expected 2 as \\\"columns\\\" has\"},"
-            "{\"pointer\":\"/rows/2\",\"detail\":\"instance 2 must be an array of the values of \\\"columns\\\"\"},"
-            "{\"pointer\":\"/rows/3/1\",\"detail\":\"instance 3, column \\\"y\\\": must be a finite number (got \\\"b\\\")\"}");
-    refused(numeric, "{\"rows\":[[1,2]],\"columns\":[\"x\",\"y\"]}", "\\\"columns\\\" must come before \\\"rows\\\"");
+            "{\"pointer\":\"/rows/1\",\"detail\":\"instance 1 has 1 value, expected 2 as "
+            "\\\"columns\\\" has\"},"
+            "{\"pointer\":\"/rows/2\",\"detail\":\"instance 2 must be an array of the values of "
+            "\\\"columns\\\"\"},"
+            "{\"pointer\":\"/rows/3/1\",\"detail\":\"instance 3, column \\\"y\\\": must be a "
+            "finite number (got \\\"b\\\")\"}");
+    refused(numeric, "{\"rows\":[[1,2]],\"columns\":[\"x\",\"y\"]}",
+            "\\\"columns\\\" must come before \\\"rows\\\"");
     refused(numeric, "{\"columns\":[\"x\",\"y\"]}", "\\\"rows\\\" is missing");
-    refused(numeric, "{\"columns\":[\"x\",5],\"rows\":[[1,2]]}", "{\"pointer\":\"/columns/1\",\"detail\":\"a column must be a name");
+    refused(numeric, "{\"columns\":[\"x\",5],\"rows\":[[1,2]]}",
+            "{\"pointer\":\"/columns/1\",\"detail\":\"a column must be a name");
     refused(numeric, "{\"columns\":{},\"rows\":[]}", "\\\"columns\\\" must be an array");
-    refused(numeric, "{\"columns\":[\"x\",\"y\"],\"rows\":[[1,2]],\"instances\":[[1,2]]}", "there must be either");
+    refused(numeric, "{\"columns\":[\"x\",\"y\"],\"rows\":[[1,2]],\"instances\":[[1,2]]}",
+            "there must be either");
 }
 
 /* One instance without anything around it. */
 static void test_lone_instance(void **state) {
     (void)state;
     refused(mixed, "{\"length\":1,\"width\":[2,{}],\"colour\":\"red\",\"other\":3}\n",
-            "\"errors\":[{\"pointer\":\"\",\"detail\":\"the body is an instance itself (\\\"length\\\" is a column of the model): send "
+            "\"errors\":[{\"pointer\":\"\",\"detail\":\"the body is an instance itself "
+            "(\\\"length\\\" is a column of the model): send "
             "{\\\"instances\\\":[{…}]}, or an instance a line as application/x-ndjson\"}]");
 }
 
@@ -164,71 +184,95 @@ static void test_csv(void **state) {
     check(numeric, "x;y\r\n1;2\r\n;3", "[1 2]\n[- 3]\n");
     check(numeric, "x\ty\n 1 \tNA\n", "[1 -]\n");
     check(numeric, "class,y,x\n0,1,2\n", "[2 1]\n");
-    check(mixed, "length,width,colour,old\n1.5,2,red,true\n?,null,\"dark, blue\",0\n1,2,,\n", "[1.5 2 red 1]\n[- - unseen 0]\n[1 2 - -]\n");
+    check(mixed, "length,width,colour,old\n1.5,2,red,true\n?,null,\"dark, blue\",0\n1,2,,\n",
+          "[1.5 2 red 1]\n[- - unseen 0]\n[1 2 - -]\n");
     check(mixed, "1.5,2,red,FALSE\n", "[1.5 2 red 0]\n");
     check(numeric, "# from the lab\n#\nx,y\n# two\n1,2\n# \"a\"\n", "[1 2]\n"); /* comments */
     check(numeric, "# 1,2,3\r1,2\r3,4", "[1 2]\n[3 4]\n");
     check_read(numeric, false, WIRE_INSTANCES_TSV, "y\tx\n# made\n1\t2\n", "[2 1]\n");
-    check_read(mixed, false, WIRE_INSTANCES_TSV, "1.5\t2\tred,rose,pink\tFALSE\n", "[1.5 2 unseen 0]\n");
+    check_read(mixed, false, WIRE_INSTANCES_TSV, "1.5\t2\tred,rose,pink\tFALSE\n",
+               "[1.5 2 unseen 0]\n");
     check_read(numeric, false, WIRE_INSTANCES_CSV, "1,2\n", "[1 2]\n");
 }
 
 static void test_labels(void **state) {
     (void)state;
-    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "[[1,2,\"red\",true,\"b\"],[1,2,\"red\",true,null],[1,2,\"red\",true,\"c\"]]",
+    check_read(mixed, true, WIRE_INSTANCES_SNIFF,
+               "[[1,2,\"red\",true,\"b\"],[1,2,\"red\",true,null],[1,2,\"red\",true,\"c\"]]",
                "[1 2 red 1]=\"b\"\n[1 2 red 1]=-\n[1 2 red 1]=\"c\"\n");
     check_read(mixed, true, WIRE_INSTANCES_SNIFF,
-               "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true,\"kind\":\"a\"},{\"length\":1}]",
+               "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true,\"kind\":\"a\"},{"
+               "\"length\":1}]",
                "[1 2 red 1]=\"a\"\n[1 - - -]=-\n");
-    check_read(mixed, true, WIRE_INSTANCES_SNIFF, "kind,length,width,colour,old\na,1,2,red,1\n,1,2,red,1\n",
+    check_read(mixed, true, WIRE_INSTANCES_SNIFF,
+               "kind,length,width,colour,old\na,1,2,red,1\n,1,2,red,1\n",
                "[1 2 red 1]=\"a\"\n[1 2 red 1]=-\n");
     check_read(mixed, true, WIRE_INSTANCES_SNIFF, "1,2,red,1,b\n", "[1 2 red 1]=\"b\"\n");
-    check_read(numeric, true, WIRE_INSTANCES_SNIFF, "[[1,2,0],[1,2,7.5],[1,2,1.0]]", "[1 2]=0\n[1 2]=7.5\n[1 2]=1\n");
+    check_read(numeric, true, WIRE_INSTANCES_SNIFF, "[[1,2,0],[1,2,7.5],[1,2,1.0]]",
+               "[1 2]=0\n[1 2]=7.5\n[1 2]=1\n");
     check_read(numeric, true, WIRE_INSTANCES_SNIFF, "1,2,7.50\n", "[1 2]=7.5\n");
-    check_read(boolean, true, WIRE_INSTANCES_SNIFF, "[[37,true],[38,0],[39,\"false\"]]", "[37]=true\n[38]=false\n[39]=false\n");
-    check_read(boolean, true, WIRE_INSTANCES_SNIFF, "fever,sick\n37,TRUE\n38,0\n", "[37]=true\n[38]=false\n");
+    check_read(boolean, true, WIRE_INSTANCES_SNIFF, "[[37,true],[38,0],[39,\"false\"]]",
+               "[37]=true\n[38]=false\n[39]=false\n");
+    check_read(boolean, true, WIRE_INSTANCES_SNIFF, "fever,sick\n37,TRUE\n38,0\n",
+               "[37]=true\n[38]=false\n");
 }
 
 static void test_json_faults(void **state) {
     (void)state;
-    refused(numeric, "[[1]]", "{\"pointer\":\"/0\",\"detail\":\"instance 0 has 1 value, expected 2\"}");
+    refused(numeric, "[[1]]",
+            "{\"pointer\":\"/0\",\"detail\":\"instance 0 has 1 value, expected 2\"}");
     refused(numeric, "{\"instances\":[[1,2],[1,2,3]]}",
             "{\"pointer\":\"/instances/1\",\"detail\":\"instance 1 has 3 values, expected 2\"}");
     refused(numeric, "{\"instances\":[[1,2],[1,\"2\"]]}",
-            "{\"pointer\":\"/instances/1/1\",\"detail\":\"instance 1, column \\\"y\\\": must be a finite number (got \\\"2\\\")\"}");
+            "{\"pointer\":\"/instances/1/1\",\"detail\":\"instance 1, column \\\"y\\\": must be a "
+            "finite number (got \\\"2\\\")\"}");
     refused(numeric, "[[1,true]]", "must be a finite number (got true)");
     refused(numeric, "[[1,[2]]]", "must be a finite number (got an array or an object)");
     refused(numeric, "[[1,1e999]]",
-            "{\"pointer\":\"/0/1\",\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got 1e999)\"}");
-    refused(numeric, "[[NaN,1]]", "{\"pointer\":\"/0/0\",\"detail\":\"instance 0, column \\\"x\\\": must be a finite number (got NaN)\"}");
+            "{\"pointer\":\"/0/1\",\"detail\":\"instance 0, column \\\"y\\\": must be a finite "
+            "number (got 1e999)\"}");
+    refused(numeric, "[[NaN,1]]",
+            "{\"pointer\":\"/0/0\",\"detail\":\"instance 0, column \\\"x\\\": must be a finite "
+            "number (got NaN)\"}");
     refused(numeric, "[[1,-Infinity]]", "(got -Infinity)");
     refused(numeric, "[[1,\"\"]]", "must be a finite number (got \\\"\\\")");
     refused(mixed, "[[1,2,\"red\",2]]",
-            "{\"pointer\":\"/0/3\",\"detail\":\"instance 0, column \\\"old\\\": must be true or false (got 2)\"}");
+            "{\"pointer\":\"/0/3\",\"detail\":\"instance 0, column \\\"old\\\": must be true or "
+            "false (got 2)\"}");
     refused(mixed, "[[1,2,{\"a\":[1]},true]]", "must be a string (got an array or an object)");
     refused(mixed, "[[1,2,NaN,true]]", "must be a string (got NaN)");
-    refused(numeric, "[{\"x\":1,\"z\":2,\"y\":3}]", "{\"pointer\":\"/0/z\",\"detail\":\"instance 0: the model has no column \\\"z\\\"\"}");
+    refused(numeric, "[{\"x\":1,\"z\":2,\"y\":3}]",
+            "{\"pointer\":\"/0/z\",\"detail\":\"instance 0: the model has no column \\\"z\\\"\"}");
     refused(numeric, "[{\"x\":1,\"a/b~\":{\"c\":[]},\"y\":3}]", "\"pointer\":\"/0/a~1b~0\"");
-    refused(numeric, "[{\"x\":1,\"y\":2,\"x\":3}]", "{\"pointer\":\"/0/x\",\"detail\":\"instance 0: the column \\\"x\\\" comes twice\"}");
+    refused(numeric, "[{\"x\":1,\"y\":2,\"x\":3}]",
+            "{\"pointer\":\"/0/x\",\"detail\":\"instance 0: the column \\\"x\\\" comes twice\"}");
     refused(numeric, "{\"instances\":[{\"x\":1},{\"x\":2}]}",
             "{\"pointer\":\"/instances\",\"detail\":\"no instance names the column \\\"y\\\"\"}");
-    refused(numeric, "[1,2]", "{\"pointer\":\"/0\",\"detail\":\"instance 0 must be an array or an object\"}");
+    refused(numeric, "[1,2]",
+            "{\"pointer\":\"/0\",\"detail\":\"instance 0 must be an array or an object\"}");
     refused(numeric, "{\"instances\":[]}", "there are no instances");
     refused(numeric, "[]", "there are no instances");
     refused(numeric, "{}", "\\\"instances\\\" is missing: the body must be as");
     refused(numeric, "{\"instances\":5}", "\\\"instances\\\" must be an array");
     refused(numeric, "{\"instances\":{\"x\":[1]}}", "\\\"instances\\\" must be an array");
     refused(numeric, "{\"a\":[{}],\"instances\":[[1,2]]}",
-            "{\"pointer\":\"/a\",\"detail\":\"unknown member \\\"a\\\": there are only \\\"instances\\\", or \\\"columns\\\" and "
+            "{\"pointer\":\"/a\",\"detail\":\"unknown member \\\"a\\\": there are only "
+            "\\\"instances\\\", or \\\"columns\\\" and "
             "\\\"rows\\\"\"}");
-    refused(numeric, "{\"instances\":[[1,2]],\"instances\":[[1,2]]}", "member \\\"instances\\\" comes twice");
-    const char *const both[] = {"\"pointer\":\"/0/0\"", "\"pointer\":\"/2\"", "\"pointer\":\"/3/1\"", NULL}; /* all are told */
-    check_refused(numeric, false, "[[\"a\",1],[1,2],[1],[1,\"b\"]]", PROBLEM_INVALID_INSTANCES, both);
+    refused(numeric, "{\"instances\":[[1,2]],\"instances\":[[1,2]]}",
+            "member \\\"instances\\\" comes twice");
+    const char *const both[] = {"\"pointer\":\"/0/0\"", "\"pointer\":\"/2\"",
+                                "\"pointer\":\"/3/1\"", NULL}; /* all are told */
+    check_refused(numeric, false, "[[\"a\",1],[1,2],[1],[1,\"b\"]]", PROBLEM_INVALID_INSTANCES,
+                  both);
     const char *const label[] = {
-        "{\"pointer\":\"/0/4\",\"detail\":\"instance 0, column \\\"kind\\\": must be one of the model's classes (got \\\"z\\\")\"}", NULL};
+        "{\"pointer\":\"/0/4\",\"detail\":\"instance 0, column \\\"kind\\\": must be one of the "
+        "model's classes (got \\\"z\\\")\"}",
+        NULL};
     check_refused(mixed, true, "[[1,2,\"red\",true,\"z\"]]", PROBLEM_INVALID_INSTANCES, label);
     const char *const unlabelled[] = {"no instance names the column \\\"kind\\\"", NULL};
-    check_refused(mixed, true, "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true}]", PROBLEM_INVALID_INSTANCES, unlabelled);
+    check_refused(mixed, true, "[{\"length\":1,\"width\":2,\"colour\":\"red\",\"old\":true}]",
+                  PROBLEM_INVALID_INSTANCES, unlabelled);
     const char *const last[] = {"instance 0 has 4 values, expected 5 (the target last)", NULL};
     check_refused(mixed, true, "[[1,2,\"red\",true]]", PROBLEM_INVALID_INSTANCES, last);
 }
@@ -237,7 +281,8 @@ static void test_bad_json(void **state) {
     static const struct {
         const char *body, *text;
     } cases[] = {
-        {"[[1,2]", "{\"line\":1,\"column\":7,\"detail\":\"the body ends within an array or object\"}"},
+        {"[[1,2]",
+         "{\"line\":1,\"column\":7,\"detail\":\"the body ends within an array or object\"}"},
         {"[[1,2],\n[1,2 3]]", "{\"line\":2,\"column\":6,"},
         {"{\"instances\":[[1,2]]} x", "nothing may follow the value"},
         {"[[1,\"a\"],[1,nope]]", "unknown word"},
@@ -255,7 +300,9 @@ static void test_bad_json(void **state) {
     struct wire_instances in = {0};
     struct problem problem = {0};
     assert_false(
-        wire_instances_read(deep, sizeof deep, &(struct wire_instances_options){.format = WIRE_INSTANCES_JSON}, numeric, &in, &problem));
+        wire_instances_read(deep, sizeof deep,
+                            &(struct wire_instances_options){.format = WIRE_INSTANCES_JSON},
+                            numeric, &in, &problem));
     assert_int_equal(problem.type, PROBLEM_BAD_JSON);
     problem_done(&problem);
 }
@@ -263,31 +310,39 @@ static void test_bad_json(void **state) {
 static void test_csv_faults(void **state) {
     (void)state;
     refused(numeric, "1,2\n1,x\n",
-            "{\"line\":2,\"column\":3,\"detail\":\"instance 1, column \\\"y\\\": must be a finite number (got \\\"x\\\")\"}");
-    refused(
-        numeric, "x,y\n1,1e999\n",
-        "{\"line\":2,\"column\":3,\"detail\":\"instance 0, column \\\"y\\\": must be a finite number (got \\\"1e999\\\"): its magnitude is "
-        "beyond the largest number, about 1.8e308\"}");
+            "{\"line\":2,\"column\":3,\"detail\":\"instance 1, column \\\"y\\\": must be a finite "
+            "number (got \\\"x\\\")\"}");
+    refused(numeric, "x,y\n1,1e999\n",
+            "{\"line\":2,\"column\":3,\"detail\":\"instance 0, column \\\"y\\\": must be a finite "
+            "number (got \\\"1e999\\\"): its magnitude is "
+            "beyond the largest number, about 1.8e308\"}");
     refused(numeric, "1,NaN\n", "must be a finite number (got \\\"NaN\\\")");
     refused(numeric, "1,inf\n", "must be a finite number (got \\\"inf\\\")");
-    refused(numeric, "x;y\n1;2,5\n3;4\n", "(got \\\"2,5\\\"): write decimal fractions with a point");
+    refused(numeric, "x;y\n1;2,5\n3;4\n",
+            "(got \\\"2,5\\\"): write decimal fractions with a point");
     refused(numeric, "1,0x2\n", "hexadecimal numbers are not read as numbers");
     refused(numeric, "1,n/a\n", "(got \\\"n/a\\\"): a missing value is null, or empty in text");
     refused(numeric, "[[1,\"2,5\"]]", "(got \\\"2,5\\\"): write decimal fractions with a point");
     refused(numeric, "# 1,2,3\n1,2\n# x,\"a\"b,c\n1,2,3\n", "\"errors\":[{\"line\":4,");
     refused(numeric, "1,2\n#1,2\n", "{\"line\":2,\"column\":1,");
-    refused(numeric, "1,2,3\n", "{\"line\":1,\"column\":5,\"detail\":\"instance 0 has 3 cells, expected 2\"}");
-    refused(numeric, "1,2\n1\n", "{\"line\":2,\"column\":2,\"detail\":\"instance 1 has 1 cell, expected 2\"}");
-    refused(numeric, "x,z\n1,2\n", "{\"line\":1,\"column\":3,\"detail\":\"the model has no column \\\"z\\\"\"}");
-    refused(numeric, "x,x,y\n1,2,3\n", "{\"line\":1,\"column\":3,\"detail\":\"the column \\\"x\\\" comes twice\"}");
+    refused(numeric, "1,2,3\n",
+            "{\"line\":1,\"column\":5,\"detail\":\"instance 0 has 3 cells, expected 2\"}");
+    refused(numeric, "1,2\n1\n",
+            "{\"line\":2,\"column\":2,\"detail\":\"instance 1 has 1 cell, expected 2\"}");
+    refused(numeric, "x,z\n1,2\n",
+            "{\"line\":1,\"column\":3,\"detail\":\"the model has no column \\\"z\\\"\"}");
+    refused(numeric, "x,x,y\n1,2,3\n",
+            "{\"line\":1,\"column\":3,\"detail\":\"the column \\\"x\\\" comes twice\"}");
     refused(numeric, "x,class\n1,0\n", "no instance names the column \\\"y\\\"");
     refused(numeric, "x,y\n", "there are no instances");
     refused(numeric, "", "there are no instances");
     refused(numeric, "a,b\n1,2\n",
-            "{\"line\":1,\"column\":1,\"detail\":\"instance 0, column \\\"x\\\": must be a finite number (got \\\"a\\\")\"}");
+            "{\"line\":1,\"column\":1,\"detail\":\"instance 0, column \\\"x\\\": must be a finite "
+            "number (got \\\"a\\\")\"}");
     refused(numeric, "1,\"2\n", "quote is never closed");
     refused(numeric, "1,\xFF\n", "{\"line\":1,\"column\":3,\"detail\":\"invalid UTF-8\"}");
-    refused(mixed, "1,2,red,maybe\n", "column \\\"old\\\": must be true or false (got \\\"maybe\\\")");
+    refused(mixed, "1,2,red,maybe\n",
+            "column \\\"old\\\": must be true or false (got \\\"maybe\\\")");
 }
 
 static void test_pairs(void **state) {
@@ -309,10 +364,14 @@ static void test_pairs(void **state) {
     problem_write(&problem, NULL, &out);
     const char *text = buf_cstr(&out);
     assert_int_equal(problem.type, PROBLEM_INVALID_INSTANCES);
+    assert_non_null(strstr(text, "{\"pointer\":\"/length\",\"detail\":\"column \\\"length\\\": "
+                                 "must be a finite number (got \\\"tall\\\")\"}"));
     assert_non_null(
-        strstr(text, "{\"pointer\":\"/length\",\"detail\":\"column \\\"length\\\": must be a finite number (got \\\"tall\\\")\"}"));
-    assert_non_null(strstr(text, "{\"pointer\":\"/color\",\"detail\":\"the model has no column \\\"color\\\"\"}"));
-    assert_non_null(strstr(text, "{\"pointer\":\"/width\",\"detail\":\"the column \\\"width\\\" comes twice\"}"));
+        strstr(text,
+               "{\"pointer\":\"/color\",\"detail\":\"the model has no column \\\"color\\\"\"}"));
+    assert_non_null(
+        strstr(text,
+               "{\"pointer\":\"/width\",\"detail\":\"the column \\\"width\\\" comes twice\"}"));
     assert_non_null(strstr(text, "the column \\\"colour\\\" is not given"));
     problem_done(&problem);
     assert_false(wire_instances_pairs(names, values, 0, numeric, &in, &problem));
@@ -328,7 +387,8 @@ static void test_many_instances(void **state) {
     enum { N = 5000 };
     buf_puts(&body, "{\"instances\":[");
     for (int i = 0; i < N; i++) {
-        const double x = (double)table_random(&seed) / 1000, y = (double)table_random(&seed) * 1e-12;
+        const double x = (double)table_random(&seed) / 1000,
+                     y = (double)table_random(&seed) * 1e-12;
         char fx[DN_NUMBER_SIZE], fy[DN_NUMBER_SIZE];
         dn_number_format(x, fx);
         dn_number_format(y, fy);
@@ -339,9 +399,13 @@ static void test_many_instances(void **state) {
     struct wire_instances a = {0}, b = {0};
     struct problem problem = {0};
     assert_true(
-        wire_instances_read(body.data, body.size, &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF}, numeric, &a, &problem));
+        wire_instances_read(body.data, body.size,
+                            &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF},
+                            numeric, &a, &problem));
     assert_true(
-        wire_instances_read(csv.data, csv.size, &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF}, numeric, &b, &problem));
+        wire_instances_read(csv.data, csv.size,
+                            &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF},
+                            numeric, &b, &problem));
     assert_int_equal(a.n, N);
     assert_int_equal(b.n, N);
     assert_memory_equal(a.raw, b.raw, N * 2 * sizeof *a.raw);
@@ -357,7 +421,8 @@ static void test_many_instances(void **state) {
 }
 
 /* Rows in blocks are the rows, in order; after a fault no more of them come, but its fellows are found; who says stop is obeyed. */
-static bool on_block(void *arg, const struct wire_instances *rows, size_t first, struct problem *problem) {
+static bool on_block(void *arg, const struct wire_instances *rows, size_t first,
+                     struct problem *problem) {
     size_t *n = arg;
     assert_int_equal(first, *n);
     assert_in_range(rows->n, 1, WIRE_BLOCK_ROWS);
@@ -384,12 +449,15 @@ static void test_blocks(void **state) {
         struct wire_instances none = {0};
         struct problem problem = {0};
         size_t n = 0;
-        const struct wire_instances_options options = {.format = WIRE_INSTANCES_CSV, .block = on_block, .arg = &n};
+        const struct wire_instances_options options = {.format = WIRE_INSTANCES_CSV,
+                                                       .block = on_block,
+                                                       .arg = &n};
         for (size_t i = 0; i < cases[c].rows; i++) {
             buf_printf(&body, "%zu,7\n", i);
         }
         buf_puts(&body, cases[c].fault ? "1,x\n1,y,z\n" : "");
-        assert_true(wire_instances_read(body.data, body.size, &options, numeric, &none, &problem) == (cases[c].said == PROBLEM_NONE));
+        assert_true(wire_instances_read(body.data, body.size, &options, numeric, &none, &problem) ==
+                    (cases[c].said == PROBLEM_NONE));
         assert_int_equal(problem.type, cases[c].said);
         assert_int_equal(problem.n_errors, cases[c].fault ? 2 : 0);
         assert_int_equal(n, cases[c].given);
@@ -409,8 +477,10 @@ static void test_faults_are_bounded(void **state) {
     buf_putc(&body, ']');
     struct wire_instances in = {0};
     struct problem problem = {0};
-    assert_false(wire_instances_read(body.data, body.size, &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF}, numeric, &in,
-                                     &problem));
+    assert_false(
+        wire_instances_read(body.data, body.size,
+                            &(struct wire_instances_options){.format = WIRE_INSTANCES_SNIFF},
+                            numeric, &in, &problem));
     assert_int_equal(problem.n_errors, PROBLEM_MAX_ERRORS);
     assert_int_equal(problem.n_dropped, 900);
     problem_done(&problem);
@@ -421,11 +491,13 @@ static void test_faults_are_bounded(void **state) {
 static void test_unseen_categories_refused(void **state) {
     (void)state;
     dn_model *careful = model_mixed_as(NULL, DN_UNSEEN_REFUSE);
-    check(careful, "[[1.5,2,\"red\",true],[1,2,null,null],[1,2,\"\",0]]", "[1.5 2 red 1]\n[1 2 - -]\n[1 2 - 0]\n");
-    refused(
-        careful, "[[1.5,2,\"red\",true],[1,2,\"pink\",0]]",
-        "{\"pointer\":\"/1/2\",\"detail\":\"instance 1, column \\\"colour\\\": must be a category that training saw (got \\\"pink\\\")\"}");
-    refused(careful, "length,width,colour,old\n1,2,5,1\n", "instance 0, column \\\"colour\\\": must be a category that training saw");
+    check(careful, "[[1.5,2,\"red\",true],[1,2,null,null],[1,2,\"\",0]]",
+          "[1.5 2 red 1]\n[1 2 - -]\n[1 2 - 0]\n");
+    refused(careful, "[[1.5,2,\"red\",true],[1,2,\"pink\",0]]",
+            "{\"pointer\":\"/1/2\",\"detail\":\"instance 1, column \\\"colour\\\": must be a "
+            "category that training saw (got \\\"pink\\\")\"}");
+    refused(careful, "length,width,colour,old\n1,2,5,1\n",
+            "instance 0, column \\\"colour\\\": must be a category that training saw");
     dn_model_unref(careful);
 }
 
@@ -440,7 +512,8 @@ static void test_media_types(void **state) {
     assert_int_equal(format, WIRE_INSTANCES_CSV);
     assert_true(wire_instances_format("text/tab-separated-values", &format));
     assert_int_equal(format, WIRE_INSTANCES_TSV);
-    static const char *const lines[] = {"application/x-ndjson", "application/ndjson", "application/jsonl"};
+    static const char *const lines[] = {"application/x-ndjson", "application/ndjson",
+                                        "application/jsonl"};
     for (size_t i = 0; i < 3; i++) {
         assert_true(wire_instances_format(lines[i], &format));
         assert_int_equal(format, WIRE_INSTANCES_NDJSON);

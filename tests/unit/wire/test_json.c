@@ -23,10 +23,17 @@ static uint32_t next(uint64_t *state) {
 
 /* Writes the token in one line. */
 static void put_token(const struct wire_json_token *t, struct buf *out) {
-    static const char *const names[] = {
-        [WIRE_JSON_BEGIN_ARRAY] = "[", [WIRE_JSON_END_ARRAY] = "]",   [WIRE_JSON_BEGIN_OBJECT] = "{",       [WIRE_JSON_END_OBJECT] = "}",
-        [WIRE_JSON_KEY] = "key",       [WIRE_JSON_STRING] = "string", [WIRE_JSON_NUMBER] = "number",        [WIRE_JSON_TRUE] = "true",
-        [WIRE_JSON_FALSE] = "false",   [WIRE_JSON_NULL] = "null",     [WIRE_JSON_NOT_FINITE] = "not-finite"};
+    static const char *const names[] = {[WIRE_JSON_BEGIN_ARRAY] = "[",
+                                        [WIRE_JSON_END_ARRAY] = "]",
+                                        [WIRE_JSON_BEGIN_OBJECT] = "{",
+                                        [WIRE_JSON_END_OBJECT] = "}",
+                                        [WIRE_JSON_KEY] = "key",
+                                        [WIRE_JSON_STRING] = "string",
+                                        [WIRE_JSON_NUMBER] = "number",
+                                        [WIRE_JSON_TRUE] = "true",
+                                        [WIRE_JSON_FALSE] = "false",
+                                        [WIRE_JSON_NULL] = "null",
+                                        [WIRE_JSON_NOT_FINITE] = "not-finite"};
     buf_puts(out, names[t->kind]);
     if (t->kind == WIRE_JSON_KEY || t->kind == WIRE_JSON_STRING) {
         buf_putc(out, ' ');
@@ -40,7 +47,8 @@ static void put_token(const struct wire_json_token *t, struct buf *out) {
 }
 
 /* The tokens of a body fed in pieces, with the fault and its place or "end" last. bulk: arrays of numbers by wire_json_numbers. */
-static void tokens(const char *body, size_t size, const size_t *cut, size_t n_cuts, bool bulk, struct buf *out) {
+static void tokens(const char *body, size_t size, const size_t *cut, size_t n_cuts, bool bulk,
+                   struct buf *out) {
     struct wire_json r;
     struct wire_json_token token;
     size_t piece_at = 0;
@@ -86,7 +94,8 @@ static void tokens(const char *body, size_t size, const size_t *cut, size_t n_cu
         wire_json_problem(&r, &problem);
         assert_int_equal(problem.type, PROBLEM_BAD_JSON);
         assert_int_equal(problem.n_errors, 1);
-        buf_printf(out, "fault %" PRId64 ":%" PRId64 " %s\n", problem.errors[0].line, problem.errors[0].column, problem.errors[0].detail);
+        buf_printf(out, "fault %" PRId64 ":%" PRId64 " %s\n", problem.errors[0].line,
+                   problem.errors[0].column, problem.errors[0].detail);
         problem_done(&problem);
     } else {
         assert_int_equal(token.kind, WIRE_JSON_END);
@@ -106,9 +115,11 @@ static void check_tokens(const char *body, const char *expected) {
 static void test_tokens(void **state) {
     (void)state;
     check_tokens("[1, -2.50,3e2]", "[\nnumber 1 1\nnumber -2.50 -2.5\nnumber 3e2 300\n]\nend\n");
-    check_tokens(" {\"a\" : \"b\" , \"\":{} }\n", "{\nkey \"a\"\nstring \"b\"\nkey \"\"\n{\n}\n}\nend\n");
+    check_tokens(" {\"a\" : \"b\" , \"\":{} }\n",
+                 "{\nkey \"a\"\nstring \"b\"\nkey \"\"\n{\n}\n}\nend\n");
     check_tokens("[true,false,null,[]]", "[\ntrue\nfalse\nnull\n[\n]\n]\nend\n");
-    check_tokens("\"\\u00e9\\ud83d\\ude00\\n\\\"\\/\\\\\"", "string \"\xC3\xA9\xF0\x9F\x98\x80\\n\\\"/\\\\\"\nend\n");
+    check_tokens("\"\\u00e9\\ud83d\\ude00\\n\\\"\\/\\\\\"",
+                 "string \"\xC3\xA9\xF0\x9F\x98\x80\\n\\\"/\\\\\"\nend\n");
     check_tokens("-0", "number -0 -0\nend\n");
     check_tokens("[1e999,-1e-999]", "[\nnumber 1e999 infinite\nnumber -1e-999 -0\n]\nend\n");
 }
@@ -128,7 +139,8 @@ static void test_faults(void **state) {
         {"[-]", "fault 1:2 malformed number\n"},
         {"[1e]", "fault 1:2 malformed number\n"},
         {"[NaN]", "fault 1:2 NaN and Infinity are not JSON: write null for a missing value\n"},
-        {"[-Infinity]", "fault 1:2 NaN and Infinity are not JSON: write null for a missing value\n"},
+        {"[-Infinity]",
+         "fault 1:2 NaN and Infinity are not JSON: write null for a missing value\n"},
         {"[tru]", "fault 1:2 unknown word where a value is expected\n"},
         {"[truee]", "fault 1:2 unknown word where a value is expected\n"},
         {"{1:2}", "fault 1:2 a key in quotes or } is expected here\n"},
@@ -172,7 +184,8 @@ static void test_nul_and_depth(void **state) {
     assert_string_equal(buf_cstr(&out), "[\nfault 1:2 NUL byte\n");
     buf_clear(&out);
     tokens("[\"a\0\"]", 6, NULL, 0, false, &out);
-    assert_string_equal(buf_cstr(&out), "[\nfault 1:4 control character in a string: it must be escaped\n");
+    assert_string_equal(buf_cstr(&out),
+                        "[\nfault 1:4 control character in a string: it must be escaped\n");
     buf_clear(&out);
     char deep[20000];
     memset(deep, '[', 10000);
@@ -187,7 +200,8 @@ static void test_nul_and_depth(void **state) {
 
 static const char *const documents[] = {
     "{\"columns\":[\"a\",\"b\"],\"rows\":[[1,\"x\"],[2.5e-3,null]]}",
-    "[{\"name\":\"caf\xC3\xA9 \\u00e9\\ud83d\\ude00 \\\\\",\"v\":-0.125},{\"v\":123456789012345678901234567890}]",
+    "[{\"name\":\"caf\xC3\xA9 \\u00e9\\ud83d\\ude00 "
+    "\\\\\",\"v\":-0.125},{\"v\":123456789012345678901234567890}]",
     "[1,22,333,4444,55555,-6.5,0.25,1e5,12345678.87654321,0.1,100000000000000000000000]",
     "[[0,0,0,0,12,255,3],[0.5,0.25,1.125,7,8,9,10],\n[\"s\",1,2,true,4]]",
     "{\"a\":{\"b\":[{},[],\"\",{\"c\":null}]}} x",
@@ -255,9 +269,11 @@ static void test_bulk_numbers_are_the_same(void **state) {
         for (uint32_t i = 0, n = next(&seed) % 30; i < n; i++) {
             const uint32_t which = next(&seed) % 45;
             buf_puts(&body, i > 0 ? "," : "");
-            buf_puts(&body, pieces[which < 15 && (which < 6 || next(&seed) % 8 == 0) ? which : which % 3]);
+            buf_puts(&body,
+                     pieces[which < 15 && (which < 6 || next(&seed) % 8 == 0) ? which : which % 3]);
         }
-        buf_puts(&body, k % 2 ? "]" : "] x"); /* a fault at the end shows whether lines were counted */
+        buf_puts(&body,
+                 k % 2 ? "]" : "] x"); /* a fault at the end shows whether lines were counted */
         buf_puts(&body, "                                        ");
         tokens(body.data, body.size, NULL, 0, false, &plain);
         tokens(body.data, body.size, NULL, 0, true, &bulk);
@@ -306,7 +322,7 @@ static void test_long_strings(void **state) {
     free(body);
 }
 
-/* ---- Jansson as the judge ------------------------------------------------------------------------------------------------------------ */
+/* ---- Jansson as the judge ---- */
 static void put_jansson(const json_t *v, struct buf *out) {
     char form[DN_NUMBER_SIZE];
     const char *key = NULL;
@@ -350,8 +366,12 @@ static void put_jansson(const json_t *v, struct buf *out) {
 
 /* A random document, now and then with a byte changed. */
 static void make_document(uint64_t *seed, int depth, struct buf *out) {
-    static const char *const scalars[] = {"0",     "-1",   "2.5",  "1e3",    "-0.0",        "12345678901234567890", "1E-7",        "true",
-                                          "false", "null", "\"\"", "\"ab\"", "\"\\u00e9\"", "\"\xC3\xA9\"",         "\"\\n\\\\\"", "0.1"};
+    static const char *const scalars[] = {"0",           "-1",           "2.5",
+                                          "1e3",         "-0.0",         "12345678901234567890",
+                                          "1E-7",        "true",         "false",
+                                          "null",        "\"\"",         "\"ab\"",
+                                          "\"\\u00e9\"", "\"\xC3\xA9\"", "\"\\n\\\\\"",
+                                          "0.1"};
     const uint32_t what = next(seed) % (depth > 4 ? 2 : 4);
     if (what < 2) {
         buf_puts(out, scalars[next(seed) % 16]);
@@ -380,11 +400,14 @@ static void test_jansson_agrees(void **state) {
             body.data[next(&seed) % body.size] = bytes[next(&seed) % (sizeof bytes - 1)];
         }
         json_error_t error;
-        json_t *tree = json_loadb(body.data, body.size, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
+        json_t *tree =
+            json_loadb(body.data, body.size, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
         tokens(body.data, body.size, NULL, 0, true, &ours);
-        const bool well = strstr(buf_cstr(&ours), "fault ") == NULL && strstr(buf_cstr(&ours), "infinite") == NULL;
+        const bool well = strstr(buf_cstr(&ours), "fault ") == NULL &&
+                          strstr(buf_cstr(&ours), "infinite") == NULL;
         if (well != (tree != NULL)) {
-            fail_msg("%s\nours: %s\ntheirs: %s", buf_cstr(&body), buf_cstr(&ours), tree != NULL ? "well" : error.text);
+            fail_msg("%s\nours: %s\ntheirs: %s", buf_cstr(&body), buf_cstr(&ours),
+                     tree != NULL ? "well" : error.text);
         }
         if (well) {
             bool repeated = false; /* Jansson keeps the last of equal keys: not compared */

@@ -36,13 +36,14 @@ static void put_refusal(const struct problem *problem, struct buf *out) {
     assert_int_equal(problem->type, PROBLEM_INVALID_INSTANCES);
     assert_true(problem->n_errors > 0);
     for (size_t i = 0; i < problem->n_errors; i++) {
-        buf_printf(out, "%d.%d %s\n", (int)problem->errors[i].line, (int)problem->errors[i].column, problem->errors[i].detail);
+        buf_printf(out, "%d.%d %s\n", (int)problem->errors[i].line, (int)problem->errors[i].column,
+                   problem->errors[i].detail);
     }
 }
 
 /* What is read of the pieces body[cut[i] …], as a caller would feed it: what is not used comes again. */
-static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, const char *body, size_t size, const size_t *cut,
-                     size_t n_cuts, struct buf *out) {
+static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, const char *body,
+                     size_t size, const size_t *cut, size_t n_cuts, struct buf *out) {
     struct problem problem = {0};
     struct wire_lines *lines = wire_lines_new(model, max_rows, max_line, &problem);
     assert_non_null(lines);
@@ -53,7 +54,8 @@ static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, co
         enum wire_lines_state state = WIRE_LINES_FULL;
         while (state != WIRE_LINES_MORE) {
             size_t used = 0;
-            char *piece = malloc(upto - at + 1); /* of its own, so that a read beyond it is noticed */
+            char *piece =
+                malloc(upto - at + 1); /* of its own, so that a read beyond it is noticed */
             assert_non_null(piece);
             memcpy(piece, body + at, upto - at);
             state = wire_lines_read(lines, piece, upto - at, last, &used, &problem);
@@ -77,7 +79,8 @@ static void read_cut(const dn_model *model, size_t max_rows, size_t max_line, co
 
 static void check(const dn_model *model, const char *body, const char *expected) {
     const size_t size = strlen(body);
-    for (size_t cut = 0; cut <= size; cut++) { /* once, in two pieces at every place, and byte by byte */
+    for (size_t cut = 0; cut <= size;
+         cut++) { /* once, in two pieces at every place, and byte by byte */
         struct buf out = {0};
         read_cut(model, 3, 60, body, size, &cut, cut > 0, &out);
         assert_string_equal(buf_cstr(&out), expected);
@@ -102,21 +105,27 @@ static void test_lines(void **state) {
     check(numeric, "\xEF\xBB\xBF[1,2]\n[3,4]\n", "1: 1 2\n2: 3 4\n");
     check(numeric, "", "");
     check(numeric, "\n\n", "");
-    check(mixed, "{\"colour\":\"red\",\"length\":2}\n[1,2,\"nothing\",true]\n", "1: 2 - 2 -\n2: 1 2 -1 1\n");
+    check(mixed, "{\"colour\":\"red\",\"length\":2}\n[1,2,\"nothing\",true]\n",
+          "1: 2 - 2 -\n2: 1 2 -1 1\n");
 }
 
 static void test_refused_lines(void **state) {
     (void)state;
-    check(numeric, "[1,2]\n[1]\n[3,4]\n", "1: 1 2\n2.3 the instance has 1 value, expected 2\n3: 3 4\n");
+    check(numeric, "[1,2]\n[1]\n[3,4]\n",
+          "1: 1 2\n2.3 the instance has 1 value, expected 2\n3: 3 4\n");
     check(numeric, "[1,\n[5,6]\n", "1.4 the line ends within an array or object\n2: 5 6\n");
     check(numeric, "{\"x\":1,\"z\":2,\"x\":3}\n[5,6]\n",
-          "1.8 the instance: the model has no column \"z\"\n1.14 the instance: the column \"x\" comes twice\n2: 5 6\n");
+          "1.8 the instance: the model has no column \"z\"\n1.14 the instance: the column \"x\" "
+          "comes twice\n2: 5 6\n");
     check(numeric, "[1,\"2\"]\n7\n[1,2] [3,4]\n[1e999,2]\n",
-          "1.4 the instance, column \"y\": must be a finite number (got \"2\")\n2.1 the instance must be an array or an object\n"
-          "3.7 nothing may follow the value\n4.2 the instance, column \"x\": must be a finite number (got 1e999)\n");
+          "1.4 the instance, column \"y\": must be a finite number (got \"2\")\n2.1 the instance "
+          "must be an array or an object\n"
+          "3.7 nothing may follow the value\n4.2 the instance, column \"x\": must be a finite "
+          "number (got 1e999)\n");
     check(numeric, "{}\n[3,4]\n{\"class\":1}\n{\"z\":1}\n",
           "1.1 the instance names no column of the model, such as \"x\"\n2: 3 4\n"
-          "3.1 the instance names no column of the model, such as \"x\"\n4.2 the instance: the model has no column \"z\"\n");
+          "3.1 the instance names no column of the model, such as \"x\"\n4.2 the instance: the "
+          "model has no column \"z\"\n");
     check(numeric, "[1,2]\n[1,2,                                                        ]\n[3,4]\n",
           "1: 1 2\n2.1 the line is longer than 60 bytes\n3: 3 4\n");
 }
@@ -132,11 +141,13 @@ static void test_endless_line(void **state) {
     memset(piece, '[', sizeof piece);
     assert_int_equal(wire_lines_read(lines, piece, 900, false, &used, &problem), WIRE_LINES_MORE);
     assert_int_equal(used, 0);
-    assert_int_equal(wire_lines_read(lines, piece, sizeof piece, false, &used, &problem), WIRE_LINES_FAULT);
+    assert_int_equal(wire_lines_read(lines, piece, sizeof piece, false, &used, &problem),
+                     WIRE_LINES_FAULT);
     assert_int_equal(used, sizeof piece);
     problem_done(&problem);
     for (size_t i = 0; i < 1000; i++) {
-        assert_int_equal(wire_lines_read(lines, piece, sizeof piece, false, &used, &problem), WIRE_LINES_MORE);
+        assert_int_equal(wire_lines_read(lines, piece, sizeof piece, false, &used, &problem),
+                         WIRE_LINES_MORE);
         assert_int_equal(used, sizeof piece);
     }
     assert_true(wire_lines_memory(lines) < 10000);
@@ -156,8 +167,12 @@ static void test_memory_is_bounded(void **state) {
     assert_non_null(lines);
     for (int i = 0; i < 20000; i++) {
         char line[200];
-        const int n = snprintf(line, sizeof line, i % 7 == 0 ? "{\"length\":%d,\"none\":1}\n" : "{\"old\":true,\"length\":%d}\n", i);
-        const enum wire_lines_state said = wire_lines_read(lines, line, (size_t)n, false, &used, &problem);
+        const int n =
+            snprintf(line, sizeof line,
+                     i % 7 == 0 ? "{\"length\":%d,\"none\":1}\n" : "{\"old\":true,\"length\":%d}\n",
+                     i);
+        const enum wire_lines_state said =
+            wire_lines_read(lines, line, (size_t)n, false, &used, &problem);
         assert_int_equal(used, n);
         refused += said == WIRE_LINES_FAULT;
         problem_done(&problem);
@@ -175,8 +190,10 @@ static void test_memory_is_bounded(void **state) {
 /* A whole body as one table: every fault with its line. */
 static void test_whole_body(void **state) {
     (void)state;
-    const struct wire_instances_options options = {.format = WIRE_INSTANCES_NDJSON, .labelled = true};
-    const char *good = "[1,2,0]\n\n{\"class\":7.5,\"x\":3}\n{\"x\":4,\"y\":2}\n", *bad = "[1,2,0]\n[1,2,9]\nx\n";
+    const struct wire_instances_options options = {.format = WIRE_INSTANCES_NDJSON,
+                                                   .labelled = true};
+    const char *good = "[1,2,0]\n\n{\"class\":7.5,\"x\":3}\n{\"x\":4,\"y\":2}\n",
+               *bad = "[1,2,0]\n[1,2,9]\nx\n";
     struct wire_instances in = {0};
     struct problem problem = {0};
     assert_true(wire_instances_read(good, strlen(good), &options, numeric, &in, &problem));
@@ -212,13 +229,17 @@ static void test_sniffing(void **state) {
                     {"# made by hand\n+1 1:0.5 7:2\n", WIRE_INSTANCES_SVMLIGHT},
                     {"-1 3:1\n", WIRE_INSTANCES_SVMLIGHT}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        assert_int_equal(wire_instances_sniff(expected[i].body, strlen(expected[i].body)), expected[i].format);
+        assert_int_equal(wire_instances_sniff(expected[i].body, strlen(expected[i].body)),
+                         expected[i].format);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),        cmocka_unit_test(test_refused_lines),
-                                       cmocka_unit_test(test_endless_line), cmocka_unit_test(test_memory_is_bounded),
-                                       cmocka_unit_test(test_whole_body),   cmocka_unit_test(test_sniffing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_refused_lines),
+                                       cmocka_unit_test(test_endless_line),
+                                       cmocka_unit_test(test_memory_is_bounded),
+                                       cmocka_unit_test(test_whole_body),
+                                       cmocka_unit_test(test_sniffing)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

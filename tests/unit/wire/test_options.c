@@ -43,13 +43,16 @@ static void test_options(void **state) {
     assert_true(wire_table_option(&options, "label", "class", &problem));
     assert_string_equal(options.label, "class");
     assert_int_equal(problem.type, PROBLEM_NONE);
-    check_refused("header", "yes", "parameter \"header\" must be auto, true or false (got \"yes\")");
-    check_refused("delimiter", "x", "parameter \"delimiter\" must be a comma, a semicolon, a tab or |");
+    check_refused("header", "yes",
+                  "parameter \"header\" must be auto, true or false (got \"yes\")");
+    check_refused("delimiter", "x",
+                  "parameter \"delimiter\" must be a comma, a semicolon, a tab or |");
     check_refused("delimiter", "", "got \"\"");
     check_refused("types", "a", "parameter \"types\" must be a list of name:type (got \"a\")");
     check_refused("types", ":text", "must be a list of name:type");
     check_refused("types", "a:text,,b:text", "must be a list of name:type");
-    check_refused("types", "a:colour", "a type must be numeric, boolean, categorical or text (got \"colour\")");
+    check_refused("types", "a:colour",
+                  "a type must be numeric, boolean, categorical or text (got \"colour\")");
     check_refused("types", "a:a very long type that is none", "a type must be");
     check_refused("types", "a:text,b:text,a:numeric", "names the column \"a\" twice");
     check_refused("label", "", "parameter \"label\" must be a name of 1 to 255 bytes (got 0)");
@@ -76,7 +79,9 @@ static void test_types(void **state) {
     assert_int_equal(list[1].length, 3);
     assert_int_equal(list[1].type, DN_NUMERIC);
     free(list);
-    assert_true(table_types_parse("\"a,b\":text,\"say \"\"hi\"\"\":boolean,e\"f:numeric,\"g:h\":categorical", &list, &n, &problem));
+    assert_true(table_types_parse(
+        "\"a,b\":text,\"say \"\"hi\"\"\":boolean,e\"f:numeric,\"g:h\":categorical", &list, &n,
+        &problem));
     assert_int_equal(n, 4);
     assert_int_equal(list[0].length, 3);
     assert_memory_equal(list[0].name, "a,b", 3);
@@ -107,7 +112,8 @@ static void test_media_types(void **state) {
     assert_int_equal(format, WIRE_TSV);
     assert_true(wire_table_format("application/json", &format));
     assert_int_equal(format, WIRE_JSON);
-    static const char *const lines[] = {"application/x-ndjson", "application/ndjson", "application/jsonl"};
+    static const char *const lines[] = {"application/x-ndjson", "application/ndjson",
+                                        "application/jsonl"};
     for (size_t i = 0; i < 3; i++) {
         assert_true(wire_table_format(lines[i], &format));
         assert_int_equal(format, WIRE_NDJSON);
@@ -118,7 +124,8 @@ static void test_media_types(void **state) {
 static void test_wrong_options_are_told_at_the_first_call(void **state) {
     (void)state;
     struct problem problem = {0};
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){.types = "a"}, &(struct wire_table_sink){0});
+    struct wire_table *t =
+        wire_table_new(&(struct wire_table_options){.types = "a"}, &(struct wire_table_sink){0});
     assert_non_null(t);
     assert_false(wire_table_feed(t, "a\n1\n", 4, &problem));
     assert_int_equal(problem.type, PROBLEM_BAD_REQUEST);
@@ -130,11 +137,14 @@ static void test_cells(void **state) {
     static const struct {
         const char *text;
         enum cell_says says;
-    } cases[] = {{"", CELL_MISSING},    {"  ", CELL_MISSING},      {"NA", CELL_MISSING},    {" ? ", CELL_MISSING},  {"null", CELL_MISSING},
-                 {"NaN", CELL_MISSING}, {"x1", CELL_MISSING},      {"na", CELL_OTHER},      {"nan", CELL_OTHER},    {"N", CELL_OTHER},
-                 {"1", CELL_NUMBER},    {" -1.5e3 ", CELL_NUMBER}, {"1e999", CELL_OTHER},   {"0x10", CELL_OTHER},   {"inf", CELL_OTHER},
-                 {"1 2", CELL_OTHER},   {"true", CELL_BOOLEAN},    {"FALSE", CELL_BOOLEAN}, {"tRuE", CELL_BOOLEAN}, {"truee", CELL_OTHER},
-                 {"yes", CELL_OTHER},   {"+.5", CELL_NUMBER},      {"5.", CELL_NUMBER},     {".", CELL_OTHER}};
+    } cases[] = {{"", CELL_MISSING},     {"  ", CELL_MISSING},   {"NA", CELL_MISSING},
+                 {" ? ", CELL_MISSING},  {"null", CELL_MISSING}, {"NaN", CELL_MISSING},
+                 {"x1", CELL_MISSING},   {"na", CELL_OTHER},     {"nan", CELL_OTHER},
+                 {"N", CELL_OTHER},      {"1", CELL_NUMBER},     {" -1.5e3 ", CELL_NUMBER},
+                 {"1e999", CELL_OTHER},  {"0x10", CELL_OTHER},   {"inf", CELL_OTHER},
+                 {"1 2", CELL_OTHER},    {"true", CELL_BOOLEAN}, {"FALSE", CELL_BOOLEAN},
+                 {"tRuE", CELL_BOOLEAN}, {"truee", CELL_OTHER},  {"yes", CELL_OTHER},
+                 {"+.5", CELL_NUMBER},   {"5.", CELL_NUMBER},    {".", CELL_OTHER}};
     (void)state;
     struct missing missing;
     struct problem problem = {0};
@@ -158,14 +168,19 @@ static void test_shown(void **state) {
     (void)state;
     char shown[TEXT_SHOWN];
     assert_string_equal(text_show("a\nb", 3, shown), "\"a b\"");
-    assert_string_equal(text_show("0123456789012345678901234567890123456789", 40, shown), "\"0123456789012345678901234567890123456789\"");
+    assert_string_equal(text_show("0123456789012345678901234567890123456789", 40, shown),
+                        "\"0123456789012345678901234567890123456789\"");
     assert_string_equal(text_show("012345678901234567890123456789012345678\xC3\xA9z", 42, shown),
                         "\"012345678901234567890123456789012345678\"\xE2\x80\xA6");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_options),     cmocka_unit_test(test_types),
-                                       cmocka_unit_test(test_media_types), cmocka_unit_test(test_wrong_options_are_told_at_the_first_call),
-                                       cmocka_unit_test(test_cells),       cmocka_unit_test(test_shown)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_media_types),
+        cmocka_unit_test(test_wrong_options_are_told_at_the_first_call),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_shown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

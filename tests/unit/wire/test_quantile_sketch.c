@@ -24,8 +24,21 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------------------------------------------- */
-enum order { RANDOM, RISING, FALLING, PIPE, INWARDS, PERIOD_2, PERIOD_16, PERIOD_48, LEVELS, FEW, OUTLIERS, N_ORDERS };
+/* ---- orders ---- */
+enum order {
+    RANDOM,
+    RISING,
+    FALLING,
+    PIPE,
+    INWARDS,
+    PERIOD_2,
+    PERIOD_16,
+    PERIOD_48,
+    LEVELS,
+    FEW,
+    OUTLIERS,
+    N_ORDERS
+};
 
 static double value_at(enum order order, size_t i, size_t n, uint64_t *seed) {
     switch (order) {
@@ -90,8 +103,12 @@ static double check_ranks(const struct quantile_sketch *s, const double *sorted,
     for (size_t i = 0; i < k; i++) {
         assert_true(list[i].count > 0);
         assert_true(i == 0 || list[i - 1].value <= list[i].value);
-        if (i > 0 && list[i - 1].value < list[i].value) { /* between two different numbers of the list: all that are at most the first */
-            const double off = fabs((double)below(sorted, n, list[i - 1].value, true) - (double)total);
+        if (i > 0 &&
+            list[i - 1].value <
+                list[i]
+                    .value) { /* between two different numbers of the list: all that are at most the first */
+            const double off =
+                fabs((double)below(sorted, n, list[i - 1].value, true) - (double)total);
             worst = off > worst ? off : worst;
         }
         total += list[i].count;
@@ -104,8 +121,10 @@ static double check_ranks(const struct quantile_sketch *s, const double *sorted,
     }
     for (int p = 1; p < 100; p++) {
         const double v = number_ranks_quantile(list, k, (int64_t)n, p / 100.0), share = p / 100.0;
-        const double low = (double)below(sorted, n, v, false) / (double)n, high = (double)below(sorted, n, v, true) / (double)n;
-        assert_true(share >= low - error - 1.0 / (double)n && share <= high + error + 1.0 / (double)n);
+        const double low = (double)below(sorted, n, v, false) / (double)n,
+                     high = (double)below(sorted, n, v, true) / (double)n;
+        assert_true(share >= low - error - 1.0 / (double)n &&
+                    share <= high + error + 1.0 / (double)n);
     }
     free(list);
     return worst / (double)n;
@@ -116,7 +135,11 @@ static void test_orders(void **state) {
     const struct {
         size_t n, k;
         double error; /* the sketch says no more */
-    } cases[] = {{300000, 1024, 0.023}, {16383, 1024, 0.004}, {200000, 128, 0.075}, {50000, 16, 0.3}, {3000, QUANTILE_MIN_K, 0.5}};
+    } cases[] = {{300000, 1024, 0.023},
+                 {16383, 1024, 0.004},
+                 {200000, 128, 0.075},
+                 {50000, 16, 0.3},
+                 {3000, QUANTILE_MIN_K, 0.5}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         for (enum order order = RANDOM; order < N_ORDERS; order++) {
             const size_t n = cases[c].n;
@@ -226,11 +249,12 @@ static void test_counted_before(void **state) {
     free(list);
 }
 
-/* ---- sorting, quantiles, histograms --------------------------------------------------------------------------------------------------- */
+/* ---- sorting, quantiles, histograms ---- */
 static void test_sort(void **state) {
     (void)state;
     double x[1500], room[1500], expected[1500];
-    for (unsigned bits = 0; bits < 256; bits++) { /* a network that sorts zeros and ones sorts everything */
+    for (unsigned bits = 0; bits < 256;
+         bits++) { /* a network that sorts zeros and ones sorts everything */
         unsigned set = 0;
         for (unsigned i = 0; i < 8; i++) {
             x[i] = bits >> i & 1;
@@ -248,7 +272,10 @@ static void test_sort(void **state) {
     for (size_t n = 0; n <= 1500; n += n < 70 ? 1 : 59) {
         for (unsigned kind = 0; kind < 4; kind++) {
             for (size_t i = 0; i < n; i++) {
-                x[i] = kind == 0 ? (double)next(&seed) : kind == 1 ? (double)(next(&seed) % 5) : kind == 2 ? (double)i : -(double)i;
+                x[i] = kind == 0   ? (double)next(&seed)
+                       : kind == 1 ? (double)(next(&seed) % 5)
+                       : kind == 2 ? (double)i
+                                   : -(double)i;
             }
             memcpy(expected, x, n * sizeof *x);
             qsort(expected, n, sizeof *expected, ascending);
@@ -264,7 +291,8 @@ static void test_quantiles(void **state) {
     const struct number_count list[] = {{1, 1}, {2, 3}, {5, 1}, {10, 1}};
     const struct {
         double p, value;
-    } known[] = {{0, 1}, {0.1, 1.5}, {0.2, 2}, {0.5, 2}, {0.6, 2}, {0.7, 3.5}, {0.8, 5}, {0.9, 7.5}, {1, 10}};
+    } known[] = {{0, 1},     {0.1, 1.5}, {0.2, 2},   {0.5, 2}, {0.6, 2},
+                 {0.7, 3.5}, {0.8, 5},   {0.9, 7.5}, {1, 10}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         assert_true(fabs(number_ranks_quantile(list, 4, 6, known[i].p) - known[i].value) < 1e-12);
     }
@@ -280,7 +308,8 @@ static void test_histograms(void **state) {
     number_ranks_histogram(list, 6, 0, 20, bin, 20);
     const int64_t expected[20] = {[0] = 3, [1] = 3, [10] = 4, [19] = 11};
     assert_memory_equal(bin, expected, sizeof bin);
-    const struct number_count far[] = {{-1.7e308, 1}, {0, 2}, {1.7e308, 3}}, near[] = {{0, 1}, {5e-324, 2}};
+    const struct number_count far[] = {{-1.7e308, 1}, {0, 2}, {1.7e308, 3}},
+                              near[] = {{0, 1}, {5e-324, 2}};
     number_ranks_histogram(far, 3, -1.7e308, 1.7e308, bin, 20);
     assert_true(bin[0] == 1 && bin[10] == 2 && bin[19] == 3);
     number_ranks_histogram(near, 2, 0, 5e-324, bin, 20); /* too near for bins: none is lost */
@@ -292,8 +321,11 @@ static void test_histograms(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),         cmocka_unit_test(test_cuts),
-                                       cmocka_unit_test(test_counted_before), cmocka_unit_test(test_sort),
-                                       cmocka_unit_test(test_quantiles),      cmocka_unit_test(test_histograms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_cuts),
+                                       cmocka_unit_test(test_counted_before),
+                                       cmocka_unit_test(test_sort),
+                                       cmocka_unit_test(test_quantiles),
+                                       cmocka_unit_test(test_histograms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

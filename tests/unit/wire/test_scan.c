@@ -139,7 +139,9 @@ static void test_numbers_by_hand(void **state) {
 
 static void test_canonical_is_found(void **state) {
     /* not only "never wrongly": the usual numbers must be told canonical, or every cell would keep its spelling */
-    static const char *const texts[] = {"0", "-0", "5", "5.1", "-1.35289", "1001", "0.00391", "123456.5", "255", "1e", "0.1234567890123"};
+    static const char *const texts[] = {
+        "0",       "-0",       "5",   "5.1", "-1.35289",       "1001",
+        "0.00391", "123456.5", "255", "1e",  "0.1234567890123"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char memory[64] = "";
@@ -147,7 +149,9 @@ static void test_canonical_is_found(void **state) {
         double value = 0;
         unsigned written = 0;
         const size_t n = scan_number(memory, &value, &written);
-        assert_int_equal(n == strlen(texts[i]) && written >= SCAN_CANONICAL && written < SCAN_PADDED, strcmp(texts[i], "1e") != 0);
+        assert_int_equal(n == strlen(texts[i]) && written >= SCAN_CANONICAL &&
+                             written < SCAN_PADDED,
+                         strcmp(texts[i], "1e") != 0);
     }
 }
 
@@ -158,7 +162,8 @@ static void test_marks(void **state) {
         char block[64];
         uint64_t expected = 0;
         for (size_t k = 0; k < sizeof block; k++) {
-            block[k] = (char)(next(&seed) % 3 == 0 ? ",\n\r\""[next(&seed) % 4] : (char)next(&seed));
+            block[k] =
+                (char)(next(&seed) % 3 == 0 ? ",\n\r\""[next(&seed) % 4] : (char)next(&seed));
             const char c = block[k];
             expected |= (uint64_t)(c == ',' || c == '\n' || c == '\r' || c == '"') << k;
         }
@@ -187,8 +192,9 @@ static void test_words(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers_made), cmocka_unit_test(test_numbers_by_hand),
-                                       cmocka_unit_test(test_canonical_is_found), cmocka_unit_test(test_marks),
-                                       cmocka_unit_test(test_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers_made),
+                                       cmocka_unit_test(test_numbers_by_hand),
+                                       cmocka_unit_test(test_canonical_is_found),
+                                       cmocka_unit_test(test_marks), cmocka_unit_test(test_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,17 +53,22 @@ static void check_member(const struct table *t, const char *text) {
 
 static void test_types(void **state) {
     (void)state;
-    struct table t = table_read("n,b,c,m,x\n1,true,red,?,\n2.5,FALSE,blue,NA,\n,,red,null,\n-3e2,True,\"\",NaN,\n");
+    struct table t = table_read(
+        "n,b,c,m,x\n1,true,red,?,\n2.5,FALSE,blue,NA,\n,,red,null,\n-3e2,True,\"\",NaN,\n");
     check_type(&t, "n", "numeric");
     check_type(&t, "b", "boolean");
     check_type(&t, "c", "categorical");
     check_type(&t, "m", "numeric");
     check_rows(&t, "n,b,c,m,x\n1,true,red,,\n2.5,false,blue,,\n,,red,,\n-300,true,,,\n");
-    check_member(&t, "{\"name\":\"n\",\"type\":\"numeric\",\"missing\":1,\"min\":-300,\"max\":2.5,\"mean\":-98.83333333333333,\"std\":");
-    check_member(&t, "{\"name\":\"b\",\"type\":\"boolean\",\"missing\":1,\"distinct\":2,\"top\":[[true,2],[false,1]],\"type_reason\":{");
-    check_member(&t, "{\"name\":\"c\",\"type\":\"categorical\",\"missing\":1,\"distinct\":2,\"distinct_bytes\":7,\"top\":[[\"red\",2],["
+    check_member(&t, "{\"name\":\"n\",\"type\":\"numeric\",\"missing\":1,\"min\":-300,\"max\":2.5,"
+                     "\"mean\":-98.83333333333333,\"std\":");
+    check_member(&t, "{\"name\":\"b\",\"type\":\"boolean\",\"missing\":1,\"distinct\":2,\"top\":[["
+                     "true,2],[false,1]],\"type_reason\":{");
+    check_member(&t, "{\"name\":\"c\",\"type\":\"categorical\",\"missing\":1,\"distinct\":2,"
+                     "\"distinct_bytes\":7,\"top\":[[\"red\",2],["
                      "\"blue\",1]],\"type_reason\":{");
-    check_member(&t, "{\"name\":\"m\",\"type\":\"numeric\",\"missing\":4,\"min\":null,\"max\":null,\"mean\":null,\"std\":null,\"distinct\":"
+    check_member(&t, "{\"name\":\"m\",\"type\":\"numeric\",\"missing\":4,\"min\":null,\"max\":null,"
+                     "\"mean\":null,\"std\":null,\"distinct\":"
                      "0,\"quantiles\":null,\"histogram\":null}");
     check_member(&t, "column \\\"m\\\": every cell is missing");
     assert_int_equal(t.sum.n_rows, 4);
@@ -76,7 +81,8 @@ static void test_zero_and_one_are_numbers(void **state) {
     struct table t = table_read("a,b\n0,x\n1,y\n");
     check_type(&t, "a", "numeric");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.types = "a:boolean"}, "a,b\n0,x\n1,y\ntrue,x\n");
+    t = table_read_options(&(struct wire_table_options){.types = "a:boolean"},
+                           "a,b\n0,x\n1,y\ntrue,x\n");
     check_type(&t, "a", "boolean");
     check_rows(&t, "a,b\nfalse,x\ntrue,y\ntrue,x\n");
     table_done(&t);
@@ -84,7 +90,8 @@ static void test_zero_and_one_are_numbers(void **state) {
 
 static void test_falls_keep_what_was_written(void **state) {
     (void)state;
-    struct table t = table_read("zip,flag,both\n007,TRUE,1\n1.50,false,true\n+3,maybe,2\n1e2,true,3\nA-1,0,4\n");
+    struct table t =
+        table_read("zip,flag,both\n007,TRUE,1\n1.50,false,true\n+3,maybe,2\n1e2,true,3\nA-1,0,4\n");
     check_type(&t, "zip", "categorical");
     check_type(&t, "flag", "categorical");
     check_type(&t, "both", "categorical");
@@ -109,17 +116,24 @@ static void test_a_header_that_comes_again(void **state) {
 /* Options that are not for the format are told. */
 static void test_unused_options(void **state) {
     (void)state;
-    const struct wire_table_options all = {.header = WIRE_HEADER_NO, .delimiter = ';', .comment = '#', .label = "y"};
+    const struct wire_table_options all = {.header = WIRE_HEADER_NO,
+                                           .delimiter = ';',
+                                           .comment = '#',
+                                           .label = "y"};
     struct table t = table_read_options(&all, "{\"a\":1}\n{\"a\":2}\n");
-    check_member(&t,
-                 "\"warnings\":[\"option \\\"header\\\" was not used: the body is NDJSON\",\"option \\\"delimiter\\\" was not used: the "
-                 "body is NDJSON\","
-                 "\"option \\\"comment\\\" was not used: the body is NDJSON\",\"option \\\"label\\\" was not used: the body is NDJSON\"]");
+    check_member(&t, "\"warnings\":[\"option \\\"header\\\" was not used: the body is "
+                     "NDJSON\",\"option \\\"delimiter\\\" was not used: the "
+                     "body is NDJSON\","
+                     "\"option \\\"comment\\\" was not used: the body is NDJSON\",\"option "
+                     "\\\"label\\\" was not used: the body is NDJSON\"]");
     table_done(&t);
     t = table_read_options(&(struct wire_table_options){.label = "y"}, "[1,2]\n[3,4]\n");
     check_member(&t, "\"warnings\":[]");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.label = "y", .comment = '%', .header = WIRE_HEADER_NO, .format = WIRE_SVMLIGHT},
+    t = table_read_options(&(struct wire_table_options){.label = "y",
+                                                        .comment = '%',
+                                                        .header = WIRE_HEADER_NO,
+                                                        .format = WIRE_SVMLIGHT},
                            "1 1:2\n");
     check_member(&t, "\"warnings\":[\"option \\\"header\\\" was not used: the body is svmlight\"]");
     table_done(&t);
@@ -138,7 +152,8 @@ static void test_names_that_stand_alone(void **state) {
         table_done(&t);
     }
     struct table t = table_read("n,m\n0.0000,1e-400\n2,3\n4,0.00e-999\n");
-    check_member(&t, "\"warnings\":[\"column \\\"m\\\": \\\"1e-400\\\" in line 2 is no number that a double holds exactly, it is rounded: "
+    check_member(&t, "\"warnings\":[\"column \\\"m\\\": \\\"1e-400\\\" in line 2 is no number that "
+                     "a double holds exactly, it is rounded: "
                      "declare the column categorical (types=) to keep it as written\"]");
     table_done(&t);
 }
@@ -146,10 +161,13 @@ static void test_names_that_stand_alone(void **state) {
 /* A token for missing is one in every format. */
 static void test_booleans_for_missing(void **state) {
     (void)state;
-    static const char *const bodies[] = {"a,b\nfalse,1\ntrue,false\n", "[{\"a\":false,\"b\":1},{\"a\":true,\"b\":false}]",
+    static const char *const bodies[] = {"a,b\nfalse,1\ntrue,false\n",
+                                         "[{\"a\":false,\"b\":1},{\"a\":true,\"b\":false}]",
                                          "{\"a\":false,\"b\":1}\n{\"a\":true,\"b\":false}\n"};
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        struct table t = table_read_options(&(struct wire_table_options){.missing = "false", .types = "b:numeric"}, bodies[i]);
+        struct table t = table_read_options(&(struct wire_table_options){.missing = "false",
+                                                                         .types = "b:numeric"},
+                                            bodies[i]);
         check_rows(&t, "a,b\n,1\ntrue,\n");
         table_done(&t);
     }
@@ -178,7 +196,8 @@ static void test_text_above_a_hundred_and_half(void **state) {
             struct buf body = {0};
             buf_puts(&body, "word,n\n");
             for (int i = 0; i < rows; i++) {
-                buf_printf(&body, "w%d,%d\n,0\n", i % distinct, i); /* every second one is missing: it does not count */
+                buf_printf(&body, "w%d,%d\n,0\n", i % distinct,
+                           i); /* every second one is missing: it does not count */
             }
             struct table t = table_read(buf_cstr(&body));
             check_type(&t, "word", distinct > 100 && rows < 2 * distinct ? "text" : "categorical");
@@ -256,7 +275,8 @@ static void test_headers(void **state) {
     t = table_read_options(&(struct wire_table_options){.label = "class"}, "1,2,x\n3,4,y\n");
     check_rows(&t, "c1,c2,class\n1,2,x\n3,4,y\n");
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES}, "2019,2020\n3,4\n");
+    t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
+                           "2019,2020\n3,4\n");
     check_rows(&t, "2019,2020\n3,4\n");
     table_done(&t);
     t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_NO}, "a,b\n3,4\n");
@@ -291,7 +311,8 @@ static void test_formats(void **state) {
 }
 
 /* The body is refused, and its problem document has this in it. */
-static void check_refused(const struct wire_table_options *options, const char *body, size_t size, const char *text) {
+static void check_refused(const struct wire_table_options *options, const char *body, size_t size,
+                          const char *text) {
     struct table t = table_read_cut(options, body, size, NULL, 0);
     if (t.well) {
         fail_msg("taken: %s", body);
@@ -318,20 +339,26 @@ static void test_faults(void **state) {
         {"a,b\n1,2\n3\n", "{\"line\":3,\"column\":2,\"detail\":\"row has 1 cell, expected 2\"}"},
         {"a,b\n1,2,3\n", "{\"line\":2,\"column\":5,\"detail\":\"row has 3 cells, expected 2\"}"},
         {"a,b\n1,\"2\n", "{\"line\":2,\"column\":3,\"detail\":\"quote is never closed\"}"},
-        {"a,b,a\n1,2,3\n", "{\"line\":1,\"column\":5,\"detail\":\"column name \\\"a\\\" is used twice: columns 1 and 3\"}"},
+        {"a,b,a\n1,2,3\n", "{\"line\":1,\"column\":5,\"detail\":\"column name \\\"a\\\" is used "
+                           "twice: columns 1 and 3\"}"},
         {"a, a \n1,2\n", "used twice: columns 1 and 2"},
         {"a,b\n1,\xFF\n", "{\"line\":2,\"column\":3,\"detail\":\"invalid UTF-8\"}"},
         {"\"a\nb\",c\n1,2\n", "has a control character"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_refused(&(struct wire_table_options){0}, cases[i].body, strlen(cases[i].body), cases[i].text);
-        check_refused(&(struct wire_table_options){0}, cases[i].body, strlen(cases[i].body), "\"type\":\"/problems/invalid-dataset\"");
+        check_refused(&(struct wire_table_options){0}, cases[i].body, strlen(cases[i].body),
+                      cases[i].text);
+        check_refused(&(struct wire_table_options){0}, cases[i].body, strlen(cases[i].body),
+                      "\"type\":\"/problems/invalid-dataset\"");
     }
-    check_refused(&(struct wire_table_options){0}, "a,b\n1,\0\n", 8, "{\"line\":2,\"column\":3,\"detail\":\"NUL byte\"}");
+    check_refused(&(struct wire_table_options){0}, "a,b\n1,\0\n", 8,
+                  "{\"line\":2,\"column\":3,\"detail\":\"NUL byte\"}");
     check_refused(&(struct wire_table_options){.types = "b:numeric"}, "a,b\n1,2\n1,x\n3,true\n", 20,
-                  "{\"line\":3,\"column\":3,\"detail\":\"column \\\"b\\\": a cell must be a number (got \\\"x\\\")\"},"
-                  "{\"line\":4,\"column\":3,\"detail\":\"column \\\"b\\\": a cell must be a number (got \\\"true\\\")\"}");
+                  "{\"line\":3,\"column\":3,\"detail\":\"column \\\"b\\\": a cell must be a number "
+                  "(got \\\"x\\\")\"},"
+                  "{\"line\":4,\"column\":3,\"detail\":\"column \\\"b\\\": a cell must be a number "
+                  "(got \\\"true\\\")\"}");
     check_refused(&(struct wire_table_options){.types = "b:boolean"}, "a,b\n1,0\n1,2\n", 12,
                   "column \\\"b\\\": a cell must be a boolean (got \\\"2\\\")");
     check_refused(&(struct wire_table_options){.types = "z:text"}, "a,b\n1,0\n", 8,
@@ -351,7 +378,8 @@ static void test_long_names_and_cells(void **state) {
     char *longer = malloc(body.size + 2);
     assert_non_null(longer);
     snprintf(longer, body.size + 2, "n%s", buf_cstr(&body));
-    check_refused(&(struct wire_table_options){0}, longer, strlen(longer), "is 256 bytes long, at most 255 are allowed");
+    check_refused(&(struct wire_table_options){0}, longer, strlen(longer),
+                  "is 256 bytes long, at most 255 are allowed");
     free(longer);
     buf_clear(&body);
     buf_puts(&body, "a,b\n1,");
@@ -375,12 +403,14 @@ static void test_many_columns(void **state) {
             buf_putc(&body, '\n');
         }
         if (n <= WIRE_MAX_COLUMNS) {
-            struct table t = table_read_cut(&(struct wire_table_options){0}, body.data, body.size, NULL, 0);
+            struct table t =
+                table_read_cut(&(struct wire_table_options){0}, body.data, body.size, NULL, 0);
             check_type(&t, "name9999", "numeric");
             assert_int_equal(t.sum.n_columns, n);
             table_done(&t);
         } else {
-            check_refused(&(struct wire_table_options){0}, body.data, body.size, "row has more than 16384 cells");
+            check_refused(&(struct wire_table_options){0}, body.data, body.size,
+                          "row has more than 16384 cells");
         }
         buf_done(&body);
     }
@@ -421,7 +451,8 @@ static void test_moments(void **state) {
         x[i] = (double)table_random(&seed) / 1e6 - 1000;
         char form[DN_NUMBER_SIZE];
         dn_number_format(x[i], form);
-        buf_printf(&body, "%s,%.3f\n", form, 1.7e9 + i % 10); /* far from zero: the naive formula would fail */
+        buf_printf(&body, "%s,%.3f\n", form,
+                   1.7e9 + i % 10); /* far from zero: the naive formula would fail */
         sum += x[i];
         least = x[i] < least ? x[i] : least;
         most = x[i] > most ? x[i] : most;
@@ -466,7 +497,8 @@ static void test_iris(void **state) {
     assert_true(t.well);
     assert_int_equal(t.sum.n_rows, 150);
     assert_int_equal(t.sum.n_columns, 5);
-    check_member(&t, "\"name\":\"sepal_length\",\"type\":\"numeric\",\"missing\":0,\"min\":4.3,\"max\":7.9,\"mean\":5.84333333333333");
+    check_member(&t, "\"name\":\"sepal_length\",\"type\":\"numeric\",\"missing\":0,\"min\":4.3,"
+                     "\"max\":7.9,\"mean\":5.84333333333333");
     assert_true(fabs(number_of(&t, "sepal_length", "std") - 0.8253) < 5e-5);
     assert_true(number_of(&t, "sepal_length", "distinct") == 35);
     check_member(&t, "[[\"setosa\",50],[\"versicolor\",50],[\"virginica\",50]]");

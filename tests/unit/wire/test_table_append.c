@@ -10,12 +10,15 @@ struct both {
     struct table own;
 };
 
-static bool both_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool both_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
     struct both *b = arg;
-    return table_sink_chunk(&b->own, chunk - 1, n_rows, blobs, n_columns, problem); /* nothing is taken in: there is no chunk 0 */
+    return table_sink_chunk(&b->own, chunk - 1, n_rows, blobs, n_columns,
+                            problem); /* nothing is taken in: there is no chunk 0 */
 }
 
-static bool both_reread(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool both_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
+                        struct problem *problem) {
     struct both *b = arg;
     const int64_t n = (int64_t)b->stored->n_chunks;
     return chunk < n ? table_sink_reread((void *)(uintptr_t)b->stored, chunk, column, out, problem)
@@ -23,20 +26,25 @@ static bool both_reread(void *arg, int64_t chunk, size_t column, struct buf *out
 }
 
 static struct wire_table_stored stored_of(const struct table *t) {
-    return (struct wire_table_stored){.columns = t->columns, .notes = t->notes, .n_rows = t->sum.n_rows, .n_chunks = (int64_t)t->n_chunks};
+    return (struct wire_table_stored){.columns = t->columns,
+                                      .notes = t->notes,
+                                      .n_rows = t->sum.n_rows,
+                                      .n_chunks = (int64_t)t->n_chunks};
 }
 
 /* The stored chunks and those behind them are the new table's. */
 static struct table joined(const struct both *b) {
     struct table t = b->own;
-    const size_t n = b->stored->n_chunks * b->stored->n_columns, own = b->own.n_chunks * b->own.n_columns;
+    const size_t n = b->stored->n_chunks * b->stored->n_columns,
+                 own = b->own.n_chunks * b->own.n_columns;
     t.n_columns = b->stored->n_columns;
     t.n_chunks = b->stored->n_chunks + b->own.n_chunks;
     t.blobs = calloc(n + own + 1, sizeof *t.blobs);
     t.rows = calloc(t.n_chunks + 1, sizeof *t.rows);
     assert_true(t.blobs != NULL && t.rows != NULL);
     for (size_t i = 0; i < n; i++) {
-        t.blobs[i] = (struct wire_blob){malloc(b->stored->blobs[i].size + 1), b->stored->blobs[i].size};
+        t.blobs[i] =
+            (struct wire_blob){malloc(b->stored->blobs[i].size + 1), b->stored->blobs[i].size};
         assert_non_null(t.blobs[i].bytes);
         memcpy(t.blobs[i].bytes, b->stored->blobs[i].bytes, t.blobs[i].size);
     }
@@ -51,8 +59,8 @@ static struct table joined(const struct both *b) {
 }
 
 /* Appends the body, read for `onto`; before the end others may have made `newer` of it (NULL: they have not). */
-static struct table append_rebased(const struct table *onto, const struct table *newer, const struct wire_table_options *options,
-                                   const char *body) {
+static struct table append_rebased(const struct table *onto, const struct table *newer,
+                                   const struct wire_table_options *options, const char *body) {
     struct both b = {.stored = onto};
     struct problem early = {0}, problem = {0};
     const struct wire_table_sink sink = {both_chunk, both_reread, &b};
@@ -60,7 +68,8 @@ static struct table append_rebased(const struct table *onto, const struct table 
     struct wire_table *reader = wire_table_new_onto(options, &stored, &sink, &problem);
     assert_non_null(reader);
     const size_t size = strlen(body), half = size / 2;
-    bool fit = wire_table_feed(reader, body, half, &early) && wire_table_feed(reader, body + half, size - half, &early);
+    bool fit = wire_table_feed(reader, body, half, &early) &&
+               wire_table_feed(reader, body + half, size - half, &early);
     problem_done(&early);
     (void)fit; /* told again at the end */
     if (newer != NULL) {
@@ -82,7 +91,8 @@ static struct table append_rebased(const struct table *onto, const struct table 
     return joined(&b);
 }
 
-static struct table append_options(const struct table *onto, const struct wire_table_options *options, const char *body) {
+static struct table append_options(const struct table *onto,
+                                   const struct wire_table_options *options, const char *body) {
     return append_rebased(onto, NULL, options, body);
 }
 
@@ -92,7 +102,9 @@ static struct table append(const struct table *onto, const char *body) {
 
 static void assert_same_rows(const struct table *a, const struct table *b) {
     static const enum wire_row_format formats[] = {WIRE_ROWS_CSV, WIRE_ROWS_NDJSON};
-    const size_t n = strstr(a->columns, "\"sparse\"") != NULL ? 0 : 4; /* a sparse column is no column of text: its content is compared */
+    const size_t n = strstr(a->columns, "\"sparse\"") != NULL
+                         ? 0
+                         : 4; /* a sparse column is no column of text: its content is compared */
     for (size_t i = 0; i < n; i++) {
         struct buf x = {0}, y = {0};
         table_rows(a, formats[i % 2], i < 2, &x);
@@ -111,7 +123,8 @@ static void assert_same(const struct table *appended, const struct table *whole)
     }
     struct wire_schema a = {0}, w = {0};
     struct problem problem = {0};
-    assert_true(wire_schema_parse(appended->columns, &a, &problem) && wire_schema_parse(whole->columns, &w, &problem));
+    assert_true(wire_schema_parse(appended->columns, &a, &problem) &&
+                wire_schema_parse(whole->columns, &w, &problem));
     assert_int_equal(a.n, w.n);
     for (size_t i = 0; i < a.n; i++) {
         assert_string_equal(a.columns[i].name, w.columns[i].name);
@@ -143,7 +156,8 @@ static void assert_has(const char *text, const char *part) {
 }
 
 /* `then` cannot be appended to `first`; the problem has these parts (NULL-terminated). */
-static void refused(const char *first, const struct wire_table_options *options, const char *then, const char *const *parts) {
+static void refused(const char *first, const struct wire_table_options *options, const char *then,
+                    const char *const *parts) {
     struct table base = table_read(first), appended = append_options(&base, options, then);
     assert_true(base.well);
     assert_false(appended.well);
@@ -153,7 +167,8 @@ static void refused(const char *first, const struct wire_table_options *options,
     table_done(&base);
     table_done(&appended);
 }
-#define REFUSED(first, then, ...) refused(first, &(struct wire_table_options){0}, then, (const char *const[]){__VA_ARGS__, NULL})
+#define REFUSED(first, then, ...)                                                                  \
+    refused(first, &(struct wire_table_options){0}, then, (const char *const[]){__VA_ARGS__, NULL})
 
 static const char abc[] = "a,b,c\n1,x,true\n2.50,y,false\n";
 
@@ -162,20 +177,25 @@ static void test_formats(void **state) {
     check(abc, "a,b,c\n007,z,TRUE\n", "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n");
     check(abc, "007,z,TRUE\n", "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n"); /* by position */
     check(abc, "007\tz\tTRUE\n", "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n");
-    check(abc, "c;a;b\r\nTRUE;007;z\r\n", "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n"); /* any order */
+    check(abc, "c;a;b\r\nTRUE;007;z\r\n",
+          "a,b,c\n1,x,true\n2.50,y,false\n007,z,TRUE\n"); /* any order */
     check(abc, "[{\"c\":true,\"a\":3,\"b\":\"z\"}]", "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n");
     check(abc, "{\"c\":true,\"a\":3,\"b\":\"z\"}\n{\"b\":\"w\",\"a\":4,\"c\":false}\n",
           "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n4,w,false\n");
-    check(abc, "[3,\"z\",true]\n[4,\"w\",false]\n", "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n4,w,false\n");
-    check(abc, "{\"columns\":[\"b\",{\"name\":\"c\",\"type\":\"text\"},\"a\"],\"rows\":[[\"z\",true,3]]}",
-          "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n");
+    check(abc, "[3,\"z\",true]\n[4,\"w\",false]\n",
+          "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n4,w,false\n");
+    check(
+        abc,
+        "{\"columns\":[\"b\",{\"name\":\"c\",\"type\":\"text\"},\"a\"],\"rows\":[[\"z\",true,3]]}",
+        "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n");
     check("1 1:5 3:2\n0 2:1\n", "1 7:0.5\n", "1 1:5 3:2\n0 2:1\n1 7:0.5\n"); /* wider */
     check("1 1:5 9:2\n0 2:1\n", "1 7:0.5\n", "1 1:5 9:2\n0 2:1\n1 7:0.5\n"); /* narrower */
 }
 
 static void test_missing_columns(void **state) {
     (void)state;
-    struct table base = table_read(abc), t = append(&base, "b\nz\nw\n"), whole = table_read("a,b,c\n1,x,true\n2.50,y,false\n,z,\n,w,\n");
+    struct table base = table_read(abc), t = append(&base, "b\nz\nw\n"),
+                 whole = table_read("a,b,c\n1,x,true\n2.50,y,false\n,z,\n,w,\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "the rows have no columns \\\"a\\\", \\\"c\\\": their cells are missing");
     table_done(&t);
@@ -191,11 +211,13 @@ static void test_missing_columns(void **state) {
 
 static void test_unknown_columns(void **state) {
     (void)state;
-    REFUSED(abc, "a,e,c,f\n1,2,true,3\n", "no column \\\"e\\\"", "\"column\":3", "no column \\\"f\\\"", "header=false");
+    REFUSED(abc, "a,e,c,f\n1,2,true,3\n", "no column \\\"e\\\"", "\"column\":3",
+            "no column \\\"f\\\"", "header=false");
     REFUSED(abc, "u,v,w\n5,z,true\n6,z,true\n", "no column \\\"u\\\"", "no column \\\"v\\\"",
             "no column \\\"w\\\""); /* a header of another table */
     REFUSED(abc, "[{\"a\":1,\"d\":2},{\"e\":1}]", "no column \\\"d\\\"", "no column \\\"e\\\"");
-    REFUSED(abc, "{\"columns\":[\"a\",\"d\",\"b\",\"e\"],\"rows\":[]}", "no column \\\"d\\\"", "no column \\\"e\\\"");
+    REFUSED(abc, "{\"columns\":[\"a\",\"d\",\"b\",\"e\"],\"rows\":[]}", "no column \\\"d\\\"",
+            "no column \\\"e\\\"");
     REFUSED(abc, "a,b,a\n1,z,2\n", "column \\\"a\\\" is there twice", "\"column\":5");
 }
 
@@ -213,32 +235,41 @@ static void test_wrong_rows(void **state) {
     REFUSED("1 1:5\n-1 2:3\n", "[{\"label\":1}]", "svmlight");
     refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = WIRE_CSV}, "label,f1\n1,2\n",
             (const char *const[]){"svmlight", NULL});
-    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = WIRE_SVMLIGHT}, "1 0:5\n", (const char *const[]){"index 0", NULL});
+    refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){.format = WIRE_SVMLIGHT}, "1 0:5\n",
+            (const char *const[]){"index 0", NULL});
 }
 
 /* What is no row of the dataset is told for what it is. */
 static void test_bodies_of_another_kind(void **state) {
     (void)state;
-    refused(abc, &(struct wire_table_options){0}, "\n", (const char *const[]){"there is nothing in it", NULL});
-    refused(abc, &(struct wire_table_options){0}, "a,b,c\n", (const char *const[]){"there is only a header", NULL});
+    refused(abc, &(struct wire_table_options){0}, "\n",
+            (const char *const[]){"there is nothing in it", NULL});
+    refused(abc, &(struct wire_table_options){0}, "a,b,c\n",
+            (const char *const[]){"there is only a header", NULL});
     refused("1 1:5\n-1 2:3\n", &(struct wire_table_options){0}, "label,f1\n1,5\n",
             (const char *const[]){"the dataset is sparse and takes rows of svmlight only", NULL});
 }
 
 static void test_types_fall_as_in_the_whole(void **state) {
     (void)state;
-    struct table base = table_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\n"), t = append(&base, "abc,5,maybe\n1e2,false,\n"),
-                 whole = table_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\nabc,5,maybe\n1e2,false,\n");
+    struct table base = table_read("a,b,d\n1,true,\n2.50,false,\n007,TRUE,\n"),
+                 t = append(&base, "abc,5,maybe\n1e2,false,\n"),
+                 whole = table_read(
+                     "a,b,d\n1,true,\n2.50,false,\n007,TRUE,\nabc,5,maybe\n1e2,false,\n");
     assert_same(&t, &whole);
     assert_has(t.columns, "\"name\":\"a\",\"type\":\"categorical\"");
-    static const char reason[] = "\"row\":4,\"line\":1,\"cell\":\"abc\",\"detail\":\"the cells before it are numbers; the line is one of "
+    static const char reason[] = "\"row\":4,\"line\":1,\"cell\":\"abc\",\"detail\":\"the cells "
+                                 "before it are numbers; the line is one of "
                                  "the rows that were appended\"";
     assert_has(t.columns, reason);
-    assert_has(t.notes, "\"column \\\"a\\\": categorical because of line 1 of the appended rows (\\\"abc\\\")");
+    assert_has(
+        t.notes,
+        "\"column \\\"a\\\": categorical because of line 1 of the appended rows (\\\"abc\\\")");
     /* what forced the type stays told, and what was warned of */
     struct table again = append(&t, "9,true,no\n");
     assert_has(again.columns, reason);
-    assert_has(again.notes, "\"rows 4 to 5, appended: column \\\"a\\\": categorical because of line 1 of the appended rows (\\\"abc\\\")");
+    assert_has(again.notes, "\"rows 4 to 5, appended: column \\\"a\\\": categorical because of "
+                            "line 1 of the appended rows (\\\"abc\\\")");
     assert_has(again.notes, "\"append\":{\"rows\":1,\"bytes\":10,");
     table_done(&again);
     table_done(&base);
@@ -262,7 +293,8 @@ static void test_categorical_and_text(void **state) {
     }
     buf_append(&all, first.data, first.size);
     buf_append(&all, then.data, then.size);
-    struct table base = table_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)), whole = table_read(buf_cstr(&all));
+    struct table base = table_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
+                 whole = table_read(buf_cstr(&all));
     assert_has(base.columns, "\"type\":\"categorical\"");
     assert_has(t.columns, "\"type\":\"text\"");
     assert_has(t.columns, "; text for its many distinct values\"");
@@ -291,14 +323,17 @@ static void test_given_types_hold(void **state) {
     table_done(&whole);
     struct table bad = append(&t, "a,z,b,x\nabc,1,2,3\n4,true,2,3\n"); /* still, after an append */
     assert_false(bad.well);
-    assert_has(buf_cstr(&bad.problem_text), "column \\\"a\\\": a cell must be a number (got \\\"abc\\\")");
+    assert_has(buf_cstr(&bad.problem_text),
+               "column \\\"a\\\": a cell must be a number (got \\\"abc\\\")");
     table_done(&bad);
     table_done(&t);
     table_done(&base);
     /* columns that JSON gave a type */
-    base = table_read("{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}");
+    base =
+        table_read("{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}");
     t = append(&base, "[{\"n\":3}]");
-    whole = table_read("{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2],[3]]}");
+    whole = table_read(
+        "{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2],[3]]}");
     assert_same(&t, &whole);
     table_done(&base);
     table_done(&t);
@@ -310,14 +345,16 @@ static void test_given_types_of_older_versions(void **state) {
     (void)state;
     struct both b = {.stored = &(struct table){0}};
     const struct wire_table_sink sink = {both_chunk, both_reread, &b};
-    const struct wire_table_stored old = {.columns = "[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":0}]",
-                                          .notes = "{\"warnings\":[]}",
-                                          .types = "a:numeric",
-                                          .n_rows = 3,
-                                          .n_chunks = 1};
+    const struct wire_table_stored old = {
+        .columns = "[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":0}]",
+        .notes = "{\"warnings\":[]}",
+        .types = "a:numeric",
+        .n_rows = 3,
+        .n_chunks = 1};
     struct problem problem = {0};
     struct wire_table_summary sum;
-    struct wire_table *reader = wire_table_new_onto(&(struct wire_table_options){0}, &old, &sink, &problem);
+    struct wire_table *reader =
+        wire_table_new_onto(&(struct wire_table_options){0}, &old, &sink, &problem);
     assert_non_null(reader);
     wire_table_feed(reader, "a\nabc\n", 6, &problem);
     problem_done(&problem);
@@ -330,7 +367,8 @@ static void test_given_types_of_older_versions(void **state) {
 static void test_headers(void **state) {
     (void)state;
     /* names that are numbers; a column without a name; a name in quotes */
-    check("id,2020,2021\n7,1,2\n8,3,4\n", "2021,id,2020\n6,9,5\n", "id,2020,2021\n7,1,2\n8,3,4\n9,5,6\n");
+    check("id,2020,2021\n7,1,2\n8,3,4\n", "2021,id,2020\n6,9,5\n",
+          "id,2020,2021\n7,1,2\n8,3,4\n9,5,6\n");
     check(",a,b\n0,1,x\n1,2,y\n", ",a,b\n2,3,z\n", ",a,b\n0,1,x\n1,2,y\n2,3,z\n");
     check("\"a,b\",c\n1,x\n2,y\n", "c,\"a,b\"\nz,3\n", "\"a,b\",c\n1,x\n2,y\n3,z\n");
     /* words only, by position: a row, not a header */
@@ -341,12 +379,15 @@ static void test_headers(void **state) {
     check("a\n1\n2\n", "3\n", "a\n1\n2\n3\n");
     check("a\n1\n2\n", "a\n3\n", "a\n1\n2\n3\n");
     struct table base = table_read("a,b\n1,x\n2,y\n"),
-                 t = append_options(&base, &(struct wire_table_options){.header = WIRE_HEADER_NO}, "a,b\n"),
-                 whole = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES}, "a,b\n1,x\n2,y\na,b\n");
+                 t = append_options(&base, &(struct wire_table_options){.header = WIRE_HEADER_NO},
+                                    "a,b\n"),
+                 whole = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
+                                            "a,b\n1,x\n2,y\na,b\n");
     assert_same(&t, &whole); /* said to be data */
     table_done(&t);
     table_done(&whole);
-    t = append_options(&base, &(struct wire_table_options){.header = WIRE_HEADER_YES}, "1,2\n3,4\n");
+    t = append_options(&base, &(struct wire_table_options){.header = WIRE_HEADER_YES},
+                       "1,2\n3,4\n");
     assert_false(t.well);
     assert_has(buf_cstr(&t.problem_text), "no column \\\"1\\\"");
     table_done(&t);
@@ -362,19 +403,21 @@ static void test_delimiter(void **state) {
 static void test_skip_and_comments(void **state) {
     (void)state;
     struct table base = table_read(abc),
-                 t = append_options(&base, &(struct wire_table_options){.on_error = WIRE_SKIP}, "a,b,c\n# a comment\n1,z\n5,z,true\n"),
+                 t = append_options(&base, &(struct wire_table_options){.on_error = WIRE_SKIP},
+                                    "a,b,c\n# a comment\n1,z\n5,z,true\n"),
                  whole = table_read("a,b,c\n1,x,true\n2.50,y,false\n5,z,true\n");
     assert_same(&t, &whole);
     assert_has(t.notes, "\"skipped\"");
     table_done(&t);
-    t = append_options(&base, &(struct wire_table_options){.on_error = WIRE_SKIP}, "{\"a\":5,\"b\":\"z\",\"c\":true}\n{\"d\":1}\n");
+    t = append_options(&base, &(struct wire_table_options){.on_error = WIRE_SKIP},
+                       "{\"a\":5,\"b\":\"z\",\"c\":true}\n{\"d\":1}\n");
     assert_same(&t, &whole);
     table_done(&t);
     table_done(&base);
     table_done(&whole);
 }
 
-/* ---- any split ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- any split ---- */
 static void test_any_split(void **state) {
     (void)state;
     static const char header[] = NASTY_HEADER;
@@ -393,11 +436,17 @@ static void test_any_split(void **state) {
         assert_true(whole.well);
         struct table t = {0};
         for (int at = 0; at < n;) {
-            const int left = n - at, take = 1 + (int)(table_random(&s) % (unsigned)(left < 12 ? left : 12));
+            const int left = n - at,
+                      take = 1 + (int)(table_random(&s) % (unsigned)(left < 12 ? left : 12));
             struct buf piece = {0};
-            buf_printf(&piece, "%s%.*s", header, (int)(start[at + take] - start[at]), rows.data + start[at]);
-            struct table next = at == 0 ? table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES}, buf_cstr(&piece))
-                                        : append_options(&t, &(struct wire_table_options){.header = WIRE_HEADER_YES}, buf_cstr(&piece));
+            buf_printf(&piece, "%s%.*s", header, (int)(start[at + take] - start[at]),
+                       rows.data + start[at]);
+            struct table next =
+                at == 0
+                    ? table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
+                                         buf_cstr(&piece))
+                    : append_options(&t, &(struct wire_table_options){.header = WIRE_HEADER_YES},
+                                     buf_cstr(&piece));
             assert_true(next.well);
             table_done(&t);
             t = next;
@@ -412,11 +461,12 @@ static void test_any_split(void **state) {
     }
 }
 
-/* ---- another version ---------------------------------------------------------------------------------------------------------------- */
+/* ---- another version ---- */
 /* Read for `first`; meanwhile others appended `theirs`; then `ours` goes behind. */
 static void rebased(const char *first, const char *theirs, const char *ours, const char *all) {
     struct table base = table_read(first), newer = append(&base, theirs),
-                 t = append_rebased(&base, &newer, &(struct wire_table_options){0}, ours), whole = table_read(all);
+                 t = append_rebased(&base, &newer, &(struct wire_table_options){0}, ours),
+                 whole = table_read(all);
     assert_same(&t, &whole);
     table_done(&base);
     table_done(&newer);
@@ -427,12 +477,17 @@ static void rebased(const char *first, const char *theirs, const char *ours, con
 static void test_rebase(void **state) {
     (void)state;
     rebased(abc, "3,z,true\n", "4,w,true\n", "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\n4,w,true\n");
-    rebased(abc, "abc,z,true\n", "007,w,true\n", "a,b,c\n1,x,true\n2.50,y,false\nabc,z,true\n007,w,true\n"); /* a type fell there */
-    rebased(abc, "3,z,true\n", "u,w,true\n", "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\nu,w,true\n");         /* here */
-    rebased(abc, "v,z,true\n", "u,w,true\n", "a,b,c\n1,x,true\n2.50,y,false\nv,z,true\nu,w,true\n");         /* in both */
-    rebased("a,b\n1,\n2,\n", "3,5\n", "4,6\n", "a,b\n1,\n2,\n3,5\n4,6\n");                                   /* nothing was known of b */
+    rebased(abc, "abc,z,true\n", "007,w,true\n",
+            "a,b,c\n1,x,true\n2.50,y,false\nabc,z,true\n007,w,true\n"); /* a type fell there */
+    rebased(abc, "3,z,true\n", "u,w,true\n",
+            "a,b,c\n1,x,true\n2.50,y,false\n3,z,true\nu,w,true\n"); /* here */
+    rebased(abc, "v,z,true\n", "u,w,true\n",
+            "a,b,c\n1,x,true\n2.50,y,false\nv,z,true\nu,w,true\n"); /* in both */
+    rebased("a,b\n1,\n2,\n", "3,5\n", "4,6\n",
+            "a,b\n1,\n2,\n3,5\n4,6\n"); /* nothing was known of b */
     rebased("a,b\n1,\n2,\n", "3,x\n", "4,6\n", "a,b\n1,\n2,\n3,x\n4,6\n");
-    rebased("a,b\ntrue,1\n", "x,2\n", " TRUE ,3\n", "a,b\ntrue,1\nx,2\n TRUE ,3\n"); /* booleans keep their spaces */
+    rebased("a,b\ntrue,1\n", "x,2\n", " TRUE ,3\n",
+            "a,b\ntrue,1\nx,2\n TRUE ,3\n"); /* booleans keep their spaces */
     rebased("a,b\n,1\n", "5,2\n", " true,3\n", "a,b\n,1\n5,2\n true,3\n");
     rebased("1 1:5\n0 2:1\n", "1 9:1\n", "1 4:1\n", "1 1:5\n0 2:1\n1 9:1\n1 4:1\n");
 }
@@ -453,13 +508,15 @@ static void test_rebase_that_does_not_fit(void **state) {
     cannot_rebase(abc, "a,b,d\n1,x,true\n2,y,true\n", "4,w,true\n");
     cannot_rebase(abc, "b,a,c\nx,1,true\ny,2,true\n", "4,w,true\n");
     cannot_rebase(abc, "a,b\n1,x\n2,y\n", "4,w,true\n");
-    cannot_rebase("a,b\nx,1\ny,2\n", "a,b\n1,1\n2,2\n", "7,3\n"); /* was words, is numbers: 7 was kept as a word */
+    cannot_rebase("a,b\nx,1\ny,2\n", "a,b\n1,1\n2,2\n",
+                  "7,3\n"); /* was words, is numbers: 7 was kept as a word */
     cannot_rebase("{\"columns\":[{\"name\":\"n\",\"type\":\"numeric\"}],\"rows\":[[1],[2]]}",
-                  "{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}", "[{\"n\":3}]");
+                  "{\"columns\":[{\"name\":\"n\",\"type\":\"categorical\"}],\"rows\":[[1],[2]]}",
+                  "[{\"n\":3}]");
     cannot_rebase("1 1:5\n0 2:1\n", "a,b\n1,x\n2,y\n", "1 3:1\n");
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- chunks ---- */
 /* More rows than a chunk has, on both sides: the stored chunks stay, the short one stays short. */
 static void test_many_chunks(void **state) {
     (void)state;
@@ -473,7 +530,8 @@ static void test_many_chunks(void **state) {
     }
     buf_append(&all, first.data, first.size);
     buf_append(&all, then.data, then.size);
-    struct table base = table_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)), whole = table_read(buf_cstr(&all));
+    struct table base = table_read(buf_cstr(&first)), t = append(&base, buf_cstr(&then)),
+                 whole = table_read(buf_cstr(&all));
     assert_int_equal(base.n_chunks, 2);
     assert_int_equal(t.n_chunks, 4);
     assert_int_equal(t.rows[1], 70000 - 65536);
@@ -487,14 +545,15 @@ static void test_many_chunks(void **state) {
     buf_done(&all);
 }
 
-/* ---- no memory ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- no memory ---- */
 struct lean {
     const struct table *stored;
     struct buf own; /* of the one column that is looked at */
     size_t size[4]; /* of each column's blob, one behind the other in `own` */
 };
 
-static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
     struct lean *l = arg;
     (void)chunk;
     (void)n_rows;
@@ -506,7 +565,8 @@ static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blo
     return !l->own.failed || problem_set(problem, PROBLEM_UNAVAILABLE, "no memory left");
 }
 
-static bool lean_reread(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool lean_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
+                        struct problem *problem) {
     struct lean *l = arg;
     if ((size_t)chunk < l->stored->n_chunks) {
         return table_sink_reread((void *)(uintptr_t)l->stored, chunk, column, out, problem);
@@ -526,7 +586,8 @@ static bool append_lean(const struct table *onto, const struct table *newer, con
     struct wire_table_summary sum;
     const struct wire_table_sink sink = {lean_chunk, lean_reread, &l};
     const struct wire_table_stored stored = stored_of(onto), now = stored_of(newer);
-    struct wire_table *t = wire_table_new_onto(&(struct wire_table_options){.missing = "-"}, &stored, &sink, &problem);
+    struct wire_table *t =
+        wire_table_new_onto(&(struct wire_table_options){.missing = "-"}, &stored, &sink, &problem);
     bool well = t != NULL && wire_table_feed(t, body, strlen(body), &problem);
     if (well) {
         l.stored = newer;
@@ -548,12 +609,15 @@ static void test_no_memory(void **state) {
     if (!alloc_fail_works()) {
         skip(); /* before anything is allocated that would stay */
     }
-    static const char *const bodies[] = {"c,a,b\ntrue,007,z\n,-,w\n", "5,z,true\nabc,w,false\n", "[{\"a\":1},{\"b\":\"z\",\"c\":true}]",
-                                         "{\"columns\":[\"b\",\"a\"],\"rows\":[[\"z\",1],[\"w\",\"x\"]]}"};
+    static const char *const bodies[] = {
+        "c,a,b\ntrue,007,z\n,-,w\n", "5,z,true\nabc,w,false\n",
+        "[{\"a\":1},{\"b\":\"z\",\"c\":true}]",
+        "{\"columns\":[\"b\",\"a\"],\"rows\":[[\"z\",1],[\"w\",\"x\"]]}"};
     struct table base = table_read(abc), newer = append(&base, "word,z,true\n");
 #if ALLOC_FAIL_WORKS
-    json_set_alloc_funcs(__libc_malloc,
-                         free); /* Jansson 2.14 damages the heap when it gets no memory for a member of an object: it shall get it */
+    json_set_alloc_funcs(
+        __libc_malloc,
+        free); /* Jansson 2.14 damages the heap when it gets no memory for a member of an object: it shall get it */
 #endif
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         bool well = false;
@@ -571,7 +635,10 @@ static void test_damaged_description(void **state) {
     const struct wire_table_sink sink = {both_chunk, both_reread, &b};
     static const char *const bad[][2] = {{"[", "{}"}, {"[{\"name\":\"a\"}]", "{}"}, {"[]", "{"}};
     for (size_t i = 0; i < 3; i++) {
-        const struct wire_table_stored stored = {.columns = bad[i][0], .notes = bad[i][1], .n_rows = 1, .n_chunks = 1};
+        const struct wire_table_stored stored = {.columns = bad[i][0],
+                                                 .notes = bad[i][1],
+                                                 .n_rows = 1,
+                                                 .n_chunks = 1};
         struct problem problem = {0};
         assert_null(wire_table_new_onto(&(struct wire_table_options){0}, &stored, &sink, &problem));
         assert_int_equal(problem.type, PROBLEM_INTERNAL);

@@ -3,7 +3,9 @@
 
 /* A table of all kinds of columns, rows of them; as CSV or JSON. */
 static void make_table(int rows, bool json, bool strings_late, struct buf *out) {
-    static const char *const words[] = {"red", "green", "dark blue", "caf\xC3\xA9", "with \"quotes\"", "a,b", "two\nlines"};
+    static const char *const words[] = {"red",         "green",           "dark blue",
+                                        "caf\xC3\xA9", "with \"quotes\"", "a,b",
+                                        "two\nlines"};
     uint64_t seed = 9;
     buf_puts(out, json ? "[" : "id,price,colour,flag,code,note\n");
     for (int i = 0; i < rows; i++) {
@@ -70,17 +72,21 @@ static void test_csv_and_json_have_the_same_content(void **state) {
         struct buf csv = {0}, json = {0}, csv_rows = {0}, json_rows = {0};
         make_table(70000, false, late, &csv);
         make_table(70000, true, late, &json);
-        struct table a = table_read_cut(&(struct wire_table_options){0}, csv.data, csv.size, NULL, 0);
-        struct table b = table_read_cut(&(struct wire_table_options){0}, json.data, json.size, NULL, 0);
+        struct table a =
+            table_read_cut(&(struct wire_table_options){0}, csv.data, csv.size, NULL, 0);
+        struct table b =
+            table_read_cut(&(struct wire_table_options){0}, json.data, json.size, NULL, 0);
         if (!a.well || !b.well) {
-            fail_msg("%s %s", a.well ? "" : buf_cstr(&a.problem_text), b.well ? "" : buf_cstr(&b.problem_text));
+            fail_msg("%s %s", a.well ? "" : buf_cstr(&a.problem_text),
+                     b.well ? "" : buf_cstr(&b.problem_text));
         }
         assert_true(a.n_chunks > 1);
         assert_string_equal(a.sum.content, b.sum.content);
         forget_lines(a.columns);
         forget_lines(b.columns);
         assert_string_equal(a.columns, b.columns);
-        assert_int_equal(a.n_reread > 0, late); /* only a fall after the first chunk has to be read again */
+        assert_int_equal(a.n_reread > 0,
+                         late); /* only a fall after the first chunk has to be read again */
         table_rows(&a, WIRE_ROWS_NDJSON, false, &csv_rows);
         table_rows(&b, WIRE_ROWS_NDJSON, false, &json_rows);
         assert_string_equal(buf_cstr(&csv_rows), buf_cstr(&json_rows));
@@ -98,14 +104,16 @@ static void test_rows_sent_back_are_the_same_table(void **state) {
     (void)state;
     struct buf narrow = {0}, rows = {0};
     make_table(3000, false, false, &narrow);
-    struct table one = table_read_cut(&(struct wire_table_options){0}, narrow.data, narrow.size, NULL, 0);
+    struct table one =
+        table_read_cut(&(struct wire_table_options){0}, narrow.data, narrow.size, NULL, 0);
     assert_int_equal(one.n_chunks, 1);
     table_rows(&one, WIRE_ROWS_JSON, false, &rows);
     struct buf json = {0};
     buf_puts(&json, "[ \n");
     buf_append(&json, rows.data, rows.size);
     buf_puts(&json, " ]\n");
-    struct table two = table_read_cut(&(struct wire_table_options){0}, json.data, json.size, NULL, 0);
+    struct table two =
+        table_read_cut(&(struct wire_table_options){0}, json.data, json.size, NULL, 0);
     assert_true(two.well);
     assert_string_equal(one.sum.content, two.sum.content);
     table_done(&one);
@@ -123,7 +131,8 @@ static void test_chunks_close_by_bytes_and_rows(void **state) {
     for (int i = 0; i < 2000; i++) {
         buf_printf(&body, "%d,%0*d\n", i, 10000, i);
     }
-    struct table t = table_read_options(&(struct wire_table_options){.types = "text:text"}, buf_cstr(&body));
+    struct table t =
+        table_read_options(&(struct wire_table_options){.types = "text:text"}, buf_cstr(&body));
     assert_true(t.well);
     assert_int_equal(t.n_chunks, 3); /* 8 MiB of cells each: 838 rows */
     assert_int_equal(t.rows[0], t.rows[1]);
@@ -156,17 +165,20 @@ static void test_cuts_do_not_show(void **state) {
     (void)state;
     struct buf body = {0};
     make_table(30000, false, true, &body);
-    struct table whole = table_read_cut(&(struct wire_table_options){0}, body.data, body.size, NULL, 0);
+    struct table whole =
+        table_read_cut(&(struct wire_table_options){0}, body.data, body.size, NULL, 0);
     assert_true(whole.well);
     uint64_t seed = 10;
     for (int k = 0; k < 6; k++) {
         static size_t cut[100000];
         size_t n = 0;
         const uint32_t step = (uint32_t[]){50, 1000, 16384, 65536, 65537, 300000}[k];
-        for (size_t at = table_random(&seed) % step; at < body.size && n < 100000; at += 1 + table_random(&seed) % step) {
+        for (size_t at = table_random(&seed) % step; at < body.size && n < 100000;
+             at += 1 + table_random(&seed) % step) {
             cut[n++] = at;
         }
-        struct table t = table_read_cut(&(struct wire_table_options){0}, body.data, body.size, cut, n);
+        struct table t =
+            table_read_cut(&(struct wire_table_options){0}, body.data, body.size, cut, n);
         assert_true(t.well);
         assert_string_equal(t.columns, whole.columns);
         assert_string_equal(t.notes, whole.notes);
@@ -187,7 +199,8 @@ static void test_small_bodies_cut_everywhere(void **state) {
     static const char *const bodies[] = {"a,b\n1,x\n2,y\n",
                                          "[{\"a\":1,\"b\":\"x\"},{\"b\":\"y\",\"a\":2.5}]",
                                          "\xEF\xBB\xBF[{\"a\":1}]",
-                                         "{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"text\"}],\"rows\":[[1,\"x\"],[null,\"y\"]]}",
+                                         "{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"text\"}],"
+                                         "\"rows\":[[1,\"x\"],[null,\"y\"]]}",
                                          "x;\"y;z\"\r\n1;\"2\n\"\r\n",
                                          " \n [ {\"a\":true} ]"};
     (void)state;
@@ -208,9 +221,11 @@ static void test_small_bodies_cut_everywhere(void **state) {
 
 /* Numbers written in all manners come back as written when the column falls, early or late, and read as numbers when it does not. */
 static void test_spellings_survive(void **state) {
-    static const char *const forms[] = {"1",      "1.50",  "007", "+3",     "1e2",      "-0",        "0.10", "12.25",
-                                        "1E-5",   "5.",    ".5",  "100000", "0.000001", "0.0000001", " 7",   "123456789012345678",
-                                        "1.2500", "99.99", "3"};
+    static const char *const forms[] = {"1",        "1.50",      "007",  "+3",
+                                        "1e2",      "-0",        "0.10", "12.25",
+                                        "1E-5",     "5.",        ".5",   "100000",
+                                        "0.000001", "0.0000001", " 7",   "123456789012345678",
+                                        "1.2500",   "99.99",     "3"};
     (void)state;
     uint64_t seed = 11;
     for (int k = 0; k < 60; k++) {
@@ -227,7 +242,8 @@ static void test_spellings_survive(void **state) {
             }
             buf_printf(&body, "%s,%d\n", written[i], i);
         }
-        struct table t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES}, buf_cstr(&body));
+        struct table t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES},
+                                            buf_cstr(&body));
         assert_true(t.well);
         table_rows(&t, WIRE_ROWS_CSV, true, &rows);
         struct buf expected = {0};
@@ -244,15 +260,19 @@ static void test_spellings_survive(void **state) {
 }
 
 static void test_content_tells_apart(void **state) {
-    static const char *const bodies[] = {"a,b\n1,2\n",     "a,b\n1,3\n",      "a,c\n1,2\n", "a,b\n1,\n",     "a,b\n,1\n",
-                                         "b,a\n1,2\n",     "a,b\n1,2\n1,2\n", "a,b\n1,x\n", "a,b\n1,true\n", "a,b\n1,xy\n",
-                                         "a,b\nx,y\n",     "a,b\n1,-0\n",     "a,b\n1,0\n", "a,b\n1,2.5\n",  "a,b\n240,2\n",
-                                         "a,b\n70000,2\n", "a,b\n1,\"2,\"\n", "a\n1\n2\n",  "a,b\n-1,2\n",   "a,b\n1e300,2\n"};
+    static const char *const bodies[] = {"a,b\n1,2\n",      "a,b\n1,3\n",      "a,c\n1,2\n",
+                                         "a,b\n1,\n",       "a,b\n,1\n",       "b,a\n1,2\n",
+                                         "a,b\n1,2\n1,2\n", "a,b\n1,x\n",      "a,b\n1,true\n",
+                                         "a,b\n1,xy\n",     "a,b\nx,y\n",      "a,b\n1,-0\n",
+                                         "a,b\n1,0\n",      "a,b\n1,2.5\n",    "a,b\n240,2\n",
+                                         "a,b\n70000,2\n",  "a,b\n1,\"2,\"\n", "a\n1\n2\n",
+                                         "a,b\n-1,2\n",     "a,b\n1e300,2\n"};
     enum { N = sizeof bodies / sizeof bodies[0] };
     char content[N][80];
     (void)state;
     for (size_t i = 0; i < N; i++) {
-        struct table t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES}, bodies[i]);
+        struct table t =
+            table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES}, bodies[i]);
         assert_true(t.well);
         memcpy(content[i], t.sum.content, sizeof content[i]);
         assert_memory_equal(content[i], "b2:", 3);
@@ -262,7 +282,8 @@ static void test_content_tells_apart(void **state) {
         }
         table_done(&t);
     }
-    struct table text = table_read_options(&(struct wire_table_options){.types = "b:text"}, "a,b\n1,x\n");
+    struct table text =
+        table_read_options(&(struct wire_table_options){.types = "b:text"}, "a,b\n1,x\n");
     assert_string_not_equal(text.sum.content, content[7]); /* types are content */
     table_done(&text);
     text = table_read("a,b\r\n1.0,2e0\r\n"); /* spellings are not */
@@ -270,7 +291,8 @@ static void test_content_tells_apart(void **state) {
     table_done(&text);
 }
 
-static bool refusing_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool refusing_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                           size_t n_columns, struct problem *problem) {
     (void)arg;
     (void)chunk;
     (void)n_rows;
@@ -285,7 +307,8 @@ static void test_the_sink_refuses(void **state) {
     struct buf body = {0};
     struct problem problem = {0}, again = {0};
     make_table(70000, false, false, &body);
-    struct wire_table *t = wire_table_new(&(struct wire_table_options){0}, &(struct wire_table_sink){refusing_chunk, NULL, NULL});
+    struct wire_table *t = wire_table_new(&(struct wire_table_options){0},
+                                          &(struct wire_table_sink){refusing_chunk, NULL, NULL});
     assert_non_null(t);
     assert_false(wire_table_feed(t, body.data, body.size, &problem));
     assert_int_equal(problem.type, PROBLEM_STORAGE_FULL);
@@ -304,7 +327,8 @@ static void test_an_unfinished_table_is_given_back(void **state) {
     struct problem problem = {0};
     struct table sink = {0};
     struct wire_table *t =
-        wire_table_new(&(struct wire_table_options){0}, &(struct wire_table_sink){table_sink_chunk, table_sink_reread, &sink});
+        wire_table_new(&(struct wire_table_options){0},
+                       &(struct wire_table_sink){table_sink_chunk, table_sink_reread, &sink});
     assert_non_null(t);
     assert_true(wire_table_feed(t, "a,b\n1,\"x", 8, &problem));
     wire_table_free(t);
@@ -328,19 +352,24 @@ static void test_counts_have_their_memory(void **state) {
         }
     }
     const struct wire_table_options options = {.types = "c0:categorical"};
-    struct table a = table_read_cut(&options, body.data, body.size, NULL, 0), b = table_read_cut(&options, body.data, body.size, NULL, 0);
+    struct table a = table_read_cut(&options, body.data, body.size, NULL, 0),
+                 b = table_read_cut(&options, body.data, body.size, NULL, 0);
     assert_true(a.well && b.well);
     assert_string_equal(a.columns, b.columns);
     assert_string_equal(a.notes, b.notes);
     assert_string_equal(a.sum.content, b.sum.content);
-    assert_non_null(strstr(a.notes, "c0\\\": its distinct values take too much memory to count each of them"));
+    assert_non_null(
+        strstr(a.notes, "c0\\\": its distinct values take too much memory to count each of them"));
     size_t unknown = 0;
-    for (const char *at = a.columns; (at = strstr(at, "\"distinct_estimated\":true")) != NULL; at++) {
+    for (const char *at = a.columns; (at = strstr(at, "\"distinct_estimated\":true")) != NULL;
+         at++) {
         unknown++;
     }
     assert_true(unknown > 0 && unknown < COLUMNS - 1);
     assert_null(strstr(a.columns, "distinct_above")); /* how many there are is not known at all */
-    assert_non_null(strstr(a.columns, "\"name\":\"c3\",\"type\":\"categorical\",\"missing\":0,\"distinct\":10"));
+    assert_non_null(
+        strstr(a.columns,
+               "\"name\":\"c3\",\"type\":\"categorical\",\"missing\":0,\"distinct\":10"));
     table_done(&a);
     table_done(&b);
     buf_done(&body);
@@ -356,11 +385,13 @@ static void test_types_do_not_depend_on_memory(void **state) {
     }
     for (int r = 0; r < ROWS; r++) {
         for (int c = 0; c < COLUMNS; c++) {
-            buf_printf(&body, "%cv%d", c > 0 ? ',' : '\n', c == ODD && r == ROWS - 1 ? -1 : (r * 7 + c) % DISTINCT);
+            buf_printf(&body, "%cv%d", c > 0 ? ',' : '\n',
+                       c == ODD && r == ROWS - 1 ? -1 : (r * 7 + c) % DISTINCT);
         }
     }
     const size_t half = body.size / 2;
-    struct table t = table_read_cut(&(struct wire_table_options){.types = "c1:categorical,c2:text"}, body.data, body.size, &half, 1);
+    struct table t = table_read_cut(&(struct wire_table_options){.types = "c1:categorical,c2:text"},
+                                    body.data, body.size, &half, 1);
     struct wire_schema schema = {0};
     struct problem problem = {0};
     assert_true(t.well && wire_schema_parse(t.columns, &schema, &problem));

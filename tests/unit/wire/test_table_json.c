@@ -26,17 +26,24 @@ static void check_type(const char *body, const char *type) {
 
 static void test_objects(void **state) {
     (void)state;
-    check_rows("[{\"a\":1,\"b\":\"x\"},{\"b\":\"y\",\"a\":2.5}]", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2.5,\"b\":\"y\"}\n");
-    check_rows("[{\"a\":1},{\"b\":true},{}]", "{\"a\":1,\"b\":null}\n{\"a\":null,\"b\":true}\n{\"a\":null,\"b\":null}\n");
-    check_rows("[{\"a b\":null,\"\\u00e9\":\"\\\"\\n\"}]", "{\"a b\":null,\"\xC3\xA9\":\"\\\"\\n\"}\n");
-    check_rows("[{\" a \":1},{\"a\":2}]", "{\"a\":1}\n{\"a\":2}\n"); /* names are trimmed, as in a CSV header */
-    check_rows("[{\"a\":1e999,\"b\":\"NA\"},{\"a\":-0,\"b\":\" ? \"}]", "{\"a\":\"1e999\",\"b\":null}\n{\"a\":\"-0\",\"b\":null}\n");
+    check_rows("[{\"a\":1,\"b\":\"x\"},{\"b\":\"y\",\"a\":2.5}]",
+               "{\"a\":1,\"b\":\"x\"}\n{\"a\":2.5,\"b\":\"y\"}\n");
+    check_rows("[{\"a\":1},{\"b\":true},{}]",
+               "{\"a\":1,\"b\":null}\n{\"a\":null,\"b\":true}\n{\"a\":null,\"b\":null}\n");
+    check_rows("[{\"a b\":null,\"\\u00e9\":\"\\\"\\n\"}]",
+               "{\"a b\":null,\"\xC3\xA9\":\"\\\"\\n\"}\n");
+    check_rows("[{\" a \":1},{\"a\":2}]",
+               "{\"a\":1}\n{\"a\":2}\n"); /* names are trimmed, as in a CSV header */
+    check_rows("[{\"a\":1e999,\"b\":\"NA\"},{\"a\":-0,\"b\":\" ? \"}]",
+               "{\"a\":\"1e999\",\"b\":null}\n{\"a\":\"-0\",\"b\":null}\n");
 }
 
 static void test_columns_and_rows(void **state) {
     (void)state;
-    check_rows("{\"columns\":[\"a\",\"b\"],\"rows\":[[1,\"x\"],[null,\"y\"]]}", "{\"a\":1,\"b\":\"x\"}\n{\"a\":null,\"b\":\"y\"}\n");
-    check_rows("{\"columns\":[{\"name\":\"a\",\"type\":\"boolean\",\"top\":[[true,1]]},{\"type\":\"text\",\"name\":\"b\"}],\"rows\":[[1,"
+    check_rows("{\"columns\":[\"a\",\"b\"],\"rows\":[[1,\"x\"],[null,\"y\"]]}",
+               "{\"a\":1,\"b\":\"x\"}\n{\"a\":null,\"b\":\"y\"}\n");
+    check_rows("{\"columns\":[{\"name\":\"a\",\"type\":\"boolean\",\"top\":[[true,1]]},{\"type\":"
+               "\"text\",\"name\":\"b\"}],\"rows\":[[1,"
                "\"x\"],[\"FALSE\",3]]}",
                "{\"a\":true,\"b\":\"x\"}\n{\"a\":false,\"b\":\"3\"}\n");
 }
@@ -60,13 +67,17 @@ static void test_types(void **state) {
 static void test_overrides(void **state) {
     (void)state;
     struct table t =
-        table_read_options(&(struct wire_table_options){.types = "a:numeric,b:categorical,c:boolean"},
-                           "[{\"a\":\"1.5\",\"b\":7.0,\"c\":1},{\"a\":2,\"b\":true,\"c\":\"False\"},{\"a\":\"\",\"b\":null,\"c\":true}]");
+        table_read_options(&(struct wire_table_options){.types =
+                                                            "a:numeric,b:categorical,c:boolean"},
+                           "[{\"a\":\"1.5\",\"b\":7.0,\"c\":1},{\"a\":2,\"b\":true,\"c\":\"False\"}"
+                           ",{\"a\":\"\",\"b\":null,\"c\":true}]");
     struct buf rows = {0};
     assert_true(t.well);
     table_rows(&t, WIRE_ROWS_NDJSON, false, &rows);
-    assert_string_equal(buf_cstr(&rows), "{\"a\":1.5,\"b\":\"7.0\",\"c\":true}\n{\"a\":2,\"b\":\"true\",\"c\":false}\n"
-                                         "{\"a\":null,\"b\":null,\"c\":true}\n");
+    assert_string_equal(
+        buf_cstr(&rows),
+        "{\"a\":1.5,\"b\":\"7.0\",\"c\":true}\n{\"a\":2,\"b\":\"true\",\"c\":false}\n"
+        "{\"a\":null,\"b\":null,\"c\":true}\n");
     buf_done(&rows);
     table_done(&t);
     /* the option wins over the body's own types */
@@ -89,7 +100,9 @@ static void test_late_keys(void **state) {
     buf_puts(&body, ",{\"a\":3,\"late\":\"x\"}]");
     struct table t = table_read(buf_cstr(&body));
     assert_true(t.well);
-    assert_non_null(strstr(t.columns, "{\"name\":\"late\",\"type\":\"categorical\",\"missing\":60001,\"distinct\":1"));
+    assert_non_null(
+        strstr(t.columns,
+               "{\"name\":\"late\",\"type\":\"categorical\",\"missing\":60001,\"distinct\":1"));
     table_done(&t);
     /* … afterwards not */
     body.size = first;
@@ -99,15 +112,17 @@ static void test_late_keys(void **state) {
     buf_puts(&body, ",\n{\"a\":3,\"late\":\"x\"}]");
     t = table_read(buf_cstr(&body));
     assert_false(t.well);
-    assert_non_null(
-        strstr(buf_cstr(&t.problem_text), "{\"line\":2,\"column\":8,\"detail\":\"row 66002: key \\\"late\\\" is in no row before"));
+    assert_non_null(strstr(
+        buf_cstr(&t.problem_text),
+        "{\"line\":2,\"column\":8,\"detail\":\"row 66002: key \\\"late\\\" is in no row before"));
     table_done(&t);
     buf_done(&body);
 }
 
 static void check_refused(const char *body, enum problem_type type, const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
-        struct table t = table_read_cut(&(struct wire_table_options){0}, body, strlen(body), &cut, 1);
+        struct table t =
+            table_read_cut(&(struct wire_table_options){0}, body, strlen(body), &cut, 1);
         if (t.well) {
             fail_msg("taken: %s", body);
         }
@@ -124,22 +139,30 @@ static void test_faults(void **state) {
     } cases[] = {
         {"[]", "the table has no rows"},
         {"{\"columns\":[\"a\"],\"rows\":[]}", "the table has no rows"},
-        {"[{}]", "{\"line\":1,\"column\":2,\"detail\":\"row 1 has no cells, and no column is known yet\"}"},
+        {"[{}]",
+         "{\"line\":1,\"column\":2,\"detail\":\"row 1 has no cells, and no column is known yet\"}"},
         {"[1]", "{\"line\":1,\"column\":2,\"detail\":\"row 1 must be an object\"}"},
         {"[{\"a\":1},\n[2]]", "{\"line\":2,\"column\":1,\"detail\":\"row 2 must be an object\"}"},
-        {"[{\"a\":1,\"a\":2}]", "{\"line\":1,\"column\":9,\"detail\":\"row 1: key \\\"a\\\" comes twice\"}"},
-        {"[{\"a\":[1,{\"b\":2}]}]", "{\"line\":1,\"column\":7,\"detail\":\"row 1, column \\\"a\\\": a cell must be a number, a string, a "
+        {"[{\"a\":1,\"a\":2}]",
+         "{\"line\":1,\"column\":9,\"detail\":\"row 1: key \\\"a\\\" comes twice\"}"},
+        {"[{\"a\":[1,{\"b\":2}]}]", "{\"line\":1,\"column\":7,\"detail\":\"row 1, column "
+                                    "\\\"a\\\": a cell must be a number, a string, a "
                                     "boolean or null, not an array\"}"},
-        {"[{\"a\":1},{\"a\":{\"x\":1}}]", "row 2, column \\\"a\\\": a cell must be a number, a string, a boolean or null, not an object"},
+        {"[{\"a\":1},{\"a\":{\"x\":1}}]", "row 2, column \\\"a\\\": a cell must be a number, a "
+                                          "string, a boolean or null, not an object"},
         {"{\"columns\":[\"a\",\"b\"],\"rows\":[[1,2],[1],[1,2,3]]}",
-         "\"detail\":\"row 2 has 1 cell, expected 2\"},{\"line\":1,\"column\":40,\"detail\":\"row 3 has 3 cells, expected 2\"}"},
+         "\"detail\":\"row 2 has 1 cell, expected 2\"},{\"line\":1,\"column\":40,\"detail\":\"row "
+         "3 has 3 cells, expected 2\"}"},
         {"{\"columns\":[\"a\"],\"rows\":[5]}", "row 1 must be an array"},
-        {"{\"columns\":[\"a\",\"a\"],\"rows\":[[1,2]]}", "column name \\\"a\\\" is used twice: columns 1 and 2"},
+        {"{\"columns\":[\"a\",\"a\"],\"rows\":[[1,2]]}",
+         "column name \\\"a\\\" is used twice: columns 1 and 2"},
         {"{\"rows\":[[1]],\"columns\":[\"a\"]}", "\\\"columns\\\" must come before \\\"rows\\\""},
         {"{\"columns\":[\"a\"]}", "the object must have \\\"columns\\\" and \\\"rows\\\""},
         {"{\"columns\":[\"a\"],\"rows\":[[1]],\"rows\":[[1]]}", "each once, and no other"},
-        {"{\"a\":1,\n\"b\":2}", "the object must have the members \\\"columns\\\" and \\\"rows\\\", each once, and no other"},
-        {"{\"items\":[{\"a\":1}],\"next\":null}", "send the array in it, or fetch the rows as CSV or NDJSON"},
+        {"{\"a\":1,\n\"b\":2}", "the object must have the members \\\"columns\\\" and "
+                                "\\\"rows\\\", each once, and no other"},
+        {"{\"items\":[{\"a\":1}],\"next\":null}",
+         "send the array in it, or fetch the rows as CSV or NDJSON"},
         {"{\"columns\":{},\"rows\":[]}", "\\\"columns\\\" must be an array"},
         {"{\"columns\":[1],\"rows\":[]}", "a column must be a name or an object with a name"},
         {"{\"columns\":[{\"type\":\"text\"}],\"rows\":[]}", "a column object must have a name"},
@@ -154,16 +177,19 @@ static void test_faults(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_refused(cases[i].body, PROBLEM_INVALID_DATASET, cases[i].text);
     }
-    check_refused("[{\"a\":1},\n{\"a\":01}]", PROBLEM_BAD_JSON, "{\"line\":2,\"column\":6,\"detail\":\"malformed number\"}");
+    check_refused("[{\"a\":1},\n{\"a\":01}]", PROBLEM_BAD_JSON,
+                  "{\"line\":2,\"column\":6,\"detail\":\"malformed number\"}");
     check_refused("[{\"a\":1},{\"a\":NaN}]", PROBLEM_BAD_JSON, "NaN and Infinity are not JSON");
     check_refused("[{\"a\":1}", PROBLEM_BAD_JSON, "the body ends within an array or object");
     check_refused("[{\"a\":1}] x", PROBLEM_BAD_JSON, "nothing may follow the value");
-    check_refused("[{\"a\":1},3,{\"a\":x}]", PROBLEM_BAD_JSON, "\"status\":400"); /* what is no JSON is told as that */
+    check_refused("[{\"a\":1},3,{\"a\":x}]", PROBLEM_BAD_JSON,
+                  "\"status\":400"); /* what is no JSON is told as that */
 }
 
 static void test_explicit_format(void **state) {
     (void)state;
-    struct table t = table_read_options(&(struct wire_table_options){.format = WIRE_JSON}, "a,b\n1,2\n");
+    struct table t =
+        table_read_options(&(struct wire_table_options){.format = WIRE_JSON}, "a,b\n1,2\n");
     assert_false(t.well);
     assert_int_equal(t.problem.type, PROBLEM_BAD_JSON);
     table_done(&t);
@@ -185,7 +211,8 @@ static void test_long_cells(void **state) {
     }
     buf_puts(&body, "\"}]");
     struct table t = table_read(buf_cstr(&body));
-    assert_non_null(strstr(buf_cstr(&t.problem_text), "column \\\"a\\\": cell is longer than 1048576 bytes"));
+    assert_non_null(
+        strstr(buf_cstr(&t.problem_text), "column \\\"a\\\": cell is longer than 1048576 bytes"));
     table_done(&t);
     body.data[8] = '\\'; /* "x\x…" is no escape; make it one: a byte fewer */
     body.data[9] = 'n';
@@ -199,7 +226,8 @@ static void test_rows_and_late_keys_are_bounded(void **state) {
     (void)state;
     struct buf body = {0};
     buf_puts(&body, "[{\"a\":1}");
-    for (int i = 0; i < 3000; i++) { /* each new column would have to be filled up for all rows before it */
+    for (int i = 0; i < 3000;
+         i++) { /* each new column would have to be filled up for all rows before it */
         buf_printf(&body, ",{\"k%d\":1}", i);
     }
     buf_puts(&body, "]");

@@ -6,7 +6,8 @@
 
 static const struct wire_table_options lines = {.format = WIRE_NDJSON};
 
-static void check_rows(const struct wire_table_options *options, const char *body, const char *expected) {
+static void check_rows(const struct wire_table_options *options, const char *body,
+                       const char *expected) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
         struct buf rows = {0};
@@ -26,7 +27,8 @@ static void check_text(const char *text, const char *wanted) {
     }
 }
 
-static void check_refused(const struct wire_table_options *options, const char *body, enum problem_type type, const char *text) {
+static void check_refused(const struct wire_table_options *options, const char *body,
+                          enum problem_type type, const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
         assert_false(t.well);
@@ -39,26 +41,35 @@ static void check_refused(const struct wire_table_options *options, const char *
 static void test_objects(void **state) {
     (void)state;
     static const char expected[] = "a,b,c\n1,x,\n2,,true\n,y,false\n";
-    check_rows(&lines, "{\"a\":1,\"b\":\"x\"}\n{\"c\":true,\"a\":2}\n{\"b\":\"y\",\"c\":false}\n", expected);
-    check_rows(&lines, "\n \t\n{\"a\":1,\"b\":\"x\"}\r\n\r\n  {\"c\":true , \"a\":2}  \n\n{\"b\":\"y\",\"c\":false}", expected);
-    check_rows(&(struct wire_table_options){0}, "\xEF\xBB\xBF{\"a\":1,\"b\":\"x\"}\n{\"c\":true,\"a\":2}\n{\"b\":\"y\",\"c\":false}",
+    check_rows(&lines, "{\"a\":1,\"b\":\"x\"}\n{\"c\":true,\"a\":2}\n{\"b\":\"y\",\"c\":false}\n",
+               expected);
+    check_rows(&lines,
+               "\n \t\n{\"a\":1,\"b\":\"x\"}\r\n\r\n  {\"c\":true , \"a\":2}  "
+               "\n\n{\"b\":\"y\",\"c\":false}",
+               expected);
+    check_rows(&(struct wire_table_options){0},
+               "\xEF\xBB\xBF{\"a\":1,\"b\":\"x\"}\n{\"c\":true,\"a\":2}\n{\"b\":\"y\",\"c\":false}",
                expected);
     check_rows(&lines, "{\"a\":1}", "a\n1\n");
-    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON, .types = "a:categorical"}, "{\"a\":1.50}\n{}\n", "a\n1.50\n\"\"\n");
+    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON, .types = "a:categorical"},
+               "{\"a\":1.50}\n{}\n", "a\n1.50\n\"\"\n");
 }
 
 static void test_arrays(void **state) {
     (void)state;
     check_rows(&lines, "[1,\"x\",null]\n[2,\"y\",true]\n", "c1,c2,c3\n1,x,\n2,y,true\n");
     check_rows(&(struct wire_table_options){0}, "[1,2]\n[3,4]\n", "c1,c2\n1,2\n3,4\n");
-    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON, .label = "y", .types = "y:boolean"}, "[1,0]\n[2,1]\n",
-               "c1,y\n1,false\n2,true\n");
+    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON,
+                                            .label = "y",
+                                            .types = "y:boolean"},
+               "[1,0]\n[2,1]\n", "c1,y\n1,false\n2,true\n");
 }
 
 /* The same table, whatever brought it. */
 static void test_content(void **state) {
     (void)state;
-    struct table a = table_read("x,y\n1,a\n,b\n2.5,\n"), b = table_read("[{\"x\":1,\"y\":\"a\"},{\"y\":\"b\"},{\"x\":2.5,\"y\":null}]"),
+    struct table a = table_read("x,y\n1,a\n,b\n2.5,\n"),
+                 b = table_read("[{\"x\":1,\"y\":\"a\"},{\"y\":\"b\"},{\"x\":2.5,\"y\":null}]"),
                  c = table_read("{\"x\":1,\"y\":\"a\"}\n{\"y\":\"b\"}\n{\"x\":2.5,\"y\":null}\n");
     assert_true(a.well && b.well && c.well);
     assert_string_equal(a.sum.content, c.sum.content);
@@ -101,10 +112,11 @@ static void test_sniffing(void **state) {
     static const struct {
         const char *body, *text;
     } faults[] = {
-        {"{\"a\":\"caf\xE9\"}\n{\"a\":2}\n",
-         "{\"line\":1,\"column\":10,\"detail\":\"row 1 is no JSON: invalid UTF-8: the body looks like Latin-1"},
+        {"{\"a\":\"caf\xE9\"}\n{\"a\":2}\n", "{\"line\":1,\"column\":10,\"detail\":\"row 1 is no "
+                                             "JSON: invalid UTF-8: the body looks like Latin-1"},
         {"{\"a\":caf}", "{\"line\":1,\"column\":6,\"detail\":\"row 1 is no JSON"},
-        {"{\"a\":1\n{\"a\":2}\n", "{\"line\":1,\"column\":7,\"detail\":\"row 1 is no JSON: the line ends within an array or object\"}"},
+        {"{\"a\":1\n{\"a\":2}\n", "{\"line\":1,\"column\":7,\"detail\":\"row 1 is no JSON: the "
+                                  "line ends within an array or object\"}"},
         {"{\"a\":1}\nx\n", "{\"line\":2,\"column\":1,\"detail\":\"row 2 is no JSON"},
         {"{\"a\":[1]}\n", "a cell must be a number, a string, a boolean or null, not an array"},
     };
@@ -133,29 +145,38 @@ static void test_sniffing(void **state) {
 static void test_faults(void **state) {
     (void)state;
     check_refused(&lines, "{\"a\":1}\n{\"a\":x}\n{\"a\":2}\n{\"a\":[3]}\n", PROBLEM_INVALID_DATASET,
-                  "{\"line\":2,\"column\":6,\"detail\":\"row 2 is no JSON: unknown word where a value is expected\"},"
-                  "{\"line\":4,\"column\":6,\"detail\":\"row 4, column \\\"a\\\": a cell must be a number, a string, a boolean or null, "
+                  "{\"line\":2,\"column\":6,\"detail\":\"row 2 is no JSON: unknown word where a "
+                  "value is expected\"},"
+                  "{\"line\":4,\"column\":6,\"detail\":\"row 4, column \\\"a\\\": a cell must be a "
+                  "number, a string, a boolean or null, "
                   "not an array\"}");
-    check_refused(&lines, "{\"a\":1}\n{\"a\":2\n{\"a\":3}\n5\n", PROBLEM_INVALID_DATASET,
-                  "{\"line\":2,\"column\":7,\"detail\":\"row 2 is no JSON: the line ends within an array or object\"},"
-                  "{\"line\":4,\"column\":1,\"detail\":\"row 4 must be an object, as the first one\"}");
-    check_refused(&lines, "{\"a\":1} {\"a\":2}\n{\"a\":3}\n", PROBLEM_INVALID_DATASET,
-                  "{\"line\":1,\"column\":9,\"detail\":\"row 1 is no JSON: nothing may follow the value\"}");
-    check_refused(&lines, "{\"a\":\"x\ny\"}\n{\"a\":1}\n", PROBLEM_INVALID_DATASET,
-                  "{\"line\":1,\"column\":8,\"detail\":\"row 1 is no JSON: control character in a string");
-    check_refused(&lines, "[1,2]\n[3]\n{\"a\":1}\n[4,5,6]\n", PROBLEM_INVALID_DATASET,
-                  "{\"line\":2,\"column\":1,\"detail\":\"row 2 has 1 cell, expected 2\"},"
-                  "{\"line\":3,\"column\":1,\"detail\":\"row 3 must be an array, as the first one\"},"
-                  "{\"line\":4,\"column\":1,\"detail\":\"row 4 has 3 cells, expected 2\"}");
+    check_refused(
+        &lines, "{\"a\":1}\n{\"a\":2\n{\"a\":3}\n5\n", PROBLEM_INVALID_DATASET,
+        "{\"line\":2,\"column\":7,\"detail\":\"row 2 is no JSON: the line ends within an array or "
+        "object\"},"
+        "{\"line\":4,\"column\":1,\"detail\":\"row 4 must be an object, as the first one\"}");
+    check_refused(
+        &lines, "{\"a\":1} {\"a\":2}\n{\"a\":3}\n", PROBLEM_INVALID_DATASET,
+        "{\"line\":1,\"column\":9,\"detail\":\"row 1 is no JSON: nothing may follow the value\"}");
+    check_refused(
+        &lines, "{\"a\":\"x\ny\"}\n{\"a\":1}\n", PROBLEM_INVALID_DATASET,
+        "{\"line\":1,\"column\":8,\"detail\":\"row 1 is no JSON: control character in a string");
+    check_refused(
+        &lines, "[1,2]\n[3]\n{\"a\":1}\n[4,5,6]\n", PROBLEM_INVALID_DATASET,
+        "{\"line\":2,\"column\":1,\"detail\":\"row 2 has 1 cell, expected 2\"},"
+        "{\"line\":3,\"column\":1,\"detail\":\"row 3 must be an array, as the first one\"},"
+        "{\"line\":4,\"column\":1,\"detail\":\"row 4 has 3 cells, expected 2\"}");
     check_refused(&lines, "7\n", PROBLEM_INVALID_DATASET, "row 1 must be an object or an array");
     check_refused(&lines, "{\"a\":1,\"a\":2}\n", PROBLEM_INVALID_DATASET,
                   "{\"line\":1,\"column\":8,\"detail\":\"row 1: key \\\"a\\\" comes twice\"}");
-    check_refused(&lines, "{\"a\":1}\n{\"b\":1,\"b\":2}\n", PROBLEM_INVALID_DATASET, "row 2: key \\\"b\\\" comes twice");
+    check_refused(&lines, "{\"a\":1}\n{\"b\":1,\"b\":2}\n", PROBLEM_INVALID_DATASET,
+                  "row 2: key \\\"b\\\" comes twice");
     check_refused(&lines, "", PROBLEM_INVALID_DATASET, "the table has no rows: the body is empty");
     check_refused(&lines, "\n\n", PROBLEM_INVALID_DATASET, "the table has no rows");
-    check_refused(&(struct wire_table_options){.format = WIRE_NDJSON, .types = "a:numeric"}, "{\"a\":1}\n{\"a\":\"1,5\"}\n",
-                  PROBLEM_INVALID_DATASET,
-                  "{\"line\":2,\"column\":6,\"detail\":\"row 2, column \\\"a\\\": a cell must be a number (got \\\"1,5\\\"): write decimal "
+    check_refused(&(struct wire_table_options){.format = WIRE_NDJSON, .types = "a:numeric"},
+                  "{\"a\":1}\n{\"a\":\"1,5\"}\n", PROBLEM_INVALID_DATASET,
+                  "{\"line\":2,\"column\":6,\"detail\":\"row 2, column \\\"a\\\": a cell must be a "
+                  "number (got \\\"1,5\\\"): write decimal "
                   "fractions with a point\"}");
     check_refused(&lines, "\xFF\xFE{\0\"\0", PROBLEM_BAD_JSON, "the body is UTF-16");
     check_refused(&lines, "\x1F\x8B\x08\x01", PROBLEM_BAD_JSON, "-H 'Content-Encoding: gzip'");
@@ -167,13 +188,16 @@ static void test_truncated(void **state) {
     for (enum wire_on_error on_error = WIRE_REJECT; on_error <= WIRE_SKIP; on_error++) {
         const struct wire_table_options options = {.format = WIRE_NDJSON, .on_error = on_error};
         check_refused(&options, "{\"a\":1}\n{\"a\":2}\n{\"a\"", PROBLEM_BAD_JSON, "\"line\":3");
-        check_refused(&options, "{\"a\":1}\n{\"a\":\"x", PROBLEM_BAD_JSON, "the body ends within a string");
+        check_refused(&options, "{\"a\":1}\n{\"a\":\"x", PROBLEM_BAD_JSON,
+                      "the body ends within a string");
     }
 }
 
 static void test_skip(void **state) {
     (void)state;
-    const struct wire_table_options options = {.format = WIRE_NDJSON, .types = "a:numeric", .on_error = WIRE_SKIP};
+    const struct wire_table_options options = {.format = WIRE_NDJSON,
+                                               .types = "a:numeric",
+                                               .on_error = WIRE_SKIP};
     static const char body[] = "{\"a\":1,\"b\":\"x\"}\n"
                                "{\"a\":2,\"late\":[1]}\n" /* its key is no column then */
                                "{\"a\":\"two\",\"b\":\"y\"}\n"
@@ -184,23 +208,31 @@ static void test_skip(void **state) {
                                "{\"a\":7,\"b\":null}\n";
     check_rows(&options, body, "a,b\n1,x\n7,\n");
     struct table t = table_read_options(&options, body);
-    check_text(t.notes, "\"skipped\":{\"rows\":6,\"first\":[{\"line\":2,\"column\":15,\"detail\":\"row 2, column \\\"late\\\": a cell must "
-                        "be a number, a string, a "
-                        "boolean or null, not an array\"},"
-                        "{\"line\":3,\"column\":6,\"detail\":\"row 3, column \\\"a\\\": a cell must be a number (got \\\"two\\\")\"},"
-                        "{\"line\":4,\"column\":1,\"detail\":\"row 4 is no JSON: unknown word where a value is expected\"},"
-                        "{\"line\":5,\"column\":16,\"detail\":\"row 5: key \\\"a\\\" comes twice\"},"
-                        "{\"line\":6,\"column\":1,\"detail\":\"row 6 must be an object, as the first one\"},"
-                        "{\"line\":7,\"column\":9,\"detail\":\"row 7 is no JSON: nothing may follow the value\"}]}");
-    check_text(t.notes, "6 rows were left out because of faults, the first at line 2: row 2, column");
+    check_text(t.notes,
+               "\"skipped\":{\"rows\":6,\"first\":[{\"line\":2,\"column\":15,\"detail\":\"row 2, "
+               "column \\\"late\\\": a cell must "
+               "be a number, a string, a "
+               "boolean or null, not an array\"},"
+               "{\"line\":3,\"column\":6,\"detail\":\"row 3, column \\\"a\\\": a cell must be a "
+               "number (got \\\"two\\\")\"},"
+               "{\"line\":4,\"column\":1,\"detail\":\"row 4 is no JSON: unknown word where a value "
+               "is expected\"},"
+               "{\"line\":5,\"column\":16,\"detail\":\"row 5: key \\\"a\\\" comes twice\"},"
+               "{\"line\":6,\"column\":1,\"detail\":\"row 6 must be an object, as the first one\"},"
+               "{\"line\":7,\"column\":9,\"detail\":\"row 7 is no JSON: nothing may follow the "
+               "value\"}]}");
+    check_text(t.notes,
+               "6 rows were left out because of faults, the first at line 2: row 2, column");
     table_done(&t);
-    check_refused(&options, "{\"a\":\"x\"}\n{\"a\":\"y\"}\n", PROBLEM_INVALID_DATASET, "every row has a fault and was left out (2 rows)");
-    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON, .on_error = WIRE_SKIP}, "[1,2]\n[3]\n[4,[5]]\n[6,7]\n",
-               "c1,c2\n1,2\n6,7\n");
+    check_refused(&options, "{\"a\":\"x\"}\n{\"a\":\"y\"}\n", PROBLEM_INVALID_DATASET,
+                  "every row has a fault and was left out (2 rows)");
+    check_rows(&(struct wire_table_options){.format = WIRE_NDJSON, .on_error = WIRE_SKIP},
+               "[1,2]\n[3]\n[4,[5]]\n[6,7]\n", "c1,c2\n1,2\n6,7\n");
 }
 
-/* ---- a key at row 1,000,000 --------------------------------------------------------------------------------------------------------- */
-static bool forget_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+/* ---- a key at row 1,000,000 ---- */
+static bool forget_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                         size_t n_columns, struct problem *problem) {
     (void)chunk;
     (void)n_rows;
     (void)problem;
@@ -211,7 +243,8 @@ static bool forget_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_b
     return true;
 }
 
-static bool cannot_reread(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool cannot_reread(void *arg, int64_t chunk, size_t column, struct buf *out,
+                          struct problem *problem) {
     (void)arg;
     (void)chunk;
     (void)column;
@@ -220,10 +253,11 @@ static bool cannot_reread(void *arg, int64_t chunk, size_t column, struct buf *o
 }
 
 /* 999,999 rows {"a":i,"b":"x"}, then `last`. Memory in use may not grow with them. */
-static bool read_a_million(const struct wire_table_options *options, const char *last, struct wire_table_summary *sum,
-                           struct problem *problem, char **notes) {
+static bool read_a_million(const struct wire_table_options *options, const char *last,
+                           struct wire_table_summary *sum, struct problem *problem, char **notes) {
     size_t n_columns = 0;
-    struct wire_table *t = wire_table_new(options, &(struct wire_table_sink){forget_chunk, cannot_reread, &n_columns});
+    struct wire_table *t =
+        wire_table_new(options, &(struct wire_table_sink){forget_chunk, cannot_reread, &n_columns});
     struct buf piece = {0};
     const size_t before = mallinfo2().uordblks;
     bool well = t != NULL;
@@ -259,14 +293,16 @@ static void test_a_key_at_row_a_million(void **state) {
     assert_int_equal(problem.errors[0].line, 1000000);
     assert_int_equal(problem.errors[0].column, 8);
     check_text(problem.errors[0].detail,
-               "row 1000000: key \"late\" is in no row before, and those are stored already: give the first row every key (null for "
+               "row 1000000: key \"late\" is in no row before, and those are stored already: give "
+               "the first row every key (null for "
                "missing), or name this one in the option \"types\"");
     problem_done(&problem);
     /* both remedies */
     const struct wire_table_options declared = {.format = WIRE_NDJSON, .types = "late:numeric"};
     assert_true(read_a_million(&declared, last, &sum, &problem, &columns));
     assert_int_equal(sum.n_rows, 1000001);
-    check_text(columns, "{\"name\":\"late\",\"type\":\"numeric\",\"missing\":1000000,\"min\":2,\"max\":2");
+    check_text(columns,
+               "{\"name\":\"late\",\"type\":\"numeric\",\"missing\":1000000,\"min\":2,\"max\":2");
     free(columns);
     const struct wire_table_options skip = {.format = WIRE_NDJSON, .on_error = WIRE_SKIP};
     assert_true(read_a_million(&skip, last, &sum, &problem, &columns));
@@ -274,14 +310,16 @@ static void test_a_key_at_row_a_million(void **state) {
     free(columns);
     /* a name in `types` that no row has is still a fault */
     assert_false(read_a_million(&declared, "{\"a\":1}\n", &sum, &problem, &columns));
-    check_text(problem.errors[0].detail, "option \"types\" names \"late\", which is no column of the table");
+    check_text(problem.errors[0].detail,
+               "option \"types\" names \"late\", which is no column of the table");
     problem_done(&problem);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_objects), cmocka_unit_test(test_arrays),
-                                       cmocka_unit_test(test_content), cmocka_unit_test(test_sniffing),
-                                       cmocka_unit_test(test_faults),  cmocka_unit_test(test_truncated),
-                                       cmocka_unit_test(test_skip),    cmocka_unit_test(test_a_key_at_row_a_million)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_objects), cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_content), cmocka_unit_test(test_sniffing),
+        cmocka_unit_test(test_faults),  cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_skip),    cmocka_unit_test(test_a_key_at_row_a_million)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

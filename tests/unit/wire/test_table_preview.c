@@ -1,12 +1,13 @@
 /* A table of which only the first rows are read, or what came before a cut: whole rows, the same however the bytes come, and the truth on whether there was more. */
 #include "table_helper.h"
 
-static const char *const bodies[] = {"a,b\n1,x\n2,y\n# c\n3,z\n\n",
-                                     "a;b\r\n1;x\r\n2;\"y\ny\"\r\n3;z",
-                                     "[{\"a\":1,\"b\":\"x\"},{\"a\":2,\"c\":true},{\"b\":\"z\"}]",
-                                     "{\"columns\":[\"a\",\"b\"],\"rows\":[[1,\"x\"],[2,null],[3,\"z\"]]}",
-                                     "{\"a\":1}\n{\"a\":\"y\"}\n[\n{\"a\":3}",
-                                     "1 1:2 3:4\n# none\n0 2:1\n1 9:1\n# none\n"};
+static const char *const bodies[] = {
+    "a,b\n1,x\n2,y\n# c\n3,z\n\n",
+    "a;b\r\n1;x\r\n2;\"y\ny\"\r\n3;z",
+    "[{\"a\":1,\"b\":\"x\"},{\"a\":2,\"c\":true},{\"b\":\"z\"}]",
+    "{\"columns\":[\"a\",\"b\"],\"rows\":[[1,\"x\"],[2,null],[3,\"z\"]]}",
+    "{\"a\":1}\n{\"a\":\"y\"}\n[\n{\"a\":3}",
+    "1 1:2 3:4\n# none\n0 2:1\n1 9:1\n# none\n"};
 
 struct part {
     bool well, full;
@@ -21,9 +22,12 @@ static struct part read_part(const char *body, size_t size, size_t piece, int64_
     struct problem problem = {0};
     struct wire_table_summary sum;
     const struct wire_table_options options = {.rows = rows, .on_error = WIRE_SKIP};
-    struct wire_table *t = wire_table_new(&options, &(struct wire_table_sink){table_sink_chunk, table_sink_reread, &sink});
+    struct wire_table *t =
+        wire_table_new(&options,
+                       &(struct wire_table_sink){table_sink_chunk, table_sink_reread, &sink});
     assert_non_null(t);
-    bool go_on = wire_table_feed(t, body, piece, &problem) && wire_table_feed(t, body + piece, size - piece, &problem);
+    bool go_on = wire_table_feed(t, body, piece, &problem) &&
+                 wire_table_feed(t, body + piece, size - piece, &problem);
     if (cut) {
         wire_table_cut(t);
     }
@@ -71,25 +75,31 @@ static void test_cuts(void **state) {
         const size_t size = strlen(bodies[k]);
         const char *line = strchr(bodies[k], '\n'); /* what it is must be told from somewhere */
         int64_t before = 0;
-        for (size_t upto = line != NULL ? (size_t)(line - bodies[k]) + 2 : 1; upto <= size; upto++) {
+        for (size_t upto = line != NULL ? (size_t)(line - bodies[k]) + 2 : 1; upto <= size;
+             upto++) {
             struct part part = read_part(bodies[k], upto, upto / 2, 0, true);
             assert_false(part.full);
             if (!part.well) {
                 assert_int_equal(before, 0);
-                assert_non_null(strstr(buf_cstr(&part.columns), "none ends in the part of the body that was read"));
+                assert_non_null(strstr(buf_cstr(&part.columns),
+                                       "none ends in the part of the body that was read"));
             } else {
                 assert_true(part.n_rows == before || part.n_rows == before + 1);
                 before = part.n_rows;
             }
             buf_done(&part.columns);
         }
-        assert_true(before == 3 || (before == 2 && bodies[k][size - 1] != '\n')); /* a last line without its end may go on */
+        assert_true(before == 3 ||
+                    (before == 2 &&
+                     bodies[k][size - 1] != '\n')); /* a last line without its end may go on */
     }
 }
 
 static void test_the_option(void **state) {
     (void)state;
-    static const char *const bad[] = {"", "0", "1001", "-1", "+5", "1.0", "0x10", " 7", "99999999999999999999"};
+    static const char *const bad[] = {"",     "0",  "1001",
+                                      "-1",   "+5", "1.0",
+                                      "0x10", " 7", "99999999999999999999"};
     struct wire_table_options options = {0};
     struct problem problem = {0};
     assert_true(wire_table_option(&options, "rows", "1000", &problem));
@@ -102,6 +112,8 @@ static void test_the_option(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_rows), cmocka_unit_test(test_cuts), cmocka_unit_test(test_the_option)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_rows),
+                                       cmocka_unit_test(test_cuts),
+                                       cmocka_unit_test(test_the_option)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@ static void check_text(const char *text, const char *wanted) {
 }
 
 /* The body, cut anywhere, has these rows; note: what its notes say (NULL: anything). */
-static void check(const struct wire_table_options *options, const char *body, const char *expected, const char *note) {
+static void check(const struct wire_table_options *options, const char *body, const char *expected,
+                  const char *note) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
         struct buf rows = {0};
@@ -23,7 +24,8 @@ static void check(const struct wire_table_options *options, const char *body, co
     }
 }
 
-static void check_refused(const struct wire_table_options *options, const char *body, const char *text) {
+static void check_refused(const struct wire_table_options *options, const char *body,
+                          const char *text) {
     for (size_t cut = 0; cut <= strlen(body); cut++) {
         struct table t = table_read_cut(options, body, strlen(body), &cut, 1);
         assert_false(t.well);
@@ -37,9 +39,11 @@ static const struct wire_table_options skip = {.on_error = WIRE_SKIP};
 static void test_skip_ragged_and_stray(void **state) {
     (void)state;
     check(&skip, "a,b\n1,x\n2\n3,y,z\n\"4\"4,u\n5,v\n", "a,b\n1,x\n5,v\n",
-          "\"skipped\":{\"rows\":3,\"first\":[{\"line\":3,\"column\":2,\"detail\":\"row has 1 cell, expected 2\"},"
+          "\"skipped\":{\"rows\":3,\"first\":[{\"line\":3,\"column\":2,\"detail\":\"row has 1 "
+          "cell, expected 2\"},"
           "{\"line\":4,\"column\":5,\"detail\":\"row has 3 cells, expected 2\"},"
-          "{\"line\":5,\"column\":4,\"detail\":\"text after a closing quote: quotes within a quoted cell are doubled\"}]}");
+          "{\"line\":5,\"column\":4,\"detail\":\"text after a closing quote: quotes within a "
+          "quoted cell are doubled\"}]}");
     check(&skip, "a\tb\n1\tx\n2\n3\ty\n", "a,b\n1,x\n3,y\n",
           "1 row was left out because of faults, the first at line 3: row has 1 cell, expected 2");
     check(&skip, "1,2\n3\n4,5\n", "c1,c2\n1,2\n4,5\n", "\"rows\":1");
@@ -52,28 +56,39 @@ static void test_skip_ragged_and_stray(void **state) {
 /* Nothing of such a row comes into the columns: neither its cells before the fault nor a fall of a type. */
 static void test_skip_cells_of_given_types(void **state) {
     (void)state;
-    const struct wire_table_options options = {.on_error = WIRE_SKIP, .types = "n:numeric,t:boolean"};
-    check(&options, "k,n,t\n1,1,true\nword,two,false\n3,3,maybe\n4,NA,\n5,5,1\n6,1e999,0\n7, 7 ,FALSE\n",
+    const struct wire_table_options options = {.on_error = WIRE_SKIP,
+                                               .types = "n:numeric,t:boolean"};
+    check(&options,
+          "k,n,t\n1,1,true\nword,two,false\n3,3,maybe\n4,NA,\n5,5,1\n6,1e999,0\n7, 7 ,FALSE\n",
           "k,n,t\n1,1,true\n4,,\n5,5,true\n7,7,false\n",
-          "{\"line\":3,\"column\":6,\"detail\":\"column \\\"n\\\": a cell must be a number (got \\\"two\\\")\"},"
-          "{\"line\":4,\"column\":5,\"detail\":\"column \\\"t\\\": a cell must be a boolean (got \\\"maybe\\\")\"},"
-          "{\"line\":7,\"column\":3,\"detail\":\"column \\\"n\\\": a cell must be a number (got \\\"1e999\\\"): its magnitude is beyond");
+          "{\"line\":3,\"column\":6,\"detail\":\"column \\\"n\\\": a cell must be a number (got "
+          "\\\"two\\\")\"},"
+          "{\"line\":4,\"column\":5,\"detail\":\"column \\\"t\\\": a cell must be a boolean (got "
+          "\\\"maybe\\\")\"},"
+          "{\"line\":7,\"column\":3,\"detail\":\"column \\\"n\\\": a cell must be a number (got "
+          "\\\"1e999\\\"): its magnitude is beyond");
     struct table t = table_read_options(&options, "k,n,t\n1,1,true\nword,two,false\n3,3,0\n");
     check_text(t.columns, "{\"name\":\"k\",\"type\":\"numeric\"");
     table_done(&t);
     /* refused: every such cell is told, also two of a row */
-    check_refused(&(struct wire_table_options){.types = "n:numeric,t:boolean"}, "k,n,t\n1,x,y\n2,2,2\n",
-                  "{\"line\":2,\"column\":3,\"detail\":\"column \\\"n\\\": a cell must be a number (got \\\"x\\\")\"},"
-                  "{\"line\":2,\"column\":5,\"detail\":\"column \\\"t\\\": a cell must be a boolean (got \\\"y\\\")\"},"
-                  "{\"line\":3,\"column\":5,\"detail\":\"column \\\"t\\\": a cell must be a boolean (got \\\"2\\\")\"}");
+    check_refused(&(struct wire_table_options){.types = "n:numeric,t:boolean"},
+                  "k,n,t\n1,x,y\n2,2,2\n",
+                  "{\"line\":2,\"column\":3,\"detail\":\"column \\\"n\\\": a cell must be a number "
+                  "(got \\\"x\\\")\"},"
+                  "{\"line\":2,\"column\":5,\"detail\":\"column \\\"t\\\": a cell must be a "
+                  "boolean (got \\\"y\\\")\"},"
+                  "{\"line\":3,\"column\":5,\"detail\":\"column \\\"t\\\": a cell must be a "
+                  "boolean (got \\\"2\\\")\"}");
 }
 
 static void test_skip_json_rows(void **state) {
     (void)state;
     check(&(struct wire_table_options){.on_error = WIRE_SKIP, .types = "a:numeric"},
-          "[{\"a\":1},\n{\"a\":\"x\",\"new\":1},\n{\"a\":[2]},\n3,\n{\"a\":4,\"a\":5},\n{\"a\":6}]", "a\n1\n6\n",
-          "\"skipped\":{\"rows\":4,\"first\":[{\"line\":2,\"column\":6,");
-    check(&skip, "{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"boolean\"}],\"rows\":[[1,true],[2],[3,\"?\"],[4,\"no\"],[5,0,6],7,[8,0]]}",
+          "[{\"a\":1},\n{\"a\":\"x\",\"new\":1},\n{\"a\":[2]},\n3,\n{\"a\":4,\"a\":5},\n{\"a\":6}]",
+          "a\n1\n6\n", "\"skipped\":{\"rows\":4,\"first\":[{\"line\":2,\"column\":6,");
+    check(&skip,
+          "{\"columns\":[\"a\",{\"name\":\"b\",\"type\":\"boolean\"}],\"rows\":[[1,true],[2],[3,\"?"
+          "\"],[4,\"no\"],[5,0,6],7,[8,0]]}",
           "a,b\n1,true\n3,\n8,false\n", "\"rows\":4");
     check_refused(&skip, "[{\"a\":1},{\"a\":", "the body ends within an array or object");
     check_refused(&skip, "[{\"a\":1},{\"a\":x}]", "unknown word");
@@ -83,11 +98,12 @@ static void test_skip_json_rows(void **state) {
 static void test_skip_invalid_utf8(void **state) {
     (void)state;
     check(&skip, "a,b\n1,x\n2,caf\xE9\n\xFF\xFF,\xE2\x82\n3,\"\xC3\nz\"\n4,y\n", "a,b\n1,x\n4,y\n",
-          "\"skipped\":{\"rows\":3,\"first\":[{\"line\":3,\"column\":6,\"detail\":\"invalid UTF-8: the body looks like Latin-1");
+          "\"skipped\":{\"rows\":3,\"first\":[{\"line\":3,\"column\":6,\"detail\":\"invalid UTF-8: "
+          "the body looks like Latin-1");
     check(&skip, "a,b\n1,x\n2,\xC3", "a,b\n1,x\n", "\"line\":3,\"column\":3");
     check(&skip, "a,b\n# \xE9t\xE9\n1,x\n", "a,b\n1,x\n", "\"comments\":1");
-    check(&(struct wire_table_options){.on_error = WIRE_SKIP, .comment = '%'}, "a,b\n% \xE9t\xE9\n1,x\n%\xFF\n", "a,b\n1,x\n",
-          "\"comments\":2,");
+    check(&(struct wire_table_options){.on_error = WIRE_SKIP, .comment = '%'},
+          "a,b\n% \xE9t\xE9\n1,x\n%\xFF\n", "a,b\n1,x\n", "\"comments\":2,");
     check(&skip, "{\"a\":1}\n{\"a\":\"\xE9t\"}\n{\"a\":2}\n", "a\n1\n2\n", "\"line\":2,");
     check_refused(&skip,
                   "\xFF\xFE"
@@ -117,7 +133,8 @@ static void test_skip_long_cells(void **state) {
             assert_true(t.well);
             table_rows(&t, WIRE_ROWS_CSV, false, &rows);
             assert_string_equal(buf_cstr(&rows), "a,b\n1,x\n3,z\n6,w\n");
-            check_text(t.notes, "{\"line\":3,\"column\":3,\"detail\":\"cell is longer than 1048576 bytes");
+            check_text(t.notes,
+                       "{\"line\":3,\"column\":3,\"detail\":\"cell is longer than 1048576 bytes");
             check_text(t.notes, "\"detail\":\"row has more than 16384 cells\"}]");
             buf_done(&rows);
             table_done(&t);
@@ -142,7 +159,8 @@ static void test_a_long_row_has_one_verdict(void **state) {
         for (size_t at = WIRE_MAX_ROW - 60; at < WIRE_MAX_ROW + 90; at += 29) {
             struct table t = table_read_cut(&options, body.data, body.size, &at, 1);
             assert_false(t.well);
-            check_text(buf_cstr(&t.problem_text), kind == 0 ? "row is longer than 16 MiB" : "invalid UTF-8");
+            check_text(buf_cstr(&t.problem_text),
+                       kind == 0 ? "row is longer than 16 MiB" : "invalid UTF-8");
             table_done(&t);
         }
         body.data[wrong] = was;
@@ -156,12 +174,15 @@ static void test_skip_cannot_help(void **state) {
     check_refused(&skip, "a,b\n1,x\n2,\"y\n3,z\n", "quote is never closed");
     check_refused(&skip, "a,a\n1,x\n", "is used twice");
     check_refused(&skip, "a,b\n1,caf\xE9,\n", "looks like Latin-1");
-    check_refused(&skip, "a,\"b\"x\n1,x\n", "{\"line\":1,\"column\":6,\"detail\":\"text after a closing quote");
+    check_refused(&skip, "a,\"b\"x\n1,x\n",
+                  "{\"line\":1,\"column\":6,\"detail\":\"text after a closing quote");
     check_refused(&skip, "a,b\n1\n2\n3\n",
-                  "\"detail\":\"every row has a fault and was left out (3 rows)\",\"errors\":[{\"line\":2,\"column\":2,\"detail\":\"row "
+                  "\"detail\":\"every row has a fault and was left out (3 "
+                  "rows)\",\"errors\":[{\"line\":2,\"column\":2,\"detail\":\"row "
                   "has 1 cell, expected 2\"},"
                   "{\"line\":3,");
-    check_refused(&(struct wire_table_options){.on_error = WIRE_SKIP, .types = "z:text"}, "a\n1\n", "which is no column of the table");
+    check_refused(&(struct wire_table_options){.on_error = WIRE_SKIP, .types = "z:text"}, "a\n1\n",
+                  "which is no column of the table");
 }
 
 static void test_skip_samples_twenty(void **state) {
@@ -198,15 +219,16 @@ static void test_skip_samples_twenty(void **state) {
     buf_done(&body);
 }
 
-/* ---- comments ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- comments ---- */
 static void test_lines_that_begin_with_a_sharp(void **state) {
     (void)state;
     const struct wire_table_options plain = {0};
-    check(&plain, "# by hand\n# in spring\na,b\n1,x\n# a remark, with, commas\n2,y\n#\n", "a,b\n1,x\n2,y\n",
-          "\"header\":true,\"comments\":4");
-    check(&plain, "#,Name,Type 1\n1,Bulbasaur,Grass\n2,Ivysaur,Grass\n", "#,Name,Type 1\n1,Bulbasaur,Grass\n2,Ivysaur,Grass\n",
-          "\"comments\":0");
-    check(&plain, "# read me\n#,Name,Type\n1,Bulbasaur,Grass\n", "#,Name,Type\n1,Bulbasaur,Grass\n", "\"comments\":1");
+    check(&plain, "# by hand\n# in spring\na,b\n1,x\n# a remark, with, commas\n2,y\n#\n",
+          "a,b\n1,x\n2,y\n", "\"header\":true,\"comments\":4");
+    check(&plain, "#,Name,Type 1\n1,Bulbasaur,Grass\n2,Ivysaur,Grass\n",
+          "#,Name,Type 1\n1,Bulbasaur,Grass\n2,Ivysaur,Grass\n", "\"comments\":0");
+    check(&plain, "# read me\n#,Name,Type\n1,Bulbasaur,Grass\n", "#,Name,Type\n1,Bulbasaur,Grass\n",
+          "\"comments\":1");
     check(&plain, "tag,n\n#one,1\n#two,2\n# three\n", "tag,n\n#one,1\n#two,2\n", "\"comments\":1");
     check(&plain, "a,b\n1,x\n# say \"a\", \"b\"c, \"d\"\n2,y\n", "a,b\n1,x\n2,y\n",
           "1 line begins with # and has not 2 cells: taken for comments (the first is line 3)");
@@ -218,35 +240,43 @@ static void test_lines_that_begin_with_a_sharp(void **state) {
 
 static void test_comment_character(void **state) {
     (void)state;
-    const struct wire_table_options percent = {.comment = '%'}, semicolon = {.comment = ';'}, sharp = {.comment = '#'};
+    const struct wire_table_options percent = {.comment = '%'}, semicolon = {.comment = ';'},
+                                    sharp = {.comment = '#'};
     check(&percent, "% \"made by\na,b\n1,x\n%2,y\n3,z\n", "a,b\n1,x\n3,z\n", "\"comments\":2");
     check_refused(&percent, "a,b\n1,x\n# no comment here\n", "row has 1 cell, expected 2");
     check(&semicolon, "; a,b,c\nx,y\n1,2\n;\n3,4\n", "x,y\n1,2\n3,4\n", "\"delimiter\":\",\"");
     check(&sharp, "#,Name\n1,x\n2,y\n", "c1,c2\n1,x\n2,y\n", "\"comments\":1");
-    check(&(struct wire_table_options){.comment = '#', .on_error = WIRE_SKIP}, "a\tb\n#\n1\tx\n2\n#3\ty\n", "a,b\n1,x\n", "\"comments\":2");
+    check(&(struct wire_table_options){.comment = '#', .on_error = WIRE_SKIP},
+          "a\tb\n#\n1\tx\n2\n#3\ty\n", "a,b\n1,x\n", "\"comments\":2");
 }
 
-/* ---- hints -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- hints ---- */
 static void test_reasons_and_hints(void **state) {
     (void)state;
     static const struct {
         const char *body, *columns, *notes;
     } cases[] = {
         {"d,n\n2024-01-31,1\n2024-02-01,2\n",
-         "\"type_reason\":{\"row\":1,\"line\":2,\"cell\":\"2024-01-31\",\"detail\":\"the first cell that is not missing is no number: "
+         "\"type_reason\":{\"row\":1,\"line\":2,\"cell\":\"2024-01-31\",\"detail\":\"the first "
+         "cell that is not missing is no number: "
          "dates",
-         "column \\\"d\\\": categorical because of line 2 (\\\"2024-01-31\\\"): dates are not read as numbers"},
+         "column \\\"d\\\": categorical because of line 2 (\\\"2024-01-31\\\"): dates are not read "
+         "as numbers"},
         {"x,n\n1,1\n,2\n0x1F,2\n",
-         "\"type_reason\":{\"row\":3,\"line\":4,\"cell\":\"0x1F\",\"detail\":\"the cells before it are numbers: hexadecimal",
+         "\"type_reason\":{\"row\":3,\"line\":4,\"cell\":\"0x1F\",\"detail\":\"the cells before it "
+         "are numbers: hexadecimal",
          "(\\\"0x1F\\\"): hexadecimal"},
         {"x;n\n1,5;1\n2,5;2\n", "\"cell\":\"1,5\"", "write decimal fractions with a point"},
         {"x,n\n1,1\n1e400,2\n", "\"cell\":\"1e400\"", "beyond the largest number"},
-        {"x,n\ntrue,1\nmaybe,2\n", "\"detail\":\"the cells before it are booleans\"", "because of line 3 (\\\"maybe\\\")"},
+        {"x,n\ntrue,1\nmaybe,2\n", "\"detail\":\"the cells before it are booleans\"",
+         "because of line 3 (\\\"maybe\\\")"},
         {"x,n\n1,1\nn/a,2\n", "\"cell\":\"n/a\"", "name it in missing="},
         {"x,n\ntrue,1\nfalse,2\n", "\"type_reason\":{\"row\":1,\"line\":2,\"cell\":\"true\"", ""},
-        {"{\"x\":\"red\",\"n\":1}\n{\"x\":\"blue\",\"n\":2}\n", "\"type_reason\":{\"row\":1,\"line\":1,\"cell\":\"red\"", ""},
+        {"{\"x\":\"red\",\"n\":1}\n{\"x\":\"blue\",\"n\":2}\n",
+         "\"type_reason\":{\"row\":1,\"line\":1,\"cell\":\"red\"", ""},
         {"x,n\n9007199254740992,1\n9007199254740993,2\n", "\"name\":\"x\",\"type\":\"numeric\"",
-         "column \\\"x\\\": \\\"9007199254740993\\\" in line 3 is no number that a double holds exactly"},
+         "column \\\"x\\\": \\\"9007199254740993\\\" in line 3 is no number that a double holds "
+         "exactly"},
         {"[{\"x\":1},\n{\"x\":9007199254740993}]", "\"name\":\"x\",\"type\":\"numeric\"",
          "\\\"9007199254740993\\\" in line 2 is no number"},
     };
@@ -259,11 +289,13 @@ static void test_reasons_and_hints(void **state) {
         check_text(t.notes, cases[i].notes);
         table_done(&t);
     }
-    struct table t = table_read("x,n\n9007199254740992,-0\n9007199254740994,0\n1152921504606846976,1\n");
+    struct table t =
+        table_read("x,n\n9007199254740992,-0\n9007199254740994,0\n1152921504606846976,1\n");
     assert_null(strstr(t.notes, "exactly")); /* doubles all of them */
     assert_null(strstr(t.columns, "type_reason"));
     table_done(&t);
-    t = table_read_options(&(struct wire_table_options){.types = "x:categorical"}, "x,n\n9007199254740993,1\n1,2\n");
+    t = table_read_options(&(struct wire_table_options){.types = "x:categorical"},
+                           "x,n\n9007199254740993,1\n1,2\n");
     assert_null(strstr(t.notes, "exactly"));
     check_text(t.columns, "\"type_reason\":{\"detail\":\"the type was given\"}");
     table_done(&t);

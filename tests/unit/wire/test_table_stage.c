@@ -33,12 +33,16 @@ static const struct column_of_cells columns[] = {
     {.decimals = 3, .odd = {{0, "1e-7"}, {64, "1e-7"}, {65, "1e5"}, {66, "2.5e-10"}}, .kept = 1},
     {.decimals = 4, .odd = {{0, ""}, {63, "NA"}, {64, ""}, {130, "?"}}},
     {.decimals = 4, .odd = {{0, "007"}, {90, "+5.0000"}, {91, ".5000"}}, .kept = -1},
-    {.decimals = 4, .odd = {{90, "+5.0000"}, {91, ".5000"}, {92, "00.5000"}, {93, "0.00000010"}}, .kept = 4},
+    {.decimals = 4,
+     .odd = {{90, "+5.0000"}, {91, ".5000"}, {92, "00.5000"}, {93, "0.00000010"}},
+     .kept = 4},
     {.decimals = -1,
      .odd = {{0, ""}, {1, "0.3594"}, {2, "12345678901234.50"}, {3, "0.3"}},
      .kept = -1}, /* a text to the reader that tells the padding */
     {.decimals = -1, .odd = {{0, "0.35"}, {3, "0.50000000000000000000"}, {4, "0.25"}}, .kept = -1},
-    {.decimals = 15, .odd = {{0, "0.500000000000000"}, {1, "0.123456789012345"}, {2, "0.1234567890123450"}}, .kept = -1},
+    {.decimals = 15,
+     .odd = {{0, "0.500000000000000"}, {1, "0.123456789012345"}, {2, "0.1234567890123450"}},
+     .kept = -1},
     {.decimals = 2,
      .odd = {{0, "0.50000000000000000000000000000000"}, {1, "0.500000000000000000000000000000000"}},
      .kept = -1}, /* 32 digits, and 33 */
@@ -51,7 +55,8 @@ static void put_cell(const struct column_of_cells *c, int row, char out[64]) {
             return;
         }
     }
-    const double value = (double)((row * 7919 + 13) % 10007) / (c->decimals < 0 ? 8 : 1000) * (c->negative && row % 2 == 1 ? -1 : 1);
+    const double value = (double)((row * 7919 + 13) % 10007) / (c->decimals < 0 ? 8 : 1000) *
+                         (c->negative && row % 2 == 1 ? -1 : 1);
     if (c->decimals >= 0) {
         snprintf(out, 64, "%.*f", c->decimals, value);
     } else {
@@ -68,7 +73,8 @@ static void check_cells(const struct column_of_cells *c, const struct wire_blob 
     dn_column_chunk *chunk = NULL;
     dn_column_view view;
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
-    assert_int_equal(dn_column_chunk_decode(chunk, blob->bytes, blob->size, DN_TEXT, &view, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_decode(chunk, blob->bytes, blob->size, DN_TEXT, &view, NULL),
+                     DN_OK);
     assert_int_equal(view.n_rows, ROWS);
     for (int i = 0; i < ROWS; i++) {
         char cell[64];
@@ -78,20 +84,25 @@ static void check_cells(const struct column_of_cells *c, const struct wire_blob 
             assert_int_equal(view.code[i], DN_CODE_MISSING);
             continue;
         }
-        const uint32_t from = view.strings.start[view.code[i]], n = view.strings.start[view.code[i] + 1] - from;
+        const uint32_t from = view.strings.start[view.code[i]],
+                       n = view.strings.start[view.code[i] + 1] - from;
         if (n != strlen(expected) || memcmp(view.strings.bytes + from, expected, n) != 0) {
-            fail_msg("row %d: \"%s\" came back as \"%.*s\"", i, expected, (int)n, view.strings.bytes + from);
+            fail_msg("row %d: \"%s\" came back as \"%.*s\"", i, expected, (int)n,
+                     view.strings.bytes + from);
         }
     }
     if (falls < 0) {
-        assert_int_equal(dn_column_chunk_decode(chunk, blob->bytes, blob->size, DN_NUMERIC, &view, NULL), DN_OK);
+        assert_int_equal(dn_column_chunk_decode(chunk, blob->bytes, blob->size, DN_NUMERIC, &view,
+                                                NULL),
+                         DN_OK);
     }
     for (int i = 0; i < ROWS && falls < 0; i++) {
         char cell[64];
         double number = (double)NAN;
         put_cell(c, i, cell);
         assert_true(dn_number_parse(cell, strlen(cell), &number) || is_missing(cell));
-        assert_true(isnan(number) ? isnan(view.number[i]) : memcmp(&view.number[i], &number, sizeof number) == 0);
+        assert_true(isnan(number) ? isnan(view.number[i])
+                                  : memcmp(&view.number[i], &number, sizeof number) == 0);
     }
     dn_column_chunk_free(chunk);
 }
@@ -114,10 +125,15 @@ static void check_table(const size_t *column, size_t n_columns, int falls) {
         for (size_t j = 0; j < n_columns; j++) {
             char cell[64];
             put_cell(&columns[column[j]], i, cell);
-            buf_printf(&body, "%c%s", j > 0 ? ',' : '\n', i == falls ? "word" : n_columns == 1 && cell[0] == '\0' ? "null" : cell);
+            buf_printf(&body, "%c%s", j > 0 ? ',' : '\n',
+                       i == falls                          ? "word"
+                       : n_columns == 1 && cell[0] == '\0' ? "null"
+                                                           : cell);
         }
     }
-    struct table t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES, .delimiter = ','}, buf_cstr(&body));
+    struct table t = table_read_options(&(struct wire_table_options){.header = WIRE_HEADER_YES,
+                                                                     .delimiter = ','},
+                                        buf_cstr(&body));
     assert_true(t.well);
     assert_int_equal(t.n_chunks, 1);
     for (size_t j = 0; j < n_columns; j++) {
@@ -162,8 +178,12 @@ static void test_append_without_a_column(void **state) {
     struct problem problem = {0};
     struct wire_table_summary sum;
     const struct wire_table_sink sink = {table_sink_chunk, table_sink_reread, &t};
-    const struct wire_table_stored stored = {.columns = t.columns, .notes = t.notes, .n_rows = 2, .n_chunks = 1};
-    struct wire_table *reader = wire_table_new_onto(&(struct wire_table_options){0}, &stored, &sink, &problem);
+    const struct wire_table_stored stored = {.columns = t.columns,
+                                             .notes = t.notes,
+                                             .n_rows = 2,
+                                             .n_chunks = 1};
+    struct wire_table *reader =
+        wire_table_new_onto(&(struct wire_table_options){0}, &stored, &sink, &problem);
     const char *body = "a,c\n7,9.50\n8,10.25\n9,11.50\n";
     assert_non_null(reader);
     assert_true(wire_table_feed(reader, body, strlen(body), &problem));

@@ -39,7 +39,8 @@ struct making {
     size_t n_own;
 };
 
-static bool keep_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool keep_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
     struct making *m = arg;
     struct pool *pool = m->pool;
     (void)problem;
@@ -55,12 +56,14 @@ static bool keep_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blo
     return true;
 }
 
-static bool read_chunk(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool read_chunk(void *arg, int64_t chunk, size_t column, struct buf *out,
+                       struct problem *problem) {
     struct making *m = arg;
     const size_t stored = m->onto != NULL ? m->onto->n : 0;
     (void)problem;
     assert_true(chunk >= 0 && (size_t)chunk < stored + m->n_own);
-    const size_t piece = (size_t)chunk < stored ? m->onto->chunk[chunk] : m->own[(size_t)chunk - stored];
+    const size_t piece =
+        (size_t)chunk < stored ? m->onto->chunk[chunk] : m->own[(size_t)chunk - stored];
     const struct wire_blob *blob = &m->pool->piece[piece].blobs[column];
     buf_append(out, blob->bytes, blob->size);
     return true;
@@ -74,7 +77,8 @@ static size_t part_of(const struct version *v, size_t i) {
 static size_t tail_of(const struct version *v, int64_t rows[MOST_CHUNKS]) {
     size_t n = 0;
     for (size_t i = v->n; i-- > 0; n++) {
-        if ((i > 0 && part_of(v, i - 1) == part_of(v, i)) || (i + 1 < v->n && part_of(v, i + 1) == part_of(v, i))) {
+        if ((i > 0 && part_of(v, i - 1) == part_of(v, i)) ||
+            (i + 1 < v->n && part_of(v, i + 1) == part_of(v, i))) {
             break;
         }
     }
@@ -106,20 +110,26 @@ static void settle(struct version *v, struct making *m) {
     for (size_t k = 0; k < m->n_own; k++) {
         size_t next = MOST_OWN;
         for (size_t i = 0; i < m->n_own; i++) {
-            next = m->number[i] > last && (next == MOST_OWN || m->number[i] < m->number[next]) ? i : next;
+            next = m->number[i] > last && (next == MOST_OWN || m->number[i] < m->number[next])
+                       ? i
+                       : next;
         }
         assert_true(next < MOST_OWN); /* no number twice */
         last = m->number[next];
-        assert_true(last > 0 || onto == NULL || (taken > 0 && next == m->n_own - 1)); /* number 0 comes last, for what is taken in */
+        assert_true(
+            last > 0 || onto == NULL ||
+            (taken > 0 && next == m->n_own - 1)); /* number 0 comes last, for what is taken in */
         v->chunk[v->n++] = m->own[next];
     }
     m->pool->n_parts++;
 }
 
-static void read_into(struct version *v, struct wire_table *reader, const char *body, struct making *m) {
+static void read_into(struct version *v, struct wire_table *reader, const char *body,
+                      struct making *m) {
     struct problem early = {0};
     const size_t size = strlen(body), half = size / 2;
-    bool fit = wire_table_feed(reader, body, half, &early) && wire_table_feed(reader, body + half, size - half, &early);
+    bool fit = wire_table_feed(reader, body, half, &early) &&
+               wire_table_feed(reader, body + half, size - half, &early);
     (void)fit; /* told again at the end */
     problem_done(&early);
     v->well = wire_table_end(reader, &v->sum, &v->problem);
@@ -150,10 +160,12 @@ static void version_free(struct version *v) {
 
 static const struct wire_table_options with_header = {.header = WIRE_HEADER_YES}, as_found = {0};
 
-static struct version *upload(struct pool *pool, const struct wire_table_options *options, const char *body) {
+static struct version *upload(struct pool *pool, const struct wire_table_options *options,
+                              const char *body) {
     struct making m = {.pool = pool};
     struct version *v = version_new(pool);
-    struct wire_table *reader = wire_table_new(options, &(struct wire_table_sink){keep_chunk, read_chunk, &m});
+    struct wire_table *reader =
+        wire_table_new(options, &(struct wire_table_sink){keep_chunk, read_chunk, &m});
     assert_non_null(reader);
     read_into(v, reader, body, &m);
     assert_true(v->well);
@@ -161,13 +173,15 @@ static struct version *upload(struct pool *pool, const struct wire_table_options
 }
 
 /* `now`: what others have made of `onto` before the end; NULL: nothing. */
-static struct version *append_rebased(const struct version *onto, const struct version *now, const struct wire_table_options *options,
-                                      const char *body) {
+static struct version *append_rebased(const struct version *onto, const struct version *now,
+                                      const struct wire_table_options *options, const char *body) {
     int64_t rows[MOST_CHUNKS];
     struct making m = {.pool = onto->pool, .onto = onto};
     struct version *v = version_new(onto->pool);
     struct wire_table_stored stored = stored_of(onto, rows);
-    struct wire_table *reader = wire_table_new_onto(options, &stored, &(struct wire_table_sink){keep_chunk, read_chunk, &m}, &v->problem);
+    struct wire_table *reader =
+        wire_table_new_onto(options, &stored, &(struct wire_table_sink){keep_chunk, read_chunk, &m},
+                            &v->problem);
     assert_non_null(reader);
     if (now != NULL) {
         struct problem problem = {0};
@@ -181,7 +195,8 @@ static struct version *append_rebased(const struct version *onto, const struct v
 }
 
 /* Appends, and the version before is needed no more. */
-static struct version *append(struct version *onto, const struct wire_table_options *options, const char *body) {
+static struct version *append(struct version *onto, const struct wire_table_options *options,
+                              const char *body) {
     struct version *v = append_rebased(onto, NULL, options, body);
     if (!v->well) {
         fail_msg("refused: %s", v->problem.detail);
@@ -244,7 +259,7 @@ static size_t log_2(int64_t n) {
     return log;
 }
 
-/* ---- one row at a time -------------------------------------------------------------------------------------------------------------- */
+/* ---- one row at a time ---- */
 static void test_rows_one_by_one(void **state) {
     (void)state;
     enum { N = 3000 };
@@ -254,7 +269,11 @@ static void test_rows_one_by_one(void **state) {
     struct version *v = upload(pool, &as_found, buf_cstr(&all));
     for (int i = 1; i < N; i++) {
         char row[64];
-        snprintf(row, sizeof row, i % 10 == 0 ? "%03d,\"b,c\"\n" : i % 3 == 0 ? "%d.5,a\n" : "%d.25,\n", i);
+        snprintf(row, sizeof row,
+                 i % 10 == 0  ? "%03d,\"b,c\"\n"
+                 : i % 3 == 0 ? "%d.5,a\n"
+                              : "%d.25,\n",
+                 i);
         buf_puts(&all, row);
         v = append(v, &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
         assert_true(v->n <= log_2(i + 1) + 1);
@@ -280,9 +299,11 @@ static void test_rows_in_any_numbers(void **state) {
         int64_t n = 1;
         for (int i = 0; i < 60; i++) {
             struct buf body = {0};
-            const uint32_t rows = round % 4 == 3 ? (uint32_t)(60 - i) : 1 + table_random(&seed) % most;
+            const uint32_t rows =
+                round % 4 == 3 ? (uint32_t)(60 - i) : 1 + table_random(&seed) % most;
             for (uint32_t k = 0; k < rows; k++) {
-                buf_printf(&body, "%u,%s\n", table_random(&seed) % 1000, table_random(&seed) % 2 == 0 ? "x" : "y");
+                buf_printf(&body, "%u,%s\n", table_random(&seed) % 1000,
+                           table_random(&seed) % 2 == 0 ? "x" : "y");
             }
             v = append(v, &(struct wire_table_options){.header = WIRE_HEADER_NO}, buf_cstr(&body));
             n += rows;
@@ -298,7 +319,7 @@ static void test_rows_in_any_numbers(void **state) {
     }
 }
 
-/* ---- cells of all kinds ------------------------------------------------------------------------------------------------------------- */
+/* ---- cells of all kinds ---- */
 static void test_cells_of_all_kinds(void **state) {
     (void)state;
     static const char header[] = NASTY_HEADER;
@@ -315,7 +336,8 @@ static void test_cells_of_all_kinds(void **state) {
                 nasty_row(&s, at++, 60, &all);
             }
             buf_printf(&piece, "%s%.*s", header, (int)(all.size - before), all.data + before);
-            v = v == NULL ? upload(pool, &with_header, buf_cstr(&piece)) : append(v, &with_header, buf_cstr(&piece));
+            v = v == NULL ? upload(pool, &with_header, buf_cstr(&piece))
+                          : append(v, &with_header, buf_cstr(&piece));
             buf_done(&piece);
         }
         struct table whole = table_read_options(&with_header, buf_cstr(&all));
@@ -328,13 +350,14 @@ static void test_cells_of_all_kinds(void **state) {
     }
 }
 
-/* ---- chunks that are full --------------------------------------------------------------------------------------------------------------- */
+/* ---- chunks that are full ---- */
 /* Rows of a sparse table of which about 340 fill a chunk. */
 static void sparse_rows(uint64_t *seed, uint32_t rows, struct buf *out) {
     for (uint32_t i = 0; i < rows; i++) {
         buf_printf(out, "%u", table_random(seed) % 2);
         for (int k = 1; k <= 1000; k++) {
-            buf_printf(out, " %d:%u", 2 * k - (int)(table_random(seed) % 2), 1 + table_random(seed) % 3);
+            buf_printf(out, " %d:%u", 2 * k - (int)(table_random(seed) % 2),
+                       1 + table_random(seed) % 3);
         }
         buf_puts(out, "\n");
     }
@@ -353,7 +376,8 @@ static void test_bodies_of_several_chunks(void **state) {
         struct buf body = {0};
         sparse_rows(&seed, sizes[i], &body);
         buf_append(&all, body.data, body.size);
-        v = v == NULL ? upload(pool, &options, buf_cstr(&body)) : append(v, &options, buf_cstr(&body));
+        v = v == NULL ? upload(pool, &options, buf_cstr(&body))
+                      : append(v, &options, buf_cstr(&body));
         buf_done(&body);
         if (i == 4) { /* 17 rows in two chunks became one, in front of the body's own two */
             assert_int_equal(v->n, 3);
@@ -405,7 +429,7 @@ static void test_long_texts(void **state) {
     free(all);
 }
 
-/* ---- versions ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- versions ---- */
 static void test_versions_stay(void **state) {
     (void)state;
     struct pool *pool = pool_new();
@@ -416,7 +440,8 @@ static void test_versions_stay(void **state) {
         char row[32];
         snprintf(row, sizeof row, i == 20 ? "u%d,%d\n" : "%d,y%d\n", i, i % 3);
         v[i] = i == 0 ? upload(pool, &with_header, "a,b\n0,x\n")
-                      : append_rebased(v[i - 1], NULL, &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
+                      : append_rebased(v[i - 1], NULL,
+                                       &(struct wire_table_options){.header = WIRE_HEADER_NO}, row);
         assert_true(v[i]->well);
         version_rows(v[i], true, &rows[i]);
     }
@@ -438,10 +463,13 @@ static void test_others_appended(void **state) {
     struct pool *pool = pool_new();
     const struct wire_table_options rows = {.header = WIRE_HEADER_NO};
     struct version *v = upload(pool, &with_header, "a,b\n1,x\n2,y\n3,z\n4,w\n5,v\n6,u\n7,t\n"),
-                   *theirs = append_rebased(v, NULL, &rows, "8,s\n"), *more = append_rebased(theirs, NULL, &rows, "nine,r\n"),
+                   *theirs = append_rebased(v, NULL, &rows, "8,s\n"),
+                   *more = append_rebased(theirs, NULL, &rows, "nine,r\n"),
                    *ours = append_rebased(v, more, &rows, "10,q\n");
     assert_true(ours->well);
-    struct table whole = table_read_options(&with_header, "a,b\n1,x\n2,y\n3,z\n4,w\n5,v\n6,u\n7,t\n8,s\nnine,r\n10,q\n");
+    struct table whole =
+        table_read_options(&with_header,
+                           "a,b\n1,x\n2,y\n3,z\n4,w\n5,v\n6,u\n7,t\n8,s\nnine,r\n10,q\n");
     assert_is(ours, &whole);
     assert_int_equal(ours->n, 2);
     assert_int_equal(pool->piece[ours->chunk[1]].rows, 3);
@@ -453,12 +481,13 @@ static void test_others_appended(void **state) {
     pool_free(pool);
 }
 
-/* ---- what fails ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- what fails ---- */
 struct lean {
     const struct table *stored;
 };
 
-static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                       size_t n_columns, struct problem *problem) {
     (void)arg;
     (void)chunk;
     (void)n_rows;
@@ -469,7 +498,8 @@ static bool lean_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blo
     return true;
 }
 
-static bool lean_read(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool lean_read(void *arg, int64_t chunk, size_t column, struct buf *out,
+                      struct problem *problem) {
     struct lean *l = arg;
     return table_sink_reread((void *)(uintptr_t)l->stored, chunk, column, out, problem);
 }
@@ -478,10 +508,17 @@ static bool lean_read(void *arg, int64_t chunk, size_t column, struct buf *out, 
 static bool append_lean(const struct table *stored, const char *body, struct problem *problem) {
     struct lean l = {stored};
     struct wire_table_summary sum = {0};
-    const struct wire_table_stored s = {
-        .columns = stored->columns, .notes = stored->notes, .n_rows = stored->sum.n_rows, .n_chunks = 1, .tail = stored->rows, .n_tail = 1};
-    struct wire_table *t = wire_table_new_onto(&as_found, &s, &(struct wire_table_sink){lean_chunk, lean_read, &l}, problem);
-    const bool well = t != NULL && wire_table_feed(t, body, strlen(body), problem) && wire_table_end(t, &sum, problem);
+    const struct wire_table_stored s = {.columns = stored->columns,
+                                        .notes = stored->notes,
+                                        .n_rows = stored->sum.n_rows,
+                                        .n_chunks = 1,
+                                        .tail = stored->rows,
+                                        .n_tail = 1};
+    struct wire_table *t =
+        wire_table_new_onto(&as_found, &s, &(struct wire_table_sink){lean_chunk, lean_read, &l},
+                            problem);
+    const bool well = t != NULL && wire_table_feed(t, body, strlen(body), problem) &&
+                      wire_table_end(t, &sum, problem);
     assert_true(!well || sum.n_taken == 1);
     wire_table_free(t);
     return well;
@@ -492,11 +529,13 @@ static void test_no_memory(void **state) {
     if (!alloc_fail_works()) {
         skip(); /* before anything is allocated that would stay */
     }
-    struct table csv = table_read("a,b,c\n1.50,x,true\n007,y,false\n"), sparse = table_read("1 1:5 3:2\n0 2:1\n");
+    struct table csv = table_read("a,b,c\n1.50,x,true\n007,y,false\n"),
+                 sparse = table_read("1 1:5 3:2\n0 2:1\n");
     bool well = false;
 #if ALLOC_FAIL_WORKS
-    json_set_alloc_funcs(__libc_malloc,
-                         free); /* Jansson 2.14 damages the heap when it gets no memory for a member of an object: it shall get it */
+    json_set_alloc_funcs(
+        __libc_malloc,
+        free); /* Jansson 2.14 damages the heap when it gets no memory for a member of an object: it shall get it */
 #endif
     for (int i = 0; i < 3; i++) {
         const char *body = i == 0 ? "a,b,c\n2.25,z,TRUE\n" : i == 1 ? "word,z,TRUE\n" : "1 7:1\n";
@@ -507,7 +546,8 @@ static void test_no_memory(void **state) {
             well = append_lean(i < 2 ? &csv : &sparse, body, &problem);
             if (!well && problem.type != PROBLEM_UNAVAILABLE && problem.type != PROBLEM_INTERNAL) {
                 atomic_store(&alloc_fail_at, 0);
-                fail_msg("problem %d: %s", problem.type, problem.detail != NULL ? problem.detail : "");
+                fail_msg("problem %d: %s", problem.type,
+                         problem.detail != NULL ? problem.detail : "");
             }
         });
         assert_true(well); /* the last run, without a failure */
@@ -524,13 +564,15 @@ struct broken {
     int reads_left; /* until one fails; chunks are refused when it is below 0 */
 };
 
-static bool broken_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs, size_t n_columns, struct problem *problem) {
+static bool broken_chunk(void *arg, int64_t chunk, int64_t n_rows, struct wire_blob *blobs,
+                         size_t n_columns, struct problem *problem) {
     const struct broken *s = arg;
     lean_chunk(NULL, chunk, n_rows, blobs, n_columns, problem);
     return s->reads_left >= 0 || problem_set(problem, PROBLEM_STORAGE_FULL, "full");
 }
 
-static bool broken_read(void *arg, int64_t chunk, size_t column, struct buf *out, struct problem *problem) {
+static bool broken_read(void *arg, int64_t chunk, size_t column, struct buf *out,
+                        struct problem *problem) {
     struct broken *s = arg;
     if (s->reads_left >= 0 && s->reads_left-- == 0) {
         s->reads_left = 0;
@@ -548,9 +590,15 @@ static void test_sink_fails(void **state) {
         struct broken s = {&stored, reads};
         struct problem problem = {0};
         struct wire_table_summary sum = {0};
-        const struct wire_table_stored now = {
-            .columns = stored.columns, .notes = stored.notes, .n_rows = 2, .n_chunks = 1, .tail = stored.rows, .n_tail = 1};
-        struct wire_table *t = wire_table_new_onto(&as_found, &now, &(struct wire_table_sink){broken_chunk, broken_read, &s}, &problem);
+        const struct wire_table_stored now = {.columns = stored.columns,
+                                              .notes = stored.notes,
+                                              .n_rows = 2,
+                                              .n_chunks = 1,
+                                              .tail = stored.rows,
+                                              .n_tail = 1};
+        struct wire_table *t =
+            wire_table_new_onto(&as_found, &now,
+                                &(struct wire_table_sink){broken_chunk, broken_read, &s}, &problem);
         assert_non_null(t);
         assert_true(wire_table_feed(t, "3,z,true\n", 9, &problem));
         well = wire_table_end(t, &sum, &problem);
@@ -558,7 +606,9 @@ static void test_sink_fails(void **state) {
         problem_done(&problem);
         wire_table_free(t);
     }
-    assert_int_equal(reads - 1, 7); /* each column once to be summed up and once to be joined, that of strings once to be weighed */
+    assert_int_equal(
+        reads - 1,
+        7); /* each column once to be summed up and once to be joined, that of strings once to be weighed */
     table_done(&stored);
 }
 

@@ -67,7 +67,8 @@ static void test_too_many_texts(void **state) {
         const size_t n = (size_t)snprintf(text, sizeof text, "%d", i);
         assert_int_equal(TALLY_WELL, tally_add(&t, text, n, 1));
     }
-    assert_int_equal(TALLY_FULL, tally_add(&t, "", 0, 1)); /* one too many; those that are there go on */
+    assert_int_equal(TALLY_FULL,
+                     tally_add(&t, "", 0, 1)); /* one too many; those that are there go on */
     assert_int_equal(TALLY_WELL, tally_add(&t, "7", 1, 2));
     assert_int_equal(t.n, TALLY_MAX);
     assert_int_equal(t.entry[7].count, 3);
@@ -76,7 +77,10 @@ static void test_too_many_texts(void **state) {
 
 /* Numbers that are far apart, next to each other, and alike in their lowest or highest bits. */
 static double number_of(int i) {
-    return i % 4 == 0 ? 1024 + i : i % 4 == 1 ? ldexp(1.0, i / 4 % 900 + 20) : i % 4 == 2 ? 0.5 + i : -ldexp(i, -40);
+    return i % 4 == 0   ? 1024 + i
+           : i % 4 == 1 ? ldexp(1.0, i / 4 % 900 + 20)
+           : i % 4 == 2 ? 0.5 + i
+                        : -ldexp(i, -40);
 }
 
 static void test_numbers(void **state) {
@@ -126,7 +130,8 @@ static void test_too_many_numbers(void **state) {
     }
     assert_int_equal(NUMBER_TALLY_FULL, number_tally_add(&t, -1));
     assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t, 0.5));
-    assert_int_equal(NUMBER_TALLY_WELL, number_tally_add(&t, 1000)); /* small integers have places of their own */
+    assert_int_equal(NUMBER_TALLY_WELL,
+                     number_tally_add(&t, 1000)); /* small integers have places of their own */
     assert_int_equal(number_tally_distinct(&t), TALLY_MAX + 1);
     number_tally_done(&t);
 }
@@ -150,7 +155,10 @@ static void test_names(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts), cmocka_unit_test(test_too_many_texts), cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_too_many_numbers), cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts),
+                                       cmocka_unit_test(test_too_many_texts),
+                                       cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_too_many_numbers),
+                                       cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

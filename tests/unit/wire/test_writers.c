@@ -11,33 +11,38 @@ static void test_csv_rows(void **state) {
     static const uint32_t code[] = {0, DN_CODE_MISSING, 1, 2};
     static const uint32_t start[] = {0, 3, 6, 15};
     const dn_strings strings = {3, start, "a,b\"\"x two\nline"};
-    const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 4, .number = number},
-                                    {.type = DN_BOOLEAN, .n_rows = 4, .number = truth},
-                                    {.type = DN_CATEGORICAL, .n_rows = 4, .code = code, .strings = strings}};
+    const dn_column_view views[] = {
+        {.type = DN_NUMERIC, .n_rows = 4, .number = number},
+        {.type = DN_BOOLEAN, .n_rows = 4, .number = truth},
+        {.type = DN_CATEGORICAL, .n_rows = 4, .code = code, .strings = strings}};
     const char *const names[] = {"n", "the \"flag\"", "s"};
     struct buf out = {0};
     wire_csv_header(names, 3, ',', &out);
     wire_rows_write(WIRE_ROWS_CSV, views, names, 3, 0, 4, false, &out);
-    assert_string_equal(buf_cstr(&out),
-                        "n,\"the \"\"flag\"\"\",s\n1.5,true,\"a,b\"\n,,\n-0,false,\"\"\"\"\"x\"\n1e21,true,\" two\nline\"\n");
+    assert_string_equal(
+        buf_cstr(&out),
+        "n,\"the \"\"flag\"\"\",s\n1.5,true,\"a,b\"\n,,\n-0,false,\"\"\"\"\"x\"\n1e21,true,\" "
+        "two\nline\"\n");
     buf_clear(&out);
     wire_csv_header(names, 3, '\t', &out);
     wire_rows_write(WIRE_ROWS_TSV, views, names, 3, 0, 4, false, &out);
-    assert_string_equal(buf_cstr(&out),
-                        "n\t\"the \"\"flag\"\"\"\ts\n1.5\ttrue\ta,b\n\t\t\n-0\tfalse\t\"\"\"\"\"x\"\n1e21\ttrue\t\" two\nline\"\n");
+    assert_string_equal(buf_cstr(&out), "n\t\"the "
+                                        "\"\"flag\"\"\"\ts\n1.5\ttrue\ta,b\n\t\t\n-"
+                                        "0\tfalse\t\"\"\"\"\"x\"\n1e21\ttrue\t\" two\nline\"\n");
     buf_clear(&out);
     wire_rows_write(WIRE_ROWS_CSV, views, names, 1, 0, 2, false, &out);
     assert_string_equal(buf_cstr(&out), "1.5\n\"\"\n"); /* a missing cell alone is no empty line */
     buf_clear(&out);
     wire_rows_write(WIRE_ROWS_NDJSON, views, names, 3, 1, 2, false, &out);
     assert_string_equal(buf_cstr(&out),
-                        "{\"n\":null,\"the \\\"flag\\\"\":null,\"s\":null}\n{\"n\":-0,\"the \\\"flag\\\"\":false,\"s\":\"\\\"\\\"x\"}\n");
+                        "{\"n\":null,\"the \\\"flag\\\"\":null,\"s\":null}\n{\"n\":-0,\"the "
+                        "\\\"flag\\\"\":false,\"s\":\"\\\"\\\"x\"}\n");
     buf_clear(&out);
     wire_rows_write(WIRE_ROWS_JSON, views, names, 2, 0, 2, false, &out);
     wire_rows_write(WIRE_ROWS_JSON, views, names, 2, 2, 1, true, &out);
-    assert_string_equal(
-        buf_cstr(&out),
-        "{\"n\":1.5,\"the \\\"flag\\\"\":true},{\"n\":null,\"the \\\"flag\\\"\":null},{\"n\":-0,\"the \\\"flag\\\"\":false}");
+    assert_string_equal(buf_cstr(&out),
+                        "{\"n\":1.5,\"the \\\"flag\\\"\":true},{\"n\":null,\"the "
+                        "\\\"flag\\\"\":null},{\"n\":-0,\"the \\\"flag\\\"\":false}");
     buf_done(&out);
 }
 
@@ -45,9 +50,11 @@ static void test_schema(void **state) {
     (void)state;
     struct wire_schema schema = {0};
     struct problem problem = {0};
-    assert_true(wire_schema_parse("[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":2,\"min\":-1.5,\"max\":3,\"distinct\":7},"
-                                  "{\"name\":\"b\",\"type\":\"text\",\"missing\":0,\"distinct\":null}]",
-                                  &schema, &problem));
+    assert_true(
+        wire_schema_parse("[{\"name\":\"a\",\"type\":\"numeric\",\"missing\":2,\"min\":-1.5,"
+                          "\"max\":3,\"distinct\":7},"
+                          "{\"name\":\"b\",\"type\":\"text\",\"missing\":0,\"distinct\":null}]",
+                          &schema, &problem));
     assert_int_equal(schema.n, 2);
     assert_string_equal(schema.columns[0].name, "a");
     assert_int_equal(schema.columns[0].type, DN_NUMERIC);
@@ -77,8 +84,8 @@ static void test_schema(void **state) {
 
 /* ---- predictions ---- */
 enum { ROWS = 2 };
-static const unsigned all_outputs =
-    WIRE_LABEL | WIRE_PROBABILITIES | WIRE_SCORES | WIRE_DISTANCE | WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS | WIRE_LOG_DENSITY;
+static const unsigned all_outputs = WIRE_LABEL | WIRE_PROBABILITIES | WIRE_SCORES | WIRE_DISTANCE |
+                                    WIRE_CONTRIBUTIONS | WIRE_AMBIGUOUS | WIRE_LOG_DENSITY;
 
 /* Everything the model says of two rows. */
 struct said {
@@ -89,7 +96,8 @@ struct said {
 
 /* Row i of what was said. */
 static dn_prediction row_of(const dn_model *model, struct said *said, size_t i) {
-    const size_t k = dn_model_classes(model)->n, s = dn_model_n_scores(model), d = dn_encoder_n_features(dn_model_encoder(model));
+    const size_t k = dn_model_classes(model)->n, s = dn_model_n_scores(model),
+                 d = dn_encoder_n_features(dn_model_encoder(model));
     return (dn_prediction){.label = said->label + i,
                            .candidates = said->candidates + i * k,
                            .probabilities = said->probabilities + i * k,
@@ -105,8 +113,10 @@ static void expect_numbers(const json_t *array, const double *expected, size_t n
     }
 }
 
-static void expect_row(const json_t *row, const json_t *classes, const dn_model *model, unsigned outputs, const dn_prediction *said) {
-    const size_t k = dn_model_classes(model)->n, s = dn_model_n_scores(model), d = dn_encoder_n_features(dn_model_encoder(model));
+static void expect_row(const json_t *row, const json_t *classes, const dn_model *model,
+                       unsigned outputs, const dn_prediction *said) {
+    const size_t k = dn_model_classes(model)->n, s = dn_model_n_scores(model),
+                 d = dn_encoder_n_features(dn_model_encoder(model));
     const bool ambiguous = said->label[0] == DN_AMBIGUOUS;
     size_t members = 0;
     for (unsigned bit = 1; bit <= WIRE_LOG_DENSITY; bit *= 2) {
@@ -114,17 +124,20 @@ static void expect_row(const json_t *row, const json_t *classes, const dn_model 
     }
     if (outputs & WIRE_LABEL) {
         const json_t *label = json_object_get(row, "label");
-        assert_true(ambiguous ? json_is_null(label) : json_equal(label, json_array_get(classes, said->label[0])));
+        assert_true(ambiguous ? json_is_null(label)
+                              : json_equal(label, json_array_get(classes, said->label[0])));
     }
     if (outputs & (WIRE_LABEL | WIRE_AMBIGUOUS) && ambiguous) {
         const json_t *candidates = json_object_get(row, "candidates");
         size_t n = 0;
         for (size_t j = 0; j < k; j++) {
             if (said->candidates[j]) {
-                assert_true(json_equal(json_array_get(candidates, n++), json_array_get(classes, j)));
+                assert_true(
+                    json_equal(json_array_get(candidates, n++), json_array_get(classes, j)));
             }
         }
-        assert_true(n != 1 && json_array_size(candidates) == n && json_is_true(json_object_get(row, "ambiguous")));
+        assert_true(n != 1 && json_array_size(candidates) == n &&
+                    json_is_true(json_object_get(row, "ambiguous")));
         members += outputs & WIRE_AMBIGUOUS ? 1 : 2;
     } else if (outputs & WIRE_AMBIGUOUS) {
         assert_true(json_is_false(json_object_get(row, "ambiguous")));
@@ -137,10 +150,12 @@ static void expect_row(const json_t *row, const json_t *classes, const dn_model 
     }
     if (outputs & WIRE_DISTANCE) {
         const json_t *distance = json_object_get(row, "distance");
-        assert_true(isnan(said->distance[0]) ? json_is_null(distance) : json_number_value(distance) == said->distance[0]);
+        assert_true(isnan(said->distance[0]) ? json_is_null(distance)
+                                             : json_number_value(distance) == said->distance[0]);
     }
     for (size_t j = 0; outputs & WIRE_CONTRIBUTIONS && j < s; j++) {
-        expect_numbers(json_array_get(json_object_get(row, "contributions"), j), said->contributions + j * d, d);
+        expect_numbers(json_array_get(json_object_get(row, "contributions"), j),
+                       said->contributions + j * d, d);
     }
     if (outputs & WIRE_LOG_DENSITY) { /* of a model without */
         assert_true(json_is_null(json_object_get(row, "log_density")));
@@ -148,8 +163,8 @@ static void expect_row(const json_t *row, const json_t *classes, const dn_model 
     assert_int_equal(json_object_size(row), members);
 }
 
-static void begin(struct wire_predictions *answer, const dn_model *model, const char *name, int64_t version, unsigned outputs,
-                  struct buf *out) {
+static void begin(struct wire_predictions *answer, const dn_model *model, const char *name,
+                  int64_t version, unsigned outputs, struct buf *out) {
     const struct wire_answer_head head = {.name = name, .version = version, .outputs = outputs};
     wire_predictions_begin(answer, &head, model, &(dn_prediction){0}, out);
 }
@@ -157,8 +172,10 @@ static void begin(struct wire_predictions *answer, const dn_model *model, const 
 /* What the model says for two rows, parsed back. */
 static json_t *predict(const dn_model *model, unsigned outputs) {
     const dn_encoder *encoder = dn_model_encoder(model);
-    const size_t n_inputs = dn_encoder_n_inputs(encoder), k = dn_model_classes(model)->n, s = dn_model_n_scores(model);
-    double raw[ROWS * 16] = {0}, *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
+    const size_t n_inputs = dn_encoder_n_inputs(encoder), k = dn_model_classes(model)->n,
+                 s = dn_model_n_scores(model);
+    double raw[ROWS * 16] = {0},
+                      *workspace = malloc((dn_model_workspace(model) + 1) * sizeof *workspace);
     struct said said = {0};
     assert_non_null(workspace);
     assert_true(ROWS * n_inputs <= 32 && k <= 8 && s <= 8 && dn_encoder_n_features(encoder) <= 16);
@@ -195,11 +212,13 @@ static json_t *predict(const dn_model *model, unsigned outputs) {
     assert_int_equal(json_array_size(json_object_get(tree, "predictions")), ROWS);
     for (size_t i = 0; i < ROWS; i++) {
         const dn_prediction one = row_of(model, &said, i);
-        expect_row(json_array_get(json_object_get(tree, "predictions"), i), classes, model, outputs, &one);
+        expect_row(json_array_get(json_object_get(tree, "predictions"), i), classes, model, outputs,
+                   &one);
     }
     if (outputs & WIRE_CONTRIBUTIONS) {
         expect_numbers(json_object_get(tree, "intercept"), dn_model_intercept(model), s);
-        assert_int_equal(json_array_size(json_object_get(tree, "features")), dn_encoder_n_features(encoder));
+        assert_int_equal(json_array_size(json_object_get(tree, "features")),
+                         dn_encoder_n_features(encoder));
     } else {
         assert_int_equal(json_object_size(tree), 4);
     }
@@ -219,15 +238,19 @@ static void test_predictions(void **state) {
     }
     json_t *tree = predict(numeric, WIRE_LABEL);
     const json_t *classes = json_object_get(tree, "classes");
-    assert_true(json_is_number(json_array_get(classes, 2)) && json_number_value(json_array_get(classes, 2)) == 7.5);
+    assert_true(json_is_number(json_array_get(classes, 2)) &&
+                json_number_value(json_array_get(classes, 2)) == 7.5);
     json_decref(tree);
     tree = predict(boolean, WIRE_LABEL);
     classes = json_object_get(tree, "classes");
-    assert_true(json_is_false(json_array_get(classes, 0)) && json_is_true(json_array_get(classes, 1)));
+    assert_true(json_is_false(json_array_get(classes, 0)) &&
+                json_is_true(json_array_get(classes, 1)));
     json_decref(tree);
     tree = predict(mixed, WIRE_LABEL | WIRE_CONTRIBUTIONS);
-    assert_string_equal(json_string_value(json_array_get(json_object_get(tree, "classes"), 1)), "b");
-    assert_string_equal(json_string_value(json_array_get(json_object_get(tree, "features"), 2)), "colour=blue");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(tree, "classes"), 1)),
+                        "b");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(tree, "features"), 2)),
+                        "colour=blue");
     json_decref(tree);
     dn_model_unref(mixed);
     dn_model_unref(numeric);
@@ -244,16 +267,20 @@ static void test_ambiguous_predictions(void **state) {
         unsigned outputs;
         const char *rows;
     } expected[] = {
-        {WIRE_LABEL, "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"label\":\"b\"}]}"},
-        {WIRE_AMBIGUOUS, "[{\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"ambiguous\":false}]}"},
-        {WIRE_LABEL | WIRE_AMBIGUOUS,
-         "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"label\":\"b\",\"ambiguous\":false}]}"},
+        {WIRE_LABEL,
+         "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"label\":\"b\"}]}"},
+        {WIRE_AMBIGUOUS,
+         "[{\"ambiguous\":true,\"candidates\":[\"a\",\"c\"]},{\"ambiguous\":false}]}"},
+        {WIRE_LABEL | WIRE_AMBIGUOUS, "[{\"label\":null,\"ambiguous\":true,\"candidates\":[\"a\","
+                                      "\"c\"]},{\"label\":\"b\",\"ambiguous\":false}]}"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct buf out = {0};
         struct wire_predictions answer;
         begin(&answer, model, "m", 1, expected[i].outputs, &out);
-        wire_predictions_rows(&answer, ROWS, &(dn_prediction){.label = (size_t *)labels, .candidates = (bool *)candidates});
+        wire_predictions_rows(&answer, ROWS,
+                              &(dn_prediction){.label = (size_t *)labels,
+                                               .candidates = (bool *)candidates});
         wire_predictions_end(&answer);
         wire_predictions_done(&answer);
         assert_non_null(strstr(buf_cstr(&out), expected[i].rows));
@@ -272,13 +299,16 @@ static void test_densities(void **state) {
     double density[] = {-1.5, -(double)INFINITY};
     bool outside[] = {false, true};
     const size_t labels[] = {0, 1};
-    const dn_prediction rows = {.label = (size_t *)labels, .log_density = density, .out_of_support = outside};
+    const dn_prediction rows = {.label = (size_t *)labels,
+                                .log_density = density,
+                                .out_of_support = outside};
     const struct {
         unsigned outputs;
         const char *rows;
     } expected[] = {
         {WIRE_LABEL, "[{\"label\":false},{\"label\":true,\"out_of_support\":true}]}"},
-        {WIRE_LOG_DENSITY, "[{\"log_density\":-1.5,\"out_of_support\":false},{\"log_density\":null,\"out_of_support\":true}]}"},
+        {WIRE_LOG_DENSITY, "[{\"log_density\":-1.5,\"out_of_support\":false},{\"log_density\":null,"
+                           "\"out_of_support\":true}]}"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct buf out = {0};
@@ -294,7 +324,10 @@ static void test_densities(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_csv_rows), cmocka_unit_test(test_schema), cmocka_unit_test(test_predictions),
-                                       cmocka_unit_test(test_ambiguous_predictions), cmocka_unit_test(test_densities)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_csv_rows),
+                                       cmocka_unit_test(test_schema),
+                                       cmocka_unit_test(test_predictions),
+                                       cmocka_unit_test(test_ambiguous_predictions),
+                                       cmocka_unit_test(test_densities)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

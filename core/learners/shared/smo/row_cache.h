@@ -21,7 +21,8 @@ typedef struct dni_row_cache {
 } dni_row_cache;
 
 /* For n variables, all active at first; room for [n] slot_of stays the caller's. */
-DN_MUST_USE dn_status dni_row_cache_init(dni_row_cache *cache, size_t n, uint32_t *slot_of, double bytes, const dn_run *run, dn_error *err);
+DN_MUST_USE dn_status dni_row_cache_init(dni_row_cache *cache, size_t n, uint32_t *slot_of,
+                                         double bytes, const dn_run *run, dn_error *err);
 void dni_row_cache_done(dni_row_cache *cache);
 double dni_row_cache_memory(size_t n, double bytes); /* with slot_of */
 
@@ -30,7 +31,8 @@ float *dni_row_cache_get(dni_row_cache *cache, size_t variable, bool *known);
 /* Nothing is kept any more; rows have n_active columns from now on. */
 void dni_row_cache_forget(dni_row_cache *cache, size_t n_active);
 /* Kept rows lose the columns of variables that are not among active [n_active]; place [n]: where these were. The room for more rows that this gives is used first. */
-void dni_row_cache_narrow(dni_row_cache *cache, const uint32_t *active, size_t n_active, const uint32_t *place);
+void dni_row_cache_narrow(dni_row_cache *cache, const uint32_t *active, size_t n_active,
+                          const uint32_t *place);
 /* Rows of variables without a place go; theirs are used first. */
 void dni_row_cache_drop(dni_row_cache *cache, const uint32_t *place);
 

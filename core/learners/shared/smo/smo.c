@@ -4,13 +4,16 @@
 
 #include <math.h>
 
-#define SAFE 0.97             /* of what is aimed at with values in single precision, lest the last look, in double, finds a little more */
-#define LEAST_CURVATURE 1e-12 /* of a pair; kernels that are not positive semidefinite have less than none */
+#define SAFE                                                                                       \
+    0.97 /* of what is aimed at with values in single precision, lest the last look, in double, finds a little more */
+#define LEAST_CURVATURE                                                                            \
+    1e-12 /* of a pair; kernels that are not positive semidefinite have less than none */
 enum {
-    PERIOD = 1000,      /* steps between looks at what can be left out, and reports */
-    ROUNDS = 20,        /* most times that the gradient is computed anew */
-    INEXACT = 3,        /* … with kernel values in single precision */
-    FINE_ROUNDS = 200,  /* steps for each variable, at most, towards a finer solution than is asked for */
+    PERIOD = 1000, /* steps between looks at what can be left out, and reports */
+    ROUNDS = 20,   /* most times that the gradient is computed anew */
+    INEXACT = 3,   /* … with kernel values in single precision */
+    FINE_ROUNDS =
+        200, /* steps for each variable, at most, towards a finer solution than is asked for */
     POLL_WORK = 1 << 22 /* variables looked at between two looks at the stop */
 };
 
@@ -28,9 +31,9 @@ struct state {
     double *a;                                     /* [n] t α, for sums */
     double aim;                                    /* the violation that is aimed at */
     double limit;                                  /* steps */
-    size_t left;                                   /* steps until the next look at what can be left out */
-    size_t polled;                                 /* variables looked at since the last look at the stop */
-    bool shrunk_late;                              /* everything was brought back once near the end */
+    size_t left;      /* steps until the next look at what can be left out */
+    size_t polled;    /* variables looked at since the last look at the stop */
+    bool shrunk_late; /* everything was brought back once near the end */
 };
 
 double dni_smo_thousands(size_t n_rows) {
@@ -41,7 +44,7 @@ double dni_smo_memory(size_t n) {
     return (double)n * (4 * sizeof(double) + sizeof(uint32_t));
 }
 
-/* ---- one variable ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one variable ---- */
 static bool may_rise(const dni_smo *p, size_t i) {
     return p->t[i] > 0 ? p->alpha[i] < p->upper[i] : p->alpha[i] > 0;
 }
@@ -76,16 +79,19 @@ static void move(struct state *s, size_t k, double step, bool to_bound) {
     const double g = gradient_at(s, k);
     const bool grows = (step > 0) == (p->t[i] > 0);
     p->alpha[i] += p->t[i] > 0 ? step : -step;
-    if (to_bound)
+    if (to_bound) {
         p->alpha[i] = grows ? p->upper[i] : 0;
-    if (p->alpha[i] < 0)
+    }
+    if (p->alpha[i] < 0) {
         p->alpha[i] = 0;
-    if (p->alpha[i] > p->upper[i])
+    }
+    if (p->alpha[i] > p->upper[i]) {
         p->alpha[i] = p->upper[i];
+    }
     place_gradient(s, k, g);
 }
 
-/* ---- extremes ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- extremes ---- */
 static size_t group_begin(const struct state *s, size_t group) {
     return group == 0 ? 0 : s->group_end[group - 1];
 }
@@ -96,8 +102,10 @@ static size_t n_ranges(const struct state *s) {
 
 /* up and low −= step (row_i − row_j), and the extremes of all groups. */
 static void update(struct state *s, const double *row_i, const double *row_j, double step) {
-    for (size_t group = 0; group < n_ranges(s); group++)
-        s->extremes[group] = dni_smo_update(s->up, s->low, row_i, row_j, step, group_begin(s, group), s->group_end[group]);
+    for (size_t group = 0; group < n_ranges(s); group++) {
+        s->extremes[group] = dni_smo_update(s->up, s->low, row_i, row_j, step,
+                                            group_begin(s, group), s->group_end[group]);
+    }
 }
 
 /* The greatest violation and the group that has it. Without a constraint each variable's gradient is its own. */
@@ -112,38 +120,50 @@ static double violation_of(const struct state *s, size_t *out_group) {
             *out_group = group;
         }
     }
-    return s->p->relative ? worst * s->p->unit / fmax(2 * s->p->objective, fmax(s->p->least, 1e-300)) : worst;
+    return s->p->relative
+               ? worst * s->p->unit / fmax(2 * s->p->objective, fmax(s->p->least, 1e-300))
+               : worst;
 }
 
 static bool vanished(const struct state *s) {
     return s->p->relative && s->p->objective <= s->p->vanishes;
 }
 
-/* ---- steps -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 /* Moves a_i up and a_j down along the best step that the box allows. */
 static dn_status step_pair(struct state *s, size_t group, bool *out_moved, dn_error *err) {
     dni_smo *p = s->p;
     const size_t ki = s->extremes[group].up_at, i = s->active[ki];
     const double *row_i, *row_j;
     dn_status status = dni_smo_rows_get(s->rows, i, &row_i, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     const double g_i = s->up[ki];
-    const size_t kj =
-        dni_smo_partner(s->low, s->self, row_i, g_i, s->self[ki], LEAST_CURVATURE, group_begin(s, group), s->group_end[group]);
+    const size_t kj = dni_smo_partner(s->low, s->self, row_i, g_i, s->self[ki], LEAST_CURVATURE,
+                                      group_begin(s, group), s->group_end[group]);
     *out_moved = kj != SIZE_MAX;
-    if (kj == SIZE_MAX)
+    if (kj == SIZE_MAX) {
         return DN_OK;
+    }
     const size_t j = s->active[kj];
     status = dni_smo_rows_get(s->rows, j, &row_j, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    const double b = g_i - s->low[kj], curvature = fmax(s->self[ki] + s->self[kj] - 2 * row_i[kj], LEAST_CURVATURE);
-    const double most_i = room_up(p, i), most_j = room_down(p, j), free = b / curvature, step = fmin(free, fmin(most_i, most_j));
-    if (!isfinite(step))
-        return dn_error_set(err, DN_ERR_NUMERIC, "after %.0f steps the kernel's values left the finite numbers", p->iterations);
+    }
+    const double b = g_i - s->low[kj],
+                 curvature = fmax(s->self[ki] + s->self[kj] - 2 * row_i[kj], LEAST_CURVATURE);
+    const double most_i = room_up(p, i), most_j = room_down(p, j), free = b / curvature,
+                 step = fmin(free, fmin(most_i, most_j));
+    if (!isfinite(step)) {
+        return dn_error_set(err, DN_ERR_NUMERIC,
+                            "after %.0f steps the kernel's values left the finite numbers",
+                            p->iterations);
+    }
     p->objective -= step * (b - 0.5 * step * curvature);
-    move(s, ki, step, step == most_i); /* before the update: it looks for extremes among those that may move on */
+    move(s, ki, step,
+         step ==
+             most_i); /* before the update: it looks for extremes among those that may move on */
     move(s, kj, -step, step == most_j);
     update(s, row_i, row_j, step);
     *out_moved = step > 0;
@@ -156,16 +176,23 @@ static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     const size_t k = dni_smo_single(s->up, s->low, s->self, LEAST_CURVATURE, s->n_active);
     const double *row;
     *out_moved = k != SIZE_MAX;
-    if (k == SIZE_MAX)
+    if (k == SIZE_MAX) {
         return DN_OK;
+    }
     const size_t i = s->active[k];
     dn_status status = dni_smo_rows_get(s->rows, i, &row, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    const double g = gradient_at(s, k), curvature = fmax(s->self[k], LEAST_CURVATURE), free = g / curvature;
-    const double most = free > 0 ? room_up(p, i) : room_down(p, i), length = fmin(fabs(free), most), step = free > 0 ? length : -length;
-    if (!isfinite(step))
-        return dn_error_set(err, DN_ERR_NUMERIC, "after %.0f steps the kernel's values left the finite numbers", p->iterations);
+    }
+    const double g = gradient_at(s, k), curvature = fmax(s->self[k], LEAST_CURVATURE),
+                 free = g / curvature;
+    const double most = free > 0 ? room_up(p, i) : room_down(p, i), length = fmin(fabs(free), most),
+                 step = free > 0 ? length : -length;
+    if (!isfinite(step)) {
+        return dn_error_set(err, DN_ERR_NUMERIC,
+                            "after %.0f steps the kernel's values left the finite numbers",
+                            p->iterations);
+    }
     p->objective -= step * (g - 0.5 * step * curvature);
     move(s, k, step, length == most);
     update(s, row, NULL, step);
@@ -173,13 +200,14 @@ static dn_status step_single(struct state *s, bool *out_moved, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- which variables take part ------------------------------------------------------------------------------------------------------------ */
+/* ---- which variables take part ---- */
 /* At a bound, with a gradient that keeps it there whatever the others do until the end, as far as one can tell. */
 static bool is_settled(const struct state *s, size_t k, size_t group) {
     const dni_smo_extremes *e = &s->extremes[group];
     const bool rises = isfinite(s->up[k]), falls = isfinite(s->low[k]);
-    if (rises && falls)
+    if (rises && falls) {
         return false;
+    }
     if (s->p->n_groups == 0) {
         const double violation = fmax(e->up, -e->low);
         return rises ? s->up[k] < -violation : s->low[k] > violation;
@@ -191,15 +219,19 @@ static bool is_settled(const struct state *s, size_t k, size_t group) {
 static dn_status shrink(struct state *s, dn_error *err) {
     size_t kept = 0, ends[DNI_SMO_MAX_GROUPS] = {0}, before = s->n_active;
     size_t settled = 0;
-    for (size_t group = 0, k = 0; group < n_ranges(s); group++)
-        for (; k < s->group_end[group]; k++)
-            settled += is_settled(s, k, group);
-    if (settled * 20 < before || settled == before)
-        return DN_OK;
     for (size_t group = 0, k = 0; group < n_ranges(s); group++) {
         for (; k < s->group_end[group]; k++) {
-            if (is_settled(s, k, group))
+            settled += is_settled(s, k, group);
+        }
+    }
+    if (settled * 20 < before || settled == before) {
+        return DN_OK;
+    }
+    for (size_t group = 0, k = 0; group < n_ranges(s); group++) {
+        for (; k < s->group_end[group]; k++) {
+            if (is_settled(s, k, group)) {
                 continue;
+            }
             s->active[kept] = s->active[k];
             s->up[kept] = s->up[k];
             s->low[kept] = s->low[k];
@@ -207,8 +239,9 @@ static dn_status shrink(struct state *s, dn_error *err) {
         }
         ends[group] = kept;
     }
-    for (size_t group = 0; group < n_ranges(s); group++)
+    for (size_t group = 0; group < n_ranges(s); group++) {
         s->group_end[group] = ends[group];
+    }
     s->n_active = kept;
     update(s, s->self, s->self, 0);
     return dni_smo_rows_activate(s->rows, s->active, kept, err);
@@ -224,15 +257,18 @@ static dn_status look_at_all(struct state *s, bool exact, dn_error *err) {
     }
     if (s->n_active < p->n) {
         dn_status status = dni_smo_rows_activate(s->rows, s->active, p->n, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     s->n_active = p->n;
-    for (size_t group = 0; group < n_ranges(s); group++)
+    for (size_t group = 0; group < n_ranges(s); group++) {
         s->group_end[group] = p->n_groups == 0 ? p->n : p->group_end[group];
+    }
     dn_status status = dni_smo_rows_sums(s->rows, s->a, exact, s->run, p->g, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     for (size_t k = 0; k < p->n; k++) {
         p->g[k] = p->linear[k] - p->g[k];
         objective -= 0.5 * s->a[k] * (p->g[k] + p->linear[k]);
@@ -240,17 +276,21 @@ static dn_status look_at_all(struct state *s, bool exact, dn_error *err) {
         place_gradient(s, k, p->g[k]);
     }
     p->objective = objective;
-    if (!isfinite(objective))
-        return dn_error_set(err, DN_ERR_NUMERIC, "after %.0f steps the kernel's values left the finite numbers", p->iterations);
+    if (!isfinite(objective)) {
+        return dn_error_set(err, DN_ERR_NUMERIC,
+                            "after %.0f steps the kernel's values left the finite numbers",
+                            p->iterations);
+    }
     update(s, s->self, s->self, 0);
     return DN_OK;
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the loop ---- */
 static dn_status poll(struct state *s, dn_error *err) {
     s->polled += s->n_active;
-    if (s->polled < POLL_WORK)
+    if (s->polled < POLL_WORK) {
         return DN_OK;
+    }
     s->polled = 0;
     return dn_run_stop(s->run, err);
 }
@@ -258,13 +298,15 @@ static dn_status poll(struct state *s, dn_error *err) {
 /* Every so often: a report, and what is settled is left out; near the end once everything is looked at again. */
 static dn_status look_around(struct state *s, double violation, dn_error *err) {
     s->left = s->p->n < PERIOD ? s->p->n : PERIOD;
-    if (s->listener != NULL)
+    if (s->listener != NULL) {
         s->listener->report(s->listener->ctx, s->p->iterations, violation, s->p->objective);
+    }
     if (!s->shrunk_late && violation <= 10 * s->aim && s->n_active < s->p->n) {
         s->shrunk_late = true;
         dn_status status = look_at_all(s, false, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
     return shrink(s, err);
 }
@@ -274,20 +316,25 @@ static dn_status descend(struct state *s, dn_error *err) {
     for (;;) {
         size_t group;
         const double violation = violation_of(s, &group);
-        if (violation <= s->aim || s->p->iterations >= s->limit || vanished(s))
+        if (violation <= s->aim || s->p->iterations >= s->limit || vanished(s)) {
             return DN_OK;
+        }
         dn_status status = poll(s, err);
         if (status == DN_OK && s->left-- == 0) { /* the active variables may be others afterwards */
             status = look_around(s, violation, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
             continue;
         }
         bool moved = false;
-        if (status == DN_OK)
-            status = s->p->n_groups == 0 ? step_single(s, &moved, err) : step_pair(s, group, &moved, err);
-        if (status != DN_OK || !moved)
+        if (status == DN_OK) {
+            status = s->p->n_groups == 0 ? step_single(s, &moved, err)
+                                         : step_pair(s, group, &moved, err);
+        }
+        if (status != DN_OK || !moved) {
             return status;
+        }
         s->p->iterations++;
     }
 }
@@ -301,20 +348,26 @@ static dn_status reach(struct state *s, double aim, double limit, dn_error *err)
     for (size_t round = 0; round < ROUNDS; round++) {
         dn_status status = DN_OK;
         s->p->violation = violation_of(s, &group);
-        if (s->p->violation <= aim || s->p->iterations >= limit || vanished(s))
+        if (s->p->violation <= aim || s->p->iterations >= limit || vanished(s)) {
             return DN_OK;
-        if (round == INEXACT && !dni_smo_rows_exact(s->rows))
+        }
+        if (round == INEXACT && !dni_smo_rows_exact(s->rows)) {
             status = dni_smo_rows_make_exact(s->rows, err);
+        }
         s->left = s->p->n < PERIOD ? s->p->n : PERIOD;
         const double before = s->p->iterations;
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = descend(s, err);
-        if (status == DN_OK)
+        }
+        if (status == DN_OK) {
             status = look_at_all(s, true, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
-        if (s->p->iterations == before)
+        }
+        if (s->p->iterations == before) {
             break;
+        }
     }
     s->p->violation = violation_of(s, &group);
     return DN_OK;
@@ -323,14 +376,17 @@ static dn_status reach(struct state *s, double aim, double limit, dn_error *err)
 static dn_status get_memory(struct state *s, dn_error *err) {
     const size_t n = s->p->n;
     void *doubles = NULL, *list = NULL;
-    dn_status status = dn_run_alloc(s->run, 4 * n + 1, sizeof(double), "the gradient of the dual", &doubles, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_run_alloc(s->run, 4 * n + 1, sizeof(double), "the gradient of the dual", &doubles, err);
+    if (status != DN_OK) {
         return status;
+    }
     s->up = doubles;
     s->low = s->up + n;
     s->self = s->low + n;
     s->a = s->self + n;
-    status = dn_run_alloc(s->run, n + 1, sizeof(uint32_t), "the active variables of the dual", &list, err);
+    status = dn_run_alloc(s->run, n + 1, sizeof(uint32_t), "the active variables of the dual",
+                          &list, err);
     s->active = list;
     return status;
 }
@@ -341,19 +397,25 @@ static double fine_steps(const dni_smo *p) {
     return 20 * n + fmin(3 * p->iterations, FINE_ROUNDS * n);
 }
 
-dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run, const dni_smo_listener *listener, dn_error *err) {
+dn_status dni_smo_solve(dni_smo *p, dni_smo_rows *rows, const dn_run *run,
+                        const dni_smo_listener *listener, dn_error *err) {
     struct state s = {.p = p, .rows = rows, .run = run, .listener = listener, .n_active = p->n};
     p->iterations = 0;
     dn_status status = get_memory(&s, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = look_at_all(&s, true, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = reach(&s, p->tolerance, p->max_iterations, err);
-    if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance && dni_smo_rows_exact(rows))
+    }
+    if (status == DN_OK && p->fine < p->tolerance && p->violation <= p->tolerance &&
+        dni_smo_rows_exact(rows)) {
         status = reach(&s, p->fine, fmin(p->max_iterations, p->iterations + fine_steps(p)), err);
+    }
     p->converged = status == DN_OK && p->violation <= p->tolerance && !vanished(&s);
-    if (status == DN_OK && listener != NULL)
+    if (status == DN_OK && listener != NULL) {
         listener->report(listener->ctx, p->iterations, p->violation, p->objective);
+    }
     dn_run_free(run, s.up);
     dn_run_free(run, s.active);
     return status;

@@ -16,16 +16,18 @@
 typedef struct dni_smo {
     /* the problem */
     size_t n;
-    const signed char *t;                 /* [n] */
-    const double *upper;                  /* [n] u > 0, INFINITY allowed */
-    const double *linear;                 /* [n] l */
-    size_t n_groups;                      /* 0: no constraint */
-    size_t group_end[DNI_SMO_MAX_GROUPS]; /* group k is from the end of the one before to group_end[k]; the last is n */
+    const signed char *t; /* [n] */
+    const double *upper;  /* [n] u > 0, INFINITY allowed */
+    const double *linear; /* [n] l */
+    size_t n_groups;      /* 0: no constraint */
+    size_t group_end
+        [DNI_SMO_MAX_GROUPS]; /* group k is from the end of the one before to group_end[k]; the last is n */
     bool
         relative; /* violations count in units of twice the objective by `unit`: hulls, whose squared distance that is; one class, where it is about what f is like */
     double least; /* … but of no less than this */
     double unit;  /* Σα of a group */
-    double vanishes;  /* an objective at or below which there is nothing left to find: hulls that touch */
+    double
+        vanishes; /* an objective at or below which there is nothing left to find: hulls that touch */
     double tolerance; /* > 0: greatest violation max_up g − min_low g at which it is solved */
     double
         fine; /* a smaller one that is aimed at as long as it costs little, in iterations beside those that `tolerance` took; tolerance: none */
@@ -46,7 +48,8 @@ typedef struct dni_smo_listener {
 } dni_smo_listener;
 
 /* Working memory from the run, whose stop is polled all along. DN_ERR_NUMERIC: values that are not finite. */
-DN_MUST_USE dn_status dni_smo_solve(dni_smo *smo, dni_smo_rows *rows, const dn_run *run, const dni_smo_listener *listener, dn_error *err);
+DN_MUST_USE dn_status dni_smo_solve(dni_smo *smo, dni_smo_rows *rows, const dn_run *run,
+                                    const dni_smo_listener *listener, dn_error *err);
 /* Most steps for so many rows when nobody says, in thousands: 10 million, or 100 for each row. */
 double dni_smo_thousands(size_t n_rows);
 /* Bytes that it takes for n variables, the rows' own apart. */

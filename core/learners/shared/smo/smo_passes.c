@@ -13,21 +13,25 @@ struct rows {
 };
 
 static size_t find(const double *values, size_t first, size_t end, double value) {
-    for (size_t k = first; k < end; k++)
-        if (values[k] == value)
+    for (size_t k = first; k < end; k++) {
+        if (values[k] == value) {
             return k;
+        }
+    }
     return SIZE_MAX;
 }
 
 /* What the objective falls by, twice; 0 for what cannot be chosen. */
-static inline double fall(double low, double self, double row, double g_i, double self_i, double floor) {
-    const double b = g_i - low, curvature = self_i + self - 2 * row, a = curvature > floor ? curvature : floor;
+static inline double fall(double low, double self, double row, double g_i, double self_i,
+                          double floor) {
+    const double b = g_i - low, curvature = self_i + self - 2 * row,
+                 a = curvature > floor ? curvature : floor;
     return b > 0 ? b * b / a : 0;
 }
 
-/* ---- plainly ------------------------------------------------------------------------------------------------------------------------------ */
-DNI_ALWAYS_INLINE void update_plain(double *up, double *low, struct rows rows, double step, size_t k, size_t n, double *most,
-                                    double *least) {
+/* ---- plainly ---- */
+DNI_ALWAYS_INLINE void update_plain(double *up, double *low, struct rows rows, double step,
+                                    size_t k, size_t n, double *most, double *least) {
     for (; k < n; k++) {
         const double change = step * (rows.j == NULL ? rows.i[k] : rows.i[k] - rows.j[k]);
         up[k] -= change;
@@ -37,8 +41,9 @@ DNI_ALWAYS_INLINE void update_plain(double *up, double *low, struct rows rows, d
     }
 }
 
-DNI_ALWAYS_INLINE double fall_plain(const double *low, const double *self, const double *row, double g_i, double self_i, double floor,
-                                    size_t k, size_t n, double most) {
+DNI_ALWAYS_INLINE double fall_plain(const double *low, const double *self, const double *row,
+                                    double g_i, double self_i, double floor, size_t k, size_t n,
+                                    double most) {
     for (; k < n; k++) {
         const double gain = fall(low[k], self[k], row[k], g_i, self_i, floor);
         most = gain > most ? gain : most;
@@ -46,60 +51,65 @@ DNI_ALWAYS_INLINE double fall_plain(const double *low, const double *self, const
     return most;
 }
 
-/* ---- in vectors --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- in vectors ---- */
 #if DNI_HAVE_X86
 /* a where the mask is set, b elsewhere. A macro: vectors are no arguments of functions that are compiled for older processors too. */
-#define SELECT(mask_type, vector_type, mask, a, b)                                                                                         \
+#define SELECT(mask_type, vector_type, mask, a, b)                                                 \
     ((vector_type)(((mask_type)(mask) & (mask_type)(a)) | (~(mask_type)(mask) & (mask_type)(b))))
 
-#define DEFINE_PASSES(suffix, target, lanes)                                                                                               \
-    typedef DNI_VECTOR(double, 8 * lanes) vector_##suffix;                                                                                 \
-    typedef DNI_VECTOR(int64_t, 8 * lanes) mask_##suffix;                                                                                  \
-    target static void update_##suffix(double *up, double *low, struct rows rows, double step, size_t n, double *most, double *least) {    \
-        vector_##suffix above = *most - (vector_##suffix){0}, below = *least - (vector_##suffix){0};                                       \
-        size_t k = 0;                                                                                                                      \
-        for (; k + lanes <= n; k += lanes) {                                                                                               \
-            vector_##suffix *u = (vector_##suffix *)(void *)(up + k), *l = (vector_##suffix *)(void *)(low + k);                           \
-            vector_##suffix change = *(const vector_##suffix *)(const void *)(rows.i + k);                                                 \
-            if (rows.j != NULL)                                                                                                            \
-                change -= *(const vector_##suffix *)(const void *)(rows.j + k);                                                            \
-            change *= step;                                                                                                                \
-            const vector_##suffix raised = *u - change, fallen = *l - change;                                                              \
-            *u = raised;                                                                                                                   \
-            *l = fallen;                                                                                                                   \
-            above = SELECT(mask_##suffix, vector_##suffix, raised > above, raised, above);                                                 \
-            below = SELECT(mask_##suffix, vector_##suffix, fallen < below, fallen, below);                                                 \
-        }                                                                                                                                  \
-        for (size_t i = 0; i < lanes; i++) {                                                                                               \
-            *most = above[i] > *most ? above[i] : *most;                                                                                   \
-            *least = below[i] < *least ? below[i] : *least;                                                                                \
-        }                                                                                                                                  \
-        update_plain(up, low, rows, step, k, n, most, least);                                                                              \
-    }                                                                                                                                      \
-    target static double fall_##suffix(const double *low, const double *self, const double *row, double g_i, double self_i, double floor,  \
-                                       size_t n) {                                                                                         \
-        const vector_##suffix zero = {0}, least = floor - zero;                                                                            \
-        vector_##suffix best = {0};                                                                                                        \
-        double most = 0;                                                                                                                   \
-        size_t k = 0;                                                                                                                      \
-        for (; k + lanes <= n; k += lanes) {                                                                                               \
-            const vector_##suffix b = g_i - *(const vector_##suffix *)(const void *)(low + k);                                             \
-            vector_##suffix a =                                                                                                            \
-                self_i + *(const vector_##suffix *)(const void *)(self + k) - 2 * *(const vector_##suffix *)(const void *)(row + k);       \
-            a = SELECT(mask_##suffix, vector_##suffix, a > least, a, least);                                                               \
-            const vector_##suffix gain = SELECT(mask_##suffix, vector_##suffix, b > zero, b * b / a, zero);                                \
-            best = SELECT(mask_##suffix, vector_##suffix, gain > best, gain, best);                                                        \
-        }                                                                                                                                  \
-        for (size_t i = 0; i < lanes; i++)                                                                                                 \
-            most = best[i] > most ? best[i] : most;                                                                                        \
-        return fall_plain(low, self, row, g_i, self_i, floor, k, n, most);                                                                 \
+#define DEFINE_PASSES(suffix, target, lanes)                                                       \
+    typedef DNI_VECTOR(double, 8 * lanes) vector_##suffix;                                         \
+    typedef DNI_VECTOR(int64_t, 8 * lanes) mask_##suffix;                                          \
+    target static void update_##suffix(double *up, double *low, struct rows rows, double step,     \
+                                       size_t n, double *most, double *least) {                    \
+        vector_##suffix above = *most - (vector_##suffix){0},                                      \
+                        below = *least - (vector_##suffix){0};                                     \
+        size_t k = 0;                                                                              \
+        for (; k + lanes <= n; k += lanes) {                                                       \
+            vector_##suffix *u = (vector_##suffix *)(void *)(up + k),                              \
+                            *l = (vector_##suffix *)(void *)(low + k);                             \
+            vector_##suffix change = *(const vector_##suffix *)(const void *)(rows.i + k);         \
+            if (rows.j != NULL)                                                                    \
+                change -= *(const vector_##suffix *)(const void *)(rows.j + k);                    \
+            change *= step;                                                                        \
+            const vector_##suffix raised = *u - change, fallen = *l - change;                      \
+            *u = raised;                                                                           \
+            *l = fallen;                                                                           \
+            above = SELECT(mask_##suffix, vector_##suffix, raised > above, raised, above);         \
+            below = SELECT(mask_##suffix, vector_##suffix, fallen < below, fallen, below);         \
+        }                                                                                          \
+        for (size_t i = 0; i < lanes; i++) {                                                       \
+            *most = above[i] > *most ? above[i] : *most;                                           \
+            *least = below[i] < *least ? below[i] : *least;                                        \
+        }                                                                                          \
+        update_plain(up, low, rows, step, k, n, most, least);                                      \
+    }                                                                                              \
+    target static double fall_##suffix(const double *low, const double *self, const double *row,   \
+                                       double g_i, double self_i, double floor, size_t n) {        \
+        const vector_##suffix zero = {0}, least = floor - zero;                                    \
+        vector_##suffix best = {0};                                                                \
+        double most = 0;                                                                           \
+        size_t k = 0;                                                                              \
+        for (; k + lanes <= n; k += lanes) {                                                       \
+            const vector_##suffix b = g_i - *(const vector_##suffix *)(const void *)(low + k);     \
+            vector_##suffix a = self_i + *(const vector_##suffix *)(const void *)(self + k) -      \
+                                2 * *(const vector_##suffix *)(const void *)(row + k);             \
+            a = SELECT(mask_##suffix, vector_##suffix, a > least, a, least);                       \
+            const vector_##suffix gain =                                                           \
+                SELECT(mask_##suffix, vector_##suffix, b > zero, b * b / a, zero);                 \
+            best = SELECT(mask_##suffix, vector_##suffix, gain > best, gain, best);                \
+        }                                                                                          \
+        for (size_t i = 0; i < lanes; i++)                                                         \
+            most = best[i] > most ? best[i] : most;                                                \
+        return fall_plain(low, self, row, g_i, self_i, floor, k, n, most);                         \
     }
 
 DEFINE_PASSES(avx2, DNI_FOR_AVX2, 4)
 DEFINE_PASSES(avx512, DNI_FOR_AVX512, 8)
 #endif
 
-static void update_chunk(double *up, double *low, struct rows rows, double step, size_t n, double *most, double *least) {
+static void update_chunk(double *up, double *low, struct rows rows, double step, size_t n,
+                         double *most, double *least) {
     *most = -(double)INFINITY;
     *least = (double)INFINITY;
 #if DNI_HAVE_X86
@@ -115,24 +125,30 @@ static void update_chunk(double *up, double *low, struct rows rows, double step,
     update_plain(up, low, rows, step, 0, n, most, least);
 }
 
-static double fall_chunk(const double *low, const double *self, const double *row, double g_i, double self_i, double floor, size_t n) {
+static double fall_chunk(const double *low, const double *self, const double *row, double g_i,
+                         double self_i, double floor, size_t n) {
 #if DNI_HAVE_X86
-    if (dni_cpu_is_avx512())
+    if (dni_cpu_is_avx512()) {
         return fall_avx512(low, self, row, g_i, self_i, floor, n);
-    if (dni_cpu_is_avx2())
+    }
+    if (dni_cpu_is_avx2()) {
         return fall_avx2(low, self, row, g_i, self_i, floor, n);
+    }
 #endif
     return fall_plain(low, self, row, g_i, self_i, floor, 0, n, 0);
 }
 
-/* ---- passes ------------------------------------------------------------------------------------------------------------------------------- */
-dni_smo_extremes dni_smo_update(double *up, double *low, const double *row_i, const double *row_j, double step, size_t first, size_t end) {
+/* ---- passes ---- */
+dni_smo_extremes dni_smo_update(double *up, double *low, const double *row_i, const double *row_j,
+                                double step, size_t first, size_t end) {
     dni_smo_extremes e = {-(double)INFINITY, (double)INFINITY, SIZE_MAX, SIZE_MAX};
     size_t up_chunk = SIZE_MAX, low_chunk = SIZE_MAX;
     for (size_t at = first; at < end; at += CHUNK) {
         const size_t n = end - at < CHUNK ? end - at : CHUNK;
         double most, least;
-        update_chunk(up + at, low + at, (struct rows){row_i + at, row_j == NULL ? NULL : row_j + at}, step, n, &most, &least);
+        update_chunk(up + at, low + at,
+                     (struct rows){row_i + at, row_j == NULL ? NULL : row_j + at}, step, n, &most,
+                     &least);
         if (most > e.up) {
             e.up = most;
             up_chunk = at;
@@ -142,25 +158,29 @@ dni_smo_extremes dni_smo_update(double *up, double *low, const double *row_i, co
             low_chunk = at;
         }
     }
-    if (up_chunk != SIZE_MAX)
+    if (up_chunk != SIZE_MAX) {
         e.up_at = find(up, up_chunk, end, e.up);
-    if (low_chunk != SIZE_MAX)
+    }
+    if (low_chunk != SIZE_MAX) {
         e.low_at = find(low, low_chunk, end, e.low);
+    }
     return e;
 }
 
-size_t dni_smo_partner(const double *low, const double *self, const double *row, double g_i, double self_i, double floor, size_t first,
-                       size_t end) {
+size_t dni_smo_partner(const double *low, const double *self, const double *row, double g_i,
+                       double self_i, double floor, size_t first, size_t end) {
     double best = 0;
     size_t chunk = SIZE_MAX, place = SIZE_MAX;
     for (size_t at = first; at < end; at += CHUNK) {
-        const double here = fall_chunk(low + at, self + at, row + at, g_i, self_i, floor, end - at < CHUNK ? end - at : CHUNK);
+        const double here = fall_chunk(low + at, self + at, row + at, g_i, self_i, floor,
+                                       end - at < CHUNK ? end - at : CHUNK);
         if (here > best) {
             best = here;
             chunk = at;
         }
     }
-    best = -1; /* a vector's division may differ from the plain one's in the last bit: the greatest of the chunk, not the equal one */
+    best =
+        -1; /* a vector's division may differ from the plain one's in the last bit: the greatest of the chunk, not the equal one */
     for (size_t k = chunk; chunk != SIZE_MAX && k < end && k < chunk + CHUNK; k++) {
         const double gain = fall(low[k], self[k], row[k], g_i, self_i, floor);
         if (gain > best) {
@@ -171,7 +191,8 @@ size_t dni_smo_partner(const double *low, const double *self, const double *row,
     return place;
 }
 
-size_t dni_smo_single(const double *up, const double *low, const double *self, double floor, size_t n) {
+size_t dni_smo_single(const double *up, const double *low, const double *self, double floor,
+                      size_t n) {
     double best = 0;
     size_t at = SIZE_MAX;
     for (size_t k = 0; k < n; k++) {

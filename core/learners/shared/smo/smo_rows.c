@@ -29,14 +29,16 @@ struct dni_smo_rows {
     size_t since;            /* values computed since the last look at the stop */
 };
 
-/* ---- life --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 double dni_smo_rows_memory(size_t n, double cache_bytes) {
-    return dni_row_cache_memory(n, cache_bytes) + (double)n * (5 * sizeof(uint32_t) + sizeof(float) + BUFFERS * sizeof(double));
+    return dni_row_cache_memory(n, cache_bytes) +
+           (double)n * (5 * sizeof(uint32_t) + sizeof(float) + BUFFERS * sizeof(double));
 }
 
 void dni_smo_rows_free(dni_smo_rows *rows) {
-    if (rows == NULL)
+    if (rows == NULL) {
         return;
+    }
     const dn_run *run = rows->run;
     dni_points_free(rows->own);
     dni_points_free(rows->part);
@@ -51,28 +53,38 @@ void dni_smo_rows_free(dni_smo_rows *rows) {
 static dn_status get_cache(dni_smo_rows *rows, double cache_bytes, dn_error *err) {
     void *memory;
     const size_t n = rows->n;
-    dn_status status = rows->identity ? DN_OK : dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(rows->run, dni_points_work(rows->all) + 1, sizeof(double), "the work of kernel rows", &memory, err);
-    if (status != DN_OK)
+    dn_status status =
+        rows->identity ? DN_OK
+                       : dni_points_select(rows->all, rows->list, n, rows->run, &rows->own, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(rows->run, dni_points_work(rows->all) + 1, sizeof(double),
+                              "the work of kernel rows", &memory, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     rows->work = memory;
     const double most = rows->exact ? 0 : cache_bytes; /* rows in double are not kept */
     status = dni_row_cache_init(&rows->cache, n, rows->slot_of, most, rows->run, err);
-    if (status != DN_OK || rows->exact || rows->cache.room >= n)
+    if (status != DN_OK || rows->exact || rows->cache.room >= n) {
         return status;
+    }
     status = dn_run_alloc(rows->run, n, sizeof(float), "a row of the kernel", &memory, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         rows->passing = memory;
+    }
     return status;
 }
 
-static dn_status get_memory(dni_smo_rows *rows, const uint32_t *list, double cache_bytes, dn_error *err) {
+static dn_status get_memory(dni_smo_rows *rows, const uint32_t *list, double cache_bytes,
+                            dn_error *err) {
     void *memory;
     const size_t n = rows->n;
-    dn_status status = dn_run_alloc(rows->run, 6 * n + 1, sizeof(uint32_t), "the variables of a kernel", &memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(rows->run, 6 * n + 1, sizeof(uint32_t),
+                                    "the variables of a kernel", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     rows->list = memory;
     rows->active = rows->list + n;
     rows->point = rows->active + n;
@@ -85,20 +97,28 @@ static dn_status get_memory(dni_smo_rows *rows, const uint32_t *list, double cac
         rows->active[k] = rows->place[k] = (uint32_t)k;
     }
     rows->n_active = n;
-    status = dn_run_alloc(rows->run, BUFFERS * n + 1, sizeof(double), "the rows of a kernel", &memory, err);
-    if (status != DN_OK)
+    status = dn_run_alloc(rows->run, BUFFERS * n + 1, sizeof(double), "the rows of a kernel",
+                          &memory, err);
+    if (status != DN_OK) {
         return status;
-    for (size_t b = 0; b < BUFFERS; b++)
+    }
+    for (size_t b = 0; b < BUFFERS; b++) {
         rows->buffer[b] = (double *)memory + b * n;
-    return rows->gram.single != NULL || rows->gram.exact != NULL ? DN_OK : get_cache(rows, cache_bytes, err);
+    }
+    return rows->gram.single != NULL || rows->gram.exact != NULL
+               ? DN_OK
+               : get_cache(rows, cache_bytes, err);
 }
 
-dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const uint32_t *list, size_t n, double cache_bytes,
-                           const dn_run *run, dni_smo_rows **out, dn_error *err) {
+dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const uint32_t *list,
+                           size_t n, double cache_bytes, const dn_run *run, dni_smo_rows **out,
+                           dn_error *err) {
     void *memory;
-    dn_status status = dn_run_alloc(run, 1, sizeof(dni_smo_rows), "the rows of a kernel", &memory, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_run_alloc(run, 1, sizeof(dni_smo_rows), "the rows of a kernel", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     dni_smo_rows *rows = memory;
     *rows = (dni_smo_rows){.run = run,
                            .gram = *gram,
@@ -107,14 +127,15 @@ dn_status dni_smo_rows_new(const dni_points *points, const dni_gram *gram, const
                            .exact = gram->exact != NULL || gram->exact_rows,
                            .identity = n == (points == NULL ? gram->n : dni_points_n(points))};
     status = get_memory(rows, list, cache_bytes, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         *out = rows;
-    else
+    } else {
         dni_smo_rows_free(rows);
+    }
     return status;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 static const dni_points *variables_of(const dni_smo_rows *rows) {
     return rows->own != NULL ? rows->own : rows->all;
 }
@@ -125,7 +146,8 @@ static const dni_points *active_points(const dni_smo_rows *rows) {
 
 double dni_smo_rows_self(const dni_smo_rows *rows, size_t i) {
     const size_t p = rows->list[i];
-    return rows->gram.exact != NULL ? rows->gram.exact[p * rows->gram.n + p] : dni_points_self(rows->all, p);
+    return rows->gram.exact != NULL ? rows->gram.exact[p * rows->gram.n + p]
+                                    : dni_points_self(rows->all, p);
 }
 
 bool dni_smo_rows_exact(const dni_smo_rows *rows) {
@@ -134,8 +156,9 @@ bool dni_smo_rows_exact(const dni_smo_rows *rows) {
 
 dn_status dni_smo_rows_make_exact(dni_smo_rows *rows, dn_error *err) {
     rows->exact = true;
-    if (rows->gram.single == NULL || rows->work != NULL)
+    if (rows->gram.single == NULL || rows->work != NULL) {
         return DN_OK;
+    }
     rows->gram.single = NULL; /* points are looked at again, row by row */
     return get_cache(rows, 0, err);
 }
@@ -144,34 +167,40 @@ static const double *gather(dni_smo_rows *rows, size_t i, double *to) {
     const size_t p = rows->list[i], n = rows->gram.n;
     if (rows->gram.exact != NULL) {
         const double *row = rows->gram.exact + p * n;
-        if (rows->identity && rows->n_active == n)
+        if (rows->identity && rows->n_active == n) {
             return row;
-        for (size_t k = 0; k < rows->n_active; k++)
+        }
+        for (size_t k = 0; k < rows->n_active; k++) {
             to[k] = row[rows->point[k]];
+        }
         return to;
     }
     const float *row = rows->gram.single + p * n;
-    for (size_t k = 0; k < rows->n_active; k++)
+    for (size_t k = 0; k < rows->n_active; k++) {
         to[k] = (double)row[rows->point[k]];
+    }
     return to;
 }
 
 /* Computes the row of point i among the points, to one of the two; where that takes long, or many rows do, the stop is looked at. */
-static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_t i, float *single, double *exact, dn_error *err) {
+static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_t i, float *single,
+                             double *exact, dn_error *err) {
     const size_t step = dni_points_step(points), n_all = dni_points_n(points);
     for (size_t first = 0, n; first < n_all; first += n) {
         n = n_all - first < step ? n_all - first : step;
         rows->since += n;
         if (rows->since >= step) {
             dn_status status = dn_run_stop(rows->run, err);
-            if (status != DN_OK)
+            if (status != DN_OK) {
                 return status;
+            }
             rows->since = 0;
         }
-        if (single != NULL)
+        if (single != NULL) {
             dni_points_row(points, i, first, n, single + first, rows->work);
-        else
+        } else {
             dni_points_row_exact(points, i, first, n, exact + first, rows->work);
+        }
     }
     return DN_OK;
 }
@@ -180,8 +209,9 @@ static dn_status compute_row(dni_smo_rows *rows, const dni_points *points, size_
 static dn_status kept_row(dni_smo_rows *rows, size_t i, const float **out, dn_error *err) {
     bool known = false;
     float *row = dni_row_cache_get(&rows->cache, i, &known);
-    if (row == NULL)
+    if (row == NULL) {
         row = rows->passing;
+    }
     *out = row;
     return known ? DN_OK : compute_row(rows, active_points(rows), rows->place[i], row, NULL, err);
 }
@@ -193,27 +223,32 @@ dn_status dni_smo_rows_get(dni_smo_rows *rows, size_t i, const double **out, dn_
         return DN_OK;
     }
     *out = to;
-    if (rows->exact)
+    if (rows->exact) {
         return compute_row(rows, active_points(rows), rows->place[i], NULL, to, err);
+    }
     const float *row = NULL;
     dn_status status = kept_row(rows, i, &row, err);
-    for (size_t k = 0; status == DN_OK && k < rows->n_active; k++)
+    for (size_t k = 0; status == DN_OK && k < rows->n_active; k++) {
         to[k] = (double)row[k];
+    }
     return status;
 }
 
-/* ---- which variables are active ----------------------------------------------------------------------------------------------------------- */
+/* ---- which variables are active ---- */
 /* Whether every variable of the list is active now. */
 static bool is_part(const dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
-    for (size_t k = 0; k < n_active; k++)
-        if (rows->place[active[k]] == DNI_NO_PLACE)
+    for (size_t k = 0; k < n_active; k++) {
+        if (rows->place[active[k]] == DNI_NO_PLACE) {
             return false;
+        }
+    }
     return true;
 }
 
 static void set_active(dni_smo_rows *rows, const uint32_t *active, size_t n_active) {
-    for (size_t k = 0; k < rows->n; k++)
+    for (size_t k = 0; k < rows->n; k++) {
         rows->place[k] = DNI_NO_PLACE;
+    }
     for (size_t k = 0; k < n_active; k++) {
         rows->active[k] = active[k];
         rows->point[k] = rows->list[active[k]];
@@ -222,30 +257,36 @@ static void set_active(dni_smo_rows *rows, const uint32_t *active, size_t n_acti
     rows->n_active = n_active;
 }
 
-dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size_t n_active, dn_error *err) {
+dn_status dni_smo_rows_activate(dni_smo_rows *rows, const uint32_t *active, size_t n_active,
+                                dn_error *err) {
     const bool of_points = rows->work != NULL, part = is_part(rows, active, n_active);
     dni_points *chosen = NULL;
     dni_points_free(rows->part); /* before there are others: they are as large */
     rows->part = NULL;
     if (of_points && n_active < rows->n) {
-        dn_status status = dni_points_select(variables_of(rows), active, n_active, rows->run, &chosen, err);
-        if (status != DN_OK)
+        dn_status status =
+            dni_points_select(variables_of(rows), active, n_active, rows->run, &chosen, err);
+        if (status != DN_OK) {
             return status;
+        }
     }
-    if (of_points && part)
+    if (of_points && part) {
         dni_row_cache_narrow(&rows->cache, active, n_active, rows->place);
+    }
     set_active(rows, active, n_active);
-    if (!of_points)
+    if (!of_points) {
         return DN_OK;
-    if (part)
+    }
+    if (part) {
         dni_row_cache_drop(&rows->cache, rows->place);
-    else
+    } else {
         dni_row_cache_forget(&rows->cache, n_active);
+    }
     rows->part = chosen;
     return DN_OK;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- sums ---- */
 enum { SUM_ROWS = 64 }; /* of a task */
 
 struct gram_sums {
@@ -272,47 +313,58 @@ static dn_status sum_rows(void *arg, size_t task, size_t slot, dn_error *err) {
     const struct gram_sums *s = arg;
     (void)slot;
     (void)err;
-    const size_t first = task * SUM_ROWS, end = first + SUM_ROWS < s->rows->n ? first + SUM_ROWS : s->rows->n;
-    for (size_t k = first; k < end; k++)
+    const size_t first = task * SUM_ROWS,
+                 end = first + SUM_ROWS < s->rows->n ? first + SUM_ROWS : s->rows->n;
+    for (size_t k = first; k < end; k++) {
         s->sums[k] = sum_of(s, k);
+    }
     return DN_OK;
 }
 
 /* Row after row: what sum_of makes of a Gram matrix, to the last bit. */
-static dn_status add_rows(dni_smo_rows *rows, size_t n_list, const double *a, double *sums, dn_error *err) {
+static dn_status add_rows(dni_smo_rows *rows, size_t n_list, const double *a, double *sums,
+                          dn_error *err) {
     double *exact = rows->buffer[0];
     float *row = (float *)(void *)rows->buffer[0];
     dn_status status = DN_OK;
     for (size_t e = 0; e < n_list && status == DN_OK; e++) {
         const uint32_t i = rows->support[e];
         status = compute_row(rows, variables_of(rows), i, rows->exact ? NULL : row, exact, err);
-        for (size_t k = 0; status == DN_OK && k < rows->n; k++)
+        for (size_t k = 0; status == DN_OK && k < rows->n; k++) {
             sums[k] += (rows->exact ? exact[k] : (double)row[k]) * a[i];
+        }
     }
     return status;
 }
 
-dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, const dn_run *run, double *sums, dn_error *err) {
+dn_status dni_smo_rows_sums(dni_smo_rows *rows, const double *a, bool exact, const dn_run *run,
+                            double *sums, dn_error *err) {
     size_t n_list = 0;
     for (size_t k = 0; k < rows->n; k++) {
         sums[k] = 0;
-        if (a[k] != 0)
+        if (a[k] != 0) {
             rows->support[n_list++] = (uint32_t)k;
+        }
     }
-    if (n_list == 0)
+    if (n_list == 0) {
         return DN_OK;
+    }
     if (rows->gram.exact != NULL || (!exact && rows->gram.single != NULL)) {
         struct gram_sums s = {rows, n_list, a, sums};
         return dni_tasks_run(run, (rows->n + SUM_ROWS - 1) / SUM_ROWS, sum_rows, &s, err);
     }
-    if (rows->gram.exact_rows || (!exact && !rows->exact))
+    if (rows->gram.exact_rows || (!exact && !rows->exact)) {
         return add_rows(rows, n_list, a, sums, err);
+    }
     dni_points *chosen = NULL;
     dn_status status = DN_OK;
-    if (rows->own == NULL && !rows->identity) /* a Gram matrix stood for them so far */
+    if (rows->own == NULL && !rows->identity) { /* a Gram matrix stood for them so far */
         status = dni_points_select(rows->all, rows->list, rows->n, rows->run, &chosen, err);
-    if (status == DN_OK)
-        status = dni_points_sums(chosen != NULL ? chosen : variables_of(rows), rows->support, n_list, a, 1, run, sums, err);
+    }
+    if (status == DN_OK) {
+        status = dni_points_sums(chosen != NULL ? chosen : variables_of(rows), rows->support,
+                                 n_list, a, 1, run, sums, err);
+    }
     dni_points_free(chosen);
     return status;
 }

@@ -42,10 +42,13 @@ static inline bool dni_svm_is_hard(const dni_svm_fit *fit) {
 }
 
 /* Solves part i, and says what the solution is; `listens`: with progress, on the run's own thread. */
-DN_MUST_USE dn_status dni_svm_part_train(const dni_svm_fit *fit, size_t i, const dn_run *run, bool listens, dn_error *err);
+DN_MUST_USE dn_status dni_svm_part_train(const dni_svm_fit *fit, size_t i, const dn_run *run,
+                                         bool listens, dn_error *err);
 
 /* machines [n_parts] of the solved parts: kernel machines over the support vectors that they share, of a linear kernel their weights. On failure there are none. */
-DN_MUST_USE dn_status dni_svm_machines(const dni_svm_fit *fit, dn_machine *machines, size_t *out_n_support, dn_error *err);
-void dni_svm_part_report(const dni_svm_fit *fit, const dni_svm_part *part, size_t n_support, dn_report *report);
+DN_MUST_USE dn_status dni_svm_machines(const dni_svm_fit *fit, dn_machine *machines,
+                                       size_t *out_n_support, dn_error *err);
+void dni_svm_part_report(const dni_svm_fit *fit, const dni_svm_part *part, size_t n_support,
+                         dn_report *report);
 
 #endif

@@ -39,16 +39,22 @@ struct coordinate {
 
 double dni_svm_coordinate_memory(const dni_svm_options *options, size_t n_rows, size_t n_features) {
     (void)options;
-    return (8.0 * ROW_ARRAYS + (double)sizeof(size_t)) * (double)n_rows + 8.0 * ((double)n_features + 1);
+    return (8.0 * ROW_ARRAYS + (double)sizeof(size_t)) * (double)n_rows +
+           8.0 * ((double)n_features + 1);
 }
 
-static dn_status get_memory(struct coordinate *c, void **out_memory, void **out_index, dn_error *err) {
+static dn_status get_memory(struct coordinate *c, void **out_memory, void **out_index,
+                            dn_error *err) {
     const size_t n = c->svm->n;
-    dn_status status = dn_run_alloc(c->svm->run, c->svm->n_rows, sizeof *c->index, "the order of the rows", out_index, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(c->svm->run, ROW_ARRAYS * n + c->svm->width, sizeof(double), "coordinate descent", out_memory, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(c->svm->run, c->svm->n_rows, sizeof *c->index,
+                                    "the order of the rows", out_index, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(c->svm->run, ROW_ARRAYS * n + c->svm->width, sizeof(double),
+                              "coordinate descent", out_memory, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     c->index = *out_index;
     c->q = *out_memory;
     c->alpha = c->q + n;
@@ -64,15 +70,17 @@ static double square_of(const dni_svm_linear *svm, size_t i) {
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     const size_t t = i % DN_BLOCK_ROWS;
     const double *v = x->values + (x->kind == DN_DENSE ? t * x->stride : x->row_start[t]);
-    return dni_dot(v, v, dni_svm_row_entries(svm, i)) + (svm->options->intercept == DNI_SVM_PENALISED);
+    return dni_dot(v, v, dni_svm_row_entries(svm, i)) +
+           (svm->options->intercept == DNI_SVM_PENALISED);
 }
 
 static void prepare(struct coordinate *c) {
     const dni_svm_linear *svm = c->svm;
     size_t n = 0;
     for (size_t i = 0; i < svm->n; i++) {
-        if (!(svm->upper[i] > 0))
+        if (!(svm->upper[i] > 0)) {
             continue;
+        }
         c->index[n++] = i;
         c->q[i] = square_of(svm, i) + (svm->options->squared ? 1 / (2 * svm->upper[i]) : 0);
     }
@@ -81,7 +89,7 @@ static void prepare(struct coordinate *c) {
     c->gap = c->primal = (double)NAN;
 }
 
-/* ---- descent ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- descent ---- */
 /* Of a descent: which rows take part, and the borders of the last pass beyond which a row is left out. */
 struct active {
     size_t n;
@@ -95,25 +103,30 @@ static bool visit(struct coordinate *c, struct active *active, size_t i) {
     const bool squared = svm->options->squared;
     const double t = svm->sign[i], a = c->alpha[i], u = squared ? (double)INFINITY : svm->upper[i];
     double g = t * (dni_svm_row_dot(svm, i, c->w) + c->b) - 1, projected = 0;
-    if (svm->options->intercept == DNI_SVM_PENALISED)
+    if (svm->options->intercept == DNI_SVM_PENALISED) {
         g += t * c->w[svm->d];
-    if (squared)
+    }
+    if (squared) {
         g += a / (2 * svm->upper[i]);
+    }
     if (a == 0) {
-        if (g > active->high)
+        if (g > active->high) {
             return true;
+        }
         projected = g < 0 ? g : 0;
     } else if (a == u) {
-        if (g < active->low)
+        if (g < active->low) {
             return true;
+        }
         projected = g > 0 ? g : 0;
     } else {
         projected = g;
     }
     active->greatest = projected > active->greatest ? projected : active->greatest;
     active->least = projected < active->least ? projected : active->least;
-    if (!(fabs(projected) > 1e-14))
+    if (!(fabs(projected) > 1e-14)) {
         return false;
+    }
     double next = c->q[i] > 0 ? a - g / c->q[i] : g < 0 ? u : 0;
     next = next > u ? u : next > 0 ? next : 0;
     if (next != a) {
@@ -130,9 +143,11 @@ static dn_status pass(struct coordinate *c, struct active *active, dn_error *err
     dni_random_shuffle(&c->random, c->index, active->n);
     for (size_t k = 0; k < active->n;) {
         const size_t i = c->index[k];
-        dn_status status = dni_pace_poll(&c->pace, 4 * (double)dni_svm_row_entries(c->svm, i) + 20, err);
-        if (status != DN_OK)
+        dn_status status =
+            dni_pace_poll(&c->pace, 4 * (double)dni_svm_row_entries(c->svm, i) + 20, err);
+        if (status != DN_OK) {
             return status;
+        }
         if (!visit(c, active, i)) {
             k++;
             continue;
@@ -142,9 +157,11 @@ static dn_status pass(struct coordinate *c, struct active *active, dn_error *err
         c->index[active->n] = i;
     }
     c->svm->iterations++;
-    if (!dni_all_finite(c->w, c->svm->width))
+    if (!dni_all_finite(c->w, c->svm->width)) {
         return dni_svm_not_finite(c->svm, c->svm->iterations, err);
-    return dni_svm_tell(c->svm, c->svm->iterations, c->svm->options->max_iterations, c->gap, c->primal, err);
+    }
+    return dni_svm_tell(c->svm, c->svm->iterations, c->svm->options->max_iterations, c->gap,
+                        c->primal, err);
 }
 
 static bool spent(const struct coordinate *c) {
@@ -156,15 +173,18 @@ static dn_status descend(struct coordinate *c, dn_error *err) {
     struct active active = {c->svm->n_rows, (double)INFINITY, -(double)INFINITY, 0, 0};
     while (!spent(c)) {
         dn_status status = pass(c, &active, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         const bool done = active.n == 0 || active.greatest - active.least <= c->epsilon;
-        if (done && active.n == c->svm->n_rows)
+        if (done && active.n == c->svm->n_rows) {
             return DN_OK;
+        }
         active.high = !done && active.greatest > 0 ? active.greatest : (double)INFINITY;
         active.low = !done && active.least < 0 ? active.least : -(double)INFINITY;
-        if (done)
+        if (done) {
             active.n = c->svm->n_rows;
+        }
     }
     return DN_OK;
 }
@@ -173,8 +193,9 @@ static dn_status descend(struct coordinate *c, dn_error *err) {
 static dn_status judge(struct coordinate *c, dn_error *err) {
     const double *v = c->svm->options->intercept == DNI_SVM_FREE ? c->w : NULL;
     dn_status status = dni_svm_judge(c->svm, v, c->work, c->out, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     c->gap = c->out->gap;
     c->primal = c->out->primal;
     return DN_OK;
@@ -191,22 +212,25 @@ static dn_status solve_fixed(struct coordinate *c, dn_error *err) {
     dni_svm_linear *svm = c->svm;
     for (;;) {
         dn_status status = descend(c, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         memcpy(svm->alpha, c->alpha, svm->n * sizeof *svm->alpha);
         status = judge(c, err);
-        if (status != DN_OK || c->out->certified || spent(c) || c->epsilon < LAST_EPSILON)
+        if (status != DN_OK || c->out->certified || spent(c) || c->epsilon < LAST_EPSILON) {
             return status;
+        }
         memcpy(c->w, svm->w, svm->width * sizeof *c->w); /* without the rounding of many steps */
         lower_epsilon(c);
     }
 }
 
-/* ---- free intercept ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- free intercept ---- */
 static double imbalance(const struct coordinate *c) {
     double sum = 0;
-    for (size_t i = 0; i < c->svm->n; i++)
+    for (size_t i = 0; i < c->svm->n; i++) {
         sum += c->alpha[i] * c->svm->sign[i];
+    }
     return sum;
 }
 
@@ -249,23 +273,29 @@ static dn_status close_in(struct coordinate *c, double step, dn_error *err) {
     struct bracket z = {.low = -(double)INFINITY, .high = (double)INFINITY};
     for (;;) {
         dn_status status = descend(c, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         const double h = imbalance(c);
-        if (h == 0)
+        if (h == 0) {
             memcpy(c->left, c->alpha, c->svm->n * sizeof *c->left);
+        }
         take_end(c, &z, h);
         mix(c, &z);
-        if (h == 0)
+        if (h == 0) {
             memcpy(c->svm->alpha, c->alpha, c->svm->n * sizeof *c->alpha);
+        }
         status = judge(c, err);
-        if (status != DN_OK || c->out->certified || spent(c) || h == 0)
+        if (status != DN_OK || c->out->certified || spent(c) || h == 0) {
             return status;
+        }
         const double width = z.high - z.low;
-        if (width <= fmin(0.1, c->epsilon) * fmax(1, fabs(c->b)) || width <= 1e-14 * fabs(c->b))
+        if (width <= fmin(0.1, c->epsilon) * fmax(1, fabs(c->b)) || width <= 1e-14 * fabs(c->b)) {
             return DN_OK;
+        }
         if (isfinite(width)) {
-            const double next = (z.low * -z.held_high + z.high * z.held_low) / (z.held_low - z.held_high);
+            const double next =
+                (z.low * -z.held_high + z.high * z.held_low) / (z.held_low - z.held_high);
             c->b = fmin(fmax(next, z.low + 0.01 * width), z.high - 0.01 * width);
         } else {
             c->b += h > 0 ? step : -step;
@@ -285,8 +315,9 @@ static dn_status find_start(struct coordinate *c, dn_error *err) {
     dn_status status = solve_fixed(c, err);
     svm->options = own;
     prepare(c);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     dni_svm_balance(svm, svm->alpha);
     status = judge(c, err);
     c->b = c->out->w0;
@@ -313,7 +344,8 @@ dn_status dni_svm_coordinate(dni_svm_linear *svm, dni_svm_solution *out, dn_erro
         prepare(&c);
         status = solve_fixed(&c, err);
     }
-    svm->reason = spent(&c) ? "max_iterations" : "no_progress"; /* unless the certificate says otherwise */
+    svm->reason =
+        spent(&c) ? "max_iterations" : "no_progress"; /* unless the certificate says otherwise */
     dn_run_free(svm->run, memory);
     dn_run_free(svm->run, index);
     return status;

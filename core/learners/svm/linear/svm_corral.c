@@ -19,16 +19,23 @@ double dni_corral_memory(size_t capacity) {
     return 8 * numbers((double)capacity) + (double)capacity * (double)(sizeof(size_t) + 1);
 }
 
-dn_status dni_corral_init(dni_corral *corral, size_t capacity, size_t n_groups, double lift, const dn_run *run, dn_error *err) {
+dn_status dni_corral_init(dni_corral *corral, size_t capacity, size_t n_groups, double lift,
+                          const dn_run *run, dn_error *err) {
     *corral = (dni_corral){.capacity = capacity, .n_groups = n_groups, .lift = lift};
-    if (numbers((double)capacity) * 8 > (double)(SIZE_MAX / 4))
-        return dn_error_set(err, DN_ERR_BUDGET, "a hard margin of %zu support vectors cannot be addressed; give C", capacity);
-    dn_status status = dn_run_alloc(run, capacity, sizeof(size_t) + 1, "the support vectors", &corral->memory, err);
-    if (status == DN_OK)
-        status =
-            dn_run_alloc(run, (size_t)numbers((double)capacity), sizeof(double), "the products of support vectors", &corral->numbers, err);
-    if (status != DN_OK)
+    if (numbers((double)capacity) * 8 > (double)(SIZE_MAX / 4)) {
+        return dn_error_set(err, DN_ERR_BUDGET,
+                            "a hard margin of %zu support vectors cannot be addressed; give C",
+                            capacity);
+    }
+    dn_status status = dn_run_alloc(run, capacity, sizeof(size_t) + 1, "the support vectors",
+                                    &corral->memory, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(run, (size_t)numbers((double)capacity), sizeof(double),
+                              "the products of support vectors", &corral->numbers, err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     corral->index = corral->memory;
     corral->group = (unsigned char *)(corral->index + capacity);
     corral->beta = corral->numbers;
@@ -63,16 +70,20 @@ static void solve_upper(const dni_corral *c, double *x) {
     }
 }
 
-bool dni_corral_join(dni_corral *c, size_t index, unsigned group, const double *products, double square, double beta) {
-    if (c->n == c->capacity)
+bool dni_corral_join(dni_corral *c, size_t index, unsigned group, const double *products,
+                     double square, double beta) {
+    if (c->n == c->capacity) {
         return false;
+    }
     double *l = row_of(c, c->n);
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
         l[i] = products[i] + (c->group[i] == group ? c->lift : 0);
+    }
     solve_lower(c, l);
     const double own = square + c->lift, left = own - dni_dot(l, l, c->n);
-    if (!(left > 1e-13 * own))
+    if (!(left > 1e-13 * own)) {
         return false;
+    }
     l[c->n] = sqrt(left);
     c->index[c->n] = index;
     c->group[c->n] = (unsigned char)group;
@@ -81,7 +92,9 @@ bool dni_corral_join(dni_corral *c, size_t index, unsigned group, const double *
 }
 
 void dni_corral_leave(dni_corral *c, size_t k) {
-    for (size_t i = k; i + 1 < c->n; i++) { /* row i + 1 becomes row i, and loses its last number to a rotation of the last two columns */
+    for (
+        size_t i = k; i + 1 < c->n;
+        i++) { /* row i + 1 becomes row i, and loses its last number to a rotation of the last two columns */
         memcpy(c->row, row_of(c, i + 1), (i + 2) * sizeof *c->row);
         for (size_t j = k; j < i; j++) {
             const double a = c->row[j], b = c->row[j + 1];
@@ -100,28 +113,34 @@ void dni_corral_leave(dni_corral *c, size_t k) {
     c->n--;
 }
 
-bool dni_corral_minimise(dni_corral *c, const double *slope, const double sums[DNI_CORRAL_GROUPS], double *out) {
+bool dni_corral_minimise(dni_corral *c, const double *slope, const double sums[DNI_CORRAL_GROUPS],
+                         double *out) {
     const size_t n = c->n;
-    double inner[DNI_CORRAL_GROUPS][DNI_CORRAL_GROUPS] = {{0}}, want[DNI_CORRAL_GROUPS] = {0}, pull[DNI_CORRAL_GROUPS] = {0};
+    double inner[DNI_CORRAL_GROUPS][DNI_CORRAL_GROUPS] = {{0}}, want[DNI_CORRAL_GROUPS] = {0},
+           pull[DNI_CORRAL_GROUPS] = {0};
     for (size_t g = 0; g < c->n_groups; g++) {
         double *column = c->columns + g * c->capacity;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             column[i] = c->group[i] == g;
+        }
         solve_lower(c, column);
         solve_upper(c, column);
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         out[i] = slope == NULL ? 0 : -slope[i];
+    }
     if (slope != NULL) {
         solve_lower(c, out);
         solve_upper(c, out);
     }
-    for (size_t g = 0; g < c->n_groups; g++)
+    for (size_t g = 0; g < c->n_groups; g++) {
         want[g] = sums[g];
+    }
     for (size_t i = 0; i < n; i++) {
         want[c->group[i]] -= out[i];
-        for (size_t g = 0; g < c->n_groups; g++)
+        for (size_t g = 0; g < c->n_groups; g++) {
             inner[c->group[i]][g] += c->columns[g * c->capacity + i];
+        }
     }
     if (c->n_groups == 1) {
         pull[0] = want[0] / inner[0][0];
@@ -130,7 +149,8 @@ bool dni_corral_minimise(dni_corral *c, const double *slope, const double sums[D
         pull[0] = (want[0] * inner[1][1] - want[1] * inner[0][1]) / determinant;
         pull[1] = (want[1] * inner[0][0] - want[0] * inner[1][0]) / determinant;
     }
-    for (size_t g = 0; g < c->n_groups; g++)
+    for (size_t g = 0; g < c->n_groups; g++) {
         dni_axpy(pull[g], c->columns + g * c->capacity, out, n);
+    }
     return dni_all_finite(out, n);
 }

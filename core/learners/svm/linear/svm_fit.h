@@ -10,7 +10,11 @@
 #include <discern/algorithm.h>
 #include <math.h>
 
-typedef enum dni_svm_solver { DNI_SVM_INTERIOR_POINT, DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_SMO } dni_svm_solver;
+typedef enum dni_svm_solver {
+    DNI_SVM_INTERIOR_POINT,
+    DNI_SVM_DUAL_COORDINATE_DESCENT,
+    DNI_SVM_SMO
+} dni_svm_solver;
 typedef enum dni_svm_intercept {
     DNI_SVM_FREE,      /* not penalised */
     DNI_SVM_PENALISED, /* ½(‖w‖² + w0²): a feature that is always 1 */
@@ -20,27 +24,30 @@ typedef enum dni_svm_intercept {
 typedef struct dni_svm_options {
     dni_svm_solver solver;
     dni_svm_intercept intercept;
-    bool squared;          /* squared hinge loss */
-    double C;              /* INFINITY: hard margin */
-    double tolerance;      /* relative duality gap (smo: KKT violation too) at which it is solved */
-    size_t max_iterations; /* steps of the interior point, passes of coordinate descent, thousands of pairs of smo */
-    double cache_bytes;    /* smo: most memory of kernel rows */
+    bool squared;     /* squared hinge loss */
+    double C;         /* INFINITY: hard margin */
+    double tolerance; /* relative duality gap (smo: KKT violation too) at which it is solved */
+    size_t
+        max_iterations; /* steps of the interior point, passes of coordinate descent, thousands of pairs of smo */
+    double cache_bytes; /* smo: most memory of kernel rows */
 } dni_svm_options;
 
 /* What is said of a solution; NaN where there is nothing to say. */
 typedef struct dni_svm_solution {
-    double primal, dual;  /* objectives; dual NaN: the kernel is not positive semidefinite */
-    double gap;           /* (primal − dual)/max(|primal|, 1e-300); NaN as dual */
-    bool certified;       /* gap <= tolerance; smo, whose tolerance is of the conditions: ten times it */
-    double kkt_violation; /* greatest violation of the optimality conditions of the dual, in units of t f; NaN: not computed */
+    double primal, dual; /* objectives; dual NaN: the kernel is not positive semidefinite */
+    double gap;          /* (primal − dual)/max(|primal|, 1e-300); NaN as dual */
+    bool certified; /* gap <= tolerance; smo, whose tolerance is of the conditions: ten times it */
+    double
+        kkt_violation; /* greatest violation of the optimality conditions of the dual, in units of t f; NaN: not computed */
     double w0, w0_low,
         w0_high; /* w0_low < w0_high: every value between is optimal, w0 is the middle; equal: there are free support vectors */
     double n_support, n_bounded; /* rows with α > 0, and of these with α = C v (hinge) */
     double n_slack_positive, n_slack_over_one,
         slack_sum; /* rows with s > tolerance (hinge: α = C v with s > tolerance; smo: more than the violation that is left), with t f < 0; Σ v s */
-    double norm;               /* ‖w‖ in the space trained in */
-    double margin, margin_raw; /* 1/‖w‖ there and in the raw features; raw NaN: there is none (kernels) */
-    double spread;             /* between the greatest f of a row and the least */
+    double norm;   /* ‖w‖ in the space trained in */
+    double margin,
+        margin_raw; /* 1/‖w‖ there and in the raw features; raw NaN: there is none (kernels) */
+    double spread;  /* between the greatest f of a row and the least */
 } dni_svm_solution;
 
 /* Whether the rows' scores are next to the same, where margins are 1. */
@@ -52,12 +59,15 @@ double dni_svm_raw_margin(const double *w, const double *scale, size_t d);
 
 /* primal_objective, dual_objective, gap, certified, w0, w0_interval (a list of two), support_vectors, bounded_support_vectors, slack_positive, slack_over_one, slack_sum, norm, margin,
  * margin_raw: the names of the service's details. Warns of scores that are next to the same for all rows; advice: what to try of the kernel, NULL: nothing. */
-void dni_svm_report(const dni_svm_solution *solution, double C, const char *advice, dn_report *report);
+void dni_svm_report(const dni_svm_solution *solution, double C, const char *advice,
+                    dn_report *report);
 
 /* Linear kernel, interior point or coordinate descent, a hard margin whatever the solver, two classes: leaves a linear machine. DN_ERR_DATA: no hard margin. */
-DN_MUST_USE dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options, const dn_run *run, dn_machine *out,
-                                         dn_report *report, dn_error *err);
+DN_MUST_USE dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options,
+                                         const dn_run *run, dn_machine *out, dn_report *report,
+                                         dn_error *err);
 /* Its working memory in bytes. */
-double dni_svm_linear_memory(const dni_svm_options *options, size_t n_rows, size_t n_features, size_t n_slots);
+double dni_svm_linear_memory(const dni_svm_options *options, size_t n_rows, size_t n_features,
+                             size_t n_slots);
 
 #endif

@@ -42,7 +42,8 @@ static size_t capacity_of(size_t n_rows, size_t n_features) {
 
 double dni_svm_hard_memory(size_t n_rows, size_t n_features) {
     const size_t capacity = capacity_of(n_rows, n_features);
-    return dni_corral_memory(capacity) + 8 * (3 * ((double)n_features + 1) + 2 * ((double)capacity + 1)) +
+    return dni_corral_memory(capacity) +
+           8 * (3 * ((double)n_features + 1) + 2 * ((double)capacity + 1)) +
            (double)sizeof(size_t) * (double)capacity;
 }
 
@@ -61,8 +62,9 @@ static double point_dot(const struct hard *h, size_t i, const double *v, double 
     double sum = 0;
     if (h->two && x->kind == DN_DENSE) {
         const double *row = x->values + i % DN_BLOCK_ROWS * x->stride;
-        for (size_t j = 0; j < svm->d; j++)
+        for (size_t j = 0; j < svm->d; j++) {
             sum += (row[j] - h->shift[j]) * v[j];
+        }
     } else {
         sum = dni_svm_row_dot(svm, i, v) - shift_dot + (has_one(h) ? v[svm->d] : 0);
     }
@@ -74,10 +76,12 @@ static void point_add(const struct hard *h, size_t i, double s, double *v) {
     const dni_svm_linear *svm = h->svm;
     const double t = svm->sign[i];
     dni_svm_row_add(svm, i, s * t, v);
-    if (h->two)
+    if (h->two) {
         dni_axpy(-s * t, h->shift, v, svm->d);
-    if (has_one(h))
+    }
+    if (has_one(h)) {
         v[svm->d] += s * t;
+    }
 }
 
 static double shift_dot(const struct hard *h, const double *v) {
@@ -92,9 +96,11 @@ static dn_status locate(struct hard *h, const double *share, dn_error *err) {
         point_add(h, h->corral.index[k], share[k], h->p);
         status = dni_pace_poll(&h->pace, 4 * (double)h->svm->width, err);
     }
-    for (size_t j = 0; j < h->svm->d; j++)
-        if (h->two && h->svm->moments.deviation[j] == 0)
+    for (size_t j = 0; j < h->svm->d; j++) {
+        if (h->two && h->svm->moments.deviation[j] == 0) {
             h->p[j] = 0;
+        }
+    }
     return status;
 }
 
@@ -124,22 +130,28 @@ static dn_status join(struct hard *h, size_t i, double beta, bool *out_joined, d
     const double along = shift_dot(h, h->z);
     for (size_t k = 0; k < h->corral.n && status == DN_OK; k++) {
         h->slope[k] = point_dot(h, h->corral.index[k], h->z, along);
-        status = dni_pace_poll(&h->pace, 4 * (double)dni_svm_row_entries(h->svm, h->corral.index[k]) + (double)k, err);
+        status =
+            dni_pace_poll(&h->pace,
+                          4 * (double)dni_svm_row_entries(h->svm, h->corral.index[k]) + (double)k,
+                          err);
     }
-    if (status == DN_OK)
-        *out_joined = dni_corral_join(&h->corral, i, group_of(h, i), h->slope, dni_dot(h->z, h->z, h->svm->width), beta);
+    if (status == DN_OK) {
+        *out_joined = dni_corral_join(&h->corral, i, group_of(h, i), h->slope,
+                                      dni_dot(h->z, h->z, h->svm->width), beta);
+    }
     return status;
 }
 
-/* ---- setting up ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- setting up ---- */
 static void measure(struct hard *h) {
     const dni_svm_linear *svm = h->svm;
     for (size_t i = 0; i < svm->n; i++) {
         const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
         const size_t t = i % DN_BLOCK_ROWS;
         const double *v = x->values + (x->kind == DN_DENSE ? t * x->stride : x->row_start[t]);
-        if (svm->upper[i] > 0)
+        if (svm->upper[i] > 0) {
             h->largest = fmax(h->largest, dni_norm(v, dni_svm_row_entries(svm, i)));
+        }
     }
 }
 
@@ -147,64 +159,78 @@ static dn_status set_up(struct hard *h, void **out_memory, void **out_batch, dn_
     dni_svm_linear *svm = h->svm;
     const size_t capacity = capacity_of(svm->n_rows, svm->d), width = svm->width;
     double spread = 0;
-    dn_status status = dn_run_alloc(svm->run, 3 * width + 2 * (capacity + 1), sizeof(double), "the nearest points", out_memory, err);
-    if (status == DN_OK)
-        status = dn_run_alloc(svm->run, capacity, sizeof *h->batch, "the rows of a step", out_batch, err);
-    if (status != DN_OK)
+    dn_status status = dn_run_alloc(svm->run, 3 * width + 2 * (capacity + 1), sizeof(double),
+                                    "the nearest points", out_memory, err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(svm->run, capacity, sizeof *h->batch, "the rows of a step", out_batch,
+                              err);
+    }
+    if (status != DN_OK) {
         return status;
+    }
     h->batch = *out_batch;
     h->p = *out_memory;
     h->z = h->p + width;
     h->shift = h->z + width;
     h->share = h->shift + width;
     h->slope = h->share + capacity + 1;
-    if (h->two)
+    if (h->two) {
         memcpy(h->shift, svm->moments.mean, svm->d * sizeof *h->shift);
+    }
     for (size_t j = 0; j < svm->d; j++) {
         const double m = svm->moments.mean[j], s = svm->moments.deviation[j];
         spread += s * s + (h->two ? 0 : m * m);
     }
     measure(h);
-    return dni_corral_init(&h->corral, capacity, h->two ? 2 : 1, spread > 0 ? spread : 1, svm->run, err);
+    return dni_corral_init(&h->corral, capacity, h->two ? 2 : 1, spread > 0 ? spread : 1, svm->run,
+                           err);
 }
 
 /* The rows that are foremost in the direction between the means. */
 static dn_status start(struct hard *h, dn_error *err) {
     dni_svm_linear *svm = h->svm;
     bool joined = true;
-    for (size_t i = 0; i < svm->n; i++)
+    for (size_t i = 0; i < svm->n; i++) {
         svm->alpha[i] = 1 / svm->weight[svm->sign[i] > 0] * (svm->upper[i] > 0);
+    }
     dn_status status = dni_svm_combine(svm, svm->alpha, h->z, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = project(h, h->z, err);
-    for (size_t g = 0; g < (h->two ? 2 : 1) && status == DN_OK && joined; g++)
+    }
+    for (size_t g = 0; g < (h->two ? 2 : 1) && status == DN_OK && joined; g++) {
         status = join(h, h->at[g], 1, &joined, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = locate(h, h->corral.beta, err);
+    }
     return status;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 /* share ← the shares of the affine hull's nearest point, once corrected by what they leave. */
 static dn_status nearest(struct hard *h, bool *out_ok, dn_error *err) {
     static const double ones[DNI_CORRAL_GROUPS] = {1, 1};
     double left[DNI_CORRAL_GROUPS] = {1, 1};
     dni_corral *c = &h->corral;
     *out_ok = dni_corral_minimise(c, NULL, ones, h->share);
-    for (size_t k = 0; k < c->n && *out_ok; k++)
-        if (!(h->share[k] > 0))
+    for (size_t k = 0; k < c->n && *out_ok; k++) {
+        if (!(h->share[k] > 0)) {
             return DN_OK; /* not to be the answer */
+        }
+    }
     dn_status status = *out_ok ? locate(h, h->share, err) : DN_OK;
-    if (status != DN_OK || !*out_ok)
+    if (status != DN_OK || !*out_ok) {
         return status;
+    }
     const double along = shift_dot(h, h->p);
     for (size_t k = 0; k < c->n && status == DN_OK; k++) {
         h->slope[k] = point_dot(h, c->index[k], h->p, along);
         left[c->group[k]] -= h->share[k];
         status = dni_pace_poll(&h->pace, 4 * (double)h->svm->width, err);
     }
-    if (status == DN_OK && dni_corral_minimise(c, h->slope, left, h->slope))
+    if (status == DN_OK && dni_corral_minimise(c, h->slope, left, h->slope)) {
         dni_axpy(1, h->slope, h->share, c->n);
+    }
     return status;
 }
 
@@ -220,13 +246,17 @@ static bool advance(struct hard *h) {
             first = k;
         }
     }
-    for (size_t k = 0; k < c->n; k++)
+    for (size_t k = 0; k < c->n; k++) {
         c->beta[k] = k == first ? 0 : c->beta[k] + step * (h->share[k] - c->beta[k]);
-    if (first == c->n)
+    }
+    if (first == c->n) {
         return true;
-    for (size_t k = c->n; k-- > 0;)
-        if (!(c->beta[k] > 0) && !(h->share[k] > 0))
+    }
+    for (size_t k = c->n; k-- > 0;) {
+        if (!(c->beta[k] > 0) && !(h->share[k] > 0)) {
             dni_corral_leave(c, k);
+        }
+    }
     return false;
 }
 
@@ -236,24 +266,31 @@ static dn_status step(struct hard *h, bool *out_ok, dn_error *err) {
     size_t n_joined = 0;
     for (size_t i = 0; i < h->n_batch && status == DN_OK; i++) {
         bool joined = true;
-        for (size_t k = 0; k < h->corral.n; k++)
+        for (size_t k = 0; k < h->corral.n; k++) {
             joined = joined && h->corral.index[k] != h->batch[i];
-        if (joined)
+        }
+        if (joined) {
             status = join(h, h->batch[i], 0, &joined, err);
+        }
         n_joined += joined;
     }
     *out_ok = n_joined > 0;
     for (bool arrived = false; status == DN_OK && *out_ok && !arrived;) {
         status = nearest(h, out_ok, err);
-        if (status == DN_OK && *out_ok)
+        if (status == DN_OK && *out_ok) {
             arrived = advance(h);
-        if (status == DN_OK)
+        }
+        if (status == DN_OK) {
             status = dni_pace_poll(&h->pace, 4 * (double)h->corral.n * (double)h->corral.n, err);
+        }
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = locate(h, h->corral.beta, err);
-    if (status == DN_OK && !(dni_norm(h->p, h->svm->width) < h->length)) /* exactly it would be nearer now */
+    }
+    if (status == DN_OK &&
+        !(dni_norm(h->p, h->svm->width) < h->length)) { /* exactly it would be nearer now */
         *out_ok = false;
+    }
     return status;
 }
 
@@ -268,19 +305,26 @@ static void find_rows(struct hard *h, size_t most) {
     const double along = shift_dot(h, h->p);
     double worst = ROUNDING * h->length * fmax(h->length, h->largest), own[2] = {0, 0};
     h->n_batch = 0;
-    for (size_t k = 0; k < h->corral.n; k++)
-        own[h->corral.group[k]] += h->corral.beta[k] * point_dot(h, h->corral.index[k], h->p, along);
-    for (size_t g = 0; g < (h->two ? 2 : 1); g++)
+    for (size_t k = 0; k < h->corral.n; k++) {
+        own[h->corral.group[k]] +=
+            h->corral.beta[k] * point_dot(h, h->corral.index[k], h->p, along);
+    }
+    for (size_t g = 0; g < (h->two ? 2 : 1); g++) {
         if (own[g] - h->least[g] > worst) {
             worst = own[g] - h->least[g];
             h->batch[0] = h->at[g];
             h->n_batch = 1;
         }
-    if (h->n_batch == 0 || most == 1)
+    }
+    if (h->n_batch == 0 || most == 1) {
         return;
-    for (size_t i = 0; i < svm->n && h->n_batch < most; i++)
-        if (svm->upper[i] > 0 && i != h->batch[0] && own[group_of(h, i)] - svm->sign[i] * svm->score[i] > worst / 2)
+    }
+    for (size_t i = 0; i < svm->n && h->n_batch < most; i++) {
+        if (svm->upper[i] > 0 && i != h->batch[0] &&
+            own[group_of(h, i)] - svm->sign[i] * svm->score[i] > worst / 2) {
             h->batch[h->n_batch++] = i;
+        }
+    }
 }
 
 static double gap_of(const struct hard *h) {
@@ -291,28 +335,37 @@ static double gap_of(const struct hard *h) {
 static dn_status iterate(struct hard *h, dn_error *err) {
     dni_svm_linear *svm = h->svm;
     const size_t iterations = svm->options->max_iterations;
-    const size_t most = iterations < SIZE_MAX / STEPS_PER_ITERATION ? iterations * STEPS_PER_ITERATION : iterations;
+    const size_t most =
+        iterations < SIZE_MAX / STEPS_PER_ITERATION ? iterations * STEPS_PER_ITERATION : iterations;
     bool single = false;
     for (size_t k = 0;; k++) {
         h->length = dni_norm(h->p, svm->width);
         svm->iterations = k;
-        if (!isfinite(h->length))
+        if (!isfinite(h->length)) {
             return dni_svm_not_finite(svm, k, err);
-        if (h->length <= TOUCHING * h->largest)
+        }
+        if (h->length <= TOUCHING * h->largest) {
             return DN_OK;
+        }
         dn_status status = project(h, h->p, err);
-        if (status == DN_OK)
-            status = dni_svm_tell(svm, k, most, gap_of(h), (h->two ? 2 : 0.5) / (h->length * h->length), err);
-        if (status != DN_OK)
+        if (status == DN_OK) {
+            status = dni_svm_tell(svm, k, most, gap_of(h),
+                                  (h->two ? 2 : 0.5) / (h->length * h->length), err);
+        }
+        if (status != DN_OK) {
             return status;
-        if (k == most)
+        }
+        if (k == most) {
             return DN_OK;
+        }
         find_rows(h, single ? 1 : 1 + h->corral.n / 8);
         bool going = h->n_batch > 0;
-        if (going)
+        if (going) {
             status = step(h, &going, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
         if (!going && !single && h->n_batch > 1) { /* several at once got in each other's way */
             single = true;
             continue;
@@ -326,15 +379,18 @@ static dn_status iterate(struct hard *h, dn_error *err) {
     }
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 static dn_status refuse(const struct hard *h, dn_error *err) {
-    if (strcmp(h->svm->reason, "max_iterations") == 0 && h->length > TOUCHING * h->largest)
+    if (strcmp(h->svm->reason, "max_iterations") == 0 && h->length > TOUCHING * h->largest) {
         return dn_error_set(err, DN_ERR_DATA,
-                            "no boundary that separates the classes was found in %zu steps (C is null): give C, a finite cost of slack, or "
+                            "no boundary that separates the classes was found in %zu steps (C is "
+                            "null): give C, a finite cost of slack, or "
                             "more max_iterations",
                             h->svm->iterations);
+    }
     return dn_error_set(err, DN_ERR_DATA,
-                        "the classes cannot be separated by a plane, which C null asks for: their convex hulls are at most %.3g apart "
+                        "the classes cannot be separated by a plane, which C null asks for: their "
+                        "convex hulls are at most %.3g apart "
                         "where rows are as long as %.3g; give C, a finite cost of slack",
                         h->length, h->largest);
 }
@@ -342,34 +398,49 @@ static dn_status refuse(const struct hard *h, dn_error *err) {
 static void conclude(struct hard *h, dni_svm_solution *out) {
     dni_svm_linear *svm = h->svm;
     const double square = h->length * h->length;
-    const double least = h->least[0] + (h->two ? h->least[1] : 0), stretch = (h->two ? 2 : 1) / least;
-    for (size_t j = 0; j < svm->d; j++)
+    const double least = h->least[0] + (h->two ? h->least[1] : 0),
+                 stretch = (h->two ? 2 : 1) / least;
+    for (size_t j = 0; j < svm->d; j++) {
         svm->w[j] = stretch * h->p[j];
-    svm->w[svm->d] = h->two ? stretch * ((h->least[0] - h->least[1]) / 2 - shift_dot(h, h->p)) : stretch * h->p[svm->d];
+    }
+    svm->w[svm->d] = h->two ? stretch * ((h->least[0] - h->least[1]) / 2 - shift_dot(h, h->p))
+                            : stretch * h->p[svm->d];
     const double w0 = svm->w[svm->d], norm = dni_norm(svm->w, svm->d);
-    *out = (dni_svm_solution){.kkt_violation = (double)NAN, .w0 = w0, .w0_low = w0, .w0_high = w0, .norm = norm, .spread = 2};
+    *out = (dni_svm_solution){.kkt_violation = (double)NAN,
+                              .w0 = w0,
+                              .w0_low = w0,
+                              .w0_high = w0,
+                              .norm = norm,
+                              .spread = 2};
     out->primal = (norm * norm + (has_one(h) ? w0 * w0 : 0)) / 2;
     out->dual = (h->two ? 2 : 0.5) / square;
     out->gap = (out->primal - out->dual) / fmax(out->primal, 1e-300);
     out->certified = out->gap <= svm->options->tolerance;
-    for (size_t k = 0; k < h->corral.n; k++)
+    for (size_t k = 0; k < h->corral.n; k++) {
         out->n_support += h->corral.beta[k] > 0;
+    }
     out->margin = norm > 0 ? 1 / norm : (double)NAN;
     out->margin_raw = dni_svm_raw_margin(svm->w, svm->input->scale, svm->d);
 }
 
 dn_status dni_svm_hard(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
-    struct hard h = {.svm = svm, .two = svm->options->intercept == DNI_SVM_FREE, .pace = {.run = svm->run}};
+    struct hard h = {.svm = svm,
+                     .two = svm->options->intercept == DNI_SVM_FREE,
+                     .pace = {.run = svm->run}};
     void *memory = NULL, *batch = NULL;
     dn_status status = set_up(&h, &memory, &batch, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = start(&h, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = iterate(&h, err);
-    if (status == DN_OK && (h.length <= TOUCHING * h.largest || !(proven(&h) > 0)))
+    }
+    if (status == DN_OK && (h.length <= TOUCHING * h.largest || !(proven(&h) > 0))) {
         status = refuse(&h, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         conclude(&h, out);
+    }
     dni_corral_done(&h.corral, svm->run);
     dn_run_free(svm->run, memory);
     dn_run_free(svm->run, batch);

@@ -33,8 +33,9 @@ static size_t partition(double *pairs, size_t first, size_t last, double pivot, 
 
 static double weight_of(const double *pairs, size_t first, size_t last) {
     double sum = 0;
-    for (size_t i = first; i < last; i++)
+    for (size_t i = first; i < last; i++) {
         sum += pairs[2 * i + 1];
+    }
     return sum;
 }
 
@@ -43,12 +44,14 @@ static double quantile(double *pairs, size_t n, double target, double slack, dou
     size_t first = 0, last = n;
     double before = 0, pivot = 0;
     dni_random random;
-    dni_random_init(&random, 1, 0); /* the answer does not depend on the pivots, only the time does */
+    dni_random_init(&random, 1,
+                    0); /* the answer does not depend on the pivots, only the time does */
     while (first < last) {
         size_t from, to;
         pivot = pairs[2 * (first + dni_random_below(&random, last - first))];
         from = partition(pairs, first, last, pivot, &to);
-        const double less = before + weight_of(pairs, first, from), upto = less + weight_of(pairs, from, to);
+        const double less = before + weight_of(pairs, first, from),
+                     upto = less + weight_of(pairs, from, to);
         if (from > first && less >= target - slack) {
             last = from;
         } else if (to < last && upto < target - slack) {
@@ -58,8 +61,9 @@ static double quantile(double *pairs, size_t n, double target, double slack, dou
             *out_next = pivot;
             if (upto <= target + slack && to < n) { /* those from `to` on are all greater */
                 double next = pairs[2 * to];
-                for (size_t i = to; i < n; i++)
+                for (size_t i = to; i < n; i++) {
                     next = fmin(next, pairs[2 * i]);
+                }
                 *out_next = next;
             }
             return pivot;
@@ -69,13 +73,15 @@ static double quantile(double *pairs, size_t n, double target, double slack, dou
     return pivot;
 }
 
-void dni_svm_hinge_intercept(const dni_svm_linear *svm, const double *score, double *work, double *low, double *high) {
+void dni_svm_hinge_intercept(const dni_svm_linear *svm, const double *score, double *work,
+                             double *low, double *high) {
     size_t n = 0;
     double positive = 0, total = 0;
     for (size_t i = 0; i < svm->n; i++) {
         const double u = svm->upper[i];
-        if (!(u > 0))
+        if (!(u > 0)) {
             continue;
+        }
         work[2 * n] = svm->sign[i] - score[i];
         work[2 * n++ + 1] = u;
         total += u;
@@ -95,17 +101,21 @@ double dni_svm_squared_intercept(const dni_svm_linear *svm, const double *score,
                 curvature += svm->upper[i];
             }
         }
-        if (slope < 0)
+        if (slope < 0) {
             low = b;
-        else
+        } else {
             high = b;
+        }
         double next = curvature > 0 ? b - slope / curvature : b;
-        if (!(next > low))
+        if (!(next > low)) {
             next = isfinite(low) && isfinite(high) ? (low + high) / 2 : b;
-        if (!(next < high))
+        }
+        if (!(next < high)) {
             next = isfinite(low) && isfinite(high) ? (low + high) / 2 : b;
-        if (next == b || fabs(next - b) <= 1e-15 * fabs(b))
+        }
+        if (next == b || fabs(next - b) <= 1e-15 * fabs(b)) {
             break;
+        }
         b = next;
     }
     return b;

@@ -16,31 +16,41 @@
 #include <string.h>
 
 enum { ROW_ARRAYS = 9, CAREFUL = 2, IDLE = 8 };
-static const double CENTRING = 0.5;                          /* of a careful step */
-static const double BLUNT = 0.1, SHARP = 1e-7, SHARPER = 10; /* how far a smooth loss is from the hinge, in margins */
+static const double CENTRING = 0.5; /* of a careful step */
+static const double BLUNT = 0.1, SHARP = 1e-7,
+                    SHARPER = 10; /* how far a smooth loss is from the hinge, in margins */
 
 double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots) {
-    const double n = (double)n_rows, width = (double)n_features + 1, sums = width * width + 2 * width + DNI_IP_SUMS;
-    return 8 * (ROW_ARRAYS * n + 8 * width + 2 * width * width + sums) + dn_run_sum_memory(n_rows, n_slots, sums) +
-           n * (double)(sizeof(size_t) + 1);
+    const double n = (double)n_rows, width = (double)n_features + 1,
+                 sums = width * width + 2 * width + DNI_IP_SUMS;
+    return 8 * (ROW_ARRAYS * n + 8 * width + 2 * width * width + sums) +
+           dn_run_sum_memory(n_rows, n_slots, sums) + n * (double)(sizeof(size_t) + 1);
 }
 
 static dn_status get_memory(dni_interior *ip, dn_error *err) {
     const size_t n = ip->svm->n, width = ip->svm->width;
     void *memory;
     if (width > SIZE_MAX / 64 / width || n > SIZE_MAX / 128 - 4 * width * width) {
-        dn_error_set(err, DN_ERR_BUDGET, "interior_point for %zu features cannot be addressed; try dual_coordinate_descent", ip->svm->d);
+        dn_error_set(
+            err, DN_ERR_BUDGET,
+            "interior_point for %zu features cannot be addressed; try dual_coordinate_descent",
+            ip->svm->d);
         return DN_ERR_BUDGET;
     }
-    dn_status status = dn_run_alloc(ip->svm->run, n, sizeof *ip->index + 1, "the groups of rows", &memory, err);
-    if (status != DN_OK)
+    dn_status status =
+        dn_run_alloc(ip->svm->run, n, sizeof *ip->index + 1, "the groups of rows", &memory, err);
+    if (status != DN_OK) {
         return status;
+    }
     ip->index = memory;
     ip->group = (unsigned char *)(ip->index + n);
-    status = dn_run_alloc(ip->svm->run, ROW_ARRAYS * n + 8 * width + 2 * width * width + (width * width + 2 * width + DNI_IP_SUMS),
+    status = dn_run_alloc(ip->svm->run,
+                          ROW_ARRAYS * n + 8 * width + 2 * width * width +
+                              (width * width + 2 * width + DNI_IP_SUMS),
                           sizeof(double), "the interior point", &memory, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     ip->memory = memory;
     ip->room = memory;
     ip->z = ip->room + n;
@@ -69,8 +79,9 @@ static void choose_shift(dni_interior *ip) {
     const dni_moments *m = &ip->svm->moments;
     const size_t d = ip->svm->d, width = ip->svm->width;
     bool far = false;
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d; j++) {
         far = far || fabs(m->mean[j]) > 4 * m->deviation[j];
+    }
     if (!far || m->sparse || ip->svm->options->intercept != DNI_SVM_FREE) {
         ip->shift = NULL;
         return;
@@ -81,54 +92,67 @@ static void choose_shift(dni_interior *ip) {
     }
 }
 
-/* ---- the normal equations ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the normal equations ---- */
 /* In centred columns the intercept is c = w0 + ⟨w, m⟩. */
 dn_status dni_interior_solve(dni_interior *ip, double *b, double *x, bool again, dn_error *err) {
     const dni_svm_linear *svm = ip->svm;
     const size_t d = svm->d;
     bool solved = true;
-    for (size_t j = 0; ip->shift != NULL && j < d; j++)
+    for (size_t j = 0; ip->shift != NULL && j < d; j++) {
         b[j] -= ip->shift[j] * b[d];
-    if (svm->options->intercept == DNI_SVM_NONE)
+    }
+    if (svm->options->intercept == DNI_SVM_NONE) {
         b[d] = 0;
-    const dni_definite system = {.matrix = ip->gram, .order = svm->width, .n = svm->width, .factor = ip->factor, .scale = ip->scale};
+    }
+    const dni_definite system = {.matrix = ip->gram,
+                                 .order = svm->width,
+                                 .n = svm->width,
+                                 .factor = ip->factor,
+                                 .scale = ip->scale};
     dn_status status = DN_OK;
     if (again) {
-        for (size_t j = 0; j < svm->width; j++)
+        for (size_t j = 0; j < svm->width; j++) {
             x[j] = b[j] * ip->scale[j];
+        }
         dni_cholesky_solve(ip->factor, svm->width, x, 1);
-        for (size_t j = 0; j < svm->width; j++)
+        for (size_t j = 0; j < svm->width; j++) {
             x[j] *= ip->scale[j];
+        }
     } else {
         status = dni_definite_solve(&system, svm->run, b, x, &solved, err);
     }
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    for (size_t j = 0; ip->shift != NULL && j < d; j++)
+    }
+    for (size_t j = 0; ip->shift != NULL && j < d; j++) {
         x[d] -= ip->shift[j] * x[j];
+    }
     return solved ? DN_OK : dni_svm_not_finite(svm, svm->iterations + 1, err);
 }
 
 void dni_interior_penalise(dni_interior *ip) {
     const size_t d = ip->svm->d, width = ip->svm->width;
     double *last = ip->gram + d * width;
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d; j++) {
         ip->gram[j * width + j] += 1;
+    }
     last[d] += ip->penalty;
-    if (ip->svm->options->intercept != DNI_SVM_NONE)
+    if (ip->svm->options->intercept != DNI_SVM_NONE) {
         return;
+    }
     memset(last, 0, width * sizeof *last);
     last[d] = 1;
 }
 
 void dni_interior_residual(const dni_interior *ip, const double *p, const double *v, double *b) {
     const size_t d = ip->svm->d;
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d; j++) {
         b[j] = p[j] - v[j];
+    }
     b[d] = ip->svm->options->intercept == DNI_SVM_NONE ? 0 : p[d] - ip->penalty * v[d];
 }
 
-/* ---- iterations ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- iterations ---- */
 static double penalty_of(const dni_interior *ip, const double *v) {
     const size_t d = ip->svm->d;
     return (dni_dot(v, v, d) + ip->penalty * v[d] * v[d]) / 2;
@@ -138,7 +162,9 @@ static double penalty_of(const dni_interior *ip, const double *v) {
 static double gap_of(const dni_interior *ip, double *out_primal) {
     const dni_svm_linear *svm = ip->svm;
     const double primal = penalty_of(ip, ip->v) + ip->loss, *residual = ip->residual;
-    const double free_part = svm->options->intercept == DNI_SVM_FREE ? fabs(residual[svm->d]) * (1 + fabs(ip->v[svm->d])) : 0;
+    const double free_part = svm->options->intercept == DNI_SVM_FREE
+                                 ? fabs(residual[svm->d]) * (1 + fabs(ip->v[svm->d]))
+                                 : 0;
     double square = 0;
     for (size_t j = 0; j < svm->width; j++) { /* Σ α t x̃ = R v + residual */
         const double p = ip->v[j] + residual[j];
@@ -154,29 +180,37 @@ static dn_status advance(dni_interior *ip, double gap, bool careful, dn_error *e
     const dni_svm_linear *svm = ip->svm;
     const size_t width = svm->width;
     double *b = svm->table, longest, second;
-    for (size_t j = 0; j < width; j++)
-        svm->w[j] = ip->residual[j] + ip->first[j]; /* of the prediction; the corrector adds to it */
+    for (size_t j = 0; j < width; j++) {
+        svm->w[j] =
+            ip->residual[j] + ip->first[j]; /* of the prediction; the corrector adds to it */
+    }
     memcpy(b, svm->w, width * sizeof *b);
     dn_status status = dni_interior_solve(ip, b, ip->d_v, false, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_interior_predict(ip, &longest, &second, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     const double a = fmin(1, longest), mu = ip->products / (2 * ip->upper);
     const double left = fmax(0, ((1 - a) * ip->products + a * a * second) / ip->products);
     ip->second = careful ? 0 : 1;
     ip->target = (careful ? CENTRING : left * left * left) * mu;
-    for (size_t j = 0; j < width; j++)
+    for (size_t j = 0; j < width; j++) {
         b[j] = svm->w[j] + ip->target * ip->first[j] + ip->second * ip->first[width + j];
+    }
     status = dni_interior_solve(ip, b, ip->d_v, true, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_interior_correct(ip, &longest, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     ip->step = fmin(1, (1 - fmin(0.01, gap)) * longest);
     dni_axpy(ip->step, ip->d_v, ip->v, width);
-    for (size_t j = 0; j < width; j++)
+    for (size_t j = 0; j < width; j++) {
         ip->residual[j] *= 1 - ip->step;
+    }
     return DN_OK;
 }
 
@@ -184,10 +218,11 @@ static dn_status advance(dni_interior *ip, double gap, bool careful, dn_error *e
 static void snap(dni_interior *ip) {
     for (size_t i = 0; i < ip->svm->n; i++) {
         const double u = ip->svm->upper[i];
-        if (ip->svm->alpha[i] <= 1e-7 * u)
+        if (ip->svm->alpha[i] <= 1e-7 * u) {
             ip->svm->alpha[i] = 0;
-        else if (ip->room[i] <= 1e-7 * u)
+        } else if (ip->room[i] <= 1e-7 * u) {
             ip->svm->alpha[i] = u;
+        }
     }
     dni_svm_balance(ip->svm, ip->svm->alpha);
 }
@@ -199,8 +234,9 @@ static dn_status conclude(dni_interior *ip, dni_svm_solution *out, dn_error *err
     memcpy(kept, svm->alpha, svm->n * sizeof *kept);
     snap(ip);
     dn_status status = dni_svm_judge(svm, ip->v, work, out, err);
-    if (status != DN_OK || out->certified)
+    if (status != DN_OK || out->certified) {
         return status;
+    }
     memcpy(svm->alpha, kept, svm->n * sizeof *kept);
     dni_svm_balance(svm, svm->alpha);
     return dni_svm_judge(svm, ip->v, work, out, err);
@@ -212,11 +248,13 @@ static dn_status finish(dni_interior *ip, dni_svm_solution *out, bool *out_done,
     dn_status status = dni_svm_polish(ip, out_done, err);
     if (status == DN_OK && *out_done) {
         status = dni_svm_judge(svm, svm->w, ip->d_z, out, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         *out_done = out->certified;
-        if (!*out_done)
+        if (!*out_done) {
             memcpy(svm->alpha, ip->d_alpha, svm->n * sizeof *svm->alpha);
+        }
     }
     return status == DN_OK && !*out_done ? dni_interior_form(ip, err) : status;
 }
@@ -227,10 +265,12 @@ static dn_status sharpen(dni_interior *ip, dni_svm_solution *out, dn_error *err)
     bool done = false;
     for (double blur = BLUNT; blur >= SHARP; blur /= SHARPER) {
         dn_status status = dni_interior_smooth(ip, blur, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = finish(ip, out, &done, err);
-        if (status != DN_OK || done)
+        }
+        if (status != DN_OK || done) {
             return status;
+        }
         if (svm->iterations >= svm->options->max_iterations) {
             svm->reason = "max_iterations";
             break;
@@ -251,48 +291,58 @@ static dn_status iterate(dni_interior *ip, dni_svm_solution *out, dn_error *err)
     for (size_t k = 0;; k++) {
         double primal;
         dn_status status = dni_interior_form(ip, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
         svm->iterations = k;
         const double gap = gap_of(ip, &primal);
         status = dni_svm_tell(svm, k, most, gap, primal, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
-        if (!isfinite(gap))
+        }
+        if (!isfinite(gap)) {
             return dni_svm_not_finite(svm, k, err);
+        }
         if (gap <= tolerance * enough[tries] / 2) {
             status = finish(ip, out, &done, err);
-            if (status != DN_OK || done)
+            if (status != DN_OK || done) {
                 return status;
-            if (++tries == sizeof enough / sizeof *enough)
+            }
+            if (++tries == sizeof enough / sizeof *enough) {
                 return conclude(ip, out, err);
+            }
         }
         idle = gap < 0.9 * best || ip->products < 0.9 * least ? 0 : idle + 1;
         best = fmin(best, gap);
         least = fmin(least, ip->products);
-        const bool spent = ip->products <= 1e-4 * tolerance * enough[tries] * primal; /* what is left of the gap is rounding */
+        const bool spent = ip->products <= 1e-4 * tolerance * enough[tries] *
+                                               primal; /* what is left of the gap is rounding */
         if (idle == IDLE || spent || k == most) {
-            svm->reason = k < most ? "no_progress" : "max_iterations"; /* unless the certificate says otherwise */
+            svm->reason = k < most ? "no_progress"
+                                   : "max_iterations"; /* unless the certificate says otherwise */
             return k < most ? sharpen(ip, out, err) : conclude(ip, out, err);
         }
         dni_interior_penalise(ip);
         status = advance(ip, gap, idle >= CAREFUL, err);
-        if (status != DN_OK)
+        if (status != DN_OK) {
             return status;
+        }
     }
 }
 
 dn_status dni_svm_interior(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
     dni_interior ip = {.svm = svm, .penalty = svm->options->intercept == DNI_SVM_PENALISED ? 1 : 0};
     dn_status status = get_memory(&ip, err);
-    for (size_t i = 0; i < svm->n; i++)
+    for (size_t i = 0; i < svm->n; i++) {
         ip.upper += svm->upper[i];
+    }
     if (status == DN_OK) {
         choose_shift(&ip);
         status = dni_interior_start(&ip, err);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = iterate(&ip, out, err);
+    }
     dn_run_free(svm->run, ip.memory);
     dn_run_free(svm->run, ip.index);
     return status;

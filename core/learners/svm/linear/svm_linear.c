@@ -6,34 +6,43 @@
 #include <assert.h>
 #include <string.h>
 
-double dni_svm_linear_memory(const dni_svm_options *options, size_t n_rows, size_t n_features, size_t n_slots) {
+double dni_svm_linear_memory(const dni_svm_options *options, size_t n_rows, size_t n_features,
+                             size_t n_slots) {
     const double common = dni_svm_memory(options, n_rows, n_features, n_slots);
-    if (!isfinite(options->C))
+    if (!isfinite(options->C)) {
         return common + dni_svm_hard_memory(n_rows, n_features);
-    if (options->solver == DNI_SVM_INTERIOR_POINT)
+    }
+    if (options->solver == DNI_SVM_INTERIOR_POINT) {
         return common + dni_svm_interior_memory(n_rows, n_features, n_slots);
+    }
     return common + dni_svm_coordinate_memory(options, n_rows, n_features);
 }
 
 static dn_status hand_over(const dni_svm_linear *svm, dn_machine *out, dn_error *err) {
     dn_machine machine;
-    dn_status status = dni_machine_new(DN_MACHINE_LINEAR, 2, svm->d, DN_COVARIANCE_SHARED, false, &machine, err);
-    if (status != DN_OK)
+    dn_status status =
+        dni_machine_new(DN_MACHINE_LINEAR, 2, svm->d, DN_COVARIANCE_SHARED, false, &machine, err);
+    if (status != DN_OK) {
         return status;
-    for (size_t j = 0; j < svm->d; j++)
+    }
+    for (size_t j = 0; j < svm->d; j++) {
         machine.w[j] = svm->w[j] + 0.0; /* no -0 */
+    }
     machine.w0[0] = svm->w[svm->d] + 0.0;
     *out = machine;
     return DN_OK;
 }
 
 static const char *remedy(const dni_svm_linear *svm, const dni_svm_solution *s) {
-    if (dni_svm_tells_nothing(s))
+    if (dni_svm_tells_nothing(s)) {
         return "a larger C";
-    if (strcmp(svm->reason, "no_progress") == 0)
+    }
+    if (strcmp(svm->reason, "no_progress") == 0) {
         return "features.standardize, a smaller C or a larger tolerance";
-    if (svm->options->solver == DNI_SVM_DUAL_COORDINATE_DESCENT && isfinite(svm->options->C))
+    }
+    if (svm->options->solver == DNI_SVM_DUAL_COORDINATE_DESCENT && isfinite(svm->options->C)) {
         return "more max_iterations, features.standardize, a smaller C, or solver interior_point";
+    }
     return "more max_iterations or a larger tolerance";
 }
 
@@ -44,36 +53,45 @@ static void describe(const dni_svm_linear *svm, const dni_svm_solution *s, dn_re
     report->gradient_norm = (double)NAN;
     report->converged = s->certified;
     report->stop_reason = s->certified ? "tolerance" : svm->reason;
-    dn_report_text(report, "solver", "%s", isfinite(svm->options->C) ? names[svm->options->solver] : "nearest_points");
+    dn_report_text(report, "solver", "%s",
+                   isfinite(svm->options->C) ? names[svm->options->solver] : "nearest_points");
     dn_report_number(report, "tolerance", svm->options->tolerance);
     dni_svm_report(s, svm->options->C, "features.standardize", report);
-    if (!s->certified)
-        dn_report_warn(report, "not converged: after %zu iterations the relative duality gap is %.3g, not %.3g; try %s", svm->iterations,
-                       s->gap, svm->options->tolerance, remedy(svm, s));
+    if (!s->certified) {
+        dn_report_warn(report,
+                       "not converged: after %zu iterations the relative duality gap is %.3g, not "
+                       "%.3g; try %s",
+                       svm->iterations, s->gap, svm->options->tolerance, remedy(svm, s));
+    }
 }
 
 static dn_status solve(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
-    if (!isfinite(svm->options->C))
+    if (!isfinite(svm->options->C)) {
         return dni_svm_hard(svm, out, err);
-    if (svm->options->solver == DNI_SVM_INTERIOR_POINT)
+    }
+    if (svm->options->solver == DNI_SVM_INTERIOR_POINT) {
         return dni_svm_interior(svm, out, err);
+    }
     return dni_svm_coordinate(svm, out, err);
 }
 
-dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options, const dn_run *run, dn_machine *out,
-                             dn_report *report, dn_error *err) {
+dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options,
+                             const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
     assert(input->n_classes == 2 && (options->solver != DNI_SVM_SMO || isinf(options->C)) &&
            !(options->squared && options->solver == DNI_SVM_INTERIOR_POINT));
     dni_svm_linear svm;
     dni_svm_solution solution;
     dn_report fresh = {0};
     dn_status status = dni_svm_init(&svm, input, options, run, &fresh, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = solve(&svm, &solution, err);
-    if (status == DN_OK && !(dni_all_finite(svm.w, svm.width) && isfinite(solution.primal)))
+    }
+    if (status == DN_OK && !(dni_all_finite(svm.w, svm.width) && isfinite(solution.primal))) {
         status = dni_svm_not_finite(&svm, svm.iterations, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = hand_over(&svm, out, err);
+    }
     if (status == DN_OK) {
         describe(&svm, &solution, &fresh);
         *report = fresh;

@@ -43,10 +43,11 @@ static void classify(struct polish *p) {
     for (size_t i = 0; i < svm->n; i++) {
         const double size = size_of(p, i);
         ip->group[i] = DNI_BETWEEN;
-        if (!(svm->upper[i] > 0) || svm->alpha[i] < size * ip->z[i])
+        if (!(svm->upper[i] > 0) || svm->alpha[i] < size * ip->z[i]) {
             ip->group[i] = DNI_AT_ZERO;
-        else if (ip->room[i] < size * ip->s[i])
+        } else if (ip->room[i] < size * ip->s[i]) {
             ip->group[i] = DNI_AT_UPPER;
+        }
     }
 }
 
@@ -54,10 +55,11 @@ static void place(struct polish *p) {
     dni_svm_linear *svm = p->ip->svm;
     p->n = 0;
     for (size_t i = 0; i < svm->n; i++) {
-        if (p->ip->group[i] == DNI_BETWEEN)
+        if (p->ip->group[i] == DNI_BETWEEN) {
             p->ip->index[p->n++] = i;
-        else
+        } else {
             svm->alpha[i] = p->ip->group[i] == DNI_AT_ZERO ? 0 : svm->upper[i];
+        }
     }
 }
 
@@ -79,21 +81,26 @@ static dn_status form(struct polish *p, dn_error *err) {
         for (size_t k = 0; k < n && status == DN_OK; k++) {
             const dn_matrix row = row_of(svm, ip->index[first + k]);
             const double one = 1;
-            if (row.kind == DN_CSR)
+            if (row.kind == DN_CSR) {
                 status = dni_tile_gram_sparse(svm->run, row, &one, 1, ip->gram, err);
-            else
+            } else {
                 dni_tile_expand(row, ip->shift, ones, slot->z + k * width);
+            }
             slot->omega[k] = 1;
         }
-        if (status == DN_OK && !svm->moments.sparse)
-            status = dni_tile_gram(svm->run, slot->z, n, width, slot->omega, 1, slot->work, ip->gram, err);
+        if (status == DN_OK && !svm->moments.sparse) {
+            status = dni_tile_gram(svm->run, slot->z, n, width, slot->omega, 1, slot->work,
+                                   ip->gram, err);
+        }
     }
     double trace = 0;
-    for (size_t j = 0; j < width; j++)
+    for (size_t j = 0; j < width; j++) {
         trace += ip->gram[j * width + j];
+    }
     p->tau = trace > 0 ? STIFFNESS * (double)p->n / trace : 0;
-    for (size_t j = 0; j < width * width; j++)
+    for (size_t j = 0; j < width * width; j++) {
         ip->gram[j] *= p->tau;
+    }
     dni_interior_penalise(ip);
     return status;
 }
@@ -123,10 +130,12 @@ static dn_status sweep(struct polish *p, bool again, dn_error *err) {
         add(svm, i, p->tau * t * rho, p->b);
     }
     dn_status status = dni_interior_solve(ip, p->b, ip->d_v, again, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_run_stop(svm->run, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     for (size_t k = 0; k < p->n; k++) {
         const size_t i = ip->index[k];
         const double t = svm->sign[i], change = p->tau * (ip->d_z[k] - t * score(svm, i, ip->d_v));
@@ -147,21 +156,24 @@ static dn_status equalise(struct polish *p, dn_error *err) {
         memcpy(p->v, p->p, svm->width * sizeof *p->v);
         p->v[svm->d] = ip->penalty * p->p[svm->d];
         p->off = svm->options->intercept == DNI_SVM_FREE ? fabs(p->p[svm->d]) / p->typical : 0;
-        if (svm->options->intercept != DNI_SVM_FREE)
+        if (svm->options->intercept != DNI_SVM_FREE) {
             return DN_OK;
+        }
         double low, high;
         status = dni_svm_scores(svm, p->v, ip->d_margin, err);
         dni_svm_hinge_intercept(svm, ip->d_margin, ip->d_z, &low, &high);
         p->v[svm->d] = low + (high - low) / 2;
         return status;
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = form(p, err);
+    }
     for (size_t k = 0; k < SWEEPS && status == DN_OK; k++) {
         status = sweep(p, k > 0, err);
         const double left = p->off + p->apart / fmax(dni_max_abs(p->v, svm->width), 1e-300);
-        if (left <= 1e-14 || (k > 3 && p->off <= EXACT && !(left < last / 2)))
+        if (left <= 1e-14 || (k > 3 && p->off <= EXACT && !(left < last / 2))) {
             break;
+        }
         last = left;
     }
     return status;
@@ -197,8 +209,9 @@ static bool regroup(struct polish *p, bool boldly) {
             worst = i;
         }
         n += by > EXACT;
-        if (boldly && by > EXACT)
+        if (boldly && by > EXACT) {
             ip->group[i] = to;
+        }
     }
     if (n > 0 && !boldly) {
         breach(p, worst, &to);
@@ -213,14 +226,18 @@ static dn_status run_rounds(struct polish *p, bool *out_done, dn_error *err) {
     for (size_t k = 0; k < ROUNDS; k++) {
         place(p);
         dn_status status = equalise(p, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = dni_svm_scores(svm, p->v, ip->d_margin, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
-        for (size_t i = 0; i < svm->n; i++)
+        }
+        for (size_t i = 0; i < svm->n; i++) {
             ip->d_margin[i] *= svm->sign[i];
-        if (!dni_all_finite(p->v, svm->width))
+        }
+        if (!dni_all_finite(p->v, svm->width)) {
             return DN_OK;
+        }
         if (!regroup(p, k < BOLD_ROUNDS)) {
             *out_done = p->off <= EXACT;
             return DN_OK;
@@ -237,10 +254,12 @@ dn_status dni_svm_polish(dni_interior *ip, bool *out_done, dn_error *err) {
     memcpy(p.v, ip->v, svm->width * sizeof *p.v);
     classify(&p);
     dn_status status = run_rounds(&p, &done, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
-    for (size_t i = 0; i < svm->n; i++)
+    }
+    for (size_t i = 0; i < svm->n; i++) {
         svm->alpha[i] = done ? fmin(fmax(svm->alpha[i], 0), svm->upper[i]) : ip->d_alpha[i];
+    }
     *out_done = done;
     return DN_OK;
 }

@@ -10,7 +10,8 @@
 
 enum { START_STEPS = 2, HALVINGS = 30, MOST_STEPS = 40, MOST_MOVES = 100, REACH = 1000 };
 static const double START_SLACK = 0.3, LEAST_GAIN = 1e-12;
-static const double START_EXPONENT = 20, MOST_EXPONENT = 500; /* α as small as those of the start, or as are numbers */
+static const double START_EXPONENT = 20,
+                    MOST_EXPONENT = 500; /* α as small as those of the start, or as are numbers */
 
 /* The objective at v + a Δv. */
 static double value_at(const dni_interior *ip, double a) {
@@ -22,8 +23,9 @@ static double value_at(const dni_interior *ip, double a) {
     }
     for (size_t i = 0; i < svm->n; i++) {
         const double e = (ip->knee - (ip->margin[i] + a * ip->d_margin[i])) / ip->blur;
-        if (svm->upper[i] > 0)
+        if (svm->upper[i] > 0) {
             sum += svm->upper[i] * ip->blur * ((e > 0 ? e : 0) + log1p(exp(-fabs(e))));
+        }
     }
     return sum;
 }
@@ -32,7 +34,8 @@ static double value_at(const dni_interior *ip, double a) {
 static void set_alpha(dni_interior *ip) {
     const double most = ip->knee > 0 ? MOST_EXPONENT : START_EXPONENT;
     for (size_t i = 0; i < ip->svm->n; i++) {
-        const double e = fmax(-most, fmin(most, (ip->knee - ip->margin[i]) / ip->blur)), u = ip->svm->upper[i];
+        const double e = fmax(-most, fmin(most, (ip->knee - ip->margin[i]) / ip->blur)),
+                     u = ip->svm->upper[i];
         ip->svm->alpha[i] = u / (1 + exp(-e));
         ip->room[i] = u / (1 + exp(e));
     }
@@ -41,8 +44,9 @@ static void set_alpha(dni_interior *ip) {
 /* v ← v + a Δv if that is lower. */
 static bool take(dni_interior *ip, double a, double *value) {
     const double next = value_at(ip, a);
-    if (!(next < *value))
+    if (!(next < *value)) {
         return false;
+    }
     *value = next;
     dni_axpy(a, ip->d_v, ip->v, ip->svm->width);
     dni_axpy(a, ip->d_margin, ip->margin, ip->svm->n);
@@ -53,18 +57,22 @@ static bool take(dni_interior *ip, double a, double *value) {
 static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
     set_alpha(ip);
     dn_status status = dni_interior_form(ip, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     dni_interior_penalise(ip);
     dni_interior_residual(ip, ip->first, ip->v, ip->residual);
     status = dni_interior_solve(ip, ip->residual, ip->d_v, false, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_interior_direct(ip, err);
-    if (status != DN_OK)
+    }
+    if (status != DN_OK) {
         return status;
+    }
     double a = 1;
-    for (size_t k = 0; !take(ip, a, value) && k < HALVINGS; k++)
+    for (size_t k = 0; !take(ip, a, value) && k < HALVINGS; k++) {
         a /= 2;
+    }
     return DN_OK;
 }
 
@@ -74,7 +82,8 @@ static double balance_at(const dni_interior *ip, double move, double *slope) {
     double sum = 0;
     *slope = 0;
     for (size_t i = 0; i < svm->n; i++) {
-        const double t = svm->sign[i], e = (ip->knee - ip->margin[i] - t * move) / ip->blur, small = exp(-fabs(e));
+        const double t = svm->sign[i], e = (ip->knee - ip->margin[i] - t * move) / ip->blur,
+                     small = exp(-fabs(e));
         const double share = (e < 0 ? small : 1) / (1 + small);
         sum += t * svm->upper[i] * share;
         *slope += svm->upper[i] * share * (small / (1 + small)) / ip->blur;
@@ -87,33 +96,39 @@ static double balance_at(const dni_interior *ip, double move, double *slope) {
 static void move_intercept(dni_interior *ip) {
     dni_svm_linear *svm = ip->svm;
     double far = 0, slope;
-    if (svm->options->intercept != DNI_SVM_FREE)
+    if (svm->options->intercept != DNI_SVM_FREE) {
         return;
-    for (size_t i = 0; i < svm->n; i++)
+    }
+    for (size_t i = 0; i < svm->n; i++) {
         far = svm->upper[i] > 0 ? fmax(far, fabs(ip->knee - ip->margin[i])) : far;
+    }
     double low = -far - REACH * ip->blur, high = -low, move = 0;
     for (size_t k = 0; k < MOST_MOVES && high - low > 1e-15 * far; k++) {
         const double sum = balance_at(ip, move, &slope);
-        if (sum == 0)
+        if (sum == 0) {
             break;
-        if (sum > 0)
+        }
+        if (sum > 0) {
             low = move;
-        else
+        } else {
             high = move;
+        }
         const double next = move + sum / slope;
         move = next > low && next < high ? next : low + (high - low) / 2;
     }
     ip->v[svm->d] += move;
-    for (size_t i = 0; i < svm->n; i++)
+    for (size_t i = 0; i < svm->n; i++) {
         ip->margin[i] += svm->sign[i] * move;
+    }
 }
 
 /* The interior point's iterate at v, the multipliers at least `slack`. */
 static dn_status place(dni_interior *ip, double slack, dn_error *err) {
     set_alpha(ip);
     dn_status status = dni_svm_combine(ip->svm, ip->svm->alpha, ip->first, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     dni_interior_residual(ip, ip->first, ip->v, ip->residual);
     for (size_t i = 0; i < ip->svm->n; i++) {
         const double under = 1 - ip->margin[i];
@@ -131,8 +146,9 @@ dn_status dni_interior_start(dni_interior *ip, dn_error *err) {
     ip->knee = 0;
     ip->blur = 1;
     double value = value_at(ip, 0);
-    for (size_t k = 0; k < START_STEPS && status == DN_OK; k++)
+    for (size_t k = 0; k < START_STEPS && status == DN_OK; k++) {
         status = newton_step(ip, &value, err);
+    }
     return status == DN_OK ? place(ip, START_SLACK, err) : status;
 }
 
@@ -143,15 +159,18 @@ dn_status dni_interior_smooth(dni_interior *ip, double blur, dn_error *err) {
     ip->knee = 1;
     ip->blur = blur;
     double value = value_at(ip, 0), before = (double)INFINITY;
-    for (size_t k = 0; k < MOST_STEPS && before - value > LEAST_GAIN * value && svm->iterations < most; k++) {
+    for (size_t k = 0;
+         k < MOST_STEPS && before - value > LEAST_GAIN * value && svm->iterations < most; k++) {
         before = value;
         move_intercept(ip);
         value = value_at(ip, 0);
         dn_status status = newton_step(ip, &value, err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = dni_svm_tell(svm, ++svm->iterations, most, (double)NAN, value, err);
-        if (status != DN_OK)
+        }
+        if (status != DN_OK) {
             return status;
+        }
     }
     move_intercept(ip);
     return place(ip, blur, err);

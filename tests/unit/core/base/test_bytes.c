@@ -56,7 +56,8 @@ static void there_and_back(void **unused) {
     size_t size = 0;
     assert_int_equal(dni_writer_take(&writer, &bytes, &size, NULL), DN_OK);
     assert_int_equal(size, 1 + 2 + 4 + 8 + 8 + 24 + 8 + 15 + 8 + 3);
-    static const unsigned char begin[] = {0xab, 0x34, 0x12, 0xef, 0xbe, 0xad, 0xde, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01};
+    static const unsigned char begin[] = {0xab, 0x34, 0x12, 0xef, 0xbe, 0xad, 0xde, 0xef,
+                                          0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01};
     assert_memory_equal(bytes, begin, sizeof begin);
     dni_reader reader = dni_reader_of(bytes, size);
     assert_true(read_all(&reader));

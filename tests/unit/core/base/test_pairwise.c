@@ -35,11 +35,13 @@ static double *serial(size_t n_leaves, size_t n) {
 
 /* The definition, recursively: the largest power of two below n on the left. */
 static double by_definition(size_t first, size_t n, size_t k) {
-    if (n == 1)
+    if (n == 1) {
         return leaf(first, k);
+    }
     size_t left = 1;
-    while (2 * left < n)
+    while (2 * left < n) {
         left *= 2;
+    }
     return by_definition(first, left, k) + by_definition(first + left, n - left, k);
 }
 
@@ -92,7 +94,8 @@ static void room_suffices(void **unused) {
         double partials[64];
         dn_pairwise_init(&sum, 1, partials);
         for (size_t i = 0; i < n; i++) {
-            deepest = sum.depth + 1 > deepest ? sum.depth + 1 : deepest; /* with the one being filled */
+            deepest =
+                sum.depth + 1 > deepest ? sum.depth + 1 : deepest; /* with the one being filled */
             *dn_pairwise_next(&sum) = 1;
             dn_pairwise_push(&sum, 0);
         }

@@ -8,17 +8,22 @@
 
 static void over_a_matrix(void **unused) {
     (void)unused;
-    static const size_t sizes[] = {0, 1, DN_BLOCK_ROWS - 1, DN_BLOCK_ROWS, DN_BLOCK_ROWS + 1, 3 * DN_BLOCK_ROWS};
+    static const size_t sizes[] = {
+        0, 1, DN_BLOCK_ROWS - 1, DN_BLOCK_ROWS, DN_BLOCK_ROWS + 1, 3 * DN_BLOCK_ROWS};
     size_t most = 3 * DN_BLOCK_ROWS;
     double *values = malloc(2 * most * sizeof *values), *target = malloc(most * sizeof *target);
-    for (size_t i = 0; i < 2 * most; i++)
+    for (size_t i = 0; i < 2 * most; i++) {
         values[i] = (double)i;
-    for (size_t i = 0; i < most; i++)
+    }
+    for (size_t i = 0; i < most; i++) {
         target[i] = (double)i;
+    }
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         size_t n = sizes[k], seen = 0;
         dn_rows *rows = NULL;
-        assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(values, n, 2), target, NULL, &rows, NULL), DN_OK);
+        assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(values, n, 2), target, NULL, &rows,
+                                             NULL),
+                         DN_OK);
         assert_int_equal(rows->n_rows, n);
         assert_int_equal(rows->n_cols, 2);
         for (size_t i = 0; i < rows->n_blocks; i++) {
@@ -52,7 +57,9 @@ static void over_a_sparse_matrix(void **unused) {
     }
     row_start[N] = N;
     dn_rows *rows = NULL;
-    assert_int_equal(dn_rows_from_matrix(dn_matrix_csr(row_start, cols, values, N, 3), NULL, weight, &rows, NULL), DN_OK);
+    assert_int_equal(dn_rows_from_matrix(dn_matrix_csr(row_start, cols, values, N, 3), NULL, weight,
+                                         &rows, NULL),
+                     DN_OK);
     dn_block block;
     assert_int_equal(dn_rows_block(rows, 1, 0, &block, NULL), DN_OK);
     assert_int_equal(block.x.n_rows, 5);
@@ -66,23 +73,26 @@ static void over_a_sparse_matrix(void **unused) {
 }
 
 /* What the rows must be: each selected row through dn_encoder_apply. */
-static double *expected(const table *t, const dn_encoder *encoder, const uint8_t *role, uint8_t wanted, size_t *out_n) {
+static double *expected(const table *t, const dn_encoder *encoder, const uint8_t *role,
+                        uint8_t wanted, size_t *out_n) {
     size_t d = dn_encoder_n_features(encoder), n = 0;
     double *out = malloc(TABLE_ROWS * d * sizeof *out);
     assert_non_null(out);
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         double raw[T_COLUMNS];
-        if (role != NULL && role[i] != wanted)
+        if (role != NULL && role[i] != wanted) {
             continue;
+        }
         for (size_t k = 0; k < dn_encoder_n_inputs(encoder); k++) {
             const dn_input *input = dn_encoder_input(encoder, k);
             size_t c = 0;
-            while (strcmp(t->columns[c].column.name, input->name) != 0)
+            while (strcmp(t->columns[c].column.name, input->name) != 0) {
                 c++;
+            }
             const char *text = t->text[c][i];
             raw[k] = input->type != DN_CATEGORICAL ? t->number[c][i]
                      : text == NULL                ? (double)NAN
-                                                   : dn_encoder_level(encoder, k, text, strlen(text));
+                                    : dn_encoder_level(encoder, k, text, strlen(text));
         }
         dn_encoder_apply(encoder, dn_raw_numbers(raw, 1), out + n * d);
         n++;
@@ -91,8 +101,8 @@ static double *expected(const table *t, const dn_encoder *encoder, const uint8_t
     return out;
 }
 
-static void check_rows(const table *t, dn_rows *rows, const double *want, size_t n, bool sparse, const uint8_t *role, uint8_t wanted,
-                       bool with_target, bool with_weight) {
+static void check_rows(const table *t, dn_rows *rows, const double *want, size_t n, bool sparse,
+                       const uint8_t *role, uint8_t wanted, bool with_target, bool with_weight) {
     size_t d = rows->n_cols, at = 0, source_row = 0;
     double row[T_COLUMNS + 250];
     assert_int_equal(rows->n_rows, n);
@@ -110,17 +120,23 @@ static void check_rows(const table *t, dn_rows *rows, const double *want, size_t
             if (sparse) {
                 memset(row, 0, sizeof row);
                 for (size_t k = block.x.row_start[i]; k < block.x.row_start[i + 1]; k++) {
-                    assert_true(block.x.cols[k] < d && (k == block.x.row_start[i] || block.x.cols[k] > block.x.cols[k - 1]));
+                    assert_true(block.x.cols[k] < d && (k == block.x.row_start[i] ||
+                                                        block.x.cols[k] > block.x.cols[k - 1]));
                     assert_true(block.x.values[k] != 0);
                     row[block.x.cols[k]] = block.x.values[k];
                 }
                 x = row;
             }
-            for (size_t j = 0; j < d; j++)
-                if (x[j] != want[at * d + j] || (!sparse && signbit(x[j]) != signbit(want[at * d + j])))
-                    fail_msg("row %zu feature %zu: %.17g, expected %.17g", at, j, x[j], want[at * d + j]);
-            while (role != NULL && role[source_row] != wanted)
+            for (size_t j = 0; j < d; j++) {
+                if (x[j] != want[at * d + j] ||
+                    (!sparse && signbit(x[j]) != signbit(want[at * d + j]))) {
+                    fail_msg("row %zu feature %zu: %.17g, expected %.17g", at, j, x[j],
+                             want[at * d + j]);
+                }
+            }
+            while (role != NULL && role[source_row] != wanted) {
                 source_row++;
+            }
             assert_true(!with_target || block.target[i] == t->target[source_row]);
             assert_true(!with_weight || block.weight[i] == t->weight[source_row]);
         }
@@ -140,7 +156,8 @@ static void over_a_source_with(size_t cities, const dn_encoder_spec *given, bool
         chunked source;
         chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
         dn_encoder *encoder = NULL; /* of the training rows: the others hold unseen levels */
-        assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL), DN_OK);
+        assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL),
+                         DN_OK);
         for (int kind = 0; kind < 3; kind++) {
             const uint8_t *role = kind == 0 ? NULL : t->role;
             enum dn_row_role wanted = kind == 2 ? DN_ROW_VALIDATE : DN_ROW_TRAIN;
@@ -151,9 +168,11 @@ static void over_a_source_with(size_t cities, const dn_encoder_spec *given, bool
                     dn_rows *rows = NULL;
                     dn_error err;
                     dn_error_clear(&err);
-                    if (dn_rows_from_source(&source.source, encoder, role, wanted, target ? t->target : NULL, weight ? t->weight : NULL,
-                                            memory == 1, &runs[r], &rows, &err) != DN_OK)
+                    if (dn_rows_from_source(&source.source, encoder, role, wanted,
+                                            target ? t->target : NULL, weight ? t->weight : NULL,
+                                            memory == 1, &runs[r], &rows, &err) != DN_OK) {
                         fail_msg("%s", err.message);
+                    }
                     assert_int_equal(rows->n_cols, dn_encoder_n_features(encoder));
                     check_rows(t, rows, want, n, sparse, role, (uint8_t)wanted, target, weight);
                     dn_rows_free(rows);
@@ -167,7 +186,8 @@ static void over_a_source_with(size_t cities, const dn_encoder_spec *given, bool
     free(t);
 }
 
-static const size_t every_column[] = {T_PLAIN, T_HOLES, T_STAMP, T_CONSTANT, T_EMPTY, T_FLAG, T_COLOUR, T_CITY, T_WHOLE, T_LAST};
+static const size_t every_column[] = {T_PLAIN, T_HOLES,  T_STAMP, T_CONSTANT, T_EMPTY,
+                                      T_FLAG,  T_COLOUR, T_CITY,  T_WHOLE,    T_LAST};
 
 static void dense_over_a_source(void **unused) {
     (void)unused;
@@ -180,7 +200,11 @@ static void dense_over_a_source(void **unused) {
 static void sparse_over_a_source(void **unused) {
     (void)unused;
     static const size_t some[] = {T_CITY, T_WHOLE, T_LAST, T_COLOUR, T_FLAG};
-    over_a_source_with(200, &(dn_encoder_spec){.columns = every_column, .n_columns = T_COLUMNS, .standardize = true}, true);
+    over_a_source_with(200,
+                       &(dn_encoder_spec){.columns = every_column,
+                                          .n_columns = T_COLUMNS,
+                                          .standardize = true},
+                       true);
     over_a_source_with(60, &(dn_encoder_spec){.columns = some, .n_columns = 5}, true);
 }
 
@@ -205,10 +229,29 @@ static void with_bases(void **unused) {
     (void)unused;
     static const size_t two[] = {0, 8}, three[] = {1, 5, 9}, others[] = {2, 3};
     const dn_basis_spec bases[] = {
-        {.kind = DN_BASIS_POLYNOMIAL, .columns = three, .n_columns = 3, .degree = 3, .interactions = true},
-        {.kind = DN_BASIS_GAUSSIAN, .columns = two, .n_columns = 2, .keep = true, .standardize = true, .n_points = 4, .width = 1},
-        {.kind = DN_BASIS_DISTANCE, .columns = others, .n_columns = 2, .points = (const double[]){1.7e9, 0, 1.7e9, 3}, .n_points = 2},
-        {.kind = DN_BASIS_RANDOM_FOURIER, .columns = two, .n_columns = 2, .standardize = true, .n_features = 5, .width = 2},
+        {.kind = DN_BASIS_POLYNOMIAL,
+         .columns = three,
+         .n_columns = 3,
+         .degree = 3,
+         .interactions = true},
+        {.kind = DN_BASIS_GAUSSIAN,
+         .columns = two,
+         .n_columns = 2,
+         .keep = true,
+         .standardize = true,
+         .n_points = 4,
+         .width = 1},
+        {.kind = DN_BASIS_DISTANCE,
+         .columns = others,
+         .n_columns = 2,
+         .points = (const double[]){1.7e9, 0, 1.7e9, 3},
+         .n_points = 2},
+        {.kind = DN_BASIS_RANDOM_FOURIER,
+         .columns = two,
+         .n_columns = 2,
+         .standardize = true,
+         .n_features = 5,
+         .width = 2},
         {.kind = DN_BASIS_FISHER, .columns = two, .n_columns = 2, .standardize = true}};
     for (int k = 0; k < 2; k++) {
         dn_encoder_spec spec = {.columns = every_column,
@@ -231,15 +274,19 @@ static void order_of_the_source_does_not_matter(void **unused) {
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, 1);
     dn_encoder_spec spec = {.columns = columns, .n_columns = 4, .standardize = true};
     dn_encoder *encoder = NULL;
-    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
+    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL),
+                     DN_OK);
     double *want = expected(t, encoder, NULL, 0, &n);
     chunked_column reversed[T_COLUMNS];
-    for (size_t i = 0; i < T_COLUMNS; i++)
+    for (size_t i = 0; i < T_COLUMNS; i++) {
         reversed[i] = t->columns[T_COLUMNS - 1 - i];
+    }
     chunked other;
     chunked_init(&other, reversed, T_COLUMNS, TABLE_ROWS, borders, 1);
     dn_rows *rows = NULL;
-    assert_int_equal(dn_rows_from_source(&other.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, true, NULL, &rows, NULL), DN_OK);
+    assert_int_equal(dn_rows_from_source(&other.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL,
+                                         true, NULL, &rows, NULL),
+                     DN_OK);
     check_rows(t, rows, want, n, false, NULL, 0, false, false);
     dn_rows_free(rows);
     free(want);
@@ -247,12 +294,16 @@ static void order_of_the_source_does_not_matter(void **unused) {
     dn_error err;
     dn_error_clear(&err);
     other.columns[T_COLUMNS - 1 - T_CITY].name = "ville";
-    assert_int_equal(dn_rows_from_source(&other.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, true, NULL, &rows, &err), DN_ERR_DATA);
+    assert_int_equal(dn_rows_from_source(&other.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL,
+                                         true, NULL, &rows, &err),
+                     DN_ERR_DATA);
     assert_string_equal(err.field, "city");
     assert_string_equal(err.message, "there is no column \"city\"");
     dn_error_clear(&err);
     other.columns[T_COLUMNS - 1 - T_CITY] = (dn_table_column){.name = "city", .type = DN_TEXT};
-    assert_int_equal(dn_rows_from_source(&other.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, true, NULL, &rows, &err), DN_ERR_DATA);
+    assert_int_equal(dn_rows_from_source(&other.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL,
+                                         true, NULL, &rows, &err),
+                     DN_ERR_DATA);
     assert_string_equal(err.message, "column \"city\" must be categorical (it is text)");
     dn_encoder_unref(encoder);
     chunked_done(&source);
@@ -265,38 +316,46 @@ static void refused_categories(void **unused) {
     (void)unused;
     table *t = table_new(200);
     size_t borders[TABLE_MAX_CHUNKS], n_chunks = table_cut(2, borders), n = 0;
-    for (size_t i = 0; i < TABLE_ROWS; i++)
+    for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->role[i] = i % 2 == 0 ? DN_ROW_TRAIN : DN_ROW_VALIDATE;
-    for (size_t i = 0; i < TABLE_ROWS; i++)
+    }
+    for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->weight[i] = 1;
+    }
     for (int sparse = 0; sparse < 2; sparse++) {
         chunked source;
         chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
         const size_t columns[] = {T_PLAIN, T_COLOUR, T_CITY};
-        dn_encoder_spec spec = {.columns = columns, .n_columns = 2 + (size_t)sparse, .unseen = DN_UNSEEN_REFUSE};
+        dn_encoder_spec spec = {.columns = columns,
+                                .n_columns = 2 + (size_t)sparse,
+                                .unseen = DN_UNSEEN_REFUSE};
         dn_encoder *encoder = NULL;
         t->text[T_COLOUR][7001] = "green";
-        assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL), DN_OK);
+        assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL),
+                         DN_OK);
         assert_true(dn_encoder_refuses_unseen(encoder));
         t->text[T_COLOUR][7001] = "ultraviolet";
         for (int memory = 0; memory < 2; memory++) {
             dn_rows *rows = NULL;
             dn_error err = {0};
             dn_status status =
-                dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_VALIDATE, NULL, t->weight, memory == 1, NULL, &rows, &err);
+                dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_VALIDATE, NULL,
+                                    t->weight, memory == 1, NULL, &rows, &err);
             for (size_t i = 0; status == DN_OK && i < rows->n_blocks; i++) {
                 dn_block block;
                 status = dn_rows_block(rows, i, 0, &block, &err);
             }
             assert_int_equal(status, DN_ERR_DATA);
-            assert_string_equal(err.message, "column \"colour\" is \"ultraviolet\", a category that no training row has");
+            assert_string_equal(
+                err.message,
+                "column \"colour\" is \"ultraviolet\", a category that no training row has");
             assert_string_equal(err.field, "colour");
             assert_int_equal(err.row, 7001);
             dn_rows_free(rows);
             rows = NULL;
             t->weight[7001] = 0;
-            assert_int_equal(dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_VALIDATE, NULL, t->weight, memory == 1, NULL,
-                                                 &rows, NULL),
+            assert_int_equal(dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_VALIDATE,
+                                                 NULL, t->weight, memory == 1, NULL, &rows, NULL),
                              DN_OK);
             double *want = expected(t, encoder, t->role, DN_ROW_VALIDATE, &n);
             check_rows(t, rows, want, n, sparse == 1, t->role, DN_ROW_VALIDATE, false, true);
@@ -337,7 +396,8 @@ static void pieces(void **unused) {
         every[j] = j;
     }
     dn_table_source *source = NULL;
-    assert_int_equal(dn_table_source_from_columns(columns, views, COLUMNS, ROWS, &source, NULL), DN_OK);
+    assert_int_equal(dn_table_source_from_columns(columns, views, COLUMNS, ROWS, &source, NULL),
+                     DN_OK);
     dn_encoder *encoder = NULL;
     const dn_encoder_spec spec = {.columns = every, .n_columns = COLUMNS};
     assert_int_equal(dn_encoder_fit(source, &spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
@@ -345,7 +405,9 @@ static void pieces(void **unused) {
         const uint8_t *roles = way % 2 == 0 ? NULL : role;
         const size_t total = way % 2 == 0 ? ROWS : n;
         dn_rows *rows = NULL;
-        assert_int_equal(dn_rows_from_source(source, encoder, roles, DN_ROW_TRAIN, target, NULL, way < 2, NULL, &rows, NULL), DN_OK);
+        assert_int_equal(dn_rows_from_source(source, encoder, roles, DN_ROW_TRAIN, target, NULL,
+                                             way < 2, NULL, &rows, NULL),
+                         DN_OK);
         assert_int_equal(dn_rows_n_pieces(rows, 0), 4);
         assert_int_equal(dn_rows_n_pieces(rows, 1), 1);
         size_t seen = 0;
@@ -358,7 +420,8 @@ static void pieces(void **unused) {
                 const double row = piece.target[t];
                 const size_t before = roles == NULL ? 0 : (size_t)row / 50 + ((size_t)row % 50 > 7);
                 assert_true((double)(piece.first_row + t + before) == row);
-                assert_true(piece.x.values[t * piece.x.stride] == row && piece.x.values[t * piece.x.stride + COLUMNS - 1] == row);
+                assert_true(piece.x.values[t * piece.x.stride] == row &&
+                            piece.x.values[t * piece.x.stride + COLUMNS - 1] == row);
             }
             seen += piece.x.n_rows;
         }
@@ -377,11 +440,14 @@ static void failures(void **unused) {
     table *t = table_new(200);
     size_t borders[TABLE_MAX_CHUNKS], n_chunks = table_cut(1, borders);
     for (int sparse = 0; sparse < 2; sparse++) {
-        dn_encoder_spec spec = {.columns = every_column, .n_columns = sparse ? T_COLUMNS : 6, .standardize = true};
+        dn_encoder_spec spec = {.columns = every_column,
+                                .n_columns = sparse ? T_COLUMNS : 6,
+                                .standardize = true};
         chunked source;
         chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
         dn_encoder *encoder = NULL;
-        assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
+        assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL),
+                         DN_OK);
         for (int memory = 0; memory < 2; memory++) {
             dn_status status = DN_ERR_BUDGET;
             size_t refused = 0;
@@ -393,8 +459,8 @@ static void failures(void **unused) {
                 dn_rows *rows = NULL;
                 dn_error err;
                 dn_error_clear(&err);
-                status = dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_TRAIN, t->target, t->weight, memory == 1, &run, &rows,
-                                             &err);
+                status = dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_TRAIN,
+                                             t->target, t->weight, memory == 1, &run, &rows, &err);
                 assert_true((rows != NULL) == (status == DN_OK));
                 for (size_t i = 0; status == DN_OK && i < rows->n_blocks; i++) {
                     dn_block block;
@@ -422,9 +488,12 @@ static void source_fails_and_recovers(void **unused) {
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n_chunks);
     dn_encoder_spec spec = {.columns = every_column, .n_columns = T_COLUMNS};
     dn_encoder *encoder = NULL;
-    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
+    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL),
+                     DN_OK);
     dn_rows *rows = NULL;
-    assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, false, NULL, &rows, NULL), DN_OK);
+    assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL,
+                                         false, NULL, &rows, NULL),
+                     DN_OK);
     double *want = expected(t, encoder, NULL, 0, &n);
     for (size_t k = 1; k < 30; k++) {
         dn_block block;
@@ -441,7 +510,9 @@ static void source_fails_and_recovers(void **unused) {
     rows = NULL;
     source.calls = 0;
     source.fail_at = 17;
-    assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, true, NULL, &rows, NULL), DN_ERR_SOURCE);
+    assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL,
+                                         true, NULL, &rows, NULL),
+                     DN_ERR_SOURCE);
     assert_null(rows);
     free(want);
     dn_encoder_unref(encoder);
@@ -458,7 +529,8 @@ static void sizes_and_slots(void **unused) {
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, 1);
     dn_encoder_spec spec = {.columns = two, .n_columns = 2};
     dn_encoder *encoder = NULL;
-    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
+    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL),
+                     DN_OK);
     assert_int_equal(dn_encoder_rows_bytes(encoder, 1000), 1000 * (2 + 2) * 8);
     assert_true(dn_encoder_rows_bytes(encoder, SIZE_MAX / 8) == SIZE_MAX);
     /* a source with fewer slots than the run: in memory it is read by one, streaming is refused */
@@ -468,14 +540,18 @@ static void sizes_and_slots(void **unused) {
     dn_encoder *same = NULL;
     assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, &run, &same, NULL), DN_OK);
     dn_encoder_unref(same);
-    assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, true, &run, &rows, NULL), DN_OK);
+    assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL,
+                                         true, &run, &rows, NULL),
+                     DN_OK);
     dn_rows_free(rows);
-    assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL, false, &run, &rows, NULL),
+    assert_int_equal(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, NULL, NULL,
+                                         false, &run, &rows, NULL),
                      DN_ERR_ARGUMENT);
     /* no row selected: no block */
     memset(t->role, DN_ROW_SKIP, sizeof t->role);
     for (int memory = 0; memory < 2; memory++) {
-        assert_int_equal(dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_TRAIN, NULL, NULL, memory == 1, NULL, &rows, NULL),
+        assert_int_equal(dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_TRAIN, NULL,
+                                             NULL, memory == 1, NULL, &rows, NULL),
                          DN_OK);
         assert_int_equal(rows->n_rows, 0);
         assert_int_equal(rows->n_blocks, 0);

@@ -44,10 +44,12 @@ static void cut_at_characters(void **unused) {
         size_t width = strlen(characters[c]);
         for (size_t before = 0; before < 5; before++) {
             char text[1200] = "";
-            for (size_t i = 0; i < before; i++)
+            for (size_t i = 0; i < before; i++) {
                 strcat(text, "x");
-            for (size_t i = 0; i < 250; i++)
+            }
+            for (size_t i = 0; i < 250; i++) {
                 strcat(text, characters[c]);
+            }
             dn_error err;
             dn_error_clear(&err);
             dn_error_set(&err, DN_ERR_DATA, "%s", text);
@@ -67,8 +69,10 @@ static void names_of_statuses(void **unused) {
     (void)unused;
     assert_string_equal(dn_status_name(DN_OK), "ok");
     assert_string_equal(dn_status_name(DN_ERR_SOURCE), "source");
-    for (int code = DN_OK; code <= DN_ERR_SOURCE; code++)
-        assert_true(strlen(dn_status_name((dn_status)code)) > 1 && strlen(dn_status_meaning((dn_status)code)) > 5);
+    for (int code = DN_OK; code <= DN_ERR_SOURCE; code++) {
+        assert_true(strlen(dn_status_name((dn_status)code)) > 1 &&
+                    strlen(dn_status_meaning((dn_status)code)) > 5);
+    }
     assert_string_equal(dn_status_name((dn_status)999), "unknown");
 }
 
@@ -81,8 +85,9 @@ struct counting {
 static void *count_allocate(void *ctx, size_t size) {
     struct counting *self = ctx;
     assert_true(size > 0);
-    if (++self->calls == self->refuse)
+    if (++self->calls == self->refuse) {
         return NULL;
+    }
     void *memory = malloc(size);
     assert_non_null(memory);
     memset(memory, 0xa5, size);
@@ -99,15 +104,19 @@ static void count_release(void *ctx, void *memory) {
 static void working_memory(void **unused) {
     (void)unused;
     struct counting counting = {0};
-    dn_allocator allocator = {.allocate = count_allocate, .release = count_release, .ctx = &counting, .budgeted = true};
+    dn_allocator allocator = {.allocate = count_allocate,
+                              .release = count_release,
+                              .ctx = &counting,
+                              .budgeted = true};
     dn_run run = dn_run_default();
     dn_error err;
     for (int with = 0; with < 2; with++) {
         run.allocator = with == 1 ? &allocator : NULL;
         void *memory = NULL;
         assert_int_equal(dn_run_alloc(&run, 10, 8, "things", &memory, NULL), DN_OK);
-        for (size_t i = 0; i < 80; i++)
+        for (size_t i = 0; i < 80; i++) {
             assert_int_equal(((unsigned char *)memory)[i], 0);
+        }
         dn_run_free(&run, memory);
         assert_int_equal(dn_run_alloc(&run, 0, 8, "things", &memory, NULL), DN_OK);
         assert_non_null(memory);
@@ -115,7 +124,8 @@ static void working_memory(void **unused) {
         dn_run_free(&run, NULL);
         dn_error_clear(&err);
         void *before = memory;
-        assert_int_equal(dn_run_alloc(&run, SIZE_MAX / 2, 4, "things", &memory, &err), DN_ERR_MEMORY);
+        assert_int_equal(dn_run_alloc(&run, SIZE_MAX / 2, 4, "things", &memory, &err),
+                         DN_ERR_MEMORY);
         assert_ptr_equal(memory, before);
         assert_non_null(strstr(err.message, "things"));
     }
@@ -124,24 +134,28 @@ static void working_memory(void **unused) {
     counting.refuse = counting.calls + 1;
     dn_error_clear(&err);
     assert_int_equal(dn_run_alloc(&run, 3, 7, "the wishes", &memory, &err), DN_ERR_BUDGET);
-    assert_string_equal(err.message, "the wishes need 21 bytes of memory, more than is left of the budget");
+    assert_string_equal(err.message,
+                        "the wishes need 21 bytes of memory, more than is left of the budget");
     allocator.budgeted = false;
     counting.refuse = counting.calls + 1;
     assert_int_equal(dn_run_alloc(&run, 3, 7, "the wishes", &memory, NULL), DN_ERR_MEMORY);
 }
 
 /* Adds the block's first column, weighted. */
-static dn_status add_column(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status add_column(void *arg, const dn_block *block, size_t slot, double *out,
+                            dn_error *err) {
     (void)err;
     assert_int_equal(slot, 0);
     ++*(size_t *)arg;
-    for (size_t i = 0; i < block->x.n_rows; i++)
+    for (size_t i = 0; i < block->x.n_rows; i++) {
         out[0] += block->x.values[i * block->x.stride];
+    }
     out[1] += (double)block->x.n_rows;
     return DN_OK;
 }
 
-static dn_status refuse_second(void *arg, const dn_block *block, size_t slot, double *out, dn_error *err) {
+static dn_status refuse_second(void *arg, const dn_block *block, size_t slot, double *out,
+                               dn_error *err) {
     (void)slot;
     (void)out;
     ++*(size_t *)arg;
@@ -170,7 +184,8 @@ static void large_memory(void **unused) {
     assert_int_equal(looks, 0);
     assert_int_equal(dn_run_alloc(&run, (size_t)1 << 22, 8, "things", &other, NULL), DN_OK);
     dn_run_free(&run, other);
-    assert_int_equal(dn_run_alloc(&run, (size_t)1 << 22, 8, "things", &memory, &err), DN_ERR_STOPPED);
+    assert_int_equal(dn_run_alloc(&run, (size_t)1 << 22, 8, "things", &memory, &err),
+                     DN_ERR_STOPPED);
     assert_null(memory);
     assert_int_equal(err.code, DN_ERR_STOPPED);
     assert_int_equal(looks, 2);
@@ -180,13 +195,16 @@ static void serial_sum(void **unused) {
     (void)unused;
     size_t n = 3 * DN_BLOCK_ROWS + 17;
     double *values = malloc(n * sizeof *values);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         values[i] = sin((double)i);
+    }
     dn_rows *rows = NULL;
-    assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(values, n, 1), NULL, NULL, &rows, NULL), DN_OK);
+    assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(values, n, 1), NULL, NULL, &rows, NULL),
+                     DN_OK);
     double part[4] = {0}, out[2] = {5, 5};
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         part[i / DN_BLOCK_ROWS] += values[i];
+    }
     double want = (part[0] + part[1]) + (part[2] + part[3]);
     size_t calls = 0;
     dn_run run = dn_run_default();
@@ -230,8 +248,9 @@ static void defaults(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_error_wins), cmocka_unit_test(cut_at_characters), cmocka_unit_test(names_of_statuses),
-        cmocka_unit_test(working_memory),   cmocka_unit_test(large_memory),      cmocka_unit_test(serial_sum),
+        cmocka_unit_test(first_error_wins),  cmocka_unit_test(cut_at_characters),
+        cmocka_unit_test(names_of_statuses), cmocka_unit_test(working_memory),
+        cmocka_unit_test(large_memory),      cmocka_unit_test(serial_sum),
         cmocka_unit_test(defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,9 @@ struct counts {
 static dn_status count_task(void *arg, size_t i, size_t slot, dn_error *err) {
     struct counts *counts = arg;
     assert_int_equal(slot, 0);
-    if (i == counts->fails_at)
+    if (i == counts->fails_at) {
         return dn_error_set(err, DN_ERR_NUMERIC, "task %zu failed", i);
+    }
     counts->done[i]++;
     return DN_OK;
 }
@@ -24,8 +25,9 @@ static void each_task_runs_once(void **state) {
     for (size_t n = 0; n <= MANY; n += 33) {
         struct counts counts = {.fails_at = SIZE_MAX};
         OK(dni_tasks_run(&run, n, count_task, &counts, NULL));
-        for (size_t i = 0; i < MANY; i++)
+        for (size_t i = 0; i < MANY; i++) {
             assert_int_equal(counts.done[i], i < n);
+        }
     }
 }
 

@@ -23,22 +23,27 @@ static void catalogue_is_complete(void **state) {
             assert_non_null(param->meaning);
             if (param->type == DN_PARAM_CHOICE) {
                 OK(dn_params_set_word(p, param->name, dn_params_word(p, param->name), NULL));
-                for (size_t c = 0; param->choices[c] != NULL; c++)
+                for (size_t c = 0; param->choices[c] != NULL; c++) {
                     assert_non_null(param->choice_meanings[c]);
+                }
             } else if (param->type == DN_PARAM_LIST) {
                 const double shares[] = {0.25, 0.25, 0.5}, numbers[] = {1, 2, 3};
                 size_t n;
-                OK(dn_params_set_list(p, param->name, param->distribution ? shares : numbers, 3, NULL));
+                OK(dn_params_set_list(p, param->name, param->distribution ? shares : numbers, 3,
+                                      NULL));
                 assert_true(dn_params_list(p, param->name, &n) != NULL && n == 3);
                 if (param->distribution) {
                     OK(dn_params_check_classes(p, 3, NULL));
                     assert_int_equal(dn_params_check_classes(p, 2, NULL), DN_ERR_ARGUMENT);
                 }
-                for (size_t c = 0; param->choices != NULL && param->choices[c] != NULL; c++)
+                for (size_t c = 0; param->choices != NULL && param->choices[c] != NULL; c++) {
                     OK(dn_params_set_word(p, param->name, param->choices[c], NULL));
+                }
             } else if (param->type != DN_PARAM_BOOLEAN) {
-                OK(dn_params_set_number(p, param->name, param->default_number, NULL)); /* what stands behind a word is legal too */
-                assert_true(param->default_choice == NULL || strcmp(param->default_choice, param->word) == 0);
+                OK(dn_params_set_number(p, param->name, param->default_number,
+                                        NULL)); /* what stands behind a word is legal too */
+                assert_true(param->default_choice == NULL ||
+                            strcmp(param->default_choice, param->word) == 0);
             }
         }
         dn_params_free(p);
@@ -48,8 +53,9 @@ static void catalogue_is_complete(void **state) {
 static void refused(dn_status status, const dn_error *err, const char *field, const char *words) {
     assert_int_equal(status, DN_ERR_ARGUMENT);
     assert_string_equal(err->field, field);
-    if (strstr(err->message, words) == NULL)
+    if (strstr(err->message, words) == NULL) {
         fail_msg("\"%s\" is not in \"%s\"", words, err->message);
+    }
 }
 
 static void rules_are_said(void **state) {
@@ -57,36 +63,48 @@ static void rules_are_said(void **state) {
     dn_params *p;
     OK(dn_params_new(dn_algorithm_find("logistic"), &p, NULL));
     dn_error err;
-#define REFUSED(call, field, words)                                                                                                        \
-    do {                                                                                                                                   \
-        dn_error_clear(&err);                                                                                                              \
-        refused(call, &err, field, words);                                                                                                 \
+#define REFUSED(call, field, words)                                                                \
+    do {                                                                                           \
+        dn_error_clear(&err);                                                                      \
+        refused(call, &err, field, words);                                                         \
     } while (0)
-    REFUSED(dn_params_set_number(p, "lambda", -1, &err), "lambda", "parameter \"lambda\" must be a finite number >= 0");
+    REFUSED(dn_params_set_number(p, "lambda", -1, &err), "lambda",
+            "parameter \"lambda\" must be a finite number >= 0");
     REFUSED(dn_params_set_number(p, "lambda", -1, &err), "lambda", "(got -1)");
     REFUSED(dn_params_set_number(p, "lambda", (double)NAN, &err), "lambda", "finite");
     REFUSED(dn_params_set_number(p, "lambda", (double)INFINITY, &err), "lambda", "finite");
     REFUSED(dn_params_set_word(p, "lambda", "auto", &err), "lambda", "(got \"auto\")");
     REFUSED(dn_params_set_boolean(p, "lambda", true, &err), "lambda", "(got true)");
-    REFUSED(dn_params_set_number(p, "tolerance", -1e-9, &err), "tolerance", "must be a finite number >= 0 or \"auto\" (got -1e-9)");
-    REFUSED(dn_params_set_number(p, "batch_size", 2.5, &err), "batch_size", "an integer >= 1 and <= 4096");
+    REFUSED(dn_params_set_number(p, "tolerance", -1e-9, &err), "tolerance",
+            "must be a finite number >= 0 or \"auto\" (got -1e-9)");
+    REFUSED(dn_params_set_number(p, "batch_size", 2.5, &err), "batch_size",
+            "an integer >= 1 and <= 4096");
     REFUSED(dn_params_set_number(p, "batch_size", 5000, &err), "batch_size", "(got 5000)");
-    REFUSED(dn_params_set_word(p, "solver", "magic", &err), "solver", "one of auto, newton, lbfgs, gradient_descent, sgd");
-    REFUSED(dn_params_set_word(p, "penalty", "l0", &err), "penalty", "one of none, l2, l1, elastic_net");
+    REFUSED(dn_params_set_word(p, "solver", "magic", &err), "solver",
+            "one of auto, newton, lbfgs, gradient_descent, sgd");
+    REFUSED(dn_params_set_word(p, "penalty", "l0", &err), "penalty",
+            "one of none, l2, l1, elastic_net");
     REFUSED(dn_params_set_word(p, "penalty", "l0", &err), "penalty", "(got \"l0\")");
-    REFUSED(dn_params_set_word(p, "penalty", "Elastic-Net ", &err), "penalty", "(got \"Elastic-Net \"; did you mean elastic_net)");
-    REFUSED(dn_params_set_word(p, "penalty", "elastc_net", &err), "penalty", "did you mean elastic_net");
+    REFUSED(dn_params_set_word(p, "penalty", "Elastic-Net ", &err), "penalty",
+            "(got \"Elastic-Net \"; did you mean elastic_net)");
+    REFUSED(dn_params_set_word(p, "penalty", "elastc_net", &err), "penalty",
+            "did you mean elastic_net");
     REFUSED(dn_params_set_word(p, "solver", "newotn", &err), "solver", "did you mean newton");
-    REFUSED(dn_params_set_word(p, "multiclass", "one_vs_rest_stric", &err), "multiclass", "did you mean one_vs_rest_strict)");
-    REFUSED(dn_params_set_word(p, "multiclass", "OneVsOneStrickt", &err), "multiclass", "did you mean one_vs_one_strict)");
+    REFUSED(dn_params_set_word(p, "multiclass", "one_vs_rest_stric", &err), "multiclass",
+            "did you mean one_vs_rest_strict)");
+    REFUSED(dn_params_set_word(p, "multiclass", "OneVsOneStrickt", &err), "multiclass",
+            "did you mean one_vs_one_strict)");
     REFUSED(dn_params_set_word(p, "multiclass", "one_vs", &err), "multiclass", "(got \"one_vs\")");
-    REFUSED(dn_params_set_word(p, "solver", "grad", &err), "solver", "did you mean gradient_descent");
-    REFUSED(dn_params_set_word(p, "solver", "newton_cholesky", &err), "solver", "did you mean newton");
+    REFUSED(dn_params_set_word(p, "solver", "grad", &err), "solver",
+            "did you mean gradient_descent");
+    REFUSED(dn_params_set_word(p, "solver", "newton_cholesky", &err), "solver",
+            "did you mean newton");
     REFUSED(dn_params_set_word(p, "solver", "nevvton", &err), "solver", "(got \"nevvton\")");
     REFUSED(dn_params_set_word(p, "solver", "", &err), "solver", "(got \"\")");
     REFUSED(dn_params_set_number(p, "init", 3, &err), "init", "(got 3, which is no list)");
     REFUSED(dn_params_set_number(p, "solver", 1, &err), "solver", "one of");
-    REFUSED(dn_params_set_number(p, "gamma", 1, &err), "gamma", "has no parameter \"gamma\"; it has solver");
+    REFUSED(dn_params_set_number(p, "gamma", 1, &err), "gamma",
+            "has no parameter \"gamma\"; it has solver");
     REFUSED(dn_params_set_word(p, "", "x", &err), "", "has no parameter");
     assert_int_equal(err.row, -1);
     const double list[] = {1, 2, (double)NAN};
@@ -123,9 +141,11 @@ static void too_many_pairs(void **state) {
     OK(dn_params_new(dn_algorithm_find("logistic"), &logistic, NULL));
     OK(dn_params_set_word(logistic, "multiclass", "one_vs_one", NULL));
     OK(dn_params_check_classes(svm, 141, NULL));
-    REFUSED(dn_params_check_classes(svm, 142, &err), "multiclass", "10011 machines of two classes for 142 classes, at most 10000");
+    REFUSED(dn_params_check_classes(svm, 142, &err), "multiclass",
+            "10011 machines of two classes for 142 classes, at most 10000");
     REFUSED(dn_params_check_classes(svm, 142, &err), "multiclass", "are allowed: use one_vs_rest");
-    REFUSED(dn_params_check_classes(logistic, 142, &err), "multiclass", "are allowed: use softmax or one_vs_rest");
+    REFUSED(dn_params_check_classes(logistic, 142, &err), "multiclass",
+            "are allowed: use softmax or one_vs_rest");
     dn_params_free(svm);
     dn_params_free(logistic);
 }
@@ -136,7 +156,10 @@ static void report_keeps_its_limits(void **state) {
     for (int i = 0; i < 100; i++) {
         dn_report_warn(&report, "warning %d", i);
         dn_report_number(&report, "number", i);
-        dn_report_text(&report, "a name much longer than the room there is for names of details, as it happens", "%01000d", i);
+        dn_report_text(
+            &report,
+            "a name much longer than the room there is for names of details, as it happens",
+            "%01000d", i);
     }
     assert_int_equal(report.n_warnings, DN_MAX_WARNINGS);
     assert_int_equal(report.n_details, DN_MAX_DETAILS);

@@ -42,14 +42,15 @@ static inline void lists_places(lists *t, size_t i, uint64_t *s) {
     size_t at = t->row_start[i];
     for (uint32_t j = 0; j < LISTS_WIDTH && at < t->row_start[i] + LISTS_MOST; j++) {
         double x = 0;
-        if (j == 3)
+        if (j == 3) {
             x = 1;
-        else if (j == LISTS_WIDTH - 1)
+        } else if (j == LISTS_WIDTH - 1) {
             x = i == 4321 ? 7 : 0;
-        else if (j != 10 && lists_random(s) % 10 == 0)
+        } else if (j != 10 && lists_random(s) % 10 == 0) {
             x = (double)(lists_random(s) % 9) / 2 - 1; /* sometimes an entry that is 0 */
-        else if (j == 10 || lists_random(s) % 50 != 0)
+        } else if (j == 10 || lists_random(s) % 50 != 0) {
             continue;
+        }
         t->place[at] = j;
         t->entry[at++] = x;
         t->dense[j][i] = x;
@@ -66,12 +67,15 @@ static inline void lists_note(lists *t, size_t i, uint64_t *s) {
         return;
     }
     for (size_t k = lists_random(s) % 8; k-- > 0;) {
-        size_t word = lists_random(s) % (LISTS_WORDS - 3) % (1 + lists_random(s) % (LISTS_WORDS - 3));
-        length += (size_t)snprintf(t->text[i] + length, LISTS_TEXT - length, "%s%s", t->words[word], separators[lists_random(s) % 4]);
+        size_t word =
+            lists_random(s) % (LISTS_WORDS - 3) % (1 + lists_random(s) % (LISTS_WORDS - 3));
+        length += (size_t)snprintf(t->text[i] + length, LISTS_TEXT - length, "%s%s", t->words[word],
+                                   separators[lists_random(s) % 4]);
         t->count[i][word]++;
     }
     if (i % 3000 == 17 && i / 3000 < 3) {
-        snprintf(t->text[i] + length, LISTS_TEXT - length, "%s", t->words[LISTS_WORDS - 3 + i / 3000]);
+        snprintf(t->text[i] + length, LISTS_TEXT - length, "%s",
+                 t->words[LISTS_WORDS - 3 + i / 3000]);
         t->count[i][LISTS_WORDS - 3 + i / 3000]++;
     }
 }
@@ -81,46 +85,55 @@ static inline lists *lists_new(size_t K) {
     static const char *const kinds[] = {"new", "old", "worn"}, *const classes[] = {"a", "b", "c"};
     lists *t = xcalloc(1, sizeof *t);
     uint64_t s = 4711;
-    for (size_t w = 0; w < LISTS_WORDS; w++)
+    for (size_t w = 0; w < LISTS_WORDS; w++) {
         snprintf(t->words[w], sizeof t->words[w], "w%02u", (unsigned)w % 100);
+    }
     for (size_t i = 0; i < LISTS_ROWS; i++) {
         t->age[i] = lists_random(&s) % 6 == 0 ? (double)NAN : (double)(lists_random(&s) % 1000) / 8;
         t->kind[i] = lists_random(&s) % 7 == 0 ? NULL : kinds[lists_random(&s) % 3];
         lists_places(t, i, &s);
         lists_note(t, i, &s);
-        double g =
-            t->dense[0][i] - t->dense[1][i] + (double)t->count[i][0] - (double)t->count[i][1] + (double)(lists_random(&s) % 100) / 40 - 1;
+        double g = t->dense[0][i] - t->dense[1][i] + (double)t->count[i][0] -
+                   (double)t->count[i][1] + (double)(lists_random(&s) % 100) / 40 - 1;
         size_t k = K == 2 ? g > 0 : g > 0.7 ? 2 : g > -0.4;
         t->class[i] = classes[k];
         t->target[i] = (double)k;
         t->weight[i] = (double)(lists_random(&s) % 4) / 2;
         t->role[i] = (uint8_t)(lists_random(&s) % 3);
     }
-    t->columns[L_AGE] = (chunked_column){.column = {.name = "age", .type = DN_NUMERIC}, .number = t->age};
-    t->columns[L_PLACES] = (chunked_column){.column = {.name = "f", .type = DN_SPARSE, .width = LISTS_WIDTH, .first_place = 1},
-                                            .number = t->entry,
-                                            .row_start = t->row_start,
-                                            .place = t->place};
-    t->columns[L_KIND] = (chunked_column){.column = {.name = "kind", .type = DN_CATEGORICAL}, .text = t->kind};
-    t->columns[L_NOTE] = (chunked_column){.column = {.name = "note", .type = DN_TEXT}, .text = t->note};
-    t->columns[L_CLASS] = (chunked_column){.column = {.name = "class", .type = DN_CATEGORICAL}, .text = t->class};
+    t->columns[L_AGE] =
+        (chunked_column){.column = {.name = "age", .type = DN_NUMERIC}, .number = t->age};
+    t->columns[L_PLACES] = (chunked_column){
+        .column = {.name = "f", .type = DN_SPARSE, .width = LISTS_WIDTH, .first_place = 1},
+        .number = t->entry,
+        .row_start = t->row_start,
+        .place = t->place};
+    t->columns[L_KIND] =
+        (chunked_column){.column = {.name = "kind", .type = DN_CATEGORICAL}, .text = t->kind};
+    t->columns[L_NOTE] =
+        (chunked_column){.column = {.name = "note", .type = DN_TEXT}, .text = t->note};
+    t->columns[L_CLASS] =
+        (chunked_column){.column = {.name = "class", .type = DN_CATEGORICAL}, .text = t->class};
     for (size_t j = 0; j < LISTS_WIDTH; j++) {
         snprintf(t->place_names[j], sizeof t->place_names[j], "f%u", (unsigned)j % 1000 + 1);
-        t->numbers[j] = (chunked_column){.column = {.name = t->place_names[j], .type = DN_NUMERIC}, .number = t->dense[j]};
+        t->numbers[j] = (chunked_column){.column = {.name = t->place_names[j], .type = DN_NUMERIC},
+                                         .number = t->dense[j]};
     }
     return t;
 }
 
 /* The table cut at fixed rows, in one of four ways, one chunk empty. */
-static inline void lists_source(lists *t, const chunked_column *columns, size_t n, size_t way, chunked *out) {
+static inline void lists_source(lists *t, const chunked_column *columns, size_t n, size_t way,
+                                chunked *out) {
     static const size_t cuts[4][6] = {{0},
                                       {1, 1, 4096, 4100, 8192, 9000},
                                       {300, 2500, 2500, 5000, 7000, 7001},
                                       {4000, 4000, 4001, 4500, 8000, 8999}};
     size_t n_chunks = way == 0 ? 1 : 7;
     t->borders[way][0] = 0;
-    for (size_t c = 1; c < n_chunks; c++)
+    for (size_t c = 1; c < n_chunks; c++) {
         t->borders[way][c] = cuts[way][c - 1];
+    }
     t->borders[way][n_chunks] = LISTS_ROWS;
     chunked_init(out, columns, n, LISTS_ROWS, t->borders[way], n_chunks);
 }

@@ -24,7 +24,9 @@ static inline struct raw raw_of(const lists *t, const dn_encoder *encoder, size_
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         raw.value[4 * i] = t->age[i];
-        raw.value[4 * i + 2] = t->kind[i] == NULL ? (double)NAN : dn_encoder_level(encoder, 2, t->kind[i], strlen(t->kind[i]));
+        raw.value[4 * i + 2] = t->kind[i] == NULL
+                                   ? (double)NAN
+                                   : dn_encoder_level(encoder, 2, t->kind[i], strlen(t->kind[i]));
         raw.truth[i] = (size_t)t->target[i];
         for (size_t e = t->row_start[i]; e < t->row_start[i + 1]; e++, at++) {
             raw.feature[at] = (uint32_t)dn_encoder_place(encoder, 1, t->place[e]);
@@ -33,7 +35,8 @@ static inline struct raw raw_of(const lists *t, const dn_encoder *encoder, size_
         const uint32_t *feature;
         const double *entry;
         size_t words;
-        OK(dn_encoder_text(encoder, 3, t->note[i], t->note[i] == NULL ? 0 : strlen(t->note[i]), work, &feature, &entry, &words, NULL));
+        OK(dn_encoder_text(encoder, 3, t->note[i], t->note[i] == NULL ? 0 : strlen(t->note[i]),
+                           work, &feature, &entry, &words, NULL));
         memcpy(raw.feature + at, feature, words * sizeof *feature);
         memcpy(raw.entry + at, entry, words * sizeof *entry);
         raw.start[i + 1] = at += words;

@@ -9,22 +9,24 @@
 
 static const size_t every[T_COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-static dn_encoder *fit(const table *t, size_t cut, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
-                       const dn_run *run) {
+static dn_encoder *fit(const table *t, size_t cut, const dn_encoder_spec *spec, const uint8_t *role,
+                       const double *weight, const dn_run *run) {
     size_t borders[TABLE_MAX_CHUNKS], n = table_cut(cut, borders);
     chunked source;
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n);
     dn_encoder *encoder = NULL;
     dn_error err = {0};
-    if (dn_encoder_fit(&source.source, spec, role, weight, run, &encoder, &err) != DN_OK)
+    if (dn_encoder_fit(&source.source, spec, role, weight, run, &encoder, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     chunked_done(&source);
     return encoder;
 }
 
 static void close_to(double got, double want, double tolerance) {
-    if (!(fabs(got - want) <= tolerance * fabs(want)))
+    if (!(fabs(got - want) <= tolerance * fabs(want))) {
         fail_msg("%.17g, expected %.17g", got, want);
+    }
 }
 
 static void names_are(const dn_encoder *encoder, const char *const *names, size_t n) {
@@ -43,7 +45,8 @@ struct small {
     size_t borders[2];
 };
 
-static dn_encoder *fit_small(struct small *s, size_t n_columns, size_t n, const double *weight, const dn_encoder_spec *options) {
+static dn_encoder *fit_small(struct small *s, size_t n_columns, size_t n, const double *weight,
+                             const dn_encoder_spec *options) {
     static const size_t all[] = {0, 1, 2, 3};
     dn_encoder_spec spec = *options;
     dn_encoder *encoder = NULL;
@@ -52,18 +55,21 @@ static dn_encoder *fit_small(struct small *s, size_t n_columns, size_t n, const 
     chunked_init(&s->source, s->columns, n_columns, n, s->borders, 1);
     spec.columns = all;
     spec.n_columns = n_columns;
-    assert_int_equal(dn_encoder_fit(&s->source.source, &spec, NULL, weight, NULL, &encoder, NULL), DN_OK);
+    assert_int_equal(dn_encoder_fit(&s->source.source, &spec, NULL, weight, NULL, &encoder, NULL),
+                     DN_OK);
     chunked_done(&s->source);
     return encoder;
 }
 
-/* ---- the most frequent --------------------------------------------------------------------------------------------------------------- */
+/* ---- the most frequent ---- */
 /* Σv of the rows of a column that hold x. */
 static double count_of(const double *column, double x, const uint8_t *role, const double *weight) {
     double count = 0;
-    for (size_t i = 0; i < TABLE_ROWS; i++)
-        if ((role == NULL || role[i] == DN_ROW_TRAIN) && column[i] == x)
+    for (size_t i = 0; i < TABLE_ROWS; i++) {
+        if ((role == NULL || role[i] == DN_ROW_TRAIN) && column[i] == x) {
             count += weight == NULL ? 1 : weight[i];
+        }
+    }
     return count;
 }
 
@@ -71,12 +77,16 @@ static void most_frequent_numbers(void **unused) {
     (void)unused;
     table *t = table_new(20);
     const double nan = (double)NAN;
-    for (size_t i = 0; i < TABLE_ROWS; i++) { /* 100 values and holes; more than a thousand different ones in another */
+    for (size_t i = 0; i < TABLE_ROWS;
+         i++) { /* 100 values and holes; more than a thousand different ones in another */
         t->number[T_WHOLE][i] = i % 11 == 0 ? nan : (double)(i * i % 101) - 50;
         t->number[T_PLAIN][i] = i % 7 == 0 ? nan : (double)(i * 37 % 3001) / 7;
     }
     static const size_t columns[] = {T_PLAIN, T_WHOLE, T_EMPTY, T_CONSTANT, T_FLAG};
-    dn_encoder_spec spec = {.columns = columns, .n_columns = 5, .standardize = true, .missing_number = DN_MISSING_FREQUENT_NUMBER};
+    dn_encoder_spec spec = {.columns = columns,
+                            .n_columns = 5,
+                            .standardize = true,
+                            .missing_number = DN_MISSING_FREQUENT_NUMBER};
     for (int kind = 0; kind < 4; kind++) {
         const uint8_t *role = kind & 1 ? t->role : NULL;
         const double *weight = kind & 2 ? t->weight : NULL;
@@ -85,12 +95,14 @@ static void most_frequent_numbers(void **unused) {
             const double *x = t->number[columns[k]], fill = dn_encoder_input(encoder, k)->fill;
             double most = count_of(x, fill, role, weight), v = 0, m = 0, s = 0;
             for (size_t i = 0; i < TABLE_ROWS; i++) {
-                if (isnan(x[i]))
+                if (isnan(x[i])) {
                     continue;
+                }
                 double count = count_of(x, x[i], role, weight);
                 assert_true(count < most || (count == most && x[i] >= fill));
             }
-            for (int pass = 0; pass < 2; pass++) /* mean and deviation are those of the filled column */
+            for (int pass = 0; pass < 2;
+                 pass++) { /* mean and deviation are those of the filled column */
                 for (size_t i = 0; i < TABLE_ROWS; i++) {
                     double w = (role != NULL && role[i] != DN_ROW_TRAIN) ? 0
                                : weight == NULL                          ? 1
@@ -100,12 +112,14 @@ static void most_frequent_numbers(void **unused) {
                     m += pass == 0 ? w * z : 0;
                     s += pass == 1 ? w * (z - m / v) * (z - m / v) : 0;
                 }
+            }
             close_to(dn_encoder_mean(encoder)[k], m / v, 1e-12);
             close_to(dn_encoder_scale(encoder)[k], sqrt(s / v), 1e-12);
         }
         assert_true(dn_encoder_input(encoder, 2)->fill == 0);
         assert_true(dn_encoder_input(encoder, 3)->fill == 0.1 && dn_encoder_scale(encoder)[3] == 1);
-        double ones = count_of(t->number[T_FLAG], 1, role, weight), zeros = count_of(t->number[T_FLAG], 0, role, weight);
+        double ones = count_of(t->number[T_FLAG], 1, role, weight),
+               zeros = count_of(t->number[T_FLAG], 0, role, weight);
         assert_true(dn_encoder_input(encoder, 4)->fill == (ones > zeros ? 1 : 0));
         dn_encoder_unref(encoder);
     }
@@ -117,34 +131,43 @@ static void numbers_that_may_not_be_missing(void **unused) {
     (void)unused;
     const double nan = (double)NAN, numbers[] = {3, 1, nan}, flags[] = {1, nan, 0};
     const char *const words[] = {"b", NULL, NULL};
-    const uint8_t first[] = {DN_ROW_TRAIN, DN_ROW_SKIP, DN_ROW_SKIP}, two[] = {DN_ROW_TRAIN, DN_ROW_TRAIN, DN_ROW_SKIP};
+    const uint8_t first[] = {DN_ROW_TRAIN, DN_ROW_SKIP, DN_ROW_SKIP},
+                  two[] = {DN_ROW_TRAIN, DN_ROW_TRAIN, DN_ROW_SKIP};
     static const size_t columns[] = {0, 1, 2};
     const dn_table_column described[] = {{.name = "number", .type = DN_NUMERIC},
                                          {.name = "flag", .type = DN_BOOLEAN},
                                          {.name = "word", .type = DN_CATEGORICAL}};
     static const uint32_t start[] = {0, 1};
     const uint32_t codes[] = {0, DN_CODE_MISSING, DN_CODE_MISSING};
-    const dn_column_view views[] = {
-        {.type = DN_NUMERIC, .n_rows = 3, .number = numbers},
-        {.type = DN_BOOLEAN, .n_rows = 3, .number = flags},
-        {.type = DN_CATEGORICAL, .n_rows = 3, .code = codes, .strings = {.n = 1, .start = start, .bytes = words[0]}}};
-    const dn_encoder_spec spec = {.columns = columns, .n_columns = 3, .missing_number = DN_MISSING_NONE};
+    const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 3, .number = numbers},
+                                    {.type = DN_BOOLEAN, .n_rows = 3, .number = flags},
+                                    {.type = DN_CATEGORICAL,
+                                     .n_rows = 3,
+                                     .code = codes,
+                                     .strings = {.n = 1, .start = start, .bytes = words[0]}}};
+    const dn_encoder_spec spec = {.columns = columns,
+                                  .n_columns = 3,
+                                  .missing_number = DN_MISSING_NONE};
     const dn_run run = dn_run_default();
     dn_table_source *source;
     dn_encoder *encoder = NULL;
     dn_error err;
     assert_int_equal(dn_table_source_from_columns(described, views, 3, 3, &source, NULL), DN_OK);
     assert_int_equal(dn_encoder_fit(source, &spec, first, NULL, &run, &encoder, NULL), DN_OK);
-    for (int in_memory = 0; in_memory < 2; in_memory++) { /* nor may other rows, but those that weigh nothing */
+    for (int in_memory = 0; in_memory < 2;
+         in_memory++) { /* nor may other rows, but those that weigh nothing */
         const double weight[] = {1, 0, 1};
         dn_rows *rows = NULL;
         dn_block block;
         dn_error_clear(&err);
-        dn_status status = dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, NULL, weight, in_memory == 1, &run, &rows, &err);
-        if (status == DN_OK)
+        dn_status status = dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, NULL, weight,
+                                               in_memory == 1, &run, &rows, &err);
+        if (status == DN_OK) {
             status = dn_rows_block(rows, 0, 0, &block, &err);
+        }
         assert_int_equal(status, DN_ERR_DATA);
-        assert_string_equal(err.message, "row 2 has no value for \"number\", and must have one here");
+        assert_string_equal(err.message,
+                            "row 2 has no value for \"number\", and must have one here");
         assert_string_equal(err.field, "number");
         assert_int_equal(err.row, 2);
         dn_rows_free(rows);
@@ -162,16 +185,20 @@ static void numbers_that_may_not_be_missing(void **unused) {
 
 static void ties_take_the_least(void **unused) {
     (void)unused;
-    const double nan = (double)NAN, numbers[] = {3, -0.0, 3, 0.0, 7, nan}, flags[] = {1, 0, 1, 0, nan, nan}, weight[] = {1, 1, 1, 1, 2, 5};
+    const double nan = (double)NAN, numbers[] = {3, -0.0, 3, 0.0, 7, nan},
+                 flags[] = {1, 0, 1, 0, nan, nan}, weight[] = {1, 1, 1, 1, 2, 5};
     const char *const words[] = {"b", "a", "b", "a", "c", NULL};
-    struct small s = {.columns = {{.column = {.name = "number", .type = DN_NUMERIC}, .number = numbers},
-                                  {.column = {.name = "flag", .type = DN_BOOLEAN}, .number = flags},
-                                  {.column = {.name = "word", .type = DN_CATEGORICAL}, .text = words}}};
-    dn_encoder *encoder = fit_small(&s, 3, 6, weight,
-                                    &(dn_encoder_spec){.missing_number = DN_MISSING_FREQUENT_NUMBER,
-                                                       .missing_category = DN_MISSING_FREQUENT_LEVEL,
-                                                       .unseen = DN_UNSEEN_FREQUENT});
-    assert_true(dn_encoder_input(encoder, 0)->fill == 0 && !signbit(dn_encoder_input(encoder, 0)->fill)); /* 0, 3 and 7 all weigh 2 */
+    struct small s = {
+        .columns = {{.column = {.name = "number", .type = DN_NUMERIC}, .number = numbers},
+                    {.column = {.name = "flag", .type = DN_BOOLEAN}, .number = flags},
+                    {.column = {.name = "word", .type = DN_CATEGORICAL}, .text = words}}};
+    dn_encoder *encoder =
+        fit_small(&s, 3, 6, weight,
+                  &(dn_encoder_spec){.missing_number = DN_MISSING_FREQUENT_NUMBER,
+                                     .missing_category = DN_MISSING_FREQUENT_LEVEL,
+                                     .unseen = DN_UNSEEN_FREQUENT});
+    assert_true(dn_encoder_input(encoder, 0)->fill == 0 &&
+                !signbit(dn_encoder_input(encoder, 0)->fill)); /* 0, 3 and 7 all weigh 2 */
     assert_true(dn_encoder_input(encoder, 1)->fill == 0);
     assert_int_equal(dn_encoder_input(encoder, 2)->missing_as, 0);
     assert_int_equal(dn_encoder_input(encoder, 2)->unseen_as, 0);
@@ -182,9 +209,13 @@ static void frequent_levels(void **unused) {
     (void)unused;
     table *t = table_new(20);
     dn_run runs[] = {dn_run_default(), scattered_run()};
-    for (size_t i = 0; i < TABLE_ROWS; i++)
-        if (i % 3 != 0)
-            t->text[T_COLOUR][i] = i % 5 == 0 ? NULL : t->role[i] == DN_ROW_TRAIN ? "green" : "blue";
+    for (size_t i = 0; i < TABLE_ROWS; i++) {
+        if (i % 3 != 0) {
+            t->text[T_COLOUR][i] = i % 5 == 0                   ? NULL
+                                   : t->role[i] == DN_ROW_TRAIN ? "green"
+                                                                : "blue";
+        }
+    }
     static const char *const names[] = {"", "blue", "green", "green apple", "red"};
     const size_t column = T_COLOUR;
     for (int kind = 0; kind < 4; kind++) {
@@ -192,14 +223,20 @@ static void frequent_levels(void **unused) {
         const double *weight = kind & 2 ? t->weight : NULL;
         double count[5] = {0};
         size_t best = 0;
-        for (size_t i = 0; i < TABLE_ROWS; i++)
-            for (size_t k = 0; k < 5; k++)
+        for (size_t i = 0; i < TABLE_ROWS; i++) {
+            for (size_t k = 0; k < 5; k++) {
                 if ((role == NULL || role[i] == DN_ROW_TRAIN) && t->text[T_COLOUR][i] != NULL &&
-                    strcmp(t->text[T_COLOUR][i], names[k]) == 0)
+                    strcmp(t->text[T_COLOUR][i], names[k]) == 0) {
                     count[k] += weight == NULL ? 1 : weight[i];
-        for (size_t k = 1; k < 5; k++)
+                }
+            }
+        }
+        for (size_t k = 1; k < 5; k++) {
             best = count[k] > count[best] ? k : best;
-        dn_encoder_spec spec = {.columns = &column, .n_columns = 1, .missing_category = DN_MISSING_FREQUENT_LEVEL};
+        }
+        dn_encoder_spec spec = {.columns = &column,
+                                .n_columns = 1,
+                                .missing_category = DN_MISSING_FREQUENT_LEVEL};
         dn_encoder *encoder = fit(t, (size_t)kind, &spec, role, weight, &runs[kind % 2]);
         const dn_input *input = dn_encoder_input(encoder, 0);
         assert_int_equal(input->n_features, 5);
@@ -225,18 +262,21 @@ static void frequent_levels(void **unused) {
     free(t);
 }
 
-/* ---- indicators and levels left out --------------------------------------------------------------------------------------------------- */
+/* ---- indicators and levels left out ---- */
 static void indicators(void **unused) {
     (void)unused;
-    const double nan = (double)NAN, age[] = {20, nan, 40, 60}, full[] = {1, 2, 3, 4}, flag[] = {1, 1, nan, 0}, light[] = {1, 1, 1, nan},
-                 weight[] = {1, 1, 1, 0};
-    struct small s = {.columns = {{.column = {.name = "age", .type = DN_NUMERIC}, .number = age},
-                                  {.column = {.name = "full", .type = DN_NUMERIC}, .number = full},
-                                  {.column = {.name = "flag", .type = DN_BOOLEAN}, .number = flag},
-                                  {.column = {.name = "light", .type = DN_NUMERIC}, .number = light}}};
-    dn_encoder *encoder = fit_small(&s, 4, 4, weight, &(dn_encoder_spec){.missing_indicator = true, .standardize = true});
-    static const char *const names[] = {"age",  "age=(missing)",  "full",
-                                        "flag", "flag=(missing)", "light"}; /* light is missing in a row of weight 0 */
+    const double nan = (double)NAN, age[] = {20, nan, 40, 60}, full[] = {1, 2, 3, 4},
+                 flag[] = {1, 1, nan, 0}, light[] = {1, 1, 1, nan}, weight[] = {1, 1, 1, 0};
+    struct small s = {
+        .columns = {{.column = {.name = "age", .type = DN_NUMERIC}, .number = age},
+                    {.column = {.name = "full", .type = DN_NUMERIC}, .number = full},
+                    {.column = {.name = "flag", .type = DN_BOOLEAN}, .number = flag},
+                    {.column = {.name = "light", .type = DN_NUMERIC}, .number = light}}};
+    dn_encoder *encoder =
+        fit_small(&s, 4, 4, weight,
+                  &(dn_encoder_spec){.missing_indicator = true, .standardize = true});
+    static const char *const names[] = {"age",  "age=(missing)", "full", "flag", "flag=(missing)",
+                                        "light"}; /* light is missing in a row of weight 0 */
     names_are(encoder, names, 6);
     const double raw[] = {nan, nan, nan, nan, 40, 3, 0, 1};
     double got[12], mean = dn_encoder_mean(encoder)[0], scale = dn_encoder_scale(encoder)[0];
@@ -244,7 +284,8 @@ static void indicators(void **unused) {
     close_to(scale, sqrt(200.0 / 3), 1e-14); /* the missing one stands at the mean */
     assert_true(dn_encoder_mean(encoder)[1] == 0 && dn_encoder_scale(encoder)[1] == 1);
     dn_encoder_apply(encoder, dn_raw_numbers(raw, 2), got);
-    const double want[] = {0, 1, 0, 1, 1, 0, 10 / scale, 0, (3 - 2) / dn_encoder_scale(encoder)[2], 0, 0, 0};
+    const double want[] = {0, 1, 0, 1, 1, 0, 10 / scale, 0, (3 - 2) / dn_encoder_scale(encoder)[2],
+                           0, 0, 0};
     assert_memory_equal(got, want, sizeof want);
     dni_encoder_expand(encoder, dn_raw_numbers(raw, 2), got);
     const double plain[] = {30, 1, 2, 1, 1, 1, 40, 0, 3, 0, 0, 1};
@@ -254,24 +295,29 @@ static void indicators(void **unused) {
 
 static void first_level_left_out(void **unused) {
     (void)unused;
-    const char *const sex[] = {"female", "male", "male", "other"}, *const port[] = {NULL, "a", "a", NULL},
+    const char *const sex[] = {"female", "male", "male", "other"},
+                      *const port[] = {NULL, "a", "a", NULL},
                       *const none[] = {NULL, NULL, NULL, NULL};
     const double age[] = {1, 2, 3, 4};
-    struct small s = {.columns = {{.column = {.name = "sex", .type = DN_CATEGORICAL}, .text = sex},
-                                  {.column = {.name = "port", .type = DN_CATEGORICAL}, .text = port},
-                                  {.column = {.name = "none", .type = DN_CATEGORICAL}, .text = none},
-                                  {.column = {.name = "age", .type = DN_NUMERIC}, .number = age}}};
-    dn_encoder *encoder = fit_small(&s, 4, 4, NULL, &(dn_encoder_spec){.categorical = DN_DROP_FIRST});
+    struct small s = {
+        .columns = {{.column = {.name = "sex", .type = DN_CATEGORICAL}, .text = sex},
+                    {.column = {.name = "port", .type = DN_CATEGORICAL}, .text = port},
+                    {.column = {.name = "none", .type = DN_CATEGORICAL}, .text = none},
+                    {.column = {.name = "age", .type = DN_NUMERIC}, .number = age}}};
+    dn_encoder *encoder =
+        fit_small(&s, 4, 4, NULL, &(dn_encoder_spec){.categorical = DN_DROP_FIRST});
     static const char *const names[] = {"sex=male", "sex=other", "port=(missing)", "age"};
     names_are(encoder, names, 4);
     static const char *const dropped[] = {"sex=female", "port=a", "none=(missing)", ""};
     for (size_t i = 0; i < 4; i++) {
         char name[32] = "?";
-        assert_int_equal(dn_encoder_dropped_level(encoder, i, name, sizeof name), strlen(dropped[i]));
+        assert_int_equal(dn_encoder_dropped_level(encoder, i, name, sizeof name),
+                         strlen(dropped[i]));
         assert_string_equal(name, dropped[i]);
     }
     assert_int_equal(dn_encoder_dropped_level(encoder, 0, NULL, 0), 10);
-    const double nan = (double)NAN, raw[] = {0, 0, nan, 9, 1, nan, DN_UNSEEN, 8, 2, DN_UNSEEN, 0, 7, nan, 0, 0, 6, DN_UNSEEN, 0, 0, 5};
+    const double nan = (double)NAN, raw[] = {0, 0, nan, 9, 1, nan, DN_UNSEEN, 8, 2, DN_UNSEEN,
+                                             0, 7, nan, 0, 0, 6,   DN_UNSEEN, 0, 0, 5};
     const double want[] = {0, 0, 0, 9, 1, 0, 1, 8, 0, 1, 0, 7, 0, 0, 0, 6, 0, 0, 0, 5};
     double got[20];
     dn_encoder_apply(encoder, dn_raw_numbers(raw, 5), got);
@@ -283,7 +329,7 @@ static void first_level_left_out(void **unused) {
     dn_encoder_unref(encoder);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 static void bytes_of(const dn_encoder *encoder, void **bytes, size_t *size) {
     dni_writer writer;
     dni_writer_init(&writer);
@@ -304,8 +350,9 @@ static void bytes_and_back(void **unused) {
                             .missing_indicator = true,
                             .categorical = DN_DROP_FIRST,
                             .unseen = DN_UNSEEN_FREQUENT};
-    for (size_t i = 0; i < TABLE_ROWS; i++)
+    for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->weight[i] *= 0.1; /* no sum of weights is exact */
+    }
     for (int refuse = 0; refuse < 2; refuse++) {
         spec.unseen = refuse ? DN_UNSEEN_REFUSE : DN_UNSEEN_FREQUENT;
         void *bytes = NULL, *again = NULL;
@@ -328,9 +375,11 @@ static void bytes_and_back(void **unused) {
         free(again);
         assert_true(dn_encoder_refuses_unseen(back) == (refuse == 1));
         const double nan = (double)NAN,
-                     raw[2 * T_COLUMNS] = {1, nan, 3, nan, 5, nan, nan, DN_UNSEEN, 7, 8, nan, 1, 1, 1, 1, 1, DN_UNSEEN, nan, nan, 2};
+                     raw[2 * T_COLUMNS] = {1,   nan, 3, nan, 5, nan, nan,       DN_UNSEEN, 7,   8,
+                                           nan, 1,   1, 1,   1, 1,   DN_UNSEEN, nan,       nan, 2};
         double x[2 * 64], y[2 * 64];
-        assert_true(dn_encoder_n_features(back) <= 64 && dn_encoder_n_features(back) == dn_encoder_n_features(encoder));
+        assert_true(dn_encoder_n_features(back) <= 64 &&
+                    dn_encoder_n_features(back) == dn_encoder_n_features(encoder));
         dn_encoder_apply(encoder, dn_raw_numbers(raw, 2), x);
         dn_encoder_apply(back, dn_raw_numbers(raw, 2), y);
         assert_memory_equal(x, y, 2 * dn_encoder_n_features(back) * sizeof *x);
@@ -348,8 +397,10 @@ static void bytes_and_back(void **unused) {
             back = NULL;
             dn_status status = dni_encoder_read(&reader, &back, NULL);
             assert_true(status == DN_OK || status == DN_ERR_CORRUPT || status == DN_ERR_VERSION);
-            if (status == DN_OK && dn_encoder_n_inputs(back) == T_COLUMNS && dn_encoder_n_features(back) <= 64)
+            if (status == DN_OK && dn_encoder_n_inputs(back) == T_COLUMNS &&
+                dn_encoder_n_features(back) <= 64) {
                 dn_encoder_apply(back, dn_raw_numbers(raw, 2), x);
+            }
             dn_encoder_unref(back);
             copy[i / 8] ^= (unsigned char)(1u << i % 8);
         }
@@ -396,7 +447,9 @@ static void failures(void **unused) {
         source.fail_at = k;
         dn_encoder *encoder = NULL;
         status = dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL);
-        assert_int_equal(status, k <= 7 * n ? DN_ERR_SOURCE : DN_OK); /* three columns twice, the number once more */
+        assert_int_equal(status, k <= 7 * n
+                                     ? DN_ERR_SOURCE
+                                     : DN_OK); /* three columns twice, the number once more */
         dn_encoder_unref(encoder);
         chunked_done(&source);
     }

@@ -2,7 +2,7 @@
 #include "text/tokens.h"
 #include "unit/core/encoder/kernel_texts.h"
 
-/* ---- graphs by definition -------------------------------------------------------------------------------------------------------------------- */
+/* ---- graphs by definition ---- */
 enum { NODES = 7, GRAPHS = 24, TRAINED = 12 };
 struct graph {
     bool joined[NODES][NODES];
@@ -14,10 +14,11 @@ struct graph {
 static void graph_make(struct graph *g, uint64_t density, uint64_t *s) {
     size_t n = 0;
     *g = (struct graph){0};
-    for (size_t i = 0; i < NODES; i++)
+    for (size_t i = 0; i < NODES; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (draw(s) % 5 > density)
+            if (draw(s) % 5 > density) {
                 continue;
+            }
             g->joined[i][j] = g->joined[j][i] = g->has[i] = g->has[j] = true;
             for (uint64_t times = 1 + draw(s) % 2; times > 0; times--) {
                 const bool turned = draw(s) % 2 == 0;
@@ -28,16 +29,20 @@ static void graph_make(struct graph *g, uint64_t density, uint64_t *s) {
                                       turned ? i : j, turned ? j : i);
             }
         }
+    }
 }
 
 /* How many paths of g have the labels [n]: label i is the node i, so one or none. */
 static size_t paths_with(const struct graph *g, const size_t *label, size_t n) {
     for (size_t k = 0; k < n; k++) {
-        if (!g->has[label[k]] || (k > 0 && !g->joined[label[k - 1]][label[k]]))
+        if (!g->has[label[k]] || (k > 0 && !g->joined[label[k - 1]][label[k]])) {
             return 0;
-        for (size_t i = 0; i < k; i++)
-            if (label[i] == label[k])
+        }
+        for (size_t i = 0; i < k; i++) {
+            if (label[i] == label[k]) {
                 return 0;
+            }
+        }
     }
     return 1;
 }
@@ -45,12 +50,14 @@ static size_t paths_with(const struct graph *g, const size_t *label, size_t n) {
 /* Σ n_A n_B over all sequences of 1 … length labels. */
 static size_t shared_paths(const struct graph *a, const struct graph *b, size_t length) {
     size_t sum = 0, label[4];
-    for (size_t n = 1, all = NODES; n <= length; n++, all *= NODES)
+    for (size_t n = 1, all = NODES; n <= length; n++, all *= NODES) {
         for (size_t code = 0; code < all; code++) {
-            for (size_t k = 0, rest = code; k < n; k++, rest /= NODES)
+            for (size_t k = 0, rest = code; k < n; k++, rest /= NODES) {
                 label[k] = rest % NODES;
+            }
             sum += paths_with(a, label, n) * paths_with(b, label, n);
         }
+    }
     return sum;
 }
 
@@ -66,12 +73,18 @@ static void paths_of_random_graphs(void **state) {
         role[i] = i < TRAINED ? DN_ROW_TRAIN : DN_ROW_SKIP;
     }
     for (unsigned length = 1; length <= 4; length++) {
-        dn_encoder *encoder = fit(text, length == 3 ? 2 : GRAPHS, spec_of(DN_TEXT_PATHS, length), length == 3 ? NULL : role);
-        const size_t trained = length == 3 ? 2 : TRAINED; /* of two graphs alone the others have much that was never seen */
+        dn_encoder *encoder = fit(text, length == 3 ? 2 : GRAPHS, spec_of(DN_TEXT_PATHS, length),
+                                  length == 3 ? NULL : role);
+        const size_t trained =
+            length == 3
+                ? 2
+                : TRAINED; /* of two graphs alone the others have much that was never seen */
         size_t unseen = 0;
         for (size_t i = 0; i < GRAPHS; i++) {
-            for (size_t j = 0; j < trained; j++)
-                assert_true(product(encoder, text[i], text[j]) == (double)shared_paths(&g[i], &g[j], length));
+            for (size_t j = 0; j < trained; j++) {
+                assert_true(product(encoder, text[i], text[j]) ==
+                            (double)shared_paths(&g[i], &g[j], length));
+            }
             const double own = product(encoder, text[i], text[i]);
             assert_near(own, (double)shared_paths(&g[i], &g[i], length), 1e-14);
             double *x = features_of(encoder, text[i]);
@@ -87,7 +100,9 @@ static void paths_of_random_graphs(void **state) {
 /* The example of encoder.h. */
 static void the_sequences_of_a_graph(void **state) {
     (void)state;
-    static const char *const text[] = {"a-b b-c"}, *const want[] = {"a", "a-b", "a-b-c", "b", "b-a", "b-c", "c", "c-b", "c-b-a"};
+    static const char *const text[] = {"a-b b-c"}, *const want[] = {"a", "a-b", "a-b-c",
+                                                                    "b", "b-a", "b-c",
+                                                                    "c", "c-b", "c-b-a"};
     dn_encoder *encoder = fit(text, 1, spec_of(DN_TEXT_PATHS, 3), NULL);
     const double *idf;
     const dn_strings words = dn_encoder_words(encoder, 0, &idf);
@@ -118,7 +133,7 @@ static void the_sequences_of_a_graph(void **state) {
     dn_encoder_unref(encoder);
 }
 
-/* ---- sets of words ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- sets of words ---- */
 enum { VOCABULARY = 30, TEXTS = 60 };
 
 static void words_in_common(void **state) {
@@ -135,32 +150,39 @@ static void words_in_common(void **state) {
         for (uint64_t k = draw(&s) % 12; k > 0; k--) {
             const size_t word = draw(&s) % (i % 3 == 0 ? VOCABULARY / 2 : VOCABULARY);
             has[i][word] = true;
-            n += (size_t)snprintf(text[i] + n, sizeof text[i] - n, draw(&s) % 2 == 0 ? "W\xc3\x89%zu, " : "w\xc3\xa9%zu ", word);
+            n += (size_t)snprintf(text[i] + n, sizeof text[i] - n,
+                                  draw(&s) % 2 == 0 ? "W\xc3\x89%zu, " : "w\xc3\xa9%zu ", word);
         }
     }
     dn_encoder *encoder = fit(list, TEXTS, spec_of(DN_TEXT_SET, 0), role);
     assert_true(dn_encoder_n_features(encoder) <= VOCABULARY / 2 + 1);
     for (size_t i = 0; i < TEXTS; i++) {
         double own = 0;
-        for (size_t k = 0; k < VOCABULARY; k++)
+        for (size_t k = 0; k < VOCABULARY; k++) {
             own += has[i][k];
+        }
         assert_near(product(encoder, text[i], text[i]) + 1, own + 1, 1e-14);
         for (size_t j = 0; j < TEXTS; j += 3) {
             double common = 0;
-            for (size_t k = 0; k < VOCABULARY; k++)
+            for (size_t k = 0; k < VOCABULARY; k++) {
                 common += has[i][k] && has[j][k];
+            }
             assert_true(product(encoder, text[i], text[j]) == common);
         }
     }
     dn_encoder_unref(encoder);
 }
 
-/* ---- characters ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- characters ---- */
 static void characters_come_back(void **state) {
     (void)state;
-    static const char *const text[] = {"GATTACA", "", "\xc3\xa9t\xe2\x82\xac\xf0\x9f\x98\x80", "a\xff z", NULL};
-    static const uint32_t want[5][8] = {
-        {'G', 'A', 'T', 'T', 'A', 'C', 'A'}, {0}, {0xe9, 't', 0x20ac, 0x1f600}, {'a', 0xfffd, ' ', 'z'}, {0}};
+    static const char *const text[] = {"GATTACA", "", "\xc3\xa9t\xe2\x82\xac\xf0\x9f\x98\x80",
+                                       "a\xff z", NULL};
+    static const uint32_t want[5][8] = {{'G', 'A', 'T', 'T', 'A', 'C', 'A'},
+                                        {0},
+                                        {0xe9, 't', 0x20ac, 0x1f600},
+                                        {'a', 0xfffd, ' ', 'z'},
+                                        {0}};
     dn_encoder *encoder = fit(text, 5, spec_of(DN_TEXT_CHARACTERS, 0), NULL);
     struct corpus c;
     corpus_init(&c, text, 5, 2);
@@ -170,7 +192,8 @@ static void characters_come_back(void **state) {
     assert_int_equal(dn_encoder_n_features(encoder), DN_MAX_CHARACTERS);
     assert_true(dn_encoder_is_sparse(encoder));
     assert_near(dn_encoder_entries(encoder), 15.0 / 5, 1e-14);
-    OK(dn_rows_from_source(&c.source.source, encoder, NULL, DN_ROW_SKIP, NULL, NULL, true, &run, &rows, NULL));
+    OK(dn_rows_from_source(&c.source.source, encoder, NULL, DN_ROW_SKIP, NULL, NULL, true, &run,
+                           &rows, NULL));
     OK(rows->block(rows, 0, 0, &block, NULL));
     for (size_t i = 0; i < 5; i++) {
         const size_t first = block.x.row_start[i], n = block.x.row_start[i + 1] - first;
@@ -210,12 +233,16 @@ static void too_many_characters(void **state) {
     const double *entry;
     size_t n;
     OK(dn_text_work_new(&work, NULL));
-    assert_int_equal(dn_encoder_text(encoder, 0, most, DN_MAX_CHARACTERS + 1, work, &feature, &entry, &n, &err), DN_ERR_DATA);
+    assert_int_equal(dn_encoder_text(encoder, 0, most, DN_MAX_CHARACTERS + 1, work, &feature,
+                                     &entry, &n, &err),
+                     DN_ERR_DATA);
     assert_string_equal(err.message, "the text has more than 10000 characters");
     dn_text_work_free(work);
     dn_encoder_unref(encoder);
     dn_error_clear(&err);
-    assert_int_equal(try_fit(text, 2, spec_of(DN_TEXT_CHARACTERS, 0), NULL, 1, &run, &encoder, &err), DN_ERR_DATA);
+    assert_int_equal(try_fit(text, 2, spec_of(DN_TEXT_CHARACTERS, 0), NULL, 1, &run, &encoder,
+                             &err),
+                     DN_ERR_DATA);
     assert_int_equal(err.row, 1);
     assert_string_equal(err.field, COLUMN);
     free(most);
@@ -223,8 +250,9 @@ static void too_many_characters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sequences_of_a_graph), cmocka_unit_test(paths_of_random_graphs), cmocka_unit_test(words_in_common),
-        cmocka_unit_test(characters_come_back),     cmocka_unit_test(too_many_characters),
+        cmocka_unit_test(the_sequences_of_a_graph), cmocka_unit_test(paths_of_random_graphs),
+        cmocka_unit_test(words_in_common),          cmocka_unit_test(characters_come_back),
+        cmocka_unit_test(too_many_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,13 @@
 #include "encoder/encoder_impl.h"
 #include "text/words.h"
 
-/* ---- bytes ----------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 static void bytes_and_back(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
     for (int kind = 0; kind < 4; kind++) {
-        const dn_encoder_spec spec = spec_of(kind % 2 == 0 ? DN_TEXT_COUNTS : DN_TEXT_TFIDF, kind < 2 ? 0 : 3, kind > 0, kind == 3);
+        const dn_encoder_spec spec = spec_of(kind % 2 == 0 ? DN_TEXT_COUNTS : DN_TEXT_TFIDF,
+                                             kind < 2 ? 0 : 3, kind > 0, kind == 3);
         dn_encoder *encoder = fit(t, 1, &spec, t->role, NULL, NULL), *back = NULL;
         dni_writer writer, again;
         void *bytes, *more;
@@ -35,19 +36,23 @@ static void bytes_and_back(void **unused) {
             reader = dni_reader_of(copy, cut);
             assert_int_equal(dni_encoder_read(&reader, &none, NULL), DN_ERR_CORRUPT);
         }
-        for (size_t i = 0; i < size; i++)
+        for (size_t i = 0; i < size; i++) {
             for (unsigned bit = 0; bit < 9; bit++) {
                 dn_encoder *other = NULL;
                 copy[i] = (unsigned char)(bit < 8 ? copy[i] ^ (1u << bit) : 255);
                 reader = dni_reader_of(copy, size);
                 dn_status status = dni_encoder_read(&reader, &other, NULL);
-                assert_true(status == DN_OK || status == DN_ERR_CORRUPT || status == DN_ERR_VERSION);
+                assert_true(status == DN_OK || status == DN_ERR_CORRUPT ||
+                            status == DN_ERR_VERSION);
                 char name[600];
-                for (size_t j = 0; status == DN_OK && j < dn_encoder_n_features(other); j += 1 + dn_encoder_n_features(other) / 50)
+                for (size_t j = 0; status == DN_OK && j < dn_encoder_n_features(other);
+                     j += 1 + dn_encoder_n_features(other) / 50) {
                     (void)dn_encoder_feature_name(other, j, name, sizeof name);
+                }
                 dn_encoder_unref(other);
                 copy[i] = ((unsigned char *)bytes)[i];
             }
+        }
         free(copy);
         free(bytes);
         free(more);
@@ -82,7 +87,7 @@ static void bytes_of_no_model(void **unused) {
     free(bytes);
 }
 
-/* ---- refusals, failures ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- refusals, failures ---- */
 static void refusals(void **unused) {
     (void)unused;
     static const size_t columns[] = {0};
@@ -90,7 +95,10 @@ static void refusals(void **unused) {
     static const uint32_t place[] = {2};
     const double number[] = {(double)INFINITY};
     dn_table_column wide = {.name = "f", .type = DN_SPARSE, .width = DN_MAX_DENSE_PLACES + 1};
-    const dn_encoder_spec spec = {.columns = columns, .n_columns = 1, .standardize = true, .standardize_sparse = true};
+    const dn_encoder_spec spec = {.columns = columns,
+                                  .n_columns = 1,
+                                  .standardize = true,
+                                  .standardize_sparse = true};
     dn_error err = {0};
     assert_int_equal(dn_encoder_check(&wide, 1, &spec, &err), DN_ERR_DATA);
     assert_string_equal(err.field, "f");
@@ -98,15 +106,19 @@ static void refusals(void **unused) {
     wide.width--;
     OK(dn_encoder_check(&wide, 1, &spec, NULL));
     wide.width += 2;
-    OK(dn_encoder_check(&wide, 1, &(dn_encoder_spec){.columns = columns, .n_columns = 1, .standardize = true}, NULL));
+    OK(dn_encoder_check(&wide, 1,
+                        &(dn_encoder_spec){.columns = columns, .n_columns = 1, .standardize = true},
+                        NULL));
 
     const dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = 3, .first_place = 1};
-    const dn_column_view view = {.type = DN_SPARSE, .n_rows = 1, .number = number, .row_start = start, .place = place};
+    const dn_column_view view = {
+        .type = DN_SPARSE, .n_rows = 1, .number = number, .row_start = start, .place = place};
     dn_table_source *source = NULL;
     OK(dn_table_source_from_columns(&column, &view, 1, border[1], &source, NULL));
     dn_encoder *encoder = NULL;
     dn_error_clear(&err);
-    assert_int_equal(dn_encoder_fit(source, &(dn_encoder_spec){.columns = columns, .n_columns = 1}, NULL, NULL, NULL, &encoder, &err),
+    assert_int_equal(dn_encoder_fit(source, &(dn_encoder_spec){.columns = columns, .n_columns = 1},
+                                    NULL, NULL, NULL, &encoder, &err),
                      DN_ERR_DATA);
     assert_string_equal(err.message, "column \"f3\" must be a finite number (got inf)");
     assert_true(err.row == 0 && encoder == NULL);
@@ -117,7 +129,8 @@ static void refusals(void **unused) {
 static void failures(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
-    const dn_encoder_spec spec = spec_of(DN_TEXT_TFIDF, 0, true, true), sparse = spec_of(DN_TEXT_COUNTS, 0, true, false);
+    const dn_encoder_spec spec = spec_of(DN_TEXT_TFIDF, 0, true, true),
+                          sparse = spec_of(DN_TEXT_COUNTS, 0, true, false);
     dn_encoder *encoder = fit(t, 1, &sparse, NULL, NULL, NULL);
     for (int way = 0; way < 4; way++) {
         dn_status status = DN_ERR_BUDGET;
@@ -134,14 +147,17 @@ static void failures(void **unused) {
             dn_error err = {0};
             dn_encoder *fitted = NULL;
             dn_rows *rows = NULL;
-            if (way == 0 || way == 3)
-                status = dn_encoder_fit(&source.source, &spec, t->role, t->weight, &run, &fitted, &err);
-            else
+            if (way == 0 || way == 3) {
                 status =
-                    dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, t->target, t->weight, way == 1, &run, &rows, &err);
+                    dn_encoder_fit(&source.source, &spec, t->role, t->weight, &run, &fitted, &err);
+            } else {
+                status = dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, t->target,
+                                             t->weight, way == 1, &run, &rows, &err);
+            }
             dn_block block;
-            for (size_t b = 0; status == DN_OK && rows != NULL && b < rows->n_blocks; b++)
+            for (size_t b = 0; status == DN_OK && rows != NULL && b < rows->n_blocks; b++) {
                 status = dn_rows_block(rows, b, b % 4, &block, &err);
+            }
             assert_true(status == DN_OK || status == (way == 3 ? DN_ERR_SOURCE : DN_ERR_BUDGET));
             assert_int_equal(err.code, status);
             dn_rows_free(rows);
@@ -155,7 +171,7 @@ static void failures(void **unused) {
     free(t);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 struct counted {
     size_t live, most;
 };
@@ -163,8 +179,9 @@ struct counted {
 static void *counted_allocate(void *ctx, size_t size) {
     struct counted *c = ctx;
     size_t *memory = malloc(size + 64);
-    if (memory == NULL)
+    if (memory == NULL) {
         return NULL;
+    }
     *memory = size;
     c->live += size;
     c->most = c->live > c->most ? c->live : c->most;
@@ -173,8 +190,9 @@ static void *counted_allocate(void *ctx, size_t size) {
 
 static void counted_release(void *ctx, void *memory) {
     struct counted *c = ctx;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     size_t *start = (size_t *)(void *)((char *)memory - 64);
     c->live -= *start;
     free(start);
@@ -191,23 +209,31 @@ static void bytes_of_rows(void **unused) {
     lists_source(t, t->columns, L_COLUMNS, 2, &source);
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         struct counted counted = {0};
-        const dn_allocator allocator = {.allocate = counted_allocate, .release = counted_release, .ctx = &counted, .budgeted = true};
+        const dn_allocator allocator = {.allocate = counted_allocate,
+                                        .release = counted_release,
+                                        .ctx = &counted,
+                                        .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         dn_rows *rows = NULL;
-        OK(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, t->target, t->weight, in_memory, &run, &rows, NULL));
+        OK(dn_rows_from_source(&source.source, encoder, NULL, DN_ROW_TRAIN, t->target, t->weight,
+                               in_memory, &run, &rows, NULL));
         size_t entries = 0, kept = counted.live;
         for (size_t b = 0; b < rows->n_blocks; b++) {
             dn_block block;
             OK(dn_rows_block(rows, b, 0, &block, NULL));
             entries += block.x.row_start[block.x.n_rows] - block.x.row_start[0];
         }
-        const double exact = 12.0 * (double)entries + 24.0 * LISTS_ROWS, said = (double)dn_encoder_rows_bytes(encoder, LISTS_ROWS);
+        const double exact = 12.0 * (double)entries + 24.0 * LISTS_ROWS,
+                     said = (double)dn_encoder_rows_bytes(encoder, LISTS_ROWS);
         assert_true(fabs(said - exact) <= 0.001 * exact); /* all rows are training rows */
-        if (in_memory)
+        if (in_memory) {
             assert_true((double)kept >= exact && (double)kept <= exact + 4096);
-        else
-            assert_true((double)counted.most <= 0.7 * exact + 200000); /* a block is 4,096 of 9,001 rows, with room to grow */
+        } else {
+            assert_true((double)counted.most <=
+                        0.7 * exact +
+                            200000); /* a block is 4,096 of 9,001 rows, with room to grow */
+        }
         dn_rows_free(rows);
         assert_int_equal(counted.live, 0);
     }
@@ -224,13 +250,18 @@ static void very_wide(void **unused) {
     static const size_t columns[] = {0}, start[] = {0, 2, 2, 5};
     static const uint32_t place[] = {5, WIDTH - 1, 0, 5, 99999};
     static const double number[] = {1, 2, 3, 4, 5};
-    const dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_place = 1};
-    const dn_column_view view = {.type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .place = place};
+    const dn_table_column column = {.name = "f",
+                                    .type = DN_SPARSE,
+                                    .width = WIDTH,
+                                    .first_place = 1};
+    const dn_column_view view = {
+        .type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .place = place};
     dn_table_source *source = NULL;
     OK(dn_table_source_from_columns(&column, &view, 1, 3, &source, NULL));
     dn_encoder *encoder = NULL;
-    OK(dn_encoder_fit(source, &(dn_encoder_spec){.columns = columns, .n_columns = 1, .standardize = true}, NULL, NULL, NULL, &encoder,
-                      NULL));
+    OK(dn_encoder_fit(source,
+                      &(dn_encoder_spec){.columns = columns, .n_columns = 1, .standardize = true},
+                      NULL, NULL, NULL, &encoder, NULL));
     assert_int_equal(dn_encoder_n_features(encoder), WIDTH);
     assert_true(dn_encoder_is_sparse(encoder) && dn_encoder_mean(encoder) == NULL);
     assert_true(fabs(dn_encoder_entries(encoder) - 5.0 / 3) < 1e-15);
@@ -245,8 +276,9 @@ static void very_wide(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_and_back), cmocka_unit_test(bytes_of_no_model), cmocka_unit_test(refusals),
-        cmocka_unit_test(failures),       cmocka_unit_test(bytes_of_rows),     cmocka_unit_test(very_wide),
+        cmocka_unit_test(bytes_and_back), cmocka_unit_test(bytes_of_no_model),
+        cmocka_unit_test(refusals),       cmocka_unit_test(failures),
+        cmocka_unit_test(bytes_of_rows),  cmocka_unit_test(very_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

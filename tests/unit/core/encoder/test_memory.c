@@ -9,15 +9,18 @@
 #include <cmocka.h>
 
 /* Numbers, numbers with spellings, then strings: every road through the builder. NULL: missing. */
-static const char *const cells[] = {"1", "2.50", "007", NULL, "3.25", "1e5", "x", "", "12", "x", NULL, "yy"};
+static const char *const cells[] = {"1", "2.50", "007", NULL, "3.25", "1e5",
+                                    "x", "",     "12",  "x",  NULL,   "yy"};
 #define N_CELLS (sizeof cells / sizeof *cells)
 
 static dn_status append(dn_column_builder *builder, const char *cell, dn_error *err) {
     double value;
-    if (cell == NULL)
+    if (cell == NULL) {
         return dn_column_builder_missing(builder, err);
-    if (dn_number_parse(cell, strlen(cell), &value))
+    }
+    if (dn_number_parse(cell, strlen(cell), &value)) {
         return dn_column_builder_number(builder, value, cell, strlen(cell), err);
+    }
     return dn_column_builder_string(builder, cell, strlen(cell), err);
 }
 
@@ -31,7 +34,8 @@ static void build(long k, size_t n_cells, void **bytes, size_t *size, bool *out_
     for (int attempt = 0; status != DN_OK; attempt++) {
         dn_error_clear(&err);
         status = dn_column_builder_new(&builder, &err);
-        assert_true(status == DN_OK || (status == DN_ERR_MEMORY && attempt == 0 && builder == NULL));
+        assert_true(status == DN_OK ||
+                    (status == DN_ERR_MEMORY && attempt == 0 && builder == NULL));
         *out_failed = *out_failed || status != DN_OK;
     }
     for (size_t i = 0; i < n_cells; i++) {
@@ -57,8 +61,9 @@ static void build(long k, size_t n_cells, void **bytes, size_t *size, bool *out_
 
 static void column_builder(void **unused) {
     (void)unused;
-    if (!alloc_fail_works())
+    if (!alloc_fail_works()) {
         skip();
+    }
     static const size_t sizes[] = {4, N_CELLS, 500};
     for (size_t s = 0; s < 3; s++) {
         void *want = NULL, *got = NULL;
@@ -80,8 +85,9 @@ static void column_builder(void **unused) {
 
 static void column_chunk(void **unused) {
     (void)unused;
-    if (!alloc_fail_works())
+    if (!alloc_fail_works()) {
         skip();
+    }
     static const size_t sizes[] = {4, 300};
     for (size_t s = 0; s < 2; s++) {
         void *bytes = NULL;
@@ -97,12 +103,16 @@ static void column_chunk(void **unused) {
                 dn_error_clear(&err);
                 alloc_fail_at = k;
                 status = dn_column_chunk_new(&chunk, &err);
-                if (status == DN_OK)
-                    status = dn_column_chunk_decode(chunk, bytes, size, (dn_column_type)type, &view, &err);
+                if (status == DN_OK) {
+                    status = dn_column_chunk_decode(chunk, bytes, size, (dn_column_type)type, &view,
+                                                    &err);
+                }
                 alloc_fail_at = 0;
                 assert_int_equal(err.code, status);
-                if (status == DN_ERR_MEMORY && chunk != NULL) /* usable again */
-                    assert_true(dn_column_chunk_decode(chunk, bytes, size, (dn_column_type)type, &view, NULL) != DN_ERR_MEMORY);
+                if (status == DN_ERR_MEMORY && chunk != NULL) { /* usable again */
+                    assert_true(dn_column_chunk_decode(chunk, bytes, size, (dn_column_type)type,
+                                                       &view, NULL) != DN_ERR_MEMORY);
+                }
                 dn_column_chunk_free(chunk);
                 assert_true(k < 100);
             }
@@ -114,8 +124,9 @@ static void column_chunk(void **unused) {
 
 static void encoder_and_rows(void **unused) {
     (void)unused;
-    if (!alloc_fail_works())
+    if (!alloc_fail_works()) {
         skip();
+    }
     table *t = table_new(60);
     static const size_t columns[] = {T_PLAIN, T_COLOUR, T_CITY};
     dn_column_view views[3];
@@ -134,7 +145,9 @@ static void encoder_and_rows(void **unused) {
     }
     for (size_t c = 0; c < 3; c++) {
         names[c] = t->columns[columns[c]].column;
-        views[c] = (dn_column_view){.type = names[c].type, .n_rows = TABLE_ROWS, .number = t->number[T_PLAIN]};
+        views[c] = (dn_column_view){.type = names[c].type,
+                                    .n_rows = TABLE_ROWS,
+                                    .number = t->number[T_PLAIN]};
         if (c > 0) {
             views[c].code = codes + (c - 1) * TABLE_ROWS;
             views[c].strings = (dn_strings){60, start, text};
@@ -156,13 +169,16 @@ static void encoder_and_rows(void **unused) {
         dni_writer_init(&writer);
         alloc_fail_at = k;
         status = dn_table_source_from_columns(names, views, 3, TABLE_ROWS, &source, &err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             status = dn_encoder_fit(source, &spec, t->role, NULL, NULL, &encoder, &err);
+        }
         for (int memory = 0; status == DN_OK && memory < 2; memory++) {
-            status = dn_rows_from_source(source, encoder, t->role, DN_ROW_TRAIN, t->target, NULL, memory == 1, NULL, &rows[memory], &err);
+            status = dn_rows_from_source(source, encoder, t->role, DN_ROW_TRAIN, t->target, NULL,
+                                         memory == 1, NULL, &rows[memory], &err);
             dn_block block;
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 status = dn_rows_block(rows[memory], 0, 0, &block, &err);
+            }
         }
         if (status == DN_OK) {
             dni_encoder_write(encoder, &writer);

@@ -6,13 +6,14 @@
 
 enum { MOST = 300 };
 
-/* ---- the set ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the set ---- */
 static void same_places(const dni_place_set *set, const bool *in, size_t width) {
     size_t n = 0;
     for (size_t place = 0; place < width; place++) {
         assert_int_equal(dni_place_set_find(set, place), in[place] ? n : SIZE_MAX);
-        if (in[place])
+        if (in[place]) {
             assert_int_equal(dni_place_set_at(set, n++), place);
+        }
     }
     assert_int_equal(set->n, n);
     assert_int_equal(dni_place_set_find(set, width), SIZE_MAX);
@@ -35,8 +36,9 @@ static void there_and_back(const dni_place_set *set, const bool *in) {
         dni_reader reader = dni_reader_of(exact, cut);
         dn_status status = dni_place_set_read(&reader, set->width, &(double){0}, &back, NULL);
         assert_int_equal(status, cut == size ? DN_OK : DN_ERR_CORRUPT);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             same_places(&back, in, set->width);
+        }
         dni_place_set_done(&back);
         free(exact);
     }
@@ -46,7 +48,8 @@ static void there_and_back(const dni_place_set *set, const bool *in) {
         dni_reader reader = dni_reader_of(bytes, size);
         dn_status status = dni_place_set_read(&reader, set->width, &(double){0}, &other, NULL);
         assert_true(status == DN_OK || status == DN_ERR_CORRUPT);
-        assert_true(status != DN_OK || (other.n > 0 && other.n <= set->width && dni_place_set_at(&other, other.n - 1) < set->width));
+        assert_true(status != DN_OK || (other.n > 0 && other.n <= set->width &&
+                                        dni_place_set_at(&other, other.n - 1) < set->width));
         dni_place_set_done(&other);
         ((unsigned char *)bytes)[i] ^= 0x41;
     }
@@ -60,17 +63,22 @@ static void sets(void **unused) {
     uint64_t s = 99;
     for (size_t k = 0; k < 5 * 4 * 2 * 3; k++) {
         const size_t width = widths[k % 5];
-        const bool dropped = k / 5 % 2 == 1, together = k % 3 == 0; /* the listed ones beside each other */
+        const bool dropped = k / 5 % 2 == 1,
+                   together = k % 3 == 0; /* the listed ones beside each other */
         bool in[MOST];
         uint32_t listed[MOST];
         size_t n = 0;
         for (size_t place = 0; place < width; place++) {
-            const bool is = together ? place >= width / 3 && place < width / 2 : lists_random(&s) % shares[k / 10 % 4] == 0;
+            const bool is = together ? place >= width / 3 && place < width / 2
+                                     : lists_random(&s) % shares[k / 10 % 4] == 0;
             in[place] = is != dropped;
-            if (is)
+            if (is) {
                 listed[n++] = (uint32_t)place;
+            }
         }
-        const dn_places places = {.kind = dropped ? DN_PLACES_DROPPED : DN_PLACES_KEPT, .place = listed, .n = n};
+        const dn_places places = {.kind = dropped ? DN_PLACES_DROPPED : DN_PLACES_KEPT,
+                                  .place = listed,
+                                  .n = n};
         if (n == (dropped ? width : 0)) {
             assert_false(dn_places_are_well(&places, width));
             continue;
@@ -93,11 +101,13 @@ static void wide_columns(void **unused) {
     OK(dni_place_set_init(&set, &(dn_places){DN_PLACES_KEPT, few, 3}, UINT32_MAX, NULL));
     assert_true(dni_place_set_bytes(&set) <= 64);
     assert_true(dni_place_set_find(&set, 77) == 1 && dni_place_set_find(&set, 4000000000U) == 2);
-    assert_true(dni_place_set_find(&set, 76) == SIZE_MAX && dni_place_set_find(&set, UINT32_MAX - 1) == SIZE_MAX);
+    assert_true(dni_place_set_find(&set, 76) == SIZE_MAX &&
+                dni_place_set_find(&set, UINT32_MAX - 1) == SIZE_MAX);
     dni_place_set_done(&set);
     static const unsigned char dropped[] = {DN_PLACES_DROPPED, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0};
     dni_reader reader = dni_reader_of(dropped, sizeof dropped);
-    assert_int_equal(dni_place_set_read(&reader, UINT32_MAX, &(double){0}, &set, NULL), DN_ERR_CORRUPT);
+    assert_int_equal(dni_place_set_read(&reader, UINT32_MAX, &(double){0}, &set, NULL),
+                     DN_ERR_CORRUPT);
 }
 
 static void rules(void **unused) {
@@ -112,14 +122,17 @@ static void rules(void **unused) {
     const dn_places beyond = {DN_PLACES_KEPT, (const uint32_t[]){LISTS_WIDTH}, 1};
     dn_error err = {0};
     const dn_table_column column = t->columns[L_PLACES].column;
-    assert_int_equal(dn_encoder_check(&column, 1, &(dn_encoder_spec){.columns = (const size_t[]){0}, .n_columns = 1, .places = &beyond},
+    assert_int_equal(dn_encoder_check(&column, 1,
+                                      &(dn_encoder_spec){.columns = (const size_t[]){0},
+                                                         .n_columns = 1,
+                                                         .places = &beyond},
                                       &err),
                      DN_ERR_ARGUMENT);
     assert_string_equal(err.field, "f");
     free(t);
 }
 
-/* ---- the encoder ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the encoder ---- */
 static void dense_row(const dn_block *block, size_t row, double *x) {
     const size_t d = block->x.n_cols;
     if (block->x.kind == DN_DENSE) {
@@ -127,8 +140,9 @@ static void dense_row(const dn_block *block, size_t row, double *x) {
         return;
     }
     memset(x, 0, d * sizeof *x);
-    for (size_t e = block->x.row_start[row]; e < block->x.row_start[row + 1]; e++)
+    for (size_t e = block->x.row_start[row]; e < block->x.row_start[row + 1]; e++) {
         x[block->x.cols[e]] = block->x.values[e];
+    }
 }
 
 static dn_encoder *copy_of(const dn_encoder *encoder) {
@@ -159,8 +173,10 @@ static void same_rows(lists *t, const dn_encoder *a, const dn_encoder *b, bool e
         dn_rows *x = NULL, *y = NULL;
         lists_source(t, t->columns, L_COLUMNS, way, &source);
         lists_source(t, t->numbers, LISTS_WIDTH, 1, &numbers);
-        OK(dn_rows_from_source(&source.source, a, t->role, DN_ROW_TRAIN, NULL, NULL, way % 2 == 0, way < 2 ? NULL : &scattered, &x, NULL));
-        OK(dn_rows_from_source(&numbers.source, b, t->role, DN_ROW_TRAIN, NULL, NULL, true, NULL, &y, NULL));
+        OK(dn_rows_from_source(&source.source, a, t->role, DN_ROW_TRAIN, NULL, NULL, way % 2 == 0,
+                               way < 2 ? NULL : &scattered, &x, NULL));
+        OK(dn_rows_from_source(&numbers.source, b, t->role, DN_ROW_TRAIN, NULL, NULL, true, NULL,
+                               &y, NULL));
         assert_int_equal(x->n_rows, y->n_rows);
         for (size_t i = 0; i < x->n_blocks; i++) {
             dn_block p, q;
@@ -170,8 +186,10 @@ static void same_rows(lists *t, const dn_encoder *a, const dn_encoder *b, bool e
             for (size_t r = 0; r < p.x.n_rows; r++) {
                 dense_row(&p, r, u);
                 dense_row(&q, r, v);
-                for (size_t j = 0; j < x->n_cols; j++)
-                    assert_true(exact ? u[j] == v[j] : fabs(u[j] - v[j]) <= 1e-12 * fmax(1, fabs(v[j])));
+                for (size_t j = 0; j < x->n_cols; j++) {
+                    assert_true(exact ? u[j] == v[j]
+                                      : fabs(u[j] - v[j]) <= 1e-12 * fmax(1, fabs(v[j])));
+                }
             }
         }
         dn_rows_free(x);
@@ -205,12 +223,18 @@ static void chosen_are_columns(void **unused) {
         for (size_t j = 0, k = 0; j < LISTS_WIDTH; j++) {
             const bool listed = k < FEW && few[k] == j;
             k += listed;
-            if (listed != dropped)
+            if (listed != dropped) {
                 columns[n++] = j;
+            }
         }
-        const dn_encoder_spec spec = {
-            .columns = sparse, .n_columns = 1, .places = &places, .standardize = standardize, .standardize_sparse = standardize};
-        const dn_encoder_spec plain = {.columns = columns, .n_columns = n, .standardize = standardize};
+        const dn_encoder_spec spec = {.columns = sparse,
+                                      .n_columns = 1,
+                                      .places = &places,
+                                      .standardize = standardize,
+                                      .standardize_sparse = standardize};
+        const dn_encoder_spec plain = {.columns = columns,
+                                       .n_columns = n,
+                                       .standardize = standardize};
         chunked source, numbers;
         dn_encoder *a = NULL, *b = NULL;
         lists_source(t, t->columns, L_COLUMNS, 2, &source);
@@ -224,8 +248,9 @@ static void chosen_are_columns(void **unused) {
         for (size_t j = 0, k = 0; j < LISTS_WIDTH; j++) {
             const bool is = k < n && columns[k] == j;
             assert_int_equal(dn_encoder_place(back, 0, (uint32_t)j), is ? k : SIZE_MAX);
-            if (is)
+            if (is) {
                 assert_int_equal(dn_encoder_nth_place(back, 0, k++), j);
+            }
         }
         same_rows(t, a, b, !standardize);
         same_rows(t, back, b, !standardize);
@@ -239,7 +264,8 @@ static void chosen_are_columns(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(wide_columns), cmocka_unit_test(rules),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(wide_columns),
+                                       cmocka_unit_test(rules),
                                        cmocka_unit_test(chosen_are_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,15 +29,18 @@ static void make_table(chunked *source) {
     static char names[COLUMNS][8];
     for (size_t c = 0; c < COLUMNS; c++) {
         snprintf(names[c], sizeof names[c], "x%zu", c);
-        for (size_t i = 0; i < ROWS; i++)
+        for (size_t i = 0; i < ROWS; i++) {
             number[c][i] = sin((double)(i * (c + 3)) + 0.1 * (double)c);
-        data[c] = (chunked_column){.column = {.name = names[c], .type = DN_NUMERIC}, .number = number[c]};
+        }
+        data[c] =
+            (chunked_column){.column = {.name = names[c], .type = DN_NUMERIC}, .number = number[c]};
     }
     for (size_t i = 0; i < ROWS; i++) {
         snprintf(city[i], sizeof city[i], "c%zu", i);
         text[i] = city[i];
     }
-    data[COLUMNS] = (chunked_column){.column = {.name = "city", .type = DN_CATEGORICAL}, .text = text};
+    data[COLUMNS] =
+        (chunked_column){.column = {.name = "city", .type = DN_CATEGORICAL}, .text = text};
     chunked_init(source, data, COLUMNS + 1, ROWS, borders, 1);
 }
 
@@ -60,9 +63,11 @@ static dn_status fit_encoder(const struct work *work, const dn_run *run) {
 static dn_status make_rows(const struct work *work, const dn_run *run, bool in_memory) {
     dn_rows *rows = NULL;
     dn_block block;
-    dn_status status = dn_rows_from_source(work->source, work->encoder, NULL, DN_ROW_TRAIN, NULL, NULL, in_memory, run, &rows, NULL);
-    if (status == DN_OK)
+    dn_status status = dn_rows_from_source(work->source, work->encoder, NULL, DN_ROW_TRAIN, NULL,
+                                           NULL, in_memory, run, &rows, NULL);
+    if (status == DN_OK) {
         status = dn_rows_block(rows, 0, 0, &block, NULL);
+    }
     dn_rows_free(rows);
     return status;
 }
@@ -89,7 +94,8 @@ static dn_status find_width(const struct work *work, const dn_run *run) {
 }
 
 /* At least so many looks as its operations ask for beyond `others` at blocks and rounds; a stop at each of some of them is the last one, and nothing leaks. */
-static void stops(const char *name, work_fn fn, const struct work *work, double operations, size_t others) {
+static void stops(const char *name, work_fn fn, const struct work *work, double operations,
+                  size_t others) {
     struct looks looks = {0};
     refusing allocator;
     refusing_init(&allocator, 0);
@@ -99,8 +105,9 @@ static void stops(const char *name, work_fn fn, const struct work *work, double 
     run.allocator = &allocator.allocator;
     assert_int_equal(fn(work, &run), DN_OK);
     const size_t all = looks.n;
-    if (!((double)all >= (double)others + operations / BETWEEN))
+    if (!((double)all >= (double)others + operations / BETWEEN)) {
         fail_msg("%s: %zu looks at stop, %g operations", name, all, operations);
+    }
     const size_t at[] = {1, 2, all / 4, all / 3, all / 2, all - 1, all};
     for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
         looks = (struct looks){.stop_at = at[k] == 0 ? 1 : at[k]};
@@ -116,18 +123,22 @@ static void wide_bases(void **state) {
     chunked source;
     make_table(&source);
     size_t columns[COLUMNS + 1];
-    for (size_t c = 0; c <= COLUMNS; c++)
+    for (size_t c = 0; c <= COLUMNS; c++) {
         columns[c] = c;
+    }
     const double row = WAVES * (2.0 * COLUMNS + 32), pass = ROWS * row;
     dn_basis_spec basis = {.kind = DN_BASIS_RANDOM_FOURIER, .n_features = MANY_WAVES, .width = 1};
-    struct work work = {.source = &source.source, .spec = {.columns = columns, .n_columns = COLUMNS, .bases = &basis, .n_bases = 1}};
+    struct work work = {
+        .source = &source.source,
+        .spec = {.columns = columns, .n_columns = COLUMNS, .bases = &basis, .n_bases = 1}};
     dn_encoder *encoder = NULL;
     stops("waves", fit_encoder, &work, 64.0 * MANY_WAVES * COLUMNS, 1);
     basis.n_features = WAVES;
     work.spec.standardize = true;
     stops("moments", fit_encoder, &work, 2 * pass, 4);
     work.spec.standardize = false;
-    assert_int_equal(dn_encoder_fit(&source.source, &work.spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
+    assert_int_equal(dn_encoder_fit(&source.source, &work.spec, NULL, NULL, NULL, &encoder, NULL),
+                     DN_OK);
     work.encoder = encoder;
     stops("rows in memory", rows_in_memory, &work, pass, 1);
     stops("streamed rows", rows_streamed, &work, pass, 0);
@@ -143,14 +154,23 @@ static void sparse_rows(void **state) {
     make_table(&source);
     static double points[POINTS * COLUMNS];
     size_t columns[COLUMNS + 1], numbers[COLUMNS];
-    for (size_t c = 0; c <= COLUMNS; c++)
+    for (size_t c = 0; c <= COLUMNS; c++) {
         columns[c] = c;
-    for (size_t c = 0; c < COLUMNS; c++)
+    }
+    for (size_t c = 0; c < COLUMNS; c++) {
         numbers[c] = c;
-    dn_basis_spec basis = {.kind = DN_BASIS_DISTANCE, .columns = numbers, .n_columns = COLUMNS, .points = points, .n_points = POINTS};
-    struct work work = {.source = &source.source, .spec = {.columns = columns, .n_columns = COLUMNS + 1, .bases = &basis, .n_bases = 1}};
+    }
+    dn_basis_spec basis = {.kind = DN_BASIS_DISTANCE,
+                           .columns = numbers,
+                           .n_columns = COLUMNS,
+                           .points = points,
+                           .n_points = POINTS};
+    struct work work = {
+        .source = &source.source,
+        .spec = {.columns = columns, .n_columns = COLUMNS + 1, .bases = &basis, .n_bases = 1}};
     dn_encoder *encoder = NULL;
-    assert_int_equal(dn_encoder_fit(&source.source, &work.spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
+    assert_int_equal(dn_encoder_fit(&source.source, &work.spec, NULL, NULL, NULL, &encoder, NULL),
+                     DN_OK);
     assert_true(dn_encoder_n_features(encoder) > 4 * (POINTS + 1)); /* what makes them sparse */
     work.encoder = encoder;
     stops("sparse rows", rows_in_memory, &work, ROWS * POINTS * (3.0 * COLUMNS + 32), 1);
@@ -164,10 +184,13 @@ static void centres_and_widths(void **state) {
     enum { MANY = 4000 };
     double *x = calloc(MANY * COLUMNS, sizeof *x);
     assert_non_null(x);
-    for (size_t i = 0; i < MANY * COLUMNS; i++)
+    for (size_t i = 0; i < MANY * COLUMNS; i++) {
         x[i] = sin((double)i * 1.7) * cos((double)i * 0.3);
+    }
     struct work work = {0};
-    assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, MANY, COLUMNS), NULL, NULL, &work.rows, NULL), DN_OK);
+    assert_int_equal(dn_rows_from_matrix(dn_matrix_dense(x, MANY, COLUMNS), NULL, NULL, &work.rows,
+                                         NULL),
+                     DN_OK);
     const double row = 3.0 * COLUMNS;
     /* two looks a centre and one a round; a round for sure */
     stops("centres", find_centres, &work, MANY * row * CENTRES, 2 * CENTRES + 1);
@@ -177,6 +200,7 @@ static void centres_and_widths(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(wide_bases), cmocka_unit_test(sparse_rows), cmocka_unit_test(centres_and_widths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(wide_bases), cmocka_unit_test(sparse_rows),
+                                       cmocka_unit_test(centres_and_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,13 +8,13 @@ static uint64_t next(uint64_t *state) {
     return *state >> 11;
 }
 
-/* ---- the sort -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the sort ---- */
 static void sorts(void **state) {
     (void)state;
     const size_t sizes[] = {0, 1, 2, 31, 32, 33, 64, 65, 1000, 4097};
     uint64_t seed = 1;
     dn_run run = dn_run_default();
-    for (size_t s = 0; s < 10; s++)
+    for (size_t s = 0; s < 10; s++) {
         for (uint64_t distinct = 1; distinct < 2000000; distinct *= 37) {
             size_t n = sizes[s];
             dni_pairs p = {xcalloc(n, sizeof(double)), xcalloc(n, sizeof(uint32_t))},
@@ -24,12 +24,14 @@ static void sorts(void **state) {
                 p.key[i] = key[i] = (double)(next(&seed) % distinct);
                 p.row[i] = (uint32_t)i;
             }
-            if (n > 3)
+            if (n > 3) {
                 p.key[1] = key[1] = -(double)INFINITY, p.key[2] = key[2] = (double)INFINITY;
+            }
             OK(dni_sort_descending(p, n, room, &run, NULL));
             for (size_t i = 0; i < n; i++) {
                 assert_true(p.key[i] == key[p.row[i]]);
-                assert_true(i == 0 || p.key[i - 1] > p.key[i] || (p.key[i - 1] == p.key[i] && p.row[i - 1] < p.row[i]));
+                assert_true(i == 0 || p.key[i - 1] > p.key[i] ||
+                            (p.key[i - 1] == p.key[i] && p.row[i - 1] < p.row[i]));
             }
             free(p.key);
             free(p.row);
@@ -37,13 +39,16 @@ static void sorts(void **state) {
             free(room.row);
             free(key);
         }
+    }
 }
 
-/* ---- curves of two classes --------------------------------------------------------------------------------------------------------------- */
-static dn_metrics *curves_of(const size_t *truth, const double *scores, size_t n, size_t K, const double *v) {
+/* ---- curves of two classes ---- */
+static dn_metrics *curves_of(const size_t *truth, const double *scores, size_t n, size_t K,
+                             const double *v) {
     size_t *label = xcalloc(n, sizeof *label);
     dn_metrics *m;
-    const dn_metrics_options options = {.n_classes = K, .n_rows = n, .class_scores = true, .weighted = v != NULL, .curves = true};
+    const dn_metrics_options options = {
+        .n_classes = K, .n_rows = n, .class_scores = true, .weighted = v != NULL, .curves = true};
     const dn_metrics_rows rows = {n, truth, label, NULL, scores, v};
     OK(dn_metrics_new(&options, &m, NULL));
     dn_metrics_add(m, &rows);
@@ -54,15 +59,17 @@ static dn_metrics *curves_of(const size_t *truth, const double *scores, size_t n
 
 static double trapezoids(const dn_curve *c) {
     double area = 0;
-    for (size_t i = 1; i < c->n_points; i++)
+    for (size_t i = 1; i < c->n_points; i++) {
         area += (c->points[i].x - c->points[i - 1].x) * (c->points[i].y + c->points[i - 1].y) / 2;
+    }
     return area;
 }
 
 static double steps(const dn_curve *c) {
     double area = 0;
-    for (size_t i = 1; i < c->n_points; i++)
+    for (size_t i = 1; i < c->n_points; i++) {
         area += (c->points[i].x - c->points[i - 1].x) * c->points[i].y;
+    }
     return area;
 }
 
@@ -98,8 +105,10 @@ static void short_curves(void **state) {
     const double precision[] = {1, 1, 1, 2.0 / 3, 3.0 / 5, 3.0 / 6, 3.0 / 7, 4.0 / 8, 4.0 / 9},
                  recall[] = {0, 0.25, 0.5, 0.5, 0.75, 0.75, 0.75, 1, 1};
     assert_int_equal(pr->n_points, 9);
-    for (size_t i = 0; i < 9; i++)
-        assert_point(&pr->points[i], recall[i], precision[i], i == 0 ? (double)INFINITY : (double)(9 - i));
+    for (size_t i = 0; i < 9; i++) {
+        assert_point(&pr->points[i], recall[i], precision[i],
+                     i == 0 ? (double)INFINITY : (double)(9 - i));
+    }
     assert_near(steps(pr), m->average_precision, 1e-15);
     dn_metrics_free(m);
 }
@@ -107,9 +116,11 @@ static void short_curves(void **state) {
 static void assert_curve(const dn_curve *c, size_t most, bool roc) {
     assert_true(c->n_points >= 2 && c->n_points <= most);
     const dn_curve_point *first = &c->points[0], *last = &c->points[c->n_points - 1];
-    assert_true(first->x == 0 && first->y == (roc ? 0 : 1) && last->x == 1 && (!roc || last->y == 1));
+    assert_true(first->x == 0 && first->y == (roc ? 0 : 1) && last->x == 1 &&
+                (!roc || last->y == 1));
     for (size_t i = 1; i < c->n_points; i++) {
-        assert_true(c->points[i].x >= c->points[i - 1].x && c->points[i].threshold < c->points[i - 1].threshold);
+        assert_true(c->points[i].x >= c->points[i - 1].x &&
+                    c->points[i].threshold < c->points[i - 1].threshold);
         assert_true(!roc || c->points[i].y >= c->points[i - 1].y);
     }
 }
@@ -125,10 +136,12 @@ static void thinned_curves(void **state) {
         for (size_t i = 0; i < N; i++) {
             truth[i] = (size_t)(next(&seed) % K);
             v[i] = (double)(next(&seed) % 5);
-            for (size_t k = 0; k < K; k++)
+            for (size_t k = 0; k < K; k++) {
                 s[i * K + k] = (double)(next(&seed) % 1000000) + (k == truth[i] ? 300000 : 0);
-            if (K == 2)
+            }
+            if (K == 2) {
                 s[2 * i] = -s[2 * i + 1];
+            }
         }
         dn_metrics *m = curves_of(truth, s, N, K, v);
         assert_int_equal(m->curves->n_curves, K == 2 ? 1 : K);
@@ -140,7 +153,11 @@ static void thinned_curves(void **state) {
             assert_true(roc->n_points > most / 2 && pr->n_points > most / 2);
             assert_true(fabs(trapezoids(roc) - roc->area) < (K == 2 ? 0.003 : 0.02));
             assert_true(fabs(steps(pr) - pr->area) < (K == 2 ? 0.01 : 0.05));
-            double right = 0, wrong = 0, all = 0, weight = 0; /* the point's own meaning: chosen when the score is at least the threshold */
+            double
+                right = 0,
+                wrong = 0, all = 0,
+                weight =
+                    0; /* the point's own meaning: chosen when the score is at least the threshold */
             for (size_t i = 0; i < N; i++) {
                 double score = K == 2 ? s[2 * i + 1] - s[2 * i] : s[i * K + k];
                 bool taken = score >= roc->points[at].threshold;

@@ -71,8 +71,9 @@ static void stops_and_lacks_memory(void **state) {
         memory.count = 0;
         status = dni_judge_rows(&judging, model, &run, &metrics, NULL);
         assert_true(status == DN_OK || status == DN_ERR_BUDGET);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             dn_metrics_free(metrics);
+        }
         assert_int_equal(memory.live, 0);
     }
     dn_model_unref(model);
@@ -83,7 +84,10 @@ static void stops_and_lacks_memory(void **state) {
 static void a_stop_between_long_texts(void **state) {
     (void)state;
     enum { LONG = DN_MAX_CHARACTERS };
-    const dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_EDIT, .width = 2, .n_features = DN_MAX_CHARACTERS};
+    const dn_kernel kernel = {.type = DN_KERNEL_DISTANCE,
+                              .metric = DN_METRIC_EDIT,
+                              .width = 2,
+                              .n_features = DN_MAX_CHARACTERS};
     static const char *const words[] = {"cat", "dog", "catalogue", "", "cot"};
     static double value[KM_ROWS];
     static size_t truth[KM_ROWS];
@@ -94,22 +98,26 @@ static void a_stop_between_long_texts(void **state) {
         text[i] = i == 0 ? longest : words[i % 5];
         truth[i] = i % 2;
     }
-    struct km_rows r = {.n = KM_ROWS, .encoder = fit(text, KM_ROWS, spec_of(DN_TEXT_CHARACTERS, 0), NULL)};
+    struct km_rows r = {.n = KM_ROWS,
+                        .encoder = fit(text, KM_ROWS, spec_of(DN_TEXT_CHARACTERS, 0), NULL)};
     struct corpus c;
     dn_block block;
     dn_metrics *metrics;
     size_t heard = 0;
     corpus_init(&c, text, KM_ROWS, KM_ROWS);
-    OK(dn_rows_from_source(&c.source.source, r.encoder, NULL, DN_ROW_SKIP, NULL, NULL, true, NULL, &r.rows, NULL));
+    OK(dn_rows_from_source(&c.source.source, r.encoder, NULL, DN_ROW_SKIP, NULL, NULL, true, NULL,
+                           &r.rows, NULL));
     OK(dn_rows_block(r.rows, 0, 0, &block, NULL));
     r.encoded = block.x;
     dn_model *model = km_model(&r, &kernel, 1, DN_DECISION_ONE_VS_ONE, 0);
     const dn_raw_rows rows = {KM_ROWS, value, block.x.row_start, block.x.cols, block.x.values};
-    const dn_labelled_rows labelled = {.raw = dn_raw_part(rows, 1, 1, KM_ROWS - 1), .truth = truth + 1};
+    const dn_labelled_rows labelled = {.raw = dn_raw_part(rows, 1, 1, KM_ROWS - 1),
+                                       .truth = truth + 1};
     for (size_t at = 1; at < KM_ROWS; at += 37) {
         struct polls polls = {.stop_at = at};
         const dn_run run = polls_run(&polls);
-        assert_int_equal(dn_model_evaluate_raw(model, &labelled, false, &run, &metrics, NULL), DN_ERR_STOPPED);
+        assert_int_equal(dn_model_evaluate_raw(model, &labelled, false, &run, &metrics, NULL),
+                         DN_ERR_STOPPED);
         heard++;
     }
     assert_true(heard > 4);
@@ -125,28 +133,35 @@ static void outliers_are_positive(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_DENSE);
     dn_model *model = rbf_model(&r, 1, DN_DECISION_OUTLIER);
-    double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), f[KM_ROWS], area = 0, wrong = 0, pairs = 0;
+    double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), f[KM_ROWS], area = 0,
+           wrong = 0, pairs = 0;
     size_t truth[KM_ROWS], label[KM_ROWS];
     const dn_run run = dn_run_default();
     dn_metrics *metrics;
-    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = f, .label = label}), r.n);
-    for (size_t i = 0; i < r.n; i++)
+    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace,
+                                      &(dn_prediction){.scores = f, .label = label}),
+                     r.n);
+    for (size_t i = 0; i < r.n; i++) {
         truth[i] = f[i] + 0.4 * sin(5 * (double)i) < 0.05;
+    }
     for (size_t i = 0; i < r.n; i++) {
         wrong += truth[i] != (f[i] < -0.1);
-        for (size_t j = 0; truth[i] == 1 && j < r.n; j++)
+        for (size_t j = 0; truth[i] == 1 && j < r.n; j++) {
             if (truth[j] == 0) {
                 pairs++;
                 area += -f[i] > -f[j] ? 1 : f[i] == f[j] ? 0.5 : 0;
             }
+        }
     }
     const dn_labelled_rows rows = {.raw = r.raw.rows, .truth = truth};
     OK(dn_model_evaluate_raw(model, &rows, false, &run, &metrics, NULL));
     assert_true(pairs > 0 && wrong > 0);
     assert_near(metrics->error, wrong / (double)r.n, 1e-12);
-    for (size_t i = 0; dn_metric_name(i) != NULL; i++)
-        if (strcmp(dn_metric_name(i), "roc_auc") == 0)
+    for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
+        if (strcmp(dn_metric_name(i), "roc_auc") == 0) {
             assert_near(dn_metric_value(metrics, i), area / pairs, 1e-12);
+        }
+    }
     dn_metrics_free(metrics);
     free(workspace);
     dn_model_unref(model);

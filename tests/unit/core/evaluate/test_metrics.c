@@ -1,7 +1,7 @@
 /* Metrics against another program's, against plain recomputation on random rows, and by hand where definitions end. */
 #include "unit/core/support.h"
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 struct rows {
     size_t n, K;
     size_t *truth, *predicted;
@@ -25,18 +25,22 @@ static struct rows random_rows(size_t n, size_t K, uint64_t seed, bool ambiguous
     for (size_t i = 0; i < n; i++) {
         double *s = r.s + i * K, *p = r.p + i * K, sum = 0;
         r.truth[i] = (size_t)(uniform(&seed) * (double)K);
-        for (size_t k = 0; k < K; k++)
+        for (size_t k = 0; k < K; k++) {
             s[k] = floor(8 * (uniform(&seed) + (k == r.truth[i] ? 0.4 : 0))) / 4;
-        if (K == 2)
+        }
+        if (K == 2) {
             s[0] = -s[1];
-        for (size_t k = 0; k < K; k++)
+        }
+        for (size_t k = 0; k < K; k++) {
             sum += p[k] = exp(s[k]);
+        }
         for (size_t k = 0; k < K; k++) {
             p[k] /= sum;
             r.predicted[i] = p[k] > p[r.predicted[i]] ? k : r.predicted[i];
         }
-        if (ambiguous && i % 11 == 3)
+        if (ambiguous && i % 11 == 3) {
             r.predicted[i] = DN_AMBIGUOUS;
+        }
         r.v[i] = i % 7 == 2 ? 0 : 0.25 + uniform(&seed);
     }
     return r;
@@ -81,7 +85,7 @@ static dn_metrics *measure(const struct rows *r, unsigned with) {
     return m;
 }
 
-/* ---- against another program ------------------------------------------------------------------------------------------------------------ */
+/* ---- against another program ---- */
 static void two_classes_golden(void **state) {
     (void)state;
     json_t *golden = golden_load();
@@ -103,11 +107,14 @@ static void two_classes_golden(void **state) {
     double tol = json_number_value(json_object_get(g, "tol")), confusion[4];
     golden_numbers(json_object_get(g, "confusion"), confusion);
     assert_memory_equal(m->confusion, confusion, sizeof confusion);
-    static const char *const names[] = {"accuracy", "log_loss", "brier", "roc_auc", "average_precision", "mcc", "balanced_accuracy"};
+    static const char *const names[] = {"accuracy",         "log_loss",          "brier",
+                                        "roc_auc",          "average_precision", "mcc",
+                                        "balanced_accuracy"};
     for (size_t i = 0; i < 7; i++) {
         size_t j = 0;
-        while (strcmp(dn_metric_name(j), names[i]) != 0)
+        while (strcmp(dn_metric_name(j), names[i]) != 0) {
             j++;
+        }
         assert_near(dn_metric_value(m, j), json_number_value(json_object_get(g, names[i])), tol);
     }
     assert_near(m->per_class[1].f1, json_number_value(json_object_get(g, "f1")), tol);
@@ -119,29 +126,33 @@ static void two_classes_golden(void **state) {
     json_decref(golden);
 }
 
-/* ---- against plain loops ------------------------------------------------------------------------------------------------------------------ */
+/* ---- against plain loops ---- */
 /* Chance that a row of class k has a greater score than another, ties ½: over all pairs. */
 static double pairs_area(const struct rows *r, const double *score, size_t k) {
     double won = 0, all = 0;
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
         for (size_t j = 0; j < r->n; j++) {
-            if (r->truth[i] != k || r->truth[j] == k)
+            if (r->truth[i] != k || r->truth[j] == k) {
                 continue;
+            }
             double a = score[i * r->K + k], b = score[j * r->K + k], v = r->v[i] * r->v[j];
             won += v * (a > b ? 1 : a == b ? 0.5 : 0);
             all += v;
         }
+    }
     return won / all;
 }
 
 /* Σ over thresholds, each threshold by a pass of its own. */
 static double plain_precision(const struct rows *r, const double *score, size_t k) {
     double sum = 0, all = 0;
-    for (size_t i = 0; i < r->n; i++)
-        all += r->truth[i] == k ? r->v[i] : 0;
     for (size_t i = 0; i < r->n; i++) {
-        if (r->truth[i] != k)
+        all += r->truth[i] == k ? r->v[i] : 0;
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->truth[i] != k) {
             continue;
+        }
         double right = 0, chosen = 0; /* Σ over a group of ΔR·P is Σ over its rows of v/all·P */
         for (size_t j = 0; j < r->n; j++) {
             bool taken = score[j * r->K + k] >= score[i * r->K + k];
@@ -155,17 +166,20 @@ static double plain_precision(const struct rows *r, const double *score, size_t 
 
 static double plain_ece(const struct rows *r) {
     double weight = 0, ece = 0;
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
         weight += r->v[i];
+    }
     for (size_t b = 0; b < 10; b++) {
         double off = 0;
         for (size_t i = 0; i < r->n; i++) {
             size_t top = 0;
-            for (size_t k = 1; k < r->K; k++)
+            for (size_t k = 1; k < r->K; k++) {
                 top = r->p[i * r->K + k] > r->p[i * r->K + top] ? k : top;
+            }
             double p = r->p[i * r->K + top];
-            if (fmin(floor(10 * p), 9) == (double)b)
+            if (fmin(floor(10 * p), 9) == (double)b) {
                 off += r->v[i] * ((top == r->truth[i] ? 1 : 0) - p);
+            }
         }
         ece += fabs(off) / weight;
     }
@@ -174,13 +188,14 @@ static double plain_ece(const struct rows *r) {
 
 /* The correlation of the indicator matrices of truth and prediction, which is what R_K is. */
 static double plain_matthews(const struct rows *r) {
-    double n = 0, both = 0, truth2 = 0, predicted2 = 0, *t = xcalloc(r->K + 1, sizeof *t), *p = xcalloc(r->K + 1, sizeof *p);
+    double n = 0, both = 0, truth2 = 0, predicted2 = 0, *t = xcalloc(r->K + 1, sizeof *t),
+           *p = xcalloc(r->K + 1, sizeof *p);
     for (size_t i = 0; i < r->n; i++) {
         n += r->v[i];
         t[r->truth[i]] += r->v[i];
         p[r->predicted[i] == DN_AMBIGUOUS ? r->K : r->predicted[i]] += r->v[i];
     }
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
         for (size_t k = 0; k <= r->K; k++) {
             size_t label = r->predicted[i] == DN_AMBIGUOUS ? r->K : r->predicted[i];
             double a = (r->truth[i] == k) - t[k] / n, b = (label == k) - p[k] / n;
@@ -188,6 +203,7 @@ static double plain_matthews(const struct rows *r) {
             truth2 += r->v[i] * a * a;
             predicted2 += r->v[i] * b * b;
         }
+    }
     free(t);
     free(p);
     return both / sqrt(truth2 * predicted2);
@@ -220,10 +236,11 @@ static struct sums plain_sums(const struct rows *r) {
 
 static void random_rows_plainly(void **state) {
     (void)state;
-    for (size_t K = 2; K <= 5; K += 3)
+    for (size_t K = 2; K <= 5; K += 3) {
         for (uint64_t seed = 1; seed <= 5; seed++) {
             struct rows r = random_rows(500, K, seed, K > 2);
-            dn_metrics *m = measure(&r, P | S | V), *voted = measure(&r, V), *scored = measure(&r, S | V);
+            dn_metrics *m = measure(&r, P | S | V), *voted = measure(&r, V),
+                       *scored = measure(&r, S | V);
             struct sums sum = plain_sums(&r);
             assert_near(m->weight, sum.weight, 1e-13);
             assert_near(m->accuracy, sum.right / sum.weight, 1e-13);
@@ -243,17 +260,22 @@ static void random_rows_plainly(void **state) {
             }
             assert_near(m->roc_auc, area, 1e-12);
             assert_near(m->average_precision, precision, 1e-12);
-            assert_near(scored->roc_auc, score_area, 1e-12); /* without probabilities: by the class scores */
-            assert_true(isnan(scored->log_loss) && isnan(scored->brier) && isnan(scored->ece) && scored->hinge == m->hinge);
-            assert_true(isnan(voted->roc_auc) && isnan(voted->average_precision) && isnan(voted->hinge) && isnan(voted->logistic_loss));
+            assert_near(scored->roc_auc, score_area,
+                        1e-12); /* without probabilities: by the class scores */
+            assert_true(isnan(scored->log_loss) && isnan(scored->brier) && isnan(scored->ece) &&
+                        scored->hinge == m->hinge);
+            assert_true(isnan(voted->roc_auc) && isnan(voted->average_precision) &&
+                        isnan(voted->hinge) && isnan(voted->logistic_loss));
             assert_true(voted->accuracy == m->accuracy && voted->warning[0] == '\0');
             /* each loss is at least the 0/1 loss of the same decision */
-            assert_true(K > 2 || (m->hinge >= m->error && m->squared_loss >= m->error && m->logistic_loss >= m->error));
+            assert_true(K > 2 || (m->hinge >= m->error && m->squared_loss >= m->error &&
+                                  m->logistic_loss >= m->error));
             dn_metrics_free(m);
             dn_metrics_free(voted);
             dn_metrics_free(scored);
             rows_free(&r);
         }
+    }
 }
 
 /* Weight 2 is the row twice, weight 0 is no row. */
@@ -272,8 +294,9 @@ static void weights_are_copies(void **state) {
     }
     twice.n = n;
     dn_metrics *a = measure(&once, P | S | V), *b = measure(&twice, P | S);
-    for (size_t i = 0; dn_metric_name(i) != NULL; i++)
+    for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
         assert_near(dn_metric_value(a, i), dn_metric_value(b, i), 1e-12);
+    }
     assert_true(a->rows == 225 && b->rows == (double)n && a->weight == b->weight);
     assert_memory_equal(a->confusion, b->confusion, 9 * sizeof(double));
     dn_metrics_free(a);
@@ -282,7 +305,7 @@ static void weights_are_copies(void **state) {
     rows_free(&twice);
 }
 
-/* ---- where definitions end ------------------------------------------------------------------------------------------------------------------ */
+/* ---- where definitions end ---- */
 static void weights_and_gaps(void **state) {
     (void)state;
     /* class 2 is never true, class 3 never predicted, class 4 neither */
@@ -296,9 +319,11 @@ static void weights_and_gaps(void **state) {
     assert_near(m->per_class[0].precision, 2 / 2.5, 1e-15);
     assert_near(m->per_class[0].recall, 2.0 / 3, 1e-15);
     assert_near(m->per_class[1].recall, 1.0 / 4, 1e-15);
-    assert_true(isnan(m->per_class[2].recall) && m->per_class[2].precision == 0 && m->per_class[2].f1 == 0);
+    assert_true(isnan(m->per_class[2].recall) && m->per_class[2].precision == 0 &&
+                m->per_class[2].f1 == 0);
     assert_true(isnan(m->per_class[3].precision) && m->per_class[3].recall == 0);
-    assert_true(isnan(m->per_class[4].precision) && isnan(m->per_class[4].recall) && isnan(m->per_class[4].f1));
+    assert_true(isnan(m->per_class[4].precision) && isnan(m->per_class[4].recall) &&
+                isnan(m->per_class[4].f1));
     assert_near(m->balanced_accuracy, (2.0 / 3 + 1.0 / 4 + 0) / 3, 1e-15);
     /* as another program says where a ratio that is not defined counts 0: class 3 is no gain for never being predicted, class 4 is not there */
     assert_near(m->macro.precision, (2 / 2.5 + 1.0 / 2 + 0 + 0) / 4, 1e-15);
@@ -317,12 +342,15 @@ static void absent_and_alone(void **state) {
     double p[] = {0.6, 0.3, 0.1, 0.2, 0.5, 0.3, 0.3, 0.6, 0.1, 0.2, 0.7, 0.1};
     struct rows r = {4, 3, truth, predicted, p, NULL, NULL};
     dn_metrics *m = measure(&r, P | CURVES);
-    assert_near(m->roc_auc, (1 + 0.75) / 2, 1e-15); /* class 0: 0.6, 0.3 over 0.2, 0.2; class 1: 0.5, 0.7 against 0.3, 0.6 */
-    assert_true(isnan(m->curves->roc[2].area) && m->curves->roc[2].n_points == 0 && m->curves->precision_recall[2].n_points == 0);
+    assert_near(m->roc_auc, (1 + 0.75) / 2,
+                1e-15); /* class 0: 0.6, 0.3 over 0.2, 0.2; class 1: 0.5, 0.7 against 0.3, 0.6 */
+    assert_true(isnan(m->curves->roc[2].area) && m->curves->roc[2].n_points == 0 &&
+                m->curves->precision_recall[2].n_points == 0);
     dn_metrics_free(m);
     truth[0] = truth[2] = 1;
     m = measure(&r, P | CURVES);
-    assert_true(isnan(m->roc_auc) && isnan(m->average_precision) && isnan(m->mcc) && m->warning[0] == '\0');
+    assert_true(isnan(m->roc_auc) && isnan(m->average_precision) && isnan(m->mcc) &&
+                m->warning[0] == '\0');
     assert_true(!isnan(m->log_loss) && m->curves->roc[1].n_points == 0);
     dn_metrics_free(m);
 }
@@ -331,10 +359,12 @@ static void clipped_and_empty(void **state) {
     (void)state;
     size_t truth[] = {0, 1}, predicted[] = {1, 1};
     double p[] = {0, 1, 0, 1}, s[] = {-400, 400, -400, 400};
-    struct rows r = {2, 2, truth, predicted, p, s, NULL}, none = {0, 2, truth, predicted, p, s, NULL};
+    struct rows r = {2, 2, truth, predicted, p, s, NULL},
+                none = {0, 2, truth, predicted, p, s, NULL};
     dn_metrics *m = measure(&none, P | S | CURVES);
-    for (size_t i = 0; strcmp(dn_metric_name(i), "ambiguous") != 0; i++)
+    for (size_t i = 0; strcmp(dn_metric_name(i), "ambiguous") != 0; i++) {
         assert_true(isnan(dn_metric_value(m, i)));
+    }
     assert_true(isnan(m->macro.f1) && m->rows == 0 && m->ambiguous == 0);
     dn_metrics_free(m);
     m = measure(&r, P | S | CURVES);
@@ -342,7 +372,8 @@ static void clipped_and_empty(void **state) {
     assert_near(m->logistic_loss, 400 / log(2), 1e-12); /* e^800 is not computed */
     assert_near(m->hinge, 801.0 / 2, 1e-15);
     assert_near(m->ece, 0.5, 1e-15);
-    assert_true(m->roc_auc == 0.5 && m->curves->calibration[9].weight == 2 && m->curves->calibration[9].accuracy == 0.5);
+    assert_true(m->roc_auc == 0.5 && m->curves->calibration[9].weight == 2 &&
+                m->curves->calibration[9].accuracy == 0.5);
     dn_metrics_free(m);
     dn_metrics_free(NULL);
     const dn_metrics_options huge = {.n_classes = SIZE_MAX / 8};
@@ -358,17 +389,19 @@ static void scores_beyond_numbers(void **state) {
         r.s[2 * i] = -r.s[2 * i + 1];
     }
     dn_metrics *m = measure(&r, S | CURVES);
-    assert_true(m->roc_auc == 1 && m->average_precision == 1 && m->hinge == 0 && m->logistic_loss == 0);
+    assert_true(m->roc_auc == 1 && m->average_precision == 1 && m->hinge == 0 &&
+                m->logistic_loss == 0);
     dn_metrics_free(m);
     r.s[7] = (double)NAN;
     m = measure(&r, S | CURVES);
-    assert_true(isnan(m->roc_auc) && isnan(m->hinge) && strstr(m->warning, "not a number") != NULL && m->curves->roc[0].n_points == 0);
+    assert_true(isnan(m->roc_auc) && isnan(m->hinge) &&
+                strstr(m->warning, "not a number") != NULL && m->curves->roc[0].n_points == 0);
     assert_true(!isnan(m->accuracy));
     dn_metrics_free(m);
     rows_free(&r);
 }
 
-/* ---- memory and stop ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory and stop ---- */
 static void ranking_needs_memory(void **state) {
     (void)state;
     struct rows r = random_rows(1000, 5, 3, false);
@@ -426,9 +459,15 @@ static void stopped(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_classes_golden),    cmocka_unit_test(random_rows_plainly),  cmocka_unit_test(weights_are_copies),
-        cmocka_unit_test(weights_and_gaps),      cmocka_unit_test(absent_and_alone),     cmocka_unit_test(clipped_and_empty),
-        cmocka_unit_test(scores_beyond_numbers), cmocka_unit_test(ranking_needs_memory), cmocka_unit_test(stopped),
+        cmocka_unit_test(two_classes_golden),
+        cmocka_unit_test(random_rows_plainly),
+        cmocka_unit_test(weights_are_copies),
+        cmocka_unit_test(weights_and_gaps),
+        cmocka_unit_test(absent_and_alone),
+        cmocka_unit_test(clipped_and_empty),
+        cmocka_unit_test(scores_beyond_numbers),
+        cmocka_unit_test(ranking_needs_memory),
+        cmocka_unit_test(stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

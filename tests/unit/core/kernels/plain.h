@@ -25,11 +25,12 @@ static inline void rows_index(struct rows *r) {
     r->cols = xcalloc(r->n * r->d, sizeof *r->cols);
     r->values = xcalloc(r->n * r->d, sizeof *r->values);
     for (size_t i = 0; i < r->n; i++) {
-        for (size_t j = 0; j < r->d; j++)
+        for (size_t j = 0; j < r->d; j++) {
             if (r->x[i * r->d + j] != 0) {
                 r->cols[r->n_entries] = (uint32_t)j;
                 r->values[r->n_entries++] = r->x[i * r->d + j];
             }
+        }
         r->row_start[i + 1] = r->n_entries;
     }
 }
@@ -43,16 +44,18 @@ static inline struct rows rows_make(enum rows_kind kind, size_t n, size_t d, uin
         size_t length = dni_random_below(&random, d + 1);
         for (size_t j = 0; j < d; j++) {
             double *x = &r.x[i * d + j];
-            if (kind == ROWS_MARGINS)
+            if (kind == ROWS_MARGINS) {
                 *x = j < d / 4 || j % 5 == 0 ? 0 : dni_random_uniform(&random, -2, 2);
-            else if (kind == ROWS_DENSE)
+            } else if (kind == ROWS_DENSE) {
                 *x = 5 + dni_random_uniform(&random, -2, 2) * (double)(1 + j % 3);
-            else if (kind == ROWS_TEXT)
-                *x = j >= length                         ? 0
-                     : dni_random_below(&random, 8) == 0 ? 0x1F600 + (double)dni_random_below(&random, 3)
-                                                         : 97 + (double)dni_random_below(&random, 4);
-            else if (dni_random_below(&random, 4) == 0)
+            } else if (kind == ROWS_TEXT) {
+                *x = j >= length ? 0
+                     : dni_random_below(&random, 8) == 0
+                         ? 0x1F600 + (double)dni_random_below(&random, 3)
+                         : 97 + (double)dni_random_below(&random, 4);
+            } else if (dni_random_below(&random, 4) == 0) {
                 *x = kind == ROWS_BITS ? 1 : dni_random_uniform(&random, -2, 2);
+            }
         }
     }
     if (n > 4) {
@@ -99,31 +102,37 @@ static inline dn_kernel plain_kernel(size_t k, size_t d, double *factor) {
     dn_kernel kernel = kernels[k];
     kernel.n_features = d;
     kernel.factor = kernel.type == DN_KERNEL_MAHALANOBIS ? factor : NULL;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++)
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < d; j++) {
             factor[i * d + j] = i < j ? 0 : i == j ? 0.2 : 0.05 * cos((double)(3 * i + j));
+        }
+    }
     return kernel;
 }
 
 static inline double plain_dot(const double *x, const double *z, size_t d) {
     double sum = 0;
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d; j++) {
         sum += x[j] * z[j];
+    }
     return sum;
 }
 
-static inline double plain_square(const double *x, const double *z, size_t d, const double *factor) {
+static inline double plain_square(const double *x, const double *z, size_t d,
+                                  const double *factor) {
     double sum = 0;
     for (size_t i = 0; i < d; i++) {
         double part = factor == NULL ? x[i] - z[i] : 0;
-        for (size_t j = 0; factor != NULL && j < d; j++)
+        for (size_t j = 0; factor != NULL && j < d; j++) {
             part += factor[i * d + j] * (x[j] - z[j]);
+        }
         sum += part * part;
     }
     return sum;
 }
 
-static inline double plain_metric(const dn_kernel *kernel, const double *x, const double *z, size_t d) {
+static inline double plain_metric(const dn_kernel *kernel, const double *x, const double *z,
+                                  size_t d) {
     double sum = 0, most = 0, xx = plain_dot(x, x, d), zz = plain_dot(z, z, d);
     for (size_t j = 0; j < d; j++) {
         sum += fabs(x[j] - z[j]);
@@ -137,7 +146,9 @@ static inline double plain_metric(const dn_kernel *kernel, const double *x, cons
     case DN_METRIC_CHEBYSHEV:
         return most;
     case DN_METRIC_COSINE:
-        return xx == 0 && zz == 0 ? 0 : xx == 0 || zz == 0 ? 1 : 1 - plain_dot(x, z, d) / sqrt(xx) / sqrt(zz);
+        return xx == 0 && zz == 0   ? 0
+               : xx == 0 || zz == 0 ? 1
+                                    : 1 - plain_dot(x, z, d) / sqrt(xx) / sqrt(zz);
     case DN_METRIC_EDIT:
         break;
     }
@@ -145,7 +156,8 @@ static inline double plain_metric(const dn_kernel *kernel, const double *x, cons
     return 0;
 }
 
-static inline double plain_raw(const dn_kernel *kernel, const double *x, const double *z, size_t d) {
+static inline double plain_raw(const dn_kernel *kernel, const double *x, const double *z,
+                               size_t d) {
     switch (kernel->type) {
     case DN_KERNEL_POLYNOMIAL:
         return pow(kernel->gamma * plain_dot(x, z, d) + kernel->coef0, kernel->degree);
@@ -166,16 +178,20 @@ static inline double plain_raw(const dn_kernel *kernel, const double *x, const d
     return plain_dot(x, z, d);
 }
 
-static inline double plain_value(const dn_kernel *kernel, const double *x, const double *z, size_t d) {
-    if (!kernel->normalize)
+static inline double plain_value(const dn_kernel *kernel, const double *x, const double *z,
+                                 size_t d) {
+    if (!kernel->normalize) {
         return plain_raw(kernel, x, z, d);
+    }
     double xx = plain_raw(kernel, x, x, d), zz = plain_raw(kernel, z, z, d);
     return xx > 0 && zz > 0 ? plain_raw(kernel, x, z, d) / sqrt(xx) / sqrt(zz) : 0;
 }
 
 static inline dni_points *points_of(const dn_kernel *kernel, dn_matrix x, const dn_run *run) {
     dni_points *points;
-    OK(dni_points_new(kernel, x.n_rows, x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows] - x.row_start[0], run, &points, NULL));
+    OK(dni_points_new(kernel, x.n_rows,
+                      x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows] - x.row_start[0], run,
+                      &points, NULL));
     for (size_t i = 0, n; i < x.n_rows; i += n) { /* by chunks of odd sizes */
         n = x.n_rows - i < 7 ? x.n_rows - i : 7;
         dni_points_add(points, dn_matrix_rows(x, i, n));
@@ -186,8 +202,9 @@ static inline dni_points *points_of(const dn_kernel *kernel, dn_matrix x, const 
 
 /* Within `tolerance` of 1 or, where it is greater, of the values' size. */
 static inline void assert_value(double got, double expected, double size, double tolerance) {
-    if (!(fabs(got - expected) <= tolerance * fmax(1, size)))
+    if (!(fabs(got - expected) <= tolerance * fmax(1, size))) {
         fail_msg("%.17g instead of %.17g", got, expected);
+    }
 }
 
 #endif

@@ -5,14 +5,16 @@ enum { N = 137 };
 
 static double largest(const dn_kernel *kernel, const struct rows *r) {
     double most = 0;
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
         most = fmax(most, fabs(plain_value(kernel, r->x + i * r->d, r->x + i * r->d, r->d)));
+    }
     return most;
 }
 
 /* Rows, pairs and selves of the points. */
 static void check_points(const dn_kernel *kernel, const struct rows *r, const dni_points *points) {
-    double *exact = xcalloc(r->n, sizeof *exact), *work = xcalloc(dni_points_work(points), sizeof *work), size = largest(kernel, r);
+    double *exact = xcalloc(r->n, sizeof *exact),
+           *work = xcalloc(dni_points_work(points), sizeof *work), size = largest(kernel, r);
     float *row = xcalloc(r->n, sizeof *row);
     assert_int_equal(dni_points_n(points), r->n);
     for (size_t i = 0; i < r->n; i++) {
@@ -20,7 +22,8 @@ static void check_points(const dn_kernel *kernel, const struct rows *r, const dn
         dni_points_row_exact(points, i, 0, r->n, exact, work);
         dni_points_row(points, i, 0, r->n, row, work);
         assert_value(dni_points_self(points, i), plain_value(kernel, x, x, r->d), size, 1e-12);
-        assert_true(dni_points_self(points, i) == exact[i] && (float)dni_points_self(points, i) == row[i]);
+        assert_true(dni_points_self(points, i) == exact[i] &&
+                    (float)dni_points_self(points, i) == row[i]);
         for (size_t j = 0; j < r->n; j++) {
             double expected = plain_value(kernel, x, r->x + j * r->d, r->d);
             assert_value(exact[j], expected, size, 1e-12);
@@ -34,7 +37,8 @@ static void check_points(const dn_kernel *kernel, const struct rows *r, const dn
 
 static void check_symmetry(const dni_points *points) {
     size_t n = dni_points_n(points);
-    double *exact = xcalloc(n * n, sizeof *exact), *work = xcalloc(dni_points_work(points), sizeof *work);
+    double *exact = xcalloc(n * n, sizeof *exact),
+           *work = xcalloc(dni_points_work(points), sizeof *work);
     float *rows = xcalloc(n * n, sizeof *rows), *gram = xcalloc(n * n, sizeof *gram), part[64];
     for (size_t i = 0; i < n; i++) {
         dni_points_row_exact(points, i, 0, n, exact + i * n, work);
@@ -44,9 +48,11 @@ static void check_symmetry(const dni_points *points) {
     }
     OK(dni_points_gram(points, NULL, gram, NULL));
     assert_memory_equal(gram, rows, n * n * sizeof *gram);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++)
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
             assert_true(exact[i * n + j] == exact[j * n + i] && rows[i * n + j] == rows[j * n + i]);
+        }
+    }
     free(exact);
     free(work);
     free(rows);
@@ -59,9 +65,11 @@ static void check_select(const dni_points *points) {
     float row[N], some[51];
     dni_points *selected, *again;
     size_t n = sizeof list / sizeof list[0];
-    double *work = xcalloc(dni_points_work(points), sizeof *work), *exact = xcalloc(N, sizeof *exact), *less = xcalloc(n, sizeof *less);
-    for (size_t k = 0; k < n; k++)
+    double *work = xcalloc(dni_points_work(points), sizeof *work),
+           *exact = xcalloc(N, sizeof *exact), *less = xcalloc(n, sizeof *less);
+    for (size_t k = 0; k < n; k++) {
         list[k] = (uint32_t)((k * 47 + 3) % N);
+    }
     OK(dni_points_select(points, list, n, NULL, &selected, NULL));
     assert_int_equal(dni_points_n(selected), n);
     for (size_t k = 0; k < n; k++) {
@@ -70,8 +78,9 @@ static void check_select(const dni_points *points) {
         dni_points_row_exact(points, list[k], 0, N, exact, work);
         dni_points_row_exact(selected, k, 0, n, less, work);
         assert_true(dni_points_self(selected, k) == dni_points_self(points, list[k]));
-        for (size_t j = 0; j < n; j++)
+        for (size_t j = 0; j < n; j++) {
             assert_true(some[j] == row[list[j]] && less[j] == exact[list[j]]);
+        }
     }
     uint32_t few[3] = {5, 0, 17};
     OK(dni_points_select(selected, few, 3, NULL, &again, NULL));
@@ -88,16 +97,20 @@ static void check_select(const dni_points *points) {
 static void check_sums(const dni_points *points, double size) {
     enum { SUMS = 3 };
     size_t n = dni_points_n(points);
-    double *values = xcalloc(n, sizeof *values), *work = xcalloc(dni_points_work(points), sizeof *work);
+    double *values = xcalloc(n, sizeof *values),
+           *work = xcalloc(dni_points_work(points), sizeof *work);
     uint32_t list[40];
-    double *coef = xcalloc(n * SUMS, sizeof *coef), *sums = xcalloc(n * SUMS, sizeof *sums), *threads = xcalloc(n * SUMS, sizeof *threads);
+    double *coef = xcalloc(n * SUMS, sizeof *coef), *sums = xcalloc(n * SUMS, sizeof *sums),
+           *threads = xcalloc(n * SUMS, sizeof *threads);
     dn_run run = dn_run_default();
     run.sum = sum_in_ranges;
     run.n_slots = 3;
-    for (size_t k = 0; k < n * SUMS; k++)
+    for (size_t k = 0; k < n * SUMS; k++) {
         coef[k] = sin((double)k);
-    for (size_t k = 0; k < 40; k++)
+    }
+    for (size_t k = 0; k < 40; k++) {
         list[k] = (uint32_t)(3 * k + 1);
+    }
     for (int all = 0; all < 2; all++) {
         OK(dni_points_sums(points, all ? NULL : list, 40, coef, SUMS, NULL, sums, NULL));
         OK(dni_points_sums(points, all ? NULL : list, 40, coef, SUMS, &run, threads, NULL));
@@ -122,20 +135,27 @@ static void check_sums(const dni_points *points, double size) {
 }
 
 /* Queries of both kinds: plain values, whatever else is in the tile. */
-static void check_queries(const dn_kernel *kernel, const struct rows *r, const dni_points *points, const struct rows *q, double tolerance) {
+static void check_queries(const dn_kernel *kernel, const struct rows *r, const dni_points *points,
+                          const struct rows *q, double tolerance) {
     size_t n = r->n;
     double *k = xcalloc(DNI_POINTS_QUERIES * n, sizeof *k), *one = xcalloc(n, sizeof *one),
            size = fmax(largest(kernel, r), largest(kernel, q));
     double *work = xcalloc(dni_points_query_work(points), sizeof *work);
     for (size_t first = 0; first < q->n; first += DNI_POINTS_QUERIES) {
         size_t tile = q->n - first < DNI_POINTS_QUERIES ? q->n - first : DNI_POINTS_QUERIES;
-        OK(dni_points_query(points, dn_matrix_rows(rows_dense(q), first, tile), true, NULL, k, work, NULL));
+        OK(dni_points_query(points, dn_matrix_rows(rows_dense(q), first, tile), true, NULL, k, work,
+                            NULL));
         for (size_t t = 0; t < tile; t++) {
-            for (size_t j = 0; j < n; j++)
-                assert_value(k[t * n + j], plain_value(kernel, q->x + (first + t) * q->d, r->x + j * r->d, r->d), size, tolerance);
-            OK(dni_points_query(points, dn_matrix_rows(rows_csr(q), first + t, 1), true, NULL, one, work, NULL));
+            for (size_t j = 0; j < n; j++) {
+                assert_value(k[t * n + j],
+                             plain_value(kernel, q->x + (first + t) * q->d, r->x + j * r->d, r->d),
+                             size, tolerance);
+            }
+            OK(dni_points_query(points, dn_matrix_rows(rows_csr(q), first + t, 1), true, NULL, one,
+                                work, NULL));
             assert_memory_equal(one, k + t * n, n * sizeof *one);
-            OK(dni_points_query(points, dn_matrix_rows(rows_dense(q), first + t, 1), true, NULL, one, work, NULL));
+            OK(dni_points_query(points, dn_matrix_rows(rows_dense(q), first + t, 1), true, NULL,
+                                one, work, NULL));
             assert_memory_equal(one, k + t * n, n * sizeof *one);
         }
     }

@@ -7,19 +7,25 @@ static dn_status use(const dn_kernel *kernel, dn_matrix x, const dn_run *run) {
     double coef[400] = {0}, sums[400];
     dni_points *points = NULL, *some = NULL;
     float *gram = xcalloc(x.n_rows * x.n_rows, sizeof *gram);
-    dn_status status = dni_points_new(kernel, x.n_rows, x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows], run, &points, NULL);
+    dn_status status =
+        dni_points_new(kernel, x.n_rows, x.kind == DN_DENSE ? SIZE_MAX : x.row_start[x.n_rows], run,
+                       &points, NULL);
     if (status == DN_OK) {
         dni_points_add(points, x);
         status = dni_points_end(points, NULL);
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_points_gram(points, run, gram, NULL);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_points_sums(points, list, 3, coef, 2, run, sums, NULL);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_points_sums(points, NULL, 0, coef, 1, run, sums, NULL);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         status = dni_points_select(points, list, 3, run, &some, NULL);
+    }
     dni_points_free(some);
     dni_points_free(points);
     free(gram);
@@ -41,7 +47,8 @@ static dn_kernel layout(size_t i, enum rows_kind *kind, bool *sparse, double *fa
         {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_COSINE, .width = 3},
         {.type = DN_KERNEL_RBF, .width = 3},
     };
-    const enum rows_kind kinds[] = {ROWS_DENSE, ROWS_SPARSE, ROWS_SPARSE, ROWS_TEXT, ROWS_BITS, ROWS_BITS, ROWS_SPARSE};
+    const enum rows_kind kinds[] = {ROWS_DENSE, ROWS_SPARSE, ROWS_SPARSE, ROWS_TEXT,
+                                    ROWS_BITS,  ROWS_BITS,   ROWS_SPARSE};
     dn_kernel kernel = kernels[i];
     const dn_kernel any = plain_kernel(6, 20, factor);
     kernel.n_features = 20;
@@ -97,7 +104,7 @@ static void stops(void **state) {
     }
 }
 
-/* ---- what memory is foretold ------------------------------------------------------------------------------------------------------------ */
+/* ---- what memory is foretold ---- */
 struct ledger {
     size_t now, most; /* bytes */
 };
@@ -105,8 +112,9 @@ struct ledger {
 static void *ledger_allocate(void *ctx, size_t size) {
     struct ledger *ledger = ctx;
     size_t *p = malloc(size + 2 * sizeof *p);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     *p = size;
     ledger->now += size;
     ledger->most = ledger->now > ledger->most ? ledger->now : ledger->most;
@@ -115,8 +123,9 @@ static void *ledger_allocate(void *ctx, size_t size) {
 
 static void ledger_release(void *ctx, void *memory) {
     struct ledger *ledger = ctx;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     ledger->now -= *((size_t *)memory - 2);
     free((size_t *)memory - 2);
 }
@@ -128,31 +137,38 @@ static void memory_foretold(void **state) {
         enum rows_kind kind;
         bool sparse;
         struct ledger ledger = {0};
-        const dn_allocator allocator = {.allocate = ledger_allocate, .release = ledger_release, .ctx = &ledger, .budgeted = false};
+        const dn_allocator allocator = {.allocate = ledger_allocate,
+                                        .release = ledger_release,
+                                        .ctx = &ledger,
+                                        .budgeted = false};
         const dn_kernel kernel = layout(i, &kind, &sparse, factor);
         struct rows r = rows_make(kind, 3000, 20, 1);
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         dni_points_free(points_of(&kernel, sparse ? rows_csr(&r) : rows_dense(&r), &run));
-        const double foretold = dni_points_memory(&kernel, r.n, r.d, sparse ? (double)r.n_entries : (double)INFINITY);
-        if ((double)ledger.most > foretold)
+        const double foretold =
+            dni_points_memory(&kernel, r.n, r.d, sparse ? (double)r.n_entries : (double)INFINITY);
+        if ((double)ledger.most > foretold) {
             fail_msg("layout %zu took %zu bytes, foretold were %g", i, ledger.most, foretold);
+        }
         assert_true(kind == ROWS_TEXT || foretold < 2 * (double)ledger.most);
         rows_free(&r);
     }
 }
 
-/* ---- float ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- float ---- */
 /* How far rows in float are from the exact ones, at most. */
 static double off(const dni_points *points) {
     const size_t n = dni_points_n(points);
-    double most = 0, *exact = xcalloc(n, sizeof *exact), *work = xcalloc(dni_points_work(points), sizeof *work);
+    double most = 0, *exact = xcalloc(n, sizeof *exact),
+           *work = xcalloc(dni_points_work(points), sizeof *work);
     float *row = xcalloc(n, sizeof *row);
     for (size_t i = 0; i < n; i++) {
         dni_points_row(points, i, 0, n, row, work);
         dni_points_row_exact(points, i, 0, n, exact, work);
-        for (size_t j = 0; j < n; j++)
+        for (size_t j = 0; j < n; j++) {
             most = fmax(most, fabs((double)row[j] - exact[j]));
+        }
         assert_true(row[i] == 1 && exact[i] == 1);
     }
     free(exact);
@@ -166,10 +182,14 @@ static void float_rule(void **state) {
     (void)state;
     enum { N = 60, D = 300 };
     struct rows r = rows_make(ROWS_DENSE, N, D, 1);
-    for (size_t i = 0; i < N; i++)
-        for (size_t j = 0; j < D; j++)
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < D; j++) {
             r.x[i * D + j] =
-                1e4 + r.x[i % 2 * D + j] + 1e-3 * r.x[i * D + j]; /* two clouds, far from the origin: near pairs with long rows */
+                1e4 + r.x[i % 2 * D + j] +
+                1e-3 *
+                    r.x[i * D + j]; /* two clouds, far from the origin: near pairs with long rows */
+        }
+    }
     for (double width = 1; width < 1000; width *= 2) {
         const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = width, .n_features = D};
         dni_points *points = points_of(&kernel, rows_dense(&r), NULL);
@@ -200,9 +220,10 @@ static void far_out(void **state) {
         double exact[N], *work = xcalloc(dni_points_work(points), sizeof *work);
         for (size_t i = 0; i < N; i++) {
             dni_points_row_exact(points, i, 0, N, exact, work);
-            for (size_t j = 0; j < N; j++)
+            for (size_t j = 0; j < N; j++) {
                 assert_value(exact[j], plain_value(&kernel, x->x + i * D, x->x + j * D, D), 1,
                              2e-5); /* the rows' own rounding when they are centred */
+            }
         }
         dni_points_free(points);
         free(work);
@@ -211,26 +232,35 @@ static void far_out(void **state) {
     rows_free(&sparse);
 }
 
-/* ---- numbers out of range ------------------------------------------------------------------------------------------------------------------ */
+/* ---- numbers out of range ---- */
 /* Of distances all values are numbers between 0 and 1, but of the cosine's where a length is none; an inner product may be none, and is not a number then or infinite, but no other's. */
-static void check_far_queries(const dn_kernel *kernel, const dni_points *points, const double *q, size_t n_queries, size_t d) {
+static void check_far_queries(const dn_kernel *kernel, const dni_points *points, const double *q,
+                              size_t n_queries, size_t d) {
     const size_t n = dni_points_n(points);
-    const bool product = kernel->type != DN_KERNEL_RBF && kernel->type != DN_KERNEL_MAHALANOBIS && kernel->type != DN_KERNEL_DISTANCE;
-    const bool cosine = kernel->type == DN_KERNEL_DISTANCE && kernel->metric == DN_METRIC_COSINE; /* whose lengths are no numbers */
+    const bool product = kernel->type != DN_KERNEL_RBF && kernel->type != DN_KERNEL_MAHALANOBIS &&
+                         kernel->type != DN_KERNEL_DISTANCE;
+    const bool cosine = kernel->type == DN_KERNEL_DISTANCE &&
+                        kernel->metric == DN_METRIC_COSINE; /* whose lengths are no numbers */
     size_t row_start[4] = {0, d, 2 * d, 3 * d};
     uint32_t cols[64];
     double *k = xcalloc(DNI_POINTS_QUERIES * n, sizeof *k), *one = xcalloc(n, sizeof *one);
     double *work = xcalloc(dni_points_query_work(points), sizeof *work);
-    for (size_t i = 0; i < n_queries * d; i++)
+    for (size_t i = 0; i < n_queries * d; i++) {
         cols[i] = (uint32_t)(i % d);
-    OK(dni_points_query(points, dn_matrix_dense(q + (n_queries - 1) * d, 1, d), true, NULL, one, work, NULL));
+    }
+    OK(dni_points_query(points, dn_matrix_dense(q + (n_queries - 1) * d, 1, d), true, NULL, one,
+                        work, NULL));
     for (int sparse = 0; sparse < 2; sparse++) {
-        OK(dni_points_query(points, sparse ? dn_matrix_csr(row_start, cols, q, n_queries, d) : dn_matrix_dense(q, n_queries, d), true, NULL,
-                            k, work, NULL));
-        for (size_t i = 0; !product && i < n_queries * n; i++)
+        OK(dni_points_query(points,
+                            sparse ? dn_matrix_csr(row_start, cols, q, n_queries, d)
+                                   : dn_matrix_dense(q, n_queries, d),
+                            true, NULL, k, work, NULL));
+        for (size_t i = 0; !product && i < n_queries * n; i++) {
             assert_true(cosine && i < (n_queries - 1) * n ? isnan(k[i]) : k[i] >= 0 && k[i] <= 1);
-        for (size_t j = 0; j < n; j++)
+        }
+        for (size_t j = 0; j < n; j++) {
             assert_true(isfinite(one[j]) && k[(n_queries - 1) * n + j] == one[j]);
+        }
     }
     free(one);
     free(k);
@@ -249,13 +279,15 @@ static void huge(void **state) {
     }
     for (int kind = ROWS_DENSE; kind <= ROWS_BITS; kind++) {
         struct rows r = rows_make((enum rows_kind)kind, 40, D, 1);
-        for (size_t i = 0; i < PLAIN_KERNELS; i++)
+        for (size_t i = 0; i < PLAIN_KERNELS; i++) {
             for (int sparse = 0; sparse < 2; sparse++) {
                 const dn_kernel kernel = plain_kernel(i, D, factor);
-                dni_points *points = points_of(&kernel, sparse ? rows_csr(&r) : rows_dense(&r), NULL);
+                dni_points *points =
+                    points_of(&kernel, sparse ? rows_csr(&r) : rows_dense(&r), NULL);
                 check_far_queries(&kernel, points, q, 3, D);
                 dni_points_free(points);
             }
+        }
         rows_free(&r);
     }
     for (size_t i = 0; i < PLAIN_KERNELS; i++) { /* a point out of range */
@@ -268,8 +300,9 @@ static void huge(void **state) {
         dni_points_add(points, dn_matrix_dense(x, 3, D));
         const dn_status status = dni_points_end(points, &err);
         if (status == DN_OK) {
-            assert_true(kernel.type == DN_KERNEL_DISTANCE &&
-                        (kernel.metric == DN_METRIC_MANHATTAN || kernel.metric == DN_METRIC_CHEBYSHEV));
+            assert_true(
+                kernel.type == DN_KERNEL_DISTANCE &&
+                (kernel.metric == DN_METRIC_MANHATTAN || kernel.metric == DN_METRIC_CHEBYSHEV));
             check_far_queries(&kernel, points, q, 3, D);
         } else {
             assert_int_equal(status, DN_ERR_NUMERIC);
@@ -291,15 +324,19 @@ static void long_and_short(void **state) {
     for (size_t i = 0; i < 2; i++) {
         double got[N * N];
         for (int power = -300; power <= 300; power += 300) {
-            if (i == 1 && power > 0) /* K(x, x) is too great for a point */
+            if (i == 1 && power > 0) { /* K(x, x) is too great for a point */
                 continue;
+            }
             double far[N * D], work[4096];
-            for (size_t j = 0; j < N * D; j++)
+            for (size_t j = 0; j < N * D; j++) {
                 far[j] = ldexp(x[j], power);
+            }
             dni_points *points = points_of(&kernels[i], dn_matrix_dense(far, N, D), NULL);
             assert_true(dni_points_query_work(points) <= sizeof work / sizeof *work);
-            for (size_t k = 0; k < N; k++)
-                OK(dni_points_query(points, dn_matrix_dense(far + k * D, 1, D), true, NULL, got + k * N, work, NULL));
+            for (size_t k = 0; k < N; k++) {
+                OK(dni_points_query(points, dn_matrix_dense(far + k * D, 1, D), true, NULL,
+                                    got + k * N, work, NULL));
+            }
             dni_points_free(points);
             for (size_t k = 0; k < N * N; k++) {
                 double xz = 0, xx = 0, zz = 0;
@@ -318,40 +355,58 @@ static void long_and_short(void **state) {
 /* Directions of rows so short that their squares are next to none are not known: they are taken for rows of zeros. */
 static void no_direction(void **state) {
     (void)state;
-    static const double x[] = {1, 2, 0, 0, 1e-163, 1e-163, 1e-160, 2e-160, 2e-154, 4e-154}, far[] = {0, 0, 1e155, 1e155};
-    static const double distance[5][5] = {{0, 1, 1, 1, 0}, {1, 0, 0, 0, 1}, {1, 0, 0, 0, 1}, {1, 0, 0, 0, 1}, {0, 1, 1, 1, 0}};
-    const dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_COSINE, .width = 1, .n_features = 2};
+    static const double x[] = {1, 2, 0, 0, 1e-163, 1e-163, 1e-160, 2e-160, 2e-154, 4e-154},
+                        far[] = {0, 0, 1e155, 1e155};
+    static const double distance[5][5] = {
+        {0, 1, 1, 1, 0}, {1, 0, 0, 0, 1}, {1, 0, 0, 0, 1}, {1, 0, 0, 0, 1}, {0, 1, 1, 1, 0}};
+    const dn_kernel kernel = {.type = DN_KERNEL_DISTANCE,
+                              .metric = DN_METRIC_COSINE,
+                              .width = 1,
+                              .n_features = 2};
     const size_t row_start[] = {0, 2, 4, 6, 8, 10};
     const uint32_t cols[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
     for (int sparse = 0; sparse < 2; sparse++) {
         double k[5 * 5], work[4096];
-        dni_points *points = points_of(&kernel, sparse ? dn_matrix_csr(row_start, cols, x, 5, 2) : dn_matrix_dense(x, 5, 2), NULL);
+        dni_points *points =
+            points_of(&kernel,
+                      sparse ? dn_matrix_csr(row_start, cols, x, 5, 2) : dn_matrix_dense(x, 5, 2),
+                      NULL);
         assert_true(dni_points_query_work(points) <= sizeof work / sizeof *work);
         OK(dni_points_query(points, dn_matrix_dense(x, 5, 2), true, NULL, k, work, NULL));
-        for (size_t i = 0; i < 25; i++)
+        for (size_t i = 0; i < 25; i++) {
             assert_near(k[i], exp(-distance[i / 5][i % 5] / 2), 1e-15);
+        }
         OK(dni_points_query(points, dn_matrix_dense(far, 2, 2), true, NULL, k, work, NULL));
-        for (size_t i = 0; i < 5; i++)
+        for (size_t i = 0; i < 5; i++) {
             assert_true(isfinite(k[i]) && isnan(k[5 + i]));
+        }
         dni_points_free(points);
     }
 }
 
-/* ---- no rows, no columns ------------------------------------------------------------------------------------------------------------------- */
+/* ---- no rows, no columns ---- */
 static void nothing(void **state) {
     (void)state;
-    const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 1, .n_features = 3}, flat = {.type = DN_KERNEL_RBF, .width = 1};
+    const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 1, .n_features = 3},
+                    flat = {.type = DN_KERNEL_RBF, .width = 1};
     const size_t start[] = {0, 0, 0};
     double x[3] = {1, 2, 3}, k[2] = {7, 7}, work[4096 + 64];
     float gram[4];
     for (int sparse = 0; sparse < 2; sparse++) {
-        dni_points *points = points_of(&kernel, sparse ? dn_matrix_csr(start, NULL, NULL, 0, 3) : dn_matrix_dense(NULL, 0, 3), NULL);
-        assert_true(dni_points_n(points) == 0 && dni_points_query_work(points) <= sizeof work / sizeof *work);
+        dni_points *points =
+            points_of(&kernel,
+                      sparse ? dn_matrix_csr(start, NULL, NULL, 0, 3) : dn_matrix_dense(NULL, 0, 3),
+                      NULL);
+        assert_true(dni_points_n(points) == 0 &&
+                    dni_points_query_work(points) <= sizeof work / sizeof *work);
         OK(dni_points_query(points, dn_matrix_dense(x, 1, 3), true, NULL, k, work, NULL));
         OK(dni_points_gram(points, NULL, gram, NULL));
         OK(dni_points_sums(points, NULL, 0, NULL, 1, NULL, NULL, NULL));
         dni_points_free(points);
-        points = points_of(&flat, sparse ? dn_matrix_csr(start, NULL, NULL, 2, 0) : dn_matrix_dense(x, 2, 0), NULL);
+        points =
+            points_of(&flat,
+                      sparse ? dn_matrix_csr(start, NULL, NULL, 2, 0) : dn_matrix_dense(x, 2, 0),
+                      NULL);
         OK(dni_points_gram(points, NULL, gram, NULL));
         assert_true(gram[0] == 1 && gram[1] == 1 && gram[2] == 1 && gram[3] == 1);
         dni_points_free(points);
@@ -382,20 +437,24 @@ static void ranges(void **state) {
         const size_t d = kind == ROWS_TEXT ? 300 : 12;
         struct rows r = rows_make(kind == ROWS_TEXT ? ROWS_BITS : (enum rows_kind)kind, N, d, 1);
         const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 3, .n_features = d};
-        dni_points *points = points_of(&kernel, kind == ROWS_DENSE ? rows_dense(&r) : rows_csr(&r), NULL);
+        dni_points *points =
+            points_of(&kernel, kind == ROWS_DENSE ? rows_dense(&r) : rows_csr(&r), NULL);
         float *row = xcalloc(N, sizeof *row), *part = xcalloc(N, sizeof *part);
-        double *exact = xcalloc(N, sizeof *exact), *some = xcalloc(N, sizeof *some), *work = xcalloc(dni_points_work(points), sizeof *work);
+        double *exact = xcalloc(N, sizeof *exact), *some = xcalloc(N, sizeof *some),
+               *work = xcalloc(dni_points_work(points), sizeof *work);
         dni_points_row(points, 4500, 0, N, row, work);
         dni_points_row_exact(points, 4500, 0, N, exact, work);
-        for (size_t j = 0; j < N; j++)
+        for (size_t j = 0; j < N; j++) {
             assert_value(exact[j], plain_value(&kernel, r.x + 4500 * d, r.x + j * d, d), 1, 1e-12);
-        for (size_t first = 0; first < N; first += 1111)
+        }
+        for (size_t first = 0; first < N; first += 1111) {
             for (size_t n = 0; n <= N - first; n += 997) {
                 dni_points_row(points, 4500, first, n, part, work);
                 dni_points_row_exact(points, 4500, first, n, some, work);
                 assert_memory_equal(part, row + first, n * sizeof *part);
                 assert_memory_equal(some, exact + first, n * sizeof *some);
             }
+        }
         dni_points_free(points);
         free(row);
         free(part);
@@ -408,9 +467,12 @@ static void ranges(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_fails), cmocka_unit_test(stops),       cmocka_unit_test(memory_foretold), cmocka_unit_test(float_rule),
-        cmocka_unit_test(far_out),      cmocka_unit_test(huge),        cmocka_unit_test(long_and_short),  cmocka_unit_test(no_direction),
-        cmocka_unit_test(nothing),      cmocka_unit_test(precomputed), cmocka_unit_test(ranges),
+        cmocka_unit_test(memory_fails),    cmocka_unit_test(stops),
+        cmocka_unit_test(memory_foretold), cmocka_unit_test(float_rule),
+        cmocka_unit_test(far_out),         cmocka_unit_test(huge),
+        cmocka_unit_test(long_and_short),  cmocka_unit_test(no_direction),
+        cmocka_unit_test(nothing),         cmocka_unit_test(precomputed),
+        cmocka_unit_test(ranges),
     };
     return cmocka_run_group_tests_name("points_limits", tests, NULL, NULL);
 }

@@ -13,18 +13,21 @@ static int ascending(const void *a, const void *b) {
 static double median_of(const dn_kernel *kernel, const struct rows *r) {
     size_t pairs = 0;
     double *distance = xcalloc(r->n * r->n, sizeof *distance);
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
         for (size_t j = 0; j < i; j++) {
             const double *x = r->x + i * r->d, *z = r->x + j * r->d;
-            distance[pairs++] = kernel->type == DN_KERNEL_RBF ? sqrt(plain_square(x, z, r->d, NULL)) : plain_metric(kernel, x, z, r->d);
+            distance[pairs++] = kernel->type == DN_KERNEL_RBF ? sqrt(plain_square(x, z, r->d, NULL))
+                                                              : plain_metric(kernel, x, z, r->d);
         }
+    }
     qsort(distance, pairs, sizeof *distance, ascending);
     double result = (distance[(pairs - 1) / 2] + distance[pairs / 2]) / 2;
     free(distance);
     return result;
 }
 
-static double width_of(const dn_kernel *kernel, dn_matrix x, const double *weight, const dn_run *run) {
+static double width_of(const dn_kernel *kernel, dn_matrix x, const double *weight,
+                       const dn_run *run) {
     dn_rows *rows;
     double width;
     OK(dn_rows_from_matrix(x, NULL, weight, &rows, NULL));
@@ -42,7 +45,8 @@ static void medians(void **state) {
     kernel.type = DN_KERNEL_DISTANCE;
     for (int metric = DN_METRIC_EUCLIDEAN; metric <= DN_METRIC_COSINE; metric++) {
         kernel.metric = (dn_metric)metric;
-        assert_value(width_of(&kernel, rows_csr(&r), NULL, NULL), sqrt(median_of(&kernel, &r)), 1, 1e-12);
+        assert_value(width_of(&kernel, rows_csr(&r), NULL, NULL), sqrt(median_of(&kernel, &r)), 1,
+                     1e-12);
     }
     rows_free(&r);
 }
@@ -50,7 +54,8 @@ static void medians(void **state) {
 /* Rows without weight count as none; where all are one, the width is 1. */
 static void limits(void **state) {
     (void)state;
-    double x[] = {0, 3, 100, 5}, weight[] = {1, 1, 0, 1}, same[] = {7, 7, 7}, far[] = {1e300, -1e300};
+    double x[] = {0, 3, 100, 5}, weight[] = {1, 1, 0, 1}, same[] = {7, 7, 7},
+           far[] = {1e300, -1e300};
     dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 1};
     assert_true(width_of(&kernel, dn_matrix_dense(x, 4, 1), weight, NULL) == 3);
     assert_true(width_of(&kernel, dn_matrix_dense(same, 3, 1), NULL, NULL) == 1);
@@ -67,9 +72,11 @@ static void limits(void **state) {
 static struct rows repeated(const struct rows *r) {
     struct rows out = {.n = 0, .d = r->d};
     out.x = xcalloc(3 * r->n * r->d, sizeof *out.x);
-    for (size_t i = 0; i < r->n; i++)
-        for (size_t k = 0; k <= i % 3; k++)
+    for (size_t i = 0; i < r->n; i++) {
+        for (size_t k = 0; k <= i % 3; k++) {
             memcpy(out.x + out.n++ * r->d, r->x + i * r->d, r->d * sizeof *out.x);
+        }
+    }
     return out;
 }
 
@@ -77,20 +84,27 @@ static struct rows repeated(const struct rows *r) {
 static void weights(void **state) {
     (void)state;
     struct rows r = rows_make(ROWS_DENSE, 41, 3, 3), all = repeated(&r);
-    double weight[41], tiny[41], x[] = {0, 3, 4}, heavy[] = {1e200, 1e200, 1e200}, twice[] = {2, 2, 1};
+    double weight[41], tiny[41], x[] = {0, 3, 4}, heavy[] = {1e200, 1e200, 1e200},
+                                 twice[] = {2, 2, 1};
     for (size_t i = 0; i < r.n; i++) {
         weight[i] = (double)(i % 3 + 1);
         tiny[i] = 0x1p-600;
     }
     dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 3};
-    assert_false(width_of(&kernel, rows_dense(&r), weight, NULL) == width_of(&kernel, rows_dense(&r), NULL, NULL));
-    assert_value(width_of(&kernel, rows_dense(&r), weight, NULL), width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
-    assert_true(width_of(&kernel, rows_dense(&r), tiny, NULL) == width_of(&kernel, rows_dense(&r), NULL, NULL));
+    assert_false(width_of(&kernel, rows_dense(&r), weight, NULL) ==
+                 width_of(&kernel, rows_dense(&r), NULL, NULL));
+    assert_value(width_of(&kernel, rows_dense(&r), weight, NULL),
+                 width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
+    assert_true(width_of(&kernel, rows_dense(&r), tiny, NULL) ==
+                width_of(&kernel, rows_dense(&r), NULL, NULL));
     kernel.type = DN_KERNEL_DISTANCE;
-    assert_value(width_of(&kernel, rows_dense(&r), weight, NULL), width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
+    assert_value(width_of(&kernel, rows_dense(&r), weight, NULL),
+                 width_of(&kernel, rows_dense(&all), NULL, NULL), 1, 1e-12);
     kernel = (dn_kernel){.type = DN_KERNEL_RBF, .n_features = 1};
-    assert_true(width_of(&kernel, dn_matrix_dense(x, 3, 1), twice, NULL) == 3);          /* 0 twice, 1 twice, 3 four times, 4 twice */
-    assert_value(width_of(&kernel, dn_matrix_dense(x, 3, 1), heavy, NULL), 1, 1, 1e-12); /* a third of all pairs are of a row with itself */
+    assert_true(width_of(&kernel, dn_matrix_dense(x, 3, 1), twice, NULL) ==
+                3); /* 0 twice, 1 twice, 3 four times, 4 twice */
+    assert_value(width_of(&kernel, dn_matrix_dense(x, 3, 1), heavy, NULL), 1, 1,
+                 1e-12); /* a third of all pairs are of a row with itself */
     rows_free(&all);
     rows_free(&r);
 }
@@ -104,7 +118,8 @@ static void sampled(void **state) {
     other.seed = 2;
     struct rows part = r;
     part.n = 1200;
-    double width = width_of(&kernel, rows_dense(&r), NULL, &run), again = width_of(&kernel, rows_dense(&r), NULL, &other);
+    double width = width_of(&kernel, rows_dense(&r), NULL, &run),
+           again = width_of(&kernel, rows_dense(&r), NULL, &other);
     assert_value(width_of(&kernel, rows_csr(&r), NULL, &run), width, 1, 1e-12);
     assert_true(fabs(width - again) > 1e-6);
     assert_true(fabs(width / median_of(&kernel, &part) - 1) < 0.1 && fabs(again / width - 1) < 0.1);
@@ -119,12 +134,14 @@ static void sampled_by_weight(void **state) {
     dn_kernel kernel = {.type = DN_KERNEL_RBF, .n_features = 3};
     double weight[N], *x = xcalloc(2 * N - 1, sizeof *x);
     dni_random random;
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         weight[i] = (double)(i % 3 + 1);
+    }
     const double exact = median_of(&kernel, &all);
     dni_random_init(&random, 5, 0);
-    for (size_t i = 0; i < 2 * N - 1; i++)
+    for (size_t i = 0; i < 2 * N - 1; i++) {
         x[i] = i < N ? dni_random_uniform(&random, 0, 1000) : x[N - 1];
+    }
     const struct rows line = {.n = 2 * N - 1, .d = 1, .x = x};
     const dn_kernel flat = {.type = DN_KERNEL_RBF, .n_features = 1};
     const double heavy = median_of(&flat, &line);
@@ -134,11 +151,13 @@ static void sampled_by_weight(void **state) {
         double width = width_of(&kernel, rows_dense(&r), weight, &run), same[N];
         assert_true(fabs(width / exact - 1) < 0.05);
         assert_value(width_of(&kernel, rows_csr(&r), weight, &run), width, 1, 1e-12);
-        for (size_t i = 0; i < N; i++)
+        for (size_t i = 0; i < N; i++) {
             same[i] = i == N - 1 ? N : 1;
+        }
         assert_true(fabs(width_of(&flat, dn_matrix_dense(x, N, 1), same, &run) / heavy - 1) < 0.1);
-        for (size_t i = 0; i < N; i++)
+        for (size_t i = 0; i < N; i++) {
             same[i] = i == N - 1 ? 1e308 : 1e308 / N; /* whatever the unit */
+        }
         assert_true(fabs(width_of(&flat, dn_matrix_dense(x, N, 1), same, &run) / heavy - 1) < 0.1);
     }
     free(x);
@@ -161,12 +180,15 @@ static void width_stops(void **state) {
         dn_allocator allocator = memory_allocator(&memory, true);
         dn_run run = polls_run(&polls);
         run.allocator = &allocator;
-        if (k % 2 == 0)
+        if (k % 2 == 0) {
             memory.fail_at = 0;
-        else
+        } else {
             polls.stop_at = 0;
+        }
         status = dni_kernel_width(&kernel, rows, &run, &width, NULL);
-        assert_true(status == DN_OK ? width > 0 : width == -1 && status == (k % 2 == 0 ? DN_ERR_STOPPED : DN_ERR_BUDGET));
+        assert_true(status == DN_OK
+                        ? width > 0
+                        : width == -1 && status == (k % 2 == 0 ? DN_ERR_STOPPED : DN_ERR_BUDGET));
         assert_int_equal(memory.live, 0);
     }
     assert_true(k > 5);
@@ -174,7 +196,7 @@ static void width_stops(void **state) {
     rows_free(&r);
 }
 
-/* ---- eigenvalues ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- eigenvalues ---- */
 static void by_construction(void **state) {
     (void)state;
     dn_kernel kernel = {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_CHEBYSHEV};
@@ -224,10 +246,11 @@ static void signs(void **state) {
         dni_points *points = points_of(&kernel, dn_matrix_dense(r.x, k == 4 ? 520 : 60, 6), NULL);
         OK(dni_kernel_least_eigenvalue(points, NULL, &least, &greatest, &rows, NULL));
         assert_int_equal(rows, k == 4 ? DNI_DEFINITE_ROWS : 60);
-        if (dni_kernel_is_definite(&kernel, 6))
+        if (dni_kernel_is_definite(&kernel, 6)) {
             assert_true(least > -1e-12 * greatest);
-        else
+        } else {
             assert_true(least < -1e-6 * greatest);
+        }
         dni_points_free(points);
     }
     rows_free(&r);
@@ -247,13 +270,15 @@ static void eigenvalues_fail(void **state) {
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         status = dni_kernel_least_eigenvalue(points, &run, &least, &greatest, &rows, NULL);
-        assert_true(status == DN_OK || (status == DN_ERR_BUDGET && least == 5 && greatest == 5 && rows == 5));
+        assert_true(status == DN_OK ||
+                    (status == DN_ERR_BUDGET && least == 5 && greatest == 5 && rows == 5));
         assert_int_equal(memory.live, 0);
     }
     assert_true(k > 4);
     struct polls polls = {.stop_at = 40};
     dn_run run = polls_run(&polls);
-    assert_int_equal(dni_kernel_least_eigenvalue(points, &run, &least, &greatest, &rows, NULL), DN_ERR_STOPPED);
+    assert_int_equal(dni_kernel_least_eigenvalue(points, &run, &least, &greatest, &rows, NULL),
+                     DN_ERR_STOPPED);
     dni_points_free(points);
     rows_free(&r);
 }

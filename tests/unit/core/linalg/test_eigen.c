@@ -11,15 +11,20 @@ static void make(size_t rank, double *full, double *a) {
     memset(full, 0, N * N * sizeof *full);
     for (size_t k = 0; k < rank; k++) {
         double b[N];
-        for (size_t i = 0; i < N; i++)
+        for (size_t i = 0; i < N; i++) {
             b[i] = sin(1.3 * (double)(i + 1) * (double)(k + 1)) + cos(0.7 * (double)(i * k % 101));
-        for (size_t i = 0; i < N; i++)
-            for (size_t j = 0; j < N; j++)
+        }
+        for (size_t i = 0; i < N; i++) {
+            for (size_t j = 0; j < N; j++) {
                 full[i * N + j] += b[i] * b[j];
+            }
+        }
     }
-    for (size_t i = 0; i < N; i++)
-        for (size_t j = 0; j < N; j++)
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++) {
             a[i * N + j] = j <= i ? full[i * N + j] : 1e300; /* the upper triangle is never read */
+        }
+    }
 }
 
 static void null_spaces(void **state) {
@@ -34,10 +39,12 @@ static void null_spaces(void **state) {
         OK(dni_symmetric_null(&run, a, N, 1e-10, &m, &v, NULL));
         assert_int_equal(m, N - ranks[k]);
         for (size_t r = 0; r < m; r++) {
-            for (size_t i = 0; i < N; i++)
+            for (size_t i = 0; i < N; i++) {
                 assert_true(fabs(dni_dot(full + i * N, v + r * N, N)) < 1e-9);
-            for (size_t q = 0; q <= r; q++)
+            }
+            for (size_t q = 0; q <= r; q++) {
                 assert_true(fabs(dni_dot(v + r * N, v + q * N, N) - (q == r)) < 1e-12);
+            }
         }
         dn_run_free(&run, v);
     }

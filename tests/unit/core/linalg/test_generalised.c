@@ -8,21 +8,26 @@
 enum { D = 20, MOST = 30 };
 
 static void make(size_t k, double *b, double *m) {
-    for (size_t i = 0; i < D; i++)
-        for (size_t j = 0; j <= i; j++)
-            b[i * D + j] = b[j * D + i] = (i == j ? 3 : 0) + 0.1 * cos((double)(i * j)) + (i == j + 1 ? 1 : 0);
+    for (size_t i = 0; i < D; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            b[i * D + j] = b[j * D + i] =
+                (i == j ? 3 : 0) + 0.1 * cos((double)(i * j)) + (i == j + 1 ? 1 : 0);
+        }
+    }
     uint64_t state = 99;
-    for (size_t i = 0; i < k; i++)
+    for (size_t i = 0; i < k; i++) {
         for (size_t j = 0; j < D; j++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             m[i * D + j] = ((double)(state >> 11) * 0x1p-53 - 0.5) * pow(0.3, (double)(i % 8));
         }
+    }
 }
 
 static double form(const double *matrix, const double *x, const double *y) {
     double sum = 0;
-    for (size_t i = 0; i < D; i++)
+    for (size_t i = 0; i < D; i++) {
         sum += x[i] * dni_dot(matrix + i * D, y, D);
+    }
     return sum;
 }
 
@@ -36,13 +41,17 @@ static void eigenvectors(void **state) {
         double values[MOST];
         bool definite;
         make(k, b, m);
-        if (k == 7)
-            for (size_t j = 0; j < D; j++)
+        if (k == 7) {
+            for (size_t j = 0; j < D; j++) {
                 m[6 * D + j] = m[j] - 2 * m[3 * D + j]; /* rank 6 */
+            }
+        }
         memset(a, 0, sizeof a);
-        for (size_t r = 0; r < k; r++)
-            for (size_t i = 0; i < D; i++)
+        for (size_t r = 0; r < k; r++) {
+            for (size_t i = 0; i < D; i++) {
                 dni_axpy(m[r * D + i], m + r * D, a + i * D, D);
+            }
+        }
         memcpy(l, b, sizeof l);
         OK(dni_cholesky(&run, l, D, &definite, NULL));
         assert_true(definite);
@@ -51,17 +60,20 @@ static void eigenvectors(void **state) {
         for (size_t i = 0; i < k; i++) {
             assert_true(i == 0 || values[i] <= values[i - 1]);
             assert_true(i < rank ? values[i] > 1e-16 * values[0] : values[i] < 1e-26 * values[0]);
-            if (i >= rank)
+            if (i >= rank) {
                 continue;
+            }
             double left[D], right[D];
             for (size_t j = 0; j < D; j++) {
                 left[j] = dni_dot(a + j * D, m + i * D, D);
                 right[j] = values[i] * dni_dot(b + j * D, m + i * D, D);
             }
-            for (size_t j = 0; j < D; j++)
+            for (size_t j = 0; j < D; j++) {
                 assert_true(fabs(left[j] - right[j]) < 1e-12 * values[0]);
-            for (size_t j = 0; j <= i; j++)
+            }
+            for (size_t j = 0; j <= i; j++) {
                 assert_true(fabs(form(b, m + i * D, m + j * D) - (i == j)) < 1e-10);
+            }
         }
     }
 }

@@ -9,26 +9,32 @@ enum { N = 90, D = 12, K = 2, P = D + K };
 /* Rows [N × P] of which columns `rank` … D−1 are combinations of those before. */
 static void make(size_t rank, double *rows) {
     for (size_t i = 0; i < N; i++) {
-        for (size_t j = 0; j < P; j++)
-            rows[i * P + j] = sin(1.7 * (double)((i + 3) * (j + 2))) + cos(0.31 * (double)(i * (j + 1)));
+        for (size_t j = 0; j < P; j++) {
+            rows[i * P + j] =
+                sin(1.7 * (double)((i + 3) * (j + 2))) + cos(0.31 * (double)(i * (j + 1)));
+        }
         for (size_t j = rank; j < D; j++) {
             rows[i * P + j] = 0;
-            for (size_t q = 0; q < rank; q++)
+            for (size_t q = 0; q < rank; q++) {
                 rows[i * P + j] += (double)((q + j) % 3) * rows[i * P + q] - 0.5 * rows[i * P];
+            }
         }
     }
 }
 
 /* The triangle of the rows, in tiles of `tile`. */
 static dn_status triangle(const dn_run *run, const double *rows, size_t tile, double *r) {
-    double *columns = xcalloc(tile * P, sizeof *columns), *work = xcalloc(dni_qr_work(P), sizeof *work);
+    double *columns = xcalloc(tile * P, sizeof *columns),
+           *work = xcalloc(dni_qr_work(P), sizeof *work);
     memset(r, 0, P * P * sizeof *r);
     dn_status status = DN_OK;
     for (size_t first = 0; status == DN_OK && first < N; first += tile) {
         size_t n = N - first < tile ? N - first : tile;
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < P; j++)
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < P; j++) {
                 columns[j * n + i] = rows[(first + i) * P + j];
+            }
+        }
         status = dni_qr_append(run, r, P, columns, n, work, NULL);
     }
     free(columns);
@@ -45,12 +51,14 @@ static void grams(void **state) {
     for (size_t t = 0; t < 3; t++) {
         OK(triangle(&run, rows, tiles[t], r));
         for (size_t a = 0; a < P; a++) {
-            for (size_t i = a + 1; i < P; i++)
+            for (size_t i = a + 1; i < P; i++) {
                 assert_true(r[a * P + i] == 0);
+            }
             for (size_t b = 0; b <= a; b++) {
                 double gram = 0;
-                for (size_t i = 0; i < N; i++)
+                for (size_t i = 0; i < N; i++) {
                     gram += rows[i * P + a] * rows[i * P + b];
+                }
                 assert_true(fabs(dni_dot(r + a * P, r + b * P, P) - gram) < 1e-11);
             }
         }
@@ -78,13 +86,17 @@ static void solutions(void **state) {
             }
             assert_true(dni_max_abs(gradient, D) < 1e-9);
         }
-        for (size_t q = 0; q < n_null; q++)
-            for (size_t i = 0; i < N; i++)
+        for (size_t q = 0; q < n_null; q++) {
+            for (size_t i = 0; i < N; i++) {
                 assert_true(fabs(dni_dot(rows + i * P, null + q * D, D)) < 1e-9);
+            }
+        }
         OK(dni_orthonormal_rows(&run, null, n_null, D, NULL));
-        for (size_t q = 0; q < n_null; q++) /* independent: all of length 1 */
-            for (size_t p = 0; p <= q; p++)
+        for (size_t q = 0; q < n_null; q++) { /* independent: all of length 1 */
+            for (size_t p = 0; p <= q; p++) {
                 assert_true(fabs(dni_dot(null + q * D, null + p * D, D) - (p == q)) < 1e-12);
+            }
+        }
         dn_run_free(&run, null);
     }
 }
@@ -137,13 +149,14 @@ static void ends(void **state) {
     for (size_t k = 1; k <= 3; k++) {
         memory = (struct memory){.fail_at = k, .left = SIZE_MAX};
         memcpy(copy, r, sizeof r);
-        assert_int_equal(dni_qr_solve(&run, copy, D, K, 1e-10, x, &n_null, &null, NULL), DN_ERR_BUDGET);
+        assert_int_equal(dni_qr_solve(&run, copy, D, K, 1e-10, x, &n_null, &null, NULL),
+                         DN_ERR_BUDGET);
         assert_int_equal(memory.live, 0);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(grams), cmocka_unit_test(solutions), cmocka_unit_test(nothing),
-                                       cmocka_unit_test(ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(grams), cmocka_unit_test(solutions),
+                                       cmocka_unit_test(nothing), cmocka_unit_test(ends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,13 @@
 /* A well conditioned lower triangle with something else above, which nobody may read. */
 static double *triangle(size_t n) {
     double *l = xcalloc(n * n, sizeof *l);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++)
-            l[i * n + j] = j > i ? 1e30 : i == j ? 2 + sin((double)i) : cos((double)(7 * i + 3 * j)) / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            l[i * n + j] = j > i    ? 1e30
+                           : i == j ? 2 + sin((double)i)
+                                    : cos((double)(7 * i + 3 * j)) / (double)n;
+        }
+    }
     return l;
 }
 
@@ -21,14 +25,16 @@ static void inverse(void **state) {
         size_t n = orders[o];
         double *l = triangle(n), *x = triangle(n);
         OK(dni_lower_invert(&run, x, n, NULL));
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             for (size_t j = 0; j < n; j++) {
                 double sum = 0;
-                for (size_t k = 0; k <= i; k++)
+                for (size_t k = 0; k <= i; k++) {
                     sum += l[i * n + k] * x[k * n + j];
+                }
                 assert_true(fabs(sum - (i == j)) < 1e-13);
                 assert_true(j <= i || x[i * n + j] == 0);
             }
+        }
         free(l);
         free(x);
     }
@@ -39,16 +45,19 @@ static void rows_times(void **state) {
     enum { N = 37, ROWS = 19, STRIDE = 40 };
     double *a = triangle(N), rows[ROWS * STRIDE], before[ROWS * STRIDE];
     dn_run run = dn_run_default();
-    for (size_t i = 0; i < (size_t)ROWS * STRIDE; i++)
+    for (size_t i = 0; i < (size_t)ROWS * STRIDE; i++) {
         before[i] = rows[i] = sin((double)(i * i));
+    }
     OK(dni_lower_times_rows(&run, a, N, rows, ROWS, STRIDE, NULL));
-    for (size_t t = 0; t < ROWS; t++)
+    for (size_t t = 0; t < ROWS; t++) {
         for (size_t i = 0; i < STRIDE; i++) {
             double sum = i < N ? 0 : before[t * STRIDE + i];
-            for (size_t j = 0; i < N && j <= i; j++)
+            for (size_t j = 0; i < N && j <= i; j++) {
                 sum += a[i * N + j] * before[t * STRIDE + j];
+            }
             assert_true(fabs(rows[t * STRIDE + i] - sum) < 1e-13);
         }
+    }
     free(a);
 }
 
@@ -65,8 +74,9 @@ static void long_ones_can_be_stopped(void **state) {
     for (size_t s = 0; s < 40; s++) { /* some entries of LX */
         size_t i = s * 997 % N, j = s % 2 == 0 ? i : s * 389 % N;
         double sum = 0;
-        for (size_t k = 0; k <= i; k++)
+        for (size_t k = 0; k <= i; k++) {
             sum += l[i * N + k] * x[k * N + j];
+        }
         assert_true(fabs(sum - (i == j)) < 1e-12);
     }
     polls = (struct polls){.stop_at = 3};

@@ -8,11 +8,13 @@
 static inline void plain_support_row(const dn_support *support, size_t i, double *x) {
     const dn_matrix row = dn_matrix_rows(support->x, i, 1);
     memset(x, 0, row.n_cols * sizeof *x);
-    if (row.kind == DN_DENSE)
+    if (row.kind == DN_DENSE) {
         memcpy(x, row.values, row.n_cols * sizeof *x);
-    else
-        for (size_t e = row.row_start[0]; e < row.row_start[1]; e++)
+    } else {
+        for (size_t e = row.row_start[0]; e < row.row_start[1]; e++) {
             x[row.cols[e]] = row.values[e];
+        }
+    }
 }
 
 /* Σ c_i K(s_i, x), without w0. *size (NULL: not wanted): the sum of the sizes of what is added. */
@@ -27,8 +29,9 @@ static inline double plain_sum(const dn_machine *machine, const double *x, doubl
         sizes += fabs(v);
     }
     free(s);
-    if (size != NULL)
+    if (size != NULL) {
         *size = sizes;
+    }
     return sum;
 }
 

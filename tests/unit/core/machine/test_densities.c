@@ -9,27 +9,32 @@ static dn_machine machine_of(dn_covariance covariance, dn_machine_kind kind) {
     dn_machine m;
     size_t draw = 0;
     OK(dni_machine_new(kind, K, D, covariance, true, &m, NULL));
-    const size_t n = covariance == DN_COVARIANCE_SHARED ? 1 : K, rows = covariance == DN_COVARIANCE_DIAGONAL ? 1 : D;
-    for (size_t k = 0; k < K; k++)
+    const size_t n = covariance == DN_COVARIANCE_SHARED ? 1 : K,
+                 rows = covariance == DN_COVARIANCE_DIAGONAL ? 1 : D;
+    for (size_t k = 0; k < K; k++) {
         m.gaussians->prior[k] = (double)(k + 1) / 6;
-    for (size_t i = 0; i < (size_t)K * D; i++)
+    }
+    for (size_t i = 0; i < (size_t)K * D; i++) {
         m.gaussians->mean[i] = 2 * sin(1.7 * (double)++draw);
+    }
     for (size_t k = 0; k < n; k++) {
         m.gaussians->log_det[k] = (double)k - 0.5;
-        for (size_t i = 0; i < rows; i++)
+        for (size_t i = 0; i < rows; i++) {
             for (size_t j = 0; j < D; j++) {
                 double *a = &m.gaussians->whiten[(k * rows + i) * D + j];
                 const double x = 0.5 * sin(2.3 * (double)++draw);
                 *a = rows == 1 || i == j ? 1.5 + x : j < i ? x : 0;
             }
+        }
     }
     return m;
 }
 
 static const double *factor_of(const dn_machine *m, size_t k) {
     const dn_gaussians *g = m->gaussians;
-    if (g->covariance == DN_COVARIANCE_SHARED)
+    if (g->covariance == DN_COVARIANCE_SHARED) {
         return g->whiten;
+    }
     return g->whiten + k * (g->covariance == DN_COVARIANCE_FULL ? D * D : D);
 }
 
@@ -42,35 +47,41 @@ static void covariance_times_its_inverse(void **state) {
         for (size_t k = 0; k < K; k++) {
             const double *a = factor_of(&m, k);
             dn_machine_covariance(&m, k, s, work);
-            for (size_t i = 0; i < D; i++)
+            for (size_t i = 0; i < D; i++) {
                 for (size_t j = 0; j < D; j++) {
                     double sum = 0; /* of Σ AᵀA */
-                    for (size_t r = 0; r < D; r++)
-                        for (size_t l = 0; l < D; l++)
+                    for (size_t r = 0; r < D; r++) {
+                        for (size_t l = 0; l < D; l++) {
                             sum += s[i * D + l] * a[r * D + l] * a[r * D + j];
+                        }
+                    }
                     assert_true(fabs(sum - (i == j)) < 1e-11);
                     assert_true(s[i * D + j] == s[j * D + i]);
                 }
+            }
         }
         dn_machine_done(&m);
     }
     dn_machine m = machine_of(DN_COVARIANCE_DIAGONAL, DN_MACHINE_GAUSSIAN);
     for (size_t k = 0; k < K; k++) {
         dn_machine_covariance(&m, k, s, NULL);
-        for (size_t j = 0; j < D; j++)
+        for (size_t j = 0; j < D; j++) {
             assert_true(fabs(s[j] * factor_of(&m, k)[j] * factor_of(&m, k)[j] - 1) < 1e-14);
+        }
     }
     dn_machine_done(&m);
 }
 
 static void quadratic_is_the_score(void **state) {
     (void)state;
-    static const dn_covariance all[] = {DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL, DN_COVARIANCE_DIAGONAL};
+    static const dn_covariance all[] = {DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL,
+                                        DN_COVARIANCE_DIAGONAL};
     double W[D * D], w[D], w0, work[2 * D + K], scores[K], intercept[K], x[D];
     for (size_t c = 0; c < 3; c++) {
         dn_machine m = machine_of(all[c], DN_MACHINE_GAUSSIAN);
-        for (size_t j = 0; j < D; j++)
+        for (size_t j = 0; j < D; j++) {
             x[j] = sin((double)j) * 3;
+        }
         assert_true(dni_machine_scores(&m, x, scores, work));
         dni_machine_intercept(&m, intercept, work);
         for (size_t k = 0; k < K; k++) {
@@ -79,8 +90,10 @@ static void quadratic_is_the_score(void **state) {
             double g = w0, size = fabs(w0);
             for (size_t i = 0; i < D; i++) {
                 double row = w[i];
-                for (size_t j = 0; j < D; j++)
-                    row += all[c] == DN_COVARIANCE_DIAGONAL ? (i == j ? W[i] * x[i] : 0) : W[i * D + j] * x[j];
+                for (size_t j = 0; j < D; j++) {
+                    row += all[c] == DN_COVARIANCE_DIAGONAL ? (i == j ? W[i] * x[i] : 0)
+                                                            : W[i * D + j] * x[j];
+                }
                 g += row * x[i];
                 size += fabs(row * x[i]);
             }
@@ -88,7 +101,8 @@ static void quadratic_is_the_score(void **state) {
         }
         dn_machine_done(&m);
     }
-    dn_machine m = machine_of(DN_COVARIANCE_SHARED, DN_MACHINE_LINEAR); /* the densities behind linear scores */
+    dn_machine m = machine_of(DN_COVARIANCE_SHARED,
+                              DN_MACHINE_LINEAR); /* the densities behind linear scores */
     dn_machine_quadratic(&m, 0, W, w, &w0, work);
     dni_machine_joint(&m, (double[D]){0}, scores, work);
     assert_true(fabs(w0 - scores[0]) < 1e-13 * fabs(w0));
@@ -96,6 +110,7 @@ static void quadratic_is_the_score(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(covariance_times_its_inverse), cmocka_unit_test(quadratic_is_the_score)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(covariance_times_its_inverse),
+                                       cmocka_unit_test(quadratic_is_the_score)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

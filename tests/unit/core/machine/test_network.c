@@ -4,7 +4,8 @@
 #include "model/model_impl.h"
 #include "unit/core/learners/mlp/mlps.h"
 
-static dn_train_result train(const struct table *table, const struct csv *csv, const char *multiclass, bool standardize) {
+static dn_train_result train(const struct table *table, const struct csv *csv,
+                             const char *multiclass, bool standardize) {
     static const double layers[] = {5, 4};
     dn_params *p = mlp_params("lbfgs", layers, 2);
     dn_train_result result;
@@ -27,8 +28,8 @@ struct answers {
 static struct answers ask(const dn_model *m, const double *raw, size_t n, size_t at_once) {
     const size_t S = dn_model_n_scores(m), K = dn_model_classes(m)->n;
     const size_t n_inputs = dn_encoder_n_inputs(dn_model_encoder(m));
-    struct answers a = {xcalloc(n * S, sizeof(double)), xcalloc(n * K, sizeof(double)), xcalloc(n, sizeof(double)),
-                        xcalloc(n, sizeof(size_t))};
+    struct answers a = {xcalloc(n * S, sizeof(double)), xcalloc(n * K, sizeof(double)),
+                        xcalloc(n, sizeof(double)), xcalloc(n, sizeof(size_t))};
     double *workspace = xcalloc(dn_model_workspace(m), sizeof(double));
     for (size_t i = 0; i < n; i += at_once) {
         const size_t rows = n - i < at_once ? n - i : at_once;
@@ -36,7 +37,9 @@ static struct answers ask(const dn_model *m, const double *raw, size_t n, size_t
                                    .scores = a.scores + i * S,
                                    .probabilities = a.probabilities + i * K,
                                    .distance = a.distance + i};
-        assert_int_equal(dn_model_predict(m, dn_raw_numbers(raw + i * n_inputs, rows), workspace, &out), rows);
+        assert_int_equal(dn_model_predict(m, dn_raw_numbers(raw + i * n_inputs, rows), workspace,
+                                          &out),
+                         rows);
     }
     free(workspace);
     return a;
@@ -71,15 +74,18 @@ static void scores(void **state) {
             for (size_t k = 0, at = 0; k < dn_model_n_machines(m); k++) {
                 const dn_machine *raw = dn_model_machine(m, k);
                 plain_scores(raw->network, csv->d, csv->x + i * csv->d, g);
-                for (size_t s = 0; s < dn_machine_n_scores(raw); s++)
+                for (size_t s = 0; s < dn_machine_n_scores(raw); s++) {
                     assert_true(fabs(a.scores[i * S + at + s] - g[s]) <= 1e-11 * (1 + fabs(g[s])));
+                }
                 plain_scores(m->machines[k].network, csv->d, (w % 2 ? z : csv->x) + i * csv->d, g);
-                for (size_t s = 0; s < dn_machine_n_scores(raw); s++)
+                for (size_t s = 0; s < dn_machine_n_scores(raw); s++) {
                     assert_true(fabs(a.scores[i * S + at + s] - g[s]) <= 1e-9 * (1 + fabs(g[s])));
+                }
                 at += dn_machine_n_scores(raw);
             }
-            for (size_t k = 0; k < 3; k++)
+            for (size_t k = 0; k < 3; k++) {
                 sum += a.probabilities[i * 3 + k];
+            }
             assert_true(fabs(sum - 1) < 1e-12);
             assert_true(isnan(a.distance[i]));
             right += a.label[i] == (size_t)csv->target[i];
@@ -101,10 +107,13 @@ static void entries(void **state) {
     const size_t units[] = {3, 2};
     const dni_layers layers = {DN_ACTIVATION_SIGMOID, 4, 2, units};
     dn_machine m;
-    OK(dni_machine_new_network(3, &(dni_layers){DN_ACTIVATION_SIGMOID, 4, 2, (const size_t[]){3, 3}}, &m, NULL));
+    OK(dni_machine_new_network(3,
+                               &(dni_layers){DN_ACTIVATION_SIGMOID, 4, 2, (const size_t[]){3, 3}},
+                               &m, NULL));
     assert_int_equal(dni_layers_numbers(&layers), 4 * 3 + 3 + 3 * 2 + 2);
-    for (size_t i = 0; i < dni_machine_numbers(&m); i++)
+    for (size_t i = 0; i < dni_machine_numbers(&m); i++) {
         m.network->w[i] = sin((double)i + 1);
+    }
     const double x[] = {0, 2, 0, -1}, values[] = {2, -1};
     const uint32_t features[] = {1, 3};
     double whole[3], parted[3], plain[3], *work = xcalloc(dni_machine_work(&m), sizeof *work);
@@ -132,7 +141,9 @@ static void beyond(void **state) {
     OK(dn_train(&request, &run, &r, NULL));
     double raw[] = {5, 3, 1, 1, 1e308, -1e308, 1e308, 1e308, 5, 3, 1, 1}, scores[9];
     double *workspace = xcalloc(dn_model_workspace(r.model), sizeof(double));
-    assert_int_equal(dn_model_predict(r.model, dn_raw_numbers(raw, 3), workspace, &(dn_prediction){.scores = scores}), 1);
+    assert_int_equal(dn_model_predict(r.model, dn_raw_numbers(raw, 3), workspace,
+                                      &(dn_prediction){.scores = scores}),
+                     1);
     free(workspace);
     dn_train_result_done(&r);
     dn_params_free(p);
@@ -140,13 +151,15 @@ static void beyond(void **state) {
     csv_free(csv);
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 static void mend(unsigned char *bytes, size_t size) {
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         bytes[16 + i] = (unsigned char)((uint64_t)size >> (8 * i));
+    }
     const uint32_t crc = dni_crc32(0, bytes, size - 4);
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         bytes[size - 4 + i] = (unsigned char)(crc >> (8 * i));
+    }
 }
 
 static void bytes_and_back(void **state) {
@@ -170,7 +183,8 @@ static void bytes_and_back(void **state) {
     dn_model_unref(back);
     free(again);
     /* the machine is what stands at the end, but for its 8 bytes of no components and the checksum: kind, K, activation, layers, units */
-    const size_t numbers = 5 * 5 + 6 * 4 + 5 * 3, machine = size - 4 - 8 - 8 * numbers - (1 + 8 + 1 + 8 + 3 * 8);
+    const size_t numbers = 5 * 5 + 6 * 4 + 5 * 3,
+                 machine = size - 4 - 8 - 8 * numbers - (1 + 8 + 1 + 8 + 3 * 8);
     unsigned char *forged = xcalloc(size, 1);
     memcpy(forged, bytes, size);
     assert_int_equal(forged[machine], DN_MACHINE_NETWORK);
@@ -179,26 +193,32 @@ static void bytes_and_back(void **state) {
         size_t at;
         unsigned char value;
         const char *words;
-    } forgeries[] = {{9, 3, "layers are none"},   {10, 1, "layers are none"}, {10, 18, "layers are none"}, {17, 1, "layers are none"},
-                     {18, 0, "units of a layer"}, {18, 6, "cut short"},       {23, 1, "units of a layer"}, {34, 2, "cut short"},
+    } forgeries[] = {{9, 3, "layers are none"},   {10, 1, "layers are none"},
+                     {10, 18, "layers are none"}, {17, 1, "layers are none"},
+                     {18, 0, "units of a layer"}, {18, 6, "cut short"},
+                     {23, 1, "units of a layer"}, {34, 2, "cut short"},
                      {42 + 7, 0x7f, NULL},        {34, 0, "units of a layer"}};
     for (size_t i = 0; i < sizeof forgeries / sizeof forgeries[0]; i++) {
         memcpy(forged, bytes, size);
         forged[machine + forgeries[i].at] = forgeries[i].value;
-        if (forgeries[i].words == NULL) /* an infinite weight */
+        if (forgeries[i].words == NULL) { /* an infinite weight */
             forged[machine + forgeries[i].at - 1] = 0xf0;
+        }
         mend(forged, size);
         dn_error_clear(&err);
         assert_int_equal(dn_model_read(forged, size, &back, &err), DN_ERR_CORRUPT);
-        if (strstr(err.message, forgeries[i].words == NULL ? "not finite" : forgeries[i].words) == NULL)
+        if (strstr(err.message, forgeries[i].words == NULL ? "not finite" : forgeries[i].words) ==
+            NULL) {
             fail_msg("forgery %zu: %s", i, err.message);
+        }
     }
     for (size_t i = machine; i < size - 4; i++) { /* whatever else is there: an error or a model */
         memcpy(forged, bytes, size);
         forged[i] ^= 0x55;
         mend(forged, size);
-        if (dn_model_read(forged, size, &back, NULL) != DN_OK)
+        if (dn_model_read(forged, size, &back, NULL) != DN_OK) {
             continue;
+        }
         read++;
         dn_model_unref(back);
     }

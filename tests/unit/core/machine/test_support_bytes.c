@@ -8,8 +8,9 @@ enum { SIZE_AT = 16, BIG_PLACE = 70 };
 
 static void put_checksum(unsigned char *bytes, size_t size) {
     const uint32_t crc = dni_crc32(0, bytes, size - 4);
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         bytes[size - 4 + i] = (unsigned char)(crc >> (8 * i));
+    }
 }
 
 static void assert_same(const dn_model *a, const void *bytes, size_t size) {
@@ -25,7 +26,8 @@ static void there_and_back(void **state) {
     (void)state;
     for (size_t way = 0; way < KM_WAYS; way++) {
         struct km_rows r = km_rows_new((enum km_way)way);
-        double *factor = xcalloc(r.d * r.d, sizeof *factor), *a = xcalloc(3 * r.n, sizeof *a), *b = xcalloc(3 * r.n, sizeof *b);
+        double *factor = xcalloc(r.d * r.d, sizeof *factor), *a = xcalloc(3 * r.n, sizeof *a),
+               *b = xcalloc(3 * r.n, sizeof *b);
         for (size_t k = 0; k < PLAIN_KERNELS; k++) {
             const dn_kernel kernel = plain_kernel(k, r.d, factor);
             dn_model *model = km_model(&r, &kernel, 3, DN_DECISION_ONE_VS_ONE, 0), *back;
@@ -38,11 +40,14 @@ static void there_and_back(void **state) {
             OK(dn_model_read(bytes, size, &back, NULL));
             assert_same(back, bytes, size);
             assert_int_equal(dn_model_workspace(back), dn_model_workspace(model));
-            assert_int_equal(dn_model_predict(model, few, workspace, &(dn_prediction){.scores = a}), 20);
-            assert_int_equal(dn_model_predict(back, few, workspace, &(dn_prediction){.scores = b}), 20);
+            assert_int_equal(dn_model_predict(model, few, workspace, &(dn_prediction){.scores = a}),
+                             20);
+            assert_int_equal(dn_model_predict(back, few, workspace, &(dn_prediction){.scores = b}),
+                             20);
             assert_memory_equal(a, b, 60 * sizeof *a);
             const dn_support *shared = dn_model_machine(back, 0)->kernel->support;
-            assert_true(dn_model_machine(back, 1)->kernel->support == shared && dn_model_machine(back, 2)->kernel->support == shared);
+            assert_true(dn_model_machine(back, 1)->kernel->support == shared &&
+                        dn_model_machine(back, 2)->kernel->support == shared);
             assert_int_equal(shared->references, 3);
             free(bytes);
             free(workspace);
@@ -56,7 +61,7 @@ static void there_and_back(void **state) {
     }
 }
 
-/* ---- rules -------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rules ---- */
 typedef void (*breaker)(dn_kernel_machine *k);
 
 static double *values_of(dn_kernel_machine *k) { /* the test's to spoil */
@@ -117,7 +122,10 @@ static void no_places(dn_kernel_machine *k) {
     k->support->kernel.type = DN_KERNEL_PRECOMPUTED;
 }
 static void beyond_in_the_space(dn_kernel_machine *k) { /* K(x, x) is no finite number */
-    k->support->kernel = (dn_kernel){.type = DN_KERNEL_POLYNOMIAL, .gamma = 1e300, .degree = 9, .n_features = k->support->x.n_cols};
+    k->support->kernel = (dn_kernel){.type = DN_KERNEL_POLYNOMIAL,
+                                     .gamma = 1e300,
+                                     .degree = 9,
+                                     .n_features = k->support->x.n_cols};
 }
 static void cols_descend(dn_kernel_machine *k) {
     cols_of(k)[1] = cols_of(k)[0];
@@ -144,17 +152,22 @@ static void assert_refused(const struct km_rows *r, const dn_kernel *kernel, bre
 
 static void rules_are_checked(void **state) {
     (void)state;
-    static const breaker any[] = {index_twice,     index_beyond,     coef_no_number,  intercept_infinite, norm_below_zero, norm_infinite,
-                                  no_width,        width_below_zero, gamma_no_number, unknown_kernel,     unknown_metric,  no_degree,
-                                  value_no_number, no_characters,    no_places,       beyond_in_the_space};
+    static const breaker any[] = {index_twice,        index_beyond,     coef_no_number,
+                                  intercept_infinite, norm_below_zero,  norm_infinite,
+                                  no_width,           width_below_zero, gamma_no_number,
+                                  unknown_kernel,     unknown_metric,   no_degree,
+                                  value_no_number,    no_characters,    no_places,
+                                  beyond_in_the_space};
     static const breaker sparse[] = {cols_descend, col_beyond, rows_do_not_add_up};
     for (size_t way = KM_SPARSE; way <= KM_DENSE; way++) {
         struct km_rows r = km_rows_new((enum km_way)way);
         const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 4, .n_features = r.d};
-        for (size_t i = 0; i < sizeof any / sizeof any[0]; i++)
+        for (size_t i = 0; i < sizeof any / sizeof any[0]; i++) {
             assert_refused(&r, &kernel, any[i]);
-        for (size_t i = 0; way == KM_SPARSE && i < sizeof sparse / sizeof sparse[0]; i++)
+        }
+        for (size_t i = 0; way == KM_SPARSE && i < sizeof sparse / sizeof sparse[0]; i++) {
             assert_refused(&r, &kernel, sparse[i]);
+        }
         km_rows_done(&r);
     }
 }
@@ -178,7 +191,7 @@ static void a_factor_is_a_triangle(void **state) {
     km_rows_done(&r);
 }
 
-/* ---- forged bytes ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- forged bytes ---- */
 /* Whoever mends the checksum gets a model or an error, never a crash; and a model that was read can be used and written again. */
 static void forged_checksums(void **state) {
     (void)state;
@@ -199,17 +212,20 @@ static void forged_checksums(void **state) {
         }
         read++;
         double g[3], *workspace = xcalloc(dn_model_workspace(back), sizeof *workspace);
-        (void)dn_model_predict(back, dn_raw_part(r.raw.rows, 4, 1, 1), workspace, &(dn_prediction){.scores = g});
+        (void)dn_model_predict(back, dn_raw_part(r.raw.rows, 4, 1, 1), workspace,
+                               &(dn_prediction){.scores = g});
         assert_same(back, b, size);
         free(workspace);
         dn_model_unref(back);
     }
     assert_true(read > 100 && refused > 100);
-    for (size_t n = size - 4; n > size / 2; n -= 37) { /* cut short, with size and checksum that fit */
+    for (size_t n = size - 4; n > size / 2;
+         n -= 37) { /* cut short, with size and checksum that fit */
         unsigned char *cut = xcalloc(n, 1);
         memcpy(cut, bytes, n);
-        for (unsigned i = 0; i < 8; i++)
+        for (unsigned i = 0; i < 8; i++) {
             cut[SIZE_AT + i] = (unsigned char)((uint64_t)n >> (8 * i));
+        }
         put_checksum(cut, n);
         assert_int_equal(dn_model_read(cut, n, &back, NULL), DN_ERR_CORRUPT);
         free(cut);
@@ -226,12 +242,16 @@ static void features_that_take_no_bytes(void **state) {
     static const size_t columns[] = {L_NOTE};
     lists *t = lists_new(3);
     struct km_rows r = {.t = t};
-    const dn_encoder_spec spec = {.columns = columns, .n_columns = 1, .text = {.buckets = DN_MAX_DENSE_PLACES + BIG_PLACE}};
+    const dn_encoder_spec spec = {.columns = columns,
+                                  .n_columns = 1,
+                                  .text = {.buckets = DN_MAX_DENSE_PLACES + BIG_PLACE}};
     chunked source;
     lists_source(t, t->columns, L_COLUMNS, 1, &source);
     OK(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &r.encoder, NULL));
     chunked_done(&source);
-    const dn_kernel kernel = {.type = DN_KERNEL_LINEAR, .normalize = true, .n_features = dn_encoder_n_features(r.encoder)};
+    const dn_kernel kernel = {.type = DN_KERNEL_LINEAR,
+                              .normalize = true,
+                              .n_features = dn_encoder_n_features(r.encoder)};
     const uint32_t col = DN_MAX_DENSE_PLACES + BIG_PLACE - 1;
     const double one = 1;
     const size_t start[] = {0, 1};
@@ -243,13 +263,15 @@ static void features_that_take_no_bytes(void **state) {
     OK(dni_support_new(&kernel, 1, 1, NULL, &support, NULL));
     dni_support_add(support, dn_matrix_csr(start, &col, &one, 1, kernel.n_features));
     OK(dni_support_end(support, NULL));
-    if (machine == NULL)
+    if (machine == NULL) {
         fail();
-    else
+    } else {
         OK(dni_kernel_machine_new(support, 1, machine, NULL));
+    }
     dni_support_unref(support);
-    if (machine != NULL)
+    if (machine != NULL) {
         machine->kernel->w0 = 0.5;
+    }
     OK(km_try_model(&r, machine, 1, DN_DECISION_ONE_VS_ONE, &model, NULL));
     OK(dn_model_write(model, &bytes, &size, NULL));
     OK(dn_model_read(bytes, size, &back, NULL));
@@ -267,11 +289,12 @@ static void features_that_take_no_bytes(void **state) {
     free(t);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 static void without_memory(void **state) {
     (void)state;
-    if (!alloc_fail_works())
+    if (!alloc_fail_works()) {
         skip();
+    }
     struct km_rows r = km_rows_new(KM_SPARSE);
     const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 4, .n_features = r.d};
     dn_model *model = km_model(&r, &kernel, 3, DN_DECISION_ONE_VS_ONE, 0);
@@ -291,8 +314,12 @@ static void without_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),   cmocka_unit_test(rules_are_checked),           cmocka_unit_test(a_factor_is_a_triangle),
-        cmocka_unit_test(forged_checksums), cmocka_unit_test(features_that_take_no_bytes), cmocka_unit_test(without_memory),
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(rules_are_checked),
+        cmocka_unit_test(a_factor_is_a_triangle),
+        cmocka_unit_test(forged_checksums),
+        cmocka_unit_test(features_that_take_no_bytes),
+        cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #include "unit/core/encoder/raw_lists.h"
 #include "unit/core/kernels/plain.h"
 
-#include "model/model_impl.h"
 #include "machine/support.h"
+#include "model/model_impl.h"
 
 enum { KM_ROWS = 150, KM_SUPPORT = 61 };
 
@@ -39,7 +39,8 @@ static inline struct km_rows km_rows_new(enum km_way way) {
     memset(r.role, DN_ROW_TRAIN, r.n);
     lists_source(r.t, r.t->columns, L_COLUMNS, 1, &source);
     OK(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &r.encoder, NULL));
-    OK(dn_rows_from_source(&source.source, r.encoder, r.role, DN_ROW_TRAIN, r.t->target, NULL, true, NULL, &r.rows, NULL));
+    OK(dn_rows_from_source(&source.source, r.encoder, r.role, DN_ROW_TRAIN, r.t->target, NULL, true,
+                           NULL, &r.rows, NULL));
     chunked_done(&source);
     OK(dn_rows_block(r.rows, 0, 0, &block, NULL));
     r.encoded = block.x;
@@ -64,11 +65,14 @@ static inline void km_rows_done(struct km_rows *r) {
 static inline dn_support *km_support(const struct km_rows *r, const dn_kernel *kernel) {
     dn_support *support = NULL;
     size_t n_entries = 0;
-    for (size_t i = 0; r->encoded.kind == DN_CSR && i < KM_SUPPORT; i++)
+    for (size_t i = 0; r->encoded.kind == DN_CSR && i < KM_SUPPORT; i++) {
         n_entries += r->encoded.row_start[2 * i + 1] - r->encoded.row_start[2 * i];
-    OK(dni_support_new(kernel, KM_SUPPORT, r->encoded.kind == DN_CSR ? n_entries : SIZE_MAX, NULL, &support, NULL));
-    for (size_t i = 0; i < KM_SUPPORT; i++)
+    }
+    OK(dni_support_new(kernel, KM_SUPPORT, r->encoded.kind == DN_CSR ? n_entries : SIZE_MAX, NULL,
+                       &support, NULL));
+    for (size_t i = 0; i < KM_SUPPORT; i++) {
         dni_support_add(support, dn_matrix_rows(r->encoded, 2 * i, 1));
+    }
     OK(dni_support_end(support, NULL));
     return support;
 }
@@ -77,32 +81,36 @@ static inline dn_support *km_support(const struct km_rows *r, const dn_kernel *k
 static inline dn_machine km_machine(dn_support *support, size_t m) {
     dn_machine machine;
     size_t n = 0;
-    for (size_t i = 0; i < support->x.n_rows; i++)
+    for (size_t i = 0; i < support->x.n_rows; i++) {
         n += (i + m) % 3 != 0;
+    }
     OK(dni_kernel_machine_new(support, n, &machine, NULL));
     dn_kernel_machine *k = machine.kernel;
-    for (size_t i = 0, at = 0; i < support->x.n_rows; i++)
+    for (size_t i = 0, at = 0; i < support->x.n_rows; i++) {
         if ((i + m) % 3 != 0) {
             k->index[at] = (uint32_t)i;
             k->coef[at++] = sin(1.3 * (double)(i + 7 * m)) + 0.1;
         }
+    }
     k->w0 = 0.25 - 0.5 * (double)m;
     k->norm = 2 + (double)m;
     return machine;
 }
 
 /* n machines over one support, as a model of two classes (n = 1) or three one against one (n = 3) of an algorithm that has both. */
-static inline dn_status km_try_model(const struct km_rows *r, dn_machine *machines, size_t n, dn_decision decision, dn_model **out,
-                                     dn_error *err) {
+static inline dn_status km_try_model(const struct km_rows *r, dn_machine *machines, size_t n,
+                                     dn_decision decision, dn_model **out, dn_error *err) {
     static const double numbers[] = {-1, 0, 2.5};
     dni_classes classes;
     dn_params *params;
     dn_status status = dni_classes_from_numbers(DN_NUMERIC, numbers, n == 1 ? 2 : 3, &classes, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     status = dn_params_new(dn_algorithm_find("perceptron"), &params, err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_params_set_word(params, "multiclass", "one_vs_one", err);
+    }
     const dni_model_parts parts = {.params = params,
                                    .seed = 3,
                                    .target = "class",
@@ -112,22 +120,26 @@ static inline dn_status km_try_model(const struct km_rows *r, dn_machine *machin
                                    .decision = decision,
                                    .machines = machines,
                                    .n_machines = n};
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dni_model_new(&parts, out, err);
-    if (status == DN_OK)
+    }
+    if (status == DN_OK) {
         dn_encoder_ref(r->encoder); /* the model has taken one */
-    else
+    } else {
         dni_classes_done(&classes);
+    }
     dn_params_free(params);
     return status;
 }
 
-static inline dn_model *km_model(const struct km_rows *r, const dn_kernel *kernel, size_t n, dn_decision decision, double threshold) {
+static inline dn_model *km_model(const struct km_rows *r, const dn_kernel *kernel, size_t n,
+                                 dn_decision decision, double threshold) {
     dn_support *support = km_support(r, kernel);
     dn_machine *machines = xcalloc(n, sizeof *machines);
     dn_model *model = NULL;
-    for (size_t m = 0; m < n; m++)
+    for (size_t m = 0; m < n; m++) {
         machines[m] = km_machine(support, m);
+    }
     machines[0].threshold = threshold;
     dni_support_unref(support);
     OK(km_try_model(r, machines, n, decision, &model, NULL));

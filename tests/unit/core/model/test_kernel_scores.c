@@ -1,28 +1,33 @@
 /* Kernel machines: scores against the plain formula, the same bits in every company, distances, outliers, and what such a model does not have. */
-#include "unit/core/model/kernel_models.h"
 #include "unit/core/machine/plain_scores.h"
+#include "unit/core/model/kernel_models.h"
 
 #include "encoder/raw_entries.h"
 #include "model/kernel_scores.h"
 
-/* ---- encoded rows ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- encoded rows ---- */
 /* Raw rows become the table's encoded rows, bit for bit. */
 static void raw_rows_as_entries(void **state) {
     (void)state;
     for (size_t way = 0; way < KM_WAYS; way++) {
         struct km_rows r = km_rows_new((enum km_way)way);
         uint32_t *cols = xcalloc(r.d + 1, sizeof *cols);
-        double *values = xcalloc(r.d + 1, sizeof *values), *work = xcalloc(dni_raw_entries_work(r.encoder), sizeof *work);
+        double *values = xcalloc(r.d + 1, sizeof *values),
+               *work = xcalloc(dni_raw_entries_work(r.encoder), sizeof *work);
         for (size_t i = 0; i < r.n; i++) {
             const size_t n = dni_encode_raw_entries(r.encoder, r.raw.rows, i, cols, values, work);
             size_t others = 0;
-            for (size_t j = 0; j < r.d; j++)
+            for (size_t j = 0; j < r.d; j++) {
                 others += r.x[i * r.d + j] != 0;
+            }
             assert_int_equal(n, others);
-            for (size_t e = 0; e < n; e++)
-                assert_true((e == 0 || cols[e] > cols[e - 1]) && memcmp(&values[e], &r.x[i * r.d + cols[e]], sizeof(double)) == 0);
-            if (r.encoded.kind == DN_DENSE)
+            for (size_t e = 0; e < n; e++) {
+                assert_true((e == 0 || cols[e] > cols[e - 1]) &&
+                            memcmp(&values[e], &r.x[i * r.d + cols[e]], sizeof(double)) == 0);
+            }
+            if (r.encoded.kind == DN_DENSE) {
                 continue;
+            }
             const size_t first = r.encoded.row_start[i];
             assert_int_equal(n, r.encoded.row_start[i + 1] - first);
             assert_memory_equal(cols, r.encoded.cols + first, n * sizeof *cols);
@@ -35,7 +40,7 @@ static void raw_rows_as_entries(void **state) {
     }
 }
 
-/* ---- scores --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- scores ---- */
 static void scores_are_sums_over_support_vectors(void **state) {
     (void)state;
     for (size_t way = 0; way < KM_WAYS; way++) {
@@ -45,13 +50,17 @@ static void scores_are_sums_over_support_vectors(void **state) {
             const dn_kernel kernel = plain_kernel(k, r.d, factor);
             dn_model *model = km_model(&r, &kernel, 3, DN_DECISION_ONE_VS_ONE, 0);
             double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
-            assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}), r.n);
-            for (size_t i = 0; i < r.n; i += 3)
+            assert_int_equal(dn_model_predict(model, r.raw.rows, workspace,
+                                              &(dn_prediction){.scores = g}),
+                             r.n);
+            for (size_t i = 0; i < r.n; i += 3) {
                 for (size_t m = 0; m < 3; m++) {
                     const dn_machine *machine = dn_model_machine(model, m);
                     double size, sum = plain_sum(machine, r.x + i * r.d, &size);
-                    assert_value(g[3 * i + m], sum + machine->kernel->w0, size, 3e-6); /* kernels may be computed in float */
+                    assert_value(g[3 * i + m], sum + machine->kernel->w0, size,
+                                 3e-6); /* kernels may be computed in float */
                 }
+            }
             free(workspace);
             dn_model_unref(model);
         }
@@ -66,25 +75,34 @@ static void a_row_depends_on_itself_alone(void **state) {
     (void)state;
     for (size_t way = 0; way < KM_WAYS; way++) {
         struct km_rows r = km_rows_new((enum km_way)way);
-        double *factor = xcalloc(r.d * r.d, sizeof *factor), *all = xcalloc(3 * r.n, sizeof *all), part[3 * 23];
+        double *factor = xcalloc(r.d * r.d, sizeof *factor), *all = xcalloc(3 * r.n, sizeof *all),
+               part[3 * 23];
         size_t label[23], *labels = xcalloc(r.n, sizeof *labels);
         for (size_t k = 0; k < PLAIN_KERNELS; k++) {
             const dn_kernel kernel = plain_kernel(k, r.d, factor);
             dn_model *model = km_model(&r, &kernel, 3, DN_DECISION_ONE_VS_ONE, 0);
             double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
-            assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = all, .label = labels}), r.n);
-            for (size_t n = 1; n <= 23; n += 11)
+            assert_int_equal(dn_model_predict(model, r.raw.rows, workspace,
+                                              &(dn_prediction){.scores = all, .label = labels}),
+                             r.n);
+            for (size_t n = 1; n <= 23; n += 11) {
                 for (size_t i = r.n - r.n % n; i > 0;) {
                     i -= n;
                     const dn_prediction want = {.scores = i % 2 ? part : NULL, .label = label};
-                    assert_int_equal(dn_model_predict(model, dn_raw_part(r.raw.rows, 4, i, n), workspace, &want), n);
+                    assert_int_equal(dn_model_predict(model, dn_raw_part(r.raw.rows, 4, i, n),
+                                                      workspace, &want),
+                                     n);
                     assert_memory_equal(label, labels + i, n * sizeof *label);
-                    if (want.scores != NULL)
+                    if (want.scores != NULL) {
                         assert_memory_equal(part, all + 3 * i, 3 * n * sizeof *part);
+                    }
                 }
+            }
             for (size_t i = 0; i < r.n; i += 19) {
                 const size_t n = r.n - i < 19 ? r.n - i : 19;
-                assert_int_equal(dni_kernel_scores(model, dn_matrix_rows(r.encoded, i, n), NULL, part, workspace, NULL), DN_OK);
+                assert_int_equal(dni_kernel_scores(model, dn_matrix_rows(r.encoded, i, n), NULL,
+                                                   part, workspace, NULL),
+                                 DN_OK);
                 assert_memory_equal(part, all + 3 * i, 3 * n * sizeof *part);
             }
             free(workspace);
@@ -97,26 +115,37 @@ static void a_row_depends_on_itself_alone(void **state) {
     }
 }
 
-/* ---- what is said of a row ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is said of a row ---- */
 static void distances_and_what_there_is_not(void **state) {
     (void)state;
     struct km_rows r = km_rows_new(KM_SPARSE);
     const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 4, .n_features = r.d};
-    dn_model *two = km_model(&r, &kernel, 1, DN_DECISION_ONE_VS_ONE, 0), *three = km_model(&r, &kernel, 3, DN_DECISION_ONE_VS_ONE, 0);
-    double *workspace = xcalloc(dn_model_workspace(three), sizeof *workspace), g[KM_ROWS], distance[KM_ROWS];
+    dn_model *two = km_model(&r, &kernel, 1, DN_DECISION_ONE_VS_ONE, 0),
+             *three = km_model(&r, &kernel, 3, DN_DECISION_ONE_VS_ONE, 0);
+    double *workspace = xcalloc(dn_model_workspace(three), sizeof *workspace), g[KM_ROWS],
+           distance[KM_ROWS];
     size_t label[KM_ROWS];
     bool candidate[2 * KM_ROWS], outside[KM_ROWS];
     dn_linear linear;
-    const dn_prediction want = {.scores = g, .label = label, .distance = distance, .candidates = candidate, .out_of_support = outside};
+    const dn_prediction want = {.scores = g,
+                                .label = label,
+                                .distance = distance,
+                                .candidates = candidate,
+                                .out_of_support = outside};
     assert_int_equal(dn_model_predict(two, r.raw.rows, workspace, &want), r.n);
     for (size_t i = 0; i < r.n; i++) {
         assert_true(distance[i] == g[i] / 2 && label[i] == (g[i] > 0));
         assert_true(candidate[2 * i + label[i]] && !candidate[2 * i + 1 - label[i]] && !outside[i]);
     }
-    dn_model_machine(two, 0)->kernel->norm = (double)NAN; /* a kernel that is not positive semidefinite */
-    assert_int_equal(dn_model_predict(two, r.raw.rows, workspace, &(dn_prediction){.distance = distance}), r.n);
+    dn_model_machine(two, 0)->kernel->norm =
+        (double)NAN; /* a kernel that is not positive semidefinite */
+    assert_int_equal(dn_model_predict(two, r.raw.rows, workspace,
+                                      &(dn_prediction){.distance = distance}),
+                     r.n);
     assert_true(isnan(distance[0]));
-    assert_int_equal(dn_model_predict(three, r.raw.rows, workspace, &(dn_prediction){.distance = distance}), r.n);
+    assert_int_equal(dn_model_predict(three, r.raw.rows, workspace,
+                                      &(dn_prediction){.distance = distance}),
+                     r.n);
     assert_true(isnan(distance[0]));
     assert_false(dn_model_linear(two, &linear));
     assert_false(dn_model_has_contributions(two));
@@ -125,7 +154,8 @@ static void distances_and_what_there_is_not(void **state) {
     assert_true(dn_model_intercept(three)[2] == 0.25 - 1);
     const double support = dni_support_memory(dn_model_machine(three, 0)->kernel->support);
     const double more = (double)dn_model_memory(three) - (double)dn_model_memory(two);
-    assert_true(support > 0 && (double)dn_model_memory(two) > support && more > 0 && more < support);
+    assert_true(support > 0 && (double)dn_model_memory(two) > support && more > 0 &&
+                more < support);
     free(workspace);
     dn_model_unref(two);
     dn_model_unref(three);
@@ -142,27 +172,36 @@ static void outliers(void **state) {
     bool candidate[2 * KM_ROWS];
     dn_model *model = km_model(&r, &kernel, 1, DN_DECISION_OUTLIER, 0);
     double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), least = 0;
-    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}), r.n);
+    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}),
+                     r.n);
     dn_model_unref(model);
-    for (size_t i = 0; i < r.n; i++) /* the second least score is the threshold: one row lies below */
+    for (size_t i = 0; i < r.n;
+         i++) { /* the second least score is the threshold: one row lies below */
         least = fmin(least, g[i]);
+    }
     double second = 0;
-    for (size_t i = 0; i < r.n; i++)
+    for (size_t i = 0; i < r.n; i++) {
         second = g[i] > least ? fmin(second, g[i]) : second;
+    }
     assert_true(second < 0);
     model = km_model(&r, &kernel, 1, DN_DECISION_OUTLIER, -second);
-    const dn_prediction want = {.scores = g, .label = label, .candidates = candidate, .distance = distance};
+    const dn_prediction want = {.scores = g,
+                                .label = label,
+                                .candidates = candidate,
+                                .distance = distance};
     assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &want), r.n);
     for (size_t i = 0; i < r.n; i++) {
         assert_int_equal(label[i], g[i] < second);
-        assert_true(candidate[2 * i + label[i]] && !candidate[2 * i + 1 - label[i]] && distance[i] == g[i] / 2);
+        assert_true(candidate[2 * i + label[i]] && !candidate[2 * i + 1 - label[i]] &&
+                    distance[i] == g[i] / 2);
         n_out += label[i];
     }
     assert_true(n_out >= 1 && n_out < r.n / 2);
     assert_false(dn_model_has_probabilities(model));
     assert_int_equal(dn_decision_label(DN_DECISION_OUTLIER, 2, (const double[]){-1e-9}), 1);
     assert_int_equal(dn_decision_label(DN_DECISION_OUTLIER, 2, (const double[]){0}), 0);
-    assert_true(dn_decision_class_scores(DN_DECISION_OUTLIER, 2, (const double[]){3}, m) && m[0] == 1.5 && m[1] == -1.5);
+    assert_true(dn_decision_class_scores(DN_DECISION_OUTLIER, 2, (const double[]){3}, m) &&
+                m[0] == 1.5 && m[1] == -1.5);
     free(workspace);
     dn_model_unref(model);
     km_rows_done(&r);
@@ -171,21 +210,26 @@ static void outliers(void **state) {
 /* A row whose score is no number is told, and nothing of those before it is lost; far from all support vectors a kernel of distances is 0. */
 static void rows_beyond_the_numbers(void **state) {
     (void)state;
-    const dn_kernel kernels[] = {{.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 4},
-                                 {.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 2, .normalize = true},
-                                 {.type = DN_KERNEL_LINEAR, .normalize = true},
-                                 {.type = DN_KERNEL_RBF, .width = 3},
-                                 {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_MANHATTAN, .width = 3}};
-    for (size_t way = KM_SPARSE; way <= KM_DENSE; way++)
+    const dn_kernel kernels[] = {
+        {.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 4},
+        {.type = DN_KERNEL_POLYNOMIAL, .gamma = 1, .coef0 = 1, .degree = 2, .normalize = true},
+        {.type = DN_KERNEL_LINEAR, .normalize = true},
+        {.type = DN_KERNEL_RBF, .width = 3},
+        {.type = DN_KERNEL_DISTANCE, .metric = DN_METRIC_MANHATTAN, .width = 3}};
+    for (size_t way = KM_SPARSE; way <= KM_DENSE; way++) {
         for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
             struct km_rows r = km_rows_new((enum km_way)way);
             dn_kernel kernel = kernels[k];
             kernel.n_features = r.d;
             dn_model *model = km_model(&r, &kernel, 1, DN_DECISION_ONE_VS_ONE, 0);
-            double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), g[KM_ROWS], again[KM_ROWS];
-            assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}), r.n);
+            double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace), g[KM_ROWS],
+                   again[KM_ROWS];
+            assert_int_equal(dn_model_predict(model, r.raw.rows, workspace,
+                                              &(dn_prediction){.scores = g}),
+                             r.n);
             r.raw.value[4 * 21] = 1e300; /* the row's age */
-            const size_t n = dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = again});
+            const size_t n =
+                dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = again});
             assert_int_equal(n, k < 3 ? 21 : r.n);
             assert_true(k < 3 || again[21] == dn_model_intercept(model)[0]);
             assert_memory_equal(g, again, 21 * sizeof *g);
@@ -194,6 +238,7 @@ static void rows_beyond_the_numbers(void **state) {
             dn_model_unref(model);
             km_rows_done(&r);
         }
+    }
 }
 
 /* No support vector at all: the score is w0. */
@@ -212,9 +257,11 @@ static void without_support_vectors(void **state) {
     machine->kernel->w0 = -1.25;
     OK(km_try_model(&r, machine, 1, DN_DECISION_ONE_VS_ONE, &model, NULL));
     double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
-    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}), r.n);
-    for (size_t i = 0; i < r.n; i++)
+    assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}),
+                     r.n);
+    for (size_t i = 0; i < r.n; i++) {
         assert_true(g[i] == -1.25);
+    }
     free(workspace);
     dn_model_unref(model);
     km_rows_done(&r);

@@ -7,19 +7,28 @@
 /* A model of a number, a flag and a category for three classes: every section of the format. */
 static dn_model *make_model(bool strings) {
     enum { N = 12 };
-    static const double x[N] = {1, 2, (double)NAN, 4, 5, 6, 7, 8, 2, 4, 6, 9}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1};
+    static const double x[N] = {1, 2, (double)NAN, 4, 5, 6, 7, 8, 2, 4, 6, 9},
+                        flag[N] = {0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1};
     static const double y[N] = {-1, 0, 2.5, -1, 0, 2.5, -1, 0, 2.5, 0, -1, 0};
-    static const uint32_t code[N] = {0, 1, 0, DN_CODE_MISSING, 2, 2, 1, 2, 0, 0, 1, 2}, start[] = {0, 3, 7, 11};
+    static const uint32_t code[N] = {0, 1, 0, DN_CODE_MISSING, 2, 2, 1, 2, 0, 0, 1, 2},
+                          start[] = {0, 3, 7, 11};
     static const uint32_t label[N] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 0, 1}, starts[] = {0, 4, 5, 7};
     const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
                                        {.name = "flag", .type = DN_BOOLEAN},
                                        {.name = "sort", .type = DN_CATEGORICAL},
-                                       {.name = "größe", .type = strings ? DN_CATEGORICAL : DN_NUMERIC}};
-    const dn_column_view views[] = {
-        {.type = DN_NUMERIC, .n_rows = N, .number = x},
-        {.type = DN_BOOLEAN, .n_rows = N, .number = flag},
-        {.type = DN_CATEGORICAL, .n_rows = N, .code = code, .strings = {.n = 3, .start = start, .bytes = "redbluepink"}},
-        {.type = columns[3].type, .n_rows = N, .number = y, .code = label, .strings = {.n = 3, .start = starts, .bytes = "tallmxl"}}};
+                                       {.name = "größe",
+                                        .type = strings ? DN_CATEGORICAL : DN_NUMERIC}};
+    const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = x},
+                                    {.type = DN_BOOLEAN, .n_rows = N, .number = flag},
+                                    {.type = DN_CATEGORICAL,
+                                     .n_rows = N,
+                                     .code = code,
+                                     .strings = {.n = 3, .start = start, .bytes = "redbluepink"}},
+                                    {.type = columns[3].type,
+                                     .n_rows = N,
+                                     .number = y,
+                                     .code = label,
+                                     .strings = {.n = 3, .start = starts, .bytes = "tallmxl"}}};
     const size_t inputs[] = {0, 1, 2};
     dn_table_source *source;
     OK(dn_table_source_from_columns(columns, views, 4, N, &source, NULL));
@@ -27,7 +36,9 @@ static dn_model *make_model(bool strings) {
     dn_train_request request = {.source = source,
                                 .params = p,
                                 .target = 3,
-                                .features = {.columns = inputs, .n_columns = 3, .standardize = true}};
+                                .features = {.columns = inputs,
+                                             .n_columns = 3,
+                                             .standardize = true}};
     dn_run run = dn_run_default();
     dn_train_result result;
     run.seed = 0xfedcba9876543210u;
@@ -64,21 +75,25 @@ static void round_trip(void **state) {
         assert_string_equal(dn_model_algorithm(back)->id, "logistic");
         assert_string_equal(dn_params_word(dn_model_params(back), "solver"), "newton");
         assert_true(dn_params_number(dn_model_params(back), "lambda") == 0.1);
-        assert_true(dn_params_number(dn_model_params(back), "tolerance") == 1e-9); /* what "auto" became */
+        assert_true(dn_params_number(dn_model_params(back), "tolerance") ==
+                    1e-9); /* what "auto" became */
         assert_string_equal(dn_params_word(dn_model_params(back), "learning_rate"), "auto");
         assert_true(dn_model_has_probabilities(back) && dn_model_n_scores(back) == 3);
-        if (strings)
+        if (strings) {
             assert_int_equal(dn_model_class_of_text(back, "tall", 4), 1); /* m, tall, xl */
-        else
+        } else {
             assert_int_equal(dn_model_class_of_number(back, 2.5), 2);
+        }
         dn_linear a, b;
         assert_true(dn_model_linear(model, &a) && dn_model_linear(back, &b));
         assert_int_equal(a.n_features, b.n_features);
         assert_memory_equal(a.w, b.w, 3 * a.n_features * sizeof(double));
         const double raw[] = {3, 1, 0, (double)NAN, (double)NAN, (double)NAN};
         double p[6], q[6], *workspace = xcalloc(dn_model_workspace(model), sizeof(double));
-        dn_model_predict(model, dn_raw_numbers(raw, 2), workspace, &(dn_prediction){.probabilities = p});
-        dn_model_predict(back, dn_raw_numbers(raw, 2), workspace, &(dn_prediction){.probabilities = q});
+        dn_model_predict(model, dn_raw_numbers(raw, 2), workspace,
+                         &(dn_prediction){.probabilities = p});
+        dn_model_predict(back, dn_raw_numbers(raw, 2), workspace,
+                         &(dn_prediction){.probabilities = q});
         assert_memory_equal(p, q, sizeof p);
         free(workspace);
         free(bytes);
@@ -90,8 +105,9 @@ static void round_trip(void **state) {
 
 static void put_checksum(unsigned char *bytes, size_t size) {
     uint32_t crc = dni_crc32(0, bytes, size - 4);
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         bytes[size - 4 + i] = (unsigned char)(crc >> (8 * i));
+    }
 }
 
 static void every_byte_counts(void **state) {
@@ -101,7 +117,7 @@ static void every_byte_counts(void **state) {
     size_t size;
     OK(dn_model_write(model, &bytes, &size, NULL));
     unsigned char *b = bytes;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; i++) {
         for (int bit = 0; bit < 8; bit++) {
             dn_error err = {0};
             b[i] ^= (unsigned char)(1 << bit);
@@ -110,8 +126,10 @@ static void every_byte_counts(void **state) {
             assert_true(err.message[0] != '\0');
             b[i] ^= (unsigned char)(1 << bit);
         }
+    }
     for (size_t n = 0; n < size; n++) {
-        unsigned char *cut = xcalloc(n, 1); /* of its own size, so that a read behind the end is seen */
+        unsigned char *cut =
+            xcalloc(n, 1); /* of its own size, so that a read behind the end is seen */
         memcpy(cut, b, n);
         assert_int_equal(dn_model_read(cut, n, &back, NULL), DN_ERR_CORRUPT);
         free(cut);
@@ -133,14 +151,15 @@ static void forged_checksums(void **state) {
     OK(dn_model_write(model, &bytes, &size, NULL));
     unsigned char *b = xcalloc(size, 1);
     double *workspace = xcalloc(4096, sizeof *workspace);
-    for (size_t i = 8; i < size - 4; i++)
+    for (size_t i = 8; i < size - 4; i++) {
         for (unsigned value = 0; value < 256; value += i % 2 == 0 ? 51 : 85) {
             dn_model *back;
             memcpy(b, bytes, size);
             b[i] = (unsigned char)(value == 0 ? b[i] ^ 1 : value);
             put_checksum(b, size);
-            if (dn_model_read(b, size, &back, NULL) != DN_OK)
+            if (dn_model_read(b, size, &back, NULL) != DN_OK) {
                 continue;
+            }
             read++;
             void *again;
             size_t n;
@@ -150,16 +169,19 @@ static void forged_checksums(void **state) {
             double p[6];
             assert_int_equal(dn_encoder_n_inputs(dn_model_encoder(back)), 3);
             assert_true(dn_model_workspace(back) <= 4096);
-            dn_model_predict(back, dn_raw_numbers(raw, 2), workspace, &(dn_prediction){.probabilities = p});
+            dn_model_predict(back, dn_raw_numbers(raw, 2), workspace,
+                             &(dn_prediction){.probabilities = p});
             dn_model_unref(back);
         }
+    }
     assert_true(read > 100);             /* other weights are another model */
     for (size_t n = 28; n < size; n++) { /* cut short, with size and checksum that fit */
         unsigned char *cut = xcalloc(n, 1);
         dn_model *back;
         memcpy(cut, bytes, n);
-        for (unsigned i = 0; i < 8; i++)
+        for (unsigned i = 0; i < 8; i++) {
             cut[16 + i] = (unsigned char)((uint64_t)n >> (8 * i));
+        }
         put_checksum(cut, n);
         assert_true(dn_model_read(cut, n, &back, NULL) != DN_OK);
         free(cut);
@@ -222,12 +244,14 @@ static void unknown_parameter(void **state) {
     size_t size, at = 0;
     OK(dn_model_write(model, &bytes, &size, NULL));
     unsigned char *b = bytes;
-    while (at + 6 < size && memcmp(b + at, "lambda", 6) != 0)
+    while (at + 6 < size && memcmp(b + at, "lambda", 6) != 0) {
         at++;
+    }
     b[at] = 'L';
     put_checksum(b, size);
     OK(dn_model_read(b, size, &back, NULL));
-    assert_true(dn_params_number(dn_model_params(back), "lambda") == 1e-3); /* the default stands for the one that is missing */
+    assert_true(dn_params_number(dn_model_params(back), "lambda") ==
+                1e-3); /* the default stands for the one that is missing */
     dn_model_unref(back);
     free(bytes);
     dn_model_unref(model);

@@ -23,7 +23,8 @@ static void company_is_nothing(void **state) {
         dn_model *model = model_of(t, "auto");
         size_t S = dn_model_n_scores(model), n = t->n;
         double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
-        double *scores = xcalloc(n * S, sizeof *scores), *p = xcalloc(n * t->K, sizeof *p), g[16], q[16];
+        double *scores = xcalloc(n * S, sizeof *scores), *p = xcalloc(n * t->K, sizeof *p), g[16],
+               q[16];
         size_t *label = xcalloc(n, sizeof *label), one;
         dn_prediction all = {.label = label, .probabilities = p, .scores = scores},
                       single = {.label = &one, .probabilities = q, .scores = g};
@@ -51,7 +52,8 @@ static void company_is_nothing(void **state) {
             assert_true(fabs(sum - 1) < 1e-14 && q[one] == most);
         }
         dn_prediction only = {.label = label};
-        dn_model_predict(model, dn_raw_numbers(t->x, n), workspace, &only); /* what is not wanted is not needed */
+        dn_model_predict(model, dn_raw_numbers(t->x, n), workspace,
+                         &only); /* what is not wanted is not needed */
         dn_model_predict(model, dn_raw_numbers(t->x, 0), workspace, &all);
         free(workspace);
         free(scores);
@@ -70,7 +72,7 @@ static void probabilities_at_the_ends(void **state) {
         dn_model *model = model_of(t, "newton");
         double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
         const double sizes[] = {1e2, 1e4, 1e8, 1e100};
-        for (size_t s = 0; s < 4; s++)
+        for (size_t s = 0; s < 4; s++) {
             for (int sign = -1; sign <= 1; sign += 2) {
                 double x[] = {sign * sizes[s], -sign * sizes[s], sizes[s]}, p[3], g[3];
                 size_t label;
@@ -83,9 +85,12 @@ static void probabilities_at_the_ends(void **state) {
                 }
                 assert_near(sum, 1, 1e-14);
                 assert_true(p[label] >= 0.5);
-                if (K == 2 && fabs(g[0]) < 700 && fabs(g[0]) > 40) /* the small one keeps its relative precision */
+                if (K == 2 && fabs(g[0]) < 700 &&
+                    fabs(g[0]) > 40) { /* the small one keeps its relative precision */
                     assert_near(p[1 - label], exp(-fabs(g[0])), 1e-12);
+                }
             }
+        }
         free(workspace);
         dn_model_unref(model);
         csv_free(t);
@@ -96,17 +101,20 @@ static void probabilities_at_the_ends(void **state) {
 static void missing_and_unseen(void **state) {
     (void)state;
     enum { N = 8 };
-    const double x[N] = {1, 2, (double)NAN, 4, 5, 6, 7, 8}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0}, y[N] = {0, 0, 0, 0, 1, 1, 1, 1};
+    const double x[N] = {1, 2, (double)NAN, 4, 5, 6, 7, 8}, flag[N] = {0, 1, 0, 1, 1, 0, 1, 0},
+                 y[N] = {0, 0, 0, 0, 1, 1, 1, 1};
     const uint32_t code[N] = {0, 1, 0, DN_CODE_MISSING, 2, 2, 1, 2}, start[] = {0, 3, 7, 11};
     const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
                                        {.name = "flag", .type = DN_BOOLEAN},
                                        {.name = "sort", .type = DN_CATEGORICAL},
                                        {.name = "y", .type = DN_NUMERIC}};
-    const dn_column_view views[] = {
-        {.type = DN_NUMERIC, .n_rows = N, .number = x},
-        {.type = DN_BOOLEAN, .n_rows = N, .number = flag},
-        {.type = DN_CATEGORICAL, .n_rows = N, .code = code, .strings = {.n = 3, .start = start, .bytes = "redbluepink"}},
-        {.type = DN_NUMERIC, .n_rows = N, .number = y}};
+    const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = x},
+                                    {.type = DN_BOOLEAN, .n_rows = N, .number = flag},
+                                    {.type = DN_CATEGORICAL,
+                                     .n_rows = N,
+                                     .code = code,
+                                     .strings = {.n = 3, .start = start, .bytes = "redbluepink"}},
+                                    {.type = DN_NUMERIC, .n_rows = N, .number = y}};
     const size_t inputs[] = {2, 0, 1};
     dn_table_source *source;
     OK(dn_table_source_from_columns(columns, views, 4, N, &source, NULL));
@@ -114,7 +122,9 @@ static void missing_and_unseen(void **state) {
     dn_train_request request = {.source = source,
                                 .params = p,
                                 .target = 3,
-                                .features = {.columns = inputs, .n_columns = 3, .standardize = true}};
+                                .features = {.columns = inputs,
+                                             .n_columns = 3,
+                                             .standardize = true}};
     dn_run run = dn_run_default();
     dn_train_result result;
     OK(dn_train(&request, &run, &result, NULL));
@@ -134,7 +144,8 @@ static void missing_and_unseen(void **state) {
         {{(double)NAN, 0, 1}, w[3] + w[5]},
         {{dn_encoder_level(encoder, 0, "green", 5), 1, 0}, w[4]},
         {{DN_UNSEEN, (double)NAN, 0}, fill * w[4]},
-        {{1, (double)NAN, (double)NAN}, w[1] + fill * w[4] + dn_encoder_input(encoder, 2)->fill * w[5]},
+        {{1, (double)NAN, (double)NAN},
+         w[1] + fill * w[4] + dn_encoder_input(encoder, 2)->fill * w[5]},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double g;

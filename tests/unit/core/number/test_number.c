@@ -35,8 +35,9 @@ static double double_of(uint64_t bits) {
 static void check_parse(const char *text, size_t length) {
     double got = 12345, want = strtod(text, NULL);
     bool good = dn_number_parse(text, length, &got);
-    if (good != (bool)isfinite(want) || (good && bits_of(got) != bits_of(want)))
+    if (good != (bool)isfinite(want) || (good && bits_of(got) != bits_of(want))) {
         fail_msg("\"%.60s\": %d %a, strtod %a", text, good, got, want);
+    }
 }
 
 static void grammar(void **unused) {
@@ -95,8 +96,9 @@ static void grammar(void **unused) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = 77;
         bool good = dn_number_parse(cases[i].text, strlen(cases[i].text), &value);
-        if (good != cases[i].good || bits_of(value) != bits_of(good ? cases[i].value : 77))
+        if (good != cases[i].good || bits_of(value) != bits_of(good ? cases[i].value : 77)) {
             fail_msg("\"%s\": %d %a", cases[i].text, good, value);
+        }
     }
     double value;
     assert_true(dn_number_parse("123456", 3, &value)); /* the length counts, not a NUL */
@@ -128,12 +130,18 @@ static void nasty(void **unused) {
         "2.2250738585072012e-308",
         "2.2250738585072014e-308",
         "2."
-        "2250738585072011360574097967091319759348195463516456480234261097248222220210769455165295239081350879141491589130396211068700864386"
-        "9459464552765720740782062174337998814106326732925355228688137214901298112245145188984905722230728525513315575501591439747639798341"
-        "1801999323962548289017107081850690630666655994938275772572015763062690663332647565300009245888316433037779791869612049497390377829"
-        "7049050510806099407302629371289589500035837999672072543043602840788957717961509455167482434710307026091446215722898802581825451803"
-        "2570701886087211312807951223342628836862232150377566662250398253433597456888442390026549819838548794829220689472168983109969836584"
-        "6814022854243330660339850886445804001034933970427567186443383770486037861622771738545623065874679014086723327636718749999999999999"
+        "225073858507201136057409796709131975934819546351645648023426109724822222021076945516529523"
+        "9081350879141491589130396211068700864386"
+        "945946455276572074078206217433799881410632673292535522868813721490129811224514518898490572"
+        "2230728525513315575501591439747639798341"
+        "180199932396254828901710708185069063066665599493827577257201576306269066333264756530000924"
+        "5888316433037779791869612049497390377829"
+        "704905051080609940730262937128958950003583799967207254304360284078895771796150945516748243"
+        "4710307026091446215722898802581825451803"
+        "257070188608721131280795122334262883686223215037756666225039825343359745688844239002654981"
+        "9838548794829220689472168983109969836584"
+        "681402285424333066033985088644580400103493397042756718644338377048603786162277173854562306"
+        "5874679014086723327636718749999999999999"
         "999999999999999999999999e-308",
         "5e-324",
         "4.9406564584124654e-324",
@@ -143,14 +151,18 @@ static void nasty(void **unused) {
         "1.7976931348623157e308",
         "1.7976931348623158e308",
         "1.7976931348623159e308",
-        "1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490179775872070963302864166928879109465555478"
+        "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017"
+        "9775872070963302864166928879109465555478"
         "51"
-        "9404026306574886715058206819089020007083836762738548458177115317644757302700698555713669596228429148198608349364752927190741684443"
+        "940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959"
+        "6228429148198608349364752927190741684443"
         "65"
         "510704342711559699508093042880",
-        "1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490179775872070963302864166928879109465555478"
+        "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017"
+        "9775872070963302864166928879109465555478"
         "51"
-        "9404026306574886715058206819089020007083836762738548458177115317644757302700698555713669596228429148198608349364752927190741684443"
+        "940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959"
+        "6228429148198608349364752927190741684443"
         "65"
         "510704342711559699508093042879",
         "7.2057594037927933e16",
@@ -164,8 +176,9 @@ static void nasty(void **unused) {
         "000000000000000000000000000000000000000000000000001.5",
         "0.000000000000000000000000000000000000000000000000000000000000000000001234567890123456789",
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         check_parse(cases[i], strlen(cases[i]));
+    }
 }
 
 /* Megabytes of digits: no buffer may be too small, no exponent may overflow. */
@@ -210,14 +223,18 @@ static void random_against_strtod(void **unused) {
         double v = double_of(next_random());
         switch (i % 5) {
         case 0:
-            n = snprintf(text, sizeof text, "%llu.%llue%d", (unsigned long long)(next_random() >> (next_random() % 64)),
-                         (unsigned long long)(next_random() >> (next_random() % 64)), (int)(next_random() % 700) - 350);
+            n = snprintf(text, sizeof text, "%llu.%llue%d",
+                         (unsigned long long)(next_random() >> (next_random() % 64)),
+                         (unsigned long long)(next_random() >> (next_random() % 64)),
+                         (int)(next_random() % 700) - 350);
             break;
         case 1:
-            n = snprintf(text, sizeof text, "%llue%d", (unsigned long long)next_random(), (int)(next_random() % 60) - 30);
+            n = snprintf(text, sizeof text, "%llue%d", (unsigned long long)next_random(),
+                         (int)(next_random() % 60) - 30);
             break;
         case 2:
-            n = isfinite(v) ? snprintf(text, sizeof text, "%.*e", (int)(next_random() % 25), v) : snprintf(text, sizeof text, "1");
+            n = isfinite(v) ? snprintf(text, sizeof text, "%.*e", (int)(next_random() % 25), v)
+                            : snprintf(text, sizeof text, "1");
             break;
         case 3: { /* the middle between neighbours, to 16 … 40 digits */
             double low = fabs(v) < 1e300 ? v : 1.5;
@@ -226,7 +243,8 @@ static void random_against_strtod(void **unused) {
             break;
         }
         default:
-            n = snprintf(text, sizeof text, "-%llu.%06llu", (unsigned long long)(next_random() % 100000),
+            n = snprintf(text, sizeof text, "-%llu.%06llu",
+                         (unsigned long long)(next_random() % 100000),
                          (unsigned long long)(next_random() % 1000000));
         }
         check_parse(text, (size_t)n);
@@ -280,11 +298,14 @@ static void format_cases(void **unused) {
 static int significant_digits(const char *text) {
     char digits[64];
     int n = 0;
-    for (; *text != '\0' && *text != 'e'; text++)
-        if (*text >= '0' && *text <= '9' && (n > 0 || *text != '0'))
+    for (; *text != '\0' && *text != 'e'; text++) {
+        if (*text >= '0' && *text <= '9' && (n > 0 || *text != '0')) {
             digits[n++] = *text;
-    while (n > 0 && digits[n - 1] == '0')
+        }
+    }
+    while (n > 0 && digits[n - 1] == '0') {
         n--;
+    }
     return n;
 }
 
@@ -292,22 +313,25 @@ static int significant_digits(const char *text) {
 static bool is_json_number(const char *p) {
     p += *p == '-';
     size_t n = strspn(p, "0123456789");
-    if (n == 0 || (n > 1 && *p == '0'))
+    if (n == 0 || (n > 1 && *p == '0')) {
         return false;
+    }
     p += n;
     if (*p == '.') {
         n = strspn(++p, "0123456789");
         p += n;
-        if (n == 0)
+        if (n == 0) {
             return false;
+        }
     }
     if (*p == 'e') {
         p++;
         p += *p == '-';
         n = strspn(p, "0123456789");
         p += n;
-        if (n == 0)
+        if (n == 0) {
             return false;
+        }
     }
     return *p == '\0';
 }
@@ -319,16 +343,19 @@ static void check_format(double v) {
     assert_int_equal(n, strlen(text));
     assert_true(n < DN_NUMBER_SIZE);
     if (!is_json_number(text) || !dn_number_parse(text, n, &back) || bits_of(back) != bits_of(v) ||
-        bits_of(strtod(text, NULL)) != bits_of(v))
+        bits_of(strtod(text, NULL)) != bits_of(v)) {
         fail_msg("%a became \"%s\"", v, text);
+    }
     int least = 1;
     for (; least < 17; least++) {
         snprintf(other, sizeof other, "%.*e", least - 1, v);
-        if (strtod(other, NULL) == v)
+        if (strtod(other, NULL) == v) {
             break;
+        }
     }
-    if (v != 0 && significant_digits(text) > least)
+    if (v != 0 && significant_digits(text) > least) {
         fail_msg("%a became \"%s\", \"%s\" is shorter", v, text, other);
+    }
 }
 
 static void format_is_shortest(void **unused) {
@@ -336,16 +363,23 @@ static void format_is_shortest(void **unused) {
     for (int i = 0; i < 60000; i++) {
         uint64_t bits = next_random();
         double v = double_of(bits);
-        if (i % 4 == 1) /* few bits set */
+        if (i % 4 == 1) { /* few bits set */
             v = double_of(bits & ~((UINT64_C(1) << next_random() % 52) - 1));
-        if (i % 4 == 2) /* everyday sizes */
-            v = (double)(int64_t)(next_random() % 2000000000) / pow(10, (double)(next_random() % 12)) - 1000;
-        if (i % 4 == 3)
+        }
+        if (i % 4 == 2) { /* everyday sizes */
+            v = (double)(int64_t)(next_random() % 2000000000) /
+                    pow(10, (double)(next_random() % 12)) -
+                1000;
+        }
+        if (i % 4 == 3) {
             v = (double)(next_random() >> 11) * 0x1p-53;
-        if (isfinite(v))
+        }
+        if (isfinite(v)) {
             check_format(v);
+        }
     }
-    for (int e = -1074; e <= 1023; e++) { /* powers of two have the narrower interval below; their neighbours do not */
+    for (int e = -1074; e <= 1023;
+         e++) { /* powers of two have the narrower interval below; their neighbours do not */
         double v = ldexp(1, e);
         check_format(v);
         check_format(nextafter(v, 0));
@@ -359,7 +393,7 @@ static void format_is_shortest(void **unused) {
     }
 }
 
-/* ---- the table of powers, by integers of many words ---------------------------------------------------------------------------------- */
+/* ---- the table of powers, by integers of many words ---- */
 #define WORDS 48
 typedef struct big {
     uint32_t word[WORDS]; /* least first */
@@ -389,9 +423,11 @@ static big big_product(const big *x, const uint32_t by[5]) {
 }
 
 static int big_compare(const big *x, const big *y) {
-    for (size_t i = WORDS; i-- > 0;)
-        if (x->word[i] != y->word[i])
+    for (size_t i = WORDS; i-- > 0;) {
+        if (x->word[i] != y->word[i]) {
             return x->word[i] < y->word[i] ? -1 : 1;
+        }
+    }
     return 0;
 }
 
@@ -406,8 +442,9 @@ static big big_shift(const big *x, int by) {
     big out = {{0}};
     for (int i = 0; i < 32 * WORDS; i++) {
         int from = i - by;
-        if (from >= 0 && from < 32 * WORDS && (x->word[from / 32] >> (from % 32) & 1) != 0)
+        if (from >= 0 && from < 32 * WORDS && (x->word[from / 32] >> (from % 32) & 1) != 0) {
             out.word[i / 32] |= UINT32_C(1) << (i % 32);
+        }
     }
     return out;
 }
@@ -416,22 +453,28 @@ static void powers_are_right(void **unused) {
     (void)unused;
     big power = {{1}};
     for (int k = 0; k <= 342; k++) {
-        if (k > 0)
+        if (k > 0) {
             big_multiply(&power, 10);
+        }
         if (k <= DNI_POWER10_MAX) { /* floor(10^k · 2^e) */
             big cut = big_shift(&power, 127 - dni_log2_power10(k));
             dni_wide g = dni_power10[k - DNI_POWER10_MIN];
             for (size_t i = 0; i < WORDS; i++) {
-                uint32_t want = i < 2 ? (uint32_t)(g.low >> (32 * i)) : i < 4 ? (uint32_t)(g.high >> (32 * (i - 2))) : 0;
+                uint32_t want = i < 2   ? (uint32_t)(g.low >> (32 * i))
+                                : i < 4 ? (uint32_t)(g.high >> (32 * (i - 2)))
+                                        : 0;
                 assert_int_equal(cut.word[i], want);
             }
         }
         dni_wide g = dni_power10[-k - DNI_POWER10_MIN]; /* g·10^k <= 2^e < (g + 1)·10^k */
-        uint32_t low[5] = {(uint32_t)g.low, (uint32_t)(g.low >> 32), (uint32_t)g.high, (uint32_t)(g.high >> 32), 0}, high[5];
+        uint32_t low[5] = {(uint32_t)g.low, (uint32_t)(g.low >> 32), (uint32_t)g.high,
+                           (uint32_t)(g.high >> 32), 0},
+                 high[5];
         memcpy(high, low, sizeof low);
         for (size_t i = 0; i < 5 && ++high[i] == 0; i++) {
         }
-        big most = big_power_of_two(127 - dni_log2_power10(-k)), at = big_product(&power, low), above = big_product(&power, high);
+        big most = big_power_of_two(127 - dni_log2_power10(-k)), at = big_product(&power, low),
+            above = big_product(&power, high);
         assert_true(big_compare(&at, &most) <= 0 && big_compare(&most, &above) < 0);
         assert_int_equal(g.high >> 63, 1);
     }
@@ -441,10 +484,12 @@ static void wide_products(void **unused) {
     (void)unused;
     for (int i = 0; i < 100000; i++) {
         uint64_t a = next_random(), b = next_random();
-        if (i % 3 == 0)
+        if (i % 3 == 0) {
             a = UINT64_MAX - (a & 3);
-        if (i % 5 == 0)
+        }
+        if (i % 5 == 0) {
             b = UINT64_MAX << (b & 63);
+        }
         dni_wide x = dni_wide_product(a, b), y = dni_wide_product_by_halves(a, b);
         assert_true(x.high == y.high && x.low == y.low);
     }

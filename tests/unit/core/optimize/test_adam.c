@@ -16,45 +16,55 @@ struct squares {
     double values[512];
 };
 
-static dn_status batch(void *ctx, const dn_run *run, const size_t *order, size_t n_rows, const double *x, double *gradient, dn_error *err) {
+static dn_status batch(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
+                       const double *x, double *gradient, dn_error *err) {
     struct squares *s = ctx;
     (void)run;
     (void)err;
     for (size_t i = 0; i < s->n; i++) {
         gradient[i] = s->explode;
-        for (size_t t = 0; t < n_rows; t++)
+        for (size_t t = 0; t < n_rows; t++) {
             gradient[i] += (x[i] - s->a[order[t]] - (double)(i % 5)) / (double)n_rows;
+        }
     }
     for (size_t t = 0; t < n_rows; t++) {
         s->seen[order[t]]++;
-        if (s->passes < 64)
+        if (s->passes < 64) {
             s->orders[s->passes][s->at++] = order[t];
+        }
     }
     s->batches++;
     return DN_OK;
 }
 
-static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err) {
+static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
+                          double *gradient, dn_error *err) {
     size_t order[ROWS];
     struct squares *s = ctx, still = *s;
     still.passes = 64; /* this is no batch of a pass */
-    for (size_t t = 0; t < ROWS; t++)
+    for (size_t t = 0; t < ROWS; t++) {
         order[t] = t;
+    }
     *value = 0;
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t t = 0; t < ROWS; t++)
-            *value += (x[i] - s->a[t] - (double)(i % 5)) * (x[i] - s->a[t] - (double)(i % 5)) / (2 * ROWS);
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t t = 0; t < ROWS; t++) {
+            *value += (x[i] - s->a[t] - (double)(i % 5)) * (x[i] - s->a[t] - (double)(i % 5)) /
+                      (2 * ROWS);
+        }
+    }
     dn_status status = batch(&still, run, order, ROWS, x, gradient, err);
     return status;
 }
 
-static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point, const char **reason, dn_error *err) {
+static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
+                          const char **reason, dn_error *err) {
     struct squares *s = ctx;
     (void)run;
     (void)err;
     (void)reason;
-    if (point->iteration < 512)
+    if (point->iteration < 512) {
         s->values[point->iteration] = point->value;
+    }
     s->passes = point->iteration;
     s->at = 0;
     return DN_OK;
@@ -62,8 +72,9 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
 
 static struct squares squares_of(size_t n) {
     struct squares s = {.n = n};
-    for (size_t t = 0; t < ROWS; t++)
+    for (size_t t = 0; t < ROWS; t++) {
         s.a[t] = sin((double)t) * 3;
+    }
     return s;
 }
 
@@ -102,11 +113,13 @@ static void by_the_book(void **state) {
             const double rate = fades ? 0.05 * (12 - step) / 12 : 0.05;
             for (size_t i = 0; i < N; i++) {
                 double g = 0;
-                for (size_t t = 0; t < n; t++)
+                for (size_t t = 0; t < n; t++) {
                     g += (y[i] - s.a[order[t]] - (double)i) / (double)n;
+                }
                 m[i] = 0.9 * m[i] + 0.1 * g;
                 v[i] = 0.999 * v[i] + 0.001 * g * g;
-                const double mean = m[i] / (1 - pow(0.9, step + 1)), square = v[i] / (1 - pow(0.999, step + 1));
+                const double mean = m[i] / (1 - pow(0.9, step + 1)),
+                             square = v[i] / (1 - pow(0.999, step + 1));
                 y[i] -= rate * mean / (sqrt(square) + 1e-8);
             }
         }
@@ -127,15 +140,17 @@ static void orders(void **state) {
         dni_outcome outcome;
         double x[N] = {0};
         OK(dni_adam(&o, &run, &settings, x, &outcome, NULL));
-        for (size_t t = 0; t < ROWS; t++)
+        for (size_t t = 0; t < ROWS; t++) {
             assert_int_equal(s[k].seen[t], 20);
+        }
     }
     assert_memory_equal(s[0].orders, s[1].orders, 20 * sizeof s[0].orders[0]);
     assert_true(memcmp(s[0].orders, s[2].orders, sizeof s[0].orders[0]) != 0 ||
                 memcmp(s[0].orders[1], s[2].orders[1], sizeof s[0].orders[0]) != 0);
     size_t same = 0;
-    for (int pass = 1; pass < 20; pass++)
+    for (int pass = 1; pass < 20; pass++) {
         same += memcmp(s[0].orders[pass], s[0].orders[0], sizeof s[0].orders[0]) == 0;
+    }
     assert_true(same < 3);
 }
 
@@ -149,10 +164,12 @@ static void meets_the_minimum(void **state) {
     dni_outcome outcome;
     double x[N] = {9, -9, 4}, mean = 0;
     OK(dni_adam(&o, &run, &settings, x, &outcome, NULL));
-    for (size_t t = 0; t < ROWS; t++)
+    for (size_t t = 0; t < ROWS; t++) {
         mean += s.a[t] / ROWS;
-    for (size_t i = 0; i < N; i++)
+    }
+    for (size_t i = 0; i < N; i++) {
         assert_true(fabs(x[i] - mean - (double)i) < 0.02);
+    }
     assert_true(s.values[400] < s.values[0] / 10);
     assert_true(outcome.value == s.values[400]);
 }

@@ -20,55 +20,69 @@ static struct problem problem_of(size_t rank) {
     struct problem t = {0};
     uint64_t state = 99;
     double f[N * N];
-    for (size_t i = 0; i < rank * N; i++)
+    for (size_t i = 0; i < rank * N; i++) {
         f[i] = draw(&state) * pow(10, (double)(i % N % 4));
-    for (size_t i = 0; i < N; i++)
-        for (size_t j = 0; j < N; j++)
-            for (size_t r = 0; r < rank; r++)
+    }
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++) {
+            for (size_t r = 0; r < rank; r++) {
                 t.a[i * N + j] += f[r * N + i] * f[r * N + j];
-    for (size_t k = 0; k < S; k++)
+            }
+        }
+    }
+    for (size_t k = 0; k < S; k++) {
         for (size_t r = 0; r < rank; r++) {
             double c = draw(&state);
-            for (size_t i = 0; i < N; i++)
+            for (size_t i = 0; i < N; i++) {
                 t.b[k * N + i] += c * f[r * N + i];
+            }
         }
-    for (size_t i = 0; i < N; i++)
+    }
+    for (size_t i = 0; i < N; i++) {
         t.scale[i] = t.a[i * N + i];
+    }
     return t;
 }
 
 static void multiply(const struct problem *t, const double *p, double *out) {
-    for (size_t k = 0; k < S; k++)
+    for (size_t k = 0; k < S; k++) {
         for (size_t i = 0; i < N; i++) {
             out[k * N + i] = 0;
-            for (size_t j = 0; j < N; j++)
+            for (size_t j = 0; j < N; j++) {
                 out[k * N + i] += t->a[i * N + j] * p[k * N + j];
+            }
         }
+    }
 }
 
-static dn_status product(void *ctx, const dn_run *run, const double *p, double *out, dn_error *err) {
+static dn_status product(void *ctx, const dn_run *run, const double *p, double *out,
+                         dn_error *err) {
     struct problem *t = ctx;
     (void)run;
     (void)err;
     t->products++;
     multiply(t, p, out);
-    for (size_t i = 0; i < S * N; i++)
+    for (size_t i = 0; i < S * N; i++) {
         out[i] *= 1 + t->drift * (i % 2 == 0 ? 1 : -1);
+    }
     return DN_OK;
 }
 
-static dn_status residual(void *ctx, const dn_run *run, const double *x, double *out, dn_error *err) {
+static dn_status residual(void *ctx, const dn_run *run, const double *x, double *out,
+                          dn_error *err) {
     struct problem *t = ctx;
     (void)run;
     (void)err;
     t->residuals++;
     multiply(t, x, out);
-    for (size_t i = 0; i < S * N; i++)
+    for (size_t i = 0; i < S * N; i++) {
         out[i] = t->b[i] - out[i];
+    }
     return DN_OK;
 }
 
-static dn_status accepted(void *ctx, const dn_run *run, size_t iteration, const double *x, double measure, dn_error *err) {
+static dn_status accepted(void *ctx, const dn_run *run, size_t iteration, const double *x,
+                          double measure, dn_error *err) {
     struct problem *t = ctx;
     (void)run;
     (void)err;
@@ -105,15 +119,18 @@ static void solves(void **state) {
         dni_systems systems = systems_of(&t, preconditioned);
         dni_systems_outcome outcome;
         double x[S * N];
-        for (size_t i = 0; i < S * N; i++)
+        for (size_t i = 0; i < S * N; i++) {
             x[i] = (double)NAN; /* it begins with 0 */
+        }
         OK(dni_conjugate_gradients(&systems, &run, 1e-9, 500, x, &outcome, NULL));
         assert_string_equal(outcome.reason, "tolerance");
         assert_true(off(&t, x) <= 1e-9 && outcome.measure <= 1e-9);
         assert_near(outcome.measure + 1, off(&t, x) + 1, 1e-12);
-        assert_true(outcome.iterations == t.products && outcome.residuals == t.residuals && t.told == t.products);
-        for (size_t i = N; i < 2 * N; i++)
+        assert_true(outcome.iterations == t.products && outcome.residuals == t.residuals &&
+                    t.told == t.products);
+        for (size_t i = N; i < 2 * N; i++) {
             assert_true(x[i] == 0);
+        }
     }
 }
 
@@ -133,9 +150,13 @@ static void least_norm(void **state) {
     memcpy(back.b, x, sizeof x);
     dni_systems again = systems_of(&back, false);
     OK(dni_conjugate_gradients(&again, &run, 1e-7, 500, y, &outcome, NULL));
-    assert_string_equal(outcome.reason, "tolerance"); /* x is in the range of A, so at right angles to what A does not see */
-    for (size_t k = 0; k < S; k++)                    /* and a number that is not in the range is told from one that is */
+    assert_string_equal(
+        outcome.reason,
+        "tolerance"); /* x is in the range of A, so at right angles to what A does not see */
+    for (size_t k = 0; k < S;
+         k++) { /* and a number that is not in the range is told from one that is */
         back.b[k * N] += 1;
+    }
     OK(dni_conjugate_gradients(&again, &run, 1e-7, 500, y, &outcome, NULL));
     assert_string_not_equal(outcome.reason, "tolerance");
 }
@@ -151,14 +172,17 @@ static void ends(void **state) {
     assert_string_equal(outcome.reason, "max_iterations");
     assert_true(outcome.iterations == 3 && outcome.measure > 1e-9);
     assert_near(outcome.measure, off(&t, x), 1e-9);
-    OK(dni_conjugate_gradients(&systems, &run, 0, 500, x, &outcome, NULL)); /* nothing is that exact */
+    OK(dni_conjugate_gradients(&systems, &run, 0, 500, x, &outcome,
+                               NULL)); /* nothing is that exact */
     assert_true(strcmp(outcome.reason, "tolerance") != 0 && off(&t, x) < 1e-9);
-    t.drift = 1e-6; /* the recurrences are wrong, the residuals from the data are not: restarts come as near as can be asked for */
+    t.drift =
+        1e-6; /* the recurrences are wrong, the residuals from the data are not: restarts come as near as can be asked for */
     OK(dni_conjugate_gradients(&systems, &run, 1e-9, 5000, x, &outcome, NULL));
     assert_string_equal(outcome.reason, "tolerance");
     assert_true(off(&t, x) <= 1e-9 && outcome.residuals > 2);
     t.b[4] = (double)NAN;
-    assert_int_equal(dni_conjugate_gradients(&systems, &run, 1e-9, 5, x, &outcome, NULL), DN_ERR_NUMERIC);
+    assert_int_equal(dni_conjugate_gradients(&systems, &run, 1e-9, 5, x, &outcome, NULL),
+                     DN_ERR_NUMERIC);
 }
 
 static void stop_and_memory(void **state) {
@@ -171,20 +195,22 @@ static void stop_and_memory(void **state) {
         struct polls polls = {.stop_at = at};
         dn_run run = polls_run(&polls);
         t.told = 0;
-        assert_int_equal(dni_conjugate_gradients(&systems, &run, 1e-9, 500, x, &outcome, NULL), DN_ERR_STOPPED);
+        assert_int_equal(dni_conjugate_gradients(&systems, &run, 1e-9, 500, x, &outcome, NULL),
+                         DN_ERR_STOPPED);
         assert_true(polls.n == at && t.told == at - 1);
     }
     struct memory memory = {.fail_at = 1, .left = SIZE_MAX};
     dn_allocator allocator = memory_allocator(&memory, false);
     dn_run run = dn_run_default();
     run.allocator = &allocator;
-    assert_int_equal(dni_conjugate_gradients(&systems, &run, 1e-9, 500, x, &outcome, NULL), DN_ERR_MEMORY);
+    assert_int_equal(dni_conjugate_gradients(&systems, &run, 1e-9, 500, x, &outcome, NULL),
+                     DN_ERR_MEMORY);
     assert_string_equal(outcome.reason, "untouched");
     assert_int_equal(memory.live, 0);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(solves), cmocka_unit_test(least_norm), cmocka_unit_test(ends),
-                                       cmocka_unit_test(stop_and_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(solves), cmocka_unit_test(least_norm),
+                                       cmocka_unit_test(ends), cmocka_unit_test(stop_and_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,13 +26,15 @@ struct problem {
 static void make(struct problem *p, double strength, double c) {
     *p = (struct problem){.c = c, .tolerance = 1e-10};
     double z[N * N];
-    for (size_t i = 0; i < N * N; i++)
+    for (size_t i = 0; i < N * N; i++) {
         z[i] = sin((double)(i * i % 1009) + 0.3 * (double)i);
+    }
     for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; j < N; j++) {
             p->a[i * N + j] = i == j ? 0.1 : 0;
-            for (size_t k = 0; k < N; k++)
+            for (size_t k = 0; k < N; k++) {
                 p->a[i * N + j] += z[i * N + k] * z[j * N + k] / N;
+            }
         }
         p->l1[i] = i == 0 ? 0 : strength * (1 + (double)(i % 4));
         p->minimum[i] = i > 0 && i % 3 == 0 ? 0 : (i % 2 == 0 ? 1 : -1) * (0.2 + (double)(i % 7));
@@ -40,22 +42,27 @@ static void make(struct problem *p, double strength, double c) {
     for (size_t i = 0; i < N; i++) {
         double x = p->minimum[i];
         p->b[i] = p->l1[i] * (x > 0 ? 1 : x < 0 ? -1 : 0.9 * sin((double)i)) + c * tanh(x);
-        for (size_t j = 0; j < N; j++)
+        for (size_t j = 0; j < N; j++) {
             p->b[i] += p->a[i * N + j] * p->minimum[j];
+        }
     }
 }
 
-static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err) {
+static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
+                          double *gradient, dn_error *err) {
     struct problem *p = ctx;
     (void)run;
-    if (++p->evaluations == p->fail_at)
+    if (++p->evaluations == p->fail_at) {
         return dn_error_set(err, DN_ERR_SOURCE, "the data are gone");
+    }
     *value = 0;
     for (size_t i = 0; i < N; i++) {
         double ax = 0;
-        for (size_t j = 0; j < N; j++)
+        for (size_t j = 0; j < N; j++) {
             ax += p->a[i * N + j] * x[j];
-        *value += x[i] * (ax / 2 - p->b[i]) + p->c * (fabs(x[i]) + log1p(exp(-2 * fabs(x[i]))) - log(2));
+        }
+        *value +=
+            x[i] * (ax / 2 - p->b[i]) + p->c * (fabs(x[i]) + log1p(exp(-2 * fabs(x[i]))) - log(2));
         gradient[i] = ax - p->b[i] + p->c * tanh(x[i]);
     }
     return DN_OK;
@@ -69,55 +76,67 @@ static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *
     struct problem *p = ctx;
     (void)run;
     (void)err;
-    for (size_t i = 0; i < N; i++)
-        for (size_t j = 0; j <= i; j++) /* the lower triangle is all that is promised */
-            h[i * N + j] = p->a[i * N + j] + (i == j ? curvature(p, x[i]) : 0);
-    return DN_OK;
-}
-
-static dn_status product(void *ctx, const dn_run *run, const double *x, const double *v, double *out, dn_error *err) {
-    struct problem *p = ctx;
-    (void)run;
-    if (++p->products == p->fail_at)
-        return dn_error_set(err, DN_ERR_SOURCE, "the data are gone");
     for (size_t i = 0; i < N; i++) {
-        out[i] = curvature(p, x[i]) * v[i];
-        for (size_t j = 0; j < N; j++)
-            out[i] += p->a[i * N + j] * v[j];
+        for (size_t j = 0; j <= i; j++) { /* the lower triangle is all that is promised */
+            h[i * N + j] = p->a[i * N + j] + (i == j ? curvature(p, x[i]) : 0);
+        }
     }
     return DN_OK;
 }
 
-static dn_status diagonal(void *ctx, const dn_run *run, const double *x, double *out, dn_error *err) {
+static dn_status product(void *ctx, const dn_run *run, const double *x, const double *v,
+                         double *out, dn_error *err) {
     struct problem *p = ctx;
     (void)run;
-    (void)err;
-    for (size_t i = 0; i < N; i++)
-        out[i] = p->a[i * N + i] + curvature(p, x[i]);
+    if (++p->products == p->fail_at) {
+        return dn_error_set(err, DN_ERR_SOURCE, "the data are gone");
+    }
+    for (size_t i = 0; i < N; i++) {
+        out[i] = curvature(p, x[i]) * v[i];
+        for (size_t j = 0; j < N; j++) {
+            out[i] += p->a[i * N + j] * v[j];
+        }
+    }
     return DN_OK;
 }
 
-static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point, const char **reason, dn_error *err) {
+static dn_status diagonal(void *ctx, const dn_run *run, const double *x, double *out,
+                          dn_error *err) {
+    struct problem *p = ctx;
+    (void)run;
+    (void)err;
+    for (size_t i = 0; i < N; i++) {
+        out[i] = p->a[i * N + i] + curvature(p, x[i]);
+    }
+    return DN_OK;
+}
+
+static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
+                          const char **reason, dn_error *err) {
     struct problem *p = ctx;
     (void)run;
     (void)err;
     assert_int_equal(point->iteration, p->accepted);
-    if (p->accepted++ > 0)
+    if (p->accepted++ > 0) {
         assert_true(point->value <= p->last + 1e-12 * fabs(p->last));
+    }
     p->last = point->value;
     double most = 0;
     for (size_t i = 0; i < N; i++) {
         double g = point->gradient[i], x = point->x[i], l = p->l1[i];
         most = fmax(most, x == 0 ? fabs(g) - l : fabs(g + (x > 0 ? l : -l)));
     }
-    if (most <= p->tolerance)
+    if (most <= p->tolerance) {
         *reason = "tolerance";
+    }
     return DN_OK;
 }
 
-typedef dn_status solver(const dni_objective *, const dn_run *, size_t, double *, dni_outcome *, dn_error *);
+typedef dn_status solver(const dni_objective *, const dn_run *, size_t, double *, dni_outcome *,
+                         dn_error *);
 
-static dn_status descend(const dni_objective *o, const dn_run *run, size_t most, double *x, dni_outcome *out, dn_error *err) {
+static dn_status descend(const dni_objective *o, const dn_run *run, size_t most, double *x,
+                         dni_outcome *out, dn_error *err) {
     return dni_gradient_descent(o, run, most, 0.1, x, out, err);
 }
 
@@ -138,9 +157,9 @@ static void made_minima(void **state) {
     (void)state;
     const size_t most[] = {12, 300, 40, 200000};
     const double strengths[] = {1e-3, 0.1, 3};
-    for (size_t s = 0; s < 4; s++)
-        for (size_t i = 0; i < 3; i++)
-            for (int curved = 0; curved < 2; curved++)
+    for (size_t s = 0; s < 4; s++) {
+        for (size_t i = 0; i < 3; i++) {
+            for (int curved = 0; curved < 2; curved++) {
                 for (int far = 0; far < 2; far++) {
                     struct problem p;
                     make(&p, strengths[i], curved ? 0.5 : 0);
@@ -148,11 +167,14 @@ static void made_minima(void **state) {
                     dni_objective objective = objective_of(&p);
                     dni_outcome outcome;
                     double x[N] = {0};
-                    for (size_t j = 0; far && j < N; j++)
+                    for (size_t j = 0; far && j < N; j++) {
                         x[j] = 20 * cos((double)j);
+                    }
                     OK(solvers[s](&objective, &run, most[s], x, &outcome, NULL));
-                    if (strcmp(outcome.reason, "tolerance") != 0)
-                        fail_msg("solver %zu with l1 %g: %s after %zu", s, strengths[i], outcome.reason, outcome.iterations);
+                    if (strcmp(outcome.reason, "tolerance") != 0) {
+                        fail_msg("solver %zu with l1 %g: %s after %zu", s, strengths[i],
+                                 outcome.reason, outcome.iterations);
+                    }
                     for (size_t j = 0; j < N; j++) {
                         assert_true(fabs(x[j] - p.minimum[j]) < 1e-7);
                         assert_true((x[j] == 0) == (p.minimum[j] == 0));
@@ -162,6 +184,9 @@ static void made_minima(void **state) {
                     assert_int_equal(outcome.iterations + 1, p.accepted);
                     assert_int_equal(s == 2 ? outcome.inner : 0, p.products);
                 }
+            }
+        }
+    }
 }
 
 /* Without l1 the steps of conjugate gradients are Newton's: the quadratic in a few, to the last digit. */
@@ -170,12 +195,16 @@ static void smooth_without_a_matrix(void **state) {
     for (int curved = 0; curved < 2; curved++) {
         struct problem p;
         make(&p, 0, curved ? 0.5 : 0);
-        for (size_t i = 0; i < N; i++)
+        for (size_t i = 0; i < N; i++) {
             p.l1[i] = 0;
-        for (size_t i = 0; i < N; i++) { /* the zeros were made by l1: the minimum without it is where the gradient is 0 */
+        }
+        for (
+            size_t i = 0; i < N;
+            i++) { /* the zeros were made by l1: the minimum without it is where the gradient is 0 */
             p.b[i] = p.c * tanh(p.minimum[i]);
-            for (size_t j = 0; j < N; j++)
+            for (size_t j = 0; j < N; j++) {
                 p.b[i] += p.a[i * N + j] * p.minimum[j];
+            }
         }
         dni_objective objective = objective_of(&p);
         objective.l1 = NULL;
@@ -184,8 +213,9 @@ static void smooth_without_a_matrix(void **state) {
         double x[N] = {0};
         OK(dni_newton_cg(&objective, &run, 15, x, &outcome, NULL));
         assert_string_equal(outcome.reason, "tolerance");
-        for (size_t j = 0; j < N; j++)
+        for (size_t j = 0; j < N; j++) {
             assert_true(fabs(x[j] - p.minimum[j]) < 1e-8);
+        }
     }
 }
 
@@ -212,9 +242,11 @@ static void limits(void **state) {
         p.accepted = 0;
         OK(solvers[s](&objective, &run, 1000, x, &outcome, NULL));
         assert_true(strcmp(outcome.reason, "no_progress") == 0 || outcome.iterations == 1000);
-        if (s < 3) /* they are at the minimum by then */
-            for (size_t j = 0; j < N; j++)
+        if (s < 3) { /* they are at the minimum by then */
+            for (size_t j = 0; j < N; j++) {
                 assert_true(fabs(x[j] - p.minimum[j]) < 1e-6);
+            }
+        }
         for (size_t k = 1;; k++) {
             make(&p, 0.1, 0);
             struct memory memory = {.fail_at = k, .left = SIZE_MAX};
@@ -224,8 +256,9 @@ static void limits(void **state) {
             memset(x, 0, sizeof x);
             dn_status status = solvers[s](&objective, &run, 5, x, &outcome, NULL);
             assert_int_equal(memory.live, 0);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 break;
+            }
             assert_true(status == DN_ERR_MEMORY && k < 10);
         }
         run.allocator = NULL;
@@ -239,7 +272,8 @@ static void limits(void **state) {
 }
 
 /* A Hessian that is singular where l1 decides: x₀ + x₁ is all that f sees, the smaller l1 takes it all. */
-static dn_status evaluate_sum(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err) {
+static dn_status evaluate_sum(void *ctx, const dn_run *run, const double *x, double *value,
+                              double *gradient, dn_error *err) {
     (void)ctx, (void)run, (void)err;
     double r = x[0] + x[1] - 3;
     *value = r * r / 2;
@@ -247,37 +281,42 @@ static dn_status evaluate_sum(void *ctx, const dn_run *run, const double *x, dou
     return DN_OK;
 }
 
-static dn_status hessian_sum(void *ctx, const dn_run *run, const double *x, double *h, dn_error *err) {
+static dn_status hessian_sum(void *ctx, const dn_run *run, const double *x, double *h,
+                             dn_error *err) {
     (void)ctx, (void)run, (void)err, (void)x;
     h[0] = h[2] = h[3] = 1;
     return DN_OK;
 }
 
-static dn_status product_sum(void *ctx, const dn_run *run, const double *x, const double *v, double *out, dn_error *err) {
+static dn_status product_sum(void *ctx, const dn_run *run, const double *x, const double *v,
+                             double *out, dn_error *err) {
     (void)ctx, (void)run, (void)err, (void)x;
     out[0] = out[1] = v[0] + v[1];
     return DN_OK;
 }
 
-static dn_status diagonal_sum(void *ctx, const dn_run *run, const double *x, double *out, dn_error *err) {
+static dn_status diagonal_sum(void *ctx, const dn_run *run, const double *x, double *out,
+                              dn_error *err) {
     (void)ctx, (void)run, (void)err, (void)x;
     out[0] = out[1] = 1;
     return DN_OK;
 }
 
-static dn_status accepted_sum(void *ctx, const dn_run *run, const dni_iterate *point, const char **reason, dn_error *err) {
+static dn_status accepted_sum(void *ctx, const dn_run *run, const dni_iterate *point,
+                              const char **reason, dn_error *err) {
     (void)run, (void)err;
     double v[2];
     dni_l1_subgradient(ctx, point->x, point->gradient, 2, v);
-    if (fabs(v[0]) + fabs(v[1]) < 1e-12)
+    if (fabs(v[0]) + fabs(v[1]) < 1e-12) {
         *reason = "tolerance";
+    }
     return DN_OK;
 }
 
 static void singular_curvature(void **state) {
     (void)state;
     double l1[] = {0.2, 0.1};
-    for (size_t s = 0; s < 3; s++)
+    for (size_t s = 0; s < 3; s++) {
         for (int start = 0; start < 3; start++) {
             dni_objective objective = {.n = 2,
                                        .ctx = l1,
@@ -294,14 +333,18 @@ static void singular_curvature(void **state) {
             assert_string_equal(outcome.reason, "tolerance");
             assert_true(x[0] == 0 && fabs(x[1] - 2.9) < 1e-10);
         }
+    }
 }
 
 static void slopes_and_thresholds(void **state) {
     (void)state;
-    assert_true(dni_l1_shrink(3, 1) == 2 && dni_l1_shrink(-3, 1) == -2 && dni_l1_shrink(0.5, 1) == 0 && dni_l1_shrink(-1, 1) == 0);
+    assert_true(dni_l1_shrink(3, 1) == 2 && dni_l1_shrink(-3, 1) == -2 &&
+                dni_l1_shrink(0.5, 1) == 0 && dni_l1_shrink(-1, 1) == 0);
     assert_true(isnan(dni_l1_shrink((double)NAN, 1))); /* nonsense stays nonsense */
-    assert_true(dni_l1_slope(1, 2, 0.25) == 1.25 && dni_l1_slope(1, -2, 0.25) == -0.75 && dni_l1_slope(1, 0, 0.25) == 0);
-    assert_true(dni_l1_slope(1, 0, 1.5) == 0.5 && dni_l1_slope(1, 0, -1.5) == -0.5 && dni_l1_slope(0, 0, -1.5) == -1.5);
+    assert_true(dni_l1_slope(1, 2, 0.25) == 1.25 && dni_l1_slope(1, -2, 0.25) == -0.75 &&
+                dni_l1_slope(1, 0, 0.25) == 0);
+    assert_true(dni_l1_slope(1, 0, 1.5) == 0.5 && dni_l1_slope(1, 0, -1.5) == -0.5 &&
+                dni_l1_slope(0, 0, -1.5) == -1.5);
     const double l1[] = {1, 2, 0}, x[] = {-3, 0.5, 7};
     assert_true(dni_l1_value(l1, x, 3) == 4 && dni_l1_value(NULL, x, 3) == 0);
     const double at[] = {0, 0, 0, 2}, subgradient[] = {-1, 1, 0, 1};
@@ -318,12 +361,15 @@ static void systems(void **state) {
     double factor[9], scale[3], x[3];
     bool solved;
     dn_run run = dn_run_default();
-    dni_definite system = {.matrix = full, .order = 3, .index = index, .n = 2, .factor = factor, .scale = scale};
+    dni_definite system = {
+        .matrix = full, .order = 3, .index = index, .n = 2, .factor = factor, .scale = scale};
     OK(dni_definite_solve(&system, &run, b, x, &solved, NULL));
     assert_true(solved && fabs(4 * x[0] + x[1] - 6) < 1e-12 && fabs(x[0] + 2 * x[1] - 5) < 1e-12);
     const double singular[] = {1, 0, 1, 1}, right[] = {2, 2};
-    system = (dni_definite){.matrix = singular, .order = 2, .n = 2, .factor = factor, .scale = scale};
-    OK(dni_definite_solve(&system, &run, right, x, &solved, NULL)); /* the solution of least norm, nearly */
+    system =
+        (dni_definite){.matrix = singular, .order = 2, .n = 2, .factor = factor, .scale = scale};
+    OK(dni_definite_solve(&system, &run, right, x, &solved,
+                          NULL)); /* the solution of least norm, nearly */
     assert_true(solved && fabs(x[0] - 1) < 1e-3 && fabs(x[1] - 1) < 1e-3);
     const double none[] = {(double)NAN, 0, 1, 1};
     system.matrix = none;
@@ -333,8 +379,12 @@ static void systems(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_minima),        cmocka_unit_test(smooth_without_a_matrix), cmocka_unit_test(limits),
-        cmocka_unit_test(singular_curvature), cmocka_unit_test(slopes_and_thresholds),   cmocka_unit_test(systems),
+        cmocka_unit_test(made_minima),
+        cmocka_unit_test(smooth_without_a_matrix),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(singular_curvature),
+        cmocka_unit_test(slopes_and_thresholds),
+        cmocka_unit_test(systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,10 +26,11 @@ static void plain_decay(struct plain *p, double factor) {
 static void plain_pay(struct plain *p, double l1) {
     for (size_t i = 0; i < HELD; i++) {
         double before = p->z[i];
-        if (before > 0)
+        if (before > 0) {
             p->z[i] = fmax(0, before - (l1 * p->due + p->paid[i]));
-        else if (before < 0)
+        } else if (before < 0) {
             p->z[i] = fmin(0, before + (l1 * p->due - p->paid[i]));
+        }
         p->paid[i] += p->z[i] - before;
     }
 }
@@ -40,14 +41,16 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
     double x[N], paid[HELD] = {0};
     size_t zeros = 0;
     dni_lazy lazy = {.x = x, .paid = l1 > 0 ? paid : NULL, .n_held = HELD, .l1 = l1, .scale = 1};
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         x[i] = plain.z[i] = draw(&seed) - 0.5;
+    }
     for (size_t s = 0; s < steps; s++) {
         size_t seen[3];
         for (size_t k = 0; k < 3; k++) { /* those that are looked at must be up to date */
             seen[k] = (size_t)(draw(&seed) * HELD);
-            if (l1 > 0)
+            if (l1 > 0) {
                 dni_lazy_settle(&lazy, seen[k]);
+            }
             assert_near(1 + lazy.scale * x[seen[k]], 1 + plain.z[seen[k]], 1e-12);
         }
         double factor = 1 - decay * draw(&seed), cost = 0.1 * draw(&seed);
@@ -62,8 +65,9 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
         plain.z[HELD] += 1;
         lazy.due += cost / lazy.scale;
         plain.due += cost;
-        if (l1 > 0)
+        if (l1 > 0) {
             plain_pay(&plain, l1);
+        }
     }
     dni_lazy_settle_all(&lazy);
     assert_true(lazy.scale == 1);
@@ -79,14 +83,16 @@ static size_t course(double l1, double decay, size_t steps, uint64_t seed) {
 static void same_as_paying_at_once(void **state) {
     (void)state;
     const double decays[] = {0, 0.01, 0.5, 1, 1.6};
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 5; i++) {
         for (uint64_t seed = 1; seed <= 20; seed++) {
             course(0, decays[i], 400, seed);
             size_t zeros = course(0.1, decays[i], 60, seed);
             assert_true(zeros < N);
-            if (decays[i] == 0)
+            if (decays[i] == 0) {
                 assert_true(course(1, 0, 60, seed) > 0); /* some are clipped for good */
+            }
         }
+    }
 }
 
 /* A scale of 2^-n ends before the numbers do. */
@@ -108,6 +114,7 @@ static void far_decay(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_paying_at_once), cmocka_unit_test(far_decay)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_paying_at_once),
+                                       cmocka_unit_test(far_decay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

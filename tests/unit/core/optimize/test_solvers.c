@@ -23,8 +23,9 @@ static dn_status quadratic(const double *x, double *value, double *gradient, dou
         double c = pow(10, (double)i), r = x[i] - (double)i;
         *value += c * r * r / 2;
         gradient[i] = c * r;
-        for (size_t j = 0; hessian != NULL && j < N; j++)
+        for (size_t j = 0; hessian != NULL && j < N; j++) {
             hessian[i * N + j] = i == j ? c : 0;
+        }
     }
     return DN_OK;
 }
@@ -32,8 +33,9 @@ static dn_status quadratic(const double *x, double *value, double *gradient, dou
 /* Rosenbrock's valley in pairs, minimum at 1. Its Hessian is indefinite in places: Newton gets the Gauss–Newton matrix. */
 static dn_status rosenbrock(const double *x, double *value, double *gradient, double *hessian) {
     *value = 0;
-    if (hessian != NULL)
+    if (hessian != NULL) {
         memset(hessian, 0, N * N * sizeof *hessian);
+    }
     for (size_t i = 0; i < N; i += 2) {
         double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];
         *value += 100 * a * a + b * b;
@@ -55,8 +57,9 @@ static dn_status flat(const double *x, double *value, double *gradient, double *
         double t = tanh(x[i] - 1);
         *value += fabs(x[i] - 1) + log1p(exp(-2 * fabs(x[i] - 1)));
         gradient[i] = t;
-        for (size_t j = 0; hessian != NULL && j < N; j++)
+        for (size_t j = 0; hessian != NULL && j < N; j++) {
             hessian[i * N + j] = i == j ? 1 - t * t : 0;
+        }
     }
     return DN_OK;
 }
@@ -64,16 +67,19 @@ static dn_status flat(const double *x, double *value, double *gradient, double *
 static dn_status infinite(const double *x, double *value, double *gradient, double *hessian) {
     (void)hessian;
     *value = x[0] > 0 ? (double)INFINITY : 0;
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         gradient[i] = x[0] > 0 ? (double)NAN : -1;
+    }
     return DN_OK;
 }
 
-static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value, double *gradient, dn_error *err) {
+static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
+                          double *gradient, dn_error *err) {
     struct problem *p = ctx;
     (void)run;
-    if (++p->evaluations == p->fail_at)
+    if (++p->evaluations == p->fail_at) {
         return dn_error_set(err, DN_ERR_SOURCE, "the data are gone");
+    }
     return p->f(x, value, gradient, NULL);
 }
 
@@ -85,30 +91,37 @@ static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *
     return p->f(x, &value, gradient, h);
 }
 
-static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point, const char **reason, dn_error *err) {
+static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
+                          const char **reason, dn_error *err) {
     struct problem *p = ctx;
     (void)run;
     (void)err;
     assert_int_equal(point->iteration, p->accepted);
     p->accepted++;
-    if (p->monotone && point->iteration > 0)
+    if (p->monotone && point->iteration > 0) {
         assert_true(point->value <= p->last * (1 + 1e-13));
+    }
     p->last = point->value;
     double most = 0;
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         most = fmax(most, fabs(point->gradient[i]));
-    if (most <= p->tolerance)
+    }
+    if (most <= p->tolerance) {
         *reason = "tolerance";
+    }
     return DN_OK;
 }
 
-typedef dn_status solver(const dni_objective *, const dn_run *, size_t, double *, dni_outcome *, dn_error *);
+typedef dn_status solver(const dni_objective *, const dn_run *, size_t, double *, dni_outcome *,
+                         dn_error *);
 
 static dni_objective objective_of(struct problem *p) {
-    return (dni_objective){.n = N, .ctx = p, .evaluate = evaluate, .hessian = hessian, .accepted = accepted};
+    return (dni_objective){
+        .n = N, .ctx = p, .evaluate = evaluate, .hessian = hessian, .accepted = accepted};
 }
 
-static void finds(solver *solve, struct problem problem, const double *start, const double *minimum, size_t most) {
+static void finds(solver *solve, struct problem problem, const double *start, const double *minimum,
+                  size_t most) {
     dn_run run = dn_run_default();
     dni_objective objective = objective_of(&problem);
     dni_outcome outcome;
@@ -118,8 +131,9 @@ static void finds(solver *solve, struct problem problem, const double *start, co
     memcpy(x, start, sizeof x);
     OK(solve(&objective, &run, most, x, &outcome, NULL));
     assert_string_equal(outcome.reason, "tolerance");
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         assert_true(fabs(x[i] - minimum[i]) < 1e-7);
+    }
     assert_int_equal(outcome.evaluations, problem.evaluations);
     assert_int_equal(outcome.iterations + 1, problem.accepted);
 }
@@ -148,12 +162,15 @@ static void descent_is_geometric(void **state) {
     OK(dni_gradient_descent(&objective, &run, 40, 1e-5, x, &outcome, NULL));
     assert_string_equal(outcome.reason, "max_iterations");
     assert_int_equal(outcome.iterations, 40);
-    for (size_t i = 1; i < N; i++)
-        assert_true(fabs((double)i - x[i] - pow(1 - 1e-5 * pow(10, (double)i), 40) * (double)i) < 1e-10);
+    for (size_t i = 1; i < N; i++) {
+        assert_true(fabs((double)i - x[i] - pow(1 - 1e-5 * pow(10, (double)i), 40) * (double)i) <
+                    1e-10);
+    }
     double y[N] = {0};
     problem.accepted = 0;
     dn_error err = {0};
-    assert_int_equal(dni_gradient_descent(&objective, &run, 100000, 1, y, &outcome, &err), DN_ERR_NUMERIC); /* 1 > 2/c: diverges */
+    assert_int_equal(dni_gradient_descent(&objective, &run, 100000, 1, y, &outcome, &err),
+                     DN_ERR_NUMERIC); /* 1 > 2/c: diverges */
     assert_non_null(strstr(err.message, "iteration"));
 }
 
@@ -165,11 +182,13 @@ static void limits(void **state) {
         dni_outcome outcome;
         double x[N] = {1};
         dn_error err = {0};
-        struct problem nonsense = {.f = infinite}, stuck = {.f = rosenbrock}, gone = {.f = rosenbrock, .fail_at = 3};
+        struct problem nonsense = {.f = infinite}, stuck = {.f = rosenbrock},
+                       gone = {.f = rosenbrock, .fail_at = 3};
         dni_objective objective = objective_of(&nonsense);
         assert_int_equal(solvers[s](&objective, &run, 10, x, &outcome, &err), DN_ERR_NUMERIC);
         assert_non_null(strstr(err.message, "iteration 0"));
-        objective = objective_of(&stuck); /* a tolerance that cannot be reached: no_progress or max_iterations, never for ever */
+        objective = objective_of(
+            &stuck); /* a tolerance that cannot be reached: no_progress or max_iterations, never for ever */
         memset(x, 0, sizeof x);
         stuck.tolerance = -1;
         OK(solvers[s](&objective, &run, 3, x, &outcome, NULL));
@@ -197,6 +216,8 @@ static void limits(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_minima), cmocka_unit_test(descent_is_geometric), cmocka_unit_test(limits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_minima),
+                                       cmocka_unit_test(descent_is_geometric),
+                                       cmocka_unit_test(limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

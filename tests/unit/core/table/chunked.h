@@ -31,45 +31,55 @@ typedef struct chunked {
     size_t calls;
 } chunked;
 
-static inline dn_status chunked_column_of(const dn_table_source *source, size_t chunk, size_t column, size_t slot, dn_column_view *out,
+static inline dn_status chunked_column_of(const dn_table_source *source, size_t chunk,
+                                          size_t column, size_t slot, dn_column_view *out,
                                           dn_error *err) {
     chunked *self = (chunked *)source->ctx;
-    if (self->fail_at != 0 && ++self->calls == self->fail_at)
+    if (self->fail_at != 0 && ++self->calls == self->fail_at) {
         return dn_error_set(err, DN_ERR_SOURCE, "the disk is gone");
+    }
     const chunked_column *data = &self->data[column];
     dn_column_builder *builder = NULL;
     void *bytes = NULL;
     size_t size = 0;
     dn_status status = dn_column_builder_new(&builder, err);
-    for (size_t i = source->chunk_first_row[chunk]; status == DN_OK && i < source->chunk_first_row[chunk + 1]; i++) {
-        if (data->row_start != NULL)
-            status = dn_column_builder_entries(builder, data->place + data->row_start[i], data->number + data->row_start[i],
+    for (size_t i = source->chunk_first_row[chunk];
+         status == DN_OK && i < source->chunk_first_row[chunk + 1]; i++) {
+        if (data->row_start != NULL) {
+            status = dn_column_builder_entries(builder, data->place + data->row_start[i],
+                                               data->number + data->row_start[i],
                                                data->row_start[i + 1] - data->row_start[i], err);
-        else if (data->number != NULL)
+        } else if (data->number != NULL) {
             status = dn_column_builder_number(builder, data->number[i], NULL, 0, err);
-        else if (data->text[i] == NULL)
+        } else if (data->text[i] == NULL) {
             status = dn_column_builder_missing(builder, err);
-        else
+        } else {
             status = dn_column_builder_string(builder, data->text[i], strlen(data->text[i]), err);
+        }
     }
-    if (status == DN_OK)
+    if (status == DN_OK) {
         status = dn_column_builder_encode(builder, &bytes, &size, err);
-    if (status == DN_OK && self->chunks[slot][column] == NULL)
+    }
+    if (status == DN_OK && self->chunks[slot][column] == NULL) {
         status = dn_column_chunk_new(&self->chunks[slot][column], err);
-    if (status == DN_OK)
-        status = dn_column_chunk_decode(self->chunks[slot][column], bytes, size, data->column.type, out, err);
+    }
+    if (status == DN_OK) {
+        status = dn_column_chunk_decode(self->chunks[slot][column], bytes, size, data->column.type,
+                                        out, err);
+    }
     dn_column_builder_free(builder);
     free(bytes);
     return status;
 }
 
 /* borders[n_chunks + 1] must outlive it. */
-static inline void chunked_init(chunked *self, const chunked_column *data, size_t n_cols, size_t n_rows, const size_t *borders,
-                                size_t n_chunks) {
+static inline void chunked_init(chunked *self, const chunked_column *data, size_t n_cols,
+                                size_t n_rows, const size_t *borders, size_t n_chunks) {
     memset(self, 0, sizeof *self);
     self->data = data;
-    for (size_t i = 0; i < n_cols; i++)
+    for (size_t i = 0; i < n_cols; i++) {
         self->columns[i] = data[i].column;
+    }
     self->source = (dn_table_source){.n_rows = n_rows,
                                      .n_cols = n_cols,
                                      .n_chunks = n_chunks,
@@ -81,14 +91,16 @@ static inline void chunked_init(chunked *self, const chunked_column *data, size_
 }
 
 static inline void chunked_done(chunked *self) {
-    for (size_t s = 0; s < CHUNKED_SLOTS; s++)
-        for (size_t c = 0; c < CHUNKED_COLUMNS; c++)
+    for (size_t s = 0; s < CHUNKED_SLOTS; s++) {
+        for (size_t c = 0; c < CHUNKED_COLUMNS; c++) {
             dn_column_chunk_free(self->chunks[s][c]);
+        }
+    }
 }
 
 /* A sum as a team of threads would make it, on one: ranges of two blocks, the last first, on changing slots. */
-static inline dn_status scattered_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn, void *arg, size_t n_out, double *out,
-                                      dn_error *err) {
+static inline dn_status scattered_sum(const dn_run *run, const dn_rows *rows, dn_block_fn fn,
+                                      void *arg, size_t n_out, double *out, dn_error *err) {
     size_t n_ranges = (rows->n_blocks + 1) / 2, n = n_out + 1;
     double *totals = calloc((n_ranges + 1) * n, sizeof *totals);
     double *partials = calloc(64 * n, sizeof *partials);
@@ -97,12 +109,15 @@ static inline dn_status scattered_sum(const dn_run *run, const dn_rows *rows, dn
     for (size_t r = n_ranges; status == DN_OK && r-- > 0;) {
         dn_pairwise_init(&sum, n_out, partials);
         for (size_t i = 2 * r; status == DN_OK && i < 2 * r + 2 && i < rows->n_blocks; i++) {
-            status = dn_run_sum_block(NULL, rows, i, (r * 7 + 3) % run->n_slots, fn, arg, dn_pairwise_next(&sum), err);
-            if (status == DN_OK)
+            status = dn_run_sum_block(NULL, rows, i, (r * 7 + 3) % run->n_slots, fn, arg,
+                                      dn_pairwise_next(&sum), err);
+            if (status == DN_OK) {
                 dn_pairwise_push(&sum, 0);
+            }
         }
-        if (status == DN_OK)
+        if (status == DN_OK) {
             dn_pairwise_total(&sum, totals + r * n);
+        }
     }
     if (status == DN_OK) {
         dn_pairwise_init(&sum, n_out, partials);
@@ -153,7 +168,10 @@ static inline void refusing_release(void *ctx, void *memory) {
 
 static inline void refusing_init(refusing *self, size_t refuse) {
     *self = (refusing){.refuse = refuse};
-    self->allocator = (dn_allocator){.allocate = refusing_allocate, .release = refusing_release, .ctx = self, .budgeted = true};
+    self->allocator = (dn_allocator){.allocate = refusing_allocate,
+                                     .release = refusing_release,
+                                     .ctx = self,
+                                     .budgeted = true};
 }
 
 #endif

@@ -5,7 +5,19 @@
 #include "unit/core/table/chunked.h"
 
 #define TABLE_ROWS 9000
-enum table_column { T_PLAIN, T_HOLES, T_STAMP, T_CONSTANT, T_EMPTY, T_FLAG, T_COLOUR, T_CITY, T_WHOLE, T_LAST, T_COLUMNS };
+enum table_column {
+    T_PLAIN,
+    T_HOLES,
+    T_STAMP,
+    T_CONSTANT,
+    T_EMPTY,
+    T_FLAG,
+    T_COLOUR,
+    T_CITY,
+    T_WHOLE,
+    T_LAST,
+    T_COLUMNS
+};
 
 typedef struct table {
     double number[T_COLUMNS][TABLE_ROWS];
@@ -26,12 +38,14 @@ static inline uint64_t table_random(uint64_t *state) {
 /* `cities`: how many different values the column "city" has, up to 200. */
 static inline table *table_new(size_t cities) {
     table *t = calloc(1, sizeof *t);
-    if (t == NULL)
+    if (t == NULL) {
         abort();
+    }
     static const char *const colours[] = {"red", "green", "blue", "", "green apple"};
     uint64_t s = 12345;
-    for (size_t i = 0; i < cities; i++)
+    for (size_t i = 0; i < cities; i++) {
         snprintf(t->names[i], sizeof t->names[i], "c%zu", i);
+    }
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         double u = (double)(table_random(&s) >> 11) * 0x1p-53;
         t->number[T_PLAIN][i] = 10 * u - 3;
@@ -39,23 +53,28 @@ static inline table *table_new(size_t cities) {
         t->number[T_STAMP][i] = 1.7e9 + (double)(table_random(&s) % 1000);
         t->number[T_CONSTANT][i] = 0.1;
         t->number[T_EMPTY][i] = (double)NAN;
-        t->number[T_FLAG][i] = table_random(&s) % 7 == 0 ? (double)NAN : (double)(table_random(&s) % 2);
+        t->number[T_FLAG][i] =
+            table_random(&s) % 7 == 0 ? (double)NAN : (double)(table_random(&s) % 2);
         t->number[T_WHOLE][i] = (double)(table_random(&s) % 256);
         t->number[T_LAST][i] = (double)(i % 3) * 1e-5;
-        t->text[T_COLOUR][i] = table_random(&s) % 9 == 0 ? NULL : colours[table_random(&s) % (i < 4500 ? 3 : 5)];
+        t->text[T_COLOUR][i] =
+            table_random(&s) % 9 == 0 ? NULL : colours[table_random(&s) % (i < 4500 ? 3 : 5)];
         t->text[T_CITY][i] = t->names[table_random(&s) % cities];
         t->target[i] = (double)(table_random(&s) % 3);
         t->weight[i] = (double)(table_random(&s) % 4) / 2;
         t->role[i] = (uint8_t)(table_random(&s) % 3);
     }
-    static const dn_table_column columns[] = {{.name = "plain", .type = DN_NUMERIC},      {.name = "holes", .type = DN_NUMERIC},
-                                              {.name = "stamp", .type = DN_NUMERIC},      {.name = "constant", .type = DN_NUMERIC},
-                                              {.name = "empty", .type = DN_NUMERIC},      {.name = "flag", .type = DN_BOOLEAN},
-                                              {.name = "colour", .type = DN_CATEGORICAL}, {.name = "city", .type = DN_CATEGORICAL},
-                                              {.name = "whole", .type = DN_NUMERIC},      {.name = "last", .type = DN_NUMERIC}};
+    static const dn_table_column columns[] = {
+        {.name = "plain", .type = DN_NUMERIC},      {.name = "holes", .type = DN_NUMERIC},
+        {.name = "stamp", .type = DN_NUMERIC},      {.name = "constant", .type = DN_NUMERIC},
+        {.name = "empty", .type = DN_NUMERIC},      {.name = "flag", .type = DN_BOOLEAN},
+        {.name = "colour", .type = DN_CATEGORICAL}, {.name = "city", .type = DN_CATEGORICAL},
+        {.name = "whole", .type = DN_NUMERIC},      {.name = "last", .type = DN_NUMERIC}};
     for (size_t c = 0; c < T_COLUMNS; c++) {
         bool number = columns[c].type == DN_NUMERIC || columns[c].type == DN_BOOLEAN;
-        t->columns[c] = (chunked_column){.column = columns[c], .number = number ? t->number[c] : NULL, .text = number ? NULL : t->text[c]};
+        t->columns[c] = (chunked_column){.column = columns[c],
+                                         .number = number ? t->number[c] : NULL,
+                                         .text = number ? NULL : t->text[c]};
     }
     return t;
 }
@@ -67,12 +86,16 @@ static inline size_t table_cut(size_t kind, size_t *borders) {
     static const size_t odd[] = {1, 0, 300, 4095, 7, 255, 1, 2000, 0, 513};
     borders[0] = 0;
     while (borders[n] < TABLE_ROWS) {
-        size_t step = kind == 0 ? TABLE_ROWS : kind == 1 ? DN_BLOCK_ROWS : kind == 2 ? 777 : odd[n % 10];
+        size_t step = kind == 0   ? TABLE_ROWS
+                      : kind == 1 ? DN_BLOCK_ROWS
+                      : kind == 2 ? 777
+                                  : odd[n % 10];
         borders[n + 1] = borders[n] + step < TABLE_ROWS ? borders[n] + step : TABLE_ROWS;
         n++;
     }
-    if (kind == 3)
+    if (kind == 3) {
         borders[++n] = TABLE_ROWS;
+    }
     return n;
 }
 #define TABLE_MAX_CHUNKS 100

@@ -35,19 +35,24 @@ static struct blob encode(dn_column_builder *builder) {
 
 /* NULL: missing. What reads as a number is appended as one, the rest as strings: as a reader of CSV does it.
  * silently: a canonical spelling is not shown. */
-static struct blob build_how(dn_column_builder *builder, const char *const *cells, size_t n, bool silently) {
+static struct blob build_how(dn_column_builder *builder, const char *const *cells, size_t n,
+                             bool silently) {
     for (size_t i = 0; i < n; i++) {
         double value;
         char canonical[DN_NUMBER_SIZE];
-        if (cells[i] == NULL)
+        if (cells[i] == NULL) {
             assert_int_equal(dn_column_builder_missing(builder, NULL), DN_OK);
-        else if (silently && dn_number_parse(cells[i], strlen(cells[i]), &value) && dn_number_format(value, canonical) > 0 &&
-                 strcmp(canonical, cells[i]) == 0)
+        } else if (silently && dn_number_parse(cells[i], strlen(cells[i]), &value) &&
+                   dn_number_format(value, canonical) > 0 && strcmp(canonical, cells[i]) == 0) {
             assert_int_equal(dn_column_builder_number(builder, value, NULL, 0, NULL), DN_OK);
-        else if (dn_number_parse(cells[i], strlen(cells[i]), &value))
-            assert_int_equal(dn_column_builder_number(builder, value, cells[i], strlen(cells[i]), NULL), DN_OK);
-        else
-            assert_int_equal(dn_column_builder_string(builder, cells[i], strlen(cells[i]), NULL), DN_OK);
+        } else if (dn_number_parse(cells[i], strlen(cells[i]), &value)) {
+            assert_int_equal(dn_column_builder_number(builder, value, cells[i], strlen(cells[i]),
+                                                      NULL),
+                             DN_OK);
+        } else {
+            assert_int_equal(dn_column_builder_string(builder, cells[i], strlen(cells[i]), NULL),
+                             DN_OK);
+        }
         assert_int_equal(dn_column_builder_n_rows(builder), i + 1);
     }
     assert_true(dn_column_builder_bytes(builder) >= n);
@@ -64,11 +69,14 @@ static bool same_text(dn_strings strings, uint32_t code, const char *text) {
 }
 
 /* The blob read as categories gives the cells; its list is distinct, in order of first appearance. */
-static void check_texts(dn_column_chunk *chunk, struct blob blob, const char *const *cells, size_t n) {
+static void check_texts(dn_column_chunk *chunk, struct blob blob, const char *const *cells,
+                        size_t n) {
     dn_column_view view;
     dn_error err;
     dn_error_clear(&err);
-    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_CATEGORICAL, &view, &err), DN_OK);
+    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_CATEGORICAL, &view,
+                                            &err),
+                     DN_OK);
     assert_int_equal(view.n_rows, n);
     assert_int_equal(view.type, DN_CATEGORICAL);
     uint32_t known = 0;
@@ -79,28 +87,36 @@ static void check_texts(dn_column_chunk *chunk, struct blob blob, const char *co
         }
         assert_true(view.code[i] < view.strings.n && view.code[i] <= known);
         known += view.code[i] == known;
-        if (!same_text(view.strings, view.code[i], cells[i]))
+        if (!same_text(view.strings, view.code[i], cells[i])) {
             fail_msg("row %zu: \"%s\" came back as \"%.*s\"", i, cells[i],
                      (int)(view.strings.start[view.code[i] + 1] - view.strings.start[view.code[i]]),
                      view.strings.bytes + view.strings.start[view.code[i]]);
+        }
     }
     assert_int_equal(known, view.strings.n);
-    for (uint32_t i = 0; i + 1 < view.strings.n && view.strings.n < 2000; i++)
-        for (uint32_t k = i + 1; k < view.strings.n; k++)
-            assert_false(view.strings.start[i + 1] - view.strings.start[i] == view.strings.start[k + 1] - view.strings.start[k] &&
-                         memcmp(view.strings.bytes + view.strings.start[i], view.strings.bytes + view.strings.start[k],
+    for (uint32_t i = 0; i + 1 < view.strings.n && view.strings.n < 2000; i++) {
+        for (uint32_t k = i + 1; k < view.strings.n; k++) {
+            assert_false(view.strings.start[i + 1] - view.strings.start[i] ==
+                             view.strings.start[k + 1] - view.strings.start[k] &&
+                         memcmp(view.strings.bytes + view.strings.start[i],
+                                view.strings.bytes + view.strings.start[k],
                                 view.strings.start[i + 1] - view.strings.start[i]) == 0);
+        }
+    }
 }
 
-static void check_numbers(dn_column_chunk *chunk, struct blob blob, const double *numbers, size_t n) {
+static void check_numbers(dn_column_chunk *chunk, struct blob blob, const double *numbers,
+                          size_t n) {
     dn_column_view view;
-    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_NUMERIC, &view, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_NUMERIC, &view, NULL),
+                     DN_OK);
     assert_int_equal(view.n_rows, n);
     for (size_t i = 0; i < n; i++) {
-        if (isnan(numbers[i]))
+        if (isnan(numbers[i])) {
             assert_true(isnan(view.number[i]));
-        else
+        } else {
             assert_memory_equal(&view.number[i], &numbers[i], sizeof *numbers);
+        }
     }
 }
 
@@ -120,18 +136,19 @@ static void check_cells(const char *const *cells, size_t n) {
         numbers[i] = (double)NAN;
         all = all && (cells[i] == NULL || dn_number_parse(cells[i], strlen(cells[i]), &numbers[i]));
     }
-    if (all)
+    if (all) {
         check_numbers(chunk, blob, numbers, n);
+    }
     free(numbers);
     free(blob.bytes);
     dn_column_chunk_free(chunk);
     dn_column_builder_free(builder);
 }
 
-#define CHECK(...)                                                                                                                         \
-    do {                                                                                                                                   \
-        static const char *const cells_[] = {__VA_ARGS__};                                                                                 \
-        check_cells(cells_, sizeof cells_ / sizeof *cells_);                                                                               \
+#define CHECK(...)                                                                                 \
+    do {                                                                                           \
+        static const char *const cells_[] = {__VA_ARGS__};                                         \
+        check_cells(cells_, sizeof cells_ / sizeof *cells_);                                       \
     } while (0)
 
 static void spellings(void **unused) {
@@ -144,13 +161,17 @@ static void spellings(void **unused) {
     CHECK("1.50", "2.00", "12.25", "0.10", "3");            /* prices, and one odd cell */
     CHECK("3", "1.50", "2.00");                             /* the odd one comes first */
     CHECK("1.5", "1.50", "1.500", "1.5");
-    CHECK("1.2345", "0.0001", "12.3450", "1.2345", "7", "7.0000", "1e-7"); /* canonical ones first, which padding leaves alone */
-    CHECK("1.2345", "2", "12.3450", "12.3450");                            /* or does not */
+    CHECK("1.2345", "0.0001", "12.3450", "1.2345", "7", "7.0000",
+          "1e-7"); /* canonical ones first, which padding leaves alone */
+    CHECK("1.2345", "2", "12.3450", "12.3450"); /* or does not */
     CHECK("1.9999", "9999.9999", "10000.0001", "1.000", "1.0001", "3.25", "1.2350");
     CHECK("0.0000001", "1e-7", "0.000001", "1.0e-7", "0.00000010");
-    CHECK("1e21", "1000000000000000000000", "100000000000000000000", "123456789012345678901234567890");
-    CHECK("0.1000000000000000055511151231257827", "0.1", "0.10000000000000001", "0.30000000000000004", "0.3");
-    CHECK("9007199254740993", "9007199254740992", "9007199254740992.0", "123456789012345", "1234567890123456", "1234567890.1234567");
+    CHECK("1e21", "1000000000000000000000", "100000000000000000000",
+          "123456789012345678901234567890");
+    CHECK("0.1000000000000000055511151231257827", "0.1", "0.10000000000000001",
+          "0.30000000000000004", "0.3");
+    CHECK("9007199254740993", "9007199254740992", "9007199254740992.0", "123456789012345",
+          "1234567890123456", "1234567890.1234567");
     CHECK("1.00000000000000000000000000000000000000000000000", "2.0");
     CHECK("0.12345678901234567890123456789012345678901234567890", "0.5");
     CHECK("1e-400", "0", "-1e-400", "4.9e-324", "5e-324");
@@ -174,26 +195,27 @@ static void random_cells(void **unused) {
             cells[i] = text[i];
             unsigned kind = (unsigned)(next_random() % (unsigned)(1 + round % 12));
             double x = (double)(int64_t)(next_random() % 200001 - 100000);
-            if (kind == 0)
+            if (kind == 0) {
                 snprintf(text[i], sizeof text[i], "%.0f", x);
-            else if (kind < 3)
+            } else if (kind < 3) {
                 snprintf(text[i], sizeof text[i], "%.*f", round % 5, x / 64);
-            else if (kind == 3)
+            } else if (kind == 3) {
                 cells[i] = NULL;
-            else if (kind == 4)
+            } else if (kind == 4) {
                 snprintf(text[i], sizeof text[i], "%.17g", x / 7);
-            else if (kind == 5)
+            } else if (kind == 5) {
                 snprintf(text[i], sizeof text[i], "%.18e", x / 7);
-            else if (kind == 6)
+            } else if (kind == 6) {
                 dn_number_format(x / 7e30, text[i]);
-            else if (kind == 7)
+            } else if (kind == 7) {
                 snprintf(text[i], sizeof text[i], "%+.3f", x);
-            else if (kind == 8)
+            } else if (kind == 8) {
                 snprintf(text[i], sizeof text[i], "%06.1f", x);
-            else if (kind == 9)
+            } else if (kind == 9) {
                 snprintf(text[i], sizeof text[i], "level %d", (int)x % 50);
-            else
+            } else {
                 snprintf(text[i], sizeof text[i], "%llx", (unsigned long long)next_random());
+            }
         }
         check_cells(cells, n);
     }
@@ -244,8 +266,10 @@ static void narrow_encodings(void **unused) {
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        for (size_t i = 0; i < 4; i++)
-            assert_int_equal(dn_column_builder_number(builder, cases[c].values[i], NULL, 0, NULL), DN_OK);
+        for (size_t i = 0; i < 4; i++) {
+            assert_int_equal(dn_column_builder_number(builder, cases[c].values[i], NULL, 0, NULL),
+                             DN_OK);
+        }
         struct blob blob = encode(builder);
         assert_int_equal(blob.size, DNI_COLUMN_HEADER + 4 * cases[c].bytes);
         check_numbers(chunk, blob, cases[c].values, 4);
@@ -253,7 +277,8 @@ static void narrow_encodings(void **unused) {
     }
     dn_error err;
     dn_error_clear(&err);
-    assert_int_equal(dn_column_builder_number(builder, (double)INFINITY, NULL, 0, &err), DN_ERR_ARGUMENT);
+    assert_int_equal(dn_column_builder_number(builder, (double)INFINITY, NULL, 0, &err),
+                     DN_ERR_ARGUMENT);
     assert_int_equal(dn_column_builder_n_rows(builder), 0);
     dn_column_chunk_free(chunk);
     dn_column_builder_free(builder);
@@ -276,7 +301,10 @@ static void padding_is_free(void **unused) {
     for (int i = 0; i < 1000; i++) {
         char text[32];
         int n = snprintf(text, sizeof text, "%.4f", i * 0.1234 + 0.0001);
-        assert_int_equal(dn_column_builder_number(builder, strtod(text, NULL), text[n - 1] == '0' ? text : NULL, (size_t)n, NULL), DN_OK);
+        assert_int_equal(dn_column_builder_number(builder, strtod(text, NULL),
+                                                  text[n - 1] == '0' ? text : NULL, (size_t)n,
+                                                  NULL),
+                         DN_OK);
     }
     blob = encode(builder);
     assert_int_equal(blob.size, DNI_COLUMN_HEADER + 8000);
@@ -293,8 +321,10 @@ static void without_spelling(void **unused) {
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
     static const char *const want[] = {"2.0", "2", "3.25", "x", "-0", "1e300", NULL, NULL};
     for (int order = 0; order < 2; order++) {
-        assert_int_equal(dn_column_builder_number(builder, 2, order == 0 ? "2.0" : NULL, 3, NULL), DN_OK);
-        assert_int_equal(dn_column_builder_number(builder, 2, order == 0 ? NULL : "2.0", 3, NULL), DN_OK);
+        assert_int_equal(dn_column_builder_number(builder, 2, order == 0 ? "2.0" : NULL, 3, NULL),
+                         DN_OK);
+        assert_int_equal(dn_column_builder_number(builder, 2, order == 0 ? NULL : "2.0", 3, NULL),
+                         DN_OK);
         assert_int_equal(dn_column_builder_number(builder, 3.25, NULL, 0, NULL), DN_OK);
         assert_int_equal(dn_column_builder_string(builder, "x", 1, NULL), DN_OK);
         assert_int_equal(dn_column_builder_number(builder, -0.0, NULL, 0, NULL), DN_OK);
@@ -315,7 +345,8 @@ static void without_spelling(void **unused) {
     dn_column_builder_free(builder);
 }
 
-static dn_status decode_as(dn_column_chunk *chunk, dn_column_builder *builder, const char *const *cells, size_t n, dn_column_type type,
+static dn_status decode_as(dn_column_chunk *chunk, dn_column_builder *builder,
+                           const char *const *cells, size_t n, dn_column_type type,
                            dn_column_view *view, dn_error *err) {
     struct blob blob = build(builder, cells, n);
     dn_error_clear(err);
@@ -326,44 +357,61 @@ static dn_status decode_as(dn_column_chunk *chunk, dn_column_builder *builder, c
 
 static void add_padded(dn_column_builder *builder, double value, unsigned decimals) {
     char text[DNI_COLUMN_TEXT_SIZE];
-    if (decimals == 0 || isnan(value))
+    if (decimals == 0 || isnan(value)) {
         assert_int_equal(dn_column_builder_number(builder, value, NULL, 0, NULL), DN_OK);
-    else
-        assert_int_equal(dn_column_builder_number(builder, value, text, dni_column_number_text(value, decimals, text), NULL), DN_OK);
+    } else {
+        assert_int_equal(dn_column_builder_number(builder, value, text,
+                                                  dni_column_number_text(value, decimals, text),
+                                                  NULL),
+                         DN_OK);
+    }
 }
 
 /* Many numbers at once are the same bytes as one by one, whatever was in the chunk before them. */
 static void many_at_once(void **unused) {
     (void)unused;
     enum { N = 90, STRIDE = 3 };
-    static const double kinds[] = {0,           -0.0,         1,   255,  256,   -1,  32767, -32768, 32768,  -32769, 2147483647, -2147483647,
-                                   -2147483648, 2147483648.0, 0.5, 0.25, 1e300, 0.1, 1e15,  1e-300, -1e300, 4.5e15, 9e15,       254};
+    static const double kinds[] = {0,          -0.0,        1,           255,          256,
+                                   -1,         32767,       -32768,      32768,        -32769,
+                                   2147483647, -2147483647, -2147483648, 2147483648.0, 0.5,
+                                   0.25,       1e300,       0.1,         1e15,         1e-300,
+                                   -1e300,     4.5e15,      9e15,        254};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     dn_column_builder *one = NULL, *many = NULL;
     assert_int_equal(dn_column_builder_new(&one, NULL), DN_OK);
     assert_int_equal(dn_column_builder_new(&many, NULL), DN_OK);
     for (size_t round = 0; round < 3000; round++) {
         double values[N * STRIDE];
-        size_t n = next_random() % (N + 1), kind = next_random() % KINDS, most = 1 + next_random() % 3;
+        size_t n = next_random() % (N + 1), kind = next_random() % KINDS,
+               most = 1 + next_random() % 3;
         unsigned decimals = round % 2 == 0 ? 0 : (unsigned)(next_random() % 4);
         bool missing = next_random() % 3 == 0;
-        for (size_t i = 0; i < N * STRIDE; i++)
-            values[i] = missing && next_random() % 8 == 0 ? (double)NAN : kinds[(kind + next_random() % most) % KINDS];
+        for (size_t i = 0; i < N * STRIDE; i++) {
+            values[i] = missing && next_random() % 8 == 0
+                            ? (double)NAN
+                            : kinds[(kind + next_random() % most) % KINDS];
+        }
         dn_column_builder *const both[] = {one, many};
         for (size_t b = 0; b < 2; b++) {
-            if (round % 5 == 1)
+            if (round % 5 == 1) {
                 assert_int_equal(dn_column_builder_number(both[b], 2.5, "2.50", 4, NULL), DN_OK);
-            if (round % 5 == 2)
+            }
+            if (round % 5 == 2) {
                 assert_int_equal(dn_column_builder_string(both[b], "x", 1, NULL), DN_OK);
-            if (round % 5 == 3)
+            }
+            if (round % 5 == 3) {
                 assert_int_equal(dn_column_builder_missing(both[b], NULL), DN_OK);
+            }
         }
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             add_padded(one, values[i * STRIDE], decimals);
+        }
         assert_int_equal(dn_column_builder_numbers(many, values, STRIDE, n, decimals, NULL), DN_OK);
-        if (round % 7 == 0) /* padding comes after them */
-            for (size_t b = 0; b < 2; b++)
+        if (round % 7 == 0) { /* padding comes after them */
+            for (size_t b = 0; b < 2; b++) {
                 assert_int_equal(dn_column_builder_number(both[b], 7, "7.0", 3, NULL), DN_OK);
+            }
+        }
         assert_int_equal(dn_column_builder_n_rows(one), dn_column_builder_n_rows(many));
         assert_int_equal(dn_column_builder_padding(one), dn_column_builder_padding(many));
         struct blob a = encode(one), c = encode(many);
@@ -388,8 +436,8 @@ static void strings_as_values(void **unused) {
     dn_error err;
     static const char *const words[] = {"true", "FALSE", NULL, "True", "0", "1"};
     assert_int_equal(decode_as(chunk, builder, words, 6, DN_BOOLEAN, &view, &err), DN_OK);
-    assert_true(view.number[0] == 1 && view.number[1] == 0 && isnan(view.number[2]) && view.number[3] == 1 && view.number[4] == 0 &&
-                view.number[5] == 1);
+    assert_true(view.number[0] == 1 && view.number[1] == 0 && isnan(view.number[2]) &&
+                view.number[3] == 1 && view.number[4] == 0 && view.number[5] == 1);
     static const char *const bits[] = {"1", "0", NULL, "-0"};
     assert_int_equal(decode_as(chunk, builder, bits, 4, DN_BOOLEAN, &view, &err), DN_OK);
     assert_true(view.number[0] == 1 && isnan(view.number[2]) && !signbit(view.number[3]));
@@ -415,7 +463,8 @@ static void strings_as_values(void **unused) {
     assert_int_equal(dn_column_builder_string(builder, "12.5", 4, NULL), DN_OK);
     assert_int_equal(dn_column_builder_missing(builder, NULL), DN_OK);
     struct blob blob = encode(builder);
-    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_NUMERIC, &view, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_NUMERIC, &view, NULL),
+                     DN_OK);
     assert_true(view.number[0] == 12.5 && isnan(view.number[1]));
     free(blob.bytes);
     dn_column_chunk_free(chunk);
@@ -431,9 +480,11 @@ static unsigned touch(dn_column_chunk *chunk, const void *bytes, size_t size) {
         dn_column_view before = view;
         dn_error err;
         dn_error_clear(&err);
-        dn_status status = dn_column_chunk_decode(chunk, bytes, size, (dn_column_type)type, &view, &err);
+        dn_status status =
+            dn_column_chunk_decode(chunk, bytes, size, (dn_column_type)type, &view, &err);
         if (status != DN_OK) {
-            assert_true(status == DN_ERR_CORRUPT || status == DN_ERR_DATA || status == DN_ERR_VERSION);
+            assert_true(status == DN_ERR_CORRUPT || status == DN_ERR_DATA ||
+                        status == DN_ERR_VERSION);
             assert_int_equal(err.code, status);
             assert_memory_equal(&view, &before, sizeof view);
             continue;
@@ -452,8 +503,9 @@ static unsigned touch(dn_column_chunk *chunk, const void *bytes, size_t size) {
             assert_int_equal(view.strings.start[0], 0);
             for (size_t i = 0; i < view.strings.n; i++) {
                 assert_true(view.strings.start[i] <= view.strings.start[i + 1]);
-                for (uint32_t k = view.strings.start[i]; k < view.strings.start[i + 1]; k++)
+                for (uint32_t k = view.strings.start[i]; k < view.strings.start[i + 1]; k++) {
                     sum += view.strings.bytes[k];
+                }
             }
         }
         assert_true(sum == sum || isnan(sum));
@@ -481,15 +533,19 @@ static void damage(struct blob blob) {
     for (size_t i = 0; i < blob.size; i++) {
         unsigned char was = copy[i];
         for (unsigned k = 0; k < 16; k++) {
-            copy[i] = (unsigned char)(k < 8 ? was ^ (1u << k) : k == 8 ? 0 : k == 9 ? 255 : next_random());
+            copy[i] = (unsigned char)(k < 8    ? was ^ (1u << k)
+                                      : k == 8 ? 0
+                                      : k == 9 ? 255
+                                               : next_random());
             (void)touch(chunk, copy, blob.size);
         }
         copy[i] = was;
     }
     for (int round = 0; round < 3000; round++) {
         memcpy(copy, blob.bytes, blob.size);
-        for (unsigned k = 0; k < 1 + next_random() % 4; k++)
+        for (unsigned k = 0; k < 1 + next_random() % 4; k++) {
             copy[next_random() % blob.size] = (unsigned char)next_random();
+        }
         (void)touch(chunk, copy, blob.size);
     }
     free(copy);
@@ -504,8 +560,9 @@ static void damaged_bytes(void **unused) {
     static const char *const words[] = {"a", "bb", NULL, "a", "", "ccc"};
     dn_column_builder *builder = NULL;
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
-    struct blob blobs[] = {build(builder, numbers, 6), build(builder, wide, 5), build(builder, middle, 3),
-                           build(builder, words, 6),   build(builder, NULL, 0), {0}};
+    struct blob blobs[] = {build(builder, numbers, 6), build(builder, wide, 5),
+                           build(builder, middle, 3),  build(builder, words, 6),
+                           build(builder, NULL, 0),    {0}};
     for (int i = 0; i < 300; i++) { /* two-byte codes */
         char text[8];
         int n = snprintf(text, sizeof text, "k%d", i);
@@ -530,7 +587,8 @@ static void newer_version(void **unused) {
     struct blob blob = build(builder, cells, 1);
     dn_column_view view;
     ((unsigned char *)blob.bytes)[2] = DNI_COLUMN_VERSION + 1;
-    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_NUMERIC, &view, NULL), DN_ERR_VERSION);
+    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_NUMERIC, &view, NULL),
+                     DN_ERR_VERSION);
     free(blob.bytes);
     dn_column_chunk_free(chunk);
     dn_column_builder_free(builder);
@@ -548,7 +606,8 @@ static void infinite_number(void **unused) {
     double infinity = -(double)INFINITY;
     dni_put_f64s((unsigned char *)blob.bytes + DNI_COLUMN_HEADER + 8, &infinity, 1);
     dn_column_view view;
-    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_NUMERIC, &view, NULL), DN_ERR_CORRUPT);
+    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_NUMERIC, &view, NULL),
+                     DN_ERR_CORRUPT);
     free(blob.bytes);
     dn_column_chunk_free(chunk);
     dn_column_builder_free(builder);
@@ -570,9 +629,11 @@ static void source_from_columns(void **unused) {
     (void)unused;
     static const double numbers[] = {1, 2, 3};
     static const uint32_t codes[] = {0, DN_CODE_MISSING, 0}, start[] = {0, 1};
-    dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = 3, .number = numbers},
-                              {.type = DN_CATEGORICAL, .n_rows = 3, .code = codes, .strings = {1, start, "a"}}};
-    dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "y", .type = DN_CATEGORICAL}};
+    dn_column_view views[] = {
+        {.type = DN_NUMERIC, .n_rows = 3, .number = numbers},
+        {.type = DN_CATEGORICAL, .n_rows = 3, .code = codes, .strings = {1, start, "a"}}};
+    dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
+                                 {.name = "y", .type = DN_CATEGORICAL}};
     dn_table_source *source = NULL;
     assert_int_equal(dn_table_source_from_columns(columns, views, 2, 3, &source, NULL), DN_OK);
     assert_int_equal(source->n_chunks, 1);
@@ -585,17 +646,20 @@ static void source_from_columns(void **unused) {
     dn_error err;
     dn_error_clear(&err);
     views[1].n_rows = 2;
-    assert_int_equal(dn_table_source_from_columns(columns, views, 2, 3, &source, &err), DN_ERR_ARGUMENT);
+    assert_int_equal(dn_table_source_from_columns(columns, views, 2, 3, &source, &err),
+                     DN_ERR_ARGUMENT);
     assert_string_equal(err.field, "y");
     dn_table_source_free(NULL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spellings),           cmocka_unit_test(random_cells),      cmocka_unit_test(many_strings),
-        cmocka_unit_test(narrow_encodings),    cmocka_unit_test(padding_is_free),   cmocka_unit_test(without_spelling),
-        cmocka_unit_test(many_at_once),        cmocka_unit_test(strings_as_values), cmocka_unit_test(damaged_bytes),
-        cmocka_unit_test(newer_version),       cmocka_unit_test(infinite_number),   cmocka_unit_test(column_types),
+        cmocka_unit_test(spellings),           cmocka_unit_test(random_cells),
+        cmocka_unit_test(many_strings),        cmocka_unit_test(narrow_encodings),
+        cmocka_unit_test(padding_is_free),     cmocka_unit_test(without_spelling),
+        cmocka_unit_test(many_at_once),        cmocka_unit_test(strings_as_values),
+        cmocka_unit_test(damaged_bytes),       cmocka_unit_test(newer_version),
+        cmocka_unit_test(infinite_number),     cmocka_unit_test(column_types),
         cmocka_unit_test(source_from_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,8 +44,9 @@ static void put(dn_column_builder *builder, const char *cell, bool silently) {
         status = dn_column_builder_string(builder, cell, strlen(cell), NULL);
     } else {
         dn_number_format(value, canonical);
-        status = silently && strcmp(canonical, cell) == 0 ? dn_column_builder_number(builder, value, NULL, 0, NULL)
-                                                          : dn_column_builder_number(builder, value, cell, strlen(cell), NULL);
+        status = silently && strcmp(canonical, cell) == 0
+                     ? dn_column_builder_number(builder, value, NULL, 0, NULL)
+                     : dn_column_builder_number(builder, value, cell, strlen(cell), NULL);
     }
     assert_int_equal(status, DN_OK);
 }
@@ -55,30 +56,35 @@ static void assert_cells(const struct blob *blob, const char *const *cells, size
     dn_column_chunk *chunk = NULL;
     dn_column_view view;
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
-    assert_int_equal(dn_column_chunk_decode(chunk, blob->bytes, blob->size, DN_TEXT, &view, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_decode(chunk, blob->bytes, blob->size, DN_TEXT, &view, NULL),
+                     DN_OK);
     assert_int_equal(view.n_rows, n);
     for (size_t i = 0; i < n; i++) {
         if (cells[i] == NULL) {
             assert_int_equal(view.code[i], DN_CODE_MISSING);
             continue;
         }
-        const uint32_t from = view.strings.start[view.code[i]], length = view.strings.start[view.code[i] + 1] - from;
+        const uint32_t from = view.strings.start[view.code[i]],
+                       length = view.strings.start[view.code[i] + 1] - from;
         assert_int_equal(length, strlen(cells[i]));
         assert_memory_equal(view.strings.bytes + from, cells[i], length);
     }
     dn_column_chunk_free(chunk);
 }
 
-static const char *const canonical[] = {"0", "1", "7", "255", "-3", "70000", "0.5", "-0", "1e300", "123456789", NULL};
+static const char *const canonical[] = {"0",   "1",  "7",     "255",       "-3", "70000",
+                                        "0.5", "-0", "1e300", "123456789", NULL};
 static const char *const padded[] = {"1.50", "2.25", "0.00", "-7.10", "12.00", NULL};
-static const char *const odd[] = {"007", "+3", "1e2", ".5", "4.", "1.5", "12345678901234567890", " 1", NULL};
-static const char *const words[] = {"x", "", "true", "1", "2.50", "a long one, of some words", NULL};
+static const char *const odd[] = {"007", "+3", "1e2", ".5", "4.", "1.5", "12345678901234567890",
+                                  " 1",  NULL};
+static const char *const words[] = {"x", "", "true", "1", "2.50", "a long one, of some words",
+                                    NULL};
 
 struct pool {
     const char *const *cell;
     size_t n;
 };
-#define POOL(a)                                                                                                                            \
+#define POOL(a)                                                                                    \
     { (a), sizeof(a) / sizeof *(a) }
 static const struct pool pools[] = {POOL(canonical), POOL(padded), POOL(odd), POOL(words)};
 enum { N_POOLS = sizeof pools / sizeof *pools };
@@ -93,7 +99,8 @@ static void test_any_chunks(void **unused) {
     for (int round = 0; round < 4000; round++) {
         const char *cells[MOST_CHUNKS * MOST_ROWS];
         struct blob chunk[MOST_CHUNKS];
-        size_t n = 0, n_chunks = 1 + below(MOST_CHUNKS), kinds = 1 + below(N_POOLS), base = below(N_POOLS);
+        size_t n = 0, n_chunks = 1 + below(MOST_CHUNKS), kinds = 1 + below(N_POOLS),
+               base = below(N_POOLS);
         for (size_t c = 0; c < n_chunks; c++) {
             const struct pool *pool = &pools[(base + below(kinds)) % N_POOLS];
             const bool silently = below(2) == 0;
@@ -104,7 +111,9 @@ static void test_any_chunks(void **unused) {
             chunk[c] = encode(builder);
         }
         for (size_t c = 0; c < n_chunks; c++) {
-            assert_int_equal(dn_column_builder_chunk(joined, room, chunk[c].bytes, chunk[c].size, NULL), DN_OK);
+            assert_int_equal(dn_column_builder_chunk(joined, room, chunk[c].bytes, chunk[c].size,
+                                                     NULL),
+                             DN_OK);
         }
         assert_int_equal(dn_column_builder_n_rows(joined), n);
         struct blob all = encode(joined);
@@ -138,9 +147,12 @@ static void test_numbers(void **unused) {
         free(one.bytes);
     }
     struct blob all = encode(joined);
-    assert_int_equal(dn_column_chunk_decode(room, all.bytes, all.size, DN_NUMERIC, &view, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_decode(room, all.bytes, all.size, DN_NUMERIC, &view, NULL),
+                     DN_OK);
     for (size_t i = 0; i < N; i++) {
-        assert_true(isnan(expected[i]) ? isnan(view.number[i]) : memcmp(&view.number[i], &expected[i], sizeof expected[i]) == 0);
+        assert_true(isnan(expected[i])
+                        ? isnan(view.number[i])
+                        : memcmp(&view.number[i], &expected[i], sizeof expected[i]) == 0);
     }
     assert_cells(&all, cells, N);
     free(all.bytes);
@@ -161,22 +173,27 @@ static void test_sparse_rows(void **unused) {
     assert_int_equal(dn_column_builder_new(&joined, NULL), DN_OK);
     assert_int_equal(dn_column_chunk_new(&room, NULL), DN_OK);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(dn_column_builder_entries(builder, place + start[i], value + start[i], start[i + 1] - start[i], NULL), DN_OK);
+        assert_int_equal(dn_column_builder_entries(builder, place + start[i], value + start[i],
+                                                   start[i + 1] - start[i], NULL),
+                         DN_OK);
         struct blob one = encode(builder);
         assert_int_equal(dn_column_builder_chunk(joined, room, one.bytes, one.size, NULL), DN_OK);
         free(one.bytes);
     }
     put(builder, "1", false);
     struct blob cell = encode(builder);
-    assert_int_equal(dn_column_builder_chunk(joined, room, cell.bytes, cell.size, NULL), DN_ERR_ARGUMENT); /* not behind them */
+    assert_int_equal(dn_column_builder_chunk(joined, room, cell.bytes, cell.size, NULL),
+                     DN_ERR_ARGUMENT); /* not behind them */
     struct blob all = encode(joined);
-    assert_int_equal(dn_column_chunk_decode(room, all.bytes, all.size, DN_SPARSE, &view, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_decode(room, all.bytes, all.size, DN_SPARSE, &view, NULL),
+                     DN_OK);
     assert_int_equal(view.n_rows, 3);
     assert_memory_equal(view.row_start, start, sizeof start);
     assert_memory_equal(view.place, place, sizeof place);
     assert_memory_equal(view.number, value, sizeof value);
     put(builder, "1", false);
-    assert_int_equal(dn_column_builder_chunk(builder, room, all.bytes, all.size, NULL), DN_ERR_ARGUMENT); /* nor they behind it */
+    assert_int_equal(dn_column_builder_chunk(builder, room, all.bytes, all.size, NULL),
+                     DN_ERR_ARGUMENT); /* nor they behind it */
     free(cell.bytes);
     free(all.bytes);
     dn_column_builder_free(builder);
@@ -203,13 +220,15 @@ static void test_damage(void **unused) {
             bad[i / 8] ^= (unsigned char)(1u << i % 8);
             assert_int_equal(dn_column_builder_new(&joined, NULL), DN_OK);
             const dn_status status = dn_column_builder_chunk(joined, room, bad, good.size, NULL);
-            assert_true(status == DN_OK || status == DN_ERR_CORRUPT || status == DN_ERR_VERSION || status == DN_ERR_DATA);
+            assert_true(status == DN_OK || status == DN_ERR_CORRUPT || status == DN_ERR_VERSION ||
+                        status == DN_ERR_DATA);
             dn_column_builder_free(joined);
             free(bad);
         }
         for (size_t size = 0; size < good.size; size++) {
             assert_int_equal(dn_column_builder_new(&joined, NULL), DN_OK);
-            assert_int_equal(dn_column_builder_chunk(joined, room, good.bytes, size, NULL), DN_ERR_CORRUPT);
+            assert_int_equal(dn_column_builder_chunk(joined, room, good.bytes, size, NULL),
+                             DN_ERR_CORRUPT);
             dn_column_builder_free(joined);
         }
         free(good.bytes);
@@ -225,9 +244,12 @@ static bool join_lean(const struct blob *a, const struct blob *b) {
     struct blob all = {0};
     dn_status status = dn_column_builder_new(&joined, NULL);
     status = status == DN_OK ? dn_column_chunk_new(&room, NULL) : status;
-    status = status == DN_OK ? dn_column_builder_chunk(joined, room, a->bytes, a->size, NULL) : status;
-    status = status == DN_OK ? dn_column_builder_chunk(joined, room, b->bytes, b->size, NULL) : status;
-    status = status == DN_OK ? dn_column_builder_encode(joined, &all.bytes, &all.size, NULL) : status;
+    status =
+        status == DN_OK ? dn_column_builder_chunk(joined, room, a->bytes, a->size, NULL) : status;
+    status =
+        status == DN_OK ? dn_column_builder_chunk(joined, room, b->bytes, b->size, NULL) : status;
+    status =
+        status == DN_OK ? dn_column_builder_encode(joined, &all.bytes, &all.size, NULL) : status;
     assert_true(status == DN_OK || status == DN_ERR_MEMORY);
     free(all.bytes);
     dn_column_builder_free(joined);
@@ -262,8 +284,9 @@ static void test_no_memory(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_chunks), cmocka_unit_test(test_numbers),   cmocka_unit_test(test_sparse_rows),
-        cmocka_unit_test(test_damage),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_any_chunks),  cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_sparse_rows), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("core: column chunks joined", tests, NULL, NULL);
 }

@@ -48,7 +48,8 @@ static void add_row(struct rows *rows, const uint32_t *place, const double *numb
 
 /* n_rows rows of up to `most` entries, whose places are `step` apart at most; kind: which numbers. */
 static void fill(struct rows *rows, size_t n_rows, size_t most, uint32_t step, int kind) {
-    static const double special[] = {0, -0.0, DBL_MAX, -DBL_MAX, DBL_MIN / 8, 0.1, 1e-300, 12345678901.0};
+    static const double special[] = {0,           -0.0, DBL_MAX, -DBL_MAX,
+                                     DBL_MIN / 8, 0.1,  1e-300,  12345678901.0};
     for (size_t i = 0; i < n_rows; i++) {
         const size_t n = next_random() % (most + 1);
         uint32_t place[300], p = (uint32_t)(next_random() % step);
@@ -78,7 +79,9 @@ static struct blob encode(const struct rows *rows) {
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
     for (size_t i = 0; i < rows->n_rows; i++) {
         const size_t first = rows->start[i];
-        assert_int_equal(dn_column_builder_entries(builder, rows->place + first, rows->number + first, rows->start[i + 1] - first, NULL),
+        assert_int_equal(dn_column_builder_entries(builder, rows->place + first,
+                                                   rows->number + first, rows->start[i + 1] - first,
+                                                   NULL),
                          DN_OK);
         assert_int_equal(dn_column_builder_n_rows(builder), i + 1);
     }
@@ -91,12 +94,14 @@ static struct blob encode(const struct rows *rows) {
 
 static void check(dn_column_chunk *chunk, struct blob blob, const struct rows *rows) {
     dn_column_view view;
-    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_SPARSE, &view, NULL), DN_OK);
+    assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_SPARSE, &view, NULL),
+                     DN_OK);
     assert_int_equal(view.type, DN_SPARSE);
     assert_int_equal(view.n_rows, rows->n_rows);
     assert_memory_equal(view.row_start, rows->start, (rows->n_rows + 1) * sizeof *rows->start);
     assert_memory_equal(view.place, rows->place, rows->n_entries * sizeof *rows->place);
-    assert_memory_equal(view.number, rows->number, rows->n_entries * sizeof *rows->number); /* -0 too */
+    assert_memory_equal(view.number, rows->number,
+                        rows->n_entries * sizeof *rows->number); /* -0 too */
 }
 
 /* Every encoding and width, decoded with one chunk object, so that what one leaves behind does not show in the next. */
@@ -105,7 +110,8 @@ static void round_trips(void **unused) {
     static const struct {
         size_t n_rows, most;
         uint32_t step;
-    } shapes[] = {{1, 0, 1}, {1, 1, 1}, {40, 3, 2}, {3000, 6, 20}, {30, 300, 5}, {30, 300, 200}, {25, 257, 400}, {200, 30, 10000000}};
+    } shapes[] = {{1, 0, 1},    {1, 1, 1},      {40, 3, 2},     {3000, 6, 20},
+                  {30, 300, 5}, {30, 300, 200}, {25, 257, 400}, {200, 30, 10000000}};
     dn_column_chunk *chunk = NULL;
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
@@ -138,8 +144,8 @@ static size_t encoded_size(const uint32_t *place, const double *number, size_t n
 static void is_narrow(void **unused) {
     (void)unused;
     static const uint32_t near[] = {0, 65535}, far[] = {1, 65536}, furthest[] = {0, UINT32_MAX};
-    static const double ones[] = {1, 1}, small[] = {0, 255}, middle[] = {-32768, 1}, large[] = {1, 32768}, fraction[] = {1, 0.5},
-                        minus[] = {1, -0.0};
+    static const double ones[] = {1, 1}, small[] = {0, 255}, middle[] = {-32768, 1},
+                        large[] = {1, 32768}, fraction[] = {1, 0.5}, minus[] = {1, -0.0};
     assert_int_equal(encoded_size(near, ones, 2), 16 + 1 + 4);
     assert_int_equal(encoded_size(far, ones, 2), 16 + 1 + 8);
     assert_int_equal(encoded_size(furthest, ones, 2), 16 + 1 + 8);
@@ -155,15 +161,18 @@ static void is_narrow(void **unused) {
 static void refusals(void **unused) {
     (void)unused;
     static const uint32_t same[] = {3, 3}, falling[] = {3, 2}, good[] = {2, 3};
-    static const double ones[] = {1, 1}, nan[] = {1, (double)NAN}, infinite[] = {(double)-INFINITY, 1};
+    static const double ones[] = {1, 1}, nan[] = {1, (double)NAN},
+                        infinite[] = {(double)-INFINITY, 1};
     dn_column_builder *builder = NULL;
     struct rows *rows = rows_new();
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
     for (int round = 0; round < 2; round++) {
         assert_int_equal(dn_column_builder_entries(builder, same, ones, 2, NULL), DN_ERR_ARGUMENT);
-        assert_int_equal(dn_column_builder_entries(builder, falling, ones, 2, NULL), DN_ERR_ARGUMENT);
+        assert_int_equal(dn_column_builder_entries(builder, falling, ones, 2, NULL),
+                         DN_ERR_ARGUMENT);
         assert_int_equal(dn_column_builder_entries(builder, good, nan, 2, NULL), DN_ERR_ARGUMENT);
-        assert_int_equal(dn_column_builder_entries(builder, good, infinite, 2, NULL), DN_ERR_ARGUMENT);
+        assert_int_equal(dn_column_builder_entries(builder, good, infinite, 2, NULL),
+                         DN_ERR_ARGUMENT);
         assert_int_equal(dn_column_builder_n_rows(builder), (size_t)round);
         assert_int_equal(dn_column_builder_entries(builder, good, ones, 2, NULL), DN_OK);
         add_row(rows, good, ones, 2);
@@ -199,13 +208,20 @@ static void other_types(void **unused) {
     dn_column_view view;
     assert_int_equal(dn_column_chunk_new(&chunk, NULL), DN_OK);
     assert_int_equal(dn_column_builder_new(&builder, NULL), DN_OK);
-    for (int type = DN_NUMERIC; type <= DN_TEXT; type++)
-        assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, (dn_column_type)type, &view, NULL), DN_ERR_DATA);
+    for (int type = DN_NUMERIC; type <= DN_TEXT; type++) {
+        assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, (dn_column_type)type,
+                                                &view, NULL),
+                         DN_ERR_DATA);
+    }
     free(blob.bytes);
     for (int strings = 0; strings < 2; strings++) {
-        assert_int_equal(strings ? dn_column_builder_string(builder, "x", 1, NULL) : dn_column_builder_missing(builder, NULL), DN_OK);
+        assert_int_equal(strings ? dn_column_builder_string(builder, "x", 1, NULL)
+                                 : dn_column_builder_missing(builder, NULL),
+                         DN_OK);
         assert_int_equal(dn_column_builder_encode(builder, &blob.bytes, &blob.size, NULL), DN_OK);
-        assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_SPARSE, &view, NULL), DN_ERR_DATA);
+        assert_int_equal(dn_column_chunk_decode(chunk, blob.bytes, blob.size, DN_SPARSE, &view,
+                                                NULL),
+                         DN_ERR_DATA);
         free(blob.bytes);
     }
     dn_column_builder_free(builder);
@@ -246,14 +262,17 @@ static void damaged_bytes(void **unused) {
         struct rows *rows = rows_new();
         fill(rows, 12, kind == 2 ? 300 : 5, kind == 3 ? 100000 : 4, kind);
         struct blob blob = encode(rows);
-        for (size_t cut = 0; cut < blob.size; cut++)
+        for (size_t cut = 0; cut < blob.size; cut++) {
             assert_int_equal(touch(chunk, blob.bytes, cut), DN_ERR_CORRUPT);
+        }
         unsigned char *copy = malloc(blob.size + 1);
         assert_non_null(copy);
         for (int i = 0; i < 3000; i++) {
             memcpy(copy, blob.bytes, blob.size);
-            for (unsigned k = 0; k < 1 + next_random() % 3; k++)
-                copy[next_random() % (next_random() % 2 && blob.size > 40 ? 40 : blob.size)] = (unsigned char)next_random();
+            for (unsigned k = 0; k < 1 + next_random() % 3; k++) {
+                copy[next_random() % (next_random() % 2 && blob.size > 40 ? 40 : blob.size)] =
+                    (unsigned char)next_random();
+            }
             (void)touch(chunk, copy, blob.size);
         }
         memcpy(copy, blob.bytes, blob.size);
@@ -284,16 +303,18 @@ static void broken_rules(void **unused) {
         size_t at;
         unsigned char value;
     } wrong[] = {
-        {4, 3},  {8, 3},  {8, 0},  {9, 1},  {9, 3}, {10, 5}, {11, 1}, /* rows, widths, encoding, the zero */
-        {12, 3}, {12, 5},                                             /* entries */
-        {16, 1}, {16, 3}, {17, 1},                                    /* lengths */
-        {18, 5}, {20, 1}, {22, 9}, {24, 2},                           /* places that do not ascend */
+        {4, 3},  {8, 3},  {8, 0},  {9, 1},
+        {9, 3},  {10, 5}, {11, 1},          /* rows, widths, encoding, the zero */
+        {12, 3}, {12, 5},                   /* entries */
+        {16, 1}, {16, 3}, {17, 1},          /* lengths */
+        {18, 5}, {20, 1}, {22, 9}, {24, 2}, /* places that do not ascend */
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const unsigned char right = at[wrong[i].at];
         at[wrong[i].at] = wrong[i].value;
-        if (touch(chunk, blob.bytes, blob.size) != DN_ERR_CORRUPT)
+        if (touch(chunk, blob.bytes, blob.size) != DN_ERR_CORRUPT) {
             fail_msg("byte %zu as %u is taken", wrong[i].at, wrong[i].value);
+        }
         at[wrong[i].at] = right;
     }
     static const double bad[] = {(double)NAN, (double)INFINITY, (double)-INFINITY};
@@ -304,9 +325,32 @@ static void broken_rules(void **unused) {
     }
     check(chunk, blob, rows);
     /* lengths whose sum comes round to the right one */
-    static const unsigned char round[] = {
-        'D', 'C', DNI_COLUMN_VERSION, DNI_COLUMN_SPARSE, 2, 0, 0, 0, 4, 2, DNI_COLUMN_ONES, 0, 1, 0, 0, 0, 2, 0, 0, 0, 255, 255, 255, 255,
-        7,   0};
+    static const unsigned char round[] = {'D',
+                                          'C',
+                                          DNI_COLUMN_VERSION,
+                                          DNI_COLUMN_SPARSE,
+                                          2,
+                                          0,
+                                          0,
+                                          0,
+                                          4,
+                                          2,
+                                          DNI_COLUMN_ONES,
+                                          0,
+                                          1,
+                                          0,
+                                          0,
+                                          0,
+                                          2,
+                                          0,
+                                          0,
+                                          0,
+                                          255,
+                                          255,
+                                          255,
+                                          255,
+                                          7,
+                                          0};
     assert_int_equal(touch(chunk, round, sizeof round), DN_ERR_CORRUPT);
     free(blob.bytes);
     dn_column_chunk_free(chunk);
@@ -324,16 +368,19 @@ static bool build_failing(const struct rows *rows, long k, struct blob *out) {
     alloc_fail_at = k;
     for (size_t i = 0; i < rows->n_rows;) {
         const size_t first = rows->start[i], n = rows->start[i + 1] - first;
-        const dn_status status = dn_column_builder_entries(builder, rows->place + first, rows->number + first, n, NULL);
+        const dn_status status =
+            dn_column_builder_entries(builder, rows->place + first, rows->number + first, n, NULL);
         assert_true(status == DN_OK || status == DN_ERR_MEMORY);
         failed = failed || status != DN_OK;
         i += status == DN_OK;
         assert_int_equal(dn_column_builder_n_rows(builder), i);
     }
-    while (dn_column_builder_encode(builder, &out->bytes, &out->size, NULL) != DN_OK)
+    while (dn_column_builder_encode(builder, &out->bytes, &out->size, NULL) != DN_OK) {
         failed = true;
-    while (dn_column_chunk_decode(chunk, out->bytes, out->size, DN_SPARSE, &view, NULL) != DN_OK)
+    }
+    while (dn_column_chunk_decode(chunk, out->bytes, out->size, DN_SPARSE, &view, NULL) != DN_OK) {
         failed = true;
+    }
     alloc_fail_at = 0;
     check(chunk, *out, rows);
     dn_column_chunk_free(chunk);
@@ -343,8 +390,9 @@ static bool build_failing(const struct rows *rows, long k, struct blob *out) {
 
 static void no_memory(void **unused) {
     (void)unused;
-    if (!alloc_fail_works())
+    if (!alloc_fail_works()) {
         skip();
+    }
     struct rows *rows = rows_new();
     fill(rows, 200, 6, 3, 0);
     struct blob want = encode(rows), got = {0};
@@ -367,7 +415,12 @@ static void source_in_memory(void **unused) {
     static const uint32_t place[] = {0, 6, 3}, equal[] = {6, 6, 3}, beyond[] = {0, 7, 3};
     static const double number[] = {1, 2, 3};
     dn_table_column column = {.name = "f", .type = DN_SPARSE, .width = 7, .first_place = 1};
-    dn_column_view view = {.type = DN_SPARSE, .n_rows = 3, .number = number, .row_start = start, .place = place}, out;
+    dn_column_view view = {.type = DN_SPARSE,
+                           .n_rows = 3,
+                           .number = number,
+                           .row_start = start,
+                           .place = place},
+                   out;
     dn_table_source *source = NULL;
     dn_error err;
     assert_int_equal(dn_table_source_from_columns(&column, &view, 1, 3, &source, NULL), DN_OK);
@@ -383,15 +436,18 @@ static void source_in_memory(void **unused) {
         wrong.row_start = i == 1 ? backwards : start;
         wrong.place = i >= 2 ? wrong_places[i - 2] : place;
         dn_error_clear(&err);
-        assert_int_equal(dn_table_source_from_columns(&column, &wrong, 1, 3, &source, &err), DN_ERR_ARGUMENT);
+        assert_int_equal(dn_table_source_from_columns(&column, &wrong, 1, 3, &source, &err),
+                         DN_ERR_ARGUMENT);
         assert_string_equal(err.field, "f");
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trips),   cmocka_unit_test(is_narrow),    cmocka_unit_test(refusals),  cmocka_unit_test(other_types),
-        cmocka_unit_test(damaged_bytes), cmocka_unit_test(broken_rules), cmocka_unit_test(no_memory), cmocka_unit_test(source_in_memory),
+        cmocka_unit_test(round_trips),   cmocka_unit_test(is_narrow),
+        cmocka_unit_test(refusals),      cmocka_unit_test(other_types),
+        cmocka_unit_test(damaged_bytes), cmocka_unit_test(broken_rules),
+        cmocka_unit_test(no_memory),     cmocka_unit_test(source_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,12 @@
 enum { N = 1000 };
 
 static void fill(double *target) {
-    for (size_t i = 0; i < N; i++)
-        target[i] = i % 50 == 7 ? (double)NAN : i == 3 ? 2 : i == 4 || i == 5 ? 3 : i % 4 == 0; /* classes of many, many, 1 and 2 rows */
+    for (size_t i = 0; i < N; i++) {
+        target[i] = i % 50 == 7        ? (double)NAN
+                    : i == 3           ? 2
+                    : i == 4 || i == 5 ? 3
+                                       : i % 4 == 0; /* classes of many, many, 1 and 2 rows */
+    }
 }
 
 static void shares_are_exact(void **state) {
@@ -68,12 +72,15 @@ static void every_row_has_its_chance(void **state) {
         dn_run run = dn_run_default();
         run.seed = seed;
         OK(dni_split_holdout(target, N, 4, 0.3, &run, role, &split, NULL));
-        for (size_t i = 0; i < N; i++)
+        for (size_t i = 0; i < N; i++) {
             drawn[i] += role[i] == DN_ROW_VALIDATE;
+        }
     }
-    for (size_t i = 0; i < N; i++)
-        if (target[i] < 2)
+    for (size_t i = 0; i < N; i++) {
+        if (target[i] < 2) {
             assert_true(drawn[i] > 120 - 46 && drawn[i] < 120 + 46);
+        }
+    }
 }
 
 static void folds_are_even(void **state) {
@@ -87,8 +94,9 @@ static void folds_are_even(void **state) {
         OK(dni_split_folds(target, N, 4, n_folds, &run, fold, NULL));
         for (size_t i = 0; i < N; i++) {
             assert_true(fold[i] < n_folds);
-            if (isnan(target[i]))
+            if (isnan(target[i])) {
                 continue;
+            }
             rows[(size_t)target[i] * n_folds + fold[i]]++;
             rows[4 * n_folds + fold[i]]++;
         }
@@ -114,7 +122,9 @@ static void folds_by_seed(void **state) {
     OK(dni_split_folds(target, N, 4, 5, &run, a, NULL));
     OK(dni_split_folds(target, N, 4, 5, &run, b, NULL));
     assert_memory_equal(a, b, sizeof a);
-    for (run.seed = 2; run.seed <= 401; run.seed++) { /* two rows of a class are together by chance: 400 seeds, 1/5, five deviations of 8 */
+    for (
+        run.seed = 2; run.seed <= 401;
+        run.seed++) { /* two rows of a class are together by chance: 400 seeds, 1/5, five deviations of 8 */
         OK(dni_split_folds(target, N, 4, 5, &run, b, NULL));
         together += b[1] == b[2];
     }
@@ -124,8 +134,11 @@ static void folds_by_seed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_exact), cmocka_unit_test(seed_decides),  cmocka_unit_test(every_row_has_its_chance),
-        cmocka_unit_test(folds_are_even),   cmocka_unit_test(folds_by_seed),
+        cmocka_unit_test(shares_are_exact),
+        cmocka_unit_test(seed_decides),
+        cmocka_unit_test(every_row_has_its_chance),
+        cmocka_unit_test(folds_are_even),
+        cmocka_unit_test(folds_by_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

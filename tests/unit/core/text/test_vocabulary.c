@@ -15,11 +15,13 @@ struct texts {
     size_t borders[64];
 };
 
-static void texts_init(struct texts *t, const char *const *text, size_t n, size_t step, const uint8_t *role) {
+static void texts_init(struct texts *t, const char *const *text, size_t n, size_t step,
+                       const uint8_t *role) {
     size_t chunks = 0;
     t->column = (chunked_column){.column = {.name = COLUMN, .type = DN_TEXT}, .text = text};
-    for (t->borders[0] = 0; t->borders[chunks] < n; chunks++)
+    for (t->borders[0] = 0; t->borders[chunks] < n; chunks++) {
         t->borders[chunks + 1] = t->borders[chunks] + step < n ? t->borders[chunks] + step : n;
+    }
     assert_true(chunks < 64);
     chunked_init(&t->source, &t->column, 1, n, t->borders, chunks);
     dn_run run = dn_run_default();
@@ -39,13 +41,14 @@ static void assert_word(const dni_vocabulary *v, size_t i, const char *word) {
     assert_memory_equal(words.bytes + words.start[i], word, strlen(word));
 }
 
-/* ---- scikit-learn's numbers: CountVectorizer and TfidfVectorizer(token_pattern=r"(?u)\b\w+\b") ------------------------------------------------ */
-static const char *const messages[] = {"Free entry: win a FREE prize now",
-                                       "are you free tonight?",
-                                       "Win cash, win a car! Text WIN to 80086",
-                                       "see you at home tonight",
-                                       NULL,
-                                       "L'\xc3\xa9t\xc3\xa9 d\xc3\xa9j\xc3\xa0 \xc3\xa0 la maison, you said"};
+/* ---- scikit-learn's numbers: CountVectorizer and TfidfVectorizer(token_pattern=r"(?u)\b\w+\b") ---- */
+static const char *const messages[] = {
+    "Free entry: win a FREE prize now",
+    "are you free tonight?",
+    "Win cash, win a car! Text WIN to 80086",
+    "see you at home tonight",
+    NULL,
+    "L'\xc3\xa9t\xc3\xa9 d\xc3\xa9j\xc3\xa0 \xc3\xa0 la maison, you said"};
 #define MESSAGES (sizeof messages / sizeof *messages)
 
 static void numbers_of_others(void **state) {
@@ -77,10 +80,12 @@ static void numbers_of_others(void **state) {
     static const struct {
         size_t row, feature;
         double count, tfidf;
-    } entries[] = {{0, 1, 1, 0.3091744190519409},   {0, 7, 1, 0.37703539693392585},  {0, 8, 2, 0.6183488381038817},
-                   {0, 13, 1, 0.37703539693392585}, {0, 14, 1, 0.37703539693392585}, {0, 20, 1, 0.3091744190519409},
-                   {2, 0, 1, 0.2920503626511595},   {2, 1, 1, 0.239485475212304},    {2, 4, 1, 0.2920503626511595},
-                   {2, 5, 1, 0.2920503626511595},   {2, 17, 1, 0.2920503626511595},  {2, 18, 1, 0.2920503626511595},
+    } entries[] = {{0, 1, 1, 0.3091744190519409},   {0, 7, 1, 0.37703539693392585},
+                   {0, 8, 2, 0.6183488381038817},   {0, 13, 1, 0.37703539693392585},
+                   {0, 14, 1, 0.37703539693392585}, {0, 20, 1, 0.3091744190519409},
+                   {2, 0, 1, 0.2920503626511595},   {2, 1, 1, 0.239485475212304},
+                   {2, 4, 1, 0.2920503626511595},   {2, 5, 1, 0.2920503626511595},
+                   {2, 17, 1, 0.2920503626511595},  {2, 18, 1, 0.2920503626511595},
                    {2, 20, 3, 0.7184564256369121}};
     struct texts t;
     dn_run run = dn_run_default();
@@ -90,10 +95,12 @@ static void numbers_of_others(void **state) {
     for (dn_text_weighting weighting = DN_TEXT_COUNTS; weighting <= DN_TEXT_TFIDF; weighting++) {
         dni_vocabulary v;
         double mean;
-        OK(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){.weighting = weighting}, &run, &v, &mean, NULL));
+        OK(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){.weighting = weighting}, &run, &v,
+                              &mean, NULL));
         assert_int_equal(v.n_features, sizeof words / sizeof *words);
-        for (size_t i = 0; i < v.n_features; i++)
+        for (size_t i = 0; i < v.n_features; i++) {
             assert_word(&v, i, words[i]);
+        }
         assert_near(mean, 30.0 / 6, 1e-14);
         if (weighting == DN_TEXT_TFIDF) {
             assert_near(v.idf[0], 2.252762968495368, 1e-15);
@@ -107,11 +114,14 @@ static void numbers_of_others(void **state) {
             const uint32_t *feature;
             const double *value;
             size_t n;
-            OK(dni_vocabulary_entries(&v, 1000, messages[row], strlen(messages[row]), work, &feature, &value, &n, NULL));
+            OK(dni_vocabulary_entries(&v, 1000, messages[row], strlen(messages[row]), work,
+                                      &feature, &value, &n, NULL));
             for (size_t i = 0; i < n; i++, at++) {
                 assert_true(at < sizeof entries / sizeof *entries && entries[at].row == row);
                 assert_int_equal(feature[i], 1000 + entries[at].feature);
-                double want = weighting == DN_TEXT_COUNTS ? entries[at].count : weighting == DN_TEXT_BINARY ? 1 : entries[at].tfidf;
+                double want = weighting == DN_TEXT_COUNTS   ? entries[at].count
+                              : weighting == DN_TEXT_BINARY ? 1
+                                                            : entries[at].tfidf;
                 assert_near(value[i], want, 1e-14);
             }
         }
@@ -122,7 +132,7 @@ static void numbers_of_others(void **state) {
     texts_done(&t);
 }
 
-/* ---- a count by hand -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a count by hand ---- */
 enum { ROWS = 9000, KINDS = 300 };
 
 struct corpus {
@@ -138,8 +148,13 @@ struct corpus {
 static struct corpus *corpus_new(void) {
     struct corpus *c = xcalloc(1, sizeof *c);
     uint64_t s = 3;
-    for (size_t i = 0; i < KINDS; i++)
-        (void)snprintf(c->word[i], sizeof c->word[i], i % 3 == 0 ? "w%zu" : i % 3 == 1 ? "\xc3\xa9%zu" : "%zulonger", i);
+    for (size_t i = 0; i < KINDS; i++) {
+        (void)snprintf(c->word[i], sizeof c->word[i],
+                       i % 3 == 0   ? "w%zu"
+                       : i % 3 == 1 ? "\xc3\xa9%zu"
+                                    : "%zulonger",
+                       i);
+    }
     for (size_t row = 0; row < ROWS; row++) {
         size_t at = 0, words = row % 9;
         for (size_t k = 0; k < words; k++) {
@@ -147,11 +162,13 @@ static struct corpus *corpus_new(void) {
             double u = (double)(s >> 11) * 0x1p-53;
             size_t which = (size_t)(u * u * KINDS);
             c->has[row][which]++;
-            at += (size_t)snprintf(c->room[row] + at, sizeof c->room[row] - at, k % 2 == 0 ? "%s, " : "%s.", c->word[which]);
+            at += (size_t)snprintf(c->room[row] + at, sizeof c->room[row] - at,
+                                   k % 2 == 0 ? "%s, " : "%s.", c->word[which]);
         }
         c->text[row] = row % 31 == 0 ? NULL : c->room[row];
-        for (size_t k = 0; c->text[row] == NULL && k < KINDS; k++)
+        for (size_t k = 0; c->text[row] == NULL && k < KINDS; k++) {
             c->has[row][k] = 0;
+        }
         s = s * 6364136223846793005u + 1442695040888963407u;
         c->weight[row] = s >> 62 == 0 ? 0 : (double)(s >> 40) * 1e-7;
         c->role[row] = s >> 20 & 1 ? DN_ROW_TRAIN : DN_ROW_VALIDATE;
@@ -176,10 +193,12 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* The words, ascending, with their df and whether they are chosen; returns Σv of the rows. */
-static double expect(const struct corpus *c, bool weighted, bool chosen, size_t vocabulary, size_t min_rows, struct expected out[KINDS]) {
+static double expect(const struct corpus *c, bool weighted, bool chosen, size_t vocabulary,
+                     size_t min_rows, struct expected out[KINDS]) {
     double total = 0;
-    for (size_t row = 0; row < ROWS; row++)
+    for (size_t row = 0; row < ROWS; row++) {
         total += row_weight(c, row, weighted, chosen);
+    }
     for (size_t k = 0; k < KINDS; k++) {
         out[k].df = 0;
         out[k].rows = 0;
@@ -193,18 +212,24 @@ static double expect(const struct corpus *c, bool weighted, bool chosen, size_t 
     qsort(out, KINDS, sizeof *out, by_name);
     for (size_t k = 0; k < KINDS; k++) {
         size_t before = 0;
-        for (size_t i = 0; i < KINDS; i++)
+        for (size_t i = 0; i < KINDS; i++) {
             before += out[i].df > out[k].df || (out[i].df == out[k].df && i < k);
-        out[k].chosen = out[k].df > 0 && (min_rows <= 1 || out[k].rows >= min_rows) && before < vocabulary;
+        }
+        out[k].chosen =
+            out[k].df > 0 && (min_rows <= 1 || out[k].rows >= min_rows) && before < vocabulary;
     }
     return total;
 }
 
-static void check_corpus(const struct corpus *c, bool weighted, bool chosen, size_t vocabulary, size_t min_rows) {
+static void check_corpus(const struct corpus *c, bool weighted, bool chosen, size_t vocabulary,
+                         size_t min_rows) {
     static struct expected want[KINDS];
     static const size_t steps[] = {ROWS, 4096, 777};
-    double total = expect(c, weighted, chosen, vocabulary, min_rows, want), first_idf[KINDS], first_mean = 0;
-    dn_text_spec spec = {.weighting = DN_TEXT_TFIDF, .vocabulary = vocabulary, .min_rows = min_rows};
+    double total = expect(c, weighted, chosen, vocabulary, min_rows, want), first_idf[KINDS],
+           first_mean = 0;
+    dn_text_spec spec = {.weighting = DN_TEXT_TFIDF,
+                         .vocabulary = vocabulary,
+                         .min_rows = min_rows};
     for (size_t way = 0; way < 6; way++) {
         struct texts t;
         texts_init(&t, c->text, ROWS, steps[way / 2], chosen ? c->role : NULL);
@@ -212,10 +237,12 @@ static void check_corpus(const struct corpus *c, bool weighted, bool chosen, siz
         dni_vocabulary v;
         double mean, sum = 0;
         size_t n = 0;
-        OK(dni_vocabulary_fit(&t.rows, 0, weighted ? c->weight : NULL, &spec, &run, &v, &mean, NULL));
+        OK(dni_vocabulary_fit(&t.rows, 0, weighted ? c->weight : NULL, &spec, &run, &v, &mean,
+                              NULL));
         for (size_t k = 0; k < KINDS; k++) {
-            if (!want[k].chosen)
+            if (!want[k].chosen) {
                 continue;
+            }
             assert_word(&v, n, want[k].word);
             assert_near(v.idf[n], 1 + log((1 + total) / (1 + want[k].df)), 1e-14);
             sum += want[k].df;
@@ -241,7 +268,8 @@ static void counted_by_hand(void **state) {
     check_corpus(c, true, false, DN_MAX_WORDS, 1);
     check_corpus(c, false, true, DN_MAX_WORDS, 40);
     check_corpus(c, true, true, DN_MAX_WORDS, 30);
-    check_corpus(c, false, false, 50, 0); /* many words are in as many rows as others: ties by bytes */
+    check_corpus(c, false, false, 50,
+                 0); /* many words are in as many rows as others: ties by bytes */
     check_corpus(c, false, true, 1, 0);
     check_corpus(c, true, false, 100, 0);
     free(c);
@@ -250,8 +278,10 @@ static void counted_by_hand(void **state) {
 /* The words that only rows without weight have are not there; a repeated row is one of weight 2. */
 static void weights_are_repetitions(void **state) {
     (void)state;
-    static const char *const once[] = {"red fox", "blue", "red", "gone"}, *const repeated[] = {"red fox", "red fox", "blue",
-                                                                                               "red",     "red",     "red"};
+    static const char *const once[] = {"red fox", "blue", "red", "gone"}, *const repeated[] = {
+                                                                              "red fox", "red fox",
+                                                                              "blue",    "red",
+                                                                              "red",     "red"};
     static const double weight[] = {2, 1, 3, 0};
     struct texts a, b;
     dni_vocabulary v, w;
@@ -285,8 +315,10 @@ static void weights_are_repetitions(void **state) {
 /* Rows are counted, whatever they weigh: neither light rows take a word away nor heavy ones bring one in; a word twice in a row is in one row. */
 static void least_rows(void **state) {
     (void)state;
-    static const char *const texts[] = {"red fox", "red", "blue blue", "fox", "gone red", "fox blue"};
-    static const double light[] = {0.25, 0.25, 0.25, 0.25, 0, 0.25}, heavy[] = {900, 900, 900, 900, 0, 900};
+    static const char *const texts[] = {"red fox", "red",      "blue blue",
+                                        "fox",     "gone red", "fox blue"};
+    static const double light[] = {0.25, 0.25, 0.25, 0.25, 0, 0.25},
+                        heavy[] = {900, 900, 900, 900, 0, 900};
     for (size_t way = 0; way < 4; way++) {
         struct texts t;
         dni_vocabulary v;
@@ -294,17 +326,23 @@ static void least_rows(void **state) {
         dn_run run = way % 2 == 0 ? dn_run_default() : scattered_run();
         texts_init(&t, texts, 6, 1 + way, NULL);
         for (size_t least = 0; least <= 4; least++) {
-            OK(dni_vocabulary_fit(&t.rows, 0, way < 2 ? light : heavy, &(dn_text_spec){.min_rows = least}, &run, &v, &mean, NULL));
-            assert_int_equal(v.n_features, least <= 2 ? 3 : least == 3 ? 1 : 0); /* blue 2, fox 3, red 2 and one that weighs nothing */
-            if (least == 3)
+            OK(dni_vocabulary_fit(&t.rows, 0, way < 2 ? light : heavy,
+                                  &(dn_text_spec){.min_rows = least}, &run, &v, &mean, NULL));
+            assert_int_equal(v.n_features,
+                             least <= 2 ? 3
+                             : least == 3
+                                 ? 1
+                                 : 0); /* blue 2, fox 3, red 2 and one that weighs nothing */
+            if (least == 3) {
                 assert_word(&v, 0, "fox");
+            }
             dni_vocabulary_done(&v);
         }
         texts_done(&t);
     }
 }
 
-/* ---- hashing ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- hashing ---- */
 static void hashed(void **state) {
     (void)state;
     enum { BUCKETS = 7 };
@@ -316,26 +354,32 @@ static void hashed(void **state) {
         dn_run run = way == 0 ? dn_run_default() : scattered_run();
         dni_vocabulary v;
         texts_init(&t, messages, MESSAGES, 4, NULL);
-        OK(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){.weighting = DN_TEXT_TFIDF, .buckets = BUCKETS}, &run, &v, &mean, NULL));
+        OK(dni_vocabulary_fit(&t.rows, 0, NULL,
+                              &(dn_text_spec){.weighting = DN_TEXT_TFIDF, .buckets = BUCKETS}, &run,
+                              &v, &mean, NULL));
         assert_int_equal(v.n_features, BUCKETS);
         for (size_t row = 0; row < MESSAGES; row++) {
             double count[BUCKETS] = {0}, square = 0;
             dn_words words;
-            dn_words_begin(&words, messages[row], messages[row] == NULL ? 0 : strlen(messages[row]), false);
-            for (size_t n; (n = dn_words_next(&words)) > 0;)
+            dn_words_begin(&words, messages[row], messages[row] == NULL ? 0 : strlen(messages[row]),
+                           false);
+            for (size_t n; (n = dn_words_next(&words)) > 0;) {
                 count[dni_word_hash(words.word, n) % BUCKETS]++;
+            }
             const uint32_t *feature;
             const double *value;
             size_t n, at = 0;
-            OK(dni_vocabulary_entries(&v, 5, messages[row], messages[row] == NULL ? 0 : strlen(messages[row]), work, &feature, &value, &n,
-                                      NULL));
+            OK(dni_vocabulary_entries(&v, 5, messages[row],
+                                      messages[row] == NULL ? 0 : strlen(messages[row]), work,
+                                      &feature, &value, &n, NULL));
             for (size_t b = 0; b < BUCKETS; b++) {
                 df[b] += count[b] > 0;
                 square += pow(count[b] * v.idf[b], 2);
             }
             for (size_t b = 0; b < BUCKETS; b++) {
-                if (count[b] == 0)
+                if (count[b] == 0) {
                     continue;
+                }
                 assert_int_equal(feature[at], 5 + b);
                 assert_near(value[at++], count[b] * v.idf[b] / sqrt(square), 1e-14);
             }
@@ -361,8 +405,9 @@ static void a_long_text(void **state) {
     size_t at = 0;
     for (size_t i = 0; i < WORDS; i++) {
         at += (size_t)snprintf(text + at, 9, "%05x ", (unsigned)(i * 54321 % WORDS));
-        if (i % 7 == 0)
+        if (i % 7 == 0) {
             at += (size_t)snprintf(text + at, 9, "%05x ", (unsigned)(i * 54321 % WORDS));
+        }
     }
     struct texts t;
     dni_vocabulary v;
@@ -393,29 +438,38 @@ static void a_long_text(void **state) {
     free(text);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- bytes ---- */
 static bool same(const dni_vocabulary *a, const dni_vocabulary *b) {
-    return a->weighting == b->weighting && a->keep_case == b->keep_case && a->n_features == b->n_features && a->buckets == b->buckets &&
-           a->words.n == b->words.n && dni_string_set_size(&a->words) == dni_string_set_size(&b->words) &&
-           (a->words.n == 0 || memcmp(a->words.bytes, b->words.bytes, dni_string_set_size(&a->words)) == 0) &&
-           (a->words.n == 0 || memcmp(a->words.start, b->words.start, (a->words.n + 1) * sizeof *a->words.start) == 0) &&
-           (a->idf == NULL) == (b->idf == NULL) && (a->idf == NULL || memcmp(a->idf, b->idf, a->n_features * sizeof *a->idf) == 0);
+    return a->weighting == b->weighting && a->keep_case == b->keep_case &&
+           a->n_features == b->n_features && a->buckets == b->buckets && a->words.n == b->words.n &&
+           dni_string_set_size(&a->words) == dni_string_set_size(&b->words) &&
+           (a->words.n == 0 ||
+            memcmp(a->words.bytes, b->words.bytes, dni_string_set_size(&a->words)) == 0) &&
+           (a->words.n == 0 || memcmp(a->words.start, b->words.start,
+                                      (a->words.n + 1) * sizeof *a->words.start) == 0) &&
+           (a->idf == NULL) == (b->idf == NULL) &&
+           (a->idf == NULL || memcmp(a->idf, b->idf, a->n_features * sizeof *a->idf) == 0);
 }
 
 /* What can be read is a vocabulary: words that ascend and are found again. */
 static void check_read(const dni_vocabulary *v) {
     dn_strings words = dni_string_set_view(&v->words);
-    assert_true(v->n_features == (v->buckets > 0                       ? v->buckets
-                                  : v->weighting == DN_TEXT_CHARACTERS ? DN_MAX_CHARACTERS
-                                                                       : words.n + dni_text_is_complete(v->weighting)));
+    assert_true(v->n_features == (v->buckets > 0 ? v->buckets
+                                  : v->weighting == DN_TEXT_CHARACTERS
+                                      ? DN_MAX_CHARACTERS
+                                      : words.n + dni_text_is_complete(v->weighting)));
     for (size_t i = 0; i < words.n; i++) {
         size_t length = words.start[i + 1] - words.start[i];
         assert_true(length > 0 && length <= DN_MAX_WORD_BYTES);
-        assert_int_equal(dni_word_index_find(&v->index, words, words.bytes + words.start[i], length), i);
-        if (i == 0)
+        assert_int_equal(dni_word_index_find(&v->index, words, words.bytes + words.start[i],
+                                             length),
+                         i);
+        if (i == 0) {
             continue;
+        }
         size_t before = words.start[i] - words.start[i - 1];
-        int order = memcmp(words.bytes + words.start[i - 1], words.bytes + words.start[i], before < length ? before : length);
+        int order = memcmp(words.bytes + words.start[i - 1], words.bytes + words.start[i],
+                           before < length ? before : length);
         assert_true(order < 0 || (order == 0 && before < length));
     }
 }
@@ -454,7 +508,7 @@ static void there_and_back(void **state) {
             free(part);
         }
         size_t refused = 0;
-        for (size_t at = 0; at < writer.size; at++)
+        for (size_t at = 0; at < writer.size; at++) {
             for (unsigned flip = 1; flip < 256; flip <<= 1) {
                 writer.bytes[at] ^= (unsigned char)flip;
                 reader = dni_reader_of(writer.bytes, writer.size);
@@ -468,6 +522,7 @@ static void there_and_back(void **state) {
                 }
                 writer.bytes[at] ^= (unsigned char)flip;
             }
+        }
         assert_true(refused > 8);
         dni_vocabulary_done(&v);
         dni_writer_done(&writer);
@@ -475,7 +530,7 @@ static void there_and_back(void **state) {
     texts_done(&t);
 }
 
-/* ---- what it refuses -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what it refuses ---- */
 static void bad_weights_and_sizes(void **state) {
     (void)state;
     struct texts t;
@@ -487,14 +542,20 @@ static void bad_weights_and_sizes(void **state) {
     for (size_t i = 0; i < 3; i++) {
         dn_error err = {0};
         weight[3] = bad[i];
-        assert_int_equal(dni_vocabulary_fit(&t.rows, 0, weight, &(dn_text_spec){0}, &run, &v, &mean, &err), DN_ERR_ARGUMENT);
+        assert_int_equal(dni_vocabulary_fit(&t.rows, 0, weight, &(dn_text_spec){0}, &run, &v, &mean,
+                                            &err),
+                         DN_ERR_ARGUMENT);
         assert_int_equal(err.row, 3);
     }
     dn_error err = {0};
-    assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){.buckets = DN_MAX_WORDS + 1}, &run, &v, &mean, &err),
+    assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL,
+                                        &(dn_text_spec){.buckets = DN_MAX_WORDS + 1}, &run, &v,
+                                        &mean, &err),
                      DN_ERR_ARGUMENT);
     assert_string_equal(err.field, COLUMN);
-    assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){.vocabulary = DN_MAX_WORDS + 1}, &run, &v, &mean, NULL),
+    assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL,
+                                        &(dn_text_spec){.vocabulary = DN_MAX_WORDS + 1}, &run, &v,
+                                        &mean, NULL),
                      DN_ERR_ARGUMENT);
     texts_done(&t);
 }
@@ -515,7 +576,8 @@ static void no_memory(void **state) {
             dni_vocabulary v;
             double mean;
             dn_error err = {0};
-            dn_status status = dni_vocabulary_fit(&t.rows, 0, c->weight, &spec, &run, &v, &mean, &err);
+            dn_status status =
+                dni_vocabulary_fit(&t.rows, 0, c->weight, &spec, &run, &v, &mean, &err);
             assert_int_equal(memory.live, 0);
             if (status == DN_OK) {
                 assert_int_equal(memory.refused, 0);
@@ -543,10 +605,14 @@ static void it_stops(void **state) {
     dni_vocabulary v;
     double mean;
     texts_init(&t, messages, MESSAGES, 4, NULL);
-    assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){0}, &run, &v, &mean, NULL), DN_ERR_STOPPED);
+    assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){0}, &run, &v, &mean,
+                                        NULL),
+                     DN_ERR_STOPPED);
     t.source.fail_at = 2;
     run = dn_run_default();
-    assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){0}, &run, &v, &mean, NULL), DN_ERR_SOURCE);
+    assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &(dn_text_spec){0}, &run, &v, &mean,
+                                        NULL),
+                     DN_ERR_SOURCE);
     texts_done(&t);
 }
 
@@ -558,13 +624,15 @@ static void it_stops_among_words(void **state) {
     const char *const only[] = {text};
     struct texts t;
     double mean;
-    for (size_t i = 0, at = 0; i < WORDS; i++)
+    for (size_t i = 0, at = 0; i < WORDS; i++) {
         at += (size_t)snprintf(text + at, 15, "word%08x ", (unsigned)(i * 7654321 % WORDS));
+    }
     texts_init(&t, only, 1, 1, NULL);
     for (size_t way = 0; way < 2; way++) {
         const size_t most = way == 0 ? WORDS : 1000;
         const dn_text_spec spec = {.weighting = DN_TEXT_TFIDF, .vocabulary = most};
-        const size_t grown = SLOTS / 2 / ((size_t)1 << 18), walked = WORDS / A_POLL, sorted = most * 12 / A_POLL, made = 2 * most / A_POLL;
+        const size_t grown = SLOTS / 2 / ((size_t)1 << 18), walked = WORDS / A_POLL,
+                     sorted = most * 12 / A_POLL, made = 2 * most / A_POLL;
         struct polls polls = {0};
         refusing memory;
         refusing_init(&memory, 0);
@@ -581,7 +649,8 @@ static void it_stops_among_words(void **state) {
             const size_t at = 1 + (all - 1) * part / 8;
             dn_error err = {0};
             polls = (struct polls){.stop_at = at};
-            assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &spec, &run, &v, &mean, &err), DN_ERR_STOPPED);
+            assert_int_equal(dni_vocabulary_fit(&t.rows, 0, NULL, &spec, &run, &v, &mean, &err),
+                             DN_ERR_STOPPED);
             assert_non_null(strstr(err.message, "stopped"));
             assert_int_equal(polls.n, at);
             assert_int_equal(memory.live, 0);

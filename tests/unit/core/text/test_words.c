@@ -46,17 +46,20 @@ static void what_is_a_word(void **state) {
         {"3.14 1,000 0x1F", "3|14|1|000|0x1f|"},
         {"L'\xc3\x89t\xc3\xa9 D\xc3\x89J\xc3\x80", "l|\xc3\xa9t\xc3\xa9|d\xc3\xa9j\xc3\xa0|"},
         {"\xd0\x9c\xd0\x98\xd0\xa0 \xce\xa3\xce\x91\xce\xa3",
-         "\xd0\xbc\xd0\xb8\xd1\x80|\xcf\x83\xce\xb1\xcf\x83|"},               /* МИР ΣΑΣ: no final sigma */
-        {"\xc4\xb0stanbul", "istanbul|"},                                     /* İ: simple case mapping */
-        {"e\xcc\x81te", "e\xcc\x81te|"},                                      /* a combining accent */
-        {"I \xe2\x9d\xa4\xef\xb8\x8f you\xe2\x9d\xa4\xef\xb8\x8f", "i|you|"}, /* ❤️: a mark behind no letter is no word */
+         "\xd0\xbc\xd0\xb8\xd1\x80|\xcf\x83\xce\xb1\xcf\x83|"}, /* МИР ΣΑΣ: no final sigma */
+        {"\xc4\xb0stanbul", "istanbul|"},                       /* İ: simple case mapping */
+        {"e\xcc\x81te", "e\xcc\x81te|"},                        /* a combining accent */
+        {"I \xe2\x9d\xa4\xef\xb8\x8f you\xe2\x9d\xa4\xef\xb8\x8f",
+         "i|you|"}, /* ❤️: a mark behind no letter is no word */
         {"1\xef\xb8\x8f\xe2\x83\xa3 \xcc\x81\xcc\x82 \xcc\x81"
          "a",
          "1\xef\xb8\x8f\xe2\x83\xa3|a|"}, /* 1️⃣ */
         {"\xe0\xa4\xb9\xe0\xa4\xbf\xe0\xa4\xa8\xe0\xa5\x8d\xe0\xa4\xa6\xe0\xa5\x80!",
          "\xe0\xa4\xb9\xe0\xa4\xbf\xe0\xa4\xa8\xe0\xa5\x8d\xe0\xa4\xa6\xe0\xa5\x80|"}, /* हिन्दी: vowels are marks */
-        {"\xe4\xb8\xad\xe6\x96\x87\xef\xbc\x8c\xe5\xad\x97", "\xe4\xb8\xad\xe6\x96\x87|\xe5\xad\x97|"}, /* 中文，字 */
-        {"\xd9\xa3\xd9\xa4 \xc2\xbd \xe2\x85\xa7", "\xd9\xa3\xd9\xa4|\xc2\xbd|\xe2\x85\xb7|"},          /* ٣٤ ½ Ⅷ */
+        {"\xe4\xb8\xad\xe6\x96\x87\xef\xbc\x8c\xe5\xad\x97",
+         "\xe4\xb8\xad\xe6\x96\x87|\xe5\xad\x97|"}, /* 中文，字 */
+        {"\xd9\xa3\xd9\xa4 \xc2\xbd \xe2\x85\xa7",
+         "\xd9\xa3\xd9\xa4|\xc2\xbd|\xe2\x85\xb7|"}, /* ٣٤ ½ Ⅷ */
         {"a\xf0\x9f\x98\x80"
          "b\xe2\x80\x94"
          "c\xc2\xa0"
@@ -87,17 +90,20 @@ static void what_is_a_word(void **state) {
          "Y",
          "x|y|"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_string_equal(split(cases[i].text, strlen(cases[i].text), false), cases[i].words);
+    }
     assert_string_equal(split("a\0b", 3, false), "a|b|");
-    assert_string_equal(split("Hello \xc3\x89t\xc3\xa9 X_y", 15, true), "Hello|\xc3\x89t\xc3\xa9|X_y|");
+    assert_string_equal(split("Hello \xc3\x89t\xc3\xa9 X_y", 15, true),
+                        "Hello|\xc3\x89t\xc3\xa9|X_y|");
 }
 
 /* A word counts once, as the characters at its beginning that fit. */
 static void long_words(void **state) {
     (void)state;
     char text[2000], want[600];
-    for (size_t n = DN_MAX_WORD_BYTES - 10; n < DN_MAX_WORD_BYTES + 300; n += n < DN_MAX_WORD_BYTES + 10 ? 1 : 97) {
+    for (size_t n = DN_MAX_WORD_BYTES - 10; n < DN_MAX_WORD_BYTES + 300;
+         n += n < DN_MAX_WORD_BYTES + 10 ? 1 : 97) {
         memset(text, 'A', n);
         memcpy(text + n, " End", 4);
         size_t kept = n < DN_MAX_WORD_BYTES ? n : DN_MAX_WORD_BYTES;
@@ -105,15 +111,20 @@ static void long_words(void **state) {
         memcpy(want + kept, "|end|", 6);
         assert_string_equal(split(text, n + 4, false), want);
     }
-    memset(text, 'a', DN_MAX_WORD_BYTES - 1); /* é does not fit, and what follows it is not drawn together with what was before */
+    memset(
+        text, 'a',
+        DN_MAX_WORD_BYTES -
+            1); /* é does not fit, and what follows it is not drawn together with what was before */
     memcpy(text + DN_MAX_WORD_BYTES - 1, "\xc3\xa9zz", 4);
     memset(want, 'a', DN_MAX_WORD_BYTES - 1);
     memcpy(want + DN_MAX_WORD_BYTES - 1, "|", 2);
     assert_string_equal(split(text, DN_MAX_WORD_BYTES + 3, false), want);
-    for (size_t i = 0; i < 200; i++) /* Ⱥ takes two bytes, ⱥ three: 85 of them fit */
+    for (size_t i = 0; i < 200; i++) { /* Ⱥ takes two bytes, ⱥ three: 85 of them fit */
         memcpy(text + 2 * i, "\xc8\xba", 2);
-    for (size_t i = 0; i < 85; i++)
+    }
+    for (size_t i = 0; i < 85; i++) {
         memcpy(want + 3 * i, "\xe2\xb1\xa5", 3);
+    }
     memcpy(want + 255, "|", 2);
     assert_string_equal(split(text, 400, false), want);
 }
@@ -130,14 +141,16 @@ static void by_eights_is_one_by_one(void **state) {
             s = s * 6364136223846793005u + 1442695040888963407u;
             text[i] = letters[(s >> 33) % (turn % 3 == 0 ? 15 : sizeof letters - 1)];
             bool part = isalnum((unsigned char)text[i]) || text[i] == '_';
-            if (part)
+            if (part) {
                 want[at++] = (char)(keep_case ? text[i] : tolower((unsigned char)text[i]));
-            else if (inside)
+            } else if (inside) {
                 want[at++] = '|';
+            }
             inside = part;
         }
-        if (inside)
+        if (inside) {
             want[at++] = '|';
+        }
         want[at] = '\0';
         assert_string_equal(split(text, length, keep_case), want);
     }

@@ -17,7 +17,8 @@ static inline double uniform(uint64_t *s) {
 }
 
 /* The gradient of Platt's loss, by a and b, divided by the weights' sum: of σ(a g + b). */
-static inline void platt_gradient(const struct sample *s, const double *weight, double a, double b, double out[2]) {
+static inline void platt_gradient(const struct sample *s, const double *weight, double a, double b,
+                                  double out[2]) {
     double total = 0, positive = 0;
     for (size_t i = 0; i < s->n; i++) {
         total += weight == NULL ? 1 : weight[i];
@@ -26,7 +27,8 @@ static inline void platt_gradient(const struct sample *s, const double *weight, 
     out[0] = out[1] = 0;
     for (size_t i = 0; i < s->n; i++) {
         const double v = (weight == NULL ? 1 : weight[i]) / total;
-        const double t = s->classes[i] == 1 ? (positive + 1) / (positive + 2) : 1 / (total - positive + 2);
+        const double t =
+            s->classes[i] == 1 ? (positive + 1) / (positive + 2) : 1 / (total - positive + 2);
         const double r = v * (1 / (1 + exp(-(a * s->score[i] + b))) - t);
         out[0] += r * s->score[i];
         out[1] += r;

@@ -9,12 +9,14 @@ static dn_params *asked(const char *algorithm, const char *method, const char *m
     dn_params *p;
     OK(dn_params_new(dn_algorithm_find(algorithm), &p, NULL));
     OK(dn_params_set_word(p, "calibrate", method, NULL));
-    if (multiclass != NULL)
+    if (multiclass != NULL) {
         OK(dn_params_set_word(p, "multiclass", multiclass, NULL));
+    }
     return p;
 }
 
-static dn_train_result trained(const struct csv *t, dn_params *p, dn_train_request change, const dn_run *run) {
+static dn_train_result trained(const struct csv *t, dn_params *p, dn_train_request change,
+                               const dn_run *run) {
     struct table *table = table_of(t);
     dn_train_result result;
     dn_error err = {0};
@@ -22,8 +24,9 @@ static dn_train_result trained(const struct csv *t, dn_params *p, dn_train_reque
     request.folds = change.folds;
     request.holdout = change.holdout;
     request.features.standardize = false;
-    if (dn_train(&request, run, &result, &err) != DN_OK)
+    if (dn_train(&request, run, &result, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     dn_params_free(p);
     table_free(table);
     return result;
@@ -31,7 +34,8 @@ static dn_train_result trained(const struct csv *t, dn_params *p, dn_train_reque
 
 /* Probabilities [n × K] of a model, with scores. */
 static double *probabilities(const dn_model *model, const struct csv *t, double *scores) {
-    double *p = xcalloc(t->n * t->K, sizeof *p), *work = xcalloc(dn_model_workspace(model), sizeof *work);
+    double *p = xcalloc(t->n * t->K, sizeof *p),
+           *work = xcalloc(dn_model_workspace(model), sizeof *work);
     const dn_prediction out = {.probabilities = p, .scores = scores};
     assert_true(dn_model_has_probabilities(model));
     assert_int_equal(dn_model_predict(model, dn_raw_numbers(t->x, t->n), work, &out), t->n);
@@ -58,23 +62,27 @@ static void rows_are_held_out(void **state) {
         part.n = 0;
         part.x = xcalloc(t->n * t->d, sizeof *part.x);
         part.target = xcalloc(t->n, sizeof *part.target);
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             if (fold[i] != f) {
                 memcpy(part.x + part.n * t->d, t->x + i * t->d, t->d * sizeof *part.x);
                 part.target[part.n++] = t->target[i];
             }
+        }
         dn_params *plain;
         OK(dn_params_new(dn_algorithm_find("least_squares"), &plain, NULL));
         dn_train_result other = trained(&part, plain, (dn_train_request){0}, &run);
         assert_null(dn_model_calibration(other.model));
         assert_false(dn_model_has_probabilities(other.model));
         double *work = xcalloc(dn_model_workspace(other.model), sizeof *work);
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             if (fold[i] == f) {
                 const dn_prediction out = {.scores = &s.score[s.n]};
-                assert_int_equal(dn_model_predict(other.model, dn_raw_numbers(t->x + i * t->d, 1), work, &out), 1);
+                assert_int_equal(dn_model_predict(other.model, dn_raw_numbers(t->x + i * t->d, 1),
+                                                  work, &out),
+                                 1);
                 s.classes[s.n++] = (uint32_t)t->target[i];
             }
+        }
         free(work);
         free(part.x);
         free(part.target);
@@ -86,8 +94,11 @@ static void rows_are_held_out(void **state) {
     assert_true(fabs(gradient[0]) < 1e-9 && fabs(gradient[1]) < 1e-9);
     /* and that is what prediction says */
     double *scores = xcalloc(t->n, sizeof *scores), *q = probabilities(whole.model, t, scores);
-    for (size_t i = 0; i < t->n; i++)
-        assert_near(q[2 * i + 1], 1 / (1 + exp(-(c->scores[0].slope * scores[i] + c->scores[0].intercept))), 1e-12);
+    for (size_t i = 0; i < t->n; i++) {
+        assert_near(q[2 * i + 1],
+                    1 / (1 + exp(-(c->scores[0].slope * scores[i] + c->scores[0].intercept))),
+                    1e-12);
+    }
     free(scores);
     free(q);
     dn_train_result_done(&whole);
@@ -100,15 +111,17 @@ static void nothing_is_learned_of_noise(void **state) {
     struct csv *t = csv_clouds(120, 130, 2);
     uint64_t s = 3;
     dn_run run = dn_run_default();
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->target[i] = uniform(&s) < 0.5;
+    }
     for (size_t method = 0; method < 2; method++) {
         dn_params *p = asked("perceptron", method == 0 ? "platt" : "isotonic", NULL);
         dn_train_result r = trained(t, p, (dn_train_request){0}, &run);
         assert_true(r.train->accuracy == 1);
         double *q = probabilities(r.model, t, NULL), sure = 0;
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             sure += fmax(q[2 * i], q[2 * i + 1]) / (double)t->n;
+        }
         assert_true(sure < 0.8);
         free(q);
         dn_train_result_done(&r);
@@ -122,21 +135,26 @@ static void many_classes(void **state) {
     static const struct {
         const char *algorithm, *method, *multiclass;
         size_t n_scores;
-    } of[] = {{"least_squares", "platt", "native", 4},         {"least_squares", "isotonic", "one_vs_rest", 4},
-              {"least_squares", "platt", "one_vs_one", 6},     {"perceptron", "isotonic", "one_vs_one_strict", 6},
-              {"perceptron", "platt", "one_vs_rest", 4},       {"least_squares", "isotonic", "native", 4},
+    } of[] = {{"least_squares", "platt", "native", 4},
+              {"least_squares", "isotonic", "one_vs_rest", 4},
+              {"least_squares", "platt", "one_vs_one", 6},
+              {"perceptron", "isotonic", "one_vs_one_strict", 6},
+              {"perceptron", "platt", "one_vs_rest", 4},
+              {"least_squares", "isotonic", "native", 4},
               {"perceptron", "platt", "one_vs_rest_strict", 4}};
     struct csv *t = csv_clouds(400, 4, 4);
     dn_run run = dn_run_default();
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-        dn_train_result r = trained(t, asked(of[k].algorithm, of[k].method, of[k].multiclass), (dn_train_request){0}, &run);
+        dn_train_result r = trained(t, asked(of[k].algorithm, of[k].method, of[k].multiclass),
+                                    (dn_train_request){0}, &run);
         const dn_calibration *c = dn_model_calibration(r.model);
         assert_int_equal(c->n_scores, of[k].n_scores);
         double *p = probabilities(r.model, t, NULL), loss = 0;
         for (size_t i = 0; i < t->n; i++) {
             double sum = 0;
-            for (size_t j = 0; j < 4; j++)
+            for (size_t j = 0; j < 4; j++) {
                 sum += p[4 * i + j];
+            }
             assert_near(sum, 1, 1e-9);
             loss -= log(fmax(1e-15, p[4 * i + (size_t)t->target[i]])) / (double)t->n;
         }
@@ -165,16 +183,21 @@ static void many_classes(void **state) {
 
 static const double *detail_of(const dn_report *report, const char *name) {
     static const double none[] = {(double)NAN, (double)NAN, (double)NAN};
-    for (size_t i = 0; i < report->n_details; i++)
-        if (strcmp(report->details[i].name, name) == 0)
-            return report->details[i].list != NULL ? report->details[i].list : &report->details[i].number;
+    for (size_t i = 0; i < report->n_details; i++) {
+        if (strcmp(report->details[i].name, name) == 0) {
+            return report->details[i].list != NULL ? report->details[i].list
+                                                   : &report->details[i].number;
+        }
+    }
     return none;
 }
 
 static bool warns(const dn_report *report, const char *words) {
-    for (size_t i = 0; i < report->n_warnings; i++)
-        if (strstr(report->warnings[i], words) != NULL)
+    for (size_t i = 0; i < report->n_warnings; i++) {
+        if (strstr(report->warnings[i], words) != NULL) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -196,16 +219,20 @@ static void what_is_told(void **state) {
     (void)state;
     struct csv *t = csv_clouds(300, 3, 3);
     dn_run run = dn_run_default();
-    dn_train_result r = trained(t, asked("least_squares", "platt", NULL), (dn_train_request){.holdout = 0.3}, &run);
+    dn_train_result r =
+        trained(t, asked("least_squares", "platt", NULL), (dn_train_request){.holdout = 0.3}, &run);
     assert_true(*detail_of(&r.report, "calibration_folds") == 5);
-    assert_true(*detail_of(&r.report, "calibration_log_loss") < *detail_of(&r.report, "calibration_log_loss_before"));
-    assert_memory_equal(&dn_model_calibration(r.model)->scores[2].slope, detail_of(&r.report, "calibration_slopes") + 2, sizeof(double));
+    assert_true(*detail_of(&r.report, "calibration_log_loss") <
+                *detail_of(&r.report, "calibration_log_loss_before"));
+    assert_memory_equal(&dn_model_calibration(r.model)->scores[2].slope,
+                        detail_of(&r.report, "calibration_slopes") + 2, sizeof(double));
     assert_true(r.validation->log_loss < log(3));
     dn_train_result_done(&r);
     /* folds of a validation hold out on their own */
     r = trained(t, asked("least_squares", "platt", NULL), (dn_train_request){.folds = 3}, &run);
-    for (size_t f = 0; f < 3; f++)
+    for (size_t f = 0; f < 3; f++) {
         assert_true(r.folds[f]->log_loss < log(3) && r.folds[f]->log_loss > 0);
+    }
     dn_train_result_done(&r);
     /* three rows of a class: three folds; one: none */
     for (size_t left = 3; left != 2; left = left == 3 ? 1 : 2) {
@@ -214,8 +241,9 @@ static void what_is_told(void **state) {
         part.x = xcalloc(t->n * t->d, sizeof *part.x);
         part.target = xcalloc(t->n, sizeof *part.target);
         for (size_t i = 0; i < t->n; i++) {
-            if (t->target[i] == 2 && ++rare > left)
+            if (t->target[i] == 2 && ++rare > left) {
                 continue;
+            }
             memcpy(part.x + n * t->d, t->x + i * t->d, t->d * sizeof *part.x);
             part.target[n++] = t->target[i];
         }
@@ -226,7 +254,8 @@ static void what_is_told(void **state) {
             assert_true(warns(&r.report, "the calibration has 3 folds, not 5"));
             dn_train_result_done(&r);
         } else {
-            assert_refused(&part, asked("least_squares", "platt", NULL), DN_ERR_DATA, "has only 1 training row");
+            assert_refused(&part, asked("least_squares", "platt", NULL), DN_ERR_DATA,
+                           "has only 1 training row");
         }
         free(part.x);
         free(part.target);
@@ -234,7 +263,8 @@ static void what_is_told(void **state) {
     /* one discriminant fewer than classes */
     dn_params *p = asked("perceptron", "platt", "one_vs_rest_strict");
     OK(dn_params_set_word(p, "discriminants", "K-1", NULL));
-    assert_refused(t, p, DN_ERR_ARGUMENT, "one discriminant fewer than the 3 classes gives no probabilities");
+    assert_refused(t, p, DN_ERR_ARGUMENT,
+                   "one discriminant fewer than the 3 classes gives no probabilities");
     csv_free(t);
 }
 
@@ -243,8 +273,10 @@ static void shown_only_when_asked(void **state) {
     dn_params *p = asked("least_squares", "none", NULL);
     const dn_algorithm *a = p->algorithm;
     for (size_t way = 0; way < 2; way++) {
-        for (size_t i = 0; i < a->n_params; i++)
-            assert_true(dn_params_applies(p, i) == (way == 1 || strcmp(a->params[i].name, "calibration_folds") != 0));
+        for (size_t i = 0; i < a->n_params; i++) {
+            assert_true(dn_params_applies(p, i) ==
+                        (way == 1 || strcmp(a->params[i].name, "calibration_folds") != 0));
+        }
         OK(dn_params_set_word(p, "calibrate", "isotonic", NULL));
     }
     dn_params_free(p);
@@ -268,8 +300,9 @@ static void memory_and_stops(void **state) {
             run.allocator = &allocator;
             status = dn_train(&request, &run, &r, &err);
             assert_true(status == DN_OK || status == DN_ERR_MEMORY);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 dn_train_result_done(&r);
+            }
             assert_int_equal(m.live, 0);
         }
         status = DN_ERR_STOPPED;
@@ -278,8 +311,9 @@ static void memory_and_stops(void **state) {
             dn_run run = polls_run(&polls);
             status = dn_train(&request, &run, &r, NULL);
             assert_true(status == DN_OK || status == DN_ERR_STOPPED);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 dn_train_result_done(&r);
+            }
         }
         dn_run one = dn_run_default(), many = dn_run_default();
         many.n_slots = 3;
@@ -327,11 +361,12 @@ static void damaged_bytes(void **state) {
         dni_reader reader = dni_reader_of(writer.bytes, cut);
         const dn_status status = dni_calibration_read(&reader, 2, &back, NULL);
         assert_int_equal(status, cut == writer.size ? DN_OK : DN_ERR_CORRUPT);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             dni_calibration_free(back);
+        }
     }
     size_t refused = 0;
-    for (size_t at = 0; at < writer.size; at++)
+    for (size_t at = 0; at < writer.size; at++) {
         for (unsigned flip = 1; flip < 256; flip <<= 1) {
             writer.bytes[at] ^= (unsigned char)flip;
             dni_reader reader = dni_reader_of(writer.bytes, writer.size);
@@ -345,6 +380,7 @@ static void damaged_bytes(void **state) {
             }
             writer.bytes[at] ^= (unsigned char)flip;
         }
+    }
     assert_true(refused > 50);
     dni_writer_done(&writer);
     dni_calibration_free(c);
@@ -352,8 +388,9 @@ static void damaged_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_held_out), cmocka_unit_test(nothing_is_learned_of_noise), cmocka_unit_test(many_classes),
-        cmocka_unit_test(what_is_told),      cmocka_unit_test(shown_only_when_asked),       cmocka_unit_test(memory_and_stops),
+        cmocka_unit_test(rows_are_held_out),     cmocka_unit_test(nothing_is_learned_of_noise),
+        cmocka_unit_test(many_classes),          cmocka_unit_test(what_is_told),
+        cmocka_unit_test(shown_only_when_asked), cmocka_unit_test(memory_and_stops),
         cmocka_unit_test(damaged_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,18 +18,24 @@ static struct sample sample_of(size_t n, double size, double shift, double steps
 }
 
 /* A calibrator of the sample; `room` keeps its order. */
-static dn_status calibrated(const struct sample *s, dn_calibration_method method, const double *weight, const dn_run *run,
-                            dn_calibrator *out, dn_error *err) {
+static dn_status calibrated(const struct sample *s, dn_calibration_method method,
+                            const double *weight, const dn_run *run, dn_calibrator *out,
+                            dn_error *err) {
     double key[2][ROWS];
     uint32_t row[2][ROWS];
     for (size_t i = 0; i < s->n; i++) {
         key[0][i] = s->score[i];
         row[0][i] = (uint32_t)i;
     }
-    const dni_scored scored = {.rows = {key[0], row[0]}, .n = s->n, .classes = s->classes, .weight = weight, .positive = 1};
+    const dni_scored scored = {.rows = {key[0], row[0]},
+                               .n = s->n,
+                               .classes = s->classes,
+                               .weight = weight,
+                               .positive = 1};
     *out = (dn_calibrator){0};
-    return method == DN_CALIBRATION_PLATT ? dni_calibrate_platt(&scored, run, out, err)
-                                          : dni_calibrate_isotonic(&scored, (dni_pairs){key[1], row[1]}, run, out, err);
+    return method == DN_CALIBRATION_PLATT
+               ? dni_calibrate_platt(&scored, run, out, err)
+               : dni_calibrate_isotonic(&scored, (dni_pairs){key[1], row[1]}, run, out, err);
 }
 
 static void platt_is_optimal(void **state) {
@@ -71,14 +77,17 @@ static void platt_stays_finite(void **state) {
     }
     OK(calibrated(&s, DN_CALIBRATION_PLATT, NULL, &run, &c, NULL));
     platt_gradient(&s, NULL, c.slope, c.intercept, gradient);
-    assert_true(fabs(gradient[0]) < 1e-8 && fabs(gradient[1]) < 1e-9 && c.slope > 0 && c.slope < 100);
-    for (size_t i = 0; i < s.n; i++)
+    assert_true(fabs(gradient[0]) < 1e-8 && fabs(gradient[1]) < 1e-9 && c.slope > 0 &&
+                c.slope < 100);
+    for (size_t i = 0; i < s.n; i++) {
         s.score[i] = 7;
+    }
     OK(calibrated(&s, DN_CALIBRATION_PLATT, NULL, &run, &c, NULL));
     assert_true(c.slope == 0);
     assert_near(1 / (1 + exp(-c.intercept)), 0.5, 1e-14);
-    for (size_t i = 0; i < s.n; i++)
+    for (size_t i = 0; i < s.n; i++) {
         s.classes[i] = 0;
+    }
     OK(calibrated(&s, DN_CALIBRATION_PLATT, NULL, &run, &c, NULL));
     assert_near(1 / (1 + exp(-c.intercept)), 1.0 / 42, 1e-12);
     dn_error err = {0};
@@ -119,8 +128,9 @@ static void weights_are_repetitions(void **state) {
 static double mean_between(const struct sample *s, const double *weight, double low, double high) {
     double total = 0, positive = 0;
     for (size_t i = 0; i < s->n; i++) {
-        if (s->score[i] < low || s->score[i] > high)
+        if (s->score[i] < low || s->score[i] > high) {
             continue;
+        }
         total += weight == NULL ? 1 : weight[i];
         positive += s->classes[i] == 1 ? weight == NULL ? 1 : weight[i] : 0;
     }
@@ -132,11 +142,14 @@ static double isotonic_at(const struct sample *s, const double *weight, double g
     double best = 0;
     for (size_t i = 0; i < s->n; i++) {
         double least = 1;
-        if (s->score[i] > g)
+        if (s->score[i] > g) {
             continue;
-        for (size_t j = 0; j < s->n; j++)
-            if (s->score[j] >= g)
+        }
+        for (size_t j = 0; j < s->n; j++) {
+            if (s->score[j] >= g) {
                 least = fmin(least, mean_between(s, weight, s->score[i], s->score[j]));
+            }
+        }
         best = fmax(best, least);
     }
     return best;
@@ -155,20 +168,25 @@ static void isotonic_is_optimal(void **state) {
         const double *weight = k >= 2 ? s.weight : NULL;
         dn_calibrator c;
         OK(calibrated(&s, DN_CALIBRATION_ISOTONIC, weight, &run, &c, NULL));
-        const dn_calibration calibration = {.method = DN_CALIBRATION_ISOTONIC, .n_scores = 1, .scores = &c};
+        const dn_calibration calibration = {.method = DN_CALIBRATION_ISOTONIC,
+                                            .n_scores = 1,
+                                            .scores = &c};
         for (size_t i = 0; i < s.n; i++) {
             double got;
             dni_calibration_apply(&calibration, &s.score[i], &got);
             assert_near(got, log_odds(isotonic_at(&s, weight, s.score[i])), 1e-9);
         }
-        for (size_t i = 1; i < c.n; i++)
+        for (size_t i = 1; i < c.n; i++) {
             assert_true(c.score[i] > c.score[i - 1] && c.probability[i] >= c.probability[i - 1]);
+        }
         /* beyond the steps constant, between them straight */
         const double at[] = {-1e300, c.score[0], 1e300, c.score[c.n - 1]};
         double logits[4];
-        for (size_t i = 0; i < 4; i++)
+        for (size_t i = 0; i < 4; i++) {
             dni_calibration_apply(&calibration, &at[i], &logits[i]);
-        assert_true(logits[0] == logits[1] && logits[2] == logits[3] && isfinite(logits[0]) && isfinite(logits[2]));
+        }
+        assert_true(logits[0] == logits[1] && logits[2] == logits[3] && isfinite(logits[0]) &&
+                    isfinite(logits[2]));
         for (size_t i = 1; i < c.n; i++) {
             const double middle = (c.score[i] + c.score[i - 1]) / 2;
             double got;

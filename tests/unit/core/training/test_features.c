@@ -4,7 +4,8 @@
 #define N_SCORES_MAX 8
 
 /* Trains logistic regression, lambda `penalty`, with bases over all columns of t. */
-static dn_train_result train(const struct csv *t, const dn_encoder_spec *options, double penalty, const dn_run *run) {
+static dn_train_result train(const struct csv *t, const dn_encoder_spec *options, double penalty,
+                             const dn_run *run) {
     struct table *table = table_of(t);
     dn_params *params;
     dn_train_result result = {0};
@@ -17,8 +18,9 @@ static dn_train_result train(const struct csv *t, const dn_encoder_spec *options
     request.features = *options;
     request.features.columns = columns;
     request.features.n_columns = t->d;
-    if (dn_train(&request, run, &result, &err) != DN_OK)
+    if (dn_train(&request, run, &result, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     dn_params_free(params);
     table_free(table);
     return result;
@@ -29,7 +31,8 @@ static size_t right(const struct csv *t, const dn_model *model) {
     double *work = xcalloc(dn_model_workspace(model), sizeof *work);
     size_t n = 0, label;
     for (size_t i = 0; i < t->n; i++) {
-        dn_model_predict(model, dn_raw_numbers(t->x + i * t->d, 1), work, &(dn_prediction){.label = &label});
+        dn_model_predict(model, dn_raw_numbers(t->x + i * t->d, 1), work,
+                         &(dn_prediction){.label = &label});
         n += label == (size_t)t->target[i];
     }
     free(work);
@@ -63,7 +66,8 @@ static void exclusive_or(void **unused) {
     dn_run run = dn_run_default();
     dn_basis_spec basis = {.kind = DN_BASIS_DISTANCE, .points = points, .n_points = 2};
     dn_train_result plain = train(t, &(dn_encoder_spec){0}, 1e-4, &run);
-    dn_train_result mapped = train(t, &(dn_encoder_spec){.bases = &basis, .n_bases = 1}, 1e-4, &run);
+    dn_train_result mapped =
+        train(t, &(dn_encoder_spec){.bases = &basis, .n_bases = 1}, 1e-4, &run);
     assert_true(right(t, plain.model) <= 3);
     assert_int_equal(right(t, mapped.model), 4);
     dn_linear linear;
@@ -89,9 +93,14 @@ static void ring(void **unused) {
     }
     csv_classify(t);
     dn_run run = dn_run_default();
-    dn_basis_spec basis = {.kind = DN_BASIS_GAUSSIAN, .points = points, .n_points = 2, .width = 1.5};
+    dn_basis_spec basis = {.kind = DN_BASIS_GAUSSIAN,
+                           .points = points,
+                           .n_points = 2,
+                           .width = 1.5};
     dn_train_result plain = train(t, &(dn_encoder_spec){.standardize = true}, 1e-5, &run);
-    dn_train_result mapped = train(t, &(dn_encoder_spec){.standardize = true, .bases = &basis, .n_bases = 1}, 1e-5, &run);
+    dn_train_result mapped =
+        train(t, &(dn_encoder_spec){.standardize = true, .bases = &basis, .n_bases = 1}, 1e-5,
+              &run);
     assert_true(right(t, plain.model) < 150);
     assert_int_equal(right(t, mapped.model), 200);
     dn_train_result_done(&plain);
@@ -99,20 +108,24 @@ static void ring(void **unused) {
     csv_free(t);
 }
 
-/* ---- raw rows against encoded ones -------------------------------------------------------------------------------------------------- */
+/* ---- raw rows against encoded ones ---- */
 /* Scores of raw rows are W x + w0 of the standardised x, W of the model in terms of it. */
 static void check_scores(const dn_model *model, const double *raw, size_t n) {
     const dn_encoder *encoder = dn_model_encoder(model);
-    size_t d = dn_encoder_n_features(encoder), p = dn_encoder_n_inputs(encoder), S = dn_model_n_scores(model);
-    double *work = xcalloc(dn_model_workspace(model), sizeof *work), *x = xcalloc(d, sizeof *x), *parts = xcalloc(S * d, sizeof *parts);
+    size_t d = dn_encoder_n_features(encoder), p = dn_encoder_n_inputs(encoder),
+           S = dn_model_n_scores(model);
+    double *work = xcalloc(dn_model_workspace(model), sizeof *work), *x = xcalloc(d, sizeof *x),
+           *parts = xcalloc(S * d, sizeof *parts);
     const double *mean = dn_encoder_mean(encoder), *scale = dn_encoder_scale(encoder);
     dn_linear linear;
     assert_true(dn_model_linear(model, &linear) && linear.n_features == d && S <= N_SCORES_MAX);
     for (size_t i = 0; i < n; i++) {
         double got[N_SCORES_MAX], alone[N_SCORES_MAX], want[N_SCORES_MAX];
         dn_encoder_apply(encoder, dn_raw_numbers(raw + i * p, 1), x);
-        dn_model_predict(model, dn_raw_numbers(raw + i * p, 1), work, &(dn_prediction){.scores = got, .contributions = parts});
-        dn_model_predict(model, dn_raw_numbers(raw + i * p, 1), work, &(dn_prediction){.scores = alone});
+        dn_model_predict(model, dn_raw_numbers(raw + i * p, 1), work,
+                         &(dn_prediction){.scores = got, .contributions = parts});
+        dn_model_predict(model, dn_raw_numbers(raw + i * p, 1), work,
+                         &(dn_prediction){.scores = alone});
         assert_memory_equal(got, alone, S * sizeof *got);
         double size = 1;
         for (size_t k = 0; k < S; k++) {
@@ -123,7 +136,8 @@ static void check_scores(const dn_model *model, const double *raw, size_t n) {
                 sum += parts[k * d + j];
                 size = fmax(size, fabs(parts[k * d + j]));
             }
-            assert_true(fabs(sum - want[k]) <= 1e-11 * size && fabs(got[k] - want[k]) <= 1e-11 * size);
+            assert_true(fabs(sum - want[k]) <= 1e-11 * size &&
+                        fabs(got[k] - want[k]) <= 1e-11 * size);
         }
     }
     free(work);
@@ -135,29 +149,42 @@ static void predicts_from_raw_rows(void **unused) {
     (void)unused;
     struct csv *t = csv_named("iris");
     static const size_t two[] = {1, 3};
-    const dn_basis_spec bases[] = {{.kind = DN_BASIS_POLYNOMIAL, .columns = two, .n_columns = 2, .degree = 3, .interactions = true},
+    const dn_basis_spec bases[] = {{.kind = DN_BASIS_POLYNOMIAL,
+                                    .columns = two,
+                                    .n_columns = 2,
+                                    .degree = 3,
+                                    .interactions = true},
                                    {.kind = DN_BASIS_GAUSSIAN, .standardize = true, .n_points = 4},
                                    {.kind = DN_BASIS_FISHER, .keep = true}};
     dn_run run = dn_run_default();
-    for (size_t i = 0; i < t->n; i += 7)
+    for (size_t i = 0; i < t->n; i += 7) {
         t->x[i * t->d + i % t->d] = (double)NAN;
-    for (size_t n_bases = 0; n_bases <= 3; n_bases++)
+    }
+    for (size_t n_bases = 0; n_bases <= 3; n_bases++) {
         for (int indicator = 0; indicator < 2; indicator++) {
-            dn_train_result result =
-                train(t, &(dn_encoder_spec){.standardize = true, .missing_indicator = indicator == 1, .bases = bases, .n_bases = n_bases},
-                      1e-3, &run);
+            dn_train_result result = train(t,
+                                           &(dn_encoder_spec){.standardize = true,
+                                                              .missing_indicator = indicator == 1,
+                                                              .bases = bases,
+                                                              .n_bases = n_bases},
+                                           1e-3, &run);
             check_scores(result.model, t->x, t->n);
             assert_true(right(t, result.model) > 135);
-            assert_int_equal(right(t, result.model), (size_t)(result.train->accuracy * (double)t->n + 0.5)); /* judged on encoded rows */
+            assert_int_equal(right(t, result.model),
+                             (size_t)(result.train->accuracy * (double)t->n +
+                                      0.5)); /* judged on encoded rows */
             void *bytes;
             size_t size;
             dn_model *back;
             OK(dn_model_write(result.model, &bytes, &size, NULL));
             OK(dn_model_read(bytes, size, &back, NULL));
-            double *work = xcalloc(dn_model_workspace(back), sizeof *work), a[N_SCORES_MAX], b[N_SCORES_MAX];
+            double *work = xcalloc(dn_model_workspace(back), sizeof *work), a[N_SCORES_MAX],
+                   b[N_SCORES_MAX];
             for (size_t i = 0; i < t->n; i++) {
-                dn_model_predict(result.model, dn_raw_numbers(t->x + i * t->d, 1), work, &(dn_prediction){.scores = a});
-                dn_model_predict(back, dn_raw_numbers(t->x + i * t->d, 1), work, &(dn_prediction){.scores = b});
+                dn_model_predict(result.model, dn_raw_numbers(t->x + i * t->d, 1), work,
+                                 &(dn_prediction){.scores = a});
+                dn_model_predict(back, dn_raw_numbers(t->x + i * t->d, 1), work,
+                                 &(dn_prediction){.scores = b});
                 assert_memory_equal(a, b, 3 * sizeof *a);
             }
             free(work);
@@ -165,6 +192,7 @@ static void predicts_from_raw_rows(void **unused) {
             dn_model_unref(back);
             dn_train_result_done(&result);
         }
+    }
     csv_free(t);
 }
 
@@ -183,9 +211,10 @@ static void predicts_from_categories(void **unused) {
     const dn_table_column columns[] = {{.name = "number", .type = DN_NUMERIC},
                                        {.name = "letter", .type = DN_CATEGORICAL},
                                        {.name = "class", .type = DN_CATEGORICAL}};
-    const dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = number},
-                                    {.type = DN_CATEGORICAL, .n_rows = N, .code = code, .strings = {3, start, "abc"}},
-                                    {.type = DN_CATEGORICAL, .n_rows = N, .code = label, .strings = {2, binary, "noyes"}}};
+    const dn_column_view views[] = {
+        {.type = DN_NUMERIC, .n_rows = N, .number = number},
+        {.type = DN_CATEGORICAL, .n_rows = N, .code = code, .strings = {3, start, "abc"}},
+        {.type = DN_CATEGORICAL, .n_rows = N, .code = label, .strings = {2, binary, "noyes"}}};
     dn_table_source *source;
     OK(dn_table_source_from_columns(columns, views, 3, N, &source, NULL));
     static const size_t inputs[] = {1, 0};
@@ -210,9 +239,12 @@ static void predicts_from_categories(void **unused) {
         OK(dn_train(&request, &run, &result, NULL));
         double *work = xcalloc(dn_model_workspace(result.model), sizeof *work);
         check_scores(result.model, raw, 5);
-        dn_model_predict(result.model, dn_raw_numbers(raw, 5), work, &(dn_prediction){.scores = scores[drop]});
+        dn_model_predict(result.model, dn_raw_numbers(raw, 5), work,
+                         &(dn_prediction){.scores = scores[drop]});
         char dropped[16];
-        assert_int_equal(dn_encoder_dropped_level(dn_model_encoder(result.model), 0, dropped, sizeof dropped), drop ? 8 : 0);
+        assert_int_equal(dn_encoder_dropped_level(dn_model_encoder(result.model), 0, dropped,
+                                                  sizeof dropped),
+                         drop ? 8 : 0);
         assert_string_equal(dropped, drop ? "letter=a" : "");
         assert_int_equal(dn_encoder_n_features(dn_model_encoder(result.model)), drop ? 4 : 5);
         free(work);

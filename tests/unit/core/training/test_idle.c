@@ -19,8 +19,10 @@ static struct csv *data_with_idle_columns(void) {
 
 static bool warned(const dn_report *report, const char *of, const char *name) {
     bool found = false;
-    for (size_t i = 0; i < report->n_warnings; i++)
-        found = found || (strstr(report->warnings[i], of) != NULL && strstr(report->warnings[i], name) != NULL);
+    for (size_t i = 0; i < report->n_warnings; i++) {
+        found = found || (strstr(report->warnings[i], of) != NULL &&
+                          strstr(report->warnings[i], name) != NULL);
+    }
     return found;
 }
 
@@ -30,23 +32,27 @@ struct choice {
 
 static void train_with(const struct csv *t, const struct choice *c, bool standardize) {
     struct table *table = table_of(t);
-    for (size_t i = 0; i < UNLABELLED; i++)
+    for (size_t i = 0; i < UNLABELLED; i++) {
         table->codes[i] = DN_CODE_MISSING;
+    }
     dn_params *p = params_for(c->algorithm);
-    if (c->name != NULL)
+    if (c->name != NULL) {
         OK(dn_params_set_word(p, c->name, c->word, NULL));
+    }
     dn_train_request request = table_request(t, table, p);
     request.features.standardize = standardize;
     dn_run run = dn_run_default();
     dn_train_result result;
     dn_error err = {0};
-    if (dn_train(&request, &run, &result, &err) != DN_OK)
+    if (dn_train(&request, &run, &result, &err) != DN_OK) {
         fail_msg("%s %s: %s", c->algorithm, c->word == NULL ? "" : c->word, err.message);
+    }
     assert_true(warned(&result.report, "the same value", t->names[1]));
     assert_false(warned(&result.report, "the same value", t->names[3]));
     assert_true(warned(&result.report, "no training row has a value", t->names[2]));
     dn_linear linear;
-    for (size_t k = 0; standardize && dn_model_linear(result.model, &linear) && k < linear.n_scores; k++) {
+    for (size_t k = 0; standardize && dn_model_linear(result.model, &linear) && k < linear.n_scores;
+         k++) {
         assert_true(linear.w[k * D + 1] == 0 && linear.w[k * D + 2] == 0);
         assert_true(linear.w[k * D] != 0 && linear.w[k * D + 3] != 0);
     }
@@ -59,7 +65,8 @@ static void train_with(const struct csv *t, const struct choice *c, bool standar
 static void every_algorithm(void **state) {
     (void)state;
     static const struct choice choices[] = {{"logistic", NULL, NULL},
-                                            {"logistic", "solver", "gradient_descent"}, /* random weights to begin with */
+                                            {"logistic", "solver",
+                                             "gradient_descent"}, /* random weights to begin with */
                                             {"logistic", "solver", "sgd"},
                                             {"logistic", "penalty", "none"},
                                             {"least_squares", NULL, NULL},
@@ -84,7 +91,10 @@ static void derived_features(void **state) {
     struct table *table = table_of(t);
     dn_params *p = params_for("logistic");
     const double centres[] = {10, 20, 1e6, 1e6}; /* in the middle of the rows, and far from all */
-    const dn_basis_spec bells = {.kind = DN_BASIS_GAUSSIAN, .points = centres, .n_points = 2, .width = 3};
+    const dn_basis_spec bells = {.kind = DN_BASIS_GAUSSIAN,
+                                 .points = centres,
+                                 .n_points = 2,
+                                 .width = 3};
     dn_train_request request = table_request(t, table, p);
     request.features.bases = &bells;
     request.features.n_bases = 1;
@@ -100,6 +110,7 @@ static void derived_features(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_algorithm), cmocka_unit_test(derived_features)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_algorithm),
+                                       cmocka_unit_test(derived_features)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

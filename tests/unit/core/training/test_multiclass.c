@@ -18,7 +18,8 @@ static const struct way ways[] = {
 enum { N_WAYS = sizeof ways / sizeof ways[0] };
 
 static bool of_pairs(const struct way *way) {
-    return way->decision == DN_DECISION_ONE_VS_ONE || way->decision == DN_DECISION_ONE_VS_ONE_STRICT;
+    return way->decision == DN_DECISION_ONE_VS_ONE ||
+           way->decision == DN_DECISION_ONE_VS_ONE_STRICT;
 }
 
 static dn_params *params_for(const char *algorithm, const struct way *way) {
@@ -33,8 +34,9 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
     dn_run plain = dn_run_default();
     dn_train_result result;
     dn_error err = {0};
-    if (dn_train(request, run == NULL ? &plain : run, &result, &err) != DN_OK)
+    if (dn_train(request, run == NULL ? &plain : run, &result, &err) != DN_OK) {
         fail_msg("training failed: %s", err.message);
+    }
     return result;
 }
 
@@ -45,14 +47,18 @@ static struct csv *rows_of(const struct csv *t, size_t negative, size_t positive
     out->names = xcalloc(t->d + 1, sizeof *out->names);
     out->x = xcalloc(t->n * t->d, sizeof *out->x);
     out->labels = xcalloc(t->n, sizeof *out->labels);
-    for (size_t j = 0; j <= t->d; j++)
+    for (size_t j = 0; j <= t->d; j++) {
         out->names[j] = csv_copy(t->names[j]);
+    }
     for (size_t i = 0; i < t->n && out->n < most; i++) {
         size_t k = (size_t)t->target[i];
-        if (positive != SIZE_MAX && negative != SIZE_MAX && k != negative && k != positive)
+        if (positive != SIZE_MAX && negative != SIZE_MAX && k != negative && k != positive) {
             continue;
+        }
         memcpy(out->x + out->n * t->d, t->x + i * t->d, t->d * sizeof *t->x);
-        out->labels[out->n++] = csv_copy(positive == SIZE_MAX ? t->labels[i] : k == positive ? "1" : "0");
+        out->labels[out->n++] = csv_copy(positive == SIZE_MAX ? t->labels[i]
+                                         : k == positive      ? "1"
+                                                              : "0");
     }
     csv_classify(out);
     return out;
@@ -81,16 +87,19 @@ static void assert_same_bytes(const dn_model *a, const dn_model *b) {
 
 static const dn_detail *detail(const dn_detail *details, size_t n, const char *name) {
     size_t i = 0;
-    while (i < n && strcmp(details[i].name, name) != 0)
+    while (i < n && strcmp(details[i].name, name) != 0) {
         i++;
-    if (i == n)
+    }
+    if (i == n) {
         fail_msg("no detail \"%s\"", name);
+    }
     return &details[i];
 }
 
-/* ---- machines ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- machines ---- */
 /* Machine i and its part of the report are those of a training that knows its two classes only. */
-static void assert_machine(const struct csv *t, const dn_params *p, bool standardize, const dn_train_result *whole, size_t i) {
+static void assert_machine(const struct csv *t, const dn_params *p, bool standardize,
+                           const dn_train_result *whole, size_t i) {
     const dn_report_part *part = &whole->report.parts[i];
     struct csv *two = rows_of(t, part->negative, part->positive, SIZE_MAX);
     struct table *table = table_of(two);
@@ -106,11 +115,13 @@ static void assert_machine(const struct csv *t, const dn_params *p, bool standar
     assert_string_equal(part->stop_reason, alone.report.stop_reason);
     assert_int_equal(part->iterations, alone.report.iterations);
     assert_true(part->objective == alone.report.objective);
-    assert_true(part->n_details > 0 && part->n_details < alone.report.n_details); /* all but how the rows were held */
+    assert_true(part->n_details > 0 &&
+                part->n_details < alone.report.n_details); /* all but how the rows were held */
     for (size_t k = 0; k < part->n_details; k++) {
         assert_string_equal(part->details[k].name, alone.report.details[k].name);
         assert_string_equal(part->details[k].text, alone.report.details[k].text);
-        assert_memory_equal(&part->details[k].number, &alone.report.details[k].number, sizeof(double));
+        assert_memory_equal(&part->details[k].number, &alone.report.details[k].number,
+                            sizeof(double));
     }
     dn_train_result_done(&alone);
     table_free(table);
@@ -119,7 +130,10 @@ static void assert_machine(const struct csv *t, const dn_params *p, bool standar
 
 static void assert_report(const struct way *way, size_t K, const dn_train_result *r) {
     const dn_report *report = &r->report;
-    size_t n = of_pairs(way) ? K * (K - 1) / 2 : way->decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT ? K - 1 : K, iterations = 0;
+    size_t n = of_pairs(way)                                             ? K * (K - 1) / 2
+               : way->decision == DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT ? K - 1
+                                                                         : K,
+           iterations = 0;
     double objective = 0;
     bool converged = true;
     assert_int_equal(dn_model_decision(r->model), way->decision);
@@ -132,8 +146,9 @@ static void assert_report(const struct way *way, size_t K, const dn_train_result
         const dn_report_part *part = &report->parts[i];
         assert_int_equal(part->negative, of_pairs(way) ? first : SIZE_MAX);
         assert_int_equal(part->positive, of_pairs(way) ? second : i);
-        if (++second == K)
+        if (++second == K) {
             second = ++first + 1;
+        }
         iterations += part->iterations;
         objective += part->objective;
         converged = converged && part->converged;
@@ -152,11 +167,13 @@ static void each_machine_is_its_own(void **state) {
         for (size_t w = 0; w < N_WAYS; w++) {
             dn_params *p = params_for("logistic", &ways[w]);
             dn_train_request request = table_request(t, table, p);
-            request.features.standardize = !of_pairs(&ways[w]); /* a pair alone would be standardised by its own rows */
+            request.features.standardize =
+                !of_pairs(&ways[w]); /* a pair alone would be standardised by its own rows */
             dn_train_result whole = train(&request, NULL);
             assert_report(&ways[w], t->K, &whole);
-            for (size_t i = 0; i < whole.report.n_parts; i++)
+            for (size_t i = 0; i < whole.report.n_parts; i++) {
                 assert_machine(t, p, request.features.standardize, &whole, i);
+            }
             dn_train_result_done(&whole);
             dn_params_free(p);
         }
@@ -177,11 +194,13 @@ static void machines_by_default(void **state) {
     request.features.standardize = false;
     dn_train_result r = train(&request, NULL);
     assert_report(&ways[0], 3, &r);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         assert_machine(t, p, false, &r, i);
+    }
     assert_true(r.report.parts[0].converged && !r.report.parts[1].converged && !r.report.converged);
     assert_int_equal(r.report.n_warnings, 2);
-    assert_true(strncmp(r.report.warnings[0], "versicolor against the rest: may not be separable", 49) == 0);
+    assert_true(strncmp(r.report.warnings[0], "versicolor against the rest: may not be separable",
+                        49) == 0);
     assert_true(strncmp(r.report.warnings[1], "virginica against the rest: ", 28) == 0);
     assert_string_equal(r.report.stop_reason, "max_iterations");
     assert_false(dn_model_has_probabilities(r.model));
@@ -189,8 +208,9 @@ static void machines_by_default(void **state) {
     OK(dn_params_set_word(p, "multiclass", "one_vs_one", NULL));
     r = train(&request, NULL);
     assert_report(&ways[3], 3, &r);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         assert_machine(t, p, false, &r, i);
+    }
     dn_train_result_done(&r);
     dn_params_free(p);
     table_free(table);
@@ -212,7 +232,8 @@ static void two_classes(void **state) {
         dn_train_result r = train(&request, NULL);
         assert_int_equal(dn_model_n_machines(r.model), 1);
         assert_int_equal(r.report.n_parts, 0);
-        assert_memory_equal(dn_model_machine(r.model, 0)->w, dn_model_machine(own.model, 0)->w, 3 * sizeof(double));
+        assert_memory_equal(dn_model_machine(r.model, 0)->w, dn_model_machine(own.model, 0)->w,
+                            3 * sizeof(double));
         assert_true(r.train->log_loss == own.train->log_loss && r.train->ambiguous == 0);
         dn_train_result_done(&r);
         dn_params_free(q);
@@ -223,14 +244,16 @@ static void two_classes(void **state) {
     csv_free(t);
 }
 
-/* ---- decisions ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- decisions ---- */
 /* The rules of ALGORITHMS.md, read literally. g: the score of "i against j", j = SIZE_MAX for the rest. */
 static double score_of(const struct way *way, size_t K, const double *g, size_t i, size_t j) {
-    if (!of_pairs(way))
+    if (!of_pairs(way)) {
         return g[i];
+    }
     size_t low = i < j ? i : j, high = i < j ? j : i, at = 0;
-    for (size_t a = 0; a < low; a++)
+    for (size_t a = 0; a < low; a++) {
         at += K - 1 - a;
+    }
     at += high - low - 1;
     return i == high ? g[at] : -g[at]; /* the machine of low < high has high positive */
 }
@@ -239,33 +262,41 @@ static size_t label_of(const struct way *way, size_t K, const double *g) {
     size_t best = 0, claims = 0, last = SIZE_MAX;
     double most = -(double)INFINITY;
     if (way->decision == DN_DECISION_ONE_VS_REST) {
-        for (size_t k = 0; k < K; k++)
-            if (g[k] > most)
+        for (size_t k = 0; k < K; k++) {
+            if (g[k] > most) {
                 most = g[best = k];
+            }
+        }
         return best;
     }
     if (!of_pairs(way)) {
         size_t n = way->decision == DN_DECISION_ONE_VS_REST_STRICT ? K : K - 1;
-        for (size_t k = 0; k < n; k++)
-            if (g[k] > 0)
+        for (size_t k = 0; k < n; k++) {
+            if (g[k] > 0) {
                 claims++, last = k;
+            }
+        }
         return claims == 1 ? last : claims == 0 && n < K ? K - 1 : DN_AMBIGUOUS;
     }
     size_t most_won = 0;
     for (size_t i = 0; i < K; i++) {
         size_t won = 0;
         double sum = 0;
-        for (size_t j = 0; j < K; j++)
+        for (size_t j = 0; j < K; j++) {
             if (j != i) {
                 won += score_of(way, K, g, i, j) > 0;
                 sum += score_of(way, K, g, i, j);
             }
-        if (won == K - 1)
+        }
+        if (won == K - 1) {
             last = i;
-        if (i == 0 || won > most_won || (won == most_won && sum > most))
+        }
+        if (i == 0 || won > most_won || (won == most_won && sum > most)) {
             best = i, most_won = won, most = sum;
+        }
     }
-    return way->decision == DN_DECISION_ONE_VS_ONE_STRICT ? (last == SIZE_MAX ? DN_AMBIGUOUS : last) : best;
+    return way->decision == DN_DECISION_ONE_VS_ONE_STRICT ? (last == SIZE_MAX ? DN_AMBIGUOUS : last)
+                                                          : best;
 }
 
 struct answers {
@@ -276,12 +307,13 @@ struct answers {
 
 static struct answers ask(const dn_model *model, const struct csv *t) {
     size_t S = dn_model_n_scores(model);
-    struct answers a = {xcalloc(t->n, sizeof(size_t)), xcalloc(t->n * S, sizeof(double)), xcalloc(t->n * t->K, sizeof(double)),
-                        xcalloc(t->n * t->K, sizeof(bool))};
+    struct answers a = {xcalloc(t->n, sizeof(size_t)), xcalloc(t->n * S, sizeof(double)),
+                        xcalloc(t->n * t->K, sizeof(double)), xcalloc(t->n * t->K, sizeof(bool))};
     double *work = xcalloc(dn_model_workspace(model), sizeof *work);
     dn_prediction out = {.label = a.label, .scores = a.scores, .candidates = a.candidates};
-    if (dn_model_has_probabilities(model))
+    if (dn_model_has_probabilities(model)) {
         out.probabilities = a.p;
+    }
     dn_model_predict(model, dn_raw_numbers(t->x, t->n), work, &out);
     free(work);
     return a;
@@ -294,7 +326,8 @@ static void answers_done(struct answers *a) {
     free(a->candidates);
 }
 
-static void assert_probabilities(const struct way *way, const struct csv *t, const struct answers *a, size_t S) {
+static void assert_probabilities(const struct way *way, const struct csv *t,
+                                 const struct answers *a, size_t S) {
     for (size_t i = 0; i < t->n; i++) {
         const double *p = a->p + i * t->K, *g = a->scores + i * S;
         double sum = 0, sigmoids = 0;
@@ -304,8 +337,9 @@ static void assert_probabilities(const struct way *way, const struct csv *t, con
             sigmoids += 1 / (1 + exp(-g[k]));
         }
         assert_near(sum, 1, 1e-12);
-        for (size_t k = 0; !of_pairs(way) && k < t->K; k++)
+        for (size_t k = 0; !of_pairs(way) && k < t->K; k++) {
             assert_true(fabs(p[k] - 1 / (1 + exp(-g[k])) / sigmoids) < 1e-12);
+        }
     }
 }
 
@@ -326,20 +360,25 @@ static void rules(void **state) {
             for (size_t i = 0; i < t->n; i++) {
                 size_t label = label_of(&ways[w], t->K, a.scores + i * S), candidates = 0;
                 assert_true(a.label[i] == label);
-                for (size_t k = 0; k < t->K; k++)
+                for (size_t k = 0; k < t->K; k++) {
                     candidates += a.candidates[i * t->K + k];
-                assert_true(label == DN_AMBIGUOUS ? candidates != 1 : candidates == 1 && a.candidates[i * t->K + label]);
+                }
+                assert_true(label == DN_AMBIGUOUS
+                                ? candidates != 1
+                                : candidates == 1 && a.candidates[i * t->K + label]);
                 ambiguous += label == DN_AMBIGUOUS;
                 right += label == (size_t)t->target[i];
             }
             assert_true(r.train->ambiguous == ambiguous);
             assert_near(r.train->accuracy, right / (double)t->n, 1e-12);
             ambiguous_rows[w] += ambiguous;
-            assert_int_equal(dn_model_has_probabilities(r.model), ways[w].decision != DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
-            if (dn_model_has_probabilities(r.model))
+            assert_int_equal(dn_model_has_probabilities(r.model),
+                             ways[w].decision != DN_DECISION_ALL_BUT_ONE_VS_REST_STRICT);
+            if (dn_model_has_probabilities(r.model)) {
                 assert_probabilities(&ways[w], t, &a, S);
-            else
+            } else {
                 assert_true(isnan(r.train->log_loss));
+            }
             answers_done(&a);
             dn_train_result_done(&r);
             dn_params_free(p);
@@ -347,20 +386,23 @@ static void rules(void **state) {
         table_free(table);
         csv_free(t);
     }
-    for (size_t w = 0; w < N_WAYS; w++) { /* what is not strict is never ambiguous; of overlapping classes one against the rest is */
-        bool strict = ways[w].decision != DN_DECISION_ONE_VS_REST && ways[w].decision != DN_DECISION_ONE_VS_ONE;
+    for (
+        size_t w = 0; w < N_WAYS;
+        w++) { /* what is not strict is never ambiguous; of overlapping classes one against the rest is */
+        bool strict = ways[w].decision != DN_DECISION_ONE_VS_REST &&
+                      ways[w].decision != DN_DECISION_ONE_VS_ONE;
         assert_true(strict || ambiguous_rows[w] == 0);
     }
     assert_true(ambiguous_rows[1] > 10);
 }
 
-/* ---- the same bytes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the same bytes ---- */
 static void round_trip(void **state) {
     (void)state;
     struct csv *t = set_named("wine");
     struct table *table = table_of(t);
     const char *const algorithms[] = {"logistic", "perceptron"};
-    for (size_t k = 0; k < 2; k++)
+    for (size_t k = 0; k < 2; k++) {
         for (size_t w = 0; w < N_WAYS; w++) {
             dn_params *p = params_for(algorithms[k], &ways[w]);
             dn_train_request request = table_request(t, table, p);
@@ -371,11 +413,14 @@ static void round_trip(void **state) {
             OK(dn_model_read(bytes, size, &again, NULL));
             assert_same_bytes(again, r.model);
             assert_int_equal(dn_model_decision(again), ways[w].decision);
-            assert_string_equal(dn_params_word(dn_model_params(again), "multiclass"), ways[w].multiclass);
-            assert_string_equal(dn_params_word(dn_model_params(again), "discriminants"), ways[w].discriminants);
+            assert_string_equal(dn_params_word(dn_model_params(again), "multiclass"),
+                                ways[w].multiclass);
+            assert_string_equal(dn_params_word(dn_model_params(again), "discriminants"),
+                                ways[w].discriminants);
             struct answers a = ask(r.model, t), b = ask(again, t);
             assert_memory_equal(a.label, b.label, t->n * sizeof *a.label);
-            assert_memory_equal(a.scores, b.scores, t->n * dn_model_n_scores(again) * sizeof *a.scores);
+            assert_memory_equal(a.scores, b.scores,
+                                t->n * dn_model_n_scores(again) * sizeof *a.scores);
             assert_memory_equal(a.p, b.p, t->n * t->K * sizeof *a.p);
             answers_done(&a);
             answers_done(&b);
@@ -384,6 +429,7 @@ static void round_trip(void **state) {
             dn_train_result_done(&r);
             dn_params_free(p);
         }
+    }
     table_free(table);
     csv_free(t);
 }
@@ -394,36 +440,45 @@ static void threads_and_streams(void **state) {
     struct csv *t = csv_clouds(21000, 8, 3);
     struct table *table = table_of(t);
     const char *const algorithms[] = {"logistic", "perceptron"};
-    for (size_t k = 0; k < 2; k++)
-        for (size_t w = 0; w < N_WAYS; w += 3) { /* one_vs_rest and one_vs_one: 14,000 rows a pair */
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t w = 0; w < N_WAYS;
+             w += 3) { /* one_vs_rest and one_vs_one: 14,000 rows a pair */
             dn_params *p = params_for(algorithms[k], &ways[w]);
             OK(dn_params_set_number(p, "max_iterations", 4, NULL));
-            if (k == 1)
+            if (k == 1) {
                 OK(dn_params_set_word(p, "order", "shuffled", NULL));
+            }
             dn_train_request request = table_request(t, table, p);
             dn_run tight = dn_run_default(), grouped = dn_run_default();
-            struct memory memory = {.left = 800000}; /* 14,000 × 8 doubles are 896,000 bytes, 21,000 × 8 are 1,344,000 */
+            struct memory memory = {
+                .left =
+                    800000}; /* 14,000 × 8 doubles are 896,000 bytes, 21,000 × 8 are 1,344,000 */
             dn_allocator allocator = memory_allocator(&memory, true);
             tight.allocator = &allocator;
             grouped.sum = sum_in_ranges;
             grouped.n_slots = 3;
-            dn_train_result a = train(&request, NULL), b = train(&request, &tight), c = train(&request, &grouped);
-            assert_string_equal(detail(a.report.details, a.report.n_details, "rows")->text, "in memory");
-            assert_string_equal(detail(b.report.details, b.report.n_details, "rows")->text, "streamed");
+            dn_train_result a = train(&request, NULL), b = train(&request, &tight),
+                            c = train(&request, &grouped);
+            assert_string_equal(detail(a.report.details, a.report.n_details, "rows")->text,
+                                "in memory");
+            assert_string_equal(detail(b.report.details, b.report.n_details, "rows")->text,
+                                "streamed");
             assert_same_bytes(a.model, b.model);
             assert_same_bytes(a.model, c.model);
-            assert_true(a.train->accuracy == b.train->accuracy && a.train->accuracy == c.train->accuracy);
+            assert_true(a.train->accuracy == b.train->accuracy &&
+                        a.train->accuracy == c.train->accuracy);
             dn_train_result_done(&a);
             dn_train_result_done(&b);
             dn_train_result_done(&c);
             assert_int_equal(memory.live, 0);
             dn_params_free(p);
         }
+    }
     table_free(table);
     csv_free(t);
 }
 
-/* ---- progress ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- progress ---- */
 struct heard {
     size_t calls, last;
     double fraction;
@@ -434,7 +489,8 @@ static void hear(const dn_run *run, const dn_progress *progress) {
     assert_true(progress->iteration > heard->last); /* of all machines, counted on */
     assert_true(progress->fraction >= heard->fraction && progress->fraction <= 1);
     assert_int_equal(progress->max_iterations, 0);
-    assert_true(progress->w == NULL && progress->w0 == NULL); /* no snapshots: whose would they be */
+    assert_true(progress->w == NULL &&
+                progress->w0 == NULL); /* no snapshots: whose would they be */
     heard->last = progress->iteration;
     heard->fraction = progress->fraction;
     heard->calls++;
@@ -446,7 +502,7 @@ static void progress(void **state) {
     struct table *table = table_of(t);
     const char *const algorithms[] = {"logistic", "perceptron"};
     const size_t wanted[] = {1, 2, 3, 5, 8, 13};
-    for (size_t k = 0; k < 2; k++)
+    for (size_t k = 0; k < 2; k++) {
         for (size_t w = 0; w < N_WAYS; w++) {
             dn_params *p = params_for(algorithms[k], &ways[w]);
             OK(dn_params_set_number(p, "max_iterations", 6, NULL));
@@ -463,11 +519,12 @@ static void progress(void **state) {
             dn_train_result_done(&r);
             dn_params_free(p);
         }
+    }
     table_free(table);
     csv_free(t);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- refusals ---- */
 static void too_many_machines(void **state) {
     (void)state;
     struct csv *t = csv_clouds(284, 2, 142);
@@ -495,11 +552,15 @@ static void too_many_machines(void **state) {
 /* A method that converges for some of its machines. */
 static size_t n_fits;
 
-static dn_status fit_some(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+static dn_status fit_some(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+                          dn_report *report, dn_error *err) {
     (void)run;
-    OK(dni_machine_new(DN_MACHINE_LINEAR, 2, input->rows->n_cols, DN_COVARIANCE_SHARED, false, out, err));
+    OK(dni_machine_new(DN_MACHINE_LINEAR, 2, input->rows->n_cols, DN_COVARIANCE_SHARED, false, out,
+                       err));
     n_fits++;
-    *report = (dn_report){.converged = n_fits % 50 != 0, .stop_reason = n_fits % 50 == 0 ? "max_iterations" : "tolerance", .iterations = 2};
+    *report = (dn_report){.converged = n_fits % 50 != 0,
+                          .stop_reason = n_fits % 50 == 0 ? "max_iterations" : "tolerance",
+                          .iterations = 2};
     dn_report_list(report, "numbers", (const double[]){1, 2}, 2);
     return DN_OK;
 }
@@ -531,7 +592,8 @@ static void reports_of_many_machines(void **state) {
     for (size_t i = 0; i < report->n_parts; i++) {
         const dn_report_part *part = &report->parts[i];
         assert_true(i == 0 || report->parts[i - 1].negative < part->negative ||
-                    (report->parts[i - 1].negative == part->negative && report->parts[i - 1].positive < part->positive));
+                    (report->parts[i - 1].negative == part->negative &&
+                     report->parts[i - 1].positive < part->positive));
         assert_true(part->n_details == 1 && part->details[0].n_list == 2);
         n_unconverged += !part->converged;
     }
@@ -543,8 +605,10 @@ static void reports_of_many_machines(void **state) {
     const double wanted[] = {MACHINES, MACHINES - DN_MAX_PARTS, MACHINES / 50};
     for (size_t k = 0; k < 3; k++) {
         size_t found = 0;
-        for (size_t i = 0; i < report->n_details; i++)
-            found += strcmp(report->details[i].name, names[k]) == 0 && report->details[i].number == wanted[k];
+        for (size_t i = 0; i < report->n_details; i++) {
+            found += strcmp(report->details[i].name, names[k]) == 0 &&
+                     report->details[i].number == wanted[k];
+        }
         assert_int_equal(found, 1);
     }
     dn_train_result_done(&result);
@@ -569,14 +633,16 @@ static void memory_runs_out(void **state) {
             dn_train_result result;
             dn_error err = {0};
             dn_status status = dn_train(&request, &run, &result, &err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 dn_train_result_done(&result);
-            else
+            } else {
                 assert_true(status == DN_ERR_BUDGET && err.message[0] != '\0');
+            }
             assert_int_equal(memory.live, 0);
             failures += status != DN_OK;
-            if (memory.count < k)
+            if (memory.count < k) {
                 break;
+            }
         }
         assert_true(failures > 30); /* ten or more in each machine */
         for (size_t k = 1;; k++) {

@@ -4,16 +4,19 @@
 static dn_train_result train(const dn_train_request *request, const dn_run *run) {
     dn_train_result result;
     dn_error err = {0};
-    if (dn_train(request, run, &result, &err) != DN_OK)
+    if (dn_train(request, run, &result, &err) != DN_OK) {
         fail_msg("training failed: %s", err.message);
+    }
     return result;
 }
 
 /* A detail's text, or "". */
 static const char *text_of(const dn_report *report, const char *name) {
-    for (size_t i = 0; i < report->n_details; i++)
-        if (strcmp(report->details[i].name, name) == 0)
+    for (size_t i = 0; i < report->n_details; i++) {
+        if (strcmp(report->details[i].name, name) == 0) {
             return report->details[i].text;
+        }
+    }
     return "";
 }
 
@@ -28,39 +31,47 @@ static void golden_through_the_table(void **state) {
         dn_train_request request = table_request(t, table, p);
         dn_run run = dn_run_default();
         dn_train_result result = train(&request, &run);
-        const json_t *g = json_object_get(json_object_get(golden, names[s]), "logistic_l2_0.001_standardized");
+        const json_t *g =
+            json_object_get(json_object_get(golden, names[s]), "logistic_l2_0.001_standardized");
         size_t S = t->K == 2 ? 1 : t->K;
-        double *w = xcalloc(S * t->d, sizeof *w), *w0 = xcalloc(S, sizeof *w0), *m = xcalloc(t->d, sizeof *m),
-               *d = xcalloc(t->d, sizeof *d);
+        double *w = xcalloc(S * t->d, sizeof *w), *w0 = xcalloc(S, sizeof *w0),
+               *m = xcalloc(t->d, sizeof *m), *d = xcalloc(t->d, sizeof *d);
         free(standardised(t->x, t->n, t->d, m, d));
         golden_numbers(json_object_get(g, "w"), w);
         golden_numbers(json_object_get(g, "w0"), w0);
-        for (size_t k = 0; k < S; k++)
+        for (size_t k = 0; k < S; k++) {
             for (size_t j = 0; j < t->d; j++) {
                 w[k * t->d + j] /= d[j];
                 w0[k] -= w[k * t->d + j] * m[j];
             }
+        }
         dn_linear linear;
         assert_true(dn_model_linear(result.model, &linear));
         assert_int_equal(linear.n_scores, S);
         assert_close(linear.w, w, S * t->d, 1e-5);
         assert_close(linear.w0, w0, S, 1e-5);
-        assert_near(result.report.objective, json_number_value(json_object_get(g, "objective")), 1e-5);
+        assert_near(result.report.objective, json_number_value(json_object_get(g, "objective")),
+                    1e-5);
         double accuracy = json_number_value(json_object_get(g, "train_accuracy"));
         assert_true(fabs(result.train->accuracy - accuracy) < 1e-12);
         assert_null(result.validation);
         assert_true(result.n_train == t->n && result.n_skipped == 0 && result.n_validation == 0);
         const dn_classes *classes = dn_model_classes(result.model);
         assert_int_equal(classes->n, t->K);
-        for (size_t k = 0; k < t->K; k++)
-            assert_int_equal(dn_model_class_of_text(result.model, t->classes[k], strlen(t->classes[k])), k);
+        for (size_t k = 0; k < t->K; k++) {
+            assert_int_equal(dn_model_class_of_text(result.model, t->classes[k],
+                                                    strlen(t->classes[k])),
+                             k);
+        }
         assert_int_equal(dn_model_class_of_text(result.model, "none of them", 12), SIZE_MAX);
         assert_string_equal(dn_model_target(result.model), t->names[t->d]);
 
         dn_metrics *again; /* evaluating the training table gives the training metrics */
         OK(dn_model_evaluate(result.model, table->source, NULL, &run, &again, NULL));
-        assert_true(again->accuracy == result.train->accuracy && again->log_loss == result.train->log_loss);
-        assert_memory_equal(again->confusion, result.train->confusion, t->K * t->K * sizeof(double));
+        assert_true(again->accuracy == result.train->accuracy &&
+                    again->log_loss == result.train->log_loss);
+        assert_memory_equal(again->confusion, result.train->confusion,
+                            t->K * t->K * sizeof(double));
         dn_metrics_free(again);
         free(w);
         free(w0);
@@ -90,7 +101,8 @@ static void streamed_or_in_memory(void **state) {
         dn_allocator allocator = memory_allocator(&memory, true);
         tight.allocator = &allocator;
         grouped.sum = sum_in_ranges;
-        dn_train_result a = train(&request, &run), b = train(&request, &tight), c = train(&request, &grouped);
+        dn_train_result a = train(&request, &run), b = train(&request, &tight),
+                        c = train(&request, &grouped);
         assert_string_equal(text_of(&a.report, "rows"), "in memory");
         assert_string_equal(text_of(&b.report, "rows"), "streamed");
         void *bytes[3];
@@ -103,9 +115,11 @@ static void streamed_or_in_memory(void **state) {
             assert_memory_equal(bytes[i], bytes[0], size[0]);
         }
         assert_true(a.n_train == 15750 && a.n_validation == 5250);
-        assert_true(a.validation->log_loss == b.validation->log_loss && a.train->log_loss == b.train->log_loss);
-        for (size_t i = 0; i < 3; i++)
+        assert_true(a.validation->log_loss == b.validation->log_loss &&
+                    a.train->log_loss == b.train->log_loss);
+        for (size_t i = 0; i < 3; i++) {
             free(bytes[i]);
+        }
         dn_train_result_done(&a);
         dn_train_result_done(&b);
         dn_train_result_done(&c);
@@ -116,7 +130,8 @@ static void streamed_or_in_memory(void **state) {
     csv_free(t);
 }
 
-static void refuses(dn_train_request request, dn_status code, const char *field, const char *words) {
+static void refuses(dn_train_request request, dn_status code, const char *field,
+                    const char *words) {
     dn_run run = dn_run_default();
     struct memory memory = {.left = SIZE_MAX};
     dn_allocator allocator = memory_allocator(&memory, false);
@@ -125,17 +140,20 @@ static void refuses(dn_train_request request, dn_status code, const char *field,
     dn_error err = {0};
     assert_int_equal(dn_train(&request, &run, &result, &err), code);
     assert_string_equal(err.field, field);
-    if (strstr(err.message, words) == NULL)
+    if (strstr(err.message, words) == NULL) {
         fail_msg("\"%s\" is not in \"%s\"", words, err.message);
+    }
     assert_int_equal(memory.live, 0);
 }
 
 static void refusals(void **state) {
     (void)state;
     enum { N = 6 };
-    double x[N] = {1, 2, 3, 4, 5, 6}, missing[N], same[N] = {7, 7, 7, 7, 7, (double)NAN}, flag[N] = {0, 1, (double)NAN, 1, 0, 1};
-    for (size_t i = 0; i < N; i++)
+    double x[N] = {1, 2, 3, 4, 5, 6}, missing[N], same[N] = {7, 7, 7, 7, 7, (double)NAN},
+           flag[N] = {0, 1, (double)NAN, 1, 0, 1};
+    for (size_t i = 0; i < N; i++) {
         missing[i] = (double)NAN;
+    }
     const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
                                        {.name = "missing", .type = DN_NUMERIC},
                                        {.name = "same", .type = DN_NUMERIC},
@@ -181,17 +199,21 @@ static void refusals(void **state) {
     /* A table with another target column, or without a class of the model's */
     dn_metrics *metrics;
     dn_error err = {0};
-    const dn_table_column renamed[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "y", .type = DN_BOOLEAN}},
-                          numeric[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "flag", .type = DN_NUMERIC}};
+    const dn_table_column renamed[] = {{.name = "x", .type = DN_NUMERIC},
+                                       {.name = "y", .type = DN_BOOLEAN}},
+                          numeric[] = {{.name = "x", .type = DN_NUMERIC},
+                                       {.name = "flag", .type = DN_NUMERIC}};
     const dn_column_view pair[] = {views[0], views[3]}, numbers[] = {views[0], views[0]};
     dn_table_source *other;
     OK(dn_table_source_from_columns(renamed, pair, 2, N, &other, NULL));
-    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err), DN_ERR_DATA);
+    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err),
+                     DN_ERR_DATA);
     assert_string_equal(err.field, "flag");
     dn_table_source_free(other);
     OK(dn_table_source_from_columns(numeric, numbers, 2, N, &other, NULL));
     dn_error_clear(&err);
-    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err), DN_ERR_DATA);
+    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err),
+                     DN_ERR_DATA);
     assert_string_equal(err.field, "flag");
     dn_table_source_free(other);
     dn_train_result_done(&result);
@@ -203,14 +225,20 @@ static void refusals(void **state) {
 static void numeric_classes(void **state) {
     (void)state;
     enum { N = 8 };
-    const double x[N] = {1, 2, 3, 4, 5, 6, 7, 8}, y[N] = {10, 9, -1, -0.0, 0, 10, 9, 2.5}, z[N] = {10, 9, -1, 0, 0, 10, (double)NAN, 11};
-    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC}, {.name = "y", .type = DN_NUMERIC}};
-    dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = x}, {.type = DN_NUMERIC, .n_rows = N, .number = y}};
+    const double x[N] = {1, 2, 3, 4, 5, 6, 7, 8}, y[N] = {10, 9, -1, -0.0, 0, 10, 9, 2.5},
+                 z[N] = {10, 9, -1, 0, 0, 10, (double)NAN, 11};
+    const dn_table_column columns[] = {{.name = "x", .type = DN_NUMERIC},
+                                       {.name = "y", .type = DN_NUMERIC}};
+    dn_column_view views[] = {{.type = DN_NUMERIC, .n_rows = N, .number = x},
+                              {.type = DN_NUMERIC, .n_rows = N, .number = y}};
     dn_table_source *source;
     OK(dn_table_source_from_columns(columns, views, 2, N, &source, NULL));
     dn_params *p = params_of("auto", 1e-2);
     const size_t inputs[] = {0};
-    dn_train_request request = {.source = source, .params = p, .target = 1, .features = {.columns = inputs, .n_columns = 1}};
+    dn_train_request request = {.source = source,
+                                .params = p,
+                                .target = 1,
+                                .features = {.columns = inputs, .n_columns = 1}};
     dn_run run = dn_run_default();
     dn_train_result result = train(&request, &run);
     const double expected[] = {-1, 0, 2.5, 9, 10};
@@ -225,7 +253,8 @@ static void numeric_classes(void **state) {
     dn_metrics *metrics;
     dn_error err = {0};
     OK(dn_table_source_from_columns(columns, views, 2, N, &other, NULL));
-    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err), DN_ERR_DATA);
+    assert_int_equal(dn_model_evaluate(result.model, other, NULL, &run, &metrics, &err),
+                     DN_ERR_DATA);
     assert_int_equal(err.row, 7);
     assert_non_null(strstr(err.message, "\"11\""));
     dn_table_source_free(other);
@@ -250,14 +279,16 @@ static void memory_runs_out(void **state) {
         dn_train_result result;
         dn_error err = {0};
         dn_status status = dn_train(&request, &run, &result, &err);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             dn_train_result_done(&result);
-        else
+        } else {
             assert_true(status == DN_ERR_BUDGET && err.message[0] != '\0');
+        }
         assert_int_equal(memory.live, 0);
         failures += status != DN_OK;
-        if (memory.count < k)
+        if (memory.count < k) {
             break;
+        }
     }
     assert_true(failures > 10);
     assert_true(dn_train_memory(&request, 60, 3, 3, 1) > 60 * 9);
@@ -268,8 +299,11 @@ static void memory_runs_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_through_the_table), cmocka_unit_test(streamed_or_in_memory), cmocka_unit_test(refusals),
-        cmocka_unit_test(numeric_classes),          cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(golden_through_the_table),
+        cmocka_unit_test(streamed_or_in_memory),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(numeric_classes),
+        cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

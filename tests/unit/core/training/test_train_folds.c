@@ -6,8 +6,9 @@
 static dn_train_result train(const dn_train_request *request, const dn_run *run) {
     dn_train_result result;
     dn_error err = {0};
-    if (dn_train(request, run, &result, &err) != DN_OK)
+    if (dn_train(request, run, &result, &err) != DN_OK) {
         fail_msg("training failed: %s", err.message);
+    }
     return result;
 }
 
@@ -15,13 +16,15 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
 static struct csv *part_of(const struct csv *t, const uint16_t *fold, size_t f, bool in) {
     struct csv *part = csv_clouds(t->n, t->d, t->K);
     size_t n = 0;
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         if ((fold[i] == f) == in) {
             memcpy(part->x + n * t->d, t->x + i * t->d, t->d * sizeof *t->x);
             part->target[n++] = t->target[i];
         }
-    for (size_t i = n; i < part->n; i++)
+    }
+    for (size_t i = n; i < part->n; i++) {
         free(part->labels[i]);
+    }
     part->n = n;
     return part;
 }
@@ -41,10 +44,13 @@ static void folds_by_hand(void **state) {
     (void)state;
     enum { FOLDS = 4, N = 331 };
     for (size_t way = 0; way < 3; way++) {
-        const dn_basis_spec basis = {.kind = DN_BASIS_POLYNOMIAL, .degree = 2, .interactions = true};
+        const dn_basis_spec basis = {.kind = DN_BASIS_POLYNOMIAL,
+                                     .degree = 2,
+                                     .interactions = true};
         struct csv *t = csv_clouds(N, 4, 3);
-        for (size_t i = 0; i < N; i++)
+        for (size_t i = 0; i < N; i++) {
             t->x[i * 4 + 3] = (double)(1 + i % 4) / 2;
+        }
         struct table *table = table_of(t);
         dn_params *p = params_of("newton", 1e-2);
         dn_train_request request = table_request(t, table, p), whole;
@@ -120,10 +126,12 @@ static void any_road(void **state) {
     dn_allocator allocator = memory_allocator(&memory, true);
     tight.allocator = &allocator;
     grouped.sum = sum_in_ranges;
-    dn_train_result a = train(&request, &run), b = train(&request, &tight), c = train(&request, &grouped);
+    dn_train_result a = train(&request, &run), b = train(&request, &tight),
+                    c = train(&request, &grouped);
     bool streamed = false;
-    for (size_t i = 0; i < b.report.n_details; i++)
+    for (size_t i = 0; i < b.report.n_details; i++) {
         streamed = streamed || strcmp(b.report.details[i].text, "streamed") == 0;
+    }
     assert_true(streamed);
     for (size_t f = 0; f < 3; f++) {
         assert_same_metrics(a.folds[f], b.folds[f]);
@@ -139,7 +147,7 @@ static void any_road(void **state) {
     csv_free(t);
 }
 
-/* ---- progress --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- progress ---- */
 struct heard {
     size_t fold, calls, own;
     double fraction;
@@ -150,7 +158,8 @@ static void listen(const dn_run *run, const dn_progress *progress) {
     struct heard *heard = run->ctx;
     assert_true(progress->fraction >= heard->fraction && progress->fraction <= 1);
     assert_true(progress->fold == heard->fold || progress->fold == heard->fold + 1);
-    assert_true(progress->fraction <= (double)(progress->fold + 1) / 6 + 1e-12 && progress->fraction >= (double)progress->fold / 6 - 1e-12);
+    assert_true(progress->fraction <= (double)(progress->fold + 1) / 6 + 1e-12 &&
+                progress->fraction >= (double)progress->fold / 6 - 1e-12);
     assert_true(progress->fold == 0 || progress->w == NULL);
     heard->snapshot = heard->snapshot || progress->w != NULL;
     heard->own += progress->fold == 0;
@@ -177,7 +186,8 @@ static void progress_of_all(void **state) {
         run.snapshots = snapshots;
         run.n_snapshots = 2;
         dn_train_result r = train(&request, &run);
-        assert_true(heard.fold == 5 && heard.own >= r.report.iterations && heard.calls > 5 * heard.own / 2);
+        assert_true(heard.fold == 5 && heard.own >= r.report.iterations &&
+                    heard.calls > 5 * heard.own / 2);
         assert_true(heard.snapshot == (way == 0));
         dn_train_result_done(&r);
         dn_params_free(p);
@@ -186,8 +196,9 @@ static void progress_of_all(void **state) {
     csv_free(t);
 }
 
-/* ---- warnings and errors ------------------------------------------------------------------------------------------------------------------ */
-static void refuses(const dn_train_request *request, dn_status code, const char *field, const char *words) {
+/* ---- warnings and errors ---- */
+static void refuses(const dn_train_request *request, dn_status code, const char *field,
+                    const char *words) {
     dn_run run = dn_run_default();
     struct memory memory = {.left = SIZE_MAX};
     dn_allocator allocator = memory_allocator(&memory, false);
@@ -197,17 +208,20 @@ static void refuses(const dn_train_request *request, dn_status code, const char 
     dn_error_clear(&err);
     assert_int_equal(dn_train(request, &run, &result, &err), code);
     assert_string_equal(err.field, field);
-    if (strstr(err.message, words) == NULL)
+    if (strstr(err.message, words) == NULL) {
         fail_msg("\"%s\" is not in \"%s\"", words, err.message);
+    }
     assert_int_equal(memory.live, 0);
 }
 
 static void bad_requests(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);
-    for (size_t i = 0, n = 0; i < t->n; i++)
-        if (t->target[i] == 1 && n++ >= 4)
+    for (size_t i = 0, n = 0; i < t->n; i++) {
+        if (t->target[i] == 1 && n++ >= 4) {
             t->target[i] = 2; /* four rows of c01 are left */
+        }
+    }
     struct table *table = table_of(t);
     dn_params *p = params_of("auto", 1e-2);
     const dn_train_request good = table_request(t, table, p);
@@ -217,7 +231,9 @@ static void bad_requests(void **state) {
     bad.folds = DN_MAX_FOLDS + 1;
     refuses(&bad, DN_ERR_ARGUMENT, "", "(got 1001)");
     bad.folds = 5;
-    refuses(&bad, DN_ERR_DATA, "", "class \"c01\" has only 4 rows, 5 folds need as many of each class: take at most 4 folds");
+    refuses(
+        &bad, DN_ERR_DATA, "",
+        "class \"c01\" has only 4 rows, 5 folds need as many of each class: take at most 4 folds");
     bad.folds = 3, bad.holdout = 0.5;
     refuses(&bad, DN_ERR_ARGUMENT, "", "only one of them");
     bad.folds = 0, bad.validation = table->source;
@@ -225,8 +241,9 @@ static void bad_requests(void **state) {
     bad = good, bad.folds = 4;
     dn_run run = dn_run_default();
     dn_train_result r = train(&bad, &run);
-    for (size_t f = 0; f < 4; f++)
+    for (size_t f = 0; f < 4; f++) {
         assert_true(r.folds[f]->per_class[1].support == 1);
+    }
     dn_train_result_done(&r);
     dn_params_free(p);
     table_free(table);
@@ -237,8 +254,9 @@ static void bad_requests(void **state) {
 static void marked_warnings(void **state) {
     (void)state;
     struct csv *t = csv_clouds(120, 2, 2);
-    for (size_t i = 0; i < t->n; i++) /* separable by x0 but for one row */
+    for (size_t i = 0; i < t->n; i++) { /* separable by x0 but for one row */
         t->x[2 * i] = (t->target[i] > 0) == (i != 40) ? 5 + (double)(i % 7) : -5 - (double)(i % 7);
+    }
     struct table *table = table_of(t);
     dn_params *p = params_of("newton", 0);
     dn_train_request request = table_request(t, table, p);
@@ -248,7 +266,8 @@ static void marked_warnings(void **state) {
     size_t marked = 0;
     for (size_t i = 0; i < r.report.n_warnings; i++) {
         assert_null(strstr(r.report.warnings[i], "fold 0"));
-        marked += strncmp(r.report.warnings[i], "fold ", 5) == 0 && strstr(r.report.warnings[i], "separable") != NULL;
+        marked += strncmp(r.report.warnings[i], "fold ", 5) == 0 &&
+                  strstr(r.report.warnings[i], "separable") != NULL;
     }
     assert_true(marked >= 1);
     dn_train_result_done(&r);
@@ -260,7 +279,8 @@ static void marked_warnings(void **state) {
 /* Another table: its own metrics; a class that the model does not know is named with its row. */
 static void another_table(void **state) {
     (void)state;
-    struct csv *t = csv_clouds(200, 3, 3), *other = csv_clouds(77, 3, 3), *more = csv_clouds(50, 3, 4);
+    struct csv *t = csv_clouds(200, 3, 3), *other = csv_clouds(77, 3, 3),
+               *more = csv_clouds(50, 3, 4);
     struct table *table = table_of(t), *second = table_of(other), *unknown = table_of(more);
     dn_params *p = params_of("auto", 1e-2);
     dn_train_request request = table_request(t, table, p);
@@ -278,8 +298,9 @@ static void another_table(void **state) {
     request.weighted = true; /* the other table has no such column under that name */
     request.weight = 2;
     request.features.n_columns = 2;
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         table->numbers[2 * t->n + i] = 1;
+    }
     second->columns[2].name = "something else";
     r = train(&request, &run);
     assert_int_equal(r.report.n_warnings, 1);
@@ -288,7 +309,8 @@ static void another_table(void **state) {
     dn_train_result_done(&r);
     request.weighted = false;
     request.validation = unknown->source;
-    refuses(&request, DN_ERR_DATA, "class", "validation: column \"class\", row 1: \"c03\" is none of the model's classes");
+    refuses(&request, DN_ERR_DATA, "class",
+            "validation: column \"class\", row 1: \"c03\" is none of the model's classes");
     dn_params_free(p);
     table_free(table);
     table_free(second);
@@ -308,12 +330,14 @@ static void too_many_classes(void **state) {
     dn_run run = dn_run_default();
     dn_train_result r = train(&request, &run);
     bool warned = false;
-    for (size_t i = 0; i < r.report.n_warnings; i++)
+    for (size_t i = 0; i < r.report.n_warnings; i++) {
         warned = warned || strstr(r.report.warnings[i], "39 classes in 40 rows") != NULL;
+    }
     assert_true(warned);
     dn_train_result_done(&r);
     request.max_classes = 38;
-    refuses(&request, DN_ERR_DATA, "class", "more than 38 classes: a classifier wants a column with few different values");
+    refuses(&request, DN_ERR_DATA, "class",
+            "more than 38 classes: a classifier wants a column with few different values");
     dn_params_free(p);
     table_free(table);
     csv_free(t);
@@ -321,8 +345,9 @@ static void too_many_classes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folds_by_hand),    cmocka_unit_test(any_road),        cmocka_unit_test(progress_of_all),
-        cmocka_unit_test(bad_requests),     cmocka_unit_test(marked_warnings), cmocka_unit_test(another_table),
+        cmocka_unit_test(folds_by_hand),    cmocka_unit_test(any_road),
+        cmocka_unit_test(progress_of_all),  cmocka_unit_test(bad_requests),
+        cmocka_unit_test(marked_warnings),  cmocka_unit_test(another_table),
         cmocka_unit_test(too_many_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,37 +16,44 @@ static dn_train_request request_of(const dn_table_source *source, const dn_param
     return (dn_train_request){.source = source,
                               .params = params,
                               .target = L_CLASS,
-                              .features = {.columns = all_columns, .n_columns = 4, .missing_indicator = true}};
+                              .features = {.columns = all_columns,
+                                           .n_columns = 4,
+                                           .missing_indicator = true}};
 }
 
 static dn_train_result train(const dn_train_request *request, const dn_run *run) {
     dn_run plain = dn_run_default();
     dn_train_result r = {0};
     dn_error err = {0};
-    if (dn_train(request, run == NULL ? &plain : run, &r, &err) != DN_OK)
+    if (dn_train(request, run == NULL ? &plain : run, &r, &err) != DN_OK) {
         fail_msg("%s: %s", request->params->algorithm->id, err.message);
+    }
     return r;
 }
 
-/* ---- predictions ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- predictions ---- */
 static double distance_by_definition(const dn_linear *l, const double *scores, size_t K) {
     double least = (double)INFINITY;
     size_t best = 0;
     if (K == 2) {
         double square = 0;
-        for (size_t j = 0; j < l->n_features; j++)
+        for (size_t j = 0; j < l->n_features; j++) {
             square += l->w[j] * l->w[j];
+        }
         return scores[0] / sqrt(square);
     }
-    for (size_t k = 1; k < K; k++)
+    for (size_t k = 1; k < K; k++) {
         best = scores[k] > scores[best] ? k : best;
+    }
     for (size_t k = 0; k < K; k++) {
         double square = 0;
-        for (size_t j = 0; j < l->n_features; j++)
+        for (size_t j = 0; j < l->n_features; j++) {
             square += (l->w[best * l->n_features + j] - l->w[k * l->n_features + j]) *
                       (l->w[best * l->n_features + j] - l->w[k * l->n_features + j]);
-        if (k != best)
+        }
+        if (k != best) {
             least = fmin(least, (scores[best] - scores[k]) / sqrt(square));
+        }
     }
     return least;
 }
@@ -54,11 +61,16 @@ static double distance_by_definition(const dn_linear *l, const double *scores, s
 /* Every answer recomputed from all of x. */
 static void check_predictions(const dn_model *m, const dn_raw_rows rows, bool distances) {
     enum { N = 40 };
-    const size_t d = dn_encoder_n_features(dn_model_encoder(m)), S = dn_model_n_scores(m), K = dn_model_classes(m)->n;
-    double *work = xcalloc(dn_model_workspace(m), sizeof *work), *x = xcalloc(d, sizeof *x), *parts = xcalloc(N * S * d, sizeof *parts),
-           *own = xcalloc(2 * d + K, sizeof *own), scores[N * 8], distance[N], density[N], alone[8];
+    const size_t d = dn_encoder_n_features(dn_model_encoder(m)), S = dn_model_n_scores(m),
+                 K = dn_model_classes(m)->n;
+    double *work = xcalloc(dn_model_workspace(m), sizeof *work), *x = xcalloc(d, sizeof *x),
+           *parts = xcalloc(N * S * d, sizeof *parts), *own = xcalloc(2 * d + K, sizeof *own),
+           scores[N * 8], distance[N], density[N], alone[8];
     const bool dense = dn_model_has_density(m);
-    const dn_prediction out = {.scores = scores, .distance = distance, .contributions = parts, .log_density = dense ? density : NULL};
+    const dn_prediction out = {.scores = scores,
+                               .distance = distance,
+                               .contributions = parts,
+                               .log_density = dense ? density : NULL};
     assert_int_equal(dn_model_predict(m, dn_raw_part(rows, 4, 0, N), work, &out), N);
     for (size_t i = 0; i < N; i++) {
         const dn_raw_rows row = dn_raw_part(rows, 4, i, 1);
@@ -71,15 +83,17 @@ static void check_predictions(const dn_model *m, const dn_raw_rows rows, bool di
         assert_close(scores + i * S, want, S, 1e-11);
         for (size_t k = 0; k < S; k++) {
             double sum = dn_model_intercept(m)[k];
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 sum += parts[(i * S + k) * d + j];
+            }
             assert_true(fabs(sum - want[k]) <= 1e-10 * (1 + fabs(want[k])));
         }
         assert_int_equal(dn_model_predict(m, row, work, &(dn_prediction){.scores = alone}), 1);
         assert_memory_equal(alone, scores + i * S, S * sizeof *alone);
         dn_linear linear;
-        if (distances && dn_model_linear(m, &linear))
+        if (distances && dn_model_linear(m, &linear)) {
             assert_near(distance[i], distance_by_definition(&linear, scores + i * S, K), 1e-12);
+        }
         if (dense) {
             assert_true(dni_machine_joint(dn_model_machine(m, 0), x, joint, own));
             assert_near(density[i], dni_log_sum(joint, K), 1e-11);
@@ -109,19 +123,28 @@ static void predictions(void **unused) {
         chunked source;
         lists_source(t, t->columns, L_COLUMNS, c % 4, &source);
         dn_params *p = algorithm(cases[c].id);
-        if (cases[c].word != NULL)
+        if (cases[c].word != NULL) {
             OK(dn_params_set_word(p, cases[c].word, cases[c].value, NULL));
-        if (strcmp(cases[c].id, "perceptron") == 0)
+        }
+        if (strcmp(cases[c].id, "perceptron") == 0) {
             OK(dn_params_set_number(p, "max_iterations", 20, NULL));
-        if (strcmp(cases[c].id, "gaussian") == 0)
+        }
+        if (strcmp(cases[c].id, "gaussian") == 0) {
             OK(dn_params_set_word(p, "covariance", "shared", NULL));
+        }
         dn_train_request request = request_of(&source.source, p);
         static const size_t ages[] = {0};
         static const double centres[] = {20, 90};
-        const dn_basis_spec basis = {
-            .kind = DN_BASIS_GAUSSIAN, .columns = ages, .n_columns = 1, .keep = true, .points = centres, .n_points = 2, .width = 30};
+        const dn_basis_spec basis = {.kind = DN_BASIS_GAUSSIAN,
+                                     .columns = ages,
+                                     .n_columns = 1,
+                                     .keep = true,
+                                     .points = centres,
+                                     .n_points = 2,
+                                     .width = 30};
         request.features.standardize = cases[c].standardize;
-        request.features.categorical = strcmp(cases[c].id, "gaussian") == 0 ? DN_DROP_FIRST : DN_ONE_HOT;
+        request.features.categorical =
+            strcmp(cases[c].id, "gaussian") == 0 ? DN_DROP_FIRST : DN_ONE_HOT;
         request.features.text.weighting = c % 2 == 0 ? DN_TEXT_COUNTS : DN_TEXT_BINARY;
         request.features.bases = &basis;
         request.features.n_bases = c < 3 ? 1 : 0;
@@ -132,14 +155,17 @@ static void predictions(void **unused) {
         dn_run run = dn_run_default(); /* a table and its raw rows are judged alike */
         dn_metrics *a, *b;
         OK(dn_model_evaluate(r.model, &source.source, NULL, &run, &a, NULL));
-        OK(dn_model_evaluate_raw(r.model, &(dn_labelled_rows){.raw = raw.rows, .truth = raw.truth}, false, &run, &b, NULL));
+        OK(dn_model_evaluate_raw(r.model, &(dn_labelled_rows){.raw = raw.rows, .truth = raw.truth},
+                                 false, &run, &b, NULL));
         for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
             const char *name = dn_metric_name(i);
             const double u = dn_metric_value(a, i), v = dn_metric_value(b, i);
             /* the two ways add up in different orders: scores that are equal in one may differ in the last bit in the other, and their ranks then count */
-            const bool ranks = strcmp(name, "roc_auc") == 0 || strcmp(name, "average_precision") == 0;
-            if (!(isnan(u) && isnan(v)) && !(fabs(u - v) <= (ranks ? 1e-3 : 1e-9) * fabs(u)))
+            const bool ranks =
+                strcmp(name, "roc_auc") == 0 || strcmp(name, "average_precision") == 0;
+            if (!(isnan(u) && isnan(v)) && !(fabs(u - v) <= (ranks ? 1e-3 : 1e-9) * fabs(u))) {
                 fail_msg("case %zu: %s is %.17g of the table, %.17g of its rows", c, name, u, v);
+            }
         }
         assert_true(dn_metric_value(a, 0) > 1.2 / (double)cases[c].K);
         dn_metrics_free(a);
@@ -166,7 +192,7 @@ static void predictions(void **unused) {
     }
 }
 
-/* ---- one table, two ways to write it ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one table, two ways to write it ---- */
 static void sparse_is_dense(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
@@ -175,29 +201,38 @@ static void sparse_is_dense(void **unused) {
     static const size_t sparse[] = {L_PLACES};
     memcpy(columns, t->numbers, LISTS_WIDTH * sizeof *columns);
     columns[LISTS_WIDTH] = t->columns[L_CLASS];
-    for (size_t j = 0; j < LISTS_WIDTH; j++)
+    for (size_t j = 0; j < LISTS_WIDTH; j++) {
         places[j] = j;
+    }
     for (int standardize = 0; standardize < 2; standardize++) {
         chunked a, b;
         lists_source(t, t->columns, L_COLUMNS, 3, &a);
         lists_source(t, columns, LISTS_WIDTH + 1, 1, &b);
         dn_params *p = params_of("newton", 1e-3);
         OK(dn_params_set_number(p, "tolerance", 1e-12, NULL));
-        dn_train_request request = {
-            .source = &a.source,
-            .params = p,
-            .target = L_CLASS,
-            .features = {.columns = sparse, .n_columns = 1, .standardize = standardize, .standardize_sparse = standardize}};
+        dn_train_request request = {.source = &a.source,
+                                    .params = p,
+                                    .target = L_CLASS,
+                                    .features = {.columns = sparse,
+                                                 .n_columns = 1,
+                                                 .standardize = standardize,
+                                                 .standardize_sparse = standardize}};
         dn_train_result x = train(&request, NULL);
         request.source = &b.source;
         request.target = LISTS_WIDTH;
-        request.features = (dn_encoder_spec){.columns = places, .n_columns = LISTS_WIDTH, .standardize = standardize};
+        request.features = (dn_encoder_spec){.columns = places,
+                                             .n_columns = LISTS_WIDTH,
+                                             .standardize = standardize};
         dn_train_result y = train(&request, NULL);
         dn_linear u, v;
-        assert_true(dn_model_linear(x.model, &u) && dn_model_linear(y.model, &v) && u.n_features == LISTS_WIDTH);
+        assert_true(dn_model_linear(x.model, &u) && dn_model_linear(y.model, &v) &&
+                    u.n_features == LISTS_WIDTH);
         assert_close(u.w, v.w, LISTS_WIDTH, 1e-11);
         assert_near(u.w0[0], v.w0[0], 1e-11);
-        assert_true(u.w[10] == 0 && (!standardize || u.w[3] == 0)); /* no row has f11; f4 is 1 in all rows, which standardised is 0 */
+        assert_true(
+            u.w[10] == 0 &&
+            (!standardize ||
+             u.w[3] == 0)); /* no row has f11; f4 is 1 in all rows, which standardised is 0 */
         assert_memory_equal(x.train->confusion, y.train->confusion, 4 * sizeof(double));
         assert_near(x.train->log_loss, y.train->log_loss, 1e-12);
         dn_train_result_done(&x);
@@ -220,7 +255,10 @@ static void weights_of_nothing(void **unused) {
     dn_params *p = algorithm("perceptron");
     OK(dn_params_set_word(p, "init", "random", NULL));
     OK(dn_params_set_number(p, "max_iterations", 3, NULL));
-    dn_train_request request = {.source = &source.source, .params = p, .target = L_CLASS, .features = {.columns = sparse, .n_columns = 1}};
+    dn_train_request request = {.source = &source.source,
+                                .params = p,
+                                .target = L_CLASS,
+                                .features = {.columns = sparse, .n_columns = 1}};
     dn_train_result r = train(&request, NULL);
     dn_linear linear;
     assert_true(dn_model_linear(r.model, &linear) && linear.w[10] == 0 && linear.w[0] != 0);
@@ -230,7 +268,7 @@ static void weights_of_nothing(void **unused) {
     free(t);
 }
 
-/* ---- from memory and streamed ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- from memory and streamed ---- */
 struct budget {
     size_t left, least;
 };
@@ -238,8 +276,9 @@ struct budget {
 static void *budget_allocate(void *ctx, size_t size) {
     struct budget *b = ctx;
     char *p = size > b->left ? NULL : malloc(size + 64);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     b->left -= size;
     b->least = b->left < b->least ? b->left : b->least;
     memcpy(p, &size, sizeof size);
@@ -249,8 +288,9 @@ static void *budget_allocate(void *ctx, size_t size) {
 static void budget_release(void *ctx, void *memory) {
     struct budget *b = ctx;
     size_t size;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     memcpy(&size, (char *)memory - 64, sizeof size);
     b->left += size;
     free((char *)memory - 64);
@@ -261,14 +301,17 @@ static void within_a_budget(void **unused) {
     (void)unused;
     lists *t = lists_new(2);
     double entries = (double)t->row_start[LISTS_ROWS];
-    for (size_t i = 0; i < LISTS_ROWS; i++)
-        for (size_t w = 0; w < LISTS_WORDS; w++)
+    for (size_t i = 0; i < LISTS_ROWS; i++) {
+        for (size_t w = 0; w < LISTS_WORDS; w++) {
             entries += t->count[i][w];
+        }
+    }
     static const char *const solvers[] = {"lbfgs", "sgd", NULL};
     for (size_t s = 0; s < 3; s++) {
         dn_params *p = solvers[s] == NULL ? algorithm("naive_bayes") : params_of(solvers[s], 1e-2);
-        if (solvers[s] != NULL)
+        if (solvers[s] != NULL) {
             OK(dn_params_set_number(p, "max_iterations", 6, NULL));
+        }
         void *first = NULL;
         size_t first_size = 0;
         for (size_t way = 0; way < 4; way++) {
@@ -278,10 +321,14 @@ static void within_a_budget(void **unused) {
             request.features.text.buckets = s == 1 ? 3000 : 0;
             request.entries = entries;
             request.holdout = 0.25;
-            const size_t n_features = 2 + LISTS_WIDTH + 4 + (s == 1 ? 3000 : LISTS_WORDS), slots = way == 0 ? 1 : CHUNKED_SLOTS;
+            const size_t n_features = 2 + LISTS_WIDTH + 4 + (s == 1 ? 3000 : LISTS_WORDS),
+                         slots = way == 0 ? 1 : CHUNKED_SLOTS;
             const double bytes = dn_train_memory(&request, LISTS_ROWS, n_features, 2, slots);
             struct budget budget = {way < 2 ? (size_t)1 << 40 : (size_t)bytes, SIZE_MAX};
-            const dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
+            const dn_allocator allocator = {.allocate = budget_allocate,
+                                            .release = budget_release,
+                                            .ctx = &budget,
+                                            .budgeted = true};
             dn_run run = way == 0 ? dn_run_default() : scattered_run();
             run.allocator = &allocator;
             dn_train_result r = train(&request, &run);
@@ -317,19 +364,24 @@ static void room_for_words(void **unused) {
     for (size_t i = 0; i < ROWS; i++) {
         text[i] = at;
         class[i] = i % 2 == 0 ? "a" : "b";
-        for (size_t w = 0; w < WORDS; w++)
-            at += sprintf(at, "%07zxq%s", (i * WORDS + w) * 7654321 % (ROWS * WORDS), w + 1 < WORDS ? " " : "");
+        for (size_t w = 0; w < WORDS; w++) {
+            at += sprintf(at, "%07zxq%s", (i * WORDS + w) * 7654321 % (ROWS * WORDS),
+                          w + 1 < WORDS ? " " : "");
+        }
         at++;
     }
     chunked_column columns[] = {{.column = {.name = "note", .type = DN_TEXT}, .text = text},
-                                {.column = {.name = "class", .type = DN_CATEGORICAL}, .text = class}};
+                                {.column = {.name = "class", .type = DN_CATEGORICAL},
+                                 .text = class}};
     chunked source;
     chunked_init(&source, columns, 2, ROWS, borders, 3);
     dn_params *p = algorithm("naive_bayes");
     dn_train_request request = {.source = &source.source,
                                 .params = p,
                                 .target = 1,
-                                .features = {.columns = note, .n_columns = 1, .text = {.vocabulary = 500}},
+                                .features = {.columns = note,
+                                             .n_columns = 1,
+                                             .text = {.vocabulary = 500}},
                                 .entries = ROWS * WORDS};
     for (size_t slots = 1; slots <= CHUNKED_SLOTS; slots += CHUNKED_SLOTS - 1) {
         request.different_words = 0;
@@ -337,7 +389,10 @@ static void room_for_words(void **unused) {
         request.different_words = ROWS * WORDS;
         const double bytes = dn_train_memory(&request, ROWS, 500, 2, slots);
         struct budget budget = {(size_t)bytes, SIZE_MAX};
-        const dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
+        const dn_allocator allocator = {.allocate = budget_allocate,
+                                        .release = budget_release,
+                                        .ctx = &budget,
+                                        .budgeted = true};
         dn_run run = slots == 1 ? dn_run_default() : scattered_run();
         run.allocator = &allocator;
         dn_train_result r = train(&request, &run);
@@ -367,9 +422,15 @@ static void idle(void **unused) {
     dn_train_request request = request_of(&source.source, p);
     dn_train_result r = train(&request, NULL);
     bool said = false;
-    for (size_t i = 0; i < r.report.n_warnings; i++)
-        said = said || strcmp(r.report.warnings[i], "no training row has a value of \"f\" and \"note\": nothing is learned of it") == 0 ||
-               (strstr(r.report.warnings[i], "\"f\"") != NULL && strstr(r.report.warnings[i], "\"note\"") != NULL);
+    for (size_t i = 0; i < r.report.n_warnings; i++) {
+        said =
+            said ||
+            strcmp(r.report.warnings[i],
+                   "no training row has a value of \"f\" and \"note\": nothing is learned of it") ==
+                0 ||
+            (strstr(r.report.warnings[i], "\"f\"") != NULL &&
+             strstr(r.report.warnings[i], "\"note\"") != NULL);
+    }
     assert_true(said);
     dn_train_result_done(&r);
     dn_params_free(p);
@@ -378,8 +439,11 @@ static void idle(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(predictions),        cmocka_unit_test(sparse_is_dense),
-                                       cmocka_unit_test(weights_of_nothing), cmocka_unit_test(within_a_budget),
-                                       cmocka_unit_test(room_for_words),     cmocka_unit_test(idle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(predictions),
+                                       cmocka_unit_test(sparse_is_dense),
+                                       cmocka_unit_test(weights_of_nothing),
+                                       cmocka_unit_test(within_a_budget),
+                                       cmocka_unit_test(room_for_words),
+                                       cmocka_unit_test(idle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

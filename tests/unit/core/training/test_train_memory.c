@@ -4,8 +4,9 @@
 static dn_train_result train(const dn_train_request *request, const dn_run *run) {
     dn_train_result result;
     dn_error err = {0};
-    if (dn_train(request, run, &result, &err) != DN_OK)
+    if (dn_train(request, run, &result, &err) != DN_OK) {
         fail_msg("training failed: %s", err.message);
+    }
     return result;
 }
 
@@ -13,8 +14,9 @@ static dn_train_result train(const dn_train_request *request, const dn_run *run)
 static void cut_short(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * 3 + 2] = 1 + (double)(i % 2);
+    }
     struct table *table = table_of(t);
     dn_params *p = params_of("newton", 1e-1);
     dn_train_request request = table_request(t, table, p);
@@ -35,15 +37,18 @@ static void cut_short(void **state) {
             dn_train_result result;
             dn_error err = {0};
             dn_status status = dn_train(&request, &run, &result, &err);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 dn_train_result_done(&result);
-            else
-                assert_true(status == (way % 2 == 0 ? DN_ERR_BUDGET : DN_ERR_STOPPED) && err.message[0] != '\0');
+            } else {
+                assert_true(status == (way % 2 == 0 ? DN_ERR_BUDGET : DN_ERR_STOPPED) &&
+                            err.message[0] != '\0');
+            }
             assert_int_equal(memory.live, 0);
             failures += status != DN_OK;
             in_folds += strncmp(err.message, "fold 2: ", 8) == 0;
-            if ((way % 2 == 0 ? memory.count : polls.n) < k)
+            if ((way % 2 == 0 ? memory.count : polls.n) < k) {
                 break;
+            }
         }
         assert_true(failures > 10 && (way != 0 || in_folds > 3));
     }
@@ -62,8 +67,9 @@ enum { HEAD = 64 }; /* in front of each piece: its size */
 static void *budget_allocate(void *ctx, size_t size) {
     struct budget *b = ctx;
     char *p = size > b->left ? NULL : malloc(size + HEAD);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     b->left -= size;
     memcpy(p, &size, sizeof size);
     return p + HEAD;
@@ -73,8 +79,9 @@ static void budget_release(void *ctx, void *memory) {
     struct budget *b = ctx;
     char *p = memory;
     size_t size;
-    if (p == NULL)
+    if (p == NULL) {
         return;
+    }
     memcpy(&size, p - HEAD, sizeof size);
     b->left += size;
     free(p - HEAD);
@@ -84,8 +91,9 @@ static void budget_release(void *ctx, void *memory) {
 static void estimate(void **state) {
     (void)state;
     struct csv *t = csv_clouds(5000, 6, 4);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * 6 + 5] = 1 + (double)(i % 3);
+    }
     struct table *table = table_of(t);
     dn_params *p = params_of("lbfgs", 1e-2);
     for (size_t way = 0; way < 8; way++) {
@@ -98,7 +106,10 @@ static void estimate(void **state) {
         request.validation = request.folds == 0 ? table->source : NULL;
         double bytes = dn_train_memory(&request, t->n, 5, 4, 1);
         struct budget budget = {.left = (size_t)bytes};
-        dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
+        dn_allocator allocator = {.allocate = budget_allocate,
+                                  .release = budget_release,
+                                  .ctx = &budget,
+                                  .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         dn_train_result r = train(&request, &run);
@@ -127,21 +138,30 @@ static void ranked_when_it_fits(void **state) {
     size_t n_missing = 0, n_whole = 0;
     for (double factor = 1; factor < 2.5; factor *= 1.05) {
         struct budget budget = {.left = (size_t)(factor * bytes)};
-        dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
+        dn_allocator allocator = {.allocate = budget_allocate,
+                                  .release = budget_release,
+                                  .ctx = &budget,
+                                  .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         dn_train_result r = train(&request, &run);
-        const dn_metrics *got[] = {r.train, r.validation}, *wanted[] = {whole.train, whole.validation};
+        const dn_metrics *got[] = {r.train, r.validation},
+                         *wanted[] = {whole.train, whole.validation};
         for (size_t m = 0; m < 2; m++) {
             bool missing = isnan(got[m]->roc_auc);
-            assert_true(missing == (got[m]->warning[0] != '\0') && missing == isnan(got[m]->average_precision));
-            assert_true(missing || (got[m]->roc_auc == wanted[m]->roc_auc && got[m]->average_precision == wanted[m]->average_precision));
-            assert_true(got[m]->log_loss == wanted[m]->log_loss && got[m]->ece == wanted[m]->ece && got[m]->hinge == wanted[m]->hinge);
+            assert_true(missing == (got[m]->warning[0] != '\0') &&
+                        missing == isnan(got[m]->average_precision));
+            assert_true(missing || (got[m]->roc_auc == wanted[m]->roc_auc &&
+                                    got[m]->average_precision == wanted[m]->average_precision));
+            assert_true(got[m]->log_loss == wanted[m]->log_loss && got[m]->ece == wanted[m]->ece &&
+                        got[m]->hinge == wanted[m]->hinge);
             n_missing += missing;
             n_whole += !missing;
-            for (size_t i = 0; missing && i < r.report.n_warnings; i++)
-                missing =
-                    strstr(r.report.warnings[i], m == 0 ? "on the training rows, roc_auc" : "on the validation rows, roc_auc") == NULL;
+            for (size_t i = 0; missing && i < r.report.n_warnings; i++) {
+                missing = strstr(r.report.warnings[i],
+                                 m == 0 ? "on the training rows, roc_auc"
+                                        : "on the validation rows, roc_auc") == NULL;
+            }
             assert_false(missing); /* the report has it too */
         }
         dn_train_result_done(&r);
@@ -174,7 +194,10 @@ static void dense_rows_are_said_to_be(void **state) {
     OK(dn_params_new(&noting, &p, NULL));
     dn_train_request request = table_request(t, table, p);
     struct budget budget = {.left = 1 << 24};
-    dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &budget, .budgeted = true};
+    dn_allocator allocator = {.allocate = budget_allocate,
+                              .release = budget_release,
+                              .ctx = &budget,
+                              .budgeted = true};
     dn_run run = dn_run_default();
     run.allocator = &allocator;
     all_dense = true;
@@ -183,7 +206,8 @@ static void dense_rows_are_said_to_be(void **state) {
     assert_true(n_asked > 0 && all_dense);
     n_asked = 0;
     const double own = dn_train_method_memory(&request, 3, 3, 1);
-    assert_true(n_asked == 1 && all_dense && own > 0 && own < dn_train_memory(&request, t->n, 3, 3, 1));
+    assert_true(n_asked == 1 && all_dense && own > 0 &&
+                own < dn_train_memory(&request, t->n, 3, 3, 1));
     dn_params_free(p);
     table_free(table);
     csv_free(t);

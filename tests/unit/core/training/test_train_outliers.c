@@ -5,7 +5,8 @@
 enum { N = 40, X = 0, W = 1, TRUTH = 2 };
 
 /* f(x) = x − mean of the training rows. */
-static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+                     dn_report *report, dn_error *err) {
     double sum = 0, weight = 0;
     (void)run;
     assert_int_equal(input->n_classes, 2);
@@ -80,8 +81,9 @@ static dn_train_result train(const struct data *d) {
     dn_run run = dn_run_default();
     dn_train_result result = {0};
     dn_error err = {0};
-    if (dn_train(&d->request, &run, &result, &err) != DN_OK)
+    if (dn_train(&d->request, &run, &result, &err) != DN_OK) {
         fail_msg("training failed: %s", err.message);
+    }
     assert_null(result.train);
     assert_null(result.validation);
     assert_null(result.folds);
@@ -90,9 +92,11 @@ static dn_train_result train(const struct data *d) {
 }
 
 static const dn_detail *detail(const dn_report *report, const char *name) {
-    for (size_t i = 0; i < report->n_details; i++)
-        if (strcmp(report->details[i].name, name) == 0)
+    for (size_t i = 0; i < report->n_details; i++) {
+        if (strcmp(report->details[i].name, name) == 0) {
             return &report->details[i];
+        }
+    }
     return NULL;
 }
 
@@ -149,7 +153,8 @@ static void rows_held_out_are_counted(void **state) {
     dn_train_result r = train(&d);
     assert_int_equal(r.n_validation, N / 4);
     assert_int_equal(r.n_train, N - N / 4);
-    assert_near(number(&r.report, "validation_outlier_share"), number(&r.report, "validation_outliers") / (N / 4), 1e-15);
+    assert_near(number(&r.report, "validation_outlier_share"),
+                number(&r.report, "validation_outliers") / (N / 4), 1e-15);
     dn_train_result_done(&r);
 
     d.request.holdout = 0;
@@ -158,8 +163,9 @@ static void rows_held_out_are_counted(void **state) {
     const dn_detail *folds = detail(&r.report, "fold_outlier_shares");
     double sum = 0;
     assert_true(folds != NULL && folds->n_list == 4);
-    for (size_t f = 0; folds != NULL && f < 4; f++)
+    for (size_t f = 0; folds != NULL && f < 4; f++) {
         sum += folds->list[f] / 4; /* of ten rows each */
+    }
     assert_near(number(&r.report, "validation_outlier_share"), sum, 1e-14);
     assert_near(number(&r.report, "validation_outliers"), N * sum, 1e-14);
     dn_train_result_done(&r);
@@ -167,8 +173,9 @@ static void rows_held_out_are_counted(void **state) {
     d.request.folds = 0;
     d.request.validation = d.source;
     r = train(&d);
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         n += d.x[i] < mean_of(&d, false);
+    }
     assert_true(number(&r.report, "validation_outliers") == (double)n);
     assert_int_equal(r.n_validation, N);
     dn_train_result_done(&r);
@@ -189,12 +196,17 @@ static void a_column_may_tell_the_truth(void **state) {
     assert_int_equal(dn_model_evaluate(r.model, d.source, NULL, &run, &m, &err), DN_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "say which column has the true classes"));
     dn_error_clear(&err);
-    assert_int_equal(dn_model_evaluate(r.model, d.source, &(dn_evaluate_options){.target = "none"}, &run, &m, &err), DN_ERR_DATA);
+    assert_int_equal(dn_model_evaluate(r.model, d.source, &(dn_evaluate_options){.target = "none"},
+                                       &run, &m, &err),
+                     DN_ERR_DATA);
     assert_string_equal(err.field, "none");
-    OK(dn_model_evaluate(r.model, d.source, &(dn_evaluate_options){.target = "truth"}, &run, &m, NULL));
-    for (size_t i = 0; i < N; i++)
-        if (d.code[i] != DN_CODE_MISSING)
+    OK(dn_model_evaluate(r.model, d.source, &(dn_evaluate_options){.target = "truth"}, &run, &m,
+                         NULL));
+    for (size_t i = 0; i < N; i++) {
+        if (d.code[i] != DN_CODE_MISSING) {
             cell[d.code[i] == 0][d.x[i] < mean_of(&d, false)]++;
+        }
+    }
     assert_memory_equal(m->confusion, cell, sizeof cell);
     assert_true(m->rows == N - 1);
     assert_near(m->roc_auc, 1, 1e-12); /* the true outliers have the least x */
@@ -212,8 +224,11 @@ static void what_needs_classes_is_refused(void **state) {
     const struct {
         const char *words;
         dn_train_request request;
-    } rows[] = {
-        {"has no target", plain}, {"no classes to be weighed", plain}, {"no curves", plain}, {"only 40 rows", plain}, {"fisher", plain}};
+    } rows[] = {{"has no target", plain},
+                {"no classes to be weighed", plain},
+                {"no curves", plain},
+                {"only 40 rows", plain},
+                {"fisher", plain}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         dn_train_request request = rows[i].request;
         dn_run run = dn_run_default();
@@ -228,8 +243,9 @@ static void what_needs_classes_is_refused(void **state) {
         request.features.n_bases = i == 4;
         const dn_status status = dn_train(&request, &run, &r, &err);
         assert_true(status == DN_ERR_ARGUMENT || status == DN_ERR_DATA);
-        if (strstr(err.message, rows[i].words) == NULL)
+        if (strstr(err.message, rows[i].words) == NULL) {
             fail_msg("\"%s\" is not in \"%s\"", rows[i].words, err.message);
+        }
     }
     data_done(&d);
 }
@@ -250,8 +266,9 @@ static void it_fails_cleanly(void **state) {
         const dn_status status = dn_train(&d.request, &run, &r, NULL);
         trained = status == DN_OK;
         assert_true(trained || status == DN_ERR_STOPPED);
-        if (trained)
+        if (trained) {
             dn_train_result_done(&r);
+        }
     }
     assert_true(trained);
     trained = false;
@@ -264,8 +281,9 @@ static void it_fails_cleanly(void **state) {
         const dn_status status = dn_train(&d.request, &run, &r, NULL);
         trained = status == DN_OK;
         assert_true(trained || status == DN_ERR_BUDGET);
-        if (trained)
+        if (trained) {
             dn_train_result_done(&r);
+        }
         assert_int_equal(memory_left.live, 0);
     }
     assert_true(trained);

@@ -27,7 +27,8 @@ static struct data *data_new(void) {
         t->code[i] = (uint32_t)(i * 7 % CLASSES);
         for (uint32_t j = 0; j < WIDTH; j++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
-            double u = (double)(state >> 11) * 0x1p-53, often = (double)ENTRIES / WIDTH + (j % CLASSES == t->code[i] ? 0.1 : -0.05);
+            double u = (double)(state >> 11) * 0x1p-53,
+                   often = (double)ENTRIES / WIDTH + (j % CLASSES == t->code[i] ? 0.1 : -0.05);
             if (u < often) {
                 t->place[n] = j;
                 t->value[n++] = 1 + floor(4 * u / often);
@@ -35,10 +36,18 @@ static struct data *data_new(void) {
         }
         t->row_start[i + 1] = n;
     }
-    t->columns[0] = (dn_table_column){.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_place = 1};
+    t->columns[0] =
+        (dn_table_column){.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_place = 1};
     t->columns[1] = (dn_table_column){.name = "class", .type = DN_CATEGORICAL};
-    t->views[0] = (dn_column_view){.type = DN_SPARSE, .n_rows = ROWS, .number = t->value, .row_start = t->row_start, .place = t->place};
-    t->views[1] = (dn_column_view){.type = DN_CATEGORICAL, .n_rows = ROWS, .code = t->code, .strings = {CLASSES, starts, "abc"}};
+    t->views[0] = (dn_column_view){.type = DN_SPARSE,
+                                   .n_rows = ROWS,
+                                   .number = t->value,
+                                   .row_start = t->row_start,
+                                   .place = t->place};
+    t->views[1] = (dn_column_view){.type = DN_CATEGORICAL,
+                                   .n_rows = ROWS,
+                                   .code = t->code,
+                                   .strings = {CLASSES, starts, "abc"}};
     OK(dn_table_source_from_columns(t->columns, t->views, 2, ROWS, &t->source, NULL));
     return t;
 }
@@ -56,8 +65,9 @@ static void data_free(struct data *t) {
 static void *budget_allocate(void *ctx, size_t size) {
     size_t *left = ctx;
     max_align_t *p = size > *left ? NULL : malloc(size + sizeof *p);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     *left -= size;
     memcpy(p, &size, sizeof size);
     return p + 1;
@@ -65,26 +75,34 @@ static void *budget_allocate(void *ctx, size_t size) {
 
 static void budget_release(void *ctx, void *memory) {
     size_t *left = ctx, size;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     memcpy(&size, (max_align_t *)memory - 1, sizeof size);
     *left += size;
     free((max_align_t *)memory - 1);
 }
 
-static void *model_of(const dn_train_request *request, size_t budget, const char *rows, size_t *out_size) {
+static void *model_of(const dn_train_request *request, size_t budget, const char *rows,
+                      size_t *out_size) {
     size_t left = budget;
-    const dn_allocator allocator = {.allocate = budget_allocate, .release = budget_release, .ctx = &left, .budgeted = true};
+    const dn_allocator allocator = {.allocate = budget_allocate,
+                                    .release = budget_release,
+                                    .ctx = &left,
+                                    .budgeted = true};
     dn_run run = dn_run_default();
     dn_train_result r;
     dn_error err = {0};
     void *bytes;
     run.allocator = &allocator;
-    if (dn_train(request, &run, &r, &err) != DN_OK)
+    if (dn_train(request, &run, &r, &err) != DN_OK) {
         fail_msg("training failed: %s", err.message);
+    }
     bool said = false;
-    for (size_t i = 0; i < r.report.n_details; i++)
-        said = said || (strcmp(r.report.details[i].name, "rows") == 0 && strcmp(r.report.details[i].text, rows) == 0);
+    for (size_t i = 0; i < r.report.n_details; i++) {
+        said = said || (strcmp(r.report.details[i].name, "rows") == 0 &&
+                        strcmp(r.report.details[i].text, rows) == 0);
+    }
     assert_true(said);
     OK(dn_model_write(r.model, &bytes, out_size, NULL));
     dn_train_result_done(&r);
@@ -110,20 +128,25 @@ static void streamed_within_what_was_foretold(void **state) {
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         dn_params *p;
         OK(dn_params_new(dn_algorithm_find(ways[i].algorithm), &p, NULL));
-        if (ways[i].solver != NULL)
+        if (ways[i].solver != NULL) {
             OK(dn_params_set_word(p, "solver", ways[i].solver, NULL));
-        if (ways[i].iterations > 0)
+        }
+        if (ways[i].iterations > 0) {
             OK(dn_params_set_number(p, "max_iterations", ways[i].iterations, NULL));
-        if (ways[i].rate > 0)
+        }
+        if (ways[i].rate > 0) {
             OK(dn_params_set_number(p, "learning_rate", ways[i].rate, NULL));
+        }
         dn_train_request request = {.source = t->source,
                                     .params = p,
                                     .target = 1,
                                     .entries = (double)t->row_start[ROWS],
                                     .features = {.columns = &t->input, .n_columns = 1}};
         double foretold = dn_train_memory(&request, ROWS, WIDTH, CLASSES, 1);
-        if (!(foretold < size / 3))
-            fail_msg("%s: %.0f bytes foretold beside rows of %.0f", ways[i].algorithm, foretold, size);
+        if (!(foretold < size / 3)) {
+            fail_msg("%s: %.0f bytes foretold beside rows of %.0f", ways[i].algorithm, foretold,
+                     size);
+        }
         size_t n_whole, n_streamed;
         void *whole = model_of(&request, SIZE_MAX, "in memory", &n_whole);
         void *streamed = model_of(&request, (size_t)foretold, "streamed", &n_streamed);

@@ -5,8 +5,9 @@ static dn_train_result train(const dn_train_request *request) {
     dn_run run = dn_run_default();
     dn_train_result result;
     dn_error err = {0};
-    if (dn_train(request, &run, &result, &err) != DN_OK)
+    if (dn_train(request, &run, &result, &err) != DN_OK) {
         fail_msg("training failed: %s", err.message);
+    }
     return result;
 }
 
@@ -51,7 +52,7 @@ static dn_params *exact_params(double lambda) {
 static void weights_are_copies(void **state) {
     (void)state;
     const double lambda[] = {1e-3, 1e-1};
-    for (size_t K = 2; K <= 4; K += 2)
+    for (size_t K = 2; K <= 4; K += 2) {
         for (size_t l = 0; l < 2; l++) {
             struct csv *once = csv_clouds(300, 4, K), *twice = csv_clouds(600, 4, K);
             size_t n = 0;
@@ -63,8 +64,9 @@ static void weights_are_copies(void **state) {
                     twice->target[n] = once->target[i];
                 }
             }
-            for (size_t i = n; i < twice->n; i++) /* labels are freed by number */
+            for (size_t i = n; i < twice->n; i++) { /* labels are freed by number */
                 free(twice->labels[i]);
+            }
             twice->n = n;
             struct weighed a = weighed_of(once), b = weighed_of(twice);
             dn_params *p = exact_params(lambda[l]);
@@ -79,9 +81,11 @@ static void weights_are_copies(void **state) {
             }
             assert_memory_equal(u.train->confusion, v.train->confusion, K * K * sizeof(double));
             size_t zeros = 0;
-            for (size_t i = 0; i < once->n; i++)
+            for (size_t i = 0; i < once->n; i++) {
                 zeros += once->x[i * 4 + 3] == 0;
-            assert_true(zeros > 30 && u.n_skipped == zeros && u.n_train == once->n - zeros && u.train->rows == (double)u.n_train);
+            }
+            assert_true(zeros > 30 && u.n_skipped == zeros && u.n_train == once->n - zeros &&
+                        u.train->rows == (double)u.n_train);
             assert_true(u.train->weight == (double)n);
             dn_train_result_done(&u);
             dn_train_result_done(&v);
@@ -89,6 +93,7 @@ static void weights_are_copies(void **state) {
             weighed_free(&a);
             weighed_free(&b);
         }
+    }
 }
 
 /* Class weights against the same numbers in a column; metrics are blind to them. */
@@ -99,15 +104,17 @@ static void class_weights_are_weights(void **state) {
         struct csv *plain = csv_clouds(400, 4, 3), *explicit = csv_clouds(400, 4, 3);
         double count[3] = {0}, total = 0;
         for (size_t i = 0; i < plain->n; i++) {
-            if (plain->target[i] == 2 && i % 5 != 0)
+            if (plain->target[i] == 2 && i % 5 != 0) {
                 plain->target[i] = explicit->target[i] = 0; /* classes of different size */
+            }
             plain->x[i * 4 + 3] = way == 2 ? 1 + (double)(i % 3) : 1;
             count[(size_t)plain->target[i]] += 1;
             total += 1;
         }
         for (size_t i = 0; i < plain->n; i++) {
             size_t k = (size_t)plain->target[i];
-            explicit->x[i * 4 + 3] = plain->x[i * 4 + 3] * (way == 0 ? total / (3 * count[k]) : given[k]);
+            explicit->x[i * 4 + 3] =
+                plain->x[i * 4 + 3] * (way == 0 ? total / (3 * count[k]) : given[k]);
         }
         struct weighed a = weighed_of(plain), b = weighed_of(explicit);
         dn_params *p = exact_params(1e-2);
@@ -122,8 +129,9 @@ static void class_weights_are_weights(void **state) {
         dn_metrics *m; /* the model's metrics by the rows' own weights */
         const dn_evaluate_options options = {.weight = way == 2 ? plain->names[3] : NULL};
         OK(dn_model_evaluate(u.model, a.table->source, &options, &run, &m, NULL));
-        for (size_t i = 0; dn_metric_name(i) != NULL; i++)
+        for (size_t i = 0; dn_metric_name(i) != NULL; i++) {
             assert_true(dn_metric_value(m, i) == dn_metric_value(u.train, i));
+        }
         assert_true(fabs(u.train->log_loss - v.train->log_loss) > 1e-4);
         dn_metrics_free(m);
         dn_train_result_done(&u);
@@ -138,8 +146,9 @@ static void class_weights_are_weights(void **state) {
 static void held_out(void **state) {
     (void)state;
     struct csv *t = csv_clouds(500, 4, 3);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * 4 + 3] = (double)(i % 5);
+    }
     struct weighed w = weighed_of(t);
     dn_params *p = exact_params(1e-2);
     dn_train_request request = request_of(&w, p, true);
@@ -148,22 +157,25 @@ static void held_out(void **state) {
     request.curves = true;
     dn_train_result r = train(&request);
     assert_true(r.n_train + r.n_validation == 400 && r.n_skipped == 100);
-    assert_true(r.train->weight + r.validation->weight == 1000 && r.validation->weight > (double)r.n_validation);
+    assert_true(r.train->weight + r.validation->weight == 1000 &&
+                r.validation->weight > (double)r.n_validation);
     assert_true(r.train->rows == (double)r.n_train && r.validation->rows == (double)r.n_validation);
-    assert_true(r.train->curves != NULL && r.validation->curves != NULL && r.train->curves->n_curves == 3);
+    assert_true(r.train->curves != NULL && r.validation->curves != NULL &&
+                r.train->curves->n_curves == 3);
     dn_train_result_done(&r);
     dn_params_free(p);
     weighed_free(&w);
 }
 
-/* ---- evaluation ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- evaluation ---- */
 /* A table and its raw rows give the same metrics, weights and curves included. */
 static void raw_rows(void **state) {
     (void)state;
     const char *const ways[] = {"softmax", "one_vs_rest", "one_vs_rest_strict", "one_vs_one"};
     struct csv *t = csv_clouds(700, 4, 3);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * 4 + 3] = (double)(i % 5) / 2;
+    }
     struct weighed w = weighed_of(t);
     double *raw = xcalloc(t->n * 3, sizeof *raw), *v = xcalloc(t->n, sizeof *v);
     size_t *truth = xcalloc(t->n, sizeof *truth);
@@ -188,7 +200,8 @@ static void raw_rows(void **state) {
             assert_true((isnan(x) && isnan(y)) || fabs(x - y) <= 1e-9 * fabs(x));
         }
         assert_true(isnan(a->hinge) == (way == 3)); /* votes have no margin */
-        assert_true(!isnan(a->roc_auc) && !isnan(a->log_loss) && a->weight > 600 && a->curves->n_curves == 3);
+        assert_true(!isnan(a->roc_auc) && !isnan(a->log_loss) && a->weight > 600 &&
+                    a->curves->n_curves == 3);
         assert_true((a->ambiguous > 0) == (way == 2));
         assert_memory_equal(a->confusion, b->confusion, 9 * sizeof(double));
         dn_metrics_free(a);
@@ -202,8 +215,9 @@ static void raw_rows(void **state) {
     weighed_free(&w);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------------------------------ */
-static void refuses(const dn_train_request *request, dn_status code, const char *field, int64_t row, const char *words) {
+/* ---- what is refused ---- */
+static void refuses(const dn_train_request *request, dn_status code, const char *field, int64_t row,
+                    const char *words) {
     dn_run run = dn_run_default();
     struct memory memory = {.left = SIZE_MAX};
     dn_allocator allocator = memory_allocator(&memory, false);
@@ -214,8 +228,9 @@ static void refuses(const dn_train_request *request, dn_status code, const char 
     assert_int_equal(dn_train(request, &run, &result, &err), code);
     assert_string_equal(err.field, field);
     assert_int_equal(err.row, row);
-    if (strstr(err.message, words) == NULL)
+    if (strstr(err.message, words) == NULL) {
         fail_msg("\"%s\" is not in \"%s\"", words, err.message);
+    }
     assert_int_equal(memory.live, 0);
 }
 
@@ -233,8 +248,9 @@ static void bad_weights(void **state) {
     dn_params *p = exact_params(1e-2);
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
         struct csv *t = csv_clouds(60, 4, 3);
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             t->x[i * 4 + 3] = i == 17 ? bad[b].weight : 1;
+        }
         struct weighed w = weighed_of(t);
         dn_train_request request = request_of(&w, p, true);
         refuses(&request, DN_ERR_DATA, "x3", 17, bad[b].words);
@@ -242,11 +258,13 @@ static void bad_weights(void **state) {
     }
     for (size_t way = 0; way < 2; way++) {
         struct csv *t = csv_clouds(60, 4, 3);
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             t->x[i * 4 + 3] = way == 0 || t->target[i] == 1 ? 0 : 1;
+        }
         struct weighed w = weighed_of(t);
         dn_train_request request = request_of(&w, p, true);
-        refuses(&request, DN_ERR_DATA, "x3", -1, way == 0 ? "is 0 in all rows" : "class \"c01\" has no row with a weight above 0");
+        refuses(&request, DN_ERR_DATA, "x3", -1,
+                way == 0 ? "is 0 in all rows" : "class \"c01\" has no row with a weight above 0");
         weighed_free(&w);
     }
     dn_params_free(p);
@@ -261,8 +279,9 @@ static void ends_of_the_range(void **state) {
         dn_train_result r[3];
         for (size_t i = 0; i < 3; i++) {
             struct csv *t = csv_clouds(300, 4, 2);
-            for (size_t row = 0; row < t->n; row++)
+            for (size_t row = 0; row < t->n; row++) {
                 t->x[row * 4 + 3] = sizes[i];
+            }
             struct weighed w = weighed_of(t);
             dn_params *p = params_of(solvers[s], 1e-2);
             dn_train_request request = request_of(&w, p, true);
@@ -277,17 +296,20 @@ static void ends_of_the_range(void **state) {
             assert_near(r[i].train->roc_auc, r[0].train->roc_auc, 1e-9);
             assert_near(r[i].train->log_loss, r[0].train->log_loss, 1e-6);
         }
-        for (size_t i = 0; i < 3; i++)
+        for (size_t i = 0; i < 3; i++) {
             dn_train_result_done(&r[i]);
+        }
     }
 }
 
 static void bad_requests(void **state) {
     (void)state;
-    const double given[] = {1, 2, 3}, zero[] = {1, 0, 1}, negative[] = {1, -1, 1}, outside[] = {1, 1e-101, 1}, tiny[] = {1, 1e-60, 1};
+    const double given[] = {1, 2, 3}, zero[] = {1, 0, 1}, negative[] = {1, -1, 1},
+                 outside[] = {1, 1e-101, 1}, tiny[] = {1, 1e-60, 1};
     struct csv *t = csv_clouds(60, 4, 3);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * 4 + 3] = 1e-50;
+    }
     struct weighed w = weighed_of(t);
     dn_params *p = exact_params(1e-2);
     const dn_train_request good = request_of(&w, p, true);
@@ -298,22 +320,27 @@ static void bad_requests(void **state) {
     refuses(&bad, DN_ERR_ARGUMENT, "class", -1, "the target cannot be the weight too");
     bad = good, bad.features.n_columns = 4;
     refuses(&bad, DN_ERR_ARGUMENT, "x3", -1, "the weight cannot be an input too");
-    bad = good, bad.target = 0, bad.features.columns = w.table->inputs + 1, bad.features.n_columns = 2, bad.weight = 4;
+    bad = good, bad.target = 0, bad.features.columns = w.table->inputs + 1,
+    bad.features.n_columns = 2, bad.weight = 4;
     bad.max_classes = 60;
     refuses(&bad, DN_ERR_DATA, "class", -1, "must be numeric");
-    bad = good, bad.class_weight = DN_CLASS_WEIGHT_GIVEN, bad.class_weights = given, bad.n_class_weights = 2;
+    bad = good, bad.class_weight = DN_CLASS_WEIGHT_GIVEN, bad.class_weights = given,
+    bad.n_class_weights = 2;
     refuses(&bad, DN_ERR_ARGUMENT, "class_weight", -1, "2 class weights for 3 classes");
     bad.n_class_weights = 3, bad.class_weights = zero;
     refuses(&bad, DN_ERR_DATA, "class_weight", -1, "class \"c01\" has class weight 0");
     bad.class_weights = negative;
     refuses(&bad, DN_ERR_ARGUMENT, "class_weight", -1, "(got -1)");
     bad.class_weights = outside;
-    refuses(&bad, DN_ERR_DATA, "class_weight", -1, "class \"c01\" has class weight 1e-101; a class weight must be from 1e-100 to 1e100");
+    refuses(&bad, DN_ERR_DATA, "class_weight", -1,
+            "class \"c01\" has class weight 1e-101; a class weight must be from 1e-100 to 1e100");
     int64_t row = 0; /* the first of its class */
-    while (t->target[row] != 1)
+    while (t->target[row] != 1) {
         row++;
+    }
     bad.class_weights = tiny;
-    refuses(&bad, DN_ERR_DATA, "class_weight", row, "its weight 1e-50 times 1e-60 of its class \"c01\" is not from 1e-100 to 1e100");
+    refuses(&bad, DN_ERR_DATA, "class_weight", row,
+            "its weight 1e-50 times 1e-60 of its class \"c01\" is not from 1e-100 to 1e100");
     dn_params_free(p);
     weighed_free(&w);
 }

@@ -14,8 +14,9 @@ enum { P = 3 }; /* the columns below */
 static const size_t columns[] = {T_PLAIN, T_HOLES, T_FLAG, T_COLOUR};
 static const double nan_value = (double)NAN;
 
-static inline dn_status try_fit(const table *t, size_t cut, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
-                                const dn_run *run, dn_encoder **out, dn_error *err) {
+static inline dn_status try_fit(const table *t, size_t cut, const dn_encoder_spec *spec,
+                                const uint8_t *role, const double *weight, const dn_run *run,
+                                dn_encoder **out, dn_error *err) {
     size_t borders[TABLE_MAX_CHUNKS], n = table_cut(cut, borders);
     chunked source;
     chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n);
@@ -24,18 +25,20 @@ static inline dn_status try_fit(const table *t, size_t cut, const dn_encoder_spe
     return status;
 }
 
-static inline dn_encoder *fit(const table *t, size_t cut, const dn_encoder_spec *spec, const uint8_t *role, const double *weight,
-                              const dn_run *run) {
+static inline dn_encoder *fit(const table *t, size_t cut, const dn_encoder_spec *spec,
+                              const uint8_t *role, const double *weight, const dn_run *run) {
     dn_encoder *encoder = NULL;
     dn_error err = {0};
-    if (try_fit(t, cut, spec, role, weight, run, &encoder, &err) != DN_OK)
+    if (try_fit(t, cut, spec, role, weight, run, &encoder, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     return encoder;
 }
 
 static inline void close_to(double got, double want, double tolerance) {
-    if (!(fabs(got - want) <= tolerance * fmax(fabs(want), 1e-300)))
+    if (!(fabs(got - want) <= tolerance * fmax(fabs(want), 1e-300))) {
         fail_msg("%.17g, expected %.17g", got, want);
+    }
 }
 
 static inline void name_is(const dn_encoder *encoder, size_t j, const char *want) {
@@ -45,7 +48,11 @@ static inline void name_is(const dn_encoder *encoder, size_t j, const char *want
 }
 
 static inline dn_encoder_spec spec_of(const dn_basis_spec *bases, size_t n, bool standardize) {
-    return (dn_encoder_spec){.columns = columns, .n_columns = P + 1, .standardize = standardize, .bases = bases, .n_bases = n};
+    return (dn_encoder_spec){.columns = columns,
+                             .n_columns = P + 1,
+                             .standardize = standardize,
+                             .bases = bases,
+                             .n_bases = n};
 }
 
 /* Row i of the first P columns, filled. */
@@ -58,7 +65,8 @@ static inline void numbers_of(const table *t, const dn_encoder *encoder, size_t 
 
 /* The features of row i in the raw space; the category is missing. */
 static inline void features_of(const table *t, const dn_encoder *encoder, size_t i, double *x) {
-    double raw[P + 1] = {t->number[T_PLAIN][i], t->number[T_HOLES][i], t->number[T_FLAG][i], nan_value};
+    double raw[P + 1] = {t->number[T_PLAIN][i], t->number[T_HOLES][i], t->number[T_FLAG][i],
+                         nan_value};
     dni_encoder_expand(encoder, dn_raw_numbers(raw, 1), x);
 }
 
@@ -67,10 +75,11 @@ static inline double weight_of(const uint8_t *role, const double *weight, size_t
 }
 
 /* Mean and deviation of the filled column. */
-static inline void moments_of(const table *t, const dn_encoder *encoder, size_t c, const uint8_t *role, const double *weight, double *mean,
+static inline void moments_of(const table *t, const dn_encoder *encoder, size_t c,
+                              const uint8_t *role, const double *weight, double *mean,
                               double *scale) {
     double v = 0, m = 0, s = 0, z[P];
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < TABLE_ROWS; i++) {
             double w = weight_of(role, weight, i);
             numbers_of(t, encoder, i, z);
@@ -78,6 +87,7 @@ static inline void moments_of(const table *t, const dn_encoder *encoder, size_t 
             m += pass == 0 ? w * z[c] : 0;
             s += pass == 1 ? w * (z[c] - m / v) * (z[c] - m / v) : 0;
         }
+    }
     *mean = m / v;
     *scale = sqrt(s / v);
 }

@@ -1,14 +1,32 @@
 /* Bases within an encoder: several together, standardised, as bytes and back, allocations that fail; names, refusals, overflow. */
 #include "unit/core/encoder/basis/bases.h"
 
-/* ---- together ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- together ---- */
 static const size_t place_0_1[] = {0, 1}, place_0_2[] = {0, 2};
-static const dn_basis_spec many[] = {
-    {.kind = DN_BASIS_POLYNOMIAL, .columns = place_0_1, .n_columns = 2, .degree = 2, .interactions = true},
-    {.kind = DN_BASIS_GAUSSIAN, .columns = place_0_1, .n_columns = 2, .keep = true, .standardize = true, .n_points = 3},
-    {.kind = DN_BASIS_DISTANCE, .columns = place_0_2, .n_columns = 2, .points = (const double[]){0, 0, 1, 1}, .n_points = 2},
-    {.kind = DN_BASIS_RANDOM_FOURIER, .columns = place_0_1, .n_columns = 2, .standardize = true, .n_features = 4},
-    {.kind = DN_BASIS_FISHER, .n_columns = 0, .standardize = true}};
+static const dn_basis_spec many[] = {{.kind = DN_BASIS_POLYNOMIAL,
+                                      .columns = place_0_1,
+                                      .n_columns = 2,
+                                      .degree = 2,
+                                      .interactions = true},
+                                     {.kind = DN_BASIS_GAUSSIAN,
+                                      .columns = place_0_1,
+                                      .n_columns = 2,
+                                      .keep = true,
+                                      .standardize = true,
+                                      .n_points = 3},
+                                     {.kind = DN_BASIS_DISTANCE,
+                                      .columns = place_0_2,
+                                      .n_columns = 2,
+                                      .points = (const double[]){0, 0, 1, 1},
+                                      .n_points = 2},
+                                     {.kind = DN_BASIS_RANDOM_FOURIER,
+                                      .columns = place_0_1,
+                                      .n_columns = 2,
+                                      .standardize = true,
+                                      .n_features = 4},
+                                     {.kind = DN_BASIS_FISHER,
+                                      .n_columns = 0,
+                                      .standardize = true}};
 enum { N_MANY = 5, MANY_FEATURES = 5 + 3 + 2 + 4 + 2 };
 
 static dn_encoder_spec many_spec(const table *t) {
@@ -25,8 +43,10 @@ static void standardised(void **unused) {
     dn_encoder_spec spec = many_spec(t);
     dn_encoder *encoder = fit(t, 3, &spec, t->role, t->weight, NULL);
     size_t d = dn_encoder_n_features(encoder), first = d - MANY_FEATURES;
-    assert_int_equal(first,
-                     dn_encoder_input(encoder, 3)->n_features); /* the polynomial holds two of the numbers; the third is kept by nobody */
+    assert_int_equal(
+        first,
+        dn_encoder_input(encoder, 3)
+            ->n_features); /* the polynomial holds two of the numbers; the third is kept by nobody */
     double sum[64] = {0}, square[64] = {0}, total = 0;
     for (size_t i = 0; i < TABLE_ROWS; i++) {
         double v = weight_of(t->role, t->weight, i), x[64], y[64];
@@ -37,13 +57,15 @@ static void standardised(void **unused) {
         for (size_t j = 0; j < d; j++) {
             sum[j] += v * x[j];
             square[j] += v * x[j] * x[j];
-            assert_true(x[j] == (y[j] - dn_encoder_mean(encoder)[j]) / dn_encoder_scale(encoder)[j]);
+            assert_true(x[j] ==
+                        (y[j] - dn_encoder_mean(encoder)[j]) / dn_encoder_scale(encoder)[j]);
         }
     }
     for (size_t j = 0; j < d; j++) {
         assert_true(j >= first ? fabs(sum[j] / total) < 1e-12 : dn_encoder_mean(encoder)[j] == 0);
-        if (j >= first)
+        if (j >= first) {
             close_to(square[j] / total, 1, 1e-11);
+        }
     }
     dn_encoder_unref(encoder);
     free(t);
@@ -65,11 +87,13 @@ static void bytes_and_back(void **unused) {
     void *bytes = NULL, *again = NULL;
     size_t size = 0, again_size = 0;
     refusing memory;
-    for (size_t cut = 0; cut < TABLE_CUTS; cut++)
+    for (size_t cut = 0; cut < TABLE_CUTS; cut++) {
         for (size_t r = 0; r < 3; r++) {
             refusing_init(&memory, 0);
             memory.limit =
-                (4096 * 5 + 1000) * sizeof(double); /* a block of three columns fits, and the distances of k-means; two columns do not */
+                (4096 * 5 + 1000) *
+                sizeof(
+                    double); /* a block of three columns fits, and the distances of k-means; two columns do not */
             memory.below = (size_t)1 << 20;
             runs[2].allocator = &memory.allocator;
             dn_encoder *encoder = fit(t, cut, &spec, NULL, t->weight, &runs[r]);
@@ -81,6 +105,7 @@ static void bytes_and_back(void **unused) {
             size = again_size;
             dn_encoder_unref(encoder);
         }
+    }
     dn_encoder *encoder = fit(t, 0, &spec, NULL, t->weight, NULL), *back = NULL;
     dni_reader reader = dni_reader_of(bytes, size);
     assert_int_equal(dni_encoder_read(&reader, &back, NULL), DN_OK);
@@ -117,8 +142,10 @@ static void bytes_and_back(void **unused) {
         back = NULL;
         dn_status status = dni_encoder_read(&reader, &back, NULL);
         assert_true(status == DN_OK || status == DN_ERR_CORRUPT || status == DN_ERR_VERSION);
-        if (status == DN_OK && dn_encoder_n_inputs(back) == P + 1 && dn_encoder_n_features(back) <= 64)
+        if (status == DN_OK && dn_encoder_n_inputs(back) == P + 1 &&
+            dn_encoder_n_features(back) <= 64) {
             dn_encoder_apply(back, dn_raw_numbers(raw, 2), x);
+        }
         dn_encoder_unref(back);
         copy[i / 8] ^= (unsigned char)(1u << i % 8);
     }
@@ -129,13 +156,17 @@ static void bytes_and_back(void **unused) {
 static void failures(void **unused) {
     (void)unused;
     table *t = table_new(3);
-    for (size_t i = 0; i < TABLE_ROWS; i++) /* few rows that count: widths are medians of their pairs, sorted in every one of these fits */
+    for (
+        size_t i = 0; i < TABLE_ROWS;
+        i++) { /* few rows that count: widths are medians of their pairs, sorted in every one of these fits */
         t->weight[i] = (double)(i % 16 == 0);
+    }
     dn_encoder_spec spec = many_spec(t);
     size_t borders[TABLE_MAX_CHUNKS], n = table_cut(1, borders);
     dn_status status = DN_ERR_BUDGET;
     size_t refused = 0;
-    for (; status != DN_OK || refused < 20; refused++) { /* a refusal for rows in memory is no failure: go on until none is left */
+    for (; status != DN_OK || refused < 20;
+         refused++) { /* a refusal for rows in memory is no failure: go on until none is left */
         refusing memory;
         refusing_init(&memory, refused + 1);
         dn_run run = scattered_run();
@@ -150,8 +181,9 @@ static void failures(void **unused) {
         assert_int_equal(memory.live, 0);
         dn_encoder_unref(encoder);
         chunked_done(&source);
-        if (memory.calls <= refused)
+        if (memory.calls <= refused) {
             break;
+        }
         status = DN_ERR_BUDGET;
     }
     assert_true(refused > 60);
@@ -163,45 +195,53 @@ static void failures(void **unused) {
         status = dn_encoder_fit(&source.source, &spec, t->role, t->weight, NULL, &encoder, NULL);
         dn_encoder_unref(encoder);
         chunked_done(&source);
-        if (status == DN_OK)
+        if (status == DN_OK) {
             break;
+        }
         assert_int_equal(status, DN_ERR_SOURCE);
     }
     free(t);
 }
 
-/* ---- names and refusals ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- names and refusals ---- */
 static void quoted_names(void **unused) {
     (void)unused;
     const double x[] = {1, 2, 3, 4}, y[] = {2, 1, 5, 7};
     const size_t borders[] = {0, 4}, all[] = {0, 1};
-    const chunked_column data[] = {{.column = {.name = "size (cm)", .type = DN_NUMERIC}, .number = x},
+    const chunked_column data[] = {{.column = {.name = "size (cm)", .type = DN_NUMERIC},
+                                    .number = x},
                                    {.column = {.name = "a*b", .type = DN_NUMERIC}, .number = y}};
     chunked source;
     chunked_init(&source, data, 2, 4, borders, 1);
     dn_basis_spec basis = {.kind = DN_BASIS_POLYNOMIAL, .degree = 2, .interactions = true};
     dn_encoder_spec spec = {.columns = all, .n_columns = 2};
     dn_encoder *encoder = NULL;
-    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
+    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL),
+                     DN_OK);
     name_is(encoder, 0, "size (cm)"); /* without bases it can be mistaken for nothing */
     dn_encoder_unref(encoder);
     spec.bases = &basis;
     spec.n_bases = 1;
-    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL), DN_OK);
-    static const char *const names[] = {"\"size (cm)\"", "\"a*b\"", "\"size (cm)\"^2", "\"size (cm)\"*\"a*b\"", "\"a*b\"^2"};
-    for (size_t j = 0; j < 5; j++)
+    assert_int_equal(dn_encoder_fit(&source.source, &spec, NULL, NULL, NULL, &encoder, NULL),
+                     DN_OK);
+    static const char *const names[] = {"\"size (cm)\"", "\"a*b\"", "\"size (cm)\"^2",
+                                        "\"size (cm)\"*\"a*b\"", "\"a*b\"^2"};
+    for (size_t j = 0; j < 5; j++) {
         name_is(encoder, j, names[j]);
+    }
     dn_encoder_unref(encoder);
     chunked_done(&source);
 }
 
-static void refused(const dn_basis_spec *bases, size_t n, size_t n_classes, dn_status want, const char *message, const char *field) {
+static void refused(const dn_basis_spec *bases, size_t n, size_t n_classes, dn_status want,
+                    const char *message, const char *field) {
     static const dn_table_column table_columns[] = {{.name = "plain", .type = DN_NUMERIC},
                                                     {.name = "holes", .type = DN_NUMERIC},
                                                     {.name = "flag", .type = DN_BOOLEAN},
                                                     {.name = "colour", .type = DN_CATEGORICAL}};
     static const size_t four[] = {0, 1, 2, 3};
-    dn_encoder_spec spec = {.columns = four, .n_columns = 4, .bases = bases, .n_bases = n, .n_classes = n_classes};
+    dn_encoder_spec spec = {
+        .columns = four, .n_columns = 4, .bases = bases, .n_bases = n, .n_classes = n_classes};
     dn_error err = {0};
     assert_int_equal(dn_encoder_check(table_columns, 4, &spec, &err), want);
     assert_string_equal(err.message, message);
@@ -212,35 +252,49 @@ static void refusals(void **unused) {
     (void)unused;
     static const size_t category[] = {0, 3}, twice[] = {1, 1}, beyond[] = {4}, one[] = {0};
     const double nan_point[] = {0, nan_value, 0};
-    dn_basis_spec b[2] = {{.kind = DN_BASIS_POLYNOMIAL, .degree = 2, .interactions = true},
-                          {.kind = DN_BASIS_POLYNOMIAL, .columns = one, .n_columns = 1, .degree = 5}};
+    dn_basis_spec b[2] = {
+        {.kind = DN_BASIS_POLYNOMIAL, .degree = 2, .interactions = true},
+        {.kind = DN_BASIS_POLYNOMIAL, .columns = one, .n_columns = 1, .degree = 5}};
     refused(b, 1, 0, DN_OK, "", "");
-    refused(b, 2, 0, DN_ERR_ARGUMENT, "column \"plain\" is in two polynomials, whose features would be the same", "plain");
+    refused(b, 2, 0, DN_ERR_ARGUMENT,
+            "column \"plain\" is in two polynomials, whose features would be the same", "plain");
     b[0].degree = 6;
-    refused(b, 1, 0, DN_ERR_ARGUMENT, "the degree of a polynomial basis must be 1 to 5 (got 6)", "basis");
-    b[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL, .columns = category, .n_columns = 2, .degree = 2};
-    refused(b, 1, 0, DN_ERR_DATA, "column \"colour\" is categorical, and a basis takes numeric and boolean columns", "colour");
+    refused(b, 1, 0, DN_ERR_ARGUMENT, "the degree of a polynomial basis must be 1 to 5 (got 6)",
+            "basis");
+    b[0] = (dn_basis_spec){.kind = DN_BASIS_POLYNOMIAL,
+                           .columns = category,
+                           .n_columns = 2,
+                           .degree = 2};
+    refused(b, 1, 0, DN_ERR_DATA,
+            "column \"colour\" is categorical, and a basis takes numeric and boolean columns",
+            "colour");
     b[0].columns = twice;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "column \"holes\" is twice in a basis", "holes");
     b[0].columns = beyond;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis takes a column that is no input", "basis");
     b[0].n_columns = 0;
-    refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis needs at least one numeric or boolean column", "basis");
+    refused(b, 1, 0, DN_ERR_ARGUMENT, "a basis needs at least one numeric or boolean column",
+            "basis");
     b[0] = (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN, .n_points = 3, .width = -1};
-    refused(b, 1, 0, DN_ERR_ARGUMENT, "the width of a gaussian basis must be > 0, or 0 to be found", "basis");
+    refused(b, 1, 0, DN_ERR_ARGUMENT, "the width of a gaussian basis must be > 0, or 0 to be found",
+            "basis");
     b[0] = (dn_basis_spec){.kind = DN_BASIS_DISTANCE, .n_points = 1};
     refused(b, 1, 0, DN_ERR_ARGUMENT, "a distance basis needs points", "basis");
     b[0].points = nan_point;
     refused(b, 1, 0, DN_ERR_ARGUMENT, "the points of a basis must be finite", "basis");
     b[0] = (dn_basis_spec){.kind = DN_BASIS_RANDOM_FOURIER, .n_features = 20001};
-    refused(b, 1, 0, DN_ERR_ARGUMENT, "the bases make at least 20001 features, more than 20000", "basis");
+    refused(b, 1, 0, DN_ERR_ARGUMENT, "the bases make at least 20001 features, more than 20000",
+            "basis");
     b[0] = (dn_basis_spec){.kind = DN_BASIS_FISHER, .n_features = 3};
     refused(b, 1, 0, DN_OK, "", "");
-    refused(b, 1, 3, DN_ERR_ARGUMENT, "a fisher basis has at most 2 directions: one less than classes, and no more than columns (got 3)",
+    refused(b, 1, 3, DN_ERR_ARGUMENT,
+            "a fisher basis has at most 2 directions: one less than classes, and no more than "
+            "columns (got 3)",
             "basis");
     b[0] = (dn_basis_spec){.kind = DN_BASIS_GAUSSIAN, .n_points = 15000};
     b[1] = (dn_basis_spec){.kind = DN_BASIS_RANDOM_FOURIER, .n_features = 5001};
-    refused(b, 2, 0, DN_ERR_ARGUMENT, "the bases make at least 20001 features, more than 20000", "basis");
+    refused(b, 2, 0, DN_ERR_ARGUMENT, "the bases make at least 20001 features, more than 20000",
+            "basis");
     b[1].n_features = 5000;
     refused(b, 2, 0, DN_OK, "", "");
 }
@@ -250,15 +304,22 @@ static void overflow(void **unused) {
     (void)unused;
     table *t = table_new(3);
     const size_t two[] = {0, 1};
-    dn_basis_spec basis = {.kind = DN_BASIS_POLYNOMIAL, .columns = two, .n_columns = 2, .degree = 2, .interactions = true};
+    dn_basis_spec basis = {.kind = DN_BASIS_POLYNOMIAL,
+                           .columns = two,
+                           .n_columns = 2,
+                           .degree = 2,
+                           .interactions = true};
     dn_encoder_spec spec = spec_of(&basis, 1, true);
     dn_encoder *encoder = NULL;
     dn_error err = {0};
-    for (size_t i = 0; i < TABLE_ROWS; i++)
+    for (size_t i = 0; i < TABLE_ROWS; i++) {
         t->number[T_HOLES][i] = i == 7000 ? 1e300 : (double)(i % 3);
+    }
     t->number[T_PLAIN][7000] = 2;
     assert_int_equal(try_fit(t, 2, &spec, NULL, NULL, NULL, &encoder, &err), DN_ERR_NUMERIC);
-    assert_string_equal(err.message, "feature holes^2 is beyond the range of numbers: column \"holes\" is 1e+300 there");
+    assert_string_equal(
+        err.message,
+        "feature holes^2 is beyond the range of numbers: column \"holes\" is 1e+300 there");
     assert_string_equal(err.field, "holes");
     t->role[7000] = DN_ROW_VALIDATE;
     for (int memory = 0; memory < 2; memory++) {
@@ -267,9 +328,10 @@ static void overflow(void **unused) {
         chunked_init(&source, t->columns, T_COLUMNS, TABLE_ROWS, borders, n);
         dn_rows *rows = NULL;
         dn_error_clear(&err);
-        assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL), DN_OK);
-        dn_status status =
-            dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_VALIDATE, NULL, NULL, memory == 1, NULL, &rows, &err);
+        assert_int_equal(dn_encoder_fit(&source.source, &spec, t->role, NULL, NULL, &encoder, NULL),
+                         DN_OK);
+        dn_status status = dn_rows_from_source(&source.source, encoder, t->role, DN_ROW_VALIDATE,
+                                               NULL, NULL, memory == 1, NULL, &rows, &err);
         for (size_t i = 0; status == DN_OK && i < rows->n_blocks; i++) {
             dn_block block;
             status = dn_rows_block(rows, i, 0, &block, &err);
@@ -285,7 +347,11 @@ static void overflow(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(standardised), cmocka_unit_test(bytes_and_back), cmocka_unit_test(failures),
-                                       cmocka_unit_test(quoted_names), cmocka_unit_test(refusals),       cmocka_unit_test(overflow)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(standardised),
+                                       cmocka_unit_test(bytes_and_back),
+                                       cmocka_unit_test(failures),
+                                       cmocka_unit_test(quoted_names),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Fisher's discriminant: golden numbers, the generalised eigenproblem and its identities recomputed from the data, and the relation to least squares. */
 #include "unit/core/learners/fisher/fishers.h"
 
-/* ---- other people's numbers ---------------------------------------------------------------------------------------------------------- */
+/* ---- other people's numbers ---- */
 static void golden(void **state) {
     struct csv *t = csv_named(*state);
     if (t == NULL) {
@@ -16,12 +16,14 @@ static void golden(void **state) {
     struct fit fit = fit_dense(t, NULL, NULL);
     assert_int_equal(n, t->K - 1);
     assert_int_equal(fit.out.n_components, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         assert_near(eigenvalue(&fit, i), values[i], 1e-9); /* asked for is 1e-6 */
-    if (t->K == 2) {                                       /* theirs has its largest component positive, ours looks to the second class */
+    }
+    if (t->K == 2) { /* theirs has its largest component positive, ours looks to the second class */
         double side = dot(fit.out.projection, vectors, t->d);
-        for (size_t j = 0; j < t->d && side < 0; j++)
+        for (size_t j = 0; j < t->d && side < 0; j++) {
             vectors[j] = -vectors[j];
+        }
     }
     assert_close(fit.out.projection, vectors, n * t->d, 1e-8);
     assert_true(fit.report.converged && fit.report.n_warnings == 0);
@@ -30,15 +32,16 @@ static void golden(void **state) {
     csv_free(t);
 }
 
-/* ---- the eigenproblem ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the eigenproblem ---- */
 static void eigenproblem(void **state) {
     (void)state;
     const char *const sets[] = {"iris", "wine", "breast_cancer"};
     for (size_t s = 0; s < 3; s++) {
         struct csv *t = csv_named(sets[s]);
         double *weight = xcalloc(t->n, sizeof *weight);
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             weight[i] = (double)(i % 4) / 2;
+        }
         struct scatters m = scatters_of(t, weight);
         struct fit fit = fit_dense(t, weight, NULL);
         for (size_t i = 0; i + 1 < t->K; i++) {
@@ -47,17 +50,20 @@ static void eigenproblem(void **state) {
             assert_near(dot(w, w, t->d), 1, 1e-13);
             assert_near(form(m.between, t->d, w, w) / within, rho, 1e-9); /* J */
             for (size_t a = 0; a < t->d; a++) {
-                double left = dot(m.between + a * t->d, w, t->d), right = rho * dot(m.within + a * t->d, w, t->d);
+                double left = dot(m.between + a * t->d, w, t->d),
+                       right = rho * dot(m.within + a * t->d, w, t->d);
                 double size = sqrt(m.within[a * t->d + a] * within) * (1 + rho);
                 assert_true(fabs(left - right) <= 1e-9 * size);
             }
             for (size_t j = 0; j < i; j++) { /* at right angles in the metric of S_W */
                 const double *u = fit.out.projection + j * t->d;
-                assert_true(fabs(form(m.within, t->d, w, u)) <= 1e-9 * sqrt(within * form(m.within, t->d, u, u)));
+                assert_true(fabs(form(m.within, t->d, w, u)) <=
+                            1e-9 * sqrt(within * form(m.within, t->d, u, u)));
                 assert_true(eigenvalue(&fit, j) >= rho);
             }
         }
-        assert_true(detail(&fit, "J") == eigenvalue(&fit, 0) && fit.report.objective == detail(&fit, "J"));
+        assert_true(detail(&fit, "J") == eigenvalue(&fit, 0) &&
+                    fit.report.objective == detail(&fit, "J"));
         scatters_done(&m);
         fit_done(&fit);
         free(weight);
@@ -79,15 +85,19 @@ static void two_classes(void **state) {
     }
     assert_memory_equal(w, fit.out.projection, d * sizeof *w);
     assert_true(dot(w, delta, d) > 0);
-    double within = form(m.within, d, w, w), ratio = dot(w, delta, d) / within; /* S_W w = (m₂ − m₁)/ratio … */
-    for (size_t a = 0; a < d; a++)
-        assert_true(fabs(ratio * dot(m.within + a * d, w, d) - delta[a]) <= 1e-9 * sqrt(m.within[a * d + a]));
+    double within = form(m.within, d, w, w),
+           ratio = dot(w, delta, d) / within; /* S_W w = (m₂ − m₁)/ratio … */
+    for (size_t a = 0; a < d; a++) {
+        assert_true(fabs(ratio * dot(m.within + a * d, w, d) - delta[a]) <=
+                    1e-9 * sqrt(m.within[a * d + a]));
+    }
     assert_near(fit.out.w0[0], -middle, 1e-9);
     assert_near(detail(&fit, "threshold"), middle, 1e-9);
     double j = dot(w, delta, d) * dot(w, delta, d) / within;
     assert_near(detail(&fit, "J_two_class"), j, 1e-9);
     assert_near(detail(&fit, "J"), j * m.count[0] * m.count[1] / m.n, 1e-9);
-    assert_true(dot(delta, delta, d) * dot(delta, delta, d) / form(m.within, d, delta, delta) < 0.5 * j);
+    assert_true(dot(delta, delta, d) * dot(delta, delta, d) / form(m.within, d, delta, delta) <
+                0.5 * j);
     dn_params *p;
     dn_rows *rows;
     dn_run run = dn_run_default();
@@ -97,8 +107,9 @@ static void two_classes(void **state) {
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, d), t->target, NULL, &rows, NULL));
     OK(fit_rows(rows, 2, p, &run, &squares, NULL));
     double length = sqrt(dot(squares.out.w, squares.out.w, d));
-    for (size_t a = 0; a < d; a++)
+    for (size_t a = 0; a < d; a++) {
         squares.out.w[a] /= length;
+    }
     assert_close(squares.out.w, w, d, 1e-8);
     fit_done(&squares);
     fit_done(&fit);
@@ -109,7 +120,7 @@ static void two_classes(void **state) {
     csv_free(t);
 }
 
-/* ---- thresholds -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- thresholds ---- */
 static double error_at(const struct csv *t, const double *weight, const double *w, double cut) {
     double wrong = 0, total = 0;
     for (size_t i = 0; i < t->n; i++) {
@@ -129,37 +140,45 @@ static void least_error(void **state) {
         double weight[200];
         for (size_t i = 0; i < t->n; i++) {
             weight[i] = skew == 3 ? (double)(i % 3) : 1;
-            if (t->target[i] > 0 && i % 5 == 0)
+            if (t->target[i] > 0 && i % 5 == 0) {
                 t->x[2 * i] += (double)(skew * 10); /* a far cloud that pulls the midpoint away */
-            if (skew == 2)
+            }
+            if (skew == 2) {
                 t->x[2 * i] = round(t->x[2 * i]); /* many equal projections */
-            if (skew == 2)
+            }
+            if (skew == 2) {
                 t->x[2 * i + 1] = round(t->x[2 * i + 1] / 2);
+            }
         }
         struct fit fit = fit_dense(t, weight, p);
-        double cut = -fit.out.w0[0], own = error_at(t, weight, fit.out.w, cut), below = -(double)INFINITY, above = (double)INFINITY,
-               middle = 0;
+        double cut = -fit.out.w0[0], own = error_at(t, weight, fit.out.w, cut),
+               below = -(double)INFINITY, above = (double)INFINITY, middle = 0;
         struct scatters m = scatters_of(t, weight);
-        for (size_t j = 0; j < 2; j++)
+        for (size_t j = 0; j < 2; j++) {
             middle += fit.out.w[j] * (m.mean[j] + m.mean[2 + j]) / 2;
+        }
         for (size_t i = 0; i < t->n; i++) {
             double at = dot(fit.out.w, t->x + 2 * i, 2), next = (double)INFINITY;
-            if (weight[i] == 0)
+            if (weight[i] == 0) {
                 continue;
-            if (at <= cut)
+            }
+            if (at <= cut) {
                 below = fmax(below, at);
-            else
+            } else {
                 above = fmin(above, at);
+            }
             for (size_t k = 0; k < t->n; k++) {
                 double other = dot(fit.out.w, t->x + 2 * k, 2);
                 next = weight[k] > 0 && other > at + 1e-12 ? fmin(next, other) : next;
             }
-            if (isinf(next))
+            if (isinf(next)) {
                 continue;
+            }
             double error = error_at(t, weight, fit.out.w, (at + next) / 2);
             assert_true(error >= own - 1e-12);
-            if (error <= own + 1e-12)
+            if (error <= own + 1e-12) {
                 assert_true(fabs((at + next) / 2 - middle) >= fabs(cut - middle) - 1e-9);
+            }
         }
         assert_near(cut, (below + above) / 2, 1e-9); /* half way between neighbours */
         assert_true(fabs(detail(&fit, "threshold_error") - own) < 1e-12);
@@ -184,19 +203,22 @@ static void classes_for_a_threshold(void **state) {
     dn_params_free(p);
 }
 
-/* ---- K classes ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- K classes ---- */
 /* Nearest mean in the metric (S_W/(n − K))⁻¹ with all directions: differences of scores from solving with S_W by elimination. */
 static void solve(double *a, double *x, size_t d) {
-    for (size_t i = 0; i < d; i++)
+    for (size_t i = 0; i < d; i++) {
         for (size_t r = i + 1; r < d; r++) {
             double f = a[r * d + i] / a[i * d + i];
-            for (size_t c = i; c < d; c++)
+            for (size_t c = i; c < d; c++) {
                 a[r * d + c] -= f * a[i * d + c];
+            }
             x[r] -= f * x[i];
         }
+    }
     for (size_t i = d; i-- > 0;) {
-        for (size_t c = i + 1; c < d; c++)
+        for (size_t c = i + 1; c < d; c++) {
             x[i] -= a[i * d + c] * x[c];
+        }
         x[i] /= a[i * d + i];
     }
 }
@@ -210,22 +232,31 @@ static void nearest_mean(void **state) {
     dn_params *p = fisher_params();
     double *a = xcalloc(d * d, sizeof *a), *x = xcalloc(d, sizeof *x);
     for (int kind = 0; kind < 3; kind++) {
-        if (kind == 1)
+        if (kind == 1) {
             OK(dn_params_set_word(p, "priors", "equal", NULL));
-        if (kind == 2)
+        }
+        if (kind == 2) {
             OK(dn_params_set_list(p, "priors", priors, 3, NULL));
+        }
         struct fit fit = fit_dense(t, NULL, p);
-        for (size_t k = 1; k < 3;
-             k++) { /* g_k − g_0 = wᵀx + c, w = (n − K) S_W⁻¹(m_k − m_0), c = −½wᵀ(m_k + m_0) + ln of the priors' ratio */
-            double c = log(kind == 0 ? m.count[k] / m.count[0] : kind == 1 ? 1 : priors[k] / priors[0]);
-            for (size_t j = 0; j < d; j++)
+        for (
+            size_t k = 1; k < 3;
+            k++) { /* g_k − g_0 = wᵀx + c, w = (n − K) S_W⁻¹(m_k − m_0), c = −½wᵀ(m_k + m_0) + ln of the priors' ratio */
+            double c = log(kind == 0   ? m.count[k] / m.count[0]
+                           : kind == 1 ? 1
+                                       : priors[k] / priors[0]);
+            for (size_t j = 0; j < d; j++) {
                 x[j] = (m.n - 3) * (m.mean[k * d + j] - m.mean[j]);
+            }
             memcpy(a, m.within, d * d * sizeof *a);
             solve(a, x, d);
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 c -= x[j] * (m.mean[k * d + j] + m.mean[j]) / 2;
-            for (size_t j = 0; j < d; j++)
-                assert_true(fabs(fit.out.w[k * d + j] - fit.out.w[j] - x[j]) < 1e-9 * (1 + fabs(x[j])));
+            }
+            for (size_t j = 0; j < d; j++) {
+                assert_true(fabs(fit.out.w[k * d + j] - fit.out.w[j] - x[j]) <
+                            1e-9 * (1 + fabs(x[j])));
+            }
             assert_near(fit.out.w0[k] - fit.out.w0[0], c, 1e-9);
         }
         fit_done(&fit);
@@ -238,10 +269,13 @@ static void nearest_mean(void **state) {
     const double *u = fit.out.projection;
     for (size_t k = 0; k < 3; k++) {
         double along = dot(fit.out.w + k * d, u, d);
-        for (size_t j = 0; j < d; j++)
+        for (size_t j = 0; j < d; j++) {
             assert_true(fabs(fit.out.w[k * d + j] - along * u[j]) < 1e-10 * fabs(along));
+        }
         assert_near(along / sqrt((m.n - 3) / form(m.within, d, u, u)),
-                    sqrt((m.n - 3) / form(m.within, d, u, u)) * (dot(m.mean + k * d, u, d) - dot(m.overall, u, d)), 1e-8);
+                    sqrt((m.n - 3) / form(m.within, d, u, u)) *
+                        (dot(m.mean + k * d, u, d) - dot(m.overall, u, d)),
+                    1e-8);
     }
     fit_done(&fit);
     OK(dn_params_set_number(p, "components", 3, NULL)); /* there are two */
@@ -268,7 +302,8 @@ static void means_on_a_line(void **state) {
     struct fit fit = fit_dense(&t, NULL, NULL);
     assert_int_equal(fit.out.n_components, 1);
     assert_int_equal(fit.report.n_warnings, 1);
-    assert_near(eigenvalue(&fit, 0), 4 * 2 * 9 * (1.0 / 12 + 1.0 / 48), 1e-12); /* S_W = diag(12, 48), S_B = 72 11ᵀ */
+    assert_near(eigenvalue(&fit, 0), 4 * 2 * 9 * (1.0 / 12 + 1.0 / 48),
+                1e-12); /* S_W = diag(12, 48), S_B = 72 11ᵀ */
     assert_near(fit.out.projection[0] / fit.out.projection[1], 4, 1e-12);
     fit_done(&fit);
 }

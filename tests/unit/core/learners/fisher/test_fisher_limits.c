@@ -1,8 +1,9 @@
 /* Fisher's discriminant: what the data forbid, and what changes nothing. */
 #include "unit/core/learners/fisher/fishers.h"
 
-/* ---- what the data forbid -------------------------------------------------------------------------------------------------------------- */
-static dn_status fit_error(const struct csv *t, const dn_params *p, const dn_run *run, struct fit *fit, dn_error *err) {
+/* ---- what the data forbid ---- */
+static dn_status fit_error(const struct csv *t, const dn_params *p, const dn_run *run,
+                           struct fit *fit, dn_error *err) {
     dn_rows *rows;
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
     *err = (dn_error){0};
@@ -21,8 +22,9 @@ static void singular(void **state) {
     dn_error err;
     double *kept = xcalloc(t->n * d, sizeof *kept);
     memcpy(kept, t->x, t->n * d * sizeof *kept);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * d + 2] = t->x[i * d + 4] - 3 * t->x[i * d + 5];
+    }
     assert_int_equal(fit_error(t, p, &run, &fit, &err), DN_ERR_DATA);
     assert_non_null(strstr(err.message, "(\"#2\", \"#4\", \"#5\")"));
     assert_non_null(strstr(err.message, "set shrinkage above 0"));
@@ -32,27 +34,35 @@ static void singular(void **state) {
     OK(dn_params_set_number(p, "shrinkage", 0, NULL));
     memcpy(t->x, kept, t->n * d * sizeof *kept);
     struct fit plain = fit_dense(t, NULL, NULL);
-    for (size_t i = 0; i < t->n; i++) /* a constant column is left out */
+    for (size_t i = 0; i < t->n; i++) { /* a constant column is left out */
         t->x[i * d] = 0.1;
+    }
     OK(fit_error(t, p, &run, &fit, &err));
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < 3; k++) {
         assert_true(fit.out.w[k * d] == 0);
-    assert_true(fit.out.projection[0] == 0 && fit.out.n_components == 2 && eigenvalue(&fit, 0) < eigenvalue(&plain, 0));
+    }
+    assert_true(fit.out.projection[0] == 0 && fit.out.n_components == 2 &&
+                eigenvalue(&fit, 0) < eigenvalue(&plain, 0));
     fit_done(&fit);
     fit_done(&plain);
-    for (size_t i = 0; i < t->n; i++) /* one that gives the class away is not */
+    for (size_t i = 0; i < t->n; i++) { /* one that gives the class away is not */
         t->x[i * d] = t->target[i];
+    }
     assert_int_equal(fit_error(t, p, &run, &fit, &err), DN_ERR_DATA);
-    assert_non_null(strstr(err.message, "constant within every class but differ between them (\"#0\")"));
-    for (size_t i = 0; i < t->n; i++)
-        for (size_t j = 0; j < d; j++)
+    assert_non_null(
+        strstr(err.message, "constant within every class but differ between them (\"#0\")"));
+    for (size_t i = 0; i < t->n; i++) {
+        for (size_t j = 0; j < d; j++) {
             t->x[i * d + j] = 4;
+        }
+    }
     assert_int_equal(fit_error(t, p, &run, &fit, &err), DN_ERR_DATA);
     assert_non_null(strstr(err.message, "every column is constant"));
     dn_params_free(p);
     free(kept);
     csv_free(t);
-    double x[] = {-1, 0, 1, 0, 0, -1, 0, 1, -2, 0, 2, 0, 0, -2, 0, 2}, target[] = {0, 0, 0, 0, 1, 1, 1, 1};
+    double x[] = {-1, 0, 1, 0, 0, -1, 0, 1, -2, 0, 2, 0, 0, -2, 0, 2},
+           target[] = {0, 0, 0, 0, 1, 1, 1, 1};
     struct csv same = {.n = 8, .d = 2, .K = 2, .x = x, .target = target};
     p = fisher_params();
     assert_int_equal(fit_error(&same, p, &run, &fit, &err), DN_ERR_DATA);
@@ -75,8 +85,9 @@ static void shrinkage(void **state) {
         j += w[a] * (m.mean[d + a] - m.mean[a]);
     }
     double length = sqrt(dot(w, w, d));
-    for (size_t a = 0; a < d; a++)
+    for (size_t a = 0; a < d; a++) {
         w[a] /= length;
+    }
     assert_close(fit.out.w, w, d, 1e-11);
     assert_near(detail(&fit, "J_two_class"), j, 1e-11);
     fit_done(&fit);
@@ -90,22 +101,25 @@ static void shrinkage(void **state) {
     csv_free(t);
 }
 
-/* ---- what changes nothing -------------------------------------------------------------------------------------------------------------- */
+/* ---- what changes nothing ---- */
 /* Standardised inside: the same directions, unit in the raw features, the same scores. */
 static void raw_directions(void **state) {
     const char *name = *state;
     struct csv *t = csv_named(name);
     size_t d = t->d;
-    double *mean = xcalloc(d, sizeof *mean), *scale = xcalloc(d, sizeof *scale), *z = standardised(t->x, t->n, d, mean, scale);
+    double *mean = xcalloc(d, sizeof *mean), *scale = xcalloc(d, sizeof *scale),
+           *z = standardised(t->x, t->n, d, mean, scale);
     struct fit plain = fit_dense(t, NULL, NULL), fit = {0};
     dn_rows *rows;
     dn_params *p = fisher_params();
     dn_run run = dn_run_default();
     OK(dn_rows_from_matrix(dn_matrix_dense(z, t->n, d), t->target, NULL, &rows, NULL));
-    dn_fit_input input = {.rows = rows, .n_classes = t->K, .params = p, .mean = mean, .scale = scale};
+    dn_fit_input input = {
+        .rows = rows, .n_classes = t->K, .params = p, .mean = mean, .scale = scale};
     OK(p->algorithm->fit(&input, &run, &fit.out, &fit.report, NULL));
-    for (size_t i = 0; i < fit.out.n_components * d; i++)
+    for (size_t i = 0; i < fit.out.n_components * d; i++) {
         fit.out.projection[i] /= scale[i % d];
+    }
     assert_close(fit.out.projection, plain.out.projection, fit.out.n_components * d, 1e-9);
     for (size_t i = 0; i < t->n; i++) {
         double g[3], h[3];
@@ -114,11 +128,13 @@ static void raw_directions(void **state) {
             g[k] = dot(plain.out.w + k * d, t->x + i * d, d) + plain.out.w0[k];
             h[k] = dot(fit.out.w + k * d, z + i * d, d) + fit.out.w0[k];
         }
-        for (size_t k = 0; k < S; k++)
+        for (size_t k = 0; k < S; k++) {
             assert_true(fabs(g[k] - h[k]) < 1e-8 * (1 + fabs(g[k])));
+        }
     }
-    if (t->K == 2)
+    if (t->K == 2) {
         assert_near(detail(&fit, "threshold"), detail(&plain, "threshold"), 1e-8);
+    }
     fit_done(&fit);
     fit_done(&plain);
     dn_rows_free(rows);
@@ -134,17 +150,19 @@ static void rows_and_threads(void **state) {
     (void)state;
     enum { D = 5 };
     struct csv *t = csv_clouds(4096 * 2 + 700, D, 3);
-    for (size_t i = 0; i < t->n * D; i++)
+    for (size_t i = 0; i < t->n * D; i++) {
         t->x[i] = fmod(t->x[i], 1) < 0.5 ? 0 : t->x[i];
+    }
     size_t *start = xcalloc(t->n + 1, sizeof *start), entries = 0;
     uint32_t *cols = xcalloc(t->n * D, sizeof *cols);
     double *values = xcalloc(t->n * D, sizeof *values);
     for (size_t i = 0; i < t->n; i++) {
-        for (size_t j = 0; j < D; j++)
+        for (size_t j = 0; j < D; j++) {
             if (t->x[i * D + j] != 0) {
                 cols[entries] = (uint32_t)j;
                 values[entries++] = t->x[i * D + j];
             }
+        }
         start[i + 1] = entries;
     }
     struct csv twice = {.n = 2 * t->n, .d = D, .K = 3};
@@ -157,8 +175,8 @@ static void rows_and_threads(void **state) {
         twice.target[i] = t->target[from];
         weight[from] = 2;
     }
-    struct fit plain = fit_dense(t, NULL, NULL), heavy = fit_dense(t, weight, NULL), both = fit_dense(&twice, NULL, NULL), many = {0},
-               sparse = {0};
+    struct fit plain = fit_dense(t, NULL, NULL), heavy = fit_dense(t, weight, NULL),
+               both = fit_dense(&twice, NULL, NULL), many = {0}, sparse = {0};
     assert_close(both.out.w, heavy.out.w, (size_t)3 * D, 1e-10);
     assert_close(both.out.w0, heavy.out.w0, 3, 1e-10);
     assert_close(heavy.out.projection, plain.out.projection, (size_t)2 * D, 1e-10);
@@ -172,7 +190,8 @@ static void rows_and_threads(void **state) {
     assert_memory_equal(many.out.w, plain.out.w, sizeof(double) * 3 * D);
     assert_memory_equal(many.out.projection, plain.out.projection, sizeof(double) * 2 * D);
     dn_rows_free(rows);
-    OK(dn_rows_from_matrix(dn_matrix_csr(start, cols, values, t->n, D), t->target, NULL, &rows, NULL));
+    OK(dn_rows_from_matrix(dn_matrix_csr(start, cols, values, t->n, D), t->target, NULL, &rows,
+                           NULL));
     OK(fit_rows(rows, 3, p, &run, &sparse, NULL));
     assert_close(sparse.out.w, plain.out.w, (size_t)3 * D, 1e-10);
     dn_rows_free(rows);
@@ -233,17 +252,19 @@ static void weights_of_too_few_rows(void **state) {
     dn_rows *rows;
     dn_run run = dn_run_default();
     for (size_t way = 0; way < 2; way++) {
-        for (size_t i = 0; i < 60; i++)
+        for (size_t i = 0; i < 60; i++) {
             v[i] = way == 0 ? 1.0 / 64 : 1;
+        }
         struct fit fit;
         dn_error err = {0};
         OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, v, &rows, NULL));
         assert_int_equal(fit_rows(rows, 3, p, &run, &fit, &err), way == 0 ? DN_ERR_DATA : DN_OK);
-        if (way == 0)
-            assert_non_null(
-                strstr(err.message, "(got 0.9375): multiply them all by a number, so that they sum to about the number of rows"));
-        else
+        if (way == 0) {
+            assert_non_null(strstr(err.message, "(got 0.9375): multiply them all by a number, so "
+                                                "that they sum to about the number of rows"));
+        } else {
             fit_done(&fit);
+        }
         dn_rows_free(rows);
     }
     dn_params_free(p);

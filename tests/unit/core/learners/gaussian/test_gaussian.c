@@ -13,15 +13,17 @@ static void covariance_from(const double *whiten, size_t d, double *out) {
     double *precision = xcalloc(2 * d * d, sizeof *precision), *identity = precision + d * d;
     for (size_t i = 0; i < d; i++) {
         identity[i * d + i] = 1;
-        for (size_t j = 0; j < d; j++)
-            for (size_t r = 0; r < d; r++)
+        for (size_t j = 0; j < d; j++) {
+            for (size_t r = 0; r < d; r++) {
                 precision[i * d + j] += whiten[r * d + i] * whiten[r * d + j];
+            }
+        }
     }
     eliminate(precision, identity, d, d, out);
     free(precision);
 }
 
-/* ---- other people's programs ---------------------------------------------------------------------------------------------------------- */
+/* ---- other people's programs ---- */
 static void golden_shared(void **state) {
     const char *set = *state;
     struct csv *t = csv_named(set);
@@ -30,7 +32,8 @@ static void golden_shared(void **state) {
         return;
     }
     json_t *golden = golden_load();
-    const json_t *all = json_object_get(golden, set), *g = json_object_get(all, "gaussian_shared_ml");
+    const json_t *all = json_object_get(golden, set),
+                 *g = json_object_get(all, "gaussian_shared_ml");
     double tolerance = json_number_value(json_object_get(g, "tol"));
     dn_params *p = gaussian("shared", "ml");
     struct fit fit;
@@ -65,61 +68,74 @@ static void golden_full(void **state) {
     struct fit fit;
     OK(fit_arrays(t->x, t->target, NULL, t->n, t->d, t->K, p, &fit, NULL));
     assert_int_equal(fit.out.kind, DN_MACHINE_GAUSSIAN);
-    compare_golden(json_object_get(all, "gaussian_full_unbiased"), json_object_get(all, "rows"), t, &fit.out);
+    compare_golden(json_object_get(all, "gaussian_full_unbiased"), json_object_get(all, "rows"), t,
+                   &fit.out);
     fit_done(&fit);
     dn_params_free(p);
     json_decref(golden);
     csv_free(t);
 }
 
-/* ---- recomputed from the data --------------------------------------------------------------------------------------------------------- */
+/* ---- recomputed from the data ---- */
 /* Σ of class k (pooled: all of them) as the parameters say, [d × d]. */
-static void covariance_of(const struct csv *t, const double *v, const char *covariance, bool unbiased, double s, size_t k, double *out) {
+static void covariance_of(const struct csv *t, const double *v, const char *covariance,
+                          bool unbiased, double s, size_t k, double *out) {
     size_t d = t->d;
     double *mean = xcalloc(d + d * d, sizeof *mean), *own = mean + d, weight = 0;
     bool shared = strcmp(covariance, "shared") == 0;
     memset(out, 0, d * d * sizeof *out);
     for (size_t c = 0; c < t->K; c++) {
-        if (!shared && c != k)
+        if (!shared && c != k) {
             continue;
+        }
         weight += class_scatter(t->x, t->target, v, t->n, d, c, mean, own);
-        for (size_t i = 0; i < d * d; i++)
+        for (size_t i = 0; i < d * d; i++) {
             out[i] += own[i];
+        }
     }
-    for (size_t i = 0; i < d; i++)
+    for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < d; j++) {
             out[i * d + j] /= weight - (unbiased ? shared ? (double)t->K : 1 : 0);
-            if (i != j)
+            if (i != j) {
                 out[i * d + j] *= strcmp(covariance, "diagonal") == 0 ? 0 : 1 - s;
+            }
         }
+    }
     free(mean);
 }
 
 /* ln P(C_k) + ln N(x; m_k, Σ_k) by the definition. */
-static double joint_of(const struct csv *t, const double *v, const double *sigma, double prior, size_t k, const double *x) {
+static double joint_of(const struct csv *t, const double *v, const double *sigma, double prior,
+                       size_t k, const double *x) {
     size_t d = t->d;
-    double *mean = xcalloc(3 * d + d * d, sizeof *mean), *c = mean + d, *z = c + d, *s = z + d, square = 0;
+    double *mean = xcalloc(3 * d + d * d, sizeof *mean), *c = mean + d, *z = c + d, *s = z + d,
+           square = 0;
     class_scatter(t->x, t->target, v, t->n, d, k, mean, s);
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d; j++) {
         c[j] = x[j] - mean[j];
+    }
     double log_det = eliminate(sigma, c, d, 1, z);
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d; j++) {
         square += c[j] * z[j];
+    }
     free(mean);
     return log(prior) - 0.5 * (square + log_det + (double)d * log(2 * 3.14159265358979323846));
 }
 
-static void compare_definition(const struct csv *t, const double *v, const char *covariance, bool unbiased, double s,
-                               const double *priors) {
+static void compare_definition(const struct csv *t, const double *v, const char *covariance,
+                               bool unbiased, double s, const double *priors) {
     size_t K = t->K, d = t->d;
     dn_params *p = gaussian(covariance, unbiased ? "unbiased" : "ml");
     OK(dn_params_set_number(p, "shrinkage", s, NULL));
-    if (priors != NULL)
+    if (priors != NULL) {
         OK(dn_params_set_list(p, "priors", priors, K, NULL));
+    }
     struct fit fit;
     OK(fit_arrays(t->x, t->target, v, t->n, d, K, p, &fit, NULL));
-    double *sigma = xcalloc(d * d, sizeof *sigma), weight[16] = {0}, total = 0, least = (double)INFINITY, mean = 0;
-    double *work = xcalloc(dni_machine_work(&fit.out), sizeof *work), joint[16], own[16], scores[16];
+    double *sigma = xcalloc(d * d, sizeof *sigma), weight[16] = {0}, total = 0,
+           least = (double)INFINITY, mean = 0;
+    double *work = xcalloc(dni_machine_work(&fit.out), sizeof *work), joint[16], own[16],
+           scores[16];
     for (size_t t2 = 0; t2 < t->n; t2++) {
         weight[(size_t)t->target[t2]] += v == NULL ? 1 : v[t2];
         total += v == NULL ? 1 : v[t2];
@@ -134,10 +150,13 @@ static void compare_definition(const struct csv *t, const double *v, const char 
         assert_close(joint, own, K, 1e-9);
         dni_machine_scores(&fit.out, x, scores, work);
         if (K == 2) {
-            assert_true(fabs(scores[0] - (own[1] - own[0])) < 1e-8 * (1 + fabs(own[1]) + fabs(own[0])));
+            assert_true(fabs(scores[0] - (own[1] - own[0])) <
+                        1e-8 * (1 + fabs(own[1]) + fabs(own[0])));
         } else {
-            for (size_t k = 1; k < K; k++)
-                assert_true(fabs(scores[k] - scores[0] - (own[k] - own[0])) < 1e-8 * (1 + fabs(own[k]) + fabs(own[0])));
+            for (size_t k = 1; k < K; k++) {
+                assert_true(fabs(scores[k] - scores[0] - (own[k] - own[0])) <
+                            1e-8 * (1 + fabs(own[k]) + fabs(own[0])));
+            }
         }
         least = fmin(least, v == NULL || v[i] > 0 ? dni_log_sum(own, K) : least);
         mean -= (v == NULL ? 1 : v[i]) * own[(size_t)t->target[i]] / total;
@@ -157,8 +176,9 @@ static void closed_forms(void **state) {
     for (size_t K = 2; K <= 3; K++) {
         struct csv *t = csv_clouds(67, 4, K);
         double v[67];
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             v[i] = (double)(i % 5) / 2;
+        }
         for (size_t c = 0; c < 3; c++) {
             compare_definition(t, NULL, covariances[c], false, 0, NULL);
             compare_definition(t, v, covariances[c], true, 0, NULL);
@@ -178,20 +198,26 @@ static void linear_weights(void **state) {
         double sigma[9], mean[3][3], centre[3] = {0}, scatter[9], b[3], w[3];
         OK(fit_arrays(t->x, t->target, NULL, t->n, 3, K, p, &fit, NULL));
         covariance_of(t, NULL, "shared", false, 0, 0, sigma);
-        for (size_t k = 0; k < K; k++)
+        for (size_t k = 0; k < K; k++) {
             class_scatter(t->x, t->target, NULL, t->n, 3, k, mean[k], scatter);
-        for (size_t i = 0; i < t->n; i++)
-            for (size_t j = 0; j < 3; j++)
+        }
+        for (size_t i = 0; i < t->n; i++) {
+            for (size_t j = 0; j < 3; j++) {
                 centre[j] += t->x[i * 3 + j] / (double)t->n;
+            }
+        }
         for (size_t k = 0; k < dn_machine_n_scores(&fit.out); k++) {
             double w0 = log(fit.out.gaussians->prior[k]);
-            for (size_t j = 0; j < 3; j++)
+            for (size_t j = 0; j < 3; j++) {
                 b[j] = K == 2 ? mean[1][j] - mean[0][j] : mean[k][j] - centre[j];
+            }
             eliminate(sigma, b, 3, 1, w);
-            if (K == 2)
+            if (K == 2) {
                 w0 = log(fit.out.gaussians->prior[1] / fit.out.gaussians->prior[0]);
-            for (size_t j = 0; j < 3; j++)
+            }
+            for (size_t j = 0; j < 3; j++) {
                 w0 -= 0.5 * w[j] * (K == 2 ? mean[0][j] + mean[1][j] : mean[k][j] + centre[j]);
+            }
             assert_close(fit.out.w + k * 3, w, 3, 1e-10);
             assert_near(fit.out.w0[k], w0, 1e-10);
         }
@@ -215,8 +241,9 @@ static void posterior_is_the_sigmoid(void **state) {
         assert_near(1 / (1 + exp(-score)), exp(joint[1]) / (exp(joint[0]) + exp(joint[1])), 1e-11);
     }
     double square = 0; /* Δ: w is Σ⁻¹ of the difference of the means */
-    for (size_t j = 0; j < 3; j++)
+    for (size_t j = 0; j < 3; j++) {
         square += fit.out.w[j] * (fit.out.gaussians->mean[3 + j] - fit.out.gaussians->mean[j]);
+    }
     assert_near(detail(&fit.report, "mahalanobis_distance"), sqrt(square), 1e-10);
     fit_done(&fit);
     dn_params_free(p);
@@ -231,15 +258,17 @@ static void quadratic_of_equal_covariances(void **state) {
     double x[2 * N * D], y[2 * N], own[2], other[2];
     for (size_t i = 0; i < (size_t)2 * N; i++) {
         y[i] = i >= N;
-        for (size_t j = 0; j < D; j++)
+        for (size_t j = 0; j < D; j++) {
             x[i * D + j] = t->x[i % N * D + j] + (i >= N ? 2.0 * (double)j - 1 : 0);
+        }
     }
     dn_params *shared = gaussian("shared", "ml"), *full = gaussian("full", "ml");
     struct fit linear, quadratic;
     OK(fit_arrays(x, y, NULL, (size_t)2 * N, D, 2, shared, &linear, NULL));
     OK(fit_arrays(x, y, NULL, (size_t)2 * N, D, 2, full, &quadratic, NULL));
     for (size_t i = 0; i < (size_t)2 * N; i++) {
-        double a = posterior(&linear.out, x + i * D, own), b = posterior(&quadratic.out, x + i * D, other);
+        double a = posterior(&linear.out, x + i * D, own),
+               b = posterior(&quadratic.out, x + i * D, other);
         assert_near(a, b, 1e-10);
         assert_close(own, other, 2, 1e-9);
     }
@@ -261,7 +290,8 @@ static void shrunk_to_the_diagonal(void **state) {
     OK(fit_arrays(t->x, t->target, NULL, t->n, 4, 3, full, &one, NULL));
     OK(fit_arrays(t->x, t->target, NULL, t->n, 4, 3, diagonal, &two, NULL));
     for (size_t i = 0; i < t->n; i++) {
-        assert_near(posterior(&one.out, t->x + i * 4, p), posterior(&two.out, t->x + i * 4, q), 1e-10);
+        assert_near(posterior(&one.out, t->x + i * 4, p), posterior(&two.out, t->x + i * 4, q),
+                    1e-10);
         assert_close(p, q, 3, 1e-10);
     }
     fit_done(&one);
@@ -278,8 +308,9 @@ static void units(void **state) {
     struct csv *t = csv_clouds(120, 3, 3);
     const double scale[] = {1e-3, 50, 7}, shift[] = {10, -3, 0.5};
     double *x = xcalloc(t->n * 3, sizeof *x), p[3], q[3];
-    for (size_t i = 0; i < t->n * 3; i++)
+    for (size_t i = 0; i < t->n * 3; i++) {
         x[i] = shift[i % 3] + scale[i % 3] * t->x[i];
+    }
     for (size_t c = 0; c < 3; c++) {
         dn_params *params = gaussian(covariances[c], "ml");
         struct fit one, two;
@@ -288,8 +319,9 @@ static void units(void **state) {
         for (size_t i = 0; i < t->n; i++) {
             double a = posterior(&one.out, t->x + i * 3, p), b = posterior(&two.out, x + i * 3, q);
             assert_true(fabs(b + log(1e-3 * 50 * 7) - a) < 1e-6);
-            for (size_t k = 0; k < 3; k++)
+            for (size_t k = 0; k < 3; k++) {
                 assert_true(fabs(p[k] - q[k]) < 1e-6);
+            }
         }
         fit_done(&one);
         fit_done(&two);
@@ -304,12 +336,14 @@ static void invariants(void **state) {
     const char *const covariances[] = {"shared", "full", "diagonal"};
     for (size_t K = 2; K <= 3; K++) {
         struct csv *t = csv_clouds(500, 4, K), *large = csv_clouds(5 * DN_BLOCK_ROWS - 100, 3, K);
-        for (size_t i = 0; i < t->n; i += 3)
+        for (size_t i = 0; i < t->n; i += 3) {
             t->x[i * 4 + i % 4] = 0; /* for the sparse form */
+        }
         for (size_t c = 0; c < 3; c++) {
             dn_params *p = gaussian(covariances[c], "ml");
-            if (c < 2)
+            if (c < 2) {
                 OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
+            }
             check_invariants(t, p);
             check_threads(large, p);
             check_failures(t, p);

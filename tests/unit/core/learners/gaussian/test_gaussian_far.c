@@ -32,22 +32,29 @@ static void far_from_the_origin(void **state) {
     for (size_t K = 2; K <= 3; K++) {
         struct csv *t = csv_clouds(ROWS, COLUMNS, K);
         double near[ROWS * 3], far[ROWS * 3];
-        for (size_t i = 0; i < ROWS * COLUMNS; i++)
+        for (size_t i = 0; i < ROWS * COLUMNS; i++) {
             t->x[i] = rint(t->x[i] * 1024) / 1024;
+        }
         probabilities_of(t, false, near);
-        for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++)
+        for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++) {
             for (int standardize = 0; standardize < 2; standardize++) {
-                for (size_t i = 0; i < ROWS * COLUMNS; i++)
+                for (size_t i = 0; i < ROWS * COLUMNS; i++) {
                     t->x[i] += offsets[o];
+                }
                 probabilities_of(t, standardize == 1, far);
-                for (size_t i = 0; i < ROWS * COLUMNS; i++)
+                for (size_t i = 0; i < ROWS * COLUMNS; i++) {
                     t->x[i] -= offsets[o];
+                }
                 double most = 0;
-                for (size_t i = 0; i < ROWS * K; i++)
+                for (size_t i = 0; i < ROWS * K; i++) {
                     most = fmax(most, fabs(far[i] - near[i]));
-                if (!(most <= 1e-12 + 16 * DBL_EPSILON * offsets[o]))
-                    fail_msg("%zu classes, offset %g, standardize %d: off by %g", K, offsets[o], standardize, most);
+                }
+                if (!(most <= 1e-12 + 16 * DBL_EPSILON * offsets[o])) {
+                    fail_msg("%zu classes, offset %g, standardize %d: off by %g", K, offsets[o],
+                             standardize, most);
+                }
             }
+        }
         csv_free(t);
     }
 }

@@ -4,8 +4,8 @@
 static const char *const names[] = {"ash", "birch", "cedar"};
 
 /* A fit with class names. */
-static dn_status fit_named(const double *x, const double *y, const double *v, size_t n, size_t d, size_t K, const dn_params *p,
-                           struct fit *fit, dn_error *err) {
+static dn_status fit_named(const double *x, const double *y, const double *v, size_t n, size_t d,
+                           size_t K, const dn_params *p, struct fit *fit, dn_error *err) {
     dn_rows *rows;
     dn_run run = dn_run_default();
     dn_fit_input input = {.n_classes = K, .params = p, .class_names = names};
@@ -17,14 +17,17 @@ static dn_status fit_named(const double *x, const double *y, const double *v, si
 }
 
 /* Refused, and the message has all the words (up to NULL). */
-static void refused(const struct csv *t, const double *v, const dn_params *p, dn_status code, const char *const *words) {
+static void refused(const struct csv *t, const double *v, const dn_params *p, dn_status code,
+                    const char *const *words) {
     dn_error err = {0};
     struct fit fit = {0};
     assert_int_equal(fit_named(t->x, t->target, v, t->n, t->d, t->K, p, &fit, &err), code);
     assert_true(fit.out.n_classes == 0 && fit.report.n_details == 0);
-    for (size_t i = 0; words[i] != NULL; i++)
-        if (strstr(err.message, words[i]) == NULL)
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (strstr(err.message, words[i]) == NULL) {
             fail_msg("\"%s\" does not say \"%s\"", err.message, words[i]);
+        }
+    }
 }
 
 static dn_params *gaussian(const char *covariance) {
@@ -37,16 +40,20 @@ static void collinear_columns(void **state) {
     (void)state;
     const char *const covariances[] = {"shared", "full"};
     struct csv *t = csv_clouds(200, 5, 3);
-    for (size_t i = 0; i < t->n; i++) /* #1 and #4 in very different units; #0, #2, #3 are innocent */
+    for (size_t i = 0; i < t->n;
+         i++) { /* #1 and #4 in very different units; #0, #2, #3 are innocent */
         t->x[i * 5 + 4] = 1e-4 * t->x[i * 5 + 1] + 1000;
+    }
     for (size_t c = 0; c < 2; c++) {
         dn_params *p = gaussian(covariances[c]);
         struct fit fit = {0};
         refused(t, NULL, p, DN_ERR_DATA,
-                (const char *const[]){"singular", "rank 4 instead of 5", "(\"#1\", \"#4\")", "set shrinkage above 0",
+                (const char *const[]){"singular", "rank 4 instead of 5", "(\"#1\", \"#4\")",
+                                      "set shrinkage above 0",
                                       c == 0 ? "within the classes" : "of class \"ash\"", NULL});
         OK(dn_params_set_number(p, "shrinkage", 1e-14, NULL)); /* shrunk too little */
-        refused(t, NULL, p, DN_ERR_DATA, (const char *const[]){"singular", "raise shrinkage", NULL});
+        refused(t, NULL, p, DN_ERR_DATA,
+                (const char *const[]){"singular", "raise shrinkage", NULL});
         OK(dn_params_set_number(p, "shrinkage", 0.01, NULL));
         OK(fit_named(t->x, t->target, NULL, t->n, 5, 3, p, &fit, NULL));
         fit_done(&fit);
@@ -65,7 +72,9 @@ static void fewer_rows_than_columns(void **state) {
     struct csv *t = csv_clouds(8, 12, 2);
     dn_params *p = gaussian("shared");
     struct fit fit = {0};
-    refused(t, NULL, p, DN_ERR_DATA, (const char *const[]){"singular", "rank 6 instead of 12", "12 columns", "\"#0\"", NULL});
+    refused(t, NULL, p, DN_ERR_DATA,
+            (const char *const[]){"singular", "rank 6 instead of 12", "12 columns", "\"#0\"",
+                                  NULL});
     OK(dn_params_set_word(p, "shrinkage", "auto", NULL));
     OK(fit_named(t->x, t->target, NULL, 8, 12, 2, p, &fit, NULL));
     fit_done(&fit);
@@ -79,13 +88,15 @@ static void nearly_collinear(void **state) {
     struct csv *t = csv_clouds(400, 3, 2);
     double noise = 1e-4, p[2], q[2];
     struct csv *other = csv_clouds(400, 3, 2);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * 3 + 2] = t->x[i * 3] + noise * other->x[i * 3 + 2];
+    }
     dn_params *params = gaussian("shared");
     struct fit direct, rotated;
     OK(fit_named(t->x, t->target, NULL, t->n, 3, 2, params, &direct, NULL));
-    for (size_t i = 0; i < t->n; i++) /* the same rows in better coordinates */
+    for (size_t i = 0; i < t->n; i++) { /* the same rows in better coordinates */
         other->x[i * 3] = t->x[i * 3], other->x[i * 3 + 1] = t->x[i * 3 + 1];
+    }
     OK(fit_named(other->x, t->target, NULL, t->n, 3, 2, params, &rotated, NULL));
     for (size_t i = 0; i < t->n; i++) {
         posterior(&direct.out, t->x + i * 3, p);
@@ -103,18 +114,22 @@ static void constant_columns(void **state) {
     (void)state;
     struct csv *t = csv_clouds(60, 3, 3);
     const char *const covariances[] = {"shared", "full", "diagonal"};
-    for (size_t i = 0; i < t->n; i++)
-        t->x[i * 3 + 1] = t->target[i]; /* tells the classes apart, and has no variance within them */
+    for (size_t i = 0; i < t->n; i++) {
+        t->x[i * 3 + 1] =
+            t->target[i]; /* tells the classes apart, and has no variance within them */
+    }
     for (size_t c = 0; c < 3; c++) {
         dn_params *p = gaussian(covariances[c]);
         refused(t, NULL, p, DN_ERR_DATA,
-                (const char *const[]){"constant", "(\"#1\")", "exclude", c == 0 ? "within the classes" : "of class \"ash\"", NULL});
+                (const char *const[]){"constant", "(\"#1\")", "exclude",
+                                      c == 0 ? "within the classes" : "of class \"ash\"", NULL});
         dn_params_free(p);
     }
     csv_free(t);
     t = csv_clouds(3, 2, 3); /* a row a class: no column is to blame */
     dn_params *p = gaussian("shared");
-    refused(t, NULL, p, DN_ERR_DATA, (const char *const[]){"no column varies within the classes", "single row", NULL});
+    refused(t, NULL, p, DN_ERR_DATA,
+            (const char *const[]){"no column varies within the classes", "single row", NULL});
     dn_params_free(p);
     csv_free(t);
 }
@@ -128,8 +143,9 @@ static void columns_of_one_value(void **state) {
     const double mean[D] = {0.5, 0.1 * 3, -1, 2}, scale[D] = {2, 1, 0.25, 3};
     for (size_t i = 0; i < N; i++) {
         t->x[i * D + 1] = 0.1 * 3;
-        for (size_t j = 0; j < D - 1; j++)
+        for (size_t j = 0; j < D - 1; j++) {
             other->x[i * (D - 1) + j] = t->x[i * D + j + (j > 0)];
+        }
     }
     for (size_t c = 0; c < 3; c++) {
         dn_params *p = gaussian(covariances[c]);
@@ -144,8 +160,9 @@ static void columns_of_one_value(void **state) {
             double joint[3], want[3], of_raw[3], x[D], work[64];
             dni_machine_joint(&fit.out, t->x + i * D, joint, work);
             dni_machine_joint(&fewer.out, other->x + i * (D - 1), want, work);
-            for (size_t j = 0; j < D; j++)
+            for (size_t j = 0; j < D; j++) {
                 x[j] = mean[j] + scale[j] * t->x[i * D + j];
+            }
             dni_machine_joint(&raw, x, of_raw, work);
             for (size_t k = 0; k < 3; k++) {
                 assert_near(joint[k], want[k], 1e-11);
@@ -155,17 +172,20 @@ static void columns_of_one_value(void **state) {
         double covariance[D * D], work[D * D];
         dn_machine_covariance(&fit.out, 0, covariance, work);
         bool diagonal = fit.out.gaussians->covariance == DN_COVARIANCE_DIAGONAL;
-        for (size_t j = 0; j < D; j++)
+        for (size_t j = 0; j < D; j++) {
             assert_true((covariance[diagonal ? j : j * D + j] == 0) == (j == 1));
-        for (size_t k = 0; fit.out.w != NULL && k < 3; k++)
+        }
+        for (size_t k = 0; fit.out.w != NULL && k < 3; k++) {
             assert_true(fit.out.w[k * D + 1] == 0);
+        }
         dn_machine_done(&raw);
         fit_done(&fit);
         fit_done(&fewer);
         dn_params_free(p);
     }
-    for (size_t i = 0; i < N * D; i++)
+    for (size_t i = 0; i < N * D; i++) {
         t->x[i] = 4;
+    }
     dn_params *p = gaussian("full");
     refused(t, NULL, p, DN_ERR_DATA, (const char *const[]){"every column is constant", NULL});
     dn_params_free(p);
@@ -179,11 +199,15 @@ static void class_of_one_row(void **state) {
     struct csv *t = csv_clouds(61, 3, 2);
     double v[61];
     size_t kept = 0;
-    for (size_t i = 0; i < t->n; i++)
-        v[i] = t->target[i] == 0 || kept++ == 0 ? 1 : 0; /* weights decide: one row of birch is left */
+    for (size_t i = 0; i < t->n; i++) {
+        v[i] =
+            t->target[i] == 0 || kept++ == 0 ? 1 : 0; /* weights decide: one row of birch is left */
+    }
     for (size_t c = 0; c < 2; c++) {
         dn_params *p = gaussian(covariances[c]);
-        refused(t, v, p, DN_ERR_DATA, (const char *const[]){"class \"birch\"", "a single one", "covariance shared", NULL});
+        refused(t, v, p, DN_ERR_DATA,
+                (const char *const[]){"class \"birch\"", "a single one", "covariance shared",
+                                      NULL});
         OK(dn_params_set_word(p, "divisor", "unbiased", NULL));
         refused(t, v, p, DN_ERR_DATA, (const char *const[]){"class \"birch\"", "divisor ml", NULL});
         dn_params_free(p);
@@ -193,9 +217,11 @@ static void class_of_one_row(void **state) {
     OK(fit_named(t->x, t->target, v, t->n, 3, 2, p, &fit, NULL));
     fit_done(&fit);
     OK(dn_params_set_word(p, "divisor", "unbiased", NULL));
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         v[i] = 1.0 / 61;
-    refused(t, v, p, DN_ERR_DATA, (const char *const[]){"unbiased", "number of classes, 2", "divisor ml", NULL});
+    }
+    refused(t, v, p, DN_ERR_DATA,
+            (const char *const[]){"unbiased", "number of classes, 2", "divisor ml", NULL});
     dn_params_free(p);
     csv_free(t);
 }
@@ -234,7 +260,8 @@ static void rules_between_parameters(void **state) {
 
 static void priors(void **state) {
     (void)state;
-    const double given[] = {0.7, 0.2, 0.1}, zero[] = {0.7, 0.3, 0}, short_of[] = {0.5, 0.5}, more[] = {0.5, 0.4, 0.2};
+    const double given[] = {0.7, 0.2, 0.1}, zero[] = {0.7, 0.3, 0}, short_of[] = {0.5, 0.5},
+                 more[] = {0.5, 0.4, 0.2};
     const char *const algorithms[] = {"gaussian", "naive_bayes"};
     struct csv *t = csv_clouds(100, 3, 3);
     for (size_t a = 0; a < 2; a++) {
@@ -245,7 +272,8 @@ static void priors(void **state) {
         OK(fit_arrays(t->x, t->target, NULL, t->n, 3, 3, p, &equal, NULL));
         OK(dn_params_set_list(p, "priors", given, 3, NULL));
         OK(fit_arrays(t->x, t->target, NULL, t->n, 3, 3, p, &list, NULL));
-        const double *e = a == 0 ? estimated.out.gaussians->prior : estimated.out.naive_bayes->prior;
+        const double *e =
+            a == 0 ? estimated.out.gaussians->prior : estimated.out.naive_bayes->prior;
         assert_near(e[0], 0.34, 1e-12);
         assert_near(e[2], 0.33, 1e-12);
         for (size_t i = 0; i < t->n; i++) { /* Bayes' rule: odds change as the priors do */
@@ -272,8 +300,9 @@ static void priors(void **state) {
     csv_free(t);
 }
 
-/* ---- whole models ----------------------------------------------------------------------------------------------------------------------- */
-static void train(const struct csv *t, const struct table *table, const dn_params *p, bool standardize, dn_train_result *out) {
+/* ---- whole models ---- */
+static void train(const struct csv *t, const struct table *table, const dn_params *p,
+                  bool standardize, dn_train_result *out) {
     dn_run run = dn_run_default();
     dn_train_request request = table_request(t, table, p);
     request.features.standardize = standardize;
@@ -281,9 +310,12 @@ static void train(const struct csv *t, const struct table *table, const dn_param
 }
 
 /* All that a model says of the rows. */
-static void predict(const dn_model *m, const struct csv *t, double *scores, double *probabilities, double *log_density) {
+static void predict(const dn_model *m, const struct csv *t, double *scores, double *probabilities,
+                    double *log_density) {
     double *workspace = xcalloc(dn_model_workspace(m), sizeof *workspace);
-    dn_prediction out = {.scores = scores, .probabilities = probabilities, .log_density = log_density};
+    dn_prediction out = {.scores = scores,
+                         .probabilities = probabilities,
+                         .log_density = log_density};
     dn_model_predict(m, dn_raw_numbers(t->x, t->n), workspace, &out);
     free(workspace);
 }
@@ -294,11 +326,15 @@ static void standardised_columns(void **state) {
     struct csv *t = csv_named("wine");
     struct table *table = table_of(t);
     size_t n = t->n, K = t->K;
-    double *a = xcalloc(2 * n * (K + 1), sizeof *a), *b = a + n * (K + 1), *s = xcalloc(n * K, sizeof *s);
-    for (size_t c = 0; c < 4; c++) { /* the last: naive Bayes, where a floor would be one of other units */
-        dn_params *p = covariances[c] == NULL ? params_for("naive_bayes") : gaussian(covariances[c]);
-        if (covariances[c] == NULL)
+    double *a = xcalloc(2 * n * (K + 1), sizeof *a), *b = a + n * (K + 1),
+           *s = xcalloc(n * K, sizeof *s);
+    for (size_t c = 0; c < 4;
+         c++) { /* the last: naive Bayes, where a floor would be one of other units */
+        dn_params *p =
+            covariances[c] == NULL ? params_for("naive_bayes") : gaussian(covariances[c]);
+        if (covariances[c] == NULL) {
             OK(dn_params_set_number(p, "variance_floor", 0, NULL));
+        }
         dn_train_result raw, scaled;
         train(t, table, p, false, &raw);
         train(t, table, p, true, &scaled);
@@ -308,10 +344,12 @@ static void standardised_columns(void **state) {
         for (size_t i = 0; i < n; i++) {
             least = fmin(least, a[n * K + i]);
             assert_near(b[n * K + i], a[n * K + i], 1e-8);
-            for (size_t k = 0; k < K; k++)
+            for (size_t k = 0; k < K; k++) {
                 assert_true(fabs(a[i * K + k] - b[i * K + k]) < 1e-8);
+            }
         }
-        assert_near(detail(&raw.report, "log_density_min"), least, 1e-9); /* what a prediction is compared with */
+        assert_near(detail(&raw.report, "log_density_min"), least,
+                    1e-9); /* what a prediction is compared with */
         assert_near(detail(&scaled.report, "log_density_min"), least, 1e-8);
         assert_near(scaled.report.objective, raw.report.objective, 1e-8);
         dn_train_result_done(&raw);
@@ -326,16 +364,19 @@ static void standardised_columns(void **state) {
 
 static void bytes_and_back(void **state) {
     (void)state;
-    const char *const ways[] = {"native", "one_vs_rest", "one_vs_rest_strict", "one_vs_one", "one_vs_one_strict"};
+    const char *const ways[] = {"native", "one_vs_rest", "one_vs_rest_strict", "one_vs_one",
+                                "one_vs_one_strict"};
     const char *const covariances[] = {"shared", "full", "diagonal", NULL};
     struct csv *t = csv_named("iris");
     struct table *table = table_of(t);
-    for (size_t c = 0; c < 4; c++)
+    for (size_t c = 0; c < 4; c++) {
         for (size_t w = 0; w < (covariances[c] == NULL ? 1 : 5); w++) {
-            dn_params *p = covariances[c] == NULL ? params_for("naive_bayes") : gaussian(covariances[c]);
+            dn_params *p =
+                covariances[c] == NULL ? params_for("naive_bayes") : gaussian(covariances[c]);
             OK(dn_params_set_word(p, "priors", "equal", NULL));
-            if (covariances[c] != NULL)
+            if (covariances[c] != NULL) {
                 OK(dn_params_set_word(p, "multiclass", ways[w], NULL));
+            }
             dn_train_result result;
             dn_model *back;
             void *bytes;
@@ -344,7 +385,8 @@ static void bytes_and_back(void **state) {
             OK(dn_model_write(result.model, &bytes, &size, NULL));
             OK(dn_model_read(bytes, size, &back, NULL));
             size_t S = dn_model_n_scores(result.model), n = t->n;
-            double *one = xcalloc(2 * n * (S + t->K + 1), sizeof *one), *two = one + n * (S + t->K + 1);
+            double *one = xcalloc(2 * n * (S + t->K + 1), sizeof *one),
+                   *two = one + n * (S + t->K + 1);
             bool density = dn_model_has_density(result.model);
             assert_true(density == (w == 0));
             predict(result.model, t, one, one + n * S, density ? one + n * (S + t->K) : NULL);
@@ -356,6 +398,7 @@ static void bytes_and_back(void **state) {
             dn_train_result_done(&result);
             dn_params_free(p);
         }
+    }
     table_free(table);
     csv_free(t);
 }
@@ -392,10 +435,18 @@ static void equal_priors_against_the_rest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(collinear_columns),    cmocka_unit_test(fewer_rows_than_columns),  cmocka_unit_test(nearly_collinear),
-        cmocka_unit_test(constant_columns),     cmocka_unit_test(columns_of_one_value),     cmocka_unit_test(class_of_one_row),
-        cmocka_unit_test(huge_values),          cmocka_unit_test(rules_between_parameters), cmocka_unit_test(priors),
-        cmocka_unit_test(standardised_columns), cmocka_unit_test(bytes_and_back),           cmocka_unit_test(equal_priors_against_the_rest),
+        cmocka_unit_test(collinear_columns),
+        cmocka_unit_test(fewer_rows_than_columns),
+        cmocka_unit_test(nearly_collinear),
+        cmocka_unit_test(constant_columns),
+        cmocka_unit_test(columns_of_one_value),
+        cmocka_unit_test(class_of_one_row),
+        cmocka_unit_test(huge_values),
+        cmocka_unit_test(rules_between_parameters),
+        cmocka_unit_test(priors),
+        cmocka_unit_test(standardised_columns),
+        cmocka_unit_test(bytes_and_back),
+        cmocka_unit_test(equal_priors_against_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

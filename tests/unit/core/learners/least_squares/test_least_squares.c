@@ -8,8 +8,8 @@ static dn_params *squares_params(double lambda) {
     return p;
 }
 
-static dn_status fit_matrix(dn_matrix x, const double *target, const double *weight, size_t K, double lambda, const dn_run *run,
-                            struct fit *fit, dn_error *err) {
+static dn_status fit_matrix(dn_matrix x, const double *target, const double *weight, size_t K,
+                            double lambda, const dn_run *run, struct fit *fit, dn_error *err) {
     dn_params *p = squares_params(lambda);
     dn_rows *rows;
     OK(dn_rows_from_matrix(x, target, weight, &rows, NULL));
@@ -19,7 +19,8 @@ static dn_status fit_matrix(dn_matrix x, const double *target, const double *wei
     return status;
 }
 
-static struct fit fit_dense(const double *x, const double *target, const double *weight, size_t n, size_t d, size_t K, double lambda) {
+static struct fit fit_dense(const double *x, const double *target, const double *weight, size_t n,
+                            size_t d, size_t K, double lambda) {
     struct fit fit = {0};
     dn_run run = dn_run_default();
     OK(fit_matrix(dn_matrix_dense(x, n, d), target, weight, K, lambda, &run, &fit, NULL));
@@ -27,9 +28,11 @@ static struct fit fit_dense(const double *x, const double *target, const double 
 }
 
 static double detail(const struct fit *fit, const char *name) {
-    for (size_t i = 0; i < fit->report.n_details; i++)
-        if (strcmp(fit->report.details[i].name, name) == 0)
+    for (size_t i = 0; i < fit->report.n_details; i++) {
+        if (strcmp(fit->report.details[i].name, name) == 0) {
             return fit->report.details[i].number;
+        }
+    }
     fail_msg("no detail %s", name);
     return 0;
 }
@@ -39,8 +42,9 @@ static void outputs(const dn_machine *m, const double *x, double *y) {
     size_t S = dn_machine_n_scores(m);
     for (size_t k = 0; k < S; k++) {
         y[k] = m->w0[k];
-        for (size_t j = 0; j < m->n_features; j++)
+        for (size_t j = 0; j < m->n_features; j++) {
             y[k] += m->w[k * m->n_features + j] * x[j];
+        }
     }
     if (S == 1) {
         y[1] = (1 + y[0]) / 2;
@@ -48,7 +52,7 @@ static void outputs(const dn_machine *m, const double *x, double *y) {
     }
 }
 
-/* ---- other people's numbers ----------------------------------------------------------------------------------------------------------- */
+/* ---- other people's numbers ---- */
 static void golden(void **state) {
     struct csv *t = csv_named(*state);
     if (t == NULL) {
@@ -61,22 +65,28 @@ static void golden(void **state) {
     double expected[64], rows[4], fitted[64];
     assert_int_equal(golden_numbers(json_object_get(g, "fitted_rows"), expected), 4 * t->K);
     assert_int_equal(golden_numbers(json_object_get(set, "rows"), rows), 4);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         outputs(&fit.out, t->x + (size_t)rows[i] * t->d, fitted + i * t->K);
+    }
     assert_close(fitted, expected, 4 * t->K, 1e-9); /* asked for is 1e-7 */
-    assert_near(detail(&fit, "residual_sum_of_squares"), json_number_value(json_object_get(g, "residual_sum_of_squares")), 1e-9);
-    assert_near(fit.report.objective, detail(&fit, "residual_sum_of_squares") / (double)t->n, 1e-14);
+    assert_near(detail(&fit, "residual_sum_of_squares"),
+                json_number_value(json_object_get(g, "residual_sum_of_squares")), 1e-9);
+    assert_near(fit.report.objective, detail(&fit, "residual_sum_of_squares") / (double)t->n,
+                1e-14);
     size_t right = 0;
     for (size_t i = 0; i < t->n; i++) {
         double y[16];
         size_t best = 0;
         outputs(&fit.out, t->x + i * t->d, y);
-        for (size_t k = 1; k < t->K; k++)
-            if (y[k] > y[best])
+        for (size_t k = 1; k < t->K; k++) {
+            if (y[k] > y[best]) {
                 best = k;
+            }
+        }
         right += best == (size_t)t->target[i];
     }
-    assert_true((double)right / (double)t->n == json_number_value(json_object_get(g, "train_accuracy")));
+    assert_true((double)right / (double)t->n ==
+                json_number_value(json_object_get(g, "train_accuracy")));
     assert_true(fit.report.converged);
     assert_string_equal(fit.report.stop_reason, "closed_form");
     assert_int_equal(fit.report.n_warnings, 0);
@@ -85,10 +95,12 @@ static void golden(void **state) {
     csv_free(t);
 }
 
-/* ---- the normal equations --------------------------------------------------------------------------------------------------------------- */
+/* ---- the normal equations ---- */
 /* Objective over all K outputs, and whether its gradient vanishes: each component beside what its column could make of residuals. */
-static double check_optimum(const struct csv *t, const double *weight, const struct fit *fit, double lambda, double tolerance) {
-    double total = 0, value = 0, y[16], gradient[16] = {0}, *g = xcalloc(t->K * t->d, sizeof *g), *size = xcalloc(t->d, sizeof *size);
+static double check_optimum(const struct csv *t, const double *weight, const struct fit *fit,
+                            double lambda, double tolerance) {
+    double total = 0, value = 0, y[16], gradient[16] = {0}, *g = xcalloc(t->K * t->d, sizeof *g),
+           *size = xcalloc(t->d, sizeof *size);
     for (size_t i = 0; i < t->n; i++) {
         double v = weight == NULL ? 1 : weight[i];
         total += v;
@@ -97,11 +109,13 @@ static double check_optimum(const struct csv *t, const double *weight, const str
             double e = y[k] - ((size_t)t->target[i] == k);
             value += v * e * e;
             gradient[k] += v * e;
-            for (size_t j = 0; j < t->d; j++)
+            for (size_t j = 0; j < t->d; j++) {
                 g[k * t->d + j] += v * e * t->x[i * t->d + j];
+            }
         }
-        for (size_t j = 0; j < t->d; j++)
+        for (size_t j = 0; j < t->d; j++) {
             size[j] += v * t->x[i * t->d + j] * t->x[i * t->d + j];
+        }
     }
     value /= total;
     for (size_t k = 0; k < t->K; k++) {
@@ -110,8 +124,9 @@ static double check_optimum(const struct csv *t, const double *weight, const str
             double w = t->K > 2 ? fit->out.w[k * t->d + j] : (k == 1 ? 0.5 : -0.5) * fit->out.w[j];
             value += lambda * w * w;
             double own = g[k * t->d + j] / total + lambda * w;
-            if (!(fabs(own) <= tolerance * sqrt(size[j] / total)))
+            if (!(fabs(own) <= tolerance * sqrt(size[j] / total))) {
                 fail_msg("gradient %.3g beside %.3g", own, sqrt(size[j] / total));
+            }
         }
     }
     free(g);
@@ -126,9 +141,10 @@ static void normal_equations(void **state) {
     for (size_t s = 0; s < 3; s++) {
         struct csv *t = csv_named(sets[s]);
         double *weight = xcalloc(t->n, sizeof *weight);
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             weight[i] = (double)(i % 5) / 3;
-        for (size_t l = 0; l < 5; l++)
+        }
+        for (size_t l = 0; l < 5; l++) {
             for (int weighted = 0; weighted < 2; weighted++) {
                 const double *v = weighted ? weight : NULL;
                 struct fit fit = fit_dense(t->x, t->target, v, t->n, t->d, t->K, lambdas[l]);
@@ -137,12 +153,13 @@ static void normal_equations(void **state) {
                 assert_int_equal(fit.report.n_warnings, 0);
                 fit_done(&fit);
             }
+        }
         free(weight);
         csv_free(t);
     }
 }
 
-/* ---- deficient rank -------------------------------------------------------------------------------------------------------------------- */
+/* ---- deficient rank ---- */
 /* wine with three columns more: 2·c0 + 3, c1 + c2, and 7. */
 static struct csv *wine_with_combinations(void) {
     struct csv *t = csv_named("wine");
@@ -165,8 +182,9 @@ static void least_norm(void **state) {
     struct csv *t = wine_with_combinations();
     size_t d = t->d + 3, c = t->d;
     double *plain = xcalloc(t->n * t->d, sizeof *plain);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         memcpy(plain + i * t->d, t->x + i * d, t->d * sizeof *plain);
+    }
     struct fit own = fit_dense(plain, t->target, NULL, t->n, t->d, t->K, 0);
     struct fit fit = fit_dense(t->x, t->target, NULL, t->n, d, t->K, 0);
     struct fit limit = fit_dense(t->x, t->target, NULL, t->n, d, t->K, 1e-11);
@@ -204,12 +222,14 @@ static void ill_conditioned(void **state) {
         z[2 * i + 1] = t->x[i * t->d + 1];
         near[2 * i + 1] = z[2 * i] + ldexp(round(z[2 * i + 1] * 10), -24);
     }
-    struct fit plain = fit_dense(z, t->target, NULL, t->n, 2, t->K, 0), fit = fit_dense(near, t->target, NULL, t->n, 2, t->K, 0);
+    struct fit plain = fit_dense(z, t->target, NULL, t->n, 2, t->K, 0),
+               fit = fit_dense(near, t->target, NULL, t->n, 2, t->K, 0);
     assert_int_equal(fit.report.n_warnings, 0);
     assert_true(detail(&fit, "rank") == 2);
     assert_near(fit.report.objective, plain.report.objective, 1e-9);
-    for (size_t k = 0; k < t->K; k++) /* of near it is 10·2⁻²⁴ for one unit of u */
+    for (size_t k = 0; k < t->K; k++) { /* of near it is 10·2⁻²⁴ for one unit of u */
         assert_near(fit.out.w[2 * k + 1] * 10 * 0x1p-24, plain.out.w[2 * k + 1], 1e-6);
+    }
     fit_done(&plain);
     fit_done(&fit);
     free(z);
@@ -221,15 +241,18 @@ static void ill_conditioned(void **state) {
 static void penalised_and_ill_conditioned(void **state) {
     (void)state;
     struct csv *t = csv_named("iris");
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * t->d + 1] = t->x[i * t->d] + 1e-4 * t->x[i * t->d + 1];
+    }
     const double lambdas[] = {1e-10, 1e-9, 1e-8};
     for (size_t l = 0; l < 3; l++) {
         struct fit fit = fit_dense(t->x, t->target, NULL, t->n, t->d, t->K, lambdas[l]);
         double largest = 0;
-        for (size_t j = 0; j < t->K * t->d; j++)
+        for (size_t j = 0; j < t->K * t->d; j++) {
             largest = fmax(largest, fabs(fit.out.w[j]));
-        assert_true(lambdas[l] * largest > 1e-7); /* the penalty is felt above what check_optimum allows */
+        }
+        assert_true(lambdas[l] * largest >
+                    1e-7); /* the penalty is felt above what check_optimum allows */
         assert_near(fit.report.objective, check_optimum(t, NULL, &fit, lambdas[l], 1e-10), 1e-9);
         assert_int_equal(fit.report.n_warnings, 0);
         fit_done(&fit);
@@ -242,7 +265,8 @@ static void more_columns_than_rows(void **state) {
     (void)state;
     enum { N = 12, D = 40 };
     struct csv *t = csv_clouds(N, D, 3);
-    struct fit fit = fit_dense(t->x, t->target, NULL, N, D, 3, 0), limit = fit_dense(t->x, t->target, NULL, N, D, 3, 1e-10);
+    struct fit fit = fit_dense(t->x, t->target, NULL, N, D, 3, 0),
+               limit = fit_dense(t->x, t->target, NULL, N, D, 3, 1e-10);
     assert_true(fit.report.objective < 1e-20);
     assert_true(detail(&fit, "rank") == N - 1);
     assert_close(limit.out.w, fit.out.w, (size_t)3 * D, 1e-6);
@@ -251,7 +275,7 @@ static void more_columns_than_rows(void **state) {
     csv_free(t);
 }
 
-/* ---- what changes nothing ------------------------------------------------------------------------------------------------------------- */
+/* ---- what changes nothing ---- */
 static void close_fits(const struct fit *a, const struct fit *b, double tolerance) {
     size_t S = dn_machine_n_scores(&a->out);
     assert_close(a->out.w, b->out.w, S * a->out.n_features, tolerance);
@@ -263,10 +287,12 @@ static void weights_and_orders(void **state) {
     (void)state;
     struct csv *t = csv_named("wine");
     size_t n = t->n, d = t->d;
-    double *x = xcalloc(2 * n * d, sizeof *x), *target = xcalloc(2 * n, sizeof *target), *weight = xcalloc(2 * n, sizeof *weight);
+    double *x = xcalloc(2 * n * d, sizeof *x), *target = xcalloc(2 * n, sizeof *target),
+           *weight = xcalloc(2 * n, sizeof *weight);
     for (int deficient = 0; deficient < 2; deficient++) {
-        for (size_t i = 0; deficient && i < n; i++)
+        for (size_t i = 0; deficient && i < n; i++) {
             t->x[i * d + 3] = t->x[i * d + 4] * 0.5;
+        }
         double lambda = deficient ? 0 : 1e-3;
         struct fit plain = fit_dense(t->x, t->target, NULL, n, d, t->K, lambda);
         for (size_t i = 0; i < 2 * n; i++) { /* every row twice, in another order */
@@ -276,15 +302,18 @@ static void weights_and_orders(void **state) {
         }
         struct fit twice = fit_dense(x, target, NULL, 2 * n, d, t->K, lambda);
         close_fits(&twice, &plain, 1e-9);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             weight[i] = 2;
+        }
         struct fit heavy = fit_dense(t->x, t->target, weight, n, d, t->K, lambda);
         close_fits(&heavy, &plain, 1e-10);
         for (size_t i = 0; i < 2 * n; i++) { /* rows without weight may be anything */
             weight[i] = i < n;
-            if (i >= n)
-                for (size_t j = 0; j < d; j++)
+            if (i >= n) {
+                for (size_t j = 0; j < d; j++) {
                     x[i * d + j] = (double)(i * j % 17) * 1e9;
+                }
+            }
         }
         struct fit some = fit_dense(x, target, weight, 2 * n, d, t->K, lambda);
         close_fits(&some, &plain, 1e-9);
@@ -305,14 +334,20 @@ static void shifted_and_scaled(void **state) {
     struct csv *t = csv_named("iris");
     double *x = xcalloc(t->n * t->d, sizeof *x);
     const double scale[] = {1e6, 1e-6, 1, 256}, shift[] = {0, 0, 1.7e9, -4096};
-    for (size_t i = 0; i < t->n; i++)
-        for (size_t j = 0; j < t->d; j++)
+    for (size_t i = 0; i < t->n; i++) {
+        for (size_t j = 0; j < t->d; j++) {
             x[i * t->d + j] = t->x[i * t->d + j] * scale[j] + shift[j];
-    struct fit plain = fit_dense(t->x, t->target, NULL, t->n, t->d, t->K, 0), other = fit_dense(x, t->target, NULL, t->n, t->d, t->K, 0);
+        }
+    }
+    struct fit plain = fit_dense(t->x, t->target, NULL, t->n, t->d, t->K, 0),
+               other = fit_dense(x, t->target, NULL, t->n, t->d, t->K, 0);
     assert_near(other.report.objective, plain.report.objective, 1e-7);
-    for (size_t k = 0; k < t->K; k++)
-        for (size_t j = 0; j < t->d; j++)
-            assert_true(fabs(other.out.w[k * t->d + j] * scale[j] - plain.out.w[k * t->d + j]) < 1e-6);
+    for (size_t k = 0; k < t->K; k++) {
+        for (size_t j = 0; j < t->d; j++) {
+            assert_true(fabs(other.out.w[k * t->d + j] * scale[j] - plain.out.w[k * t->d + j]) <
+                        1e-6);
+        }
+    }
     fit_done(&plain);
     fit_done(&other);
     free(x);
@@ -326,16 +361,18 @@ static void sparse_is_dense(void **state) {
     uint32_t *cols = xcalloc(t->n * t->d, sizeof *cols);
     double *values = xcalloc(t->n * t->d, sizeof *values);
     for (size_t i = 0; i < t->n; i++) {
-        for (size_t j = 0; j < t->d; j++)
+        for (size_t j = 0; j < t->d; j++) {
             if (t->x[i * t->d + j] != 0) {
                 cols[entries] = (uint32_t)j;
                 values[entries++] = t->x[i * t->d + j];
             }
+        }
         start[i + 1] = entries;
     }
     dn_run run = dn_run_default();
     struct fit dense = fit_dense(t->x, t->target, NULL, t->n, t->d, t->K, 1e-3), sparse = {0};
-    OK(fit_matrix(dn_matrix_csr(start, cols, values, t->n, t->d), t->target, NULL, t->K, 1e-3, &run, &sparse, NULL));
+    OK(fit_matrix(dn_matrix_csr(start, cols, values, t->n, t->d), t->target, NULL, t->K, 1e-3, &run,
+                  &sparse, NULL));
     close_fits(&sparse, &dense, 1e-12);
     fit_done(&dense);
     fit_done(&sparse);
@@ -352,11 +389,13 @@ static void any_threads(void **state) {
     parallel.n_slots = 3;
     parallel.sum = sum_in_ranges;
     for (int deficient = 0; deficient < 2; deficient++) {
-        for (size_t i = 0; deficient && i < t->n; i++)
+        for (size_t i = 0; deficient && i < t->n; i++) {
             t->x[i * 6 + 5] = t->x[i * 6] - 3;
+        }
         struct fit one = {0}, many = {0};
         OK(fit_matrix(dn_matrix_dense(t->x, t->n, 6), t->target, NULL, 3, 0, &serial, &one, NULL));
-        OK(fit_matrix(dn_matrix_dense(t->x, t->n, 6), t->target, NULL, 3, 0, &parallel, &many, NULL));
+        OK(fit_matrix(dn_matrix_dense(t->x, t->n, 6), t->target, NULL, 3, 0, &parallel, &many,
+                      NULL));
         assert_memory_equal(one.out.w, many.out.w, 18 * sizeof(double));
         assert_memory_equal(one.out.w0, many.out.w0, 3 * sizeof(double));
         assert_true(one.report.objective == many.report.objective);
@@ -366,7 +405,7 @@ static void any_threads(void **state) {
     csv_free(t);
 }
 
-/* ---- what is refused -------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is refused ---- */
 static void full_memory_and_stops(void **state) {
     (void)state;
     struct csv *t = wine_with_combinations();
@@ -403,7 +442,8 @@ static void refusals(void **state) {
     struct fit fit = {0};
     dn_error err = {0};
     const double target[] = {0, 1, 0, 1}, huge[] = {1, 2, 3, 1e300, 5, 6, 7, 8};
-    assert_int_equal(fit_matrix(dn_matrix_dense(huge, 4, 2), target, NULL, 2, 0, &run, &fit, &err), DN_ERR_NUMERIC);
+    assert_int_equal(fit_matrix(dn_matrix_dense(huge, 4, 2), target, NULL, 2, 0, &run, &fit, &err),
+                     DN_ERR_NUMERIC);
     assert_non_null(strstr(err.message, "\"#1\""));
     const size_t start[] = {0, 1, 2, 3, 4};
     const uint32_t cols[] = {0, 5, 8192, 7};
@@ -434,7 +474,8 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {{"golden iris", golden, NULL, NULL, "iris"},
                                        {"golden wine", golden, NULL, NULL, "wine"},
-                                       {"golden breast_cancer", golden, NULL, NULL, "breast_cancer"},
+                                       {"golden breast_cancer", golden, NULL, NULL,
+                                        "breast_cancer"},
                                        {"golden digits", golden, NULL, NULL, "digits"},
                                        {"golden pima", golden, NULL, NULL, "pima"},
                                        cmocka_unit_test(normal_equations),

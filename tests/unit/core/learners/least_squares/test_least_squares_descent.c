@@ -10,9 +10,11 @@ static dn_params *descent_params(double lambda, const char *solver) {
 }
 
 static double detail(const dn_report *report, const char *name) {
-    for (size_t i = 0; i < report->n_details; i++)
-        if (strcmp(report->details[i].name, name) == 0)
+    for (size_t i = 0; i < report->n_details; i++) {
+        if (strcmp(report->details[i].name, name) == 0) {
             return report->details[i].number;
+        }
+    }
     fail_msg("no detail %s", name);
     return 0;
 }
@@ -29,20 +31,25 @@ static void steps_by_hand(void **state) {
             target[i] = (double)(i % K);
             total += v[i];
         }
-        for (size_t k = 0; K == 2 && k < 2; k++)
+        for (size_t k = 0; K == 2 && k < 2; k++) {
             w[k][D] = 0.5; /* g = 0: both outputs say 1/2 */
+        }
         for (int pass = 0; pass < 3; pass++) {
             double step[3][D + 1] = {0};
-            for (size_t k = 0; k < K; k++)
+            for (size_t k = 0; k < K; k++) {
                 for (size_t i = 0; i < N; i++) {
-                    double e = v[i] * ((target[i] == (double)k) - (w[k][0] * x[i * D] + w[k][1] * x[i * D + 1] + w[k][D]));
+                    double e = v[i] * ((target[i] == (double)k) -
+                                       (w[k][0] * x[i * D] + w[k][1] * x[i * D + 1] + w[k][D]));
                     step[k][0] += e * x[i * D];
                     step[k][1] += e * x[i * D + 1];
                     step[k][D] += e;
                 }
-            for (size_t k = 0; k < K; k++)
-                for (size_t j = 0; j <= D; j++)
+            }
+            for (size_t k = 0; k < K; k++) {
+                for (size_t j = 0; j <= D; j++) {
                     w[k][j] += rate * (step[k][j] - (j < D ? lambda * total * w[k][j] : 0));
+                }
+            }
         }
         dn_rows *rows;
         dn_params *p = descent_params(lambda, "gradient_descent");
@@ -54,15 +61,17 @@ static void steps_by_hand(void **state) {
         struct fit fit = {0};
         OK(fit_rows(rows, K, p, &run, &fit, NULL));
         for (size_t k = 0; k < dn_machine_n_scores(&fit.out); k++) {
-            for (size_t j = 0; j < D; j++)
+            for (size_t j = 0; j < D; j++) {
                 assert_near(fit.out.w[k * D + j], K == 2 ? w[1][j] - w[0][j] : w[k][j], 1e-12);
+            }
             assert_near(fit.out.w0[k], K == 2 ? w[1][D] - w[0][D] : w[k][D], 1e-12);
         }
         double squares = 0, penalty = 0; /* the objective after the passes */
         for (size_t k = 0; k < K; k++) {
             penalty += w[k][0] * w[k][0] + w[k][1] * w[k][1];
             for (size_t i = 0; i < N; i++) {
-                double e = (target[i] == (double)k) - (w[k][0] * x[i * D] + w[k][1] * x[i * D + 1] + w[k][D]);
+                double e = (target[i] == (double)k) -
+                           (w[k][0] * x[i * D] + w[k][1] * x[i * D + 1] + w[k][D]);
                 squares += v[i] * e * e;
             }
         }
@@ -83,7 +92,8 @@ static void same_end(void **state) {
     dn_rows *rows;
     OK(dn_rows_from_matrix(dn_matrix_dense(z, t->n, t->d), t->target, NULL, &rows, NULL));
     dn_run run = dn_run_default();
-    dn_params *p = descent_params(1e-2, "gradient_descent"), *exact = descent_params(1e-2, "closed_form");
+    dn_params *p = descent_params(1e-2, "gradient_descent"),
+              *exact = descent_params(1e-2, "closed_form");
     OK(dn_params_set_number(p, "tolerance", 1e-10, NULL));
     struct fit fit = {0}, best = {0};
     OK(fit_rows(rows, t->K, p, &run, &fit, NULL));
@@ -95,7 +105,8 @@ static void same_end(void **state) {
     size_t S = dn_machine_n_scores(&fit.out);
     assert_close(fit.out.w, best.out.w, S * t->d, 1e-6);
     assert_close(fit.out.w0, best.out.w0, S, 1e-6);
-    assert_near(detail(&fit.report, "residual_sum_of_squares"), detail(&best.report, "residual_sum_of_squares"), 1e-9);
+    assert_near(detail(&fit.report, "residual_sum_of_squares"),
+                detail(&best.report, "residual_sum_of_squares"), 1e-9);
     fit_done(&fit);
     fit_done(&best);
     dn_rows_free(rows);
@@ -157,11 +168,13 @@ static void listen(const dn_run *run, const dn_progress *progress) {
     h->loss = progress->loss;
     h->fraction = progress->fraction;
     h->error = progress->train_error;
-    if (progress->w == NULL)
+    if (progress->w == NULL) {
         return;
+    }
     h->snapshots++;
-    for (size_t k = 0; k < 3; k++) /* of the raw feature: at 3 */
+    for (size_t k = 0; k < 3; k++) { /* of the raw feature: at 3 */
         h->w[k] = progress->w[k] * 3 + progress->w0[k];
+    }
 }
 
 static void progress(void **state) {
@@ -169,8 +182,9 @@ static void progress(void **state) {
     struct csv *t = csv_clouds(60, 1, 3);
     const double mean = 9, scale = 2;
     const size_t wanted[] = {4, 10, 1000};
-    for (size_t i = 0; i < 60; i++)
+    for (size_t i = 0; i < 60; i++) {
         t->x[i] = (t->x[i] - mean) / scale;
+    }
     struct heard heard = {0};
     dn_run run = dn_run_default();
     run.progress = listen;
@@ -182,21 +196,26 @@ static void progress(void **state) {
     OK(dn_params_set_number(p, "tolerance", 0, NULL));
     dn_rows *rows;
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, 60, 1), t->target, NULL, &rows, NULL));
-    dn_fit_input input = {.rows = rows, .n_classes = 3, .params = p, .mean = &mean, .scale = &scale};
+    dn_fit_input input = {
+        .rows = rows, .n_classes = 3, .params = p, .mean = &mean, .scale = &scale};
     struct fit fit = {0};
     OK(p->algorithm->fit(&input, &run, &fit.out, &fit.report, NULL));
     assert_true(heard.n == 10 && heard.snapshots == 2 && heard.loss == fit.report.objective);
     double wrong = 0;
     for (size_t i = 0; i < 60; i++) {
         size_t best = 0;
-        for (size_t k = 1; k < 3; k++)
-            if (fit.out.w[k] * t->x[i] + fit.out.w0[k] > fit.out.w[best] * t->x[i] + fit.out.w0[best])
+        for (size_t k = 1; k < 3; k++) {
+            if (fit.out.w[k] * t->x[i] + fit.out.w0[k] >
+                fit.out.w[best] * t->x[i] + fit.out.w0[best]) {
                 best = k;
+            }
+        }
         wrong += best != (size_t)t->target[i];
     }
     assert_true(heard.error == wrong / 60);
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < 3; k++) {
         assert_near(heard.w[k], fit.out.w[k] * (3 - mean) / scale + fit.out.w0[k], 1e-12);
+    }
     fit_done(&fit);
     dn_rows_free(rows);
     dn_params_free(p);
@@ -252,7 +271,8 @@ static void sparse_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(steps_by_hand),
                                        {"same end iris", same_end, NULL, NULL, "iris"},
-                                       {"same end breast_cancer", same_end, NULL, NULL, "breast_cancer"},
+                                       {"same end breast_cancer", same_end, NULL, NULL,
+                                        "breast_cancer"},
                                        cmocka_unit_test(rates),
                                        cmocka_unit_test(progress),
                                        cmocka_unit_test(sparse_rows)};

@@ -28,16 +28,20 @@ static double normal_residual(const struct problem *t, const struct fit *fit, do
     size_t d = t->d;
     double *mean = xcalloc(2 * d, sizeof *mean), *deviation = mean + d, most = 0, total = 0;
     moments(t, mean, deviation);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         total += t->weight == NULL ? 1 : t->weight[i];
+    }
     for (size_t k = 0; k < scores_of(t); k++) {
-        double *r = xcalloc(2 * d, sizeof *r), *b = r + d, of_intercept = 0, average = 0, left = 0, right = 0;
-        for (size_t i = 0; i < t->n; i++)
+        double *r = xcalloc(2 * d, sizeof *r), *b = r + d, of_intercept = 0, average = 0, left = 0,
+               right = 0;
+        for (size_t i = 0; i < t->n; i++) {
             average += (t->weight == NULL ? 1 : t->weight[i]) * target_of(t, k, i) / total;
+        }
         for (size_t i = 0; i < t->n; i++) {
             double v = (t->weight == NULL ? 1 : t->weight[i]) / total, g = fit->out.w0[k];
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 g += fit->out.w[k * d + j] * t->x[i * d + j];
+            }
             of_intercept += v * (target_of(t, k, i) - g);
             for (size_t j = 0; j < d; j++) {
                 r[j] += v * (target_of(t, k, i) - g) * (t->x[i * d + j] - mean[j]);
@@ -46,7 +50,8 @@ static double normal_residual(const struct problem *t, const struct fit *fit, do
         }
         assert_true(fabs(of_intercept) < 1e-12);
         for (size_t j = 0; j < d; j++) {
-            double scale = deviation[j] * deviation[j] + lambda, own = r[j] - lambda * fit->out.w[k * d + j];
+            double scale = deviation[j] * deviation[j] + lambda,
+                   own = r[j] - lambda * fit->out.w[k * d + j];
             if (deviation[j] <= 1e-12 * (1 + fabs(mean[j]))) {
                 assert_true(fit->out.w[k * d + j] == 0);
                 continue;
@@ -63,34 +68,43 @@ static double normal_residual(const struct problem *t, const struct fit *fit, do
 
 static void weigh(struct problem *t) {
     t->weight = xcalloc(t->n, sizeof *t->weight);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->weight[i] = (double)(i % 5) / 3;
+    }
     dn_rows_free(t->rows);
-    dn_matrix x = t->values == NULL ? dn_matrix_dense(t->x, t->n, t->d) : dn_matrix_csr(t->start, t->cols, t->values, t->n, t->d);
+    dn_matrix x = t->values == NULL ? dn_matrix_dense(t->x, t->n, t->d)
+                                    : dn_matrix_csr(t->start, t->cols, t->values, t->n, t->d);
     OK(dn_rows_from_matrix(x, t->target, t->weight, &t->rows, NULL));
 }
 
 static void normal_equations(void **state) {
     (void)state;
     const double lambdas[] = {0, 1e-5, 1e-2, 10};
-    for (size_t K = 2; K <= 4; K += 2)
-        for (size_t wide = 0; wide < 2; wide++)
+    for (size_t K = 2; K <= 4; K += 2) {
+        for (size_t wide = 0; wide < 2; wide++) {
             for (size_t l = 0; l < 4; l++) {
                 struct problem t = problem_sparse(150, wide ? 400 : 40, K, 25);
-                if (l % 2 == 1)
+                if (l % 2 == 1) {
                     weigh(&t);
-                struct fit fit = fit_with(&t, "conjugate_gradient", lambdas[l]), exact = fit_with(&t, "closed_form", lambdas[l]);
-                assert_true(fit.report.converged && detail(&fit.report, "normal_residual") <= 1e-10);
+                }
+                struct fit fit = fit_with(&t, "conjugate_gradient", lambdas[l]),
+                           exact = fit_with(&t, "closed_form", lambdas[l]);
+                assert_true(fit.report.converged &&
+                            detail(&fit.report, "normal_residual") <= 1e-10);
                 assert_true(normal_residual(&t, &fit, lambdas[l]) <= 1.5e-10);
                 assert_true(fit.report.gradient_norm < 1e-8);
-                assert_close(fit.out.w, exact.out.w, scores_of(&t) * t.d, 1e-5); /* the matrix's condition times 1e-10 */
+                assert_close(fit.out.w, exact.out.w, scores_of(&t) * t.d,
+                             1e-5); /* the matrix's condition times 1e-10 */
                 assert_close(fit.out.w0, exact.out.w0, scores_of(&t), 1e-5);
-                assert_true(fabs(fit.report.objective - exact.report.objective) < 1e-9 * (1e-6 + exact.report.objective));
+                assert_true(fabs(fit.report.objective - exact.report.objective) <
+                            1e-9 * (1e-6 + exact.report.objective));
                 assert_int_equal(fit.report.n_warnings, lambdas[l] == 0 && wide ? 1 : 0);
                 fit_done(&fit);
                 fit_done(&exact);
                 problem_done(&t);
             }
+        }
+    }
 }
 
 /* Tables of real columns, standardised: the closed form's numbers to 1e-9. */
@@ -98,7 +112,7 @@ static void closed_form(void **state) {
     (void)state;
     const char *const sets[] = {"iris", "wine", "breast_cancer"};
     const double lambdas[] = {1e-3, 1};
-    for (size_t s = 0; s < 3; s++)
+    for (size_t s = 0; s < 3; s++) {
         for (size_t l = 0; l < 2; l++) {
             struct problem t = problem_named(sets[s], true);
             dn_params *p = squares_params("conjugate_gradient", lambdas[l]);
@@ -108,12 +122,14 @@ static void closed_form(void **state) {
             assert_close(fit.out.w, exact.out.w, scores_of(&t) * t.d, 1e-9);
             assert_true(fabs(fit.out.w0[0] - exact.out.w0[0]) < 1e-9);
             assert_near(fit.report.objective, exact.report.objective, 1e-9);
-            assert_near(detail(&fit.report, "residual_sum_of_squares"), detail(&exact.report, "residual_sum_of_squares"), 1e-9);
+            assert_near(detail(&fit.report, "residual_sum_of_squares"),
+                        detail(&exact.report, "residual_sum_of_squares"), 1e-9);
             fit_done(&fit);
             fit_done(&exact);
             dn_params_free(p);
             problem_done(&t);
         }
+    }
 }
 
 /* λ = 0: no shorter weights give the same scores. A column twice, one of one value, and a combination of two: the closed form finds the same. */
@@ -130,8 +146,10 @@ static void least_norm(void **state) {
         x[t.d + 1] = 7;
         x[t.d + 2] = x[1] - 3 * x[2] + 5;
     }
-    OK(dn_rows_from_matrix(dn_matrix_dense(more.x, more.n, more.d), more.target, NULL, &more.rows, NULL));
-    struct fit fit = fit_with(&more, "conjugate_gradient", 0), exact = fit_with(&more, "closed_form", 0);
+    OK(dn_rows_from_matrix(dn_matrix_dense(more.x, more.n, more.d), more.target, NULL, &more.rows,
+                           NULL));
+    struct fit fit = fit_with(&more, "conjugate_gradient", 0),
+               exact = fit_with(&more, "closed_form", 0);
     assert_true(fit.report.converged);
     assert_close(fit.out.w, exact.out.w, 3 * more.d, 1e-8);
     for (size_t k = 0; k < 3; k++) {
@@ -152,10 +170,13 @@ static void far_columns_and_units(void **state) {
     far.x = xcalloc(t.n * t.d, sizeof(double));
     far.target = xcalloc(t.n, sizeof(double));
     memcpy(far.target, t.target, t.n * sizeof(double));
-    for (size_t i = 0; i < t.n * t.d; i++)
+    for (size_t i = 0; i < t.n * t.d; i++) {
         far.x[i] = 1e5 + pow(10, (double)(i % t.d % 4)) * t.x[i];
-    OK(dn_rows_from_matrix(dn_matrix_dense(far.x, far.n, far.d), far.target, NULL, &far.rows, NULL));
-    struct fit fit = fit_with(&far, "conjugate_gradient", 1e-9), exact = fit_with(&far, "closed_form", 1e-9);
+    }
+    OK(dn_rows_from_matrix(dn_matrix_dense(far.x, far.n, far.d), far.target, NULL, &far.rows,
+                           NULL));
+    struct fit fit = fit_with(&far, "conjugate_gradient", 1e-9),
+               exact = fit_with(&far, "closed_form", 1e-9);
     assert_true(fit.report.converged && fit.report.iterations < 100);
     assert_close(fit.out.w, exact.out.w, 3 * t.d, 1e-7);
     fit_done(&fit);
@@ -181,9 +202,11 @@ static void held_in_any_way(void **state) {
     const char *const solvers[] = {"conjugate_gradient", "gradient_descent", "closed_form"};
     for (size_t s = 0; s < 3; s++) {
         dn_params *p = squares_params(solvers[s], 1e-3);
-        if (s < 2)
+        if (s < 2) {
             OK(dn_params_set_number(p, "max_iterations", 5, NULL));
-        struct fit one = fit_on(t.rows, 3, p, 1), two = fit_on(stream, 3, p, 3), three = fit_on(dense, 3, p, 1);
+        }
+        struct fit one = fit_on(t.rows, 3, p, 1), two = fit_on(stream, 3, p, 3),
+                   three = fit_on(dense, 3, p, 1);
         assert_memory_equal(one.out.w, two.out.w, 3 * t.d * sizeof(double));
         assert_memory_equal(one.out.w0, two.out.w0, 3 * sizeof(double));
         assert_true(one.report.objective == two.report.objective);
@@ -210,32 +233,39 @@ static void many_columns(void **state) {
     t.target = xcalloc(N, sizeof(double));
     for (size_t i = 0; i < N; i++) {
         for (size_t e = 0; e < ENTRIES; e++) {
-            t.cols[i * ENTRIES + e] = (uint32_t)(e * (D / ENTRIES) + (size_t)(pow(draw(&seed), 3) * (D / ENTRIES)));
+            t.cols[i * ENTRIES + e] =
+                (uint32_t)(e * (D / ENTRIES) + (size_t)(pow(draw(&seed), 3) * (D / ENTRIES)));
             t.values[i * ENTRIES + e] = 1 + draw(&seed);
         }
         t.start[i + 1] = (i + 1) * ENTRIES;
         t.target[i] = (double)(i % 3);
     }
-    OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, N, D), t.target, NULL, &t.rows, NULL));
+    OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, N, D), t.target, NULL, &t.rows,
+                           NULL));
     const char *const solvers[] = {"auto", "gradient_descent", "closed_form"};
     for (size_t s = 0; s < 3; s++) {
         dn_params *p = squares_params(solvers[s], 1e-2);
         double foretold = foretold_memory(p, N, D, 3, 1);
         struct meter meter = {0};
-        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
+        dn_allocator allocator = {.allocate = meter_allocate,
+                                  .release = meter_release,
+                                  .ctx = &meter,
+                                  .budgeted = false};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         struct fit fit;
         dn_error err = {0};
-        if (s == 1)
+        if (s == 1) {
             OK(dn_params_set_number(p, "max_iterations", 2, NULL));
+        }
         dn_status status = fit_rows(t.rows, 3, p, &run, &fit, &err);
         assert_int_equal(status, s == 2 ? DN_ERR_BUDGET : DN_OK);
         if (s == 2) {
             assert_true(meter.most == 0 && foretold > 8.0 * D * D);
             assert_non_null(strstr(err.message, "conjugate_gradient"));
         } else {
-            assert_true((double)meter.most <= foretold && foretold < 40 * 8.0 * 3 * D && meter.now == 0);
+            assert_true((double)meter.most <= foretold && foretold < 40 * 8.0 * 3 * D &&
+                        meter.now == 0);
             assert_true(s == 1 || fit.report.converged);
             fit_done(&fit);
         }
@@ -257,8 +287,10 @@ static void chosen_by_shape(void **state) {
         dn_params *p = squares_params("auto", 1e-3);
         OK(dn_params_settle(p, shapes[i].n, shapes[i].d, 2, NULL));
         assert_string_equal(dn_params_word(p, "solver"), shapes[i].solver);
-        if (i >= 2)
-            assert_true(dn_params_number(p, "tolerance") == 1e-10 && dn_params_number(p, "max_iterations") == 2000);
+        if (i >= 2) {
+            assert_true(dn_params_number(p, "tolerance") == 1e-10 &&
+                        dn_params_number(p, "max_iterations") == 2000);
+        }
         dn_params_free(p);
     }
     /* what only overflows says so: no estimate is below the truth */
@@ -267,7 +299,7 @@ static void chosen_by_shape(void **state) {
     dn_params_free(p);
 }
 
-/* ---- the course --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the course ---- */
 struct course {
     size_t told;
     double fraction;
@@ -276,11 +308,13 @@ struct course {
 
 static void listen(const dn_run *run, const dn_progress *progress) {
     struct course *c = run->ctx;
-    assert_true(progress->iteration == ++c->told && progress->fraction >= c->fraction && progress->fraction <= 1);
+    assert_true(progress->iteration == ++c->told && progress->fraction >= c->fraction &&
+                progress->fraction <= 1);
     c->fraction = progress->fraction;
     assert_int_equal(progress->w != NULL, progress->iteration == 3);
-    if (progress->w != NULL)
+    if (progress->w != NULL) {
         memcpy(c->w, progress->w, progress->n_scores * progress->n_features * sizeof(double));
+    }
 }
 
 static void not_converged_and_told(void **state) {
@@ -347,10 +381,11 @@ static void stop_and_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(normal_equations), cmocka_unit_test(closed_form),
-                                       cmocka_unit_test(least_norm),       cmocka_unit_test(far_columns_and_units),
-                                       cmocka_unit_test(held_in_any_way),  cmocka_unit_test(many_columns),
-                                       cmocka_unit_test(chosen_by_shape),  cmocka_unit_test(not_converged_and_told),
-                                       cmocka_unit_test(stop_and_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normal_equations), cmocka_unit_test(closed_form),
+        cmocka_unit_test(least_norm),       cmocka_unit_test(far_columns_and_units),
+        cmocka_unit_test(held_in_any_way),  cmocka_unit_test(many_columns),
+        cmocka_unit_test(chosen_by_shape),  cmocka_unit_test(not_converged_and_told),
+        cmocka_unit_test(stop_and_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

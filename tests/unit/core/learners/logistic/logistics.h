@@ -34,8 +34,9 @@ static inline struct problem problem_named(const char *name, bool standardise) {
     struct problem t = {.n = csv->n, .d = csv->d, .K = csv->K};
     t.x = standardised(csv->x, t.n, t.d, NULL, NULL);
     t.target = xcalloc(t.n, sizeof(double));
-    if (!standardise)
+    if (!standardise) {
         memcpy(t.x, csv->x, t.n * t.d * sizeof(double));
+    }
     memcpy(t.target, csv->target, t.n * sizeof(double));
     csv_free(csv);
     OK(dn_rows_from_matrix(dn_matrix_dense(t.x, t.n, t.d), t.target, NULL, &t.rows, NULL));
@@ -58,30 +59,35 @@ static inline struct problem problem_sparse(size_t n, size_t d, size_t K, size_t
     t.values = xcalloc(n * words, sizeof(double));
     t.cols = xcalloc(n * words, sizeof(uint32_t));
     t.start = xcalloc(n + 1, sizeof(size_t));
-    for (size_t i = 0; i < d * K; i++)
+    for (size_t i = 0; i < d * K; i++) {
         effect[i] = draw(&state) < 0.2 ? 4 * draw(&state) - 2 : 0;
+    }
     for (size_t i = 0; i < n; i++) {
         double best = -(double)INFINITY;
-        for (size_t w = 0; w < words; w++)
+        for (size_t w = 0; w < words; w++) {
             t.x[i * d + (size_t)(pow(draw(&state), 2) * (double)d)] += 1;
+        }
         for (size_t k = 0; k < K; k++) {
             double g = -log(-log(draw(&state) + 1e-12));
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 g += effect[j * K + k] * t.x[i * d + j];
+            }
             if (g > best) {
                 best = g;
                 t.target[i] = (double)k;
             }
         }
-        for (size_t j = 0; j < d; j++)
+        for (size_t j = 0; j < d; j++) {
             if (t.x[i * d + j] != 0) {
                 t.cols[entries] = (uint32_t)j;
                 t.values[entries++] = t.x[i * d + j];
             }
+        }
         t.start[i + 1] = entries;
     }
     free(effect);
-    OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, n, d), t.target, NULL, &t.rows, NULL));
+    OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, n, d), t.target, NULL, &t.rows,
+                           NULL));
     return t;
 }
 
@@ -89,8 +95,9 @@ static inline struct fit fit_problem(const struct problem *t, const dn_params *p
     dn_run run = dn_run_default();
     struct fit fit;
     dn_error err = {0};
-    if (fit_rows(t->rows, t->K, p, &run, &fit, &err) != DN_OK)
+    if (fit_rows(t->rows, t->K, p, &run, &fit, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     return fit;
 }
 
@@ -101,24 +108,29 @@ static inline dn_params *params_with(const char *solver, const char *penalty, do
 }
 
 static inline double detail(const dn_report *report, const char *name) {
-    for (size_t i = 0; i < report->n_details; i++)
-        if (strcmp(report->details[i].name, name) == 0)
+    for (size_t i = 0; i < report->n_details; i++) {
+        if (strcmp(report->details[i].name, name) == 0) {
             return report->details[i].number;
+        }
+    }
     fail_msg("no detail %s", name);
     return 0;
 }
 
 static inline bool warned(const dn_report *report, const char *words) {
-    for (size_t i = 0; i < report->n_warnings; i++)
-        if (strstr(report->warnings[i], words) != NULL)
+    for (size_t i = 0; i < report->n_warnings; i++) {
+        if (strstr(report->warnings[i], words) != NULL) {
             return true;
+        }
+    }
     return false;
 }
 
 static inline size_t count_nonzero(const struct problem *t, const struct fit *fit) {
     size_t n = 0;
-    for (size_t i = 0; i < scores_of(t) * t->d; i++)
+    for (size_t i = 0; i < scores_of(t) * t->d; i++) {
         n += fit->out.w[i] != 0;
+    }
     return n;
 }
 
@@ -130,8 +142,9 @@ struct meter {
 static inline void *meter_allocate(void *ctx, size_t size) {
     struct meter *m = ctx;
     max_align_t *p = malloc(size + sizeof *p);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     memcpy(p, &size, sizeof size);
     m->now += size;
     m->most = m->now > m->most ? m->now : m->most;
@@ -141,8 +154,9 @@ static inline void *meter_allocate(void *ctx, size_t size) {
 static inline void meter_release(void *ctx, void *memory) {
     struct meter *m = ctx;
     size_t size;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     memcpy(&size, (max_align_t *)memory - 1, sizeof size);
     m->now -= size;
     free((max_align_t *)memory - 1);
@@ -158,8 +172,10 @@ static inline void moments(const struct problem *t, double *mean, double *deviat
             total += v;
         }
         m /= total;
-        for (size_t i = 0; i < t->n; i++)
-            s += (t->weight == NULL ? 1 : t->weight[i]) * (t->x[i * t->d + j] - m) * (t->x[i * t->d + j] - m);
+        for (size_t i = 0; i < t->n; i++) {
+            s += (t->weight == NULL ? 1 : t->weight[i]) * (t->x[i * t->d + j] - m) *
+                 (t->x[i * t->d + j] - m);
+        }
         mean[j] = m;
         deviation[j] = sqrt(s / total);
     }
@@ -167,10 +183,13 @@ static inline void moments(const struct problem *t, double *mean, double *deviat
 
 /* The conditions of Karush, Kuhn and Tucker of mean cross-entropy + l1·‖w‖₁ + l2·‖w‖²: how far the worst of them is from holding, with respect to standardised
  * weights u = s·w and intercepts c = b + Σ w m. At u ≠ 0: |h + l1/s·sign(u)|; at 0: what |h| has beyond l1/s. *value: the objective. */
-static inline double optimality(const struct problem *t, const struct fit *fit, double l1, double l2, double *value) {
+static inline double optimality(const struct problem *t, const struct fit *fit, double l1,
+                                double l2, double *value) {
     size_t S = scores_of(t), d = t->d;
-    double *gradient = xcalloc(S * (d + 1), sizeof *gradient), *mean = xcalloc(2 * d, sizeof *mean), *deviation = mean + d, worst = 0;
-    *value = judge(t->x, t->target, t->weight, t->n, d, t->K, fit->out.w, fit->out.w0, l2, gradient);
+    double *gradient = xcalloc(S * (d + 1), sizeof *gradient), *mean = xcalloc(2 * d, sizeof *mean),
+           *deviation = mean + d, worst = 0;
+    *value =
+        judge(t->x, t->target, t->weight, t->n, d, t->K, fit->out.w, fit->out.w0, l2, gradient);
     moments(t, mean, deviation);
     for (size_t k = 0; k < S; k++) {
         const double *g = gradient + k * (d + 1);
@@ -199,8 +218,9 @@ static inline double squared_error(const struct problem *t, const double *table,
         double v = t->weight == NULL ? 1 : t->weight[i], e = 0, norm = 0;
         for (size_t k = 0; k < S; k++) {
             g[k] = table[k * (d + 1) + d];
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 g[k] += table[k * (d + 1) + j] * t->x[i * d + j];
+            }
             norm += exp(g[k]);
         }
         for (size_t k = 0; k < S; k++) {
@@ -211,9 +231,11 @@ static inline double squared_error(const struct problem *t, const double *table,
         sum += v * e;
         total += v;
     }
-    for (size_t k = 0; k < S; k++)
-        for (size_t j = 0; j < d; j++)
+    for (size_t k = 0; k < S; k++) {
+        for (size_t j = 0; j < d; j++) {
             penalty += table[k * (d + 1) + j] * table[k * (d + 1) + j];
+        }
+    }
     return sum / total + l2 * penalty;
 }
 

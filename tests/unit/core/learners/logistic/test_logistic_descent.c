@@ -24,13 +24,16 @@ static void listen(const dn_run *run, const dn_progress *progress) {
     }
 }
 
-static const double book_x[] = {0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4}, book_y[] = {0, 0, 0, 1, 0, 1, 1, 1};
+static const double book_x[] = {0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4},
+                    book_y[] = {0, 0, 0, 1, 0, 1, 1, 1};
 
-static void descend(const double *mean, const double *scale, const char *init, size_t passes, struct heard *heard, struct fit *fit) {
+static void descend(const double *mean, const double *scale, const char *init, size_t passes,
+                    struct heard *heard, struct fit *fit) {
     const size_t wanted[] = {10, 100, 1000};
     double z[8];
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++) {
         z[i] = mean == NULL ? book_x[i] : (book_x[i] - *mean) / *scale;
+    }
     dn_rows *rows;
     dn_params *p = params_of("gradient_descent", 0);
     OK(dn_params_set_word(p, "init", init, NULL));
@@ -55,19 +58,24 @@ static void example_of_the_book(void **state) {
     struct fit fit;
     descend(NULL, NULL, "zero", 1000, &heard, &fit);
     assert_int_equal(heard.n_snapshots, 3);
-    for (size_t i = 0; i < 3; i++)
-        for (size_t j = 0; j < 2; j++)
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 2; j++) {
             assert_true(fabs(heard.w[i][j] - expected[i][j]) < 5e-5);
+        }
+    }
     assert_true(fit.out.w[0] == heard.w[2][0] && fit.out.w0[0] == heard.w[2][1]);
     assert_false(fit.report.converged);
     assert_string_equal(fit.report.stop_reason, "max_iterations");
     assert_true(heard.n == 1000 && heard.loss[999] == fit.report.objective);
-    for (size_t i = 1; i < 1000; i++)
+    for (size_t i = 1; i < 1000; i++) {
         assert_true(heard.loss[i] < heard.loss[i - 1]);
+    }
     assert_true(heard.train_error == 2.0 / 8);
     fit_done(&fit);
-    descend(NULL, NULL, "random", 1000, &random, &fit); /* a start within ±0.01 moves the first by less than 0.02 */
-    assert_true(fabs(random.w[0][0] - expected[0][0]) < 0.02 && fabs(random.w[0][1] - expected[0][1]) < 0.02);
+    descend(NULL, NULL, "random", 1000, &random,
+            &fit); /* a start within ±0.01 moves the first by less than 0.02 */
+    assert_true(fabs(random.w[0][0] - expected[0][0]) < 0.02 &&
+                fabs(random.w[0][1] - expected[0][1]) < 0.02);
     assert_true(random.w[0][0] != heard.w[0][0]);
     fit_done(&fit);
 }
@@ -80,7 +88,8 @@ static void snapshots_are_raw(void **state) {
     struct fit fit;
     descend(&mean, &scale, "zero", 10, &heard, &fit);
     assert_int_equal(heard.n_snapshots, 1);
-    double raw = heard.w[0][0] * 4 + heard.w[0][1], own = fit.out.w[0] * (4 - mean) / scale + fit.out.w0[0];
+    double raw = heard.w[0][0] * 4 + heard.w[0][1],
+           own = fit.out.w[0] * (4 - mean) / scale + fit.out.w0[0];
     assert_near(raw, own, 1e-12);
     fit_done(&fit);
 }
@@ -91,8 +100,9 @@ static void one_step_by_hand(void **state) {
     const double v[] = {1, 2, 0, 1, 3, 1, 1, 0.5};
     const double rate = 0.01, lambda = 0.2;
     double w = 0, w0 = 0, total = 0;
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++) {
         total += v[i];
+    }
     for (int pass = 0; pass < 3; pass++) {
         double dw = 0, dw0 = 0;
         for (size_t i = 0; i < 8; i++) {
@@ -115,7 +125,9 @@ static void one_step_by_hand(void **state) {
     assert_near(fit.out.w[0], w, 1e-13);
     assert_near(fit.out.w0[0], w0, 1e-13);
     fit_done(&fit);
-    OK(dn_params_set_number(p, "batch_size", 8, NULL)); /* stochastic descent with all rows in a batch is the same step */
+    OK(dn_params_set_number(
+        p, "batch_size", 8,
+        NULL)); /* stochastic descent with all rows in a batch is the same step */
     OK(dn_params_set_word(p, "solver", "sgd", NULL));
     OK(dn_params_set_number(p, "max_iterations", 1, NULL));
     struct fit batch, whole;
@@ -131,9 +143,11 @@ static void one_step_by_hand(void **state) {
 }
 
 static double detail(const dn_report *report, const char *name) {
-    for (size_t i = 0; i < report->n_details; i++)
-        if (strcmp(report->details[i].name, name) == 0)
+    for (size_t i = 0; i < report->n_details; i++) {
+        if (strcmp(report->details[i].name, name) == 0) {
             return report->details[i].number;
+        }
+    }
     fail_msg("no detail %s", name);
     return 0;
 }
@@ -162,7 +176,8 @@ static void rate_from_the_curvature(void **state) {
     OK(fit_rows(rows, 2, p, &run, &fit, NULL));
     assert_non_null(strstr(fit.report.warnings[0], "learning_rate"));
     fit_done(&fit);
-    OK(dn_params_set_number(p, "learning_rate", 1e300, NULL)); /* leaves the finite numbers, and says so */
+    OK(dn_params_set_number(p, "learning_rate", 1e300,
+                            NULL)); /* leaves the finite numbers, and says so */
     dn_error err = {0};
     assert_int_equal(fit_rows(rows, 2, p, &run, &fit, &err), DN_ERR_NUMERIC);
     assert_non_null(strstr(err.message, "learning_rate"));

@@ -5,7 +5,8 @@ static const char *const sets[] = {"iris", "wine", "breast_cancer", "digits", "p
 static const double lambdas[] = {1e-3, 1e-1};
 
 /* Fits the set in standardised space and compares. exact: weights too; otherwise the objective to 1e-3. */
-static void compare(const char *set, const char *solver, double lambda, bool exact, double tolerance) {
+static void compare(const char *set, const char *solver, double lambda, bool exact,
+                    double tolerance) {
     struct csv *t = csv_named(set);
     if (t == NULL) {
         skip();
@@ -13,8 +14,9 @@ static void compare(const char *set, const char *solver, double lambda, bool exa
     }
     double *z = standardised(t->x, t->n, t->d, NULL, NULL);
     dn_params *p = params_of(solver, lambda);
-    if (tolerance > 0)
+    if (tolerance > 0) {
         OK(dn_params_set_number(p, "tolerance", tolerance, NULL));
+    }
     dn_rows *rows;
     OK(dn_rows_from_matrix(dn_matrix_dense(z, t->n, t->d), t->target, NULL, &rows, NULL));
     dn_run run = dn_run_default();
@@ -40,7 +42,8 @@ static void compare(const char *set, const char *solver, double lambda, bool exa
     } else {
         assert_near(fit.report.objective, objective, 1e-3);
     }
-    assert_true(fit.report.objective >= objective * (1 - 1e-9)); /* nothing lies below the minimum */
+    assert_true(fit.report.objective >=
+                objective * (1 - 1e-9)); /* nothing lies below the minimum */
     free(w);
     free(w0);
     json_decref(golden);
@@ -52,8 +55,9 @@ static void compare(const char *set, const char *solver, double lambda, bool exa
 }
 
 static void each_lambda(const char *set, const char *solver, bool exact) {
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
         compare(set, solver, lambdas[i], exact, 0);
+    }
 }
 
 static void newton(void **state) {
@@ -70,10 +74,12 @@ static void automatic(void **state) {
 
 /* On digits under the larger lambda alone: under the smaller one they take thousands of passes more, which the other sets show them to end. */
 static void descent(const char *set, const char *solver) {
-    if (strcmp(set, "digits") == 0)
-        compare(set, solver, lambdas[1], false, 1.5e-4); /* the objective to 1e-3 after fewer passes */
-    else
+    if (strcmp(set, "digits") == 0) {
+        compare(set, solver, lambdas[1], false,
+                1.5e-4); /* the objective to 1e-3 after fewer passes */
+    } else {
         each_lambda(set, solver, false);
+    }
 }
 
 static void gradient_descent(void **state) {
@@ -101,7 +107,8 @@ static void pima_without_penalty(void **state) {
         dn_rows *rows;
         struct fit fit;
         dn_run run = dn_run_default();
-        OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL)); /* raw columns */
+        OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows,
+                               NULL)); /* raw columns */
         OK(fit_rows(rows, 2, p, &run, &fit, NULL));
         assert_true(fit.report.converged);
         assert_int_equal(fit.report.n_warnings, 0);
@@ -127,6 +134,7 @@ int main(void) {
         tests[n++] = (struct CMUnitTest){"gradient_descent", gradient_descent, NULL, NULL, set};
         tests[n++] = (struct CMUnitTest){"sgd", sgd, NULL, NULL, set};
     }
-    tests[n++] = (struct CMUnitTest){"pima_without_penalty", pima_without_penalty, NULL, NULL, NULL};
+    tests[n++] =
+        (struct CMUnitTest){"pima_without_penalty", pima_without_penalty, NULL, NULL, NULL};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

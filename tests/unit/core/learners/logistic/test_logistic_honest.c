@@ -3,7 +3,8 @@
 
 static const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
 
-static void fit_all(const double *x, const double *y, size_t n, size_t d, size_t K, const dn_params *p, struct fit *fit) {
+static void fit_all(const double *x, const double *y, size_t n, size_t d, size_t K,
+                    const dn_params *p, struct fit *fit) {
     dn_rows *rows;
     dn_run run = dn_run_default();
     OK(dn_rows_from_matrix(dn_matrix_dense(x, n, d), y, NULL, &rows, NULL));
@@ -14,8 +15,9 @@ static void fit_all(const double *x, const double *y, size_t n, size_t d, size_t
 /* Two rows that touch at 0: no finite minimum, though every gradient vanishes and no iterate separates them. */
 static void quasi_separable(void **state) {
     (void)state;
-    const double x[] = {-3, -2, -1, 0, 0, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1}, three[] = {0, 0, 0, 0, 1, 1, 2, 2};
-    for (size_t s = 0; s < 4; s++)
+    const double x[] = {-3, -2, -1, 0, 0, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1},
+                 three[] = {0, 0, 0, 0, 1, 1, 2, 2};
+    for (size_t s = 0; s < 4; s++) {
         for (size_t K = 2; K <= 3; K++) {
             dn_params *p = params_of(solvers[s], 0);
             struct fit fit;
@@ -27,6 +29,7 @@ static void quasi_separable(void **state) {
             fit_done(&fit);
             dn_params_free(p);
         }
+    }
 }
 
 /* Separable, but the descent's few passes do not come so far; its own numbers stay what its passes make them. */
@@ -42,10 +45,12 @@ static void separable_later(void **state) {
         fit_all(x, y, 8, 1, 2, p, &fit);
         assert_true(fit.report.iterations == 5 && !fit.report.converged);
         assert_string_equal(fit.report.stop_reason, "max_iterations");
-        assert_true(-0.1 * fit.out.w[0] + fit.out.w0[0] > 0); /* the second row is on the wrong side */
+        assert_true(-0.1 * fit.out.w[0] + fit.out.w0[0] >
+                    0); /* the second row is on the wrong side */
         assert_true(warned(&fit.report, "separable"));
         double gradient[2];
-        assert_near(fit.report.objective, judge(x, y, NULL, 8, 1, 2, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
+        assert_near(fit.report.objective,
+                    judge(x, y, NULL, 8, 1, 2, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
         fit_done(&fit);
         dn_params_free(p);
     }
@@ -100,7 +105,8 @@ static void dependent_columns(void **state) {
     double x[N * D], y[N];
     for (size_t K = 2; K <= 3; K++) {
         for (size_t i = 0; i < N; i++) {
-            double a = sin(1.7 * (double)i), b = cos(0.9 * (double)i), c = a + 0.5 * b + 1.5 * sin(3.3 * (double)i);
+            double a = sin(1.7 * (double)i), b = cos(0.9 * (double)i),
+                   c = a + 0.5 * b + 1.5 * sin(3.3 * (double)i);
             x[i * D] = a;
             x[i * D + 1] = b;
             x[i * D + 2] = a + b;
@@ -111,19 +117,25 @@ static void dependent_columns(void **state) {
             dn_params *p = params_of(solvers[s], 0);
             struct fit fit;
             fit_all(x, y, N, D, K, p, &fit);
-            assert_true(warned(&fit.report, "not unique") && warned(&fit.report, "\"#0\"") && warned(&fit.report, "\"#2\""));
+            assert_true(warned(&fit.report, "not unique") && warned(&fit.report, "\"#0\"") &&
+                        warned(&fit.report, "\"#2\""));
             assert_true(fit.report.converged && fit.report.n_warnings == 1);
             double gradient[3 * (D + 1)];
-            assert_near(fit.report.objective, judge(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
+            assert_near(fit.report.objective,
+                        judge(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
             size_t S = dn_machine_n_scores(&fit.out);
-            for (size_t k = 0; k < S; k++)
-                assert_true(fabs(fit.out.w[k * D] + fit.out.w[k * D + 1] - fit.out.w[k * D + 2]) < 1e-12);
-            for (size_t i = 0; s > 0 && i < S * D; i++)
+            for (size_t k = 0; k < S; k++) {
+                assert_true(fabs(fit.out.w[k * D] + fit.out.w[k * D + 1] - fit.out.w[k * D + 2]) <
+                            1e-12);
+            }
+            for (size_t i = 0; s > 0 && i < S * D; i++) {
                 assert_true(fabs(fit.out.w[i] - exact.out.w[i]) < 5e-3);
-            if (s == 0)
+            }
+            if (s == 0) {
                 exact = fit;
-            else
+            } else {
                 fit_done(&fit);
+            }
             dn_params_free(p);
         }
         fit_done(&exact);
@@ -152,8 +164,9 @@ static void too_wide_to_look(void **state) {
 /* A start so far out that every probability is 0 or 1 and no row has a curvature. */
 static void far_start(void **state) {
     (void)state;
-    const double x[] = {-3, -2, -1, 0.5, -0.5, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1}, starts[][2] = {{-1e5, 0}, {1e5, 3e4}, {0, 1e5}};
-    for (size_t l = 0; l < 2; l++)
+    const double x[] = {-3, -2, -1, 0.5, -0.5, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1},
+                 starts[][2] = {{-1e5, 0}, {1e5, 3e4}, {0, 1e5}};
+    for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; i < 3; i++) {
             dn_params *p = params_of("newton", l == 0 ? 0 : 1e-3);
             struct fit near, far;
@@ -161,11 +174,13 @@ static void far_start(void **state) {
             OK(dn_params_set_list(p, "init", starts[i], 2, NULL));
             fit_all(x, y, 8, 1, 2, p, &far);
             assert_true(far.report.converged && far.report.n_warnings == 0);
-            assert_true(fabs(far.out.w[0] - near.out.w[0]) < 1e-6 && fabs(far.out.w0[0] - near.out.w0[0]) < 1e-6);
+            assert_true(fabs(far.out.w[0] - near.out.w[0]) < 1e-6 &&
+                        fabs(far.out.w0[0] - near.out.w0[0]) < 1e-6);
             fit_done(&near);
             fit_done(&far);
             dn_params_free(p);
         }
+    }
 }
 
 /* The same of separable rows: that the gradient vanishes there is no convergence. */
@@ -192,7 +207,10 @@ static void second_look_behaves(void **state) {
         dn_params *p = params_of(solvers[s], 0);
         OK(dn_params_set_number(p, "max_iterations", 3, NULL));
         struct meter meter = {0};
-        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
+        dn_allocator allocator = {.allocate = meter_allocate,
+                                  .release = meter_release,
+                                  .ctx = &meter,
+                                  .budgeted = false};
         struct polls polls = {0};
         dn_run run = polls_run(&polls);
         run.allocator = &allocator;
@@ -214,9 +232,15 @@ static void second_look_behaves(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quasi_separable),    cmocka_unit_test(separable_later),     cmocka_unit_test(overlapping),
-        cmocka_unit_test(barely_overlapping), cmocka_unit_test(dependent_columns),   cmocka_unit_test(too_wide_to_look),
-        cmocka_unit_test(far_start),          cmocka_unit_test(second_look_behaves), cmocka_unit_test(far_start_of_separable_rows),
+        cmocka_unit_test(quasi_separable),
+        cmocka_unit_test(separable_later),
+        cmocka_unit_test(overlapping),
+        cmocka_unit_test(barely_overlapping),
+        cmocka_unit_test(dependent_columns),
+        cmocka_unit_test(too_wide_to_look),
+        cmocka_unit_test(far_start),
+        cmocka_unit_test(second_look_behaves),
+        cmocka_unit_test(far_start_of_separable_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

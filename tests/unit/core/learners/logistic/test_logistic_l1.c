@@ -9,11 +9,13 @@ static double check(const struct problem *t, const struct fit *fit, double lambd
     assert_near(fit->report.objective, value, 1e-9);
     assert_true(fabs(worst - detail(&fit->report, "gradient_max")) <= 1e-9);
     assert_int_equal(detail(&fit->report, "nonzero_weights"), count_nonzero(t, fit));
-    if (fit->report.converged)
+    if (fit->report.converged) {
         assert_true(worst <= detail(&fit->report, "tolerance") + 1e-9);
+    }
     double sum = 0; /* intercepts are centred, here where raw and encoded features are the same */
-    for (size_t k = 0; t->K > 2 && k < t->K; k++)
+    for (size_t k = 0; t->K > 2 && k < t->K; k++) {
         sum += fit->out.w0[k];
+    }
     assert_true(fabs(sum) <= 1e-12 * (1 + fabs(fit->out.w0[0])));
     return worst;
 }
@@ -38,10 +40,12 @@ static void compare(const struct problem *t, double lambda, const char *penalty,
             assert_int_equal(count_nonzero(t, &fit), nonzero);
         } else {
             assert_near(fit.report.objective, objective, 1e-2);
-            assert_true(fit.report.objective >= objective * (1 - 1e-12)); /* nothing lies below the minimum */
+            assert_true(fit.report.objective >=
+                        objective * (1 - 1e-12)); /* nothing lies below the minimum */
             assert_true(count_nonzero(t, &fit) < scores_of(t) * t->d);
-            if (fit.report.converged)
+            if (fit.report.converged) {
                 assert_true(count_nonzero(t, &fit) <= nonzero + 3);
+            }
         }
         fit_done(&fit);
         dn_params_free(p);
@@ -51,7 +55,7 @@ static void compare(const struct problem *t, double lambda, const char *penalty,
 static void conditions_hold_on_files(void **state) {
     (void)state;
     const char *const sets[] = {"iris", "wine", "breast_cancer", "digits"};
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         for (int raw = 0; raw < 2; raw++) {
             struct problem t = problem_named(sets[i], raw == 0);
             compare(&t, 1e-1, "l1", raw || i == 3 ? 2 : 4);
@@ -59,6 +63,7 @@ static void conditions_hold_on_files(void **state) {
             compare(&t, 1e-3, "l1", 2);
             problem_done(&t);
         }
+    }
 }
 
 static void conditions_hold_on_sparse_rows(void **state) {
@@ -101,8 +106,9 @@ static void solvers_agree_on_weights(void **state) {
             assert_close(fits[s].out.w, fits[0].out.w, scores_of(&t) * t.d, s == 1 ? 1e-6 : 2e-2);
             assert_close(fits[s].out.w0, fits[0].out.w0, scores_of(&t), s == 1 ? 1e-6 : 2e-2);
         }
-        for (size_t s = 0; s < 4; s++)
+        for (size_t s = 0; s < 4; s++) {
             fit_done(&fits[s]);
+        }
         problem_done(&t);
     }
 }
@@ -114,16 +120,21 @@ static void beyond_the_greatest_lambda(void **state) {
     for (size_t i = 0; i < 2; i++) {
         struct problem t = problem_named(sets[i], true);
         size_t S = scores_of(&t);
-        double share[3] = {0}, *zero = xcalloc(S * t.d, sizeof *zero), *gradient = xcalloc(S * (t.d + 1), sizeof *gradient), w0[3],
-               most = 0;
-        for (size_t r = 0; r < t.n; r++)
+        double share[3] = {0}, *zero = xcalloc(S * t.d, sizeof *zero),
+               *gradient = xcalloc(S * (t.d + 1), sizeof *gradient), w0[3], most = 0;
+        for (size_t r = 0; r < t.n; r++) {
             share[(size_t)t.target[r]] += 1 / (double)t.n;
-        for (size_t k = 0; k < S; k++)
-            w0[k] = S == 1 ? log(share[1] / share[0]) : log(share[k]) - (log(share[0]) + log(share[1]) + log(share[2])) / 3;
+        }
+        for (size_t k = 0; k < S; k++) {
+            w0[k] = S == 1 ? log(share[1] / share[0])
+                           : log(share[k]) - (log(share[0]) + log(share[1]) + log(share[2])) / 3;
+        }
         judge(t.x, t.target, NULL, t.n, t.d, t.K, zero, w0, 0, gradient);
-        for (size_t k = 0; k < S; k++)
-            for (size_t j = 0; j < t.d; j++)
+        for (size_t k = 0; k < S; k++) {
+            for (size_t j = 0; j < t.d; j++) {
                 most = fmax(most, fabs(gradient[k * (t.d + 1) + j]));
+            }
+        }
         for (size_t s = 0; s < 4; s++) {
             dn_params *p = params_with(solvers[s], "l1", most * 1.001);
             struct fit fit = fit_problem(&t, p);
@@ -159,7 +170,7 @@ static void one_feature_in_closed_form(void **state) {
     }
     struct problem t = {.n = N, .d = 1, .K = 2, .x = x, .target = y};
     OK(dn_rows_from_matrix(dn_matrix_dense(x, N, 1), y, NULL, &t.rows, NULL));
-    for (size_t s = 0; s < 2; s++)
+    for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < 5; i++) {
             dn_params *p = params_with(solvers[s], "l1", lambdas[i]);
             struct fit fit = fit_problem(&t, p);
@@ -169,6 +180,7 @@ static void one_feature_in_closed_form(void **state) {
             fit_done(&fit);
             dn_params_free(p);
         }
+    }
     problem_done(&t);
 }
 
@@ -180,7 +192,7 @@ static void ends_of_the_mixture(void **state) {
         const char *penalty;
     } ends[] = {{0, 1e-2, "l2"}, {1, 1e-2, "l1"}, {0.3, 0, "none"}};
     struct problem t = problem_named("iris", true);
-    for (size_t s = 0; s < 4; s++)
+    for (size_t s = 0; s < 4; s++) {
         for (size_t i = 0; i < 3; i++) {
             dn_params *p = params_with(solvers[s], "elastic_net", ends[i].lambda),
                       *q = params_with(solvers[s], ends[i].penalty, ends[i].lambda);
@@ -196,6 +208,7 @@ static void ends_of_the_mixture(void **state) {
             dn_params_free(p);
             dn_params_free(q);
         }
+    }
     problem_done(&t);
 }
 
@@ -204,13 +217,16 @@ static void scaling_scales_the_penalty(void **state) {
     (void)state;
     const double c = 37;
     struct problem t = problem_named("wine", true), scaled = problem_named("wine", true);
-    for (size_t i = 0; i < t.n * t.d; i++)
+    for (size_t i = 0; i < t.n * t.d; i++) {
         scaled.x[i] = t.x[i] * c;
+    }
     for (size_t s = 0; s < 2; s++) {
-        dn_params *p = params_with(solvers[s], "l1", 1e-2), *q = params_with(solvers[s], "l1", 1e-2 * c);
+        dn_params *p = params_with(solvers[s], "l1", 1e-2),
+                  *q = params_with(solvers[s], "l1", 1e-2 * c);
         struct fit one = fit_problem(&t, p), two = fit_problem(&scaled, q);
-        for (size_t i = 0; i < 3 * t.d; i++)
+        for (size_t i = 0; i < 3 * t.d; i++) {
             two.out.w[i] *= c;
+        }
         assert_close(two.out.w, one.out.w, 3 * t.d, 1e-6);
         assert_near(two.report.objective, one.report.objective, 1e-10);
         fit_done(&one);
@@ -243,17 +259,21 @@ static void weights_are_repeated_rows(void **state) {
             }
         }
         OK(dn_rows_from_matrix(dn_matrix_dense(t.x, t.n, t.d), t.target, t.weight, &t.rows, NULL));
-        OK(dn_rows_from_matrix(dn_matrix_dense(twice.x, twice.n, t.d), twice.target, NULL, &twice.rows, NULL));
+        OK(dn_rows_from_matrix(dn_matrix_dense(twice.x, twice.n, t.d), twice.target, NULL,
+                               &twice.rows, NULL));
         for (size_t s = 0; s < 3; s++) {
             dn_params *p = params_with(solvers[s], "elastic_net", 2e-2);
-            if (s == 2) /* the same rate means the same n, which is Σv */
+            if (s == 2) { /* the same rate means the same n, which is Σv */
                 OK(dn_params_set_number(p, "max_iterations", 200, NULL));
+            }
             struct fit one = fit_problem(&t, p), two = fit_problem(&twice, p);
             (void)check(&t, &one, 2e-2, 0.5);
             assert_close(one.out.w, two.out.w, scores_of(&t) * t.d, s == 2 ? 1e-5 : 1e-6);
             assert_near(one.report.objective, two.report.objective, 1e-9);
-            if (s == 2)
-                assert_near(detail(&one.report, "learning_rate"), detail(&two.report, "learning_rate"), 1e-4);
+            if (s == 2) {
+                assert_near(detail(&one.report, "learning_rate"),
+                            detail(&two.report, "learning_rate"), 1e-4);
+            }
             fit_done(&one);
             fit_done(&two);
             dn_params_free(p);
@@ -278,7 +298,8 @@ static void rates_follow_the_weights(void **state) {
         const double *const weights[] = {NULL, one, half};
         for (size_t i = 0; i < 3; i++) {
             struct problem t = {.n = csv->n, .d = csv->d, .K = 2};
-            OK(dn_rows_from_matrix(dn_matrix_dense(csv->x, t.n, t.d), csv->target, weights[i], &t.rows, NULL));
+            OK(dn_rows_from_matrix(dn_matrix_dense(csv->x, t.n, t.d), csv->target, weights[i],
+                                   &t.rows, NULL));
             dn_params *p = params_with(solvers[s], "l2", 1e-2);
             OK(dn_params_set_number(p, "max_iterations", 2, NULL));
             struct fit fit = fit_problem(&t, p);
@@ -288,8 +309,11 @@ static void rates_follow_the_weights(void **state) {
             problem_done(&t);
         }
         assert_near(rate[1], rate[0] / 2, 1e-6);
-        if (s == 3)
-            assert_near(rate[2], rate[0], 0.2); /* a batch has at most as many rows that count, whatever the others weigh */
+        if (s == 3) {
+            assert_near(
+                rate[2], rate[0],
+                0.2); /* a batch has at most as many rows that count, whatever the others weigh */
+        }
     }
     free(one);
     free(half);
@@ -305,19 +329,22 @@ static void intercepts_are_centred_in_the_raw_space(void **state) {
         mean[j] = 3 + (double)j;
         scale[j] = 1 + 0.1 * (double)j;
     }
-    for (size_t i = 0; i < t.n; i++)
+    for (size_t i = 0; i < t.n; i++) {
         t.x[i * t.d + 2] = 0.7;
+    }
     for (size_t s = 0; s < 2; s++) {
         dn_params *p = params_with(solvers[s], "l1", 1e-2);
-        dn_fit_input input = {.rows = t.rows, .n_classes = 3, .params = p, .mean = mean, .scale = scale};
+        dn_fit_input input = {
+            .rows = t.rows, .n_classes = 3, .params = p, .mean = mean, .scale = scale};
         dn_run run = dn_run_default();
         struct fit fit;
         OK(p->algorithm->fit(&input, &run, &fit.out, &fit.report, NULL));
         double sum = 0, size = 0;
         for (size_t k = 0; k < 3; k++) {
             double raw = fit.out.w0[k];
-            for (size_t j = 0; j < t.d; j++)
+            for (size_t j = 0; j < t.d; j++) {
                 raw -= fit.out.w[k * t.d + j] * mean[j] / scale[j];
+            }
             sum += raw;
             size += fabs(raw);
             assert_true(fit.out.w[k * t.d + 2] == 0);
@@ -339,15 +366,18 @@ static void threads_are_nothing(void **state) {
             dn_params *p = params_with(solvers[s], "l1", 1e-2);
             OK(dn_params_set_number(p, "max_iterations", 8, NULL));
             dn_rows *rows;
-            OK(dn_rows_from_matrix(dn_matrix_dense(csv->x, csv->n, csv->d), csv->target, NULL, &rows, NULL));
+            OK(dn_rows_from_matrix(dn_matrix_dense(csv->x, csv->n, csv->d), csv->target, NULL,
+                                   &rows, NULL));
             dn_run serial = dn_run_default(), ranges = dn_run_default();
             ranges.n_slots = 3;
             ranges.sum = sum_in_ranges;
             struct fit one, two;
             OK(fit_rows(rows, K, p, &serial, &one, NULL));
             OK(fit_rows(rows, K, p, &ranges, &two, NULL));
-            assert_memory_equal(one.out.w, two.out.w, dn_machine_n_scores(&one.out) * csv->d * sizeof(double));
-            assert_memory_equal(one.out.w0, two.out.w0, dn_machine_n_scores(&one.out) * sizeof(double));
+            assert_memory_equal(one.out.w, two.out.w,
+                                dn_machine_n_scores(&one.out) * csv->d * sizeof(double));
+            assert_memory_equal(one.out.w0, two.out.w0,
+                                dn_machine_n_scores(&one.out) * sizeof(double));
             assert_true(one.report.objective == two.report.objective);
             fit_done(&one);
             fit_done(&two);
@@ -366,7 +396,8 @@ static void stop_and_memory(void **state) {
         dn_params *p = params_with(solvers[s], "l1", 1e-2);
         OK(dn_params_set_number(p, "max_iterations", 3, NULL));
         dn_rows *rows;
-        OK(dn_rows_from_matrix(dn_matrix_dense(csv->x, csv->n, csv->d), csv->target, NULL, &rows, NULL));
+        OK(dn_rows_from_matrix(dn_matrix_dense(csv->x, csv->n, csv->d), csv->target, NULL, &rows,
+                               NULL));
         struct fit fit;
         size_t looks = 0;
         for (size_t at = 1;; at++) {

@@ -1,8 +1,8 @@
 /* What the data forbid: separable classes, columns that depend on each other, constants, extreme numbers; each said, none hidden. */
 #include "unit/core/support.h"
 
-static dn_status try_fit(const double *x, const double *y, size_t n, size_t d, size_t K, const dn_params *p, struct fit *fit,
-                         dn_error *err) {
+static dn_status try_fit(const double *x, const double *y, size_t n, size_t d, size_t K,
+                         const dn_params *p, struct fit *fit, dn_error *err) {
     dn_rows *rows;
     dn_run run = dn_run_default();
     OK(dn_rows_from_matrix(dn_matrix_dense(x, n, d), y, NULL, &rows, NULL));
@@ -12,23 +12,27 @@ static dn_status try_fit(const double *x, const double *y, size_t n, size_t d, s
 }
 
 static bool warned(const dn_report *report, const char *words) {
-    for (size_t i = 0; i < report->n_warnings; i++)
-        if (strstr(report->warnings[i], words) != NULL)
+    for (size_t i = 0; i < report->n_warnings; i++) {
+        if (strstr(report->warnings[i], words) != NULL) {
             return true;
+        }
+    }
     return false;
 }
 
 static void complete_separation(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
-    const double x[] = {-3, -2, -1, 1, 2, 4}, y[] = {0, 0, 0, 1, 1, 1}, three[] = {0, 0, 1, 1, 2, 2};
+    const double x[] = {-3, -2, -1, 1, 2, 4}, y[] = {0, 0, 0, 1, 1, 1},
+                 three[] = {0, 0, 1, 1, 2, 2};
     for (size_t s = 0; s < 4; s++) {
         dn_params *p = params_of(solvers[s], 0);
         struct fit fit;
         OK(try_fit(x, y, 6, 1, 2, p, &fit, NULL));
         assert_false(fit.report.converged);
-        if (s < 2) /* the descents make all their passes */
+        if (s < 2) { /* the descents make all their passes */
             assert_string_equal(fit.report.stop_reason, "separable");
+        }
         assert_true(warned(&fit.report, "separable or quasi-separable, weights unbounded"));
         assert_true(warned(&fit.report, "\"#0\""));
         fit_done(&fit);
@@ -50,7 +54,8 @@ static void complete_separation(void **state) {
 static void quasi_separation(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs"};
-    const double x[] = {-2, 5, -1, 3, 0, 1, 0, 2, 1, 7, 2, 4}, y[] = {0, 0, 0, 1, 1, 1}; /* only the two rows at x₁ = 0 touch */
+    const double x[] = {-2, 5, -1, 3, 0, 1, 0, 2, 1, 7, 2, 4},
+                 y[] = {0, 0, 0, 1, 1, 1}; /* only the two rows at x₁ = 0 touch */
     for (size_t s = 0; s < 2; s++) {
         dn_params *p = params_of(solvers[s], 0);
         struct fit fit;
@@ -94,7 +99,7 @@ static void dependent_columns(void **state) {
     const char *const solvers[] = {"newton", "lbfgs"};
     enum { N = 200, D = 4 };
     double *x = xcalloc(N * D, sizeof *x), *y = xcalloc(N, sizeof *y);
-    for (size_t K = 2; K <= 3; K++)
+    for (size_t K = 2; K <= 3; K++) {
         for (size_t s = 0; s < 2; s++) {
             for (size_t i = 0; i < N; i++) {
                 double a = sin(1.7 * (double)i), b = 3 * cos(0.9 * (double)i);
@@ -117,18 +122,21 @@ static void dependent_columns(void **state) {
                 const double *w = fit.out.w + k * D;
                 assert_true(fabs(2 * w[0] - w[1] - w[2]) < 1e-8);
                 assert_true(w[3] == 0);
-                for (size_t j = 0; j <= D; j++)
+                for (size_t j = 0; j <= D; j++) {
                     assert_true(fabs(gradient[k * (D + 1) + j]) < 1e-7);
+                }
             }
             fit_done(&fit);
             OK(dn_params_set_number(p, "lambda", 1e-3, NULL)); /* a penalty makes them unique */
             OK(try_fit(x, y, N, D, K, p, &fit, NULL));
             assert_true(fit.report.converged && fit.report.n_warnings == 0);
-            for (size_t k = 0; k < dn_machine_n_scores(&fit.out); k++)
+            for (size_t k = 0; k < dn_machine_n_scores(&fit.out); k++) {
                 assert_true(fit.out.w[k * D + 3] == 0);
+            }
             fit_done(&fit);
             dn_params_free(p);
         }
+    }
     free(x);
     free(y);
 }
@@ -159,11 +167,13 @@ static void one_of_k_without_penalty(void **state) {
         assert_true(fit.report.converged);
         assert_true(warned(&fit.report, "not unique"));
         const double *w = fit.out.w;
-        assert_true(fabs(w[0] + w[1] + w[2] + w[3]) < 1e-9 && fabs(w[4] + w[5] + w[6] + w[7] + w[8]) < 1e-9);
+        assert_true(fabs(w[0] + w[1] + w[2] + w[3]) < 1e-9 &&
+                    fabs(w[4] + w[5] + w[6] + w[7] + w[8]) < 1e-9);
         double gradient[D + 1];
         judge(x, y, NULL, N, D, 2, w, fit.out.w0, 0, gradient);
-        for (size_t j = 0; j <= D; j++)
+        for (size_t j = 0; j <= D; j++) {
             assert_true(fabs(gradient[j]) < 1e-9);
+        }
         fit_done(&fit);
         dn_rows_free(rows);
         dn_params_free(p);
@@ -174,7 +184,7 @@ static void penalty_beyond_reason(void **state) {
     (void)state;
     const double x[] = {-2, -1, 1, 2, 3}, y[] = {0, 0, 1, 1, 1}, lambdas[] = {1e6, 1e20, 1e300};
     const char *const solvers[] = {"newton", "lbfgs"};
-    for (size_t s = 0; s < 2; s++)
+    for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < 3; i++) {
             dn_params *p = params_of(solvers[s], lambdas[i]);
             struct fit fit;
@@ -185,22 +195,25 @@ static void penalty_beyond_reason(void **state) {
             fit_done(&fit);
             dn_params_free(p);
         }
+    }
 }
 
 static void extreme_numbers(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
     const double sizes[] = {1e300, 1e160, 1e100, 1e-100, 1e-300};
-    for (size_t s = 0; s < 4; s++)
+    for (size_t s = 0; s < 4; s++) {
         for (size_t i = 0; i < 5; i++) {
-            double x[] = {-3 * sizes[i], -sizes[i], sizes[i], 2 * sizes[i], -2 * sizes[i]}, y[] = {0, 0, 1, 1, 1};
+            double x[] = {-3 * sizes[i], -sizes[i], sizes[i], 2 * sizes[i], -2 * sizes[i]},
+                   y[] = {0, 0, 1, 1, 1};
             dn_params *p = params_of(solvers[s], 1e-3);
             OK(dn_params_set_number(p, "max_iterations", 50, NULL));
             struct fit fit = {0};
             dn_error err = {0};
             dn_status status = try_fit(x, y, 5, 1, 2, p, &fit, &err);
             if (status == DN_OK) {
-                assert_true(isfinite(fit.out.w[0]) && isfinite(fit.out.w0[0]) && isfinite(fit.report.objective));
+                assert_true(isfinite(fit.out.w[0]) && isfinite(fit.out.w0[0]) &&
+                            isfinite(fit.report.objective));
             } else {
                 assert_int_equal(status, DN_ERR_NUMERIC);
                 assert_true(strlen(err.message) > 20);
@@ -208,6 +221,7 @@ static void extreme_numbers(void **state) {
             fit_done(&fit);
             dn_params_free(p);
         }
+    }
 }
 
 /* A column far from 0 keeps its precision: the same answer as the column moved to 0. */

@@ -28,16 +28,19 @@ static double gap(const struct problem *t, const double *old, const double *new,
             fitted += new[j] * x[j];
         }
         total += v;
-        if (v == 0)
+        if (v == 0) {
             continue;
-        double y = 1 / (1 + exp(-g)), weight = v * y * (1 - y), z = g + v * (t->target[i] - y) / weight;
+        }
+        double y = 1 / (1 + exp(-g)), weight = v * y * (1 - y),
+               z = g + v * (t->target[i] - y) / weight;
         for (size_t j = 0; j <= d; j++) {
             off[j] += weight * (fitted - z) * (j < d ? x[j] : 1);
             size[j] += fabs(weight * z * (j < d ? x[j] : 1));
         }
     }
-    for (size_t j = 0; j <= d; j++)
+    for (size_t j = 0; j <= d; j++) {
         worst = fmax(worst, fabs(off[j] + (j < d ? 2 * lambda * total * new[j] : 0)) / size[j]);
+    }
     return worst;
 }
 
@@ -46,15 +49,17 @@ static void steps_are_weighted_least_squares(void **state) {
     (void)state;
     const double lambdas[] = {0, 0.05};
     const size_t all[] = {1, 2, 3, 4};
-    for (int weighted = 0; weighted < 2; weighted++)
+    for (int weighted = 0; weighted < 2; weighted++) {
         for (size_t l = 0; l < 2; l++) {
             struct csv *csv = csv_clouds(80, 3, 2);
             struct problem t = {.n = csv->n, .d = 3, .K = 2, .x = csv->x, .target = csv->target};
             double *weight = xcalloc(t.n, sizeof *weight);
-            for (size_t i = 0; i < t.n; i++)
+            for (size_t i = 0; i < t.n; i++) {
                 weight[i] = (double)(i % 3) + 0.5 * (double)(i % 2);
+            }
             t.weight = weighted ? weight : NULL;
-            OK(dn_rows_from_matrix(dn_matrix_dense(t.x, t.n, t.d), t.target, t.weight, &t.rows, NULL));
+            OK(dn_rows_from_matrix(dn_matrix_dense(t.x, t.n, t.d), t.target, t.weight, &t.rows,
+                                   NULL));
             dn_params *p = params_of("newton", lambdas[l]);
             OK(dn_params_set_number(p, "max_iterations", STEPS, NULL));
             OK(dn_params_set_number(p, "tolerance", 0, NULL));
@@ -67,15 +72,18 @@ static void steps_are_weighted_least_squares(void **state) {
             struct fit fit;
             OK(fit_rows(t.rows, 2, p, &run, &fit, NULL));
             assert_int_equal(fit.report.iterations, STEPS);
-            for (size_t i = 0; i < STEPS; i++)
+            for (size_t i = 0; i < STEPS; i++) {
                 assert_true(gap(&t, heard.w[i], heard.w[i + 1], lambdas[l]) <= 1e-11);
-            assert_true(gap(&t, heard.w[0], heard.w[2], lambdas[l]) > 1e-6); /* which two steps are not */
+            }
+            assert_true(gap(&t, heard.w[0], heard.w[2], lambdas[l]) >
+                        1e-6); /* which two steps are not */
             fit_done(&fit);
             dn_params_free(p);
             dn_rows_free(t.rows);
             free(weight);
             csv_free(csv);
         }
+    }
 }
 
 static double length_after(const dn_rows *rows, double lambda, size_t passes, struct fit *fit) {
@@ -117,6 +125,7 @@ static void separable_classes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_are_weighted_least_squares), cmocka_unit_test(separable_classes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_are_weighted_least_squares),
+                                       cmocka_unit_test(separable_classes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

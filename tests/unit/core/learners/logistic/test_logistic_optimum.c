@@ -2,28 +2,33 @@
 #include "unit/core/learners/logistic/logistics.h"
 
 /* The gradient recomputed by plain loops is 0 in every stated variable, relative to the size of its column. */
-static void assert_optimal(const struct csv *t, const double *x, const double *weight, double lambda, const struct fit *fit,
-                           double tolerance) {
+static void assert_optimal(const struct csv *t, const double *x, const double *weight,
+                           double lambda, const struct fit *fit, double tolerance) {
     size_t S = t->K == 2 ? 1 : t->K;
     double *gradient = xcalloc(S * (t->d + 1), sizeof *gradient);
-    double value = judge(x, t->target, weight, t->n, t->d, t->K, fit->out.w, fit->out.w0, lambda, gradient);
+    double value =
+        judge(x, t->target, weight, t->n, t->d, t->K, fit->out.w, fit->out.w0, lambda, gradient);
     assert_near(fit->report.objective, value, 1e-10);
     double norm = 0;
-    for (size_t k = 0; k < S; k++)
+    for (size_t k = 0; k < S; k++) {
         for (size_t j = 0; j <= t->d; j++) {
             double size = 1;
-            for (size_t i = 0; j < t->d && i < t->n; i++)
+            for (size_t i = 0; j < t->d && i < t->n; i++) {
                 size = fmax(size, fabs(x[i * t->d + j]));
+            }
             double g = gradient[k * (t->d + 1) + j];
             norm += g * g;
-            if (!(fabs(g) <= tolerance * size))
+            if (!(fabs(g) <= tolerance * size)) {
                 fail_msg("gradient %g of score %zu, feature %zu of size %g", g, k, j, size);
+            }
         }
+    }
     assert_true(fabs(sqrt(norm) - fit->report.gradient_norm) <= 1e-8 * (1 + sqrt(norm)));
     free(gradient);
 }
 
-static struct fit fit_dense(const struct csv *t, const double *x, const double *weight, const dn_params *p) {
+static struct fit fit_dense(const struct csv *t, const double *x, const double *weight,
+                            const dn_params *p) {
     dn_rows *rows;
     dn_run run = dn_run_default();
     struct fit fit;
@@ -37,27 +42,32 @@ static void gradient_vanishes_on_raw_columns(void **state) {
     (void)state;
     const char *const names[] = {"iris", "wine", "breast_cancer"};
     const char *const solvers[] = {"newton", "lbfgs"};
-    for (size_t s = 0; s < 2; s++)
+    for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < 3; i++) {
             struct csv *t = csv_named(names[i]);
             dn_params *p = params_of(solvers[s], 1e-3);
             struct fit fit = fit_dense(t, t->x, NULL, p);
             assert_true(fit.report.converged);
             assert_optimal(t, t->x, NULL, 1e-3, &fit, 1e-8);
-            if (t->K > 2) /* symmetric form */
-                for (size_t j = 0; j < t->d; j++)
-                    assert_true(fabs(fit.out.w[j] + fit.out.w[t->d + j] + fit.out.w[2 * t->d + j]) <= 1e-12);
+            if (t->K > 2) { /* symmetric form */
+                for (size_t j = 0; j < t->d; j++) {
+                    assert_true(fabs(fit.out.w[j] + fit.out.w[t->d + j] +
+                                     fit.out.w[2 * t->d + j]) <= 1e-12);
+                }
+            }
             fit_done(&fit);
             dn_params_free(p);
             csv_free(t);
         }
+    }
 }
 
 static void weights_are_repeated_rows(void **state) {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {
         struct csv *t = csv_clouds(300, 3, K);
-        double *weight = xcalloc(t->n, sizeof *weight), *x2 = xcalloc(2 * t->n * t->d, sizeof *x2), *y2 = xcalloc(2 * t->n, sizeof *y2);
+        double *weight = xcalloc(t->n, sizeof *weight), *x2 = xcalloc(2 * t->n * t->d, sizeof *x2),
+               *y2 = xcalloc(2 * t->n, sizeof *y2);
         size_t n2 = 0;
         for (size_t i = 0; i < t->n; i++) {
             weight[i] = (double)(i % 3); /* 0, 1 or 2 times */
@@ -110,13 +120,15 @@ static void scaling_scales_the_penalty(void **state) {
     (void)state;
     struct csv *t = csv_named("digits");
     double *x = xcalloc(t->n * t->d, sizeof *x);
-    for (size_t i = 0; i < t->n * t->d; i++)
+    for (size_t i = 0; i < t->n * t->d; i++) {
         x[i] = t->x[i] * 16;
+    }
     dn_params *p = params_of("lbfgs", 1e-4), *q = params_of("lbfgs", 1e-4 * 256);
     struct fit small = fit_dense(t, t->x, NULL, p), large = fit_dense(t, x, NULL, q);
     assert_near(small.report.objective, large.report.objective, 1e-9);
-    for (size_t i = 0; i < dn_machine_n_scores(&small.out) * t->d; i++)
+    for (size_t i = 0; i < dn_machine_n_scores(&small.out) * t->d; i++) {
         large.out.w[i] *= 16;
+    }
     assert_close(large.out.w, small.out.w, dn_machine_n_scores(&small.out) * t->d, 1e-5);
     assert_true(large.report.iterations <= small.report.iterations * 5 / 4 + 2);
     fit_done(&small);
@@ -130,7 +142,7 @@ static void scaling_scales_the_penalty(void **state) {
 static void sparse_rows_are_dense_rows(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
-    for (size_t K = 2; K <= 3; K++)
+    for (size_t K = 2; K <= 3; K++) {
         for (size_t s = 0; s < 4; s++) {
             enum { N = 500, D = 40 };
             struct csv t = {.n = N, .d = D, .K = K};
@@ -141,9 +153,12 @@ static void sparse_rows_are_dense_rows(void **state) {
             for (size_t i = 0; i < N; i++) {
                 y[i] = (double)((i * i + i / 3) % K);
                 for (size_t j = 0; j < D; j++) {
-                    double value = (i * 31 + j * 17 + i * j) % 11 == 0 ? 1 + (double)((i + j) % 3) + (j == (size_t)y[i] ? 2 : 0) : 0;
-                    if (s == 3 && j == 5)
+                    double value = (i * 31 + j * 17 + i * j) % 11 == 0
+                                       ? 1 + (double)((i + j) % 3) + (j == (size_t)y[i] ? 2 : 0)
+                                       : 0;
+                    if (s == 3 && j == 5) {
                         value = 1; /* a full column among the sparse */
+                    }
                     x[i * D + j] = value;
                     if (value != 0) {
                         cols[entries] = (uint32_t)j;
@@ -163,8 +178,9 @@ static void sparse_rows_are_dense_rows(void **state) {
             double tolerance = s < 2 ? 1e-7 : 1e-3;
             assert_close(sparse.out.w, dense.out.w, dn_machine_n_scores(&dense.out) * D, tolerance);
             assert_near(sparse.report.objective, dense.report.objective, 1e-6);
-            if (s < 2)
+            if (s < 2) {
                 assert_optimal(&t, x, NULL, 1e-2, &sparse, 1e-8);
+            }
             fit_done(&dense);
             fit_done(&sparse);
             dn_rows_free(rows);
@@ -175,6 +191,7 @@ static void sparse_rows_are_dense_rows(void **state) {
             free(start);
             free(y);
         }
+    }
 }
 
 /* 10,000 rows are three blocks: another grouping and more slots give the same bytes. */
@@ -187,15 +204,18 @@ static void threads_are_nothing(void **state) {
             dn_params *p = params_of(solvers[s], 1e-2);
             OK(dn_params_set_number(p, "max_iterations", 8, NULL));
             dn_rows *rows;
-            OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
+            OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows,
+                                   NULL));
             dn_run serial = dn_run_default(), ranges = dn_run_default();
             ranges.n_slots = 3;
             ranges.sum = sum_in_ranges;
             struct fit one, two;
             OK(fit_rows(rows, K, p, &serial, &one, NULL));
             OK(fit_rows(rows, K, p, &ranges, &two, NULL));
-            assert_memory_equal(one.out.w, two.out.w, dn_machine_n_scores(&one.out) * t->d * sizeof(double));
-            assert_memory_equal(one.out.w0, two.out.w0, dn_machine_n_scores(&one.out) * sizeof(double));
+            assert_memory_equal(one.out.w, two.out.w,
+                                dn_machine_n_scores(&one.out) * t->d * sizeof(double));
+            assert_memory_equal(one.out.w0, two.out.w0,
+                                dn_machine_n_scores(&one.out) * sizeof(double));
             assert_true(one.report.objective == two.report.objective);
             fit_done(&one);
             fit_done(&two);
@@ -233,12 +253,13 @@ static void memory_runs_out(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
     struct csv *t = csv_clouds(100, 3, 3);
-    for (size_t s = 0; s < 4; s++)
+    for (size_t s = 0; s < 4; s++) {
         for (int penalised = 0; penalised < 2; penalised++) {
             dn_params *p = params_of(solvers[s], penalised ? 1e-2 : 0);
             OK(dn_params_set_number(p, "max_iterations", 3, NULL));
             dn_rows *rows;
-            OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
+            OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows,
+                                   NULL));
             size_t k = 1;
             for (;; k++) {
                 struct memory memory = {.fail_at = k, .left = SIZE_MAX};
@@ -260,6 +281,7 @@ static void memory_runs_out(void **state) {
             dn_rows_free(rows);
             dn_params_free(p);
         }
+    }
     csv_free(t);
 }
 
@@ -267,23 +289,30 @@ static void memory_runs_out(void **state) {
 static void memory_is_foretold(void **state) {
     (void)state;
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
-    for (size_t d = 3; d <= 60; d += 57)
+    for (size_t d = 3; d <= 60; d += 57) {
         for (size_t K = 2; K <= 3; K++) {
             struct csv *t = csv_clouds(9000, d, K);
             for (size_t s = 0; s < 12; s++) {
-                dn_params *p = params_with(solvers[s % 4], s < 8 ? "l2" : "l1", s / 4 == 1 ? 0 : 1e-2);
+                dn_params *p =
+                    params_with(solvers[s % 4], s < 8 ? "l2" : "l1", s / 4 == 1 ? 0 : 1e-2);
                 OK(dn_params_set_number(p, "max_iterations", 2, NULL));
                 dn_rows *rows;
-                OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, d), t->target, NULL, &rows, NULL));
+                OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, d), t->target, NULL, &rows,
+                                       NULL));
                 struct meter meter = {0};
-                dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
+                dn_allocator allocator = {.allocate = meter_allocate,
+                                          .release = meter_release,
+                                          .ctx = &meter,
+                                          .budgeted = false};
                 dn_run run = dn_run_default();
                 run.allocator = &allocator;
                 struct fit fit;
                 OK(fit_rows(rows, K, p, &run, &fit, NULL));
                 double foretold = foretold_memory(p, t->n, d, K, 1);
-                if ((double)meter.most > foretold || foretold > 5 * (double)meter.most)
-                    fail_msg("%s with %zu features: foretold %g, used %zu", solvers[s % 4], d, foretold, meter.most);
+                if ((double)meter.most > foretold || foretold > 5 * (double)meter.most) {
+                    fail_msg("%s with %zu features: foretold %g, used %zu", solvers[s % 4], d,
+                             foretold, meter.most);
+                }
                 assert_int_equal(meter.now, 0);
                 fit_done(&fit);
                 dn_rows_free(rows);
@@ -291,6 +320,7 @@ static void memory_is_foretold(void **state) {
             }
             csv_free(t);
         }
+    }
 }
 
 static void newton_beyond_the_budget(void **state) {
@@ -307,7 +337,8 @@ static void newton_beyond_the_budget(void **state) {
     dn_error err = {0};
     assert_int_equal(fit_rows(rows, 3, p, &run, &fit, &err), DN_ERR_BUDGET);
     assert_non_null(strstr(err.message, "newton"));
-    assert_non_null(strstr(err.message, "5817")); /* two matrices of 603 × 603 doubles: 5,817,744 bytes */
+    assert_non_null(
+        strstr(err.message, "5817")); /* two matrices of 603 × 603 doubles: 5,817,744 bytes */
     assert_int_equal(memory.live, 0);
     dn_rows_free(rows);
     dn_params_free(p);
@@ -342,9 +373,12 @@ static void stops_within_a_block(void **state) {
     (void)state;
     enum { K = 12, ROWS = 600 };
     struct csv *t = csv_clouds(ROWS, 5, K);
-    dn_params *p = params_of("newton", 0); /* with a column that is another's double: the null space takes part too */
-    for (size_t i = 0; i < t->n; i++)
+    dn_params *p =
+        params_of("newton",
+                  0); /* with a column that is another's double: the null space takes part too */
+    for (size_t i = 0; i < t->n; i++) {
         t->x[i * t->d + 4] = 2 * t->x[i * t->d + 3];
+    }
     size_t tiles = (t->n + 255) / 256, pairs = K * (K + 1) / 2, last = 8 + tiles * pairs;
     for (size_t at = 1; at <= last; at += at < 16 ? 1 : 37) {
         dn_rows *rows;

@@ -7,13 +7,16 @@ static const char *const penalties[] = {"none", "l2", "l1", "elastic_net"};
 
 static void weigh(struct problem *t) {
     t->weight = xcalloc(t->n, sizeof *t->weight);
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         t->weight[i] = (double)(i % 4) / 2;
+    }
     dn_rows_free(t->rows);
-    OK(dn_rows_from_matrix(dn_matrix_csr(t->start, t->cols, t->values, t->n, t->d), t->target, t->weight, &t->rows, NULL));
+    OK(dn_rows_from_matrix(dn_matrix_csr(t->start, t->cols, t->values, t->n, t->d), t->target,
+                           t->weight, &t->rows, NULL));
 }
 
-static struct fit fit_on(const dn_rows *rows, size_t K, const dn_params *p, size_t n_slots, size_t iterations) {
+static struct fit fit_on(const dn_rows *rows, size_t K, const dn_params *p, size_t n_slots,
+                         size_t iterations) {
     dn_run run = dn_run_default();
     dn_params *own;
     struct fit fit;
@@ -22,20 +25,24 @@ static struct fit fit_on(const dn_rows *rows, size_t K, const dn_params *p, size
     OK(dn_params_set_number(own, "max_iterations", (double)iterations, NULL));
     run.n_slots = n_slots;
     run.sum = n_slots > 1 ? sum_in_ranges : NULL;
-    if (fit_rows(rows, K, own, &run, &fit, &err) != DN_OK)
+    if (fit_rows(rows, K, own, &run, &fit, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     dn_params_free(own);
     return fit;
 }
 
-static void same_numbers(const struct problem *t, const struct fit *a, const struct fit *b, double tolerance) {
+static void same_numbers(const struct problem *t, const struct fit *a, const struct fit *b,
+                         double tolerance) {
     size_t S = scores_of(t);
     assert_close(b->out.w, a->out.w, S * t->d, tolerance);
-    for (size_t k = 0; k < S; k++)
+    for (size_t k = 0; k < S; k++) {
         assert_true(fabs(b->out.w0[k] - a->out.w0[k]) <= tolerance * (1 + fabs(a->out.w0[k])));
+    }
     assert_near(b->report.objective, a->report.objective, tolerance);
-    for (size_t i = 0; i < S * t->d && tolerance < 1e-8; i++)
+    for (size_t i = 0; i < S * t->d && tolerance < 1e-8; i++) {
         assert_int_equal(a->out.w[i] == 0, b->out.w[i] == 0);
+    }
 }
 
 /* A few passes of stochastic descent: the same weights, whichever way the rows are held, with decay, clipping, both or neither. */
@@ -47,7 +54,7 @@ static void sgd_as_dense(void **state) {
         dn_rows *dense;
         OK(dn_rows_from_matrix(dn_matrix_dense(t.x, t.n, t.d), t.target, t.weight, &dense, NULL));
         const double batches[] = {1, 7, 300};
-        for (size_t i = 0; i < 4; i++)
+        for (size_t i = 0; i < 4; i++) {
             for (size_t b = 0; b < 3; b++) {
                 dn_params *p = params_with("sgd", penalties[i], i < 2 ? 1e-2 : 3e-3);
                 OK(dn_params_set_number(p, "batch_size", batches[b], NULL));
@@ -57,6 +64,7 @@ static void sgd_as_dense(void **state) {
                 fit_done(&two);
                 dn_params_free(p);
             }
+        }
         dn_rows_free(dense);
         problem_done(&t);
     }
@@ -86,12 +94,14 @@ static void sgd_reaches_the_minimum(void **state) {
     struct problem t = problem_sparse(300, 12, 3, 8);
     for (size_t i = 1; i < 4; i++) {
         double lambda = 1e-2, ratio = i == 1 ? 0 : i == 2 ? 1 : 0.5, value;
-        dn_params *p = params_with("sgd", penalties[i], lambda), *q = params_with("newton", penalties[i], lambda);
+        dn_params *p = params_with("sgd", penalties[i], lambda),
+                  *q = params_with("newton", penalties[i], lambda);
         OK(dn_params_set_number(p, "tolerance", 5e-3, NULL));
         struct fit fit = fit_problem(&t, p), best = fit_problem(&t, q);
         assert_true(fit.report.converged);
         assert_true(optimality(&t, &fit, lambda * ratio, lambda * (1 - ratio), &value) <= 5.01e-3);
-        assert_true(fit.report.objective >= best.report.objective - 1e-12 && fit.report.objective - best.report.objective < 2e-3);
+        assert_true(fit.report.objective >= best.report.objective - 1e-12 &&
+                    fit.report.objective - best.report.objective < 2e-3);
         fit_done(&fit);
         fit_done(&best);
         dn_params_free(p);
@@ -105,7 +115,7 @@ static void streamed_as_in_memory(void **state) {
     (void)state;
     struct problem t = problem_sparse(9000, 60, 3, 6); /* three blocks */
     dn_rows *stream = stream_of(t.rows);
-    for (size_t s = 0; s < 4; s++)
+    for (size_t s = 0; s < 4; s++) {
         for (size_t i = 1; i < 4; i++) {
             dn_params *p = params_with(solvers[s], penalties[i], 1e-3);
             struct fit one = fit_on(t.rows, 3, p, 1, 3), two = fit_on(stream, 3, p, 3, 3);
@@ -116,6 +126,7 @@ static void streamed_as_in_memory(void **state) {
             fit_done(&two);
             dn_params_free(p);
         }
+    }
     dn_rows_free(stream);
     problem_done(&t);
 }
@@ -138,14 +149,18 @@ static void memory_is_that_of_the_columns(void **state) {
         t.start[i + 1] = (i + 1) * ENTRIES;
         t.target[i] = (double)(i % 3);
     }
-    OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, N, D), t.target, NULL, &t.rows, NULL));
-    for (size_t s = 0; s < 4; s++)
+    OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, N, D), t.target, NULL, &t.rows,
+                           NULL));
+    for (size_t s = 0; s < 4; s++) {
         for (size_t i = 1; i < 3; i++) {
             dn_params *p = params_with(solvers[s], penalties[i], 1e-2);
             OK(dn_params_set_number(p, "max_iterations", 2, NULL));
             double foretold = foretold_memory(p, N, D, 3, 1);
             struct meter meter = {0};
-            dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
+            dn_allocator allocator = {.allocate = meter_allocate,
+                                      .release = meter_release,
+                                      .ctx = &meter,
+                                      .budgeted = false};
             dn_run run = dn_run_default();
             run.allocator = &allocator;
             struct fit fit;
@@ -155,6 +170,7 @@ static void memory_is_that_of_the_columns(void **state) {
             fit_done(&fit);
             dn_params_free(p);
         }
+    }
     problem_done(&t);
 }
 
@@ -162,31 +178,37 @@ static void memory_is_that_of_the_columns(void **state) {
 static void pairs_have_a_limit(void **state) {
     (void)state;
     const char *const own[] = {"lbfgs", "newton", "sgd", "gradient_descent"};
-    for (size_t s = 0; s < 4; s++)
+    for (size_t s = 0; s < 4; s++) {
         for (size_t i = 1; i < 3; i++) {
             dn_params *p = params_with(own[s], penalties[i], 1e-3);
             double foretold = foretold_memory(p, 50000, 100000, 20, 2);
             assert_true(foretold < 800.0 * (1 << 20) && foretold > 100.0 * (1 << 20));
             dn_params_free(p);
         }
+    }
 }
 
 /* The more rows there are, the fewer passes are made unasked: a pass of stochastic descent is a step for each of them. */
 static void passes_over_many_rows(void **state) {
     (void)state;
-    const size_t rows[] = {100, 5000, 50000, 10000000}, of_sgd[] = {2000, 2000, 200, 50}, of_descent[] = {20000, 20000, 2000, 500};
+    const size_t rows[] = {100, 5000, 50000, 10000000}, of_sgd[] = {2000, 2000, 200, 50},
+                 of_descent[] = {20000, 20000, 2000, 500};
     for (size_t i = 0; i < 8; i++) {
         dn_params *p = params_of(i < 4 ? "sgd" : "gradient_descent", 1e-3);
         OK(dn_params_settle(p, rows[i % 4], 10, 2, NULL));
-        assert_true(dn_params_number(p, "max_iterations") == (double)(i < 4 ? of_sgd : of_descent)[i % 4]);
+        assert_true(dn_params_number(p, "max_iterations") ==
+                    (double)(i < 4 ? of_sgd : of_descent)[i % 4]);
         dn_params_free(p);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sgd_as_dense),          cmocka_unit_test(sgd_overshoots_alike),          cmocka_unit_test(sgd_reaches_the_minimum),
-        cmocka_unit_test(streamed_as_in_memory), cmocka_unit_test(memory_is_that_of_the_columns), cmocka_unit_test(pairs_have_a_limit),
-        cmocka_unit_test(passes_over_many_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sgd_as_dense),
+                                       cmocka_unit_test(sgd_overshoots_alike),
+                                       cmocka_unit_test(sgd_reaches_the_minimum),
+                                       cmocka_unit_test(streamed_as_in_memory),
+                                       cmocka_unit_test(memory_is_that_of_the_columns),
+                                       cmocka_unit_test(pairs_have_a_limit),
+                                       cmocka_unit_test(passes_over_many_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,9 @@ static struct problem clouds(size_t n, size_t d, size_t K, bool weighted) {
     memcpy(t.target, csv->target, n * sizeof(double));
     if (weighted) {
         t.weight = xcalloc(n, sizeof(double));
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             t.weight[i] = (double)(i % 4) / 2;
+        }
     }
     csv_free(csv);
     OK(dn_rows_from_matrix(dn_matrix_dense(t.x, n, d), t.target, t.weight, &t.rows, NULL));
@@ -38,22 +39,26 @@ static double slope_at(const struct problem *t, double *table, size_t i, double 
 static void gradient_is_that_of_the_value(void **state) {
     (void)state;
     const double lambda = 0.03, rate = 0.01;
-    for (size_t K = 2; K <= 4; K++)
+    for (size_t K = 2; K <= 4; K++) {
         for (int weighted = 0; weighted < 2; weighted++) {
             struct problem t = clouds(60, 3, K, weighted);
             size_t S = scores_of(&t), n = S * (t.d + 1);
             double *start = xcalloc(n, sizeof *start), total = 0;
             uint64_t seed = 99 + K;
-            for (size_t i = 0; i < n; i++)
+            for (size_t i = 0; i < n; i++) {
                 start[i] = 2 * draw(&seed) - 1;
-            for (size_t i = 0; i < t.n; i++)
+            }
+            for (size_t i = 0; i < t.n; i++) {
                 total += weighted ? t.weight[i] : 1;
+            }
             for (size_t k = 0; K > 2 && k < t.d + 1; k++) { /* symmetric, as the answer will be */
                 double mean = 0;
-                for (size_t s = 0; s < S; s++)
+                for (size_t s = 0; s < S; s++) {
                     mean += start[s * (t.d + 1) + k] / (double)S;
-                for (size_t s = 0; s < S; s++)
+                }
+                for (size_t s = 0; s < S; s++) {
                     start[s * (t.d + 1) + k] -= mean;
+                }
             }
             dn_params *p = squared_params("gradient_descent", lambda);
             OK(dn_params_set_list(p, "init", start, n, NULL));
@@ -61,22 +66,27 @@ static void gradient_is_that_of_the_value(void **state) {
             OK(dn_params_set_number(p, "max_iterations", 1, NULL));
             struct fit fit = fit_problem(&t, p);
             double norm = 0;
-            for (size_t k = 0; k < S; k++)
+            for (size_t k = 0; k < S; k++) {
                 for (size_t j = 0; j <= t.d; j++) {
                     size_t i = k * (t.d + 1) + j;
-                    double slope = slope_at(&t, start, i, lambda), after = j < t.d ? fit.out.w[k * t.d + j] : fit.out.w0[k];
+                    double slope = slope_at(&t, start, i, lambda),
+                           after = j < t.d ? fit.out.w[k * t.d + j] : fit.out.w0[k];
                     assert_true(fabs(after - (start[i] - rate * total * slope)) <= 1e-8);
                     norm += slope * slope;
                 }
+            }
             assert_near(detail(&fit.report, "gradient_norm_start"), sqrt(norm), 1e-6);
-            for (size_t i = 0; i < n; i++)
-                start[i] = i % (t.d + 1) < t.d ? fit.out.w[i / (t.d + 1) * t.d + i % (t.d + 1)] : fit.out.w0[i / (t.d + 1)];
+            for (size_t i = 0; i < n; i++) {
+                start[i] = i % (t.d + 1) < t.d ? fit.out.w[i / (t.d + 1) * t.d + i % (t.d + 1)]
+                                               : fit.out.w0[i / (t.d + 1)];
+            }
             assert_near(fit.report.objective, squared_error(&t, start, lambda), 1e-12);
             fit_done(&fit);
             dn_params_free(p);
             free(start);
             problem_done(&t);
         }
+    }
 }
 
 /* Each gradient solver ends where the finite differences vanish, below where it began, and says that there may be other minima. */
@@ -91,14 +101,19 @@ static void solvers_end_at_stationary_points(void **state) {
             dn_params *p = squared_params(solvers[s], 1e-3);
             struct fit fit = fit_problem(&t, p);
             assert_true(fit.report.converged && warned(&fit.report, "not convex"));
-            for (size_t i = 0; i < n; i++)
-                table[i] = i % (t.d + 1) < t.d ? fit.out.w[i / (t.d + 1) * t.d + i % (t.d + 1)] : fit.out.w0[i / (t.d + 1)];
-            for (size_t i = 0; i < n; i++)
-                assert_true(fabs(slope_at(&t, table, i, 1e-3)) <= detail(&fit.report, "tolerance") + 1e-8);
+            for (size_t i = 0; i < n; i++) {
+                table[i] = i % (t.d + 1) < t.d ? fit.out.w[i / (t.d + 1) * t.d + i % (t.d + 1)]
+                                               : fit.out.w0[i / (t.d + 1)];
+            }
+            for (size_t i = 0; i < n; i++) {
+                assert_true(fabs(slope_at(&t, table, i, 1e-3)) <=
+                            detail(&fit.report, "tolerance") + 1e-8);
+            }
             assert_near(fit.report.objective, squared_error(&t, table, 1e-3), 1e-12);
             assert_true(fit.report.objective < (K == 2 ? 0.125 : 1.0 / 3)); /* of equal chances */
-            if (s == 0)
+            if (s == 0) {
                 first = fit.report.objective;
+            }
             assert_near(fit.report.objective, first, 1e-3); /* of these clouds there is one */
             fit_done(&fit);
             dn_params_free(p);
@@ -124,7 +139,8 @@ static void squared_with_l1(void **state) {
         for (size_t j = 0; j < 5; j++) {
             double slope = slope_at(&t, table, j, 0);
             zeros += table[j] == 0;
-            assert_true(table[j] == 0 ? fabs(slope) <= 0.02 + 1e-4 : fabs(slope + (table[j] > 0 ? 0.02 : -0.02)) <= 1e-4);
+            assert_true(table[j] == 0 ? fabs(slope) <= 0.02 + 1e-4
+                                      : fabs(slope + (table[j] > 0 ? 0.02 : -0.02)) <= 1e-4);
         }
         assert_true(zeros >= 1 && zeros < 5);
         fit_done(&fit);
@@ -154,7 +170,8 @@ static void far_start_of_the_textbook(void **state) {
         norm[squared] = detail(&fit.report, "gradient_norm_start");
         assert_true(squared ? fit.out.w[0] < -19 : fit.out.w[0] > 0);
         if (squared) { /* within the tolerance at once: said, not hidden */
-            assert_true(fit.report.iterations == 0 && warned(&fit.report, "at the start is within the tolerance already"));
+            assert_true(fit.report.iterations == 0 &&
+                        warned(&fit.report, "at the start is within the tolerance already"));
             assert_near(fit.report.objective, 0.5, 1e-6);
         }
         fit_done(&fit);
@@ -171,19 +188,22 @@ static void starts_from_a_list(void **state) {
     const char *const solvers[] = {"newton", "lbfgs", "gradient_descent", "sgd"};
     struct problem t = problem_named("iris", false);
     double start[15];
-    for (size_t i = 0; i < 15; i++)
+    for (size_t i = 0; i < 15; i++) {
         start[i] = sin((double)i) / 4;
+    }
     for (size_t s = 0; s < 4; s++) {
         dn_params *p = params_of(solvers[s], 1e-3);
         OK(dn_params_set_list(p, "init", start, 15, NULL));
         OK(dn_params_set_number(p, "max_iterations", 1, NULL));
         struct fit fit = fit_problem(&t, p);
         double w[12], w0[3], gradient[15], norm = 0;
-        for (size_t i = 0; i < 15; i++)
+        for (size_t i = 0; i < 15; i++) {
             *(i % 5 < 4 ? &w[i / 5 * 4 + i % 5] : &w0[i / 5]) = start[i];
+        }
         judge(t.x, t.target, NULL, t.n, 4, 3, w, w0, 1e-3, gradient);
-        for (size_t i = 0; i < 15; i++)
+        for (size_t i = 0; i < 15; i++) {
             norm += gradient[i] * gradient[i];
+        }
         assert_near(detail(&fit.report, "gradient_norm_start"), sqrt(norm), 1e-9);
         fit_done(&fit);
         dn_error err = {0};
@@ -226,7 +246,8 @@ static void curvature_is_bounded(void **state) {
         dn_run run = dn_run_default();
         struct fit fit;
         OK(fit_rows(rows, K, p, &run, &fit, NULL));
-        double largest = 1; /* of the mean of [x, 1][x, 1]': both columns have mean square 1 (K = 2), x has 2/3 (K = 3) */
+        double largest =
+            1; /* of the mean of [x, 1][x, 1]': both columns have mean square 1 (K = 2), x has 2/3 (K = 3) */
         bound = detail(&fit.report, "curvature_bound") / largest;
         uint64_t seed = 5;
         for (int trial = 0; trial < 20000; trial++) {
@@ -241,8 +262,9 @@ static void curvature_is_bounded(void **state) {
             const double h = 1e-3;
             for (int side = -1; side <= 1; side += 2) {
                 double moved[6] = {0};
-                for (size_t k = 0; k < S; k++)
+                for (size_t k = 0; k < S; k++) {
                     moved[2 * k + 1] = table[2 * k + 1] + side * h * direction[k] / sqrt(length);
+                }
                 sum += squared_error(&t, moved, 0);
             }
             most = fmax(most, fabs(sum) / (h * h));

@@ -4,7 +4,8 @@
 enum { WORDS = 60 };
 
 static void agrees(const struct problem *t, const char *penalty, double lambda, double ratio) {
-    dn_params *p = params_with("newton", penalty, lambda), *q = params_with("lbfgs", penalty, lambda);
+    dn_params *p = params_with("newton", penalty, lambda),
+              *q = params_with("lbfgs", penalty, lambda);
     struct fit fit = fit_problem(t, p), other = fit_problem(t, q);
     double value, worst = optimality(t, &fit, lambda * ratio, lambda * (1 - ratio), &value);
     assert_true(fit.report.converged && worst <= 1.1e-9);
@@ -53,7 +54,8 @@ static void dense_rows_and_weights(void **state) {
         }
     }
     OK(dn_rows_from_matrix(dn_matrix_dense(t.x, t.n, t.d), t.target, weight, &dense.rows, NULL));
-    OK(dn_rows_from_matrix(dn_matrix_dense(twice.x, twice.n, t.d), twice.target, NULL, &twice.rows, NULL));
+    OK(dn_rows_from_matrix(dn_matrix_dense(twice.x, twice.n, t.d), twice.target, NULL, &twice.rows,
+                           NULL));
     const char *const penalties[] = {"l2", "elastic_net"};
     for (size_t i = 0; i < 2; i++) {
         dn_params *p = params_with("newton", penalties[i], 1e-2);
@@ -78,15 +80,19 @@ static void both_sides_of_the_limit(void **state) {
     (void)state;
     enum { D = 4095 };
     struct problem t = problem_sparse(40, D, 2, WORDS), wide = t;
-    OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, t.n, D + 1), t.target, NULL, &wide.rows, NULL));
-    dn_params *p = params_with("newton", "l1", 0.05); /* few weights that are not 0: small systems within the large matrix */
+    OK(dn_rows_from_matrix(dn_matrix_csr(t.start, t.cols, t.values, t.n, D + 1), t.target, NULL,
+                           &wide.rows, NULL));
+    dn_params *p =
+        params_with("newton", "l1",
+                    0.05); /* few weights that are not 0: small systems within the large matrix */
     struct fit with = fit_problem(&t, p), without = fit_problem(&wide, p);
     assert_near(without.report.objective, with.report.objective, 1e-11);
     assert_close(without.out.w, with.out.w, D, 1e-6);
     assert_true(without.out.w[D] == 0);
     assert_true(detail(&with.report, "hessian_evaluations") > 0);
-    for (size_t i = 0; i < without.report.n_details; i++)
+    for (size_t i = 0; i < without.report.n_details; i++) {
         assert_true(strcmp(without.report.details[i].name, "hessian_evaluations") != 0);
+    }
     fit_done(&with);
     fit_done(&without);
     dn_params_free(p);
@@ -103,7 +109,10 @@ static void no_matrix_is_made(void **state) {
         dn_params *p = params_with("newton", penalties[i], 1e-2);
         double foretold = foretold_memory(p, t.n, t.d, 2, 1);
         struct meter meter = {0};
-        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = false};
+        dn_allocator allocator = {.allocate = meter_allocate,
+                                  .release = meter_release,
+                                  .ctx = &meter,
+                                  .budgeted = false};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         struct fit fit;
@@ -111,7 +120,9 @@ static void no_matrix_is_made(void **state) {
         assert_true((double)meter.most <= foretold && foretold <= 5 * (double)meter.most);
         assert_true(foretold < 100 * 8.0 * 20000);
         assert_int_equal(meter.now, 0);
-        assert_true(i == 2 ? warned(&fit.report, "separable") : fit.report.converged); /* 60 rows are always separable by 20,000 features */
+        assert_true(
+            i == 2 ? warned(&fit.report, "separable")
+                   : fit.report.converged); /* 60 rows are always separable by 20,000 features */
         fit_done(&fit);
         dn_params_free(p);
     }
@@ -171,8 +182,10 @@ static void threads_stop_and_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conditions_hold), cmocka_unit_test(dense_rows_and_weights),
-                                       cmocka_unit_test(both_sides_of_the_limit), cmocka_unit_test(no_matrix_is_made),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conditions_hold),
+                                       cmocka_unit_test(dense_rows_and_weights),
+                                       cmocka_unit_test(both_sides_of_the_limit),
+                                       cmocka_unit_test(no_matrix_is_made),
                                        cmocka_unit_test(threads_stop_and_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

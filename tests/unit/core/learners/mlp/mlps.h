@@ -5,7 +5,10 @@
 #include "unit/core/learners/logistic/logistics.h"
 
 static inline double plain_unit(dn_activation h, double a) {
-    return h == DN_ACTIVATION_SIGMOID ? 1 / (1 + exp(-a)) : h == DN_ACTIVATION_TANH ? tanh(a) : a > 0 ? a : 0;
+    return h == DN_ACTIVATION_SIGMOID ? 1 / (1 + exp(-a))
+           : h == DN_ACTIVATION_TANH  ? tanh(a)
+           : a > 0                    ? a
+                                      : 0;
 }
 
 /* scores of x [d]; no layer has more than 64 units. */
@@ -15,8 +18,9 @@ static inline void plain_scores(const dn_network *net, size_t d, const double *x
     for (size_t l = 0; l < net->n_layers; l++) {
         for (size_t k = 0; k < net->units[l]; k++) {
             double a = w[d * net->units[l] + k];
-            for (size_t j = 0; j < d; j++)
+            for (size_t j = 0; j < d; j++) {
                 a += in[j] * w[j * net->units[l] + k];
+            }
             next[k] = l + 1 < net->n_layers ? plain_unit(net->activation, a) : a;
         }
         w += (d + 1) * net->units[l];
@@ -29,26 +33,32 @@ static inline void plain_scores(const dn_network *net, size_t d, const double *x
 
 static inline double plain_loss(const double *g, size_t S, size_t truth) {
     double sum = 0;
-    if (S == 1)
+    if (S == 1) {
         return log(1 + exp(truth == 1 ? -g[0] : g[0]));
-    for (size_t k = 0; k < S; k++)
+    }
+    for (size_t k = 0; k < S; k++) {
         sum += exp(g[k] - g[truth]);
+    }
     return log(sum);
 }
 
 /* Mean cross-entropy of the rows with skip[i] == wanted (NULL: all) + λ Σ w² over weights that are no biases. */
-static inline double plain_objective(const struct problem *t, const dn_network *net, double lambda, const bool *skip, bool wanted) {
+static inline double plain_objective(const struct problem *t, const dn_network *net, double lambda,
+                                     const bool *skip, bool wanted) {
     double sum = 0, total = 0, penalty = 0, g[64];
     for (size_t i = 0; i < t->n; i++) {
-        const double v = skip != NULL && skip[i] != wanted ? 0 : t->weight == NULL ? 1 : t->weight[i];
+        const double v = skip != NULL && skip[i] != wanted ? 0
+                         : t->weight == NULL               ? 1
+                                                           : t->weight[i];
         plain_scores(net, t->d, t->x + i * t->d, g);
         sum += v * plain_loss(g, scores_of(t), (size_t)t->target[i]);
         total += v;
     }
     const double *w = net->w;
     for (size_t l = 0, inputs = t->d; l < net->n_layers; l++) {
-        for (size_t i = 0; i < inputs * net->units[l]; i++)
+        for (size_t i = 0; i < inputs * net->units[l]; i++) {
             penalty += w[i] * w[i];
+        }
         w += (inputs + 1) * net->units[l];
         inputs = net->units[l];
     }
@@ -56,7 +66,8 @@ static inline double plain_objective(const struct problem *t, const dn_network *
 }
 
 /* n rows of d numbers that some curved surface tells apart; some zeros; the last column is constant. weighted: weights 0 … 3. sparse: as CSR. */
-static inline struct problem problem_curved(size_t n, size_t d, size_t K, bool weighted, bool sparse) {
+static inline struct problem problem_curved(size_t n, size_t d, size_t K, bool weighted,
+                                            bool sparse) {
     struct problem t = {.n = n, .d = d, .K = K};
     uint64_t state = 99;
     size_t entries = 0;
@@ -80,10 +91,12 @@ static inline struct problem problem_curved(size_t n, size_t d, size_t K, bool w
         }
         t.start[i + 1] = entries;
         t.target[i] = i < K ? (double)i : (double)((size_t)(square + draw(&state)) % K);
-        if (weighted)
+        if (weighted) {
             t.weight[i] = i < K ? 1 : floor(4 * draw(&state));
+        }
     }
-    const dn_matrix x = sparse ? dn_matrix_csr(t.start, t.cols, t.values, n, d) : dn_matrix_dense(t.x, n, d);
+    const dn_matrix x =
+        sparse ? dn_matrix_csr(t.start, t.cols, t.values, n, d) : dn_matrix_dense(t.x, n, d);
     OK(dn_rows_from_matrix(x, t.target, t.weight, &t.rows, NULL));
     return t;
 }
@@ -92,8 +105,9 @@ static inline dn_params *mlp_params(const char *solver, const double *layers, si
     dn_params *p;
     OK(dn_params_new(dn_algorithm_find("mlp"), &p, NULL));
     OK(dn_params_set_word(p, "solver", solver, NULL));
-    if (n_layers > 0)
+    if (n_layers > 0) {
         OK(dn_params_set_list(p, "layers", layers, n_layers, NULL));
+    }
     return p;
 }
 

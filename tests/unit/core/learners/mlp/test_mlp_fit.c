@@ -9,8 +9,9 @@ static struct fit fit_seeded(const struct problem *t, const dn_params *p, uint64
     struct fit fit;
     dn_error err = {0};
     run.seed = seed;
-    if (fit_rows(t->rows, t->K, p, &run, &fit, &err) != DN_OK)
+    if (fit_rows(t->rows, t->K, p, &run, &fit, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     return fit;
 }
 
@@ -19,17 +20,20 @@ static double wrong_rows(const struct problem *t, const dn_network *net) {
     for (size_t i = 0; i < t->n; i++) {
         size_t best = 0;
         plain_scores(net, t->d, t->x + i * t->d, g);
-        for (size_t k = 1; k < scores_of(t); k++)
+        for (size_t k = 1; k < scores_of(t); k++) {
             best = g[k] > g[best] ? k : best;
+        }
         wrong += t->K == 2 ? (g[0] > 0) != (t->target[i] == 1) : best != (size_t)t->target[i];
     }
     return wrong;
 }
 
 static const dn_detail *detail_of(const dn_report *report, const char *name) {
-    for (size_t i = 0; i < report->n_details; i++)
-        if (strcmp(report->details[i].name, name) == 0)
+    for (size_t i = 0; i < report->n_details; i++) {
+        if (strcmp(report->details[i].name, name) == 0) {
             return &report->details[i];
+        }
+    }
     fail_msg("no detail %s", name);
     return NULL;
 }
@@ -54,8 +58,9 @@ static void exclusive_or(void **state) {
             assert_true(fit.report.converged);
             assert_true(detail(&fit.report, "starts") == 10 && starts->n_list == 10);
             double least = starts->list[0];
-            for (size_t i = 1; i < 10; i++)
+            for (size_t i = 1; i < 10; i++) {
                 least = fmin(least, starts->list[i]);
+            }
             assert_near(fit.report.objective, least, 1e-12);
             assert_true(starts->list[(size_t)detail(&fit.report, "kept_start") - 1] == least);
             fit_done(&fit);
@@ -79,7 +84,8 @@ static void optimum(void **state) {
         assert_string_equal(fit.report.stop_reason, "tolerance");
         assert_int_equal(fit.out.kind, DN_MACHINE_NETWORK);
         assert_int_equal(fit.out.network->n_layers, 3);
-        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 1e-2, NULL, false), 1e-12);
+        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 1e-2, NULL, false),
+                    1e-12);
         for (size_t i = 0; i < (size_t)detail(&fit.report, "variables"); i++) {
             double *w = fit.out.network->w + i, at = *w, h = 1e-4 / (i < 4 ? 100 : 1);
             *w = at + h;
@@ -89,8 +95,9 @@ static void optimum(void **state) {
             *w = at;
             assert_true(fabs(above - below) / 2e-4 < 2e-6);
         }
-        for (size_t k = 0; k < 4; k++) /* the constant column tells nothing */
+        for (size_t k = 0; k < 4; k++) { /* the constant column tells nothing */
             assert_true(fit.out.network->w[3 * 4 + k] == 0);
+        }
         fit_done(&fit);
         dn_params_free(p);
         problem_done(&t);
@@ -102,17 +109,21 @@ static void units_of_columns(void **state) {
     (void)state;
     const char *const solvers[] = {"lbfgs", "adam"};
     for (int s = 0; s < 2; s++) {
-        struct problem t = problem_curved(300, 4, 3, false, false), scaled = problem_curved(300, 4, 3, false, false);
+        struct problem t = problem_curved(300, 4, 3, false, false),
+                       scaled = problem_curved(300, 4, 3, false, false);
         dn_params *p = mlp_params(solvers[s], four, 1);
         OK(dn_params_set_number(p, "lambda", 0, NULL));
         OK(dn_params_set_number(p, "max_iterations", 40, NULL));
-        for (size_t i = 0; i < 300 * 4; i++)
+        for (size_t i = 0; i < 300 * 4; i++) {
             scaled.x[i] *= 1024;
+        }
         struct fit fit = fit_problem(&t, p), other = fit_problem(&scaled, p);
         assert_int_equal(fit.report.iterations, other.report.iterations);
         assert_near(fit.report.objective, other.report.objective, 1e-12);
-        for (size_t i = 0; i < 16; i++)
-            assert_true(fabs(fit.out.network->w[i] - 1024 * other.out.network->w[i]) <= 1e-9 * (1 + fabs(fit.out.network->w[i])));
+        for (size_t i = 0; i < 16; i++) {
+            assert_true(fabs(fit.out.network->w[i] - 1024 * other.out.network->w[i]) <=
+                        1e-9 * (1 + fabs(fit.out.network->w[i])));
+        }
         fit_done(&fit);
         fit_done(&other);
         dn_params_free(p);
@@ -129,11 +140,13 @@ static void solvers(void **state) {
     for (int c = 0; c < 4; c++) {
         struct problem t = problem_curved(4200, 4, 2, false, c & 1);
         dn_params *p = mlp_params(names[c / 2], units, 1);
-        for (size_t i = 0; i < t.n; i++) /* a disc */
+        for (size_t i = 0; i < t.n; i++) { /* a disc */
             t.target[i] = t.x[4 * i + 1] * t.x[4 * i + 1] + t.x[4 * i + 2] * t.x[4 * i + 2] < 1.5;
+        }
         OK(dn_params_set_number(p, "max_iterations", c / 2 == 0 ? 40 : 8, NULL));
-        if (c / 2 == 1)
+        if (c / 2 == 1) {
             OK(dn_params_set_number(p, "batch_size", 50, NULL));
+        }
         struct fit fit = fit_seeded(&t, p, 1), again, other = fit_seeded(&t, p, 2);
         const size_t n = (size_t)detail(&fit.report, "variables");
         dn_run run = dn_run_default();
@@ -143,7 +156,8 @@ static void solvers(void **state) {
         assert_true(wrong_rows(&t, fit.out.network) < 0.1 * 4200);
         assert_memory_equal(fit.out.network->w, again.out.network->w, n * sizeof(double));
         assert_true(memcmp(fit.out.network->w, other.out.network->w, n * sizeof(double)) != 0);
-        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 1e-3, NULL, false), 1e-10);
+        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 1e-3, NULL, false),
+                    1e-10);
         fit_done(&fit);
         fit_done(&again);
         fit_done(&other);
@@ -152,7 +166,7 @@ static void solvers(void **state) {
     }
 }
 
-/* ---- rows kept aside ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows kept aside ---- */
 static void aside_rows(void **state) {
     (void)state;
     struct problem t = problem_curved(5000, 3, 3, true, false);
@@ -195,20 +209,26 @@ static void early_stopping(void **state) {
         assert_true(fit.report.converged);
         assert_true(detail(&fit.report, "rows_aside") == (double)n);
         assert_true(detail(&fit.report, "kept_iteration") == (double)(fit.report.iterations - 5));
-        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 0, aside, false), 1e-10);
-        assert_near(detail(&fit.report, "loss_aside"), plain_objective(&t, fit.out.network, 0, aside, true), 1e-10);
-        for (size_t i = 0; i < 400; i++)
-            if (aside[i])
+        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 0, aside, false),
+                    1e-10);
+        assert_near(detail(&fit.report, "loss_aside"),
+                    plain_objective(&t, fit.out.network, 0, aside, true), 1e-10);
+        for (size_t i = 0; i < 400; i++) {
+            if (aside[i]) {
                 t.target[i] = 1 - t.target[i];
+            }
+        }
         OK(dn_params_set_number(p, "max_iterations", 1, NULL));
         OK(dn_params_set_number(p, "early_stopping", 0, NULL));
         t.weight = xcalloc(400, sizeof(double)); /* the same as if they were not there */
-        for (size_t i = 0; i < 400; i++)
+        for (size_t i = 0; i < 400; i++) {
             t.weight[i] = !aside[i];
+        }
         dn_rows_free(t.rows);
         OK(dn_rows_from_matrix(dn_matrix_dense(t.x, 400, 5), t.target, t.weight, &t.rows, NULL));
         struct fit without = fit_problem(&t, p);
-        assert_near(without.report.objective, plain_objective(&t, without.out.network, 0, NULL, false), 1e-10);
+        assert_near(without.report.objective,
+                    plain_objective(&t, without.out.network, 0, NULL, false), 1e-10);
         fit_done(&fit);
         fit_done(&without);
         free(aside);
@@ -234,7 +254,7 @@ static void none_to_spare(void **state) {
     dn_params_free(p);
 }
 
-/* ---- what is said ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is said ---- */
 struct history {
     size_t n, last;
     double loss[600], fraction;
@@ -242,7 +262,8 @@ struct history {
 
 static void listen(const dn_run *run, const dn_progress *progress) {
     struct history *h = run->ctx;
-    assert_true(isfinite(progress->loss) && isfinite(progress->gradient_norm) && progress->train_error >= 0 && progress->train_error <= 1);
+    assert_true(isfinite(progress->loss) && isfinite(progress->gradient_norm) &&
+                progress->train_error >= 0 && progress->train_error <= 1);
     assert_true(progress->fraction >= h->fraction && progress->fraction <= 1);
     h->fraction = progress->fraction;
     assert_true(h->n < 600);
@@ -270,8 +291,9 @@ static void history(void **state) {
         assert_string_equal(fit.report.stop_reason, "max_iterations");
         assert_true(warned(&fit.report, "more max_iterations"));
         double least = h.loss[0];
-        for (size_t i = 1; i < h.n; i++)
+        for (size_t i = 1; i < h.n; i++) {
             least = fmin(least, h.loss[i]);
+        }
         assert_near(fit.report.objective, least, 1e-12);
         fit_done(&fit);
         dn_params_free(p);
@@ -322,13 +344,14 @@ static void nothing_learned(void **state) {
     problem_done(&t);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is refused ---- */
 static void refused(const dn_params *p, const char *field, const char *words) {
     dn_error err = {0};
     assert_int_equal(dn_params_check(p, &err), DN_ERR_ARGUMENT);
     assert_string_equal(err.field, field);
-    if (strstr(err.message, words) == NULL)
+    if (strstr(err.message, words) == NULL) {
         fail_msg("%s", err.message);
+    }
 }
 
 static void parameters(void **state) {
@@ -340,8 +363,9 @@ static void parameters(void **state) {
     assert_int_equal(dn_params_set_list(p, "layers", half, 2, &err), DN_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "a list of integers"));
     assert_int_equal(err.row, 1);
-    for (int i = 0; i < 17; i++)
+    for (int i = 0; i < 17; i++) {
         many[i] = 2;
+    }
     OK(dn_params_set_list(p, "layers", many, 17, NULL));
     refused(p, "layers", "1 to 16");
     OK(dn_params_set_list(p, "layers", many, 16, NULL));
@@ -363,7 +387,8 @@ static void parameters(void **state) {
     assert_true(dn_params_list(p, "layers", &n)[0] == 16 && n == 1);
     assert_string_equal(dn_params_word(p, "solver"), "adam");
     assert_string_equal(dn_params_word(p, "activation"), "relu");
-    assert_true(dn_params_number(p, "max_iterations") == 20 && dn_params_number(p, "batch_size") == 256);
+    assert_true(dn_params_number(p, "max_iterations") == 20 &&
+                dn_params_number(p, "batch_size") == 256);
     OK(dn_params_check(p, NULL));
     dn_params_free(p);
     p = mlp_params("auto", two, 1);
@@ -410,7 +435,10 @@ static void stops_and_memory(void **state) {
             assert_int_equal(memory.live, 0);
         }
         struct meter meter = {0};
-        const dn_allocator metered = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = true};
+        const dn_allocator metered = {.allocate = meter_allocate,
+                                      .release = meter_release,
+                                      .ctx = &meter,
+                                      .budgeted = true};
         run.allocator = &metered;
         OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
         assert_true((double)meter.most <= foretold_memory(p, 200, 4, 3, 1));
@@ -423,10 +451,12 @@ static void stops_and_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exclusive_or),    cmocka_unit_test(optimum),    cmocka_unit_test(units_of_columns),
-        cmocka_unit_test(solvers),         cmocka_unit_test(aside_rows), cmocka_unit_test(early_stopping),
-        cmocka_unit_test(none_to_spare),   cmocka_unit_test(history),    cmocka_unit_test(adam_rests),
-        cmocka_unit_test(nothing_learned), cmocka_unit_test(parameters), cmocka_unit_test(stops_and_memory),
+        cmocka_unit_test(exclusive_or),     cmocka_unit_test(optimum),
+        cmocka_unit_test(units_of_columns), cmocka_unit_test(solvers),
+        cmocka_unit_test(aside_rows),       cmocka_unit_test(early_stopping),
+        cmocka_unit_test(none_to_spare),    cmocka_unit_test(history),
+        cmocka_unit_test(adam_rests),       cmocka_unit_test(nothing_learned),
+        cmocka_unit_test(parameters),       cmocka_unit_test(stops_and_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@ static void golden(void **state) {
     dn_params *p = bayes(1, 0);
     struct fit fit;
     OK(fit_arrays(t->x, t->target, NULL, t->n, t->d, t->K, p, &fit, NULL));
-    compare_golden(json_object_get(all, "naive_bayes_gaussian"), json_object_get(all, "rows"), t, &fit.out);
+    compare_golden(json_object_get(all, "naive_bayes_gaussian"), json_object_get(all, "rows"), t,
+                   &fit.out);
     assert_int_equal(fit.report.n_warnings, 0);
     fit_done(&fit);
     dn_params_free(p);
@@ -29,7 +30,7 @@ static void golden(void **state) {
     csv_free(t);
 }
 
-/* ---- typed columns ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- typed columns ---- */
 struct typed {
     chunked source;
     dn_encoder *encoder;
@@ -37,8 +38,8 @@ struct typed {
     size_t borders[2];
 };
 
-static void typed_init(struct typed *t, const chunked_column *columns, size_t n_cols, size_t n, const double *y, const double *v,
-                       const dn_encoder_spec *given) {
+static void typed_init(struct typed *t, const chunked_column *columns, size_t n_cols, size_t n,
+                       const double *y, const double *v, const dn_encoder_spec *given) {
     static const size_t places[] = {0, 1, 2, 3, 4, 5};
     dn_run run = dn_run_default();
     t->borders[0] = 0;
@@ -48,10 +49,12 @@ static void typed_init(struct typed *t, const chunked_column *columns, size_t n_
     spec.columns = places;
     spec.n_columns = n_cols;
     OK(dn_encoder_fit(&t->source.source, &spec, NULL, v, &run, &t->encoder, NULL));
-    OK(dn_rows_from_source(&t->source.source, t->encoder, NULL, DN_ROW_TRAIN, y, v, true, &run, &t->rows, NULL));
+    OK(dn_rows_from_source(&t->source.source, t->encoder, NULL, DN_ROW_TRAIN, y, v, true, &run,
+                           &t->rows, NULL));
 }
 
-static dn_status typed_fit(const struct typed *t, size_t K, const dn_params *p, struct fit *fit, dn_error *err) {
+static dn_status typed_fit(const struct typed *t, size_t K, const dn_params *p, struct fit *fit,
+                           dn_error *err) {
     dn_run run = dn_run_default();
     dn_fit_input input = {.rows = t->rows,
                           .n_classes = K,
@@ -95,7 +98,8 @@ static void thirteen_samples(void **state) {
     OK(dn_params_set_number(p, "smoothing", 1, NULL));
     OK(typed_fit(&t, 2, p, &fit, NULL));
     posterior(&fit.out, x, probability);
-    double one = 1.0 / 13 * (2.0 / 3) * (1.0 / 3), two = 12.0 / 13 * (5.0 / 14) * (9.0 / 14); /* (N + 1)/(N_k + 2) */
+    double one = 1.0 / 13 * (2.0 / 3) * (1.0 / 3),
+           two = 12.0 / 13 * (5.0 / 14) * (9.0 / 14); /* (N + 1)/(N_k + 2) */
     assert_near(probability[0], one / (one + two), 1e-13);
     fit_done(&fit);
     dn_params_free(p);
@@ -143,9 +147,12 @@ static void mixed_init(struct mixed *m, bool holes) {
         m->colour[i] = holes && r % 13 == 0 ? NULL : colours[r / 17 % (m->y[i] == 1 ? 2 : 3)];
         m->v[i] = (double)(r / 29 % 4) / 2;
     }
-    m->columns[0] = (chunked_column){.column = {.name = "number", .type = DN_NUMERIC}, .number = m->number};
-    m->columns[1] = (chunked_column){.column = {.name = "flag", .type = DN_BOOLEAN}, .number = m->flag};
-    m->columns[2] = (chunked_column){.column = {.name = "colour", .type = DN_CATEGORICAL}, .text = m->colour};
+    m->columns[0] =
+        (chunked_column){.column = {.name = "number", .type = DN_NUMERIC}, .number = m->number};
+    m->columns[1] =
+        (chunked_column){.column = {.name = "flag", .type = DN_BOOLEAN}, .number = m->flag};
+    m->columns[2] =
+        (chunked_column){.column = {.name = "colour", .type = DN_CATEGORICAL}, .text = m->colour};
 }
 
 /* ln p(row i, C_k), by counting; levels: with or without "(missing)". */
@@ -158,18 +165,23 @@ static double counted(const struct mixed *m, double alpha, double levels, size_t
     }
     fill /= flags;
     for (size_t t = 0; t < N; t++) {
-        if ((size_t)m->y[t] != k)
+        if ((size_t)m->y[t] != k) {
             continue;
+        }
         rows += m->v[t];
         mean += m->v[t] * m->number[t];
         ones += m->v[t] * (isnan(m->flag[t]) ? fill : m->flag[t]);
         same += m->colour[t] == m->colour[i] ? m->v[t] : 0;
     }
     mean /= rows;
-    for (size_t t = 0; t < N; t++)
-        square += (size_t)m->y[t] == k ? m->v[t] * (m->number[t] - mean) * (m->number[t] - mean) : 0;
-    double variance = square / rows, flag = isnan(m->flag[i]) ? fill : m->flag[i], p = (ones + alpha) / (rows + 2 * alpha);
-    double g = log(rows / total) - 0.5 * (log(2 * 3.14159265358979323846 * variance) + pow(m->number[i] - mean, 2) / variance);
+    for (size_t t = 0; t < N; t++) {
+        square +=
+            (size_t)m->y[t] == k ? m->v[t] * (m->number[t] - mean) * (m->number[t] - mean) : 0;
+    }
+    double variance = square / rows, flag = isnan(m->flag[i]) ? fill : m->flag[i],
+           p = (ones + alpha) / (rows + 2 * alpha);
+    double g = log(rows / total) - 0.5 * (log(2 * 3.14159265358979323846 * variance) +
+                                          pow(m->number[i] - mean, 2) / variance);
     g += (flag == 0 ? 0 : flag * log(p)) + (flag == 1 ? 0 : (1 - flag) * log(1 - p));
     return g + log((same + alpha) / (rows + alpha * levels));
 }
@@ -178,12 +190,13 @@ static void columns_of_every_kind(void **state) {
     (void)state;
     static struct mixed m;
     const double alphas[] = {0, 0.5, 1};
-    for (size_t holes = 0; holes < 2; holes++)
-        for (size_t standardize = 0; standardize < 2; standardize++)
+    for (size_t holes = 0; holes < 2; holes++) {
+        for (size_t standardize = 0; standardize < 2; standardize++) {
             for (size_t a = 0; a < 3; a++) {
                 mixed_init(&m, holes == 1);
                 struct typed t;
-                typed_init(&t, m.columns, 3, N, m.y, m.v, &(dn_encoder_spec){.standardize = standardize == 1});
+                typed_init(&t, m.columns, 3, N, m.y, m.v,
+                           &(dn_encoder_spec){.standardize = standardize == 1});
                 dn_params *p = bayes(alphas[a], 0);
                 struct fit fit;
                 OK(typed_fit(&t, 3, p, &fit, NULL));
@@ -191,37 +204,46 @@ static void columns_of_every_kind(void **state) {
                 assert_near(detail(&fit.report, "bernoulli_features"), 1, 0);
                 assert_near(detail(&fit.report, "count_features"), LEVELS + (double)holes, 0);
                 dn_machine raw;
-                OK(dni_machine_to_raw(&fit.out, dn_encoder_mean(t.encoder), dn_encoder_scale(t.encoder), &raw, NULL));
-                double *work = xcalloc(dni_machine_work(&raw), sizeof *work), joint[3], x[6] = {0}, least = (double)INFINITY, mean = 0,
-                       weight = 0;
+                OK(dni_machine_to_raw(&fit.out, dn_encoder_mean(t.encoder),
+                                      dn_encoder_scale(t.encoder), &raw, NULL));
+                double *work = xcalloc(dni_machine_work(&raw), sizeof *work), joint[3], x[6] = {0},
+                       least = (double)INFINITY, mean = 0, weight = 0;
                 for (size_t i = 0; i < N; i++) {
                     double own[3];
                     const dn_input *flag = dn_encoder_input(t.encoder, 1);
                     memset(x, 0, sizeof x);
                     x[0] = m.number[i];
                     x[1] = isnan(m.flag[i]) ? flag->fill : m.flag[i];
-                    for (size_t l = 0; l <= LEVELS; l++)
+                    for (size_t l = 0; l <= LEVELS; l++) {
                         x[2 + l] = m.colour[i] == colours[l];
+                    }
                     dni_machine_joint(&raw, x, joint, work);
                     for (size_t k = 0; k < 3; k++) {
                         own[k] = counted(&m, alphas[a], LEVELS + (double)holes, i, k);
-                        assert_true(own[k] == joint[k] || fabs(own[k] - joint[k]) < 1e-9 * fabs(own[k]));
+                        assert_true(own[k] == joint[k] ||
+                                    fabs(own[k] - joint[k]) < 1e-9 * fabs(own[k]));
                     }
-                    if (m.v[i] > 0)
+                    if (m.v[i] > 0) {
                         least = fmin(least, dni_log_sum(own, 3));
+                    }
                     mean -= m.v[i] == 0 ? 0 : m.v[i] * own[(size_t)m.y[i]];
                     weight += m.v[i];
                 }
                 assert_near(detail(&fit.report, "log_density_min"), least, 1e-9);
                 assert_near(fit.report.objective, mean / weight, 1e-9);
                 size_t red = 4;
-                assert_true((fit.out.naive_bayes->a[red * 3 + 1] == -(double)INFINITY) == (alphas[a] == 0));
-                memset(x + 2, 0, 4 * sizeof *x); /* a category never seen says nothing: as if there were no such column */
+                assert_true((fit.out.naive_bayes->a[red * 3 + 1] == -(double)INFINITY) ==
+                            (alphas[a] == 0));
+                memset(
+                    x + 2, 0,
+                    4 * sizeof *x); /* a category never seen says nothing: as if there were no such column */
                 double with[3], none[3];
                 dni_machine_joint(&raw, x, with, work);
-                for (size_t k = 0; k < 3; k++)
-                    for (size_t l = 0; l < LEVELS + holes; l++)
+                for (size_t k = 0; k < 3; k++) {
+                    for (size_t l = 0; l < LEVELS + holes; l++) {
                         raw.naive_bayes->a[(2 + l) * 3 + k] = -7;
+                    }
+                }
                 dni_machine_joint(&raw, x, none, work);
                 assert_memory_equal(with, none, sizeof with);
                 free(work);
@@ -230,6 +252,8 @@ static void columns_of_every_kind(void **state) {
                 dn_params_free(p);
                 typed_done(&t);
             }
+        }
+    }
 }
 
 /* The indicator of a missing number is a Bernoulli beside it. */
@@ -274,13 +298,15 @@ static void dropped_levels(void **state) {
     typed_done(&t);
 }
 
-/* ---- variances ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- variances ---- */
 static void the_floor(void **state) {
     (void)state;
     struct csv *t = csv_clouds(90, 3, 3);
-    for (size_t i = 0; i < t->n; i++)
-        if (t->target[i] == 1)
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->target[i] == 1) {
             t->x[i * 3 + 1] = 5; /* constant in one class alone */
+        }
+    }
     dn_params *p = bayes(1, 0);
     struct fit fit = {0}, raised;
     dn_error err = {0};
@@ -296,10 +322,12 @@ static void the_floor(void **state) {
     double largest = 0;
     for (size_t j = 0; j < 3; j++) { /* over all rows, not within the classes */
         double mean = 0, square = 0;
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             mean += t->x[i * 3 + j] / (double)t->n;
-        for (size_t i = 0; i < t->n; i++)
+        }
+        for (size_t i = 0; i < t->n; i++) {
             square += pow(t->x[i * 3 + j] - mean, 2) / (double)t->n;
+        }
         largest = fmax(largest, square);
     }
     const double floors[] = {1e-9, 1e-3, 0.2, 3};
@@ -308,8 +336,10 @@ static void the_floor(void **state) {
     for (size_t f = 0; f < 4; f++) {
         OK(dn_params_set_number(p, "variance_floor", floors[f], NULL));
         OK(fit_arrays(t->x, t->target, NULL, t->n, 3, 3, p, &raised, NULL));
-        for (size_t i = 0; i < 9; i++) /* a maximum: the others stay as they are */
-            assert_near(raised.out.naive_bayes->b[i], fmax(fit.out.naive_bayes->b[i], floors[f] * largest), 1e-12);
+        for (size_t i = 0; i < 9; i++) { /* a maximum: the others stay as they are */
+            assert_near(raised.out.naive_bayes->b[i],
+                        fmax(fit.out.naive_bayes->b[i], floors[f] * largest), 1e-12);
+        }
         assert_near(detail(&raised.report, "variance_floor"), floors[f] * largest, 1e-12);
         assert_int_equal(raised.report.n_warnings, 1);
         assert_non_null(strstr(raised.report.warnings[0], "\"#1\""));
@@ -333,7 +363,8 @@ static void is_the_diagonal_gaussian(void **state) {
     OK(fit_arrays(t->x, t->target, NULL, t->n, t->d, 3, p, &one, NULL));
     OK(fit_arrays(t->x, t->target, NULL, t->n, t->d, 3, q, &two, NULL));
     for (size_t i = 0; i < t->n; i++) {
-        assert_near(posterior(&one.out, t->x + i * t->d, a), posterior(&two.out, t->x + i * t->d, b), 1e-10);
+        assert_near(posterior(&one.out, t->x + i * t->d, a),
+                    posterior(&two.out, t->x + i * t->d, b), 1e-10);
         assert_close(a, b, 3, 1e-10);
     }
     assert_near(one.report.objective, two.report.objective, 1e-12);
@@ -382,8 +413,9 @@ static void invariants(void **state) {
     dn_params *p = bayes(1, 1e-9);
     for (size_t K = 2; K <= 3; K++) {
         struct csv *t = csv_clouds(500, 4, K), *large = csv_clouds(5 * DN_BLOCK_ROWS - 100, 3, K);
-        for (size_t i = 0; i < t->n; i += 3)
+        for (size_t i = 0; i < t->n; i += 3) {
             t->x[i * 4 + i % 4] = 0;
+        }
         check_invariants(t, p);
         check_threads(large, p);
         check_failures(t, p);
@@ -404,7 +436,8 @@ int main(void) {
         cmocka_unit_test(huge_values),           cmocka_unit_test(invariants),
     };
     size_t n = 10;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         tests[n++] = (struct CMUnitTest){"golden", golden, NULL, NULL, sets[i]};
+    }
     return _cmocka_run_group_tests("naive_bayes", tests, n, NULL, NULL);
 }

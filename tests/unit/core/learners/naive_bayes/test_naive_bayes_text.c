@@ -12,24 +12,27 @@ static dn_params *bayes(const char *numeric, double smoothing) {
     return p;
 }
 
-/* ---- texts: CountVectorizer and TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"), then MultinomialNB(alpha=1).predict_joint_log_proba --------------- */
-static const char text[] =
-    "Free entry: win a FREE prize noware you free tonight?Win cash, win a car! Text WIN to 80086see you at home tonight"
-    "L'\xc3\xa9t\xc3\xa9 d\xc3\xa9j\xc3\xa0 \xc3\xa0 la maison, you said";
+/* ---- texts: CountVectorizer and TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"), then MultinomialNB(alpha=1).predict_joint_log_proba ---- */
+static const char text[] = "Free entry: win a FREE prize noware you free tonight?Win cash, win a "
+                           "car! Text WIN to 80086see you at home tonight"
+                           "L'\xc3\xa9t\xc3\xa9 d\xc3\xa9j\xc3\xa0 \xc3\xa0 la maison, you said";
 static const uint32_t begins[] = {0, 32, 53, 91, 114, 151};
 static const uint32_t codes[] = {0, 1, 2, 3, DN_CODE_MISSING, 4};
 static const double classes[] = {1, 0, 1, 0, 0, 0};
 
 /* The joint log density of a text by the entries the encoder makes of it, and by the x they stand for. */
-static void text_joint(const dn_encoder *encoder, const dn_machine *m, const char *of, double joint[2]) {
+static void text_joint(const dn_encoder *encoder, const dn_machine *m, const char *of,
+                       double joint[2]) {
     dn_text_work *work;
     dni_entry_part part = {0};
     double *x = xcalloc(m->n_features, sizeof *x), dense[2];
     OK(dn_text_work_new(&work, NULL));
-    OK(dn_encoder_text(encoder, 0, of, strlen(of), work, &part.feature, &part.value, &part.n, NULL));
+    OK(dn_encoder_text(encoder, 0, of, strlen(of), work, &part.feature, &part.value, &part.n,
+                       NULL));
     assert_true(dni_machine_joint_entries(m, &part, 1, joint));
-    for (size_t i = 0; i < part.n; i++)
+    for (size_t i = 0; i < part.n; i++) {
         x[part.feature[i]] = part.value[i];
+    }
     assert_true(dni_machine_joint(m, x, dense, NULL));
     assert_close(joint, dense, 2, 1e-14);
     dn_text_work_free(work);
@@ -39,23 +42,31 @@ static void text_joint(const dn_encoder *encoder, const dn_machine *m, const cha
 static void texts(void **state) {
     (void)state;
     static const char *const asked[] = {"win a free car, you: free", "maison zzz"};
-    static const double want[2][2][2] = {{{-19.914308786094228, -17.633467054353353}, {-3.4258899942525263, -4.787491742782046}},
-                                         {{-7.195208400959198, -7.36844741831451}, {-3.528148272171566, -4.458501362478659}}};
+    static const double want[2][2][2] = {{{-19.914308786094228, -17.633467054353353},
+                                          {-3.4258899942525263, -4.787491742782046}},
+                                         {{-7.195208400959198, -7.36844741831451},
+                                          {-3.528148272171566, -4.458501362478659}}};
     static const size_t columns[] = {0};
     const dn_table_column column = {.name = "message", .type = DN_TEXT};
-    const dn_column_view view = {.type = DN_TEXT, .n_rows = 6, .code = codes, .strings = {5, begins, text}};
+    const dn_column_view view = {.type = DN_TEXT,
+                                 .n_rows = 6,
+                                 .code = codes,
+                                 .strings = {5, begins, text}};
     assert_int_equal(begins[5], sizeof text - 1);
     dn_table_source *source;
     OK(dn_table_source_from_columns(&column, &view, 1, 6, &source, NULL));
     for (size_t tfidf = 0; tfidf < 2; tfidf++) {
         dn_run run = dn_run_default();
-        dn_encoder_spec spec = {.columns = columns, .n_columns = 1, .text.weighting = tfidf ? DN_TEXT_TFIDF : DN_TEXT_COUNTS};
+        dn_encoder_spec spec = {.columns = columns,
+                                .n_columns = 1,
+                                .text.weighting = tfidf ? DN_TEXT_TFIDF : DN_TEXT_COUNTS};
         dn_encoder *encoder;
         dn_rows *rows;
         struct fit fit;
         dn_params *p = bayes("gaussian", 1);
         OK(dn_encoder_fit(source, &spec, NULL, NULL, &run, &encoder, NULL));
-        OK(dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, classes, NULL, true, &run, &rows, NULL));
+        OK(dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, classes, NULL, true, &run,
+                               &rows, NULL));
         dn_fit_input input = {.rows = rows,
                               .n_classes = 2,
                               .params = p,
@@ -85,19 +96,24 @@ static void texts(void **state) {
     dn_table_source_free(source);
 }
 
-/* ---- numbers that are counts: MultinomialNB and BernoulliNB(alpha=.5), sample_weight -------------------------------------------------------------- */
+/* ---- numbers that are counts: MultinomialNB and BernoulliNB(alpha=.5), sample_weight ---- */
 static void numbers_of_others(void **state) {
     (void)state;
-    static const double x[] = {2, 0, 1, 0, 0, 3, 0, 0, 1, 1, 0, 0, 0, 0, 4, 0.5, 0, 2, 0, 0, 3, 0, 2, 0};
-    static const double y[] = {0, 1, 0, 0, 1, 1}, v[] = {1, 2, .5, 1, 1, 3}, asked[3][4] = {{1, 0, 2, 0}, {0, 0, 0, 3}, {2, 2, 0, 0}};
+    static const double x[] = {2, 0, 1, 0,   0, 3, 0, 0, 1, 1, 0, 0,
+                               0, 0, 4, 0.5, 0, 2, 0, 0, 3, 0, 2, 0};
+    static const double y[] = {0, 1, 0, 0, 1, 1}, v[] = {1, 2, .5, 1, 1, 3},
+                        asked[3][4] = {{1, 0, 2, 0}, {0, 0, 0, 3}, {2, 2, 0, 0}};
     static const struct {
         const char *numeric;
         double joint[3][2];
-    } want[] = {
-        {"multinomial",
-         {{-3.7697927299675884, -4.01003801646314}, {-8.277901203112549, -12.084375710552653}, {-8.432051882939806, -4.441094069535486}}},
-        {"bernoulli",
-         {{-3.015951480735387, -2.5018562081017732}, {-4.507606357513103, -5.06680556556331}, {-4.848532944483696, -2.5018562081017732}}}};
+    } want[] = {{"multinomial",
+                 {{-3.7697927299675884, -4.01003801646314},
+                  {-8.277901203112549, -12.084375710552653},
+                  {-8.432051882939806, -4.441094069535486}}},
+                {"bernoulli",
+                 {{-3.015951480735387, -2.5018562081017732},
+                  {-4.507606357513103, -5.06680556556331},
+                  {-4.848532944483696, -2.5018562081017732}}}};
     for (size_t i = 0; i < 2; i++) {
         dn_params *p = bayes(want[i].numeric, 0.5);
         struct fit fit;
@@ -112,7 +128,7 @@ static void numbers_of_others(void **state) {
     }
 }
 
-/* ---- sparse rows ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- sparse rows ---- */
 enum { ROWS = 5000, WIDTH = 40, CLASSES = 3 };
 
 struct sparse {
@@ -134,8 +150,9 @@ static struct sparse *sparse_new(bool stamp, bool negative) {
             double x = (r >> 33) % 10 < (j + i % CLASSES) % 4 ? (double)(1 + (r >> 50) % 6) : 0;
             x = stamp && j == 7 ? 1.7e9 + x : negative && j == 9 ? -x : x;
             s->dense[i * WIDTH + j] = x;
-            if (x == 0)
+            if (x == 0) {
                 continue;
+            }
             s->place[n] = (uint32_t)j;
             s->value[n++] = x;
         }
@@ -144,11 +161,13 @@ static struct sparse *sparse_new(bool stamp, bool negative) {
     return s;
 }
 
-static dn_status sparse_fit(const struct sparse *s, bool csr, const dn_params *p, struct fit *fit, dn_error *err) {
+static dn_status sparse_fit(const struct sparse *s, bool csr, const dn_params *p, struct fit *fit,
+                            dn_error *err) {
     dn_run run = dn_run_default();
     dn_rows *rows;
-    OK(dn_rows_from_matrix(csr ? dn_matrix_csr(s->start, s->place, s->value, ROWS, WIDTH) : dn_matrix_dense(s->dense, ROWS, WIDTH), s->y,
-                           s->v, &rows, NULL));
+    OK(dn_rows_from_matrix(csr ? dn_matrix_csr(s->start, s->place, s->value, ROWS, WIDTH)
+                               : dn_matrix_dense(s->dense, ROWS, WIDTH),
+                           s->y, s->v, &rows, NULL));
     dn_status status = fit_rows(rows, CLASSES, p, &run, fit, err);
     dn_rows_free(rows);
     return status;
@@ -166,26 +185,33 @@ static void sparse_is_dense(void **state) {
         struct fit one, two;
         OK(sparse_fit(s, false, p, &one, NULL));
         OK(sparse_fit(s, true, p, &two, NULL));
-        if (gaussian)
+        if (gaussian) {
             assert_same_machine(&one.out, &two.out, 1e-9);
-        else
+        } else {
             assert_same_machine(&one.out, &two.out, 0);
+        }
         assert_near(one.report.objective, two.report.objective, 1e-9);
         dn_machine raw;
         OK(dni_machine_to_raw(&two.out, NULL, NULL, &raw, NULL));
-        double sum = 0, weight = 0, least = (double)INFINITY, work[CLASSES + 2], joint[CLASSES], dense[CLASSES], scores[CLASSES];
+        double sum = 0, weight = 0, least = (double)INFINITY, work[CLASSES + 2], joint[CLASSES],
+               dense[CLASSES], scores[CLASSES];
         for (size_t i = 0; i < ROWS; i++) {
             size_t n = s->start[i + 1] - s->start[i], half = n / 2;
             dni_entry_part parts[] = {{s->place + s->start[i], s->value + s->start[i], half},
-                                      {s->place + s->start[i] + half, s->value + s->start[i] + half, n - half}};
+                                      {s->place + s->start[i] + half, s->value + s->start[i] + half,
+                                       n - half}};
             bool possible = dni_machine_joint_entries(&raw, parts, 2, joint);
             assert_true(possible == dni_machine_joint(&raw, s->dense + i * WIDTH, dense, work));
-            for (size_t k = 0; k < CLASSES; k++)
-                assert_true(joint[k] == dense[k] || fabs(joint[k] - dense[k]) < 1e-11 * fabs(dense[k])); /* no trace of (1.7e9)² */
+            for (size_t k = 0; k < CLASSES; k++) {
+                assert_true(joint[k] == dense[k] ||
+                            fabs(joint[k] - dense[k]) <
+                                1e-11 * fabs(dense[k])); /* no trace of (1.7e9)² */
+            }
             assert_true(possible == dni_machine_scores_entries(&raw, parts, 2, scores, work));
             assert_memory_equal(scores, joint, sizeof joint);
-            if (s->v[i] == 0)
+            if (s->v[i] == 0) {
                 continue;
+            }
             sum -= s->v[i] * dense[(size_t)s->y[i]];
             weight += s->v[i];
             least = fmin(least, dni_log_sum(dense, CLASSES));
@@ -193,7 +219,8 @@ static void sparse_is_dense(void **state) {
         assert_near(two.report.objective, sum / weight, 1e-9);
         assert_near(detail(&two.report, "log_density_min"), least, 1e-9);
         assert_near(detail(&two.report, "rows_weight"), weight, 1e-12);
-        static const char *const counted[] = {"gaussian_features", "count_features", "bernoulli_features"};
+        static const char *const counted[] = {"gaussian_features", "count_features",
+                                              "bernoulli_features"};
         assert_near(detail(&two.report, counted[way % 3]), WIDTH, 0);
         dn_machine_done(&raw);
         fit_done(&one);
@@ -209,7 +236,8 @@ static void impossible(void **state) {
     static const double x[] = {1, 0, 1, 2, 1, 0, 0, 1, 0, 3, 0, 0}, y[] = {0, 0, 0, 1, 1, 1};
     dn_params *p = bayes("bernoulli", 0);
     struct fit fit;
-    OK(fit_arrays(x, y, NULL, 6, 2, 2, p, &fit, NULL)); /* class 0 always has the first, class 1 never */
+    OK(fit_arrays(x, y, NULL, 6, 2, 2, p, &fit,
+                  NULL)); /* class 0 always has the first, class 1 never */
     dn_machine raw;
     OK(dni_machine_to_raw(&fit.out, NULL, NULL, &raw, NULL));
     static const uint32_t first[] = {0, 1};
@@ -221,7 +249,8 @@ static void impossible(void **state) {
     assert_true(dni_machine_joint_entries(&raw, NULL, 0, joint));
     assert_true(joint[0] == -(double)INFINITY);
     assert_near(joint[1], log(0.5) + log(1.0 / 3), 1e-14);
-    assert_true(dni_machine_scores_entries(&raw, &(dni_entry_part){first, one, 2}, 1, &score, work));
+    assert_true(
+        dni_machine_scores_entries(&raw, &(dni_entry_part){first, one, 2}, 1, &score, work));
     assert_true(score == -(double)INFINITY);
     raw.naive_bayes->a[0] = -(double)INFINITY; /* now the first is impossible in both */
     assert_false(dni_machine_joint_entries(&raw, &(dni_entry_part){first, one, 2}, 1, joint));
@@ -233,7 +262,8 @@ static void impossible(void **state) {
     p = bayes("gaussian", 1);
     OK(fit_arrays(x, y, NULL, 6, 2, 2, p, &fit, NULL));
     OK(dni_machine_to_raw(&fit.out, NULL, NULL, &raw, NULL));
-    assert_false(dni_machine_joint_entries(&raw, &(dni_entry_part){first, (double[]){1e300, 0}, 2}, 1, joint));
+    assert_false(dni_machine_joint_entries(&raw, &(dni_entry_part){first, (double[]){1e300, 0}, 2},
+                                           1, joint));
     dn_machine_done(&raw);
     fit_done(&fit);
     dn_params_free(p);
@@ -256,13 +286,14 @@ static void a_class_of_nothing(void **state) {
     dn_params_free(p);
 }
 
-/* ---- the columns of an svmlight file and those of a CSV are one model --------------------------------------------------------------------------------- */
+/* ---- the columns of an svmlight file and those of a CSV are one model ---- */
 static void places_are_columns(void **state) {
     (void)state;
     static const char *const numeric[] = {"gaussian", "multinomial", "bernoulli"};
     static size_t all[WIDTH];
     struct sparse *s = sparse_new(false, false);
-    dn_table_column columns[WIDTH], one = {.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_place = 1};
+    dn_table_column columns[WIDTH],
+        one = {.name = "f", .type = DN_SPARSE, .width = WIDTH, .first_place = 1};
     dn_column_view views[WIDTH];
     char names[WIDTH][8];
     double *turned = xcalloc(ROWS * WIDTH, sizeof *turned);
@@ -270,11 +301,17 @@ static void places_are_columns(void **state) {
         all[j] = j;
         (void)snprintf(names[j], sizeof names[j], "f%zu", j + 1);
         columns[j] = (dn_table_column){.name = names[j], .type = DN_NUMERIC};
-        for (size_t i = 0; i < ROWS; i++)
+        for (size_t i = 0; i < ROWS; i++) {
             turned[j * ROWS + i] = s->dense[i * WIDTH + j];
-        views[j] = (dn_column_view){.type = DN_NUMERIC, .n_rows = ROWS, .number = turned + j * ROWS};
+        }
+        views[j] =
+            (dn_column_view){.type = DN_NUMERIC, .n_rows = ROWS, .number = turned + j * ROWS};
     }
-    const dn_column_view sparse = {.type = DN_SPARSE, .n_rows = ROWS, .number = s->value, .row_start = s->start, .place = s->place};
+    const dn_column_view sparse = {.type = DN_SPARSE,
+                                   .n_rows = ROWS,
+                                   .number = s->value,
+                                   .row_start = s->start,
+                                   .place = s->place};
     for (size_t way = 0; way < 3; way++) {
         struct fit fit[2];
         dn_params *p = bayes(numeric[way], 1);
@@ -283,11 +320,16 @@ static void places_are_columns(void **state) {
             dn_table_source *source;
             dn_encoder *encoder;
             dn_rows *rows;
-            OK(dn_table_source_from_columns(as == 0 ? columns : &one, as == 0 ? views : &sparse, as == 0 ? WIDTH : 1, ROWS, &source, NULL));
+            OK(dn_table_source_from_columns(as == 0 ? columns : &one, as == 0 ? views : &sparse,
+                                            as == 0 ? WIDTH : 1, ROWS, &source, NULL));
             dn_encoder_spec spec = {.columns = all, .n_columns = as == 0 ? WIDTH : 1};
             OK(dn_encoder_fit(source, &spec, NULL, s->v, &run, &encoder, NULL));
-            OK(dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, s->y, s->v, true, &run, &rows, NULL));
-            dn_fit_input input = {.rows = rows, .n_classes = CLASSES, .params = p, .encoder = encoder};
+            OK(dn_rows_from_source(source, encoder, NULL, DN_ROW_TRAIN, s->y, s->v, true, &run,
+                                   &rows, NULL));
+            dn_fit_input input = {.rows = rows,
+                                  .n_classes = CLASSES,
+                                  .params = p,
+                                  .encoder = encoder};
             OK(p->algorithm->fit(&input, &run, &fit[as].out, &fit[as].report, NULL));
             dn_rows_free(rows);
             dn_encoder_unref(encoder);
@@ -302,7 +344,7 @@ static void places_are_columns(void **state) {
     free(s);
 }
 
-/* ---- what it refuses ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what it refuses ---- */
 static void refused(void **state) {
     (void)state;
     struct sparse *s = sparse_new(false, true);
@@ -316,19 +358,23 @@ static void refused(void **state) {
         assert_non_null(strstr(err.message, "\"bernoulli\""));
         assert_string_equal(err.field, "#9");
     }
-    for (size_t i = 0; i < ROWS; i++) /* of rows that count as none they are no matter */
-        for (size_t e = s->start[i]; e < s->start[i + 1]; e++)
+    for (size_t i = 0; i < ROWS; i++) { /* of rows that count as none they are no matter */
+        for (size_t e = s->start[i]; e < s->start[i + 1]; e++) {
             s->v[i] = s->value[e] < 0 ? 0 : s->v[i];
+        }
+    }
     OK(sparse_fit(s, true, p, &fit, NULL));
     fit_done(&fit);
     double mean[WIDTH] = {0}, scale[WIDTH];
-    for (size_t j = 0; j < WIDTH; j++)
+    for (size_t j = 0; j < WIDTH; j++) {
         scale[j] = j == 3 ? 2 : 1;
+    }
     dn_rows *rows;
     dn_run run = dn_run_default();
     dn_error err = {0};
     OK(dn_rows_from_matrix(dn_matrix_dense(s->dense, ROWS, WIDTH), s->y, NULL, &rows, NULL));
-    dn_fit_input input = {.rows = rows, .n_classes = CLASSES, .params = p, .mean = mean, .scale = scale};
+    dn_fit_input input = {
+        .rows = rows, .n_classes = CLASSES, .params = p, .mean = mean, .scale = scale};
     assert_int_equal(p->algorithm->fit(&input, &run, &fit.out, &fit.report, &err), DN_ERR_ARGUMENT);
     assert_string_equal(err.field, "standardize");
     assert_non_null(strstr(err.message, "\"#3\""));
@@ -337,15 +383,16 @@ static void refused(void **state) {
     free(s);
 }
 
-/* ---- as for every method ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- as for every method ---- */
 static void as_all_methods(void **state) {
     (void)state;
     static const char *const numeric[] = {"multinomial", "bernoulli"};
     for (size_t i = 0; i < 2; i++) {
         struct csv *t = csv_clouds(4 * DN_BLOCK_ROWS + 100, 6, 3);
         dn_params *p = bayes(numeric[i], 1);
-        for (size_t k = 0; k < t->n * t->d; k++)
+        for (size_t k = 0; k < t->n * t->d; k++) {
             t->x[k] = t->x[k] > 0 ? floor(4 * t->x[k]) / 4 : 0;
+        }
         check_invariants(t, p);
         check_threads(t, p);
         check_failures(t, p);
@@ -378,9 +425,15 @@ static void there_and_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),      cmocka_unit_test(numbers_of_others),  cmocka_unit_test(sparse_is_dense),
-        cmocka_unit_test(impossible), cmocka_unit_test(a_class_of_nothing), cmocka_unit_test(places_are_columns),
-        cmocka_unit_test(refused),    cmocka_unit_test(as_all_methods),     cmocka_unit_test(there_and_back),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(numbers_of_others),
+        cmocka_unit_test(sparse_is_dense),
+        cmocka_unit_test(impossible),
+        cmocka_unit_test(a_class_of_nothing),
+        cmocka_unit_test(places_are_columns),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(as_all_methods),
+        cmocka_unit_test(there_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

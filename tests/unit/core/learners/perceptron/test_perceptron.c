@@ -6,10 +6,12 @@ static size_t correct_once(const struct sample *s, double rate, double margin, d
     size_t updates = 0;
     for (size_t i = 0; i < s->n; i++) {
         double v = s->weight == NULL ? 1 : s->weight[i], t = s->target[i] > 0 ? 1 : -1;
-        if (v == 0 || aligned(s, i, w, w[s->d]) > margin)
+        if (v == 0 || aligned(s, i, w, w[s->d]) > margin) {
             continue;
-        for (size_t j = 0; j < s->d; j++)
+        }
+        for (size_t j = 0; j < s->d; j++) {
             w[j] += rate * v * t * s->x[i * s->d + j];
+        }
         w[s->d] += rate * v * t;
         updates++;
     }
@@ -25,22 +27,31 @@ static void golden(void **state) {
     want[4] = json_number_value(json_object_get(g, "w0"));
     struct sample s;
     struct csv *t = iris_against_rest("setosa", &s);
-    for (int sign = 1; sign >= -1; sign -= 2) { /* setosa as the second class, and as the first: the same weights with the other sign */
+    for (
+        int sign = 1; sign >= -1;
+        sign -=
+        2) { /* setosa as the second class, and as the first: the same weights with the other sign */
         struct fit fit = fit_sample(&s, NULL, NULL);
         double got[5];
-        for (size_t j = 0; j < 5; j++)
+        for (size_t j = 0; j < 5; j++) {
             got[j] = -sign * (j < 4 ? fit.out.w[j] : fit.out.w0[0]);
+        }
         assert_close(got, want, 4, tolerance);
         assert_near(got[4], want[4], tolerance);
-        assert_int_equal((size_t)detail(&fit.report, "updates"), (size_t)json_integer_value(json_object_get(g, "updates")));
-        assert_int_equal(fit.report.iterations, (size_t)json_integer_value(json_object_get(g, "passes_including_the_error_free_one")));
-        assert_true(fit.report.converged && fit.report.n_warnings == 0 && fit.report.objective == 0);
+        assert_int_equal((size_t)detail(&fit.report, "updates"),
+                         (size_t)json_integer_value(json_object_get(g, "updates")));
+        assert_int_equal(fit.report.iterations,
+                         (size_t)json_integer_value(
+                             json_object_get(g, "passes_including_the_error_free_one")));
+        assert_true(fit.report.converged && fit.report.n_warnings == 0 &&
+                    fit.report.objective == 0);
         assert_string_equal(fit.report.stop_reason, "separated");
         assert_true(isnan(fit.report.gradient_norm));
         assert_counted(&s, &fit);
         fit_done(&fit);
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
             t->target[i] = 1 - t->target[i];
+        }
     }
     csv_free(t);
     json_decref(root);
@@ -53,17 +64,23 @@ static void assert_follows(const struct sample *s, double rate, double margin) {
     snprintf(margin_text, sizeof margin_text, "%.17g", margin);
     dn_run run;
     struct history *h = history_new(s->d, &run);
-    struct fit fit = fit_sample(s, WITH("learning_rate", rate_text, "margin", margin_text, "max_iterations", "200"), &run);
+    struct fit fit =
+        fit_sample(s,
+                   WITH("learning_rate", rate_text, "margin", margin_text, "max_iterations", "200"),
+                   &run);
     double *w = xcalloc(s->d + 1, sizeof *w), total = 0;
     size_t updates = 0;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         total += s->weight == NULL ? 1 : s->weight[i];
+    }
     for (size_t k = 0; k < h->n; k++) {
         size_t own = correct_once(s, rate, margin, w), wrong;
         double loss = 0;
         assert_close(h->w + k * (s->d + 1), w, s->d + 1, 1e-12);
-        for (size_t i = 0; i < s->n; i++)
-            loss += (s->weight == NULL ? 1 : s->weight[i]) * fmax(0, margin - aligned(s, i, w, w[s->d]));
+        for (size_t i = 0; i < s->n; i++) {
+            loss += (s->weight == NULL ? 1 : s->weight[i]) *
+                    fmax(0, margin - aligned(s, i, w, w[s->d]));
+        }
         assert_near(1 + h->loss[k], 1 + loss, 1e-10);
         assert_near(1 + h->error[k], 1 + errors_of(s, w, w[s->d], &wrong) / total, 1e-12);
         assert_int_equal(own == 0, k + 1 == h->n && fit.report.converged);
@@ -123,25 +140,30 @@ static void one_correction(void **state) {
     const struct sample s = {x, target, NULL, 4, 2};
     double w[3] = {1, 0, 0}, total[2] = {0, 0}, own[2];
     bool rose = false;
-    for (size_t pass = 0; pass < 20; pass++)
+    for (size_t pass = 0; pass < 20; pass++) {
         for (size_t i = 0; i < s.n; i++) {
             struct sample one = {s.x + i * 2, s.target + i, NULL, 1, 2};
             total[0] = total[1] = 0;
             own[0] = aligned(&s, i, w, w[2]);
-            for (size_t j = 0; j < s.n; j++)
+            for (size_t j = 0; j < s.n; j++) {
                 total[0] += fmax(0, -aligned(&s, j, w, w[2]));
-            if (correct_once(&one, 1, 0, w) == 0)
+            }
+            if (correct_once(&one, 1, 0, w) == 0) {
                 continue;
+            }
             own[1] = aligned(&s, i, w, w[2]);
-            for (size_t j = 0; j < s.n; j++)
+            for (size_t j = 0; j < s.n; j++) {
                 total[1] += fmax(0, -aligned(&s, j, w, w[2]));
+            }
             assert_near(own[1] - own[0], square_length(&s, i), 1e-12);
             rose = rose || total[1] > total[0];
         }
+    }
     assert_true(rose);
 }
 
-static void permuted(const struct sample *s, const size_t *order, double *x, double *target, struct sample *out) {
+static void permuted(const struct sample *s, const size_t *order, double *x, double *target,
+                     struct sample *out) {
     for (size_t i = 0; i < s->n; i++) {
         memcpy(x + i * s->d, s->x + order[i] * s->d, s->d * sizeof *x);
         target[i] = s->target[order[i]];
@@ -156,7 +178,8 @@ static void many_answers(void **state) {
     const size_t backwards[] = {3, 2, 1, 0};
     struct sample other;
     permuted(&four, backwards, x, target, &other);
-    struct fit a = fit_sample(&four, NULL, NULL), b = fit_sample(&other, NULL, NULL), c = fit_sample(&four, WITH("init", "random"), NULL);
+    struct fit a = fit_sample(&four, NULL, NULL), b = fit_sample(&other, NULL, NULL),
+               c = fit_sample(&four, WITH("init", "random"), NULL);
     assert_true(a.report.converged && b.report.converged && c.report.converged);
     assert_memory_not_equal(a.out.w, b.out.w, 2 * sizeof(double));
     assert_memory_not_equal(a.out.w, c.out.w, 2 * sizeof(double));
@@ -178,8 +201,9 @@ static void many_answers(void **state) {
     assert_memory_equal(fits[0].out.w, fits[3].out.w, 4 * sizeof(double));
     assert_true(memcmp(fits[0].out.w, fits[1].out.w, 4 * sizeof(double)) != 0 ||
                 memcmp(fits[0].out.w, fits[2].out.w, 4 * sizeof(double)) != 0);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         fit_done(&fits[i]);
+    }
     csv_free(t);
 }
 
@@ -190,21 +214,26 @@ static void novikoff(void **state) {
     struct csv *t = iris_against_rest("setosa", &sets[1]);
     for (size_t k = 0; k < 2; k++) {
         const struct sample *s = &sets[k];
-        struct fit fit = fit_sample(s, NULL, NULL), wide = fit_sample(s, WITH("margin", "50"), NULL);
+        struct fit fit = fit_sample(s, NULL, NULL),
+                   wide = fit_sample(s, WITH("margin", "50"), NULL);
         double square = 0, updates = detail(&fit.report, "updates");
-        for (size_t i = 0; i < s->n; i++)
+        for (size_t i = 0; i < s->n; i++) {
             square = fmax(square, square_length(s, i));
+        }
         assert_near(detail(&fit.report, "max_norm"), sqrt(square), 1e-14);
         const struct fit *separating[2] = {&fit, &wide};
         for (size_t i = 0; i < 2; i++) {
             const double *w = separating[i]->out.w, w0 = separating[i]->out.w0[0];
             double norm = w0 * w0, least = least_of(s, w, w0);
             assert_true(separating[i]->report.converged && least > (i == 0 ? 0 : 50));
-            for (size_t j = 0; j < s->d; j++)
+            for (size_t j = 0; j < s->d; j++) {
                 norm += w[j] * w[j];
+            }
             assert_true(updates <= square * norm / (least * least));
-            if (i == 0)
-                assert_near(detail(&fit.report, "update_bound"), square * norm / (least * least), 1e-12);
+            if (i == 0) {
+                assert_near(detail(&fit.report, "update_bound"), square * norm / (least * least),
+                            1e-12);
+            }
         }
         fit_done(&fit);
         fit_done(&wide);
@@ -224,11 +253,13 @@ static void logistic_with_a_step(void **state) {
     for (size_t k = 0; k < 60; k++) {
         for (size_t i = 0; i < s.n; i++) {
             double g = w[4], r = s.target[i];
-            for (size_t j = 0; j < 4; j++)
+            for (size_t j = 0; j < 4; j++) {
                 g += w[j] * s.x[i * 4 + j];
+            }
             double step = g > 0 ? 1 : g < 0 ? 0 : 1 - r;
-            for (size_t j = 0; j < 4; j++)
+            for (size_t j = 0; j < 4; j++) {
                 w[j] -= 0.5 * (step - r) * s.x[i * 4 + j];
+            }
             w[4] -= 0.5 * (step - r);
         }
         assert_close(h->w + k * 5, w, 5, 1e-12);
@@ -243,15 +274,18 @@ static void logistic_with_a_step(void **state) {
 static void pocket(void **state) {
     (void)state;
     struct sample sets[3] = {exclusive_or, {0}, {0}};
-    struct csv *versicolor = iris_against_rest("versicolor", &sets[1]), *virginica = iris_against_rest("virginica", &sets[2]);
-    for (size_t k = 0; k < 3; k++)
+    struct csv *versicolor = iris_against_rest("versicolor", &sets[1]),
+               *virginica = iris_against_rest("virginica", &sets[2]);
+    for (size_t k = 0; k < 3; k++) {
         for (int way = 0; way < 3; way++) {
             const struct sample *s = &sets[k];
             dn_run run;
             struct history *h = history_new(s->d, &run);
-            const char *const *settings = way == 0   ? WITH("max_iterations", "300")
-                                          : way == 1 ? WITH("max_iterations", "300", "order", "shuffled")
-                                                     : WITH("max_iterations", "300", "mode", "batch", "learning_rate", "0.01");
+            const char *const *settings =
+                way == 0 ? WITH("max_iterations", "300")
+                : way == 1
+                    ? WITH("max_iterations", "300", "order", "shuffled")
+                    : WITH("max_iterations", "300", "mode", "batch", "learning_rate", "0.01");
             struct fit fit = fit_sample(s, settings, &run);
             double best = 1;
             size_t rows;
@@ -262,17 +296,23 @@ static void pocket(void **state) {
             assert_non_null(strstr(fit.report.warnings[0], "try "));
             assert_counted(s, &fit);
             for (size_t i = 0; i < h->n; i++) {
-                double share = errors_of(s, h->w + i * (s->d + 1), h->w[i * (s->d + 1) + s->d], &rows) / (double)s->n;
+                double share =
+                    errors_of(s, h->w + i * (s->d + 1), h->w[i * (s->d + 1) + s->d], &rows) /
+                    (double)s->n;
                 assert_near(1 + share, 1 + h->error[i], 1e-12);
                 best = fmin(best, share);
             }
             assert_true(detail(&fit.report, "error_share") <= best + 1e-12);
-            if (k > 0) /* at least as good as the larger class for all; better, unless a pass ends with 50 rows of one class */
+            if (k >
+                0) { /* at least as good as the larger class for all; better, unless a pass ends with 50 rows of one class */
                 assert_true(detail(&fit.report, "errors") < (way == 0 ? 51 : 50));
-            assert_int_equal(strstr(fit.report.warnings[0], "try order shuffled") != NULL, way == 0);
+            }
+            assert_int_equal(strstr(fit.report.warnings[0], "try order shuffled") != NULL,
+                             way == 0);
             history_free(h);
             fit_done(&fit);
         }
+    }
     csv_free(versicolor);
     csv_free(virginica);
 }
@@ -282,8 +322,9 @@ static void best_inside_a_pass(void **state) {
     (void)state;
     enum { N = 41 };
     double x[N], target[N];
-    for (size_t i = 0; i < N;
-         i++) { /* far from 0 a row's class is its sign; the last row, far off, is on the wrong side and spoils every end of a pass */
+    for (
+        size_t i = 0; i < N;
+        i++) { /* far from 0 a row's class is its sign; the last row, far off, is on the wrong side and spoils every end of a pass */
         x[i] = (i % 2 == 0 ? 1 : -1) * (3 + (double)(i % 7));
         target[i] = x[i] > 0;
     }
@@ -294,8 +335,9 @@ static void best_inside_a_pass(void **state) {
     struct history *h = history_new(1, &run);
     struct fit fit = fit_sample(&s, WITH("max_iterations", "200"), &run);
     double at_ends = 1;
-    for (size_t k = 0; k < h->n; k++)
+    for (size_t k = 0; k < h->n; k++) {
         at_ends = fmin(at_ends, h->error[k]);
+    }
     assert_counted(&s, &fit);
     assert_int_equal((size_t)detail(&fit.report, "errors"), 1);
     assert_true(at_ends > 1.5 / N);
@@ -311,7 +353,9 @@ static void schedules(void **state) {
     for (size_t k = 0; k < 3; k++) {
         dn_run run;
         struct history *h = history_new(4, &run);
-        struct fit fit = fit_sample(&s, WITH("schedule", names[k], "learning_rate", "2", "max_iterations", "25"), &run);
+        struct fit fit =
+            fit_sample(&s, WITH("schedule", names[k], "learning_rate", "2", "max_iterations", "25"),
+                       &run);
         double w[5] = {0};
         assert_int_equal(h->n, 25);
         for (size_t i = 0; i < 25; i++) {

@@ -6,31 +6,39 @@ static const char *const names[] = {"perceptron", "squared", "relaxation"};
 
 static double largest_square(const struct sample *s) {
     double square = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (s->weight == NULL || s->weight[i] > 0)
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->weight == NULL || s->weight[i] > 0) {
             square = fmax(square, square_length(s, i));
+        }
+    }
     return square;
 }
 
 /* One pass by the formulas of ALGORITHMS.md. */
-static void plain_pass(const struct sample *s, enum criterion c, bool batch, double rate, double b, double *w) {
+static void plain_pass(const struct sample *s, enum criterion c, bool batch, double rate, double b,
+                       double *w) {
     double *sum = xcalloc(s->d + 1, sizeof *sum), square = largest_square(s), total = 0;
     for (size_t i = 0; i < s->n; i++) {
-        double v = s->weight == NULL ? 1 : s->weight[i], a = aligned(s, i, w, w[s->d]), t = s->target[i] > 0 ? 1 : -1, step = 1;
+        double v = s->weight == NULL ? 1 : s->weight[i], a = aligned(s, i, w, w[s->d]),
+               t = s->target[i] > 0 ? 1 : -1, step = 1;
         total += v;
-        if (v == 0 || a > b)
+        if (v == 0 || a > b) {
             continue;
-        if (c == SQUARED)
+        }
+        if (c == SQUARED) {
             step = -a / square;
-        else if (c == RELAXATION)
+        } else if (c == RELAXATION) {
             step = (b - a) / square_length(s, i);
+        }
         double *to = batch ? sum : w, factor = t * v * step * (batch ? 1 : rate);
-        for (size_t j = 0; j < s->d; j++)
+        for (size_t j = 0; j < s->d; j++) {
             to[j] += factor * s->x[i * s->d + j];
+        }
         to[s->d] += factor;
     }
-    for (size_t j = 0; batch && j <= s->d; j++)
+    for (size_t j = 0; batch && j <= s->d; j++) {
         w[j] += rate * sum[j] / (c == ERRORS ? 1 : total);
+    }
     free(sum);
 }
 
@@ -38,8 +46,11 @@ static double plain_objective(const struct sample *s, enum criterion c, double b
     double sum = 0;
     for (size_t i = 0; i < s->n; i++) {
         double v = s->weight == NULL ? 1 : s->weight[i], a = aligned(s, i, w, w[s->d]);
-        if (v > 0 && a <= b)
-            sum += v * (c == ERRORS ? b - a : c == SQUARED ? a * a : 0.5 * (a - b) * (a - b) / square_length(s, i));
+        if (v > 0 && a <= b) {
+            sum += v * (c == ERRORS    ? b - a
+                        : c == SQUARED ? a * a
+                                       : 0.5 * (a - b) * (a - b) / square_length(s, i));
+        }
     }
     return sum;
 }
@@ -51,16 +62,19 @@ static void follows(const struct sample *s, enum criterion c, bool batch, double
     dn_run run;
     struct history *h = history_new(s->d, &run);
     struct fit fit = fit_sample(s,
-                                WITH("criterion", names[c], "mode", batch ? "batch" : "sequential", "learning_rate", rate_text, "init",
-                                     "random", "max_iterations", "40", "tolerance", "0"),
+                                WITH("criterion", names[c], "mode", batch ? "batch" : "sequential",
+                                     "learning_rate", rate_text, "init", "random", "max_iterations",
+                                     "40", "tolerance", "0"),
                                 &run);
     double *w = xcalloc(s->d + 1, sizeof *w);
     for (size_t k = 0; k < h->n; k++) {
         const double *told = h->w + k * (s->d + 1);
-        if (k > 0)
+        if (k > 0) {
             plain_pass(s, c, batch, rate, b, w);
-        if (k > 0)
+        }
+        if (k > 0) {
             assert_close(told, w, s->d + 1, 1e-9);
+        }
         memcpy(w, told, (s->d + 1) * sizeof *w);
         assert_near(1 + h->loss[k], 1 + plain_objective(s, c, b, w), 1e-9);
     }
@@ -79,15 +93,20 @@ static void steps(void **state) {
     double v[150];
     struct sample iris, weighted;
     struct csv *t = iris_against_rest("versicolor", &iris);
-    for (size_t i = 0; i < 150; i++)
+    for (size_t i = 0; i < 150; i++) {
         v[i] = (double)(i % 4) / 4;
+    }
     weighted = iris;
     weighted.weight = v;
     const struct sample *const sets[] = {&four, &exclusive_or, &iris, &weighted};
-    for (size_t k = 0; k < 4; k++)
-        for (int c = ERRORS; c <= RELAXATION; c++)
-            for (int batch = 0; batch < 2; batch++)
-                follows(sets[k], (enum criterion)c, batch, c == ERRORS ? 0.125 : 1.5, c == RELAXATION ? 1 : 0);
+    for (size_t k = 0; k < 4; k++) {
+        for (int c = ERRORS; c <= RELAXATION; c++) {
+            for (int batch = 0; batch < 2; batch++) {
+                follows(sets[k], (enum criterion)c, batch, c == ERRORS ? 0.125 : 1.5,
+                        c == RELAXATION ? 1 : 0);
+            }
+        }
+    }
     csv_free(t);
 }
 
@@ -96,20 +115,22 @@ static void relaxation_beyond(void **state) {
     (void)state;
     struct sample sets[2] = {four, {0}};
     struct csv *t = iris_against_rest("setosa", &sets[1]);
-    for (size_t k = 0; k < 2; k++)
+    for (size_t k = 0; k < 2; k++) {
         for (size_t m = 0; m < 2; m++) {
             double b = m == 0 ? 1 : 7;
-            struct fit fit =
-                fit_sample(&sets[k],
-                           WITH("criterion", "relaxation", "learning_rate", "1.9", "margin", m == 0 ? "auto" : "7", "tolerance", "0"),
-                           NULL);
+            struct fit fit = fit_sample(&sets[k],
+                                        WITH("criterion", "relaxation", "learning_rate", "1.9",
+                                             "margin", m == 0 ? "auto" : "7", "tolerance", "0"),
+                                        NULL);
             assert_true(fit.report.converged && fit.report.n_warnings == 0);
             assert_string_equal(fit.report.stop_reason, "separated");
             assert_true(least_of(&sets[k], fit.out.w, fit.out.w0[0]) > b);
-            assert_true(fit.report.objective == 0 && detail(&fit.report, "within_margin") == 0 && detail(&fit.report, "margin") == b);
+            assert_true(fit.report.objective == 0 && detail(&fit.report, "within_margin") == 0 &&
+                        detail(&fit.report, "margin") == b);
             assert_counted(&sets[k], &fit);
             fit_done(&fit);
         }
+    }
     csv_free(t);
 }
 
@@ -120,10 +141,13 @@ static void relaxation_from_below(void **state) {
     struct csv *t = iris_against_rest("setosa", &s);
     dn_run run;
     struct history *h = history_new(4, &run);
-    struct fit fit =
-        fit_sample(&s, WITH("criterion", "relaxation", "learning_rate", "1", "tolerance", "1e-12", "max_iterations", "4000"), &run);
-    for (size_t k = 0; k < h->n; k++)
+    struct fit fit = fit_sample(&s,
+                                WITH("criterion", "relaxation", "learning_rate", "1", "tolerance",
+                                     "1e-12", "max_iterations", "4000"),
+                                &run);
+    for (size_t k = 0; k < h->n; k++) {
         assert_true(least_of(&s, h->w + 5 * k, h->w[5 * k + 4]) <= 1 + 1e-9);
+    }
     assert_true(least_of(&s, h->w, h->w[4]) < 0.9);
     assert_true(fit.report.converged && least_of(&s, fit.out.w, fit.out.w0[0]) > 1 - 1e-6);
     history_free(h);
@@ -137,23 +161,26 @@ static void relaxation_by_means(void **state) {
     struct sample sets[3] = {four, exclusive_or, {0}};
     struct csv *t = iris_against_rest("setosa", &sets[2]);
     const char *const rates[] = {"0.5", "1", "1.9"};
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < 3; k++) {
         for (size_t r = 0; r < 3; r++) {
             const struct sample *s = &sets[k];
             dn_run run;
             struct history *h = history_new(s->d, &run);
-            struct fit fit = fit_sample(s,
-                                        WITH("criterion", "relaxation", "mode", "batch", "learning_rate", rates[r], "tolerance", "1e-9",
-                                             "max_iterations", "4096"),
-                                        &run);
-            for (size_t i = 1; i < h->n; i++)
+            struct fit fit =
+                fit_sample(s,
+                           WITH("criterion", "relaxation", "mode", "batch", "learning_rate",
+                                rates[r], "tolerance", "1e-9", "max_iterations", "4096"),
+                           &run);
+            for (size_t i = 1; i < h->n; i++) {
                 assert_true(h->loss[i] <= h->loss[i - 1] * (1 + 1e-12));
+            }
             if (k ==
                 1) { /* the minimum for exclusive or: w = 0 but for the intercept, where the pulls of (0,0), (0,1), (1,0), (1,1) balance */
                 double g[3] = {0}, *w = h->w + (h->n - 1) * 3;
                 assert_string_equal(fit.report.stop_reason, "tolerance");
                 for (size_t i = 0; i < 4; i++) {
-                    double pull = fmax(0, 1 - aligned(s, i, w, w[2])) / square_length(s, i) * (s->target[i] > 0 ? 1 : -1);
+                    double pull = fmax(0, 1 - aligned(s, i, w, w[2])) / square_length(s, i) *
+                                  (s->target[i] > 0 ? 1 : -1);
                     g[0] += pull * s->x[2 * i];
                     g[1] += pull * s->x[2 * i + 1];
                     g[2] += pull;
@@ -169,6 +196,7 @@ static void relaxation_by_means(void **state) {
             history_free(h);
             fit_done(&fit);
         }
+    }
     csv_free(t);
 }
 
@@ -181,11 +209,14 @@ static void batch(void **state) {
     struct history *h = history_new(4, &run);
     struct fit fit = fit_sample(&s, WITH("mode", "batch"), &run);
     double sum[5] = {0};
-    for (size_t i = 0; i < s.n; i++)
-        for (size_t j = 0; j < 5; j++)
+    for (size_t i = 0; i < s.n; i++) {
+        for (size_t j = 0; j < 5; j++) {
             sum[j] += (s.target[i] > 0 ? 1 : -1) * (j < 4 ? s.x[i * 4 + j] : 1);
+        }
+    }
     assert_close(h->w, sum, 5, 1e-12);
-    assert_true(fit.report.converged && detail(&fit.report, "updates") == (double)fit.report.iterations - 1);
+    assert_true(fit.report.converged &&
+                detail(&fit.report, "updates") == (double)fit.report.iterations - 1);
     assert_string_equal(fit.report.stop_reason, "separated");
     assert_counted(&s, &fit);
     history_free(h);
@@ -199,10 +230,13 @@ static void squared(void **state) {
     for (int mode = 0; mode < 2; mode++) {
         dn_run run;
         struct history *h = history_new(2, &run);
-        struct fit fit = fit_sample(&exclusive_or, WITH("criterion", "squared", "mode", mode ? "batch" : "sequential"), &run);
+        struct fit fit =
+            fit_sample(&exclusive_or,
+                       WITH("criterion", "squared", "mode", mode ? "batch" : "sequential"), &run);
         double last = (double)INFINITY;
         for (size_t k = 0; k < h->n; k++) {
-            double norm = sqrt(h->w[3 * k] * h->w[3 * k] + h->w[3 * k + 1] * h->w[3 * k + 1] + h->w[3 * k + 2] * h->w[3 * k + 2]);
+            double norm = sqrt(h->w[3 * k] * h->w[3 * k] + h->w[3 * k + 1] * h->w[3 * k + 1] +
+                               h->w[3 * k + 2] * h->w[3 * k + 2]);
             assert_true(norm <= last * (1 + 1e-12));
             last = norm;
         }

@@ -3,7 +3,8 @@
 
 static const char *const criteria[] = {"perceptron", "squared", "relaxation"};
 
-static struct fit fit_matrix(dn_matrix x, const double *target, const double *weight, const char *const *settings, const dn_run *run) {
+static struct fit fit_matrix(dn_matrix x, const double *target, const double *weight,
+                             const char *const *settings, const dn_run *run) {
     dn_params *p = perceptron_params(settings);
     dn_rows *rows;
     struct fit fit = {0};
@@ -19,9 +20,12 @@ static void assert_same(const struct fit *a, const struct fit *b, size_t d) {
     assert_memory_equal(a->out.w0, b->out.w0, sizeof(double));
     assert_int_equal(a->report.iterations, b->report.iterations);
     assert_int_equal(a->report.n_details, b->report.n_details);
-    for (size_t i = 0; i < a->report.n_details; i++)
-        assert_memory_equal(&a->report.details[i].number, &b->report.details[i].number, sizeof(double));
-    assert_true(a->report.objective == b->report.objective && a->report.converged == b->report.converged);
+    for (size_t i = 0; i < a->report.n_details; i++) {
+        assert_memory_equal(&a->report.details[i].number, &b->report.details[i].number,
+                            sizeof(double));
+    }
+    assert_true(a->report.objective == b->report.objective &&
+                a->report.converged == b->report.converged);
 }
 
 /* A row of weight 2 is two rows for a batch step, and none for a sequential one; a row of weight 0 is no row for either. */
@@ -29,7 +33,8 @@ static void weights(void **state) {
     (void)state;
     struct sample s, doubled, gaps, without;
     struct csv *t = iris_against_rest("versicolor", &s);
-    double *x = xcalloc(2 * s.n * s.d, sizeof *x), *target = xcalloc(2 * s.n, sizeof *target), two[150], some[150], kept[150];
+    double *x = xcalloc(2 * s.n * s.d, sizeof *x), *target = xcalloc(2 * s.n, sizeof *target),
+           two[150], some[150], kept[150];
     size_t n = 0;
     for (size_t i = 0; i < s.n; i++) {
         for (size_t copy = 0; copy < 2; copy++) {
@@ -44,7 +49,8 @@ static void weights(void **state) {
     for (size_t c = 0; c < 3; c++) {
         struct sample heavy = s;
         heavy.weight = two;
-        const char *const *settings = WITH("criterion", criteria[c], "mode", "batch", "max_iterations", "30", "learning_rate", "0.5");
+        const char *const *settings = WITH("criterion", criteria[c], "mode", "batch",
+                                           "max_iterations", "30", "learning_rate", "0.5");
         struct fit a = fit_sample(&heavy, settings, NULL), b = fit_sample(&doubled, settings, NULL);
         assert_close(a.out.w, b.out.w, s.d, 1e-9);
         assert_near(a.report.objective, b.report.objective, 1e-9);
@@ -73,8 +79,9 @@ static void weights(void **state) {
     fit_done(&b);
 
     for (size_t i = 0; i < s.n; i++) {
-        if (some[i] == 0)
+        if (some[i] == 0) {
             continue;
+        }
         memcpy(x + n * s.d, s.x + i * s.d, s.d * sizeof *x);
         target[n] = s.target[i];
         kept[n++] = some[i];
@@ -82,10 +89,11 @@ static void weights(void **state) {
     gaps = s;
     gaps.weight = some;
     without = (struct sample){x, target, kept, n, s.d};
-    for (size_t c = 0; c < 3; c++)
+    for (size_t c = 0; c < 3; c++) {
         for (size_t mode = 0; mode < 2; mode++) {
             const char *const *settings =
-                WITH("criterion", criteria[c], "mode", mode ? "batch" : "sequential", "max_iterations", "30", "learning_rate", "0.5");
+                WITH("criterion", criteria[c], "mode", mode ? "batch" : "sequential",
+                     "max_iterations", "30", "learning_rate", "0.5");
             a = fit_sample(&gaps, settings, &run);
             b = fit_sample(&without, settings, &run);
             assert_same(&a, &b, s.d);
@@ -93,6 +101,7 @@ static void weights(void **state) {
             fit_done(&a);
             fit_done(&b);
         }
+    }
     free(x);
     free(target);
     csv_free(t);
@@ -133,18 +142,23 @@ static struct big *big_new(void) {
 static void sparse_rows(void **state) {
     (void)state;
     struct big *b = big_new();
-    dn_matrix dense = dn_matrix_dense(b->x, N, D), sparse = dn_matrix_csr(b->row_start, b->cols, b->values, N, D);
+    dn_matrix dense = dn_matrix_dense(b->x, N, D),
+              sparse = dn_matrix_csr(b->row_start, b->cols, b->values, N, D);
     dn_run run = dn_run_default();
     for (size_t mode = 0; mode < 2; mode++) {
-        const char *const *settings = WITH("mode", mode ? "batch" : "sequential", "max_iterations", "8");
+        const char *const *settings =
+            WITH("mode", mode ? "batch" : "sequential", "max_iterations", "8");
         struct fit one = fit_matrix(dense, b->target, b->weight, settings, &run),
                    two = fit_matrix(sparse, b->target, b->weight, settings, &run);
         assert_same(&one, &two, D);
         assert_true(detail(&one.report, "errors") > 0);
         fit_done(&one);
         fit_done(&two);
-        for (size_t c = 1; c < 3; c++) { /* rounding differs: as long as no row changes sides by it, so do the weights by no more */
-            settings = WITH("criterion", criteria[c], "mode", mode ? "batch" : "sequential", "max_iterations", "2");
+        for (
+            size_t c = 1; c < 3;
+            c++) { /* rounding differs: as long as no row changes sides by it, so do the weights by no more */
+            settings = WITH("criterion", criteria[c], "mode", mode ? "batch" : "sequential",
+                            "max_iterations", "2");
             one = fit_matrix(dense, b->target, NULL, settings, &run);
             two = fit_matrix(sparse, b->target, NULL, settings, &run);
             assert_close(two.out.w, one.out.w, D, 1e-9);
@@ -159,23 +173,27 @@ static void sparse_rows(void **state) {
 static void threads(void **state) {
     (void)state;
     struct big *b = big_new();
-    for (size_t i = 0; i < N * D; i++)
+    for (size_t i = 0; i < N * D; i++) {
         b->x[i] += 0.1 * (double)(i % 7);
+    }
     dn_matrix x = dn_matrix_dense(b->x, N, D);
     dn_run one = dn_run_default(), many = dn_run_default();
     many.sum = sum_in_ranges;
     many.n_slots = 3;
-    for (size_t c = 0; c < 3; c++)
+    for (size_t c = 0; c < 3; c++) {
         for (size_t mode = 0; mode < 3; mode++) {
-            const char *const *settings = WITH("criterion", criteria[c], "mode", mode == 1 ? "batch" : "sequential", "order",
-                                               mode == 2 ? "shuffled" : "cyclic", "max_iterations", "6");
-            struct fit a = fit_matrix(x, b->target, b->weight, settings, &one), o = fit_matrix(x, b->target, b->weight, settings, &many);
+            const char *const *settings =
+                WITH("criterion", criteria[c], "mode", mode == 1 ? "batch" : "sequential", "order",
+                     mode == 2 ? "shuffled" : "cyclic", "max_iterations", "6");
+            struct fit a = fit_matrix(x, b->target, b->weight, settings, &one),
+                       o = fit_matrix(x, b->target, b->weight, settings, &many);
             struct sample s = {b->x, b->target, b->weight, N, D};
             assert_same(&a, &o, D);
             assert_counted(&s, &a);
             fit_done(&a);
             fit_done(&o);
         }
+    }
     free(b);
 }
 
@@ -191,17 +209,20 @@ static void snapshots(void **state) {
     dn_rows *rows;
     struct fit a = {0}, b = {0};
     OK(dn_rows_from_matrix(dn_matrix_dense(z, t->n, 4), t->target, NULL, &rows, NULL));
-    dn_fit_input input = {.rows = rows, .n_classes = 2, .params = p, .mean = mean, .scale = deviation};
+    dn_fit_input input = {
+        .rows = rows, .n_classes = 2, .params = p, .mean = mean, .scale = deviation};
     OK(p->algorithm->fit(&input, &run, &a.out, &a.report, NULL));
     input.mean = input.scale = NULL;
     OK(p->algorithm->fit(&input, &plain, &b.out, &b.report, NULL));
     assert_same(&a, &b, 4); /* the machine is in the space of the rows either way */
     assert_true(raw->n == own->n && raw->n > 1);
     struct sample inner = {z, t->target, NULL, t->n, 4};
-    for (size_t k = 0; k < raw->n; k++)
-        for (size_t i = 0; i < t->n; i++)
+    for (size_t k = 0; k < raw->n; k++) {
+        for (size_t i = 0; i < t->n; i++) {
             assert_near(100 + aligned(&s, i, raw->w + 5 * k, raw->w[5 * k + 4]),
                         100 + aligned(&inner, i, own->w + 5 * k, own->w[5 * k + 4]), 1e-10);
+        }
+    }
     history_free(raw);
     history_free(own);
     fit_done(&a);
@@ -217,8 +238,9 @@ static void refuses(const char *const *settings, const char *field, const char *
     dn_error err = {0};
     assert_int_equal(dn_params_check(p, &err), DN_ERR_ARGUMENT);
     assert_string_equal(err.field, field);
-    if (strstr(err.message, words) == NULL)
+    if (strstr(err.message, words) == NULL) {
         fail_msg("\"%s\" is not in \"%s\"", words, err.message);
+    }
     dn_params_free(p);
 }
 
@@ -235,16 +257,20 @@ static void rules(void **state) {
         dn_params *p = perceptron_params(WITH("criterion", criteria[c]));
         OK(dn_params_check(p, NULL));
         OK(dn_params_settle(p, 100, 4, 2, NULL));
-        assert_true(dn_params_word(p, "learning_rate") == NULL && dn_params_number(p, "learning_rate") == rates[c]);
-        assert_true(dn_params_word(p, "margin") == NULL && dn_params_number(p, "margin") == margins[c]);
+        assert_true(dn_params_word(p, "learning_rate") == NULL &&
+                    dn_params_number(p, "learning_rate") == rates[c]);
+        assert_true(dn_params_word(p, "margin") == NULL &&
+                    dn_params_number(p, "margin") == margins[c]);
         assert_string_equal(dn_params_word(p, "init"), c == 1 ? "random" : "zero");
         OK(dn_params_check(p, NULL));
         dn_params_free(p);
     }
-    assert_true((dn_algorithm_find("perceptron")->flags & (DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STANDARDIZE)) == 0);
+    assert_true((dn_algorithm_find("perceptron")->flags &
+                 (DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STANDARDIZE)) == 0);
 }
 
-static void fails(const struct sample *s, const char *const *settings, dn_status code, const char *words) {
+static void fails(const struct sample *s, const char *const *settings, dn_status code,
+                  const char *words) {
     dn_params *p = perceptron_params(settings);
     struct memory memory = {.left = SIZE_MAX};
     dn_allocator allocator = memory_allocator(&memory, false);
@@ -255,8 +281,9 @@ static void fails(const struct sample *s, const char *const *settings, dn_status
     dn_error err = {0};
     OK(dn_rows_from_matrix(dn_matrix_dense(s->x, s->n, s->d), s->target, s->weight, &rows, NULL));
     assert_int_equal(fit_rows(rows, 2, p, &run, &fit, &err), code);
-    if (strstr(err.message, words) == NULL)
+    if (strstr(err.message, words) == NULL) {
         fail_msg("\"%s\" is not in \"%s\"", words, err.message);
+    }
     assert_true(fit.out.w == NULL && fit.report.stop_reason == NULL && memory.live == 0);
     dn_rows_free(rows);
     dn_params_free(p);
@@ -264,20 +291,25 @@ static void fails(const struct sample *s, const char *const *settings, dn_status
 
 static void numbers_that_overflow(void **state) {
     (void)state;
-    static const double huge[] = {1, 2, 1, 1e300, 2, 2, 3, 1}, wide[] = {1.2e154, 1.2e154, 1, 1, 2, 2, 3, 1};
+    static const double huge[] = {1, 2, 1, 1e300, 2, 2, 3, 1},
+                        wide[] = {1.2e154, 1.2e154, 1, 1, 2, 2, 3, 1};
     static const double none[] = {0, 0, 0, 0}, heavy[] = {1e200, 1, 1, 3};
-    const struct sample one = {huge, four_target, NULL, 4, 2}, sum = {wide, four_target, NULL, 4, 2};
+    const struct sample one = {huge, four_target, NULL, 4, 2},
+                        sum = {wide, four_target, NULL, 4, 2};
     struct sample empty = four, weighted = exclusive_or;
     empty.weight = none;
     weighted.weight = heavy;
     fails(&one, NULL, DN_ERR_NUMERIC, "feature \"#1\"");
     fails(&sum, NULL, DN_ERR_NUMERIC, "features of a row");
     fails(&empty, NULL, DN_ERR_DATA, "positive, finite sum");
-    fails(&exclusive_or, WITH("learning_rate", "1e308", "order", "shuffled"), DN_ERR_NUMERIC, "learning_rate");
-    fails(&weighted, WITH("criterion", "relaxation", "max_iterations", "10000", "tolerance", "0"), DN_ERR_NUMERIC, "iteration");
+    fails(&exclusive_or, WITH("learning_rate", "1e308", "order", "shuffled"), DN_ERR_NUMERIC,
+          "learning_rate");
+    fails(&weighted, WITH("criterion", "relaxation", "max_iterations", "10000", "tolerance", "0"),
+          DN_ERR_NUMERIC, "iteration");
     static const double some[] = {1, 1, 1, 3};
     weighted.weight = some;
-    struct fit fit = fit_sample(&weighted, WITH("criterion", "relaxation", "max_iterations", "3"), NULL);
+    struct fit fit =
+        fit_sample(&weighted, WITH("criterion", "relaxation", "max_iterations", "3"), NULL);
     assert_non_null(strstr(fit.report.warnings[0], "largest row weight is 4.5"));
     fit_done(&fit);
 }
@@ -290,8 +322,9 @@ struct peak {
 static void *peak_allocate(void *ctx, size_t size) {
     struct peak *peak = ctx;
     max_align_t *p = malloc(sizeof *p + size);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     memcpy(p, &size, sizeof size);
     peak->live += size;
     peak->most = peak->live > peak->most ? peak->live : peak->most;
@@ -301,8 +334,9 @@ static void *peak_allocate(void *ctx, size_t size) {
 static void peak_release(void *ctx, void *memory) {
     struct peak *peak = ctx;
     size_t size;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     max_align_t *p = (max_align_t *)memory - 1;
     memcpy(&size, p, sizeof size);
     peak->live -= size;
@@ -312,9 +346,10 @@ static void peak_release(void *ctx, void *memory) {
 static void memory_and_stop(void **state) {
     (void)state;
     for (size_t way = 0; way < 3; way++) {
-        const char *const *settings = way == 0   ? WITH("order", "shuffled", "max_iterations", "5")
-                                      : way == 1 ? WITH("mode", "batch", "max_iterations", "5")
-                                                 : WITH("criterion", "relaxation", "max_iterations", "5");
+        const char *const *settings = way == 0 ? WITH("order", "shuffled", "max_iterations", "5")
+                                      : way == 1
+                                          ? WITH("mode", "batch", "max_iterations", "5")
+                                          : WITH("criterion", "relaxation", "max_iterations", "5");
         dn_params *p = perceptron_params(settings);
         dn_rows *rows;
         size_t failures = 0, stops = 0;
@@ -327,12 +362,14 @@ static void memory_and_stop(void **state) {
             struct fit fit = {0};
             dn_error err = {0};
             dn_status status = fit_rows(rows, 2, p, &run, &fit, &err);
-            assert_true(status == DN_OK || (status == DN_ERR_BUDGET && err.message[0] != '\0' && fit.out.w == NULL));
+            assert_true(status == DN_OK ||
+                        (status == DN_ERR_BUDGET && err.message[0] != '\0' && fit.out.w == NULL));
             assert_int_equal(memory.live, 0);
             failures += status != DN_OK;
             fit_done(&fit);
-            if (memory.count < k)
+            if (memory.count < k) {
                 break;
+            }
         }
         assert_true(failures >= 3);
         for (size_t k = 1;; k++) {
@@ -342,18 +379,23 @@ static void memory_and_stop(void **state) {
             dn_status status = fit_rows(rows, 2, p, &run, &fit, NULL);
             assert_true(status == DN_OK || (status == DN_ERR_STOPPED && fit.out.w == NULL));
             fit_done(&fit);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 break;
+            }
             stops++;
         }
         assert_true(stops >= 10); /* once a block and once a pass at least */
         struct peak peak = {0};
-        dn_allocator allocator = {.allocate = peak_allocate, .release = peak_release, .ctx = &peak, .budgeted = true};
+        dn_allocator allocator = {.allocate = peak_allocate,
+                                  .release = peak_release,
+                                  .ctx = &peak,
+                                  .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         struct fit fit = {0};
         OK(fit_rows(rows, 2, p, &run, &fit, NULL));
-        assert_true(peak.live == 0 && peak.most > 0 && (double)peak.most <= foretold_memory(p, 4, 2, 2, 1));
+        assert_true(peak.live == 0 && peak.most > 0 &&
+                    (double)peak.most <= foretold_memory(p, 4, 2, 2, 1));
         fit_done(&fit);
         dn_rows_free(rows);
         dn_params_free(p);

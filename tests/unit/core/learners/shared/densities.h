@@ -11,8 +11,9 @@ static inline dn_params *params_for(const char *algorithm) {
     return p;
 }
 
-static inline dn_status fit_arrays(const double *x, const double *y, const double *weight, size_t n, size_t d, size_t K, const dn_params *p,
-                                   struct fit *fit, dn_error *err) {
+static inline dn_status fit_arrays(const double *x, const double *y, const double *weight, size_t n,
+                                   size_t d, size_t K, const dn_params *p, struct fit *fit,
+                                   dn_error *err) {
     dn_rows *rows;
     dn_run run = dn_run_default();
     OK(dn_rows_from_matrix(dn_matrix_dense(x, n, d), y, weight, &rows, NULL));
@@ -34,9 +35,12 @@ static inline double posterior(const dn_machine *m, const double *x, double *p) 
 }
 
 static inline double detail(const dn_report *report, const char *name) {
-    for (size_t i = 0; i < report->n_details; i++)
-        if (strcmp(report->details[i].name, name) == 0)
-            return report->details[i].n_list > 0 ? report->details[i].list[0] : report->details[i].number;
+    for (size_t i = 0; i < report->n_details; i++) {
+        if (strcmp(report->details[i].name, name) == 0) {
+            return report->details[i].n_list > 0 ? report->details[i].list[0]
+                                                 : report->details[i].number;
+        }
+    }
     fail_msg("no detail \"%s\"", name);
     return 0;
 }
@@ -51,8 +55,9 @@ static inline double eliminate(const double *a, const double *b, size_t d, size_
     }
     for (size_t c = 0; c < d; c++) {
         size_t pivot = c;
-        for (size_t i = c + 1; i < d; i++)
+        for (size_t i = c + 1; i < d; i++) {
             pivot = fabs(m[i * width + c]) > fabs(m[pivot * width + c]) ? i : pivot;
+        }
         for (size_t j = 0; j < width; j++) {
             double t = m[c * width + j];
             m[c * width + j] = m[pivot * width + j];
@@ -61,66 +66,86 @@ static inline double eliminate(const double *a, const double *b, size_t d, size_
         log_det += log(fabs(m[c * width + c]));
         for (size_t i = 0; i < d; i++) {
             double factor = m[i * width + c] / m[c * width + c];
-            for (size_t j = c; i != c && j < width; j++)
+            for (size_t j = c; i != c && j < width; j++) {
                 m[i * width + j] -= factor * m[c * width + j];
+            }
         }
     }
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < n; j++) {
             out[i * n + j] = m[i * width + d + j] / m[i * width + i];
+        }
+    }
     free(m);
     return log_det;
 }
 
 /* Weighted mean [d] and scatter [d × d] of the rows of class k, by the plainest loops; returns Σv. */
-static inline double class_scatter(const double *x, const double *y, const double *v, size_t n, size_t d, size_t k, double *mean,
-                                   double *s) {
+static inline double class_scatter(const double *x, const double *y, const double *v, size_t n,
+                                   size_t d, size_t k, double *mean, double *s) {
     double weight = 0;
     memset(mean, 0, d * sizeof *mean);
     memset(s, 0, d * d * sizeof *s);
-    for (size_t t = 0; t < n; t++)
+    for (size_t t = 0; t < n; t++) {
         weight += (size_t)y[t] == k ? (v == NULL ? 1 : v[t]) : 0;
-    for (size_t t = 0; t < n; t++)
-        for (size_t j = 0; j < d && (size_t)y[t] == k; j++)
+    }
+    for (size_t t = 0; t < n; t++) {
+        for (size_t j = 0; j < d && (size_t)y[t] == k; j++) {
             mean[j] += (v == NULL ? 1 : v[t]) * x[t * d + j] / weight;
-    for (size_t t = 0; t < n; t++)
-        for (size_t i = 0; i < d && (size_t)y[t] == k; i++)
-            for (size_t j = 0; j < d; j++)
-                s[i * d + j] += (v == NULL ? 1 : v[t]) * (x[t * d + i] - mean[i]) * (x[t * d + j] - mean[j]);
+        }
+    }
+    for (size_t t = 0; t < n; t++) {
+        for (size_t i = 0; i < d && (size_t)y[t] == k; i++) {
+            for (size_t j = 0; j < d; j++) {
+                s[i * d + j] +=
+                    (v == NULL ? 1 : v[t]) * (x[t * d + i] - mean[i]) * (x[t * d + j] - mean[j]);
+            }
+        }
+    }
     return weight;
 }
 
 /* posterior_rows and train_accuracy of golden[set][entry], of a model of raw columns. */
-static inline void compare_golden(const json_t *entry, const json_t *rows, const struct csv *t, const dn_machine *m) {
+static inline void compare_golden(const json_t *entry, const json_t *rows, const struct csv *t,
+                                  const dn_machine *m) {
     double tolerance = json_number_value(json_object_get(entry, "tol")), p[16], want[16];
     size_t hits = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         size_t row = (size_t)json_integer_value(json_array_get(rows, i));
         posterior(m, t->x + row * t->d, p);
-        assert_int_equal(golden_numbers(json_array_get(json_object_get(entry, "posterior_rows"), i), want), t->K);
-        for (size_t k = 0; k < t->K; k++)
-            if (!(fabs(p[k] - want[k]) <= tolerance * want[k] + 1e-12))
+        assert_int_equal(golden_numbers(json_array_get(json_object_get(entry, "posterior_rows"), i),
+                                        want),
+                         t->K);
+        for (size_t k = 0; k < t->K; k++) {
+            if (!(fabs(p[k] - want[k]) <= tolerance * want[k] + 1e-12)) {
                 fail_msg("row %zu, class %zu: %.15g, wanted %.15g", row, k, p[k], want[k]);
+            }
+        }
     }
     for (size_t i = 0; i < t->n; i++) {
         size_t best = 0;
         posterior(m, t->x + i * t->d, p);
-        for (size_t k = 1; k < t->K; k++)
+        for (size_t k = 1; k < t->K; k++) {
             best = p[k] > p[best] ? k : best;
+        }
         hits += best == (size_t)t->target[i];
     }
-    assert_true((double)hits / (double)t->n == json_number_value(json_object_get(entry, "train_accuracy")));
+    assert_true((double)hits / (double)t->n ==
+                json_number_value(json_object_get(entry, "train_accuracy")));
 }
 
 /* Two machines of one shape: all numbers the same within the tolerance (0: bit for bit). */
-static inline void assert_same_numbers(const double *a, const double *b, size_t n, double tolerance) {
+static inline void assert_same_numbers(const double *a, const double *b, size_t n,
+                                       double tolerance) {
     assert_true((a == NULL) == (b == NULL));
-    if (a == NULL)
+    if (a == NULL) {
         return;
-    if (tolerance == 0)
+    }
+    if (tolerance == 0) {
         assert_memory_equal(a, b, n * sizeof *a);
-    else
+    } else {
         assert_close(a, b, n, tolerance);
+    }
 }
 
 static inline void assert_same_machine(const dn_machine *a, const dn_machine *b, double tolerance) {
@@ -128,10 +153,12 @@ static inline void assert_same_machine(const dn_machine *a, const dn_machine *b,
     assert_true(a->kind == b->kind && K == b->n_classes && d == b->n_features);
     assert_same_numbers(a->w, b->w, S * d, tolerance);
     assert_same_numbers(a->w0, b->w0, S, tolerance);
-    assert_true((a->gaussians == NULL) == (b->gaussians == NULL) && (a->naive_bayes == NULL) == (b->naive_bayes == NULL));
+    assert_true((a->gaussians == NULL) == (b->gaussians == NULL) &&
+                (a->naive_bayes == NULL) == (b->naive_bayes == NULL));
     if (a->gaussians != NULL) {
         const dn_gaussians *g = a->gaussians, *h = b->gaussians;
-        size_t each = g->covariance == DN_COVARIANCE_DIAGONAL ? d : d * d, n = g->covariance == DN_COVARIANCE_SHARED ? 1 : K;
+        size_t each = g->covariance == DN_COVARIANCE_DIAGONAL ? d : d * d,
+               n = g->covariance == DN_COVARIANCE_SHARED ? 1 : K;
         assert_true(g->covariance == h->covariance);
         assert_same_numbers(g->prior, h->prior, K, tolerance);
         assert_same_numbers(g->mean, h->mean, K * d, tolerance);
@@ -147,30 +174,34 @@ static inline void assert_same_machine(const dn_machine *a, const dn_machine *b,
     }
 }
 
-/* ---- invariants of any closed form --------------------------------------------------------------------------------------------------- */
+/* ---- invariants of any closed form ---- */
 /* Doubled rows = weight 2, rows of weight 0 count as none, other orders, sparse = dense: the same machine but for rounding. */
 static inline void check_invariants(const struct csv *t, const dn_params *p) {
     size_t n = t->n, d = t->d;
-    double *x = xcalloc(2 * n * d, sizeof *x), *y = xcalloc(2 * n, sizeof *y), *v = xcalloc(2 * n, sizeof *v);
+    double *x = xcalloc(2 * n * d, sizeof *x), *y = xcalloc(2 * n, sizeof *y),
+           *v = xcalloc(2 * n, sizeof *v);
     struct fit base, twice, weighted, none, turned, sparse;
     for (size_t i = 0; i < 2 * n; i++) {
         memcpy(x + i * d, t->x + i % n * d, d * sizeof *x);
         y[i] = t->target[i % n];
     }
     OK(fit_arrays(x, y, NULL, 2 * n, d, t->K, p, &twice, NULL));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         v[i] = 2;
+    }
     OK(fit_arrays(x, y, v, n, d, t->K, p, &weighted, NULL));
     assert_same_machine(&twice.out, &weighted.out, 1e-9);
     assert_near(twice.report.objective, weighted.report.objective, 1e-9);
     for (size_t i = n; i < 2 * n; i++) { /* behind them rows that would spoil everything */
         v[i] = 0;
-        for (size_t j = 0; j < d; j++)
+        for (size_t j = 0; j < d; j++) {
             x[i * d + j] = 1e6 * (double)(i + j);
+        }
     }
     OK(fit_arrays(x, y, v, 2 * n, d, t->K, p, &none, NULL));
     assert_same_machine(&none.out, &weighted.out, 1e-9);
-    assert_near(detail(&none.report, "log_density_min"), detail(&weighted.report, "log_density_min"), 1e-9);
+    assert_near(detail(&none.report, "log_density_min"),
+                detail(&weighted.report, "log_density_min"), 1e-9);
     OK(fit_arrays(t->x, t->target, NULL, n, d, t->K, p, &base, NULL));
     for (size_t i = 0; i < n; i++) {
         memcpy(x + (n - 1 - i) * d, t->x + i * d, d * sizeof *x);
@@ -182,8 +213,9 @@ static inline void check_invariants(const struct csv *t, const dn_params *p) {
     uint32_t *cols = xcalloc(n * d, sizeof *cols);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < d; j++) {
-            if (t->x[i * d + j] == 0)
+            if (t->x[i * d + j] == 0) {
                 continue;
+            }
             x[entries] = t->x[i * d + j];
             cols[entries++] = (uint32_t)j;
         }
@@ -197,8 +229,9 @@ static inline void check_invariants(const struct csv *t, const dn_params *p) {
     assert_near(sparse.report.objective, base.report.objective, 1e-9);
     dn_rows_free(rows);
     struct fit *all[] = {&base, &twice, &weighted, &none, &turned, &sparse};
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 6; i++) {
         fit_done(all[i]);
+    }
     free(start);
     free(cols);
     free(x);
@@ -263,8 +296,9 @@ static inline void check_failures(const struct csv *t, const dn_params *p) {
 static inline void *peak_allocate(void *ctx, size_t size) {
     double *peak = ctx; /* now, most */
     double *p = malloc(size + 16);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     p[0] = (double)size;
     peak[0] += (double)size;
     peak[1] = fmax(peak[1], peak[0]);
@@ -273,15 +307,19 @@ static inline void *peak_allocate(void *ctx, size_t size) {
 
 static inline void peak_release(void *ctx, void *memory) {
     double *peak = ctx, *p = memory;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     peak[0] -= p[-2];
     free(p - 2);
 }
 
 static inline void check_memory(const struct csv *t, const dn_params *p) {
     double peak[2] = {0};
-    dn_allocator allocator = {.allocate = peak_allocate, .release = peak_release, .ctx = peak, .budgeted = false};
+    dn_allocator allocator = {.allocate = peak_allocate,
+                              .release = peak_release,
+                              .ctx = peak,
+                              .budgeted = false};
     dn_run run = dn_run_default();
     run.allocator = &allocator;
     dn_rows *rows;
@@ -290,8 +328,10 @@ static inline void check_memory(const struct csv *t, const dn_params *p) {
     OK(fit_rows(rows, t->K, p, &run, &fit, NULL));
     double announced = foretold_memory(p, t->n, t->d, t->K, 1);
     double machine = 8 * (double)dni_machine_numbers(&fit.out);
-    if (!(peak[1] + machine <= announced))
-        fail_msg("%g bytes of work and %g of the machine, %g announced", peak[1], machine, announced);
+    if (!(peak[1] + machine <= announced)) {
+        fail_msg("%g bytes of work and %g of the machine, %g announced", peak[1], machine,
+                 announced);
+    }
     dn_rows_free(rows);
     fit_done(&fit);
 }

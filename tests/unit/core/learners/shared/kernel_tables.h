@@ -6,7 +6,16 @@
 #include "unit/core/support.h"
 #include "unit/core/table/chunked.h"
 
-enum kt_kind { KT_NUMBERS, KT_BITS, KT_SPARSE, KT_WORDS, KT_GRAPHS, KT_CHARACTERS, KT_GIVEN, KT_KINDS };
+enum kt_kind {
+    KT_NUMBERS,
+    KT_BITS,
+    KT_SPARSE,
+    KT_WORDS,
+    KT_GRAPHS,
+    KT_CHARACTERS,
+    KT_GIVEN,
+    KT_KINDS
+};
 
 struct kt_table {
     enum kt_kind kind;
@@ -33,16 +42,19 @@ static inline void kt_numbers(struct kt_table *t, unsigned *s) {
     for (size_t j = 0; j < t->n_inputs; j++) {
         char *name = t->room + 24 * j;
         (void)sprintf(name, "x%zu", j);
-        t->columns[j] = (chunked_column){.column = {.name = name, .type = DN_NUMERIC}, .number = t->numbers + j * t->n};
+        t->columns[j] = (chunked_column){.column = {.name = name, .type = DN_NUMERIC},
+                                         .number = t->numbers + j * t->n};
         for (size_t i = 0; i < t->n; i++) {
             const double noise = (double)(kt_next(s) % 10000) / 5000 - 1;
             double *x = &t->numbers[j * t->n + i];
-            if (t->kind == KT_BITS)
+            if (t->kind == KT_BITS) {
                 *x = noise + (i % t->n_classes == j % t->n_classes ? 0.5 : 0) > 0.3;
-            else if (t->kind == KT_NUMBERS)
+            } else if (t->kind == KT_NUMBERS) {
                 *x = 2 * noise + (i % t->n_classes == j % t->n_classes ? 1 : 0);
-            else
-                *x = exp(-0.01 * (double)((i > j ? i - j : j - i) * (i > j ? i - j : j - i))) + (i % t->n_classes == j % t->n_classes);
+            } else {
+                *x = exp(-0.01 * (double)((i > j ? i - j : j - i) * (i > j ? i - j : j - i))) +
+                     (i % t->n_classes == j % t->n_classes);
+            }
         }
     }
     t->n_features = t->n_inputs;
@@ -61,10 +73,11 @@ static inline void kt_sparse(struct kt_table *t, size_t width, size_t each, unsi
         }
         t->row_start[i + 1] = at;
     }
-    t->columns[0] = (chunked_column){.column = {.name = "x", .type = DN_SPARSE, .width = (uint32_t)width},
-                                     .number = t->numbers,
-                                     .row_start = t->row_start,
-                                     .place = t->place};
+    t->columns[0] =
+        (chunked_column){.column = {.name = "x", .type = DN_SPARSE, .width = (uint32_t)width},
+                         .number = t->numbers,
+                         .row_start = t->row_start,
+                         .place = t->place};
     t->entries = (double)at;
     t->n_features = width;
 }
@@ -75,11 +88,14 @@ static inline void kt_texts(struct kt_table *t, size_t different, size_t each, u
     for (size_t i = 0; i < t->n; i++) {
         t->text[i] = at;
         for (size_t k = 0; k < each; k++) {
-            const size_t word = kt_next(s) % different, other = (word + 1 + i % t->n_classes) % different;
-            if (t->kind == KT_CHARACTERS)
+            const size_t word = kt_next(s) % different,
+                         other = (word + 1 + i % t->n_classes) % different;
+            if (t->kind == KT_CHARACTERS) {
                 *at++ = (char)('a' + (word + i % t->n_classes) % 26);
-            else
-                at += t->kind == KT_WORDS ? sprintf(at, "w%zu ", word) : sprintf(at, "n%zu-n%zu ", word, other);
+            } else {
+                at += t->kind == KT_WORDS ? sprintf(at, "w%zu ", word)
+                                          : sprintf(at, "n%zu-n%zu ", word, other);
+            }
         }
         *at++ = '\0';
     }
@@ -89,7 +105,8 @@ static inline void kt_texts(struct kt_table *t, size_t different, size_t each, u
     t->n_features = t->kind == KT_CHARACTERS ? DN_MAX_CHARACTERS : different + 1;
 }
 
-static inline struct kt_table *kt_new(enum kt_kind kind, size_t n, size_t d, size_t each, size_t n_classes) {
+static inline struct kt_table *kt_new(enum kt_kind kind, size_t n, size_t d, size_t each,
+                                      size_t n_classes) {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     struct kt_table *t = xcalloc(1, sizeof *t);
     unsigned s = (unsigned)(n + d);
@@ -104,17 +121,21 @@ static inline struct kt_table *kt_new(enum kt_kind kind, size_t n, size_t d, siz
     t->text = xcalloc(n, sizeof *t->text);
     t->class = xcalloc(n, sizeof *t->class);
     t->columns = xcalloc(t->n_inputs + 1, sizeof *t->columns);
-    for (size_t j = 0; j < t->n_inputs; j++)
+    for (size_t j = 0; j < t->n_inputs; j++) {
         t->inputs[j] = j;
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         t->class[i] = names[i % n_classes];
-    if (columns)
+    }
+    if (columns) {
         kt_numbers(t, &s);
-    else if (kind == KT_SPARSE)
+    } else if (kind == KT_SPARSE) {
         kt_sparse(t, d, each, &s);
-    else
+    } else {
         kt_texts(t, d, each, &s);
-    t->columns[t->n_inputs] = (chunked_column){.column = {.name = "class", .type = DN_CATEGORICAL}, .text = t->class};
+    }
+    t->columns[t->n_inputs] =
+        (chunked_column){.column = {.name = "class", .type = DN_CATEGORICAL}, .text = t->class};
     t->borders[1] = n;
     chunked_init(&t->source, t->columns, t->n_inputs + 1, n, t->borders, 1);
     return t;
@@ -156,12 +177,13 @@ static inline dn_params *kt_params(const char *algorithm, const char *settings) 
         assert_non_null(value);
         *value++ = '\0';
         const double number = strtod(value, &end);
-        if (*end != '\0')
+        if (*end != '\0') {
             OK(dn_params_set_word(p, at, value, NULL));
-        else if (strcmp(at, "layers") == 0)
+        } else if (strcmp(at, "layers") == 0) {
             OK(dn_params_set_list(p, at, &number, 1, NULL));
-        else
+        } else {
             OK(dn_params_set_number(p, at, number, NULL));
+        }
     }
     OK(dn_params_check(p, NULL));
     return p;

@@ -16,33 +16,42 @@ struct stream {
     } slot[STREAM_SLOTS];
 };
 
-static inline dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out, dn_error *err) {
+static inline dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                                     dn_error *err) {
     struct stream *s = (struct stream *)(uintptr_t)rows;
     dn_block block;
     dn_status status = dn_rows_block(s->base, i, slot, &block, err);
-    if (status != DN_OK)
+    if (status != DN_OK) {
         return status;
+    }
     size_t n = block.x.n_rows, first = block.x.kind == DN_CSR ? block.x.row_start[0] : 0;
     size_t entries = block.x.kind == DN_CSR ? block.x.row_start[n] - first : n * block.x.n_cols;
     free(s->slot[slot].values);
     free(s->slot[slot].cols);
-    s->slot[slot].values =
-        xcalloc(entries, sizeof(double)); /* of its own length: what reads beyond it or an older block is seen by the sanitisers */
+    s->slot[slot].values = xcalloc(
+        entries,
+        sizeof(
+            double)); /* of its own length: what reads beyond it or an older block is seen by the sanitisers */
     s->slot[slot].cols = xcalloc(entries, sizeof(uint32_t));
     for (size_t t = 0; t < n; t++) {
         s->slot[slot].target[t] = block.target[t];
-        if (block.weight != NULL)
+        if (block.weight != NULL) {
             s->slot[slot].weight[t] = block.weight[t];
+        }
     }
     if (block.x.kind == DN_CSR) {
         memcpy(s->slot[slot].values, block.x.values + first, entries * sizeof(double));
         memcpy(s->slot[slot].cols, block.x.cols + first, entries * sizeof(uint32_t));
-        for (size_t t = 0; t <= n; t++)
+        for (size_t t = 0; t <= n; t++) {
             s->slot[slot].start[t] = block.x.row_start[t] - first;
-        block.x = dn_matrix_csr(s->slot[slot].start, s->slot[slot].cols, s->slot[slot].values, n, block.x.n_cols);
+        }
+        block.x = dn_matrix_csr(s->slot[slot].start, s->slot[slot].cols, s->slot[slot].values, n,
+                                block.x.n_cols);
     } else {
-        for (size_t t = 0; t < n; t++)
-            memcpy(s->slot[slot].values + t * block.x.n_cols, block.x.values + t * block.x.stride, block.x.n_cols * sizeof(double));
+        for (size_t t = 0; t < n; t++) {
+            memcpy(s->slot[slot].values + t * block.x.n_cols, block.x.values + t * block.x.stride,
+                   block.x.n_cols * sizeof(double));
+        }
         block.x = dn_matrix_dense(s->slot[slot].values, n, block.x.n_cols);
     }
     block.target = s->slot[slot].target;

@@ -17,13 +17,14 @@ static const dn_table_column columns[] = {{.name = "age", .type = DN_NUMERIC},
                                           {.name = "other", .type = DN_TEXT}};
 
 /* Asks with the inputs [n]; text: what is asked of texts beforehand. */
-static dn_status ask(const char *kernel, const char *metric, const size_t *inputs, size_t n, dn_text_spec text, dn_encoder_spec *out,
-                     dn_error *err) {
+static dn_status ask(const char *kernel, const char *metric, const size_t *inputs, size_t n,
+                     dn_text_spec text, dn_encoder_spec *out, dn_error *err) {
     dn_params *p = NULL;
     OK(dn_params_new(&algorithm, &p, NULL));
     OK(dn_params_set_word(p, "kernel", kernel, NULL));
-    if (metric != NULL)
+    if (metric != NULL) {
         OK(dn_params_set_word(p, "kernel.metric", metric, NULL));
+    }
     OK(dn_params_set_number(p, "kernel.length", 5, NULL));
     *out = (dn_encoder_spec){.columns = inputs, .n_columns = n, .text = text, .standardize = true};
     dn_error_clear(err);
@@ -35,9 +36,10 @@ static dn_status ask(const char *kernel, const char *metric, const size_t *input
 static const struct {
     const char *kernel, *metric, *shown;
     dn_text_spec want;
-} of_text[] = {{"shared_words", NULL, "kernel shared_words", {.weighting = DN_TEXT_SET}},
-               {"shared_paths", NULL, "kernel shared_paths", {.weighting = DN_TEXT_PATHS, .length = 5}},
-               {"distance", "edit", "kernel distance with metric edit", {.weighting = DN_TEXT_CHARACTERS}}};
+} of_text[] = {
+    {"shared_words", NULL, "kernel shared_words", {.weighting = DN_TEXT_SET}},
+    {"shared_paths", NULL, "kernel shared_paths", {.weighting = DN_TEXT_PATHS, .length = 5}},
+    {"distance", "edit", "kernel distance with metric edit", {.weighting = DN_TEXT_CHARACTERS}}};
 
 static void one_text(void **state) {
     (void)state;
@@ -51,11 +53,17 @@ static void one_text(void **state) {
         assert_int_equal(spec.text.length, of_text[k].want.length);
         assert_true(spec.text.buckets == 0 && !spec.text.keep_case);
         OK(dn_encoder_check(columns, 5, &spec, NULL));
-        OK(ask(of_text[k].kernel, of_text[k].metric, note, 1, spec.text, &spec, &err)); /* once more, with its own answer */
-        const dn_text_spec others[] = {
-            {.weighting = DN_TEXT_TFIDF}, {.buckets = 10}, {.keep_case = true}, {.vocabulary = 10}, {.min_rows = 2}};
+        OK(ask(of_text[k].kernel, of_text[k].metric, note, 1, spec.text, &spec,
+               &err)); /* once more, with its own answer */
+        const dn_text_spec others[] = {{.weighting = DN_TEXT_TFIDF},
+                                       {.buckets = 10},
+                                       {.keep_case = true},
+                                       {.vocabulary = 10},
+                                       {.min_rows = 2}};
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-            assert_int_equal(ask(of_text[k].kernel, of_text[k].metric, note, 1, others[i], &spec, &err), DN_ERR_ARGUMENT);
+            assert_int_equal(ask(of_text[k].kernel, of_text[k].metric, note, 1, others[i], &spec,
+                                 &err),
+                             DN_ERR_ARGUMENT);
             assert_string_equal(err.field, "text");
             assert_int_equal(spec.text.weighting, others[i].weighting);
         }
@@ -72,11 +80,12 @@ static void nothing_else(void **state) {
                {{KIND}, 1, "\"kind\" is categorical: words taken for categories become text"},
                {{PLACES, NOTE}, 2, "\"f\" is sparse"},
                {{NOTE, OTHER}, 2, "(got 2)"}};
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
             dn_encoder_spec spec;
             dn_error err;
-            assert_int_equal(ask(of_text[k].kernel, of_text[k].metric, bad[i].inputs, bad[i].n, (dn_text_spec){0}, &spec, &err),
+            assert_int_equal(ask(of_text[k].kernel, of_text[k].metric, bad[i].inputs, bad[i].n,
+                                 (dn_text_spec){0}, &spec, &err),
                              DN_ERR_ARGUMENT);
             assert_string_equal(err.field, "kernel");
             assert_true(strstr(err.message, of_text[k].shown) == err.message);
@@ -84,6 +93,7 @@ static void nothing_else(void **state) {
             assert_non_null(strstr(err.message, bad[i].why));
             assert_int_equal(spec.text.weighting, DN_TEXT_COUNTS);
         }
+    }
 }
 
 static void other_kernels(void **state) {
@@ -98,16 +108,19 @@ static void other_kernels(void **state) {
     }
     OK(ask("mahalanobis", NULL, all, 2, (dn_text_spec){0}, &spec, &err));
     for (size_t n = 3; n <= 4; n++) {
-        assert_int_equal(ask("mahalanobis", NULL, all + n - 2, 2, (dn_text_spec){0}, &spec, &err), DN_ERR_ARGUMENT);
+        assert_int_equal(ask("mahalanobis", NULL, all + n - 2, 2, (dn_text_spec){0}, &spec, &err),
+                         DN_ERR_ARGUMENT);
         assert_string_equal(err.field, "kernel");
         assert_non_null(strstr(err.message, "\"note\" is text"));
     }
     static const size_t sparse[] = {AGE, PLACES};
-    assert_int_equal(ask("mahalanobis", NULL, sparse, 2, (dn_text_spec){0}, &spec, &err), DN_ERR_ARGUMENT);
+    assert_int_equal(ask("mahalanobis", NULL, sparse, 2, (dn_text_spec){0}, &spec, &err),
+                     DN_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "\"f\" is sparse"));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_text), cmocka_unit_test(nothing_else), cmocka_unit_test(other_kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_text), cmocka_unit_test(nothing_else),
+                                       cmocka_unit_test(other_kernels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

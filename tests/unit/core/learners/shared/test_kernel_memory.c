@@ -10,8 +10,9 @@ struct meter {
 
 static bool meter_hold(void *ctx, size_t size) {
     struct meter *m = ctx;
-    if (size > m->limit - m->now)
+    if (size > m->limit - m->now) {
         return false;
+    }
     m->now += size;
     m->most = m->now > m->most ? m->now : m->most;
     return true;
@@ -25,16 +26,18 @@ static void meter_let_go(void *ctx, size_t size) {
 
 static void *meter_allocate(void *ctx, size_t size) {
     max_align_t *p = meter_hold(ctx, size) ? malloc(size + sizeof *p) : NULL;
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     memcpy(p, &size, sizeof size);
     return p + 1;
 }
 
 static void meter_release(void *ctx, void *memory) {
     size_t size;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     memcpy(&size, (max_align_t *)memory - 1, sizeof size);
     meter_let_go(ctx, size);
     free((max_align_t *)memory - 1);
@@ -50,7 +53,7 @@ struct row {
     const char *algorithm, *settings;
 };
 
-/* ---- foretold ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- foretold ---- */
 static void what_is_foretold_is_taken(void **state) {
     (void)state;
     static const struct row rows[] = {
@@ -58,7 +61,8 @@ static void what_is_foretold_is_taken(void **state) {
         {KT_NUMBERS, 1500, 300, 0, 2, "svm", "kernel=rbf"},
         {KT_NUMBERS, 3000, 10, 0, 2, "svm", "kernel=rbf max_iterations=1"},
         {KT_NUMBERS, 2500, 200, 0, 2, "svm", "kernel=polynomial max_iterations=1"},
-        {KT_NUMBERS, 3000, 20, 0, 2, "svm", "kernel=rbf kernel.width=3 cache_mib=8 max_iterations=1"},
+        {KT_NUMBERS, 3000, 20, 0, 2, "svm",
+         "kernel=rbf kernel.width=3 cache_mib=8 max_iterations=1"},
         {KT_NUMBERS, 2100, 100, 0, 2, "svm", "kernel=mahalanobis cache_mib=8 max_iterations=1"},
         {KT_NUMBERS, 1500, 10, 0, 2, "svm", "solver=smo max_iterations=1"},
         {KT_NUMBERS, 1500, 10, 0, 6, "svm", "kernel=rbf"},
@@ -70,13 +74,17 @@ static void what_is_foretold_is_taken(void **state) {
         {KT_SPARSE, 1500, 20000, 30, 2, "svm", "kernel=rbf"},
         {KT_SPARSE, 3000, 100000, 60, 2, "svm", "kernel=polynomial cache_mib=16 max_iterations=1"},
         {KT_SPARSE, 1500, 1000, 30, 2, "one_class_svm", "kernel=linear"},
-        {KT_SPARSE, 600, 50000, 20, 3, "svm", "kernel=distance kernel.metric=manhattan cache_mib=1 max_iterations=1"},
-        {KT_SPARSE, 600, 50000, 20, 3, "svm", "kernel=distance kernel.metric=chebyshev cache_mib=1 max_iterations=1"},
+        {KT_SPARSE, 600, 50000, 20, 3, "svm",
+         "kernel=distance kernel.metric=manhattan cache_mib=1 max_iterations=1"},
+        {KT_SPARSE, 600, 50000, 20, 3, "svm",
+         "kernel=distance kernel.metric=chebyshev cache_mib=1 max_iterations=1"},
         {KT_WORDS, 1500, 20000, 40, 2, "svm", "kernel=shared_words"},
         {KT_WORDS, 3000, 3000, 40, 2, "svm", "kernel=shared_words cache_mib=8 max_iterations=1"},
         {KT_WORDS, 1500, 20000, 40, 4, "svm", "kernel=shared_words"},
-        {KT_CHARACTERS, 200, 26, 200, 2, "svm", "kernel=distance kernel.metric=edit max_iterations=1"},
-        {KT_CHARACTERS, 500, 26, 40, 2, "svm", "kernel=distance kernel.metric=edit max_iterations=1"},
+        {KT_CHARACTERS, 200, 26, 200, 2, "svm",
+         "kernel=distance kernel.metric=edit max_iterations=1"},
+        {KT_CHARACTERS, 500, 26, 40, 2, "svm",
+         "kernel=distance kernel.metric=edit max_iterations=1"},
         {KT_GIVEN, 400, 0, 0, 2, "svm", "kernel=precomputed"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -85,22 +93,25 @@ static void what_is_foretold_is_taken(void **state) {
         dn_params *p = kt_params(r->algorithm, r->settings);
         const dn_train_request request = kt_request(t, p);
         for (size_t slots = 1; slots <= CHUNKED_SLOTS; slots += CHUNKED_SLOTS - 1) {
-            const double bytes = dn_train_memory(&request, t->n, t->n_features, t->n_classes, slots);
+            const double bytes =
+                dn_train_memory(&request, t->n, t->n_features, t->n_classes, slots);
             struct meter meter = {.limit = SIZE_MAX};
             const dn_allocator allocator = meter_allocator(&meter);
             dn_run run = slots == 1 ? dn_run_default() : scattered_run();
             dn_train_result result;
             dn_error err = {0};
             run.allocator = &allocator;
-            if (dn_train(&request, &run, &result, &err) != DN_OK)
+            if (dn_train(&request, &run, &result, &err) != DN_OK) {
                 fail_msg("%s %s: %s", r->algorithm, r->settings, err.message);
+            }
             assert_int_equal(meter.now, 0); /* the model is no longer the run's */
             assert_true(dn_model_memory(result.model) > 0);
             dn_train_result_done(&result);
             /* threads have blocks of rows, and work, that small tables do not fill */
-            if ((double)meter.most > bytes || bytes > (slots == 1 ? 2.4 : 4) * (double)meter.most)
-                fail_msg("%s %s, %zu rows, %zu threads: %.0f bytes were foretold, %zu taken", r->algorithm, r->settings, r->n, slots, bytes,
-                         meter.most);
+            if ((double)meter.most > bytes || bytes > (slots == 1 ? 2.4 : 4) * (double)meter.most) {
+                fail_msg("%s %s, %zu rows, %zu threads: %.0f bytes were foretold, %zu taken",
+                         r->algorithm, r->settings, r->n, slots, bytes, meter.most);
+            }
         }
         dn_params_free(p);
         kt_free(t);
@@ -121,15 +132,17 @@ static void support_vectors_are_counted(void **state) {
     OK(dn_train(&request, &run, &result, NULL));
     const dn_support *support = dn_model_machine(result.model, 0)->kernel->support;
     assert_int_equal(support->x.n_rows, t->n);
-    assert_true((double)meter.most > sizeof(double) * (double)(t->n * t->n_inputs) + dni_support_memory(support)); /* rows are held too */
+    assert_true((double)meter.most > sizeof(double) * (double)(t->n * t->n_inputs) +
+                                         dni_support_memory(support)); /* rows are held too */
     dn_train_result_done(&result);
     dn_params_free(p);
     kt_free(t);
 }
 
-/* ---- the budget ends ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the budget ends ---- */
 /* One training within what the allocator gives. */
-static dn_status attempt(const struct kt_table *t, const dn_params *p, bool folds, const dn_allocator *allocator) {
+static dn_status attempt(const struct kt_table *t, const dn_params *p, bool folds,
+                         const dn_allocator *allocator) {
     dn_train_request request = kt_request(t, p);
     dn_run run = dn_run_default();
     dn_train_result result;
@@ -137,10 +150,11 @@ static dn_status attempt(const struct kt_table *t, const dn_params *p, bool fold
     run.allocator = allocator;
     request.folds = folds ? 2 : 0;
     const dn_status status = dn_train(&request, &run, &result, &err);
-    if (status == DN_OK)
+    if (status == DN_OK) {
         dn_train_result_done(&result);
-    else if (status != DN_ERR_BUDGET || err.message[0] == '\0')
+    } else if (status != DN_ERR_BUDGET || err.message[0] == '\0') {
         fail_msg("%s: %s (%d)", p->algorithm->id, err.message, (int)status);
+    }
     return status;
 }
 
@@ -153,7 +167,8 @@ static void starve(const struct kt_table *t, const dn_params *p, bool folds) {
     for (size_t k = 1; k <= all.count; k++) {
         struct memory memory = {.fail_at = k, .left = SIZE_MAX};
         const dn_allocator allocator = memory_allocator(&memory, true);
-        (void)attempt(t, p, folds, &allocator); /* a ranking of the scores is left out where it does not fit */
+        (void)attempt(t, p, folds,
+                      &allocator); /* a ranking of the scores is left out where it does not fit */
         assert_int_equal(memory.live, 0);
         assert_int_equal(memory.held, 0);
         assert_true(memory.count >= k);
@@ -195,7 +210,8 @@ static void every_budget_ends_cleanly(void **state) {
         {KT_NUMBERS, 60, 3, 0, 2, "one_class_svm", "nu=0.3"},
         {KT_WORDS, 60, 300, 8, 2, "one_class_svm", "nu=0.3 kernel=shared_words"},
         {KT_NUMBERS, 60, 3, 0, 3, "mlp", "layers=5 max_iterations=3"},
-        {KT_NUMBERS, 60, 3, 0, 3, "mlp", "layers=5 max_iterations=3 solver=adam early_stopping=0.2"},
+        {KT_NUMBERS, 60, 3, 0, 3, "mlp",
+         "layers=5 max_iterations=3 solver=adam early_stopping=0.2"},
         {KT_NUMBERS, 60, 3, 0, 2, "svm", "calibrate=platt calibration_folds=3"},
         {KT_NUMBERS, 60, 3, 0, 3, "svm", "kernel=rbf calibrate=isotonic calibration_folds=2"},
     };

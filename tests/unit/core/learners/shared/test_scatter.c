@@ -20,25 +20,33 @@ static void make(double *x, double *target, double *weight) {
 }
 
 /* Means and scatter of class k, or pooled, by the plainest loops. */
-static void plain(const double *x, const double *target, const double *weight, size_t k, long double *mean, long double *scatter) {
+static void plain(const double *x, const double *target, const double *weight, size_t k,
+                  long double *mean, long double *scatter) {
     long double total = 0;
     memset(mean, 0, D * sizeof *mean);
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; target[i] == (double)k && j < D; j++) {
             mean[j] += (long double)weight[i] * (long double)x[i * D + j];
             total += j == 0 ? (long double)weight[i] : 0;
         }
-    for (size_t j = 0; j < D; j++)
+    }
+    for (size_t j = 0; j < D; j++) {
         mean[j] /= total;
-    for (size_t i = 0; i < N; i++)
-        for (size_t a = 0; target[i] == (double)k && a < D; a++)
-            for (size_t b = 0; b <= a; b++)
-                scatter[a * D + b] +=
-                    (long double)weight[i] * ((long double)x[i * D + a] - mean[a]) * ((long double)x[i * D + b] - mean[b]);
+    }
+    for (size_t i = 0; i < N; i++) {
+        for (size_t a = 0; target[i] == (double)k && a < D; a++) {
+            for (size_t b = 0; b <= a; b++) {
+                scatter[a * D + b] += (long double)weight[i] *
+                                      ((long double)x[i * D + a] - mean[a]) *
+                                      ((long double)x[i * D + b] - mean[b]);
+            }
+        }
+    }
 }
 
-static dn_status compute(dn_matrix x, const double *target, const double *weight, dni_scatter_kind kind, const dn_run *run,
-                         dni_scatter *out, dn_error *err) {
+static dn_status compute(dn_matrix x, const double *target, const double *weight,
+                         dni_scatter_kind kind, const dn_run *run, dni_scatter *out,
+                         dn_error *err) {
     dn_rows *rows;
     OK(dn_rows_from_matrix(x, target, weight, &rows, NULL));
     dn_fit_input input = {.rows = rows, .n_classes = K};
@@ -52,11 +60,12 @@ static dn_matrix sparse_of(const double *x, size_t n, size_t d) {
     uint32_t *cols = xcalloc(n * d, sizeof *cols);
     double *values = xcalloc(n * d, sizeof *values);
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < d; j++)
+        for (size_t j = 0; j < d; j++) {
             if (x[i * d + j] != 0) {
                 cols[entries] = (uint32_t)j;
                 values[entries++] = x[i * d + j];
             }
+        }
         start[i + 1] = entries;
     }
     return dn_matrix_csr(start, cols, values, n, d);
@@ -94,25 +103,32 @@ static void compare(const dni_scatter *s, double tolerance) {
         long double own[D * D] = {0};
         plain(x, target, weight, k, mean, own);
         for (size_t a = 0; a < D; a++) {
-            assert_true(fabs(s->class_mean[k * D + a] - (double)mean[a]) < 1e-13 * (1 + fabs((double)mean[a])));
+            assert_true(fabs(s->class_mean[k * D + a] - (double)mean[a]) <
+                        1e-13 * (1 + fabs((double)mean[a])));
             all[a] += (double)mean[a] * s->class_weight[k];
             for (size_t b = 0; b <= a; b++) {
                 pooled[a * D + b] += own[a * D + b];
-                if (s->kind == DNI_SCATTER_CLASSES)
-                    assert_true(fabs(s->scatter[k * D * D + a * D + b] - (double)own[a * D + b]) <= tolerance * (double)own[0]);
+                if (s->kind == DNI_SCATTER_CLASSES) {
+                    assert_true(fabs(s->scatter[k * D * D + a * D + b] - (double)own[a * D + b]) <=
+                                tolerance * (double)own[0]);
+                }
             }
-            if (s->kind == DNI_SCATTER_DIAGONAL)
+            if (s->kind == DNI_SCATTER_DIAGONAL) {
                 assert_near(s->scatter[k * D + a], (double)own[a * D + a], tolerance);
+            }
         }
     }
     for (size_t a = 0; a < D; a++) {
         assert_true(fabs(all[a] / s->weight - s->mean[a]) < 1e-13 * (1 + fabs(s->mean[a])));
-        for (size_t b = 0; s->kind == DNI_SCATTER_POOLED && b <= a; b++)
-            assert_true(fabs(s->scatter[a * D + b] - (double)pooled[a * D + b]) <= tolerance * (double)pooled[0]);
+        for (size_t b = 0; s->kind == DNI_SCATTER_POOLED && b <= a; b++) {
+            assert_true(fabs(s->scatter[a * D + b] - (double)pooled[a * D + b]) <=
+                        tolerance * (double)pooled[0]);
+        }
     }
 }
 
-static const dni_scatter_kind kinds[] = {DNI_SCATTER_POOLED, DNI_SCATTER_CLASSES, DNI_SCATTER_DIAGONAL};
+static const dni_scatter_kind kinds[] = {DNI_SCATTER_POOLED, DNI_SCATTER_CLASSES,
+                                         DNI_SCATTER_DIAGONAL};
 
 static void plain_loops(void **state) {
     (void)state;
@@ -145,8 +161,10 @@ static void time_stamps(void **state) {
         OK(compute(dn_matrix_dense(far, N, D), target, weight, kinds[i], &run, &shifted, NULL));
         size_t n = i == 0 ? D * D : i == 1 ? K * D * D : K * D;
         assert_close(shifted.scatter, near_zero.scatter, n, 1e-12);
-        for (size_t j = 0; j < (size_t)K * D; j++)
-            assert_true(fabs(shifted.class_mean[j] - 1e14 - near_zero.class_mean[j]) <= 0x1p-6); /* an ulp of 1e14 */
+        for (size_t j = 0; j < (size_t)K * D; j++) {
+            assert_true(fabs(shifted.class_mean[j] - 1e14 - near_zero.class_mean[j]) <=
+                        0x1p-6); /* an ulp of 1e14 */
+        }
         dni_scatter_done(&near_zero, &run);
         dni_scatter_done(&shifted, &run);
     }
@@ -160,14 +178,17 @@ static void constants(void **state) {
     dn_run run = dn_run_default();
     double *z = xcalloc((size_t)N * D, sizeof *z);
     memcpy(z, x, (size_t)N * D * sizeof *z);
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         z[i * D + 2] = 0.1;
+    }
     for (size_t i = 0; i < 3; i++) {
         dni_scatter s;
         OK(compute(dn_matrix_dense(z, N, D), target, weight, kinds[i], &run, &s, NULL));
         for (size_t k = 0; k < (i == 0 ? 1 : K); k++) {
             const double *m = i == 2 ? s.scatter + k * D : s.scatter + k * D * D;
-            assert_true(i == 2 ? m[2] == 0 && m[1] > 0 : m[2 * D] == 0 && m[2 * D + 2] == 0 && m[4 * D + 2] == 0 && m[4 * D + 1] != 0);
+            assert_true(i == 2 ? m[2] == 0 && m[1] > 0
+                               : m[2 * D] == 0 && m[2 * D + 2] == 0 && m[4 * D + 2] == 0 &&
+                                     m[4 * D + 1] != 0);
         }
         dni_scatter_done(&s, &run);
     }
@@ -207,7 +228,9 @@ static void refusals(void **state) {
         size_t most = memory.count;
         for (size_t k = 1; k <= most; k++) {
             memory = (struct memory){.fail_at = k, .left = SIZE_MAX};
-            assert_int_equal(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &run, &s, NULL), DN_ERR_BUDGET);
+            assert_int_equal(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &run, &s,
+                                     NULL),
+                             DN_ERR_BUDGET);
             assert_int_equal(memory.live, 0);
         }
     }
@@ -216,13 +239,16 @@ static void refusals(void **state) {
     x[D + 3] = 1e300;
     for (size_t i = 0; i < 3; i++) {
         err = (dn_error){0};
-        assert_int_equal(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &run, &s, &err), DN_ERR_NUMERIC);
+        assert_int_equal(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &run, &s,
+                                 &err),
+                         DN_ERR_NUMERIC);
         assert_non_null(strstr(err.message, "\"#3\""));
     }
     x[D + 3] = kept;
     dn_matrix wide = dn_matrix_csr((const size_t[]){0, 0}, NULL, NULL, 1, DNI_SCATTER_MAX_COLS + 1);
     err = (dn_error){0};
-    assert_int_equal(compute(wide, (const double[]){0}, NULL, DNI_SCATTER_POOLED, &run, &s, &err), DN_ERR_BUDGET);
+    assert_int_equal(compute(wide, (const double[]){0}, NULL, DNI_SCATTER_POOLED, &run, &s, &err),
+                     DN_ERR_BUDGET);
     assert_non_null(strstr(err.message, "8193 features"));
     assert_int_equal(memory.live, 0);
 }
@@ -237,14 +263,18 @@ static void stays_in_its_estimate(void **state) {
     for (size_t i = 0; i < 3; i++) {
         dni_scatter s;
         memory = (struct memory){.left = (size_t)dni_scatter_memory(kinds[i], N, D, K, 1)};
-        OK(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &run, &s, NULL)); /* no single allocation above the whole */
+        OK(compute(dn_matrix_dense(x, N, D), target, weight, kinds[i], &run, &s,
+                   NULL)); /* no single allocation above the whole */
         dni_scatter_done(&s, &run);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plain_loops), cmocka_unit_test(time_stamps),
-                                       cmocka_unit_test(constants),   cmocka_unit_test(any_threads),
-                                       cmocka_unit_test(refusals),    cmocka_unit_test(stays_in_its_estimate)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plain_loops),
+                                       cmocka_unit_test(time_stamps),
+                                       cmocka_unit_test(constants),
+                                       cmocka_unit_test(any_threads),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(stays_in_its_estimate)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -6,13 +6,17 @@
  * only: SIZE_MAX or a class. */
 static double literally(const struct csv *t, const double *v, size_t only) {
     size_t d = t->d, n = t->n;
-    double *z = xcalloc(n * d, sizeof *z), *s = xcalloc(d * d, sizeof *s), *mean = xcalloc(d * d + d, sizeof *mean), weight = 0;
+    double *z = xcalloc(n * d, sizeof *z), *s = xcalloc(d * d, sizeof *s),
+           *mean = xcalloc(d * d + d, sizeof *mean), weight = 0;
     for (size_t k = 0; k < t->K; k++) {
         class_scatter(t->x, t->target, v, n, d, k, mean, mean + d);
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < d; j++)
-                if ((size_t)t->target[i] == k)
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < d; j++) {
+                if ((size_t)t->target[i] == k) {
                     z[i * d + j] = t->x[i * d + j] - mean[j];
+                }
+            }
+        }
     }
     double *counts = xcalloc(n, sizeof *counts);
     for (size_t i = 0; i < n; i++) {
@@ -21,27 +25,37 @@ static double literally(const struct csv *t, const double *v, size_t only) {
     }
     for (size_t j = 0; j < d; j++) {
         double square = 0;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             square += counts[i] * z[i * d + j] * z[i * d + j] / weight;
-        for (size_t i = 0; i < n; i++)
+        }
+        for (size_t i = 0; i < n; i++) {
             z[i * d + j] /= sqrt(square);
+        }
     }
-    for (size_t i = 0; i < n; i++)
-        for (size_t a = 0; a < d; a++)
-            for (size_t b = 0; b < d; b++)
+    for (size_t i = 0; i < n; i++) {
+        for (size_t a = 0; a < d; a++) {
+            for (size_t b = 0; b < d; b++) {
                 s[a * d + b] += counts[i] * z[i * d + a] * z[i * d + b] / weight;
+            }
+        }
+    }
     double m = 0, distance = 0, error = 0, p = (double)d;
-    for (size_t a = 0; a < d; a++)
+    for (size_t a = 0; a < d; a++) {
         m += s[a * d + a] / p;
-    for (size_t a = 0; a < d; a++)
-        for (size_t b = 0; b < d; b++)
+    }
+    for (size_t a = 0; a < d; a++) {
+        for (size_t b = 0; b < d; b++) {
             distance += (s[a * d + b] - (a == b ? m : 0)) * (s[a * d + b] - (a == b ? m : 0)) / p;
-    for (size_t i = 0; i < n; i++)
-        for (size_t a = 0; a < d; a++)
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t a = 0; a < d; a++) {
             for (size_t b = 0; b < d; b++) {
                 double off = z[i * d + a] * z[i * d + b] - s[a * d + b];
                 error += counts[i] * off * off / p / weight / weight;
             }
+        }
+    }
     free(z);
     free(s);
     free(mean);
@@ -56,9 +70,12 @@ static double chosen(const struct csv *t, const double *v, size_t k) {
     struct fit fit;
     OK(fit_arrays(t->x, t->target, v, t->n, t->d, t->K, p, &fit, NULL));
     double s = k == SIZE_MAX ? detail(&fit.report, "shrinkage") : 0;
-    for (size_t i = 0; i < fit.report.n_details; i++)
-        if (strcmp(fit.report.details[i].name, "shrinkage") == 0 && k < fit.report.details[i].n_list)
+    for (size_t i = 0; i < fit.report.n_details; i++) {
+        if (strcmp(fit.report.details[i].name, "shrinkage") == 0 &&
+            k < fit.report.details[i].n_list) {
             s = fit.report.details[i].list[k];
+        }
+    }
     fit_done(&fit);
     dn_params_free(p);
     return s;
@@ -77,8 +94,10 @@ static void the_published_formula(void **state) {
         assert_true(s > 0 && s < 1);
         assert_near(s, literally(t, NULL, SIZE_MAX), 1e-10);
         assert_near(chosen(t, v, SIZE_MAX), literally(t, v, SIZE_MAX), 1e-10);
-        for (size_t k = 0; k < 3; k++)
-            assert_near(chosen(t, v, k), literally(t, v, k), 1e-8); /* nine digits of a detail that is a list */
+        for (size_t k = 0; k < 3; k++) {
+            assert_near(chosen(t, v, k), literally(t, v, k),
+                        1e-8); /* nine digits of a detail that is a list */
+        }
         csv_free(t);
     }
 }
@@ -87,14 +106,18 @@ static void the_published_formula(void **state) {
 static void directions(void **state) {
     (void)state;
     struct csv *few = csv_clouds(30, 6, 2), *many = csv_clouds(3000, 6, 2);
-    assert_true(chosen(few, NULL, SIZE_MAX) > chosen(many, NULL, SIZE_MAX) || chosen(few, NULL, SIZE_MAX) == 1);
-    for (size_t i = 0; i < many->n; i++)
-        for (size_t j = 1; j < 6; j++)
+    assert_true(chosen(few, NULL, SIZE_MAX) > chosen(many, NULL, SIZE_MAX) ||
+                chosen(few, NULL, SIZE_MAX) == 1);
+    for (size_t i = 0; i < many->n; i++) {
+        for (size_t j = 1; j < 6; j++) {
             many->x[i * 6 + j] += 20 * many->x[i * 6];
+        }
+    }
     double s = chosen(many, NULL, SIZE_MAX);
     assert_true(s < 0.01);
-    for (size_t i = 0; i < many->n; i++)
+    for (size_t i = 0; i < many->n; i++) {
         many->x[i * 6 + 2] = 1e5 * many->x[i * 6 + 2] - 3;
+    }
     assert_near(chosen(many, NULL, SIZE_MAX), s, 1e-9);
     csv_free(few);
     csv_free(many);
@@ -105,8 +128,9 @@ static void without_weight(void **state) {
     (void)state;
     struct csv *t = csv_clouds(40, 3, 2);
     double v[40];
-    for (size_t i = 0; i < 40; i++)
+    for (size_t i = 0; i < 40; i++) {
         v[i] = 1e-3;
+    }
     assert_true(chosen(t, v, SIZE_MAX) == 1);
     csv_free(t);
 }

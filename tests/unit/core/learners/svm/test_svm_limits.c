@@ -16,7 +16,8 @@ static const struct way ways[] = {{DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1, fals
                                   {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_PENALISED, 0.1, false},
                                   {DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_NONE, 0.1, true},
                                   {DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY, false},
-                                  {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, (double)INFINITY, false}};
+                                  {DNI_SVM_INTERIOR_POINT, DNI_SVM_PENALISED, (double)INFINITY,
+                                   false}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static dni_svm_options options_for(size_t way) {
@@ -33,7 +34,7 @@ static struct problem problem_for(size_t way, size_t n, bool sparse) {
 /* Sums that are computed in other groups and slots give the same bytes. */
 static void threads(void **state) {
     (void)state;
-    for (size_t way = 0; way < WAYS; way++)
+    for (size_t way = 0; way < WAYS; way++) {
         for (size_t sparse = 0; sparse < 2; sparse++) {
             struct problem t = problem_for(way, 9000, sparse);
             dni_svm_options o = options_for(way);
@@ -48,13 +49,16 @@ static void threads(void **state) {
             assert_memory_equal(a.out.w0, b.out.w0, sizeof(double));
             assert_int_equal(a.report.iterations, b.report.iterations);
             assert_int_equal(a.report.n_details, b.report.n_details);
-            for (size_t i = 0; i < a.report.n_details; i++)
-                assert_memory_equal(&a.report.details[i].number, &b.report.details[i].number, sizeof(double));
+            for (size_t i = 0; i < a.report.n_details; i++) {
+                assert_memory_equal(&a.report.details[i].number, &b.report.details[i].number,
+                                    sizeof(double));
+            }
             assert_true(a.report.converged);
             fit_done(&a);
             fit_done(&b);
             problem_done(&t);
         }
+    }
 }
 
 /* Allocations with their size in front: how much is in use, and the most there ever was. */
@@ -65,8 +69,9 @@ struct meter {
 static void *meter_allocate(void *ctx, size_t size) {
     struct meter *m = ctx;
     max_align_t *p = malloc(size + sizeof *p);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     memcpy(p, &size, sizeof size);
     m->now += size;
     m->most = m->now > m->most ? m->now : m->most;
@@ -76,8 +81,9 @@ static void *meter_allocate(void *ctx, size_t size) {
 static void meter_release(void *ctx, void *memory) {
     struct meter *m = ctx;
     size_t size;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     memcpy(&size, (max_align_t *)memory - 1, sizeof size);
     m->now -= size;
     free((max_align_t *)memory - 1);
@@ -97,22 +103,29 @@ static void memory(void **state) {
             struct fit fit = {0};
             dn_error err = {0};
             dn_status status = try_svm(&t, &o, &run, &fit, &err);
-            assert_true(status == DN_OK || (status == DN_ERR_BUDGET && err.message[0] != '\0' && fit.out.w == NULL));
+            assert_true(status == DN_OK ||
+                        (status == DN_ERR_BUDGET && err.message[0] != '\0' && fit.out.w == NULL));
             assert_int_equal(left.live, 0);
             failures += status != DN_OK;
             fit_done(&fit);
-            if (left.count < k)
+            if (left.count < k) {
                 break;
+            }
         }
         assert_true(failures >= 8);
         struct meter meter = {0};
-        dn_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .ctx = &meter, .budgeted = true};
+        dn_allocator allocator = {.allocate = meter_allocate,
+                                  .release = meter_release,
+                                  .ctx = &meter,
+                                  .budgeted = true};
         dn_run run = dn_run_default();
         run.allocator = &allocator;
         struct fit fit = {0};
         OK(try_svm(&t, &o, &run, &fit, NULL));
-        assert_true(meter.now == 0 && meter.most > 0 && (double)meter.most <= dni_svm_linear_memory(&o, t.n, t.d, 1));
-        assert_true((double)meter.most >= 0.5 * dni_svm_linear_memory(&o, t.n, t.d, 1)); /* and not beyond all measure */
+        assert_true(meter.now == 0 && meter.most > 0 &&
+                    (double)meter.most <= dni_svm_linear_memory(&o, t.n, t.d, 1));
+        assert_true((double)meter.most >=
+                    0.5 * dni_svm_linear_memory(&o, t.n, t.d, 1)); /* and not beyond all measure */
         fit_done(&fit);
         problem_done(&t);
     }
@@ -129,10 +142,12 @@ static void stops(void **state) {
             dn_run run = polls_run(&polls);
             struct fit fit = {0};
             dn_status status = try_svm(&t, &o, &run, &fit, NULL);
-            assert_true(status == DN_OK || (status == DN_ERR_STOPPED && fit.out.w == NULL && polls.n == k));
+            assert_true(status == DN_OK ||
+                        (status == DN_ERR_STOPPED && fit.out.w == NULL && polls.n == k));
             fit_done(&fit);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 break;
+            }
             stopped++;
         }
         assert_true(stopped >= 10);
@@ -148,7 +163,8 @@ struct told {
 static void listen(const dn_run *run, const dn_progress *progress) {
     struct told *told = run->ctx;
     assert_int_equal(progress->iteration, ++told->n);
-    assert_true(progress->fraction >= told->fraction && progress->fraction <= 1 && progress->iteration <= progress->max_iterations);
+    assert_true(progress->fraction >= told->fraction && progress->fraction <= 1 &&
+                progress->iteration <= progress->max_iterations);
     told->fraction = progress->fraction;
     told->loss = progress->loss;
 }
@@ -165,27 +181,32 @@ static void progress(void **state) {
         struct fit fit = {0};
         OK(try_svm(&t, &o, &run, &fit, NULL));
         assert_int_equal(told.n, fit.report.iterations);
-        assert_true(told.n > 0 && (isnan(told.loss) || fabs(told.loss - fit.report.objective) < 0.1 * fit.report.objective));
+        assert_true(told.n > 0 && (isnan(told.loss) || fabs(told.loss - fit.report.objective) <
+                                                           0.1 * fit.report.objective));
         fit_done(&fit);
         problem_done(&t);
     }
 }
 
-static void fails(const struct problem *t, const dni_svm_options *o, dn_status code, const char *words) {
+static void fails(const struct problem *t, const dni_svm_options *o, dn_status code,
+                  const char *words) {
     dn_run run = dn_run_default();
     struct fit fit = {0};
     dn_error err = {0};
     assert_int_equal(try_svm(t, o, &run, &fit, &err), code);
-    if (strstr(err.message, words) == NULL)
+    if (strstr(err.message, words) == NULL) {
         fail_msg("\"%s\" is not in \"%s\"", words, err.message);
+    }
     assert_null(fit.out.w);
 }
 
 static void overflow(void **state) {
-    static const double huge[] = {1, 1e300, 2, 2, 1, 3}, target[] = {0, 1, 1}, heavy[] = {1e200, 1, 1}, none[] = {0, 0, 0};
+    static const double huge[] = {1, 1e300, 2, 2, 1, 3}, target[] = {0, 1, 1},
+                        heavy[] = {1e200, 1, 1}, none[] = {0, 0, 0};
     static const double plain[] = {1, 2, 3, 1, 2, 2};
     (void)state;
-    struct problem t = problem_of(huge, target, NULL, 3, 2, false), w = problem_of(plain, target, heavy, 3, 2, false),
+    struct problem t = problem_of(huge, target, NULL, 3, 2, false),
+                   w = problem_of(plain, target, heavy, 3, 2, false),
                    z = problem_of(plain, target, none, 3, 2, false);
     for (size_t way = 0; way < WAYS; way++) {
         dni_svm_options o = options_for(way);
@@ -204,9 +225,11 @@ static void extreme_costs(void **state) {
     (void)state;
     struct problem t = problem_cloud(768, 8, 0, 1.5, false, false);
     dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1e-308);
-    fails(&t, &o, DN_ERR_NUMERIC, "too small a C for them; standardise the columns or give a larger C (it is 1e-308)");
+    fails(&t, &o, DN_ERR_NUMERIC,
+          "too small a C for them; standardise the columns or give a larger C (it is 1e-308)");
     o.C = 1e305;
-    fails(&t, &o, DN_ERR_NUMERIC, "too large a C for them; standardise the columns or give a smaller C (it is 1e+305)");
+    fails(&t, &o, DN_ERR_NUMERIC,
+          "too large a C for them; standardise the columns or give a smaller C (it is 1e+305)");
     problem_done(&t);
 }
 

@@ -19,10 +19,11 @@ static void fill(struct dual *p, bool polynomial, double C) {
         p->t[i] = i % 2 == 0 ? 1 : -1;
         p->linear[i] = p->t[i];
         p->upper[i] = C;
-        for (size_t j = 0; j < D; j++)
+        for (size_t j = 0; j < D; j++) {
             x[i][j] = dni_random_uniform(&random, -1.5, 1.5) + (j == 0 ? 0.2 * p->t[i] : 0);
+        }
     }
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; j < N; j++) {
             double product = 0, square = 0;
             for (size_t k = 0; k < D; k++) {
@@ -31,6 +32,7 @@ static void fill(struct dual *p, bool polynomial, double C) {
             }
             p->gram[i * N + j] = polynomial ? product * product * product : exp(-square);
         }
+    }
 }
 
 static dni_smo solve(const struct dual *p, double tolerance, double fine) {
@@ -39,8 +41,9 @@ static dni_smo solve(const struct dual *p, double tolerance, double fine) {
     dni_smo_rows *rows;
     const dn_run run = dn_run_default();
     const dni_gram gram = {.n = N, .exact = p->gram, .exact_rows = true};
-    for (uint32_t i = 0; i < N; i++)
+    for (uint32_t i = 0; i < N; i++) {
         list[i] = i;
+    }
     OK(dni_smo_rows_new(NULL, &gram, list, N, 0, &run, &rows, NULL));
     dni_smo smo = {.n = N,
                    .t = p->t,
@@ -74,7 +77,8 @@ static void a_long_way_is_not_gone_to_the_end(void **state) {
         assert_true((3 * asked.iterations < 200 * N) == (k == 0));
         assert_true(asked.converged && finer.converged);
         assert_true(all.iterations > asked.iterations + most);
-        assert_true(finer.iterations > asked.iterations && finer.iterations <= asked.iterations + most);
+        assert_true(finer.iterations > asked.iterations &&
+                    finer.iterations <= asked.iterations + most);
         assert_true(finer.violation <= tolerance && finer.violation > 1e-8);
     }
 }

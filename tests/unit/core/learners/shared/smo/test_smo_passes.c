@@ -14,7 +14,8 @@ static void fill(struct problem *p, uint64_t seed) {
     dni_random random;
     dni_random_init(&random, seed, 1);
     for (size_t k = 0; k < MOST; k++) {
-        const double g = floor(20 * dni_random_uniform(&random, -1, 1)) / 20, side = dni_random_uniform(&random, 0, 3);
+        const double g = floor(20 * dni_random_uniform(&random, -1, 1)) / 20,
+                     side = dni_random_uniform(&random, 0, 3);
         p->up[k] = side < 1 ? -(double)INFINITY : g;
         p->low[k] = side > 2 ? (double)INFINITY : g;
         p->self[k] = floor(3 * dni_random_uniform(&random, 0, 1)) / 2;
@@ -25,13 +26,14 @@ static void fill(struct problem *p, uint64_t seed) {
 
 static void updates_and_extremes(void **state) {
     (void)state;
-    for (size_t n = 0; n < MOST; n += n < 40 ? 1 : 61)
+    for (size_t n = 0; n < MOST; n += n < 40 ? 1 : 61) {
         for (int both = 0; both < 2; both++) {
             struct problem p, q;
             const size_t first = n / 3;
             fill(&p, n + 1);
             q = p;
-            const dni_smo_extremes e = dni_smo_update(p.up, p.low, p.row_i, both ? p.row_j : NULL, 0.25, first, n);
+            const dni_smo_extremes e =
+                dni_smo_update(p.up, p.low, p.row_i, both ? p.row_j : NULL, 0.25, first, n);
             dni_smo_extremes plain = {-(double)INFINITY, (double)INFINITY, SIZE_MAX, SIZE_MAX};
             for (size_t k = first; k < n; k++) {
                 const double change = 0.25 * (q.row_i[k] - (both ? q.row_j[k] : 0));
@@ -50,6 +52,7 @@ static void updates_and_extremes(void **state) {
             assert_true(e.up == plain.up && e.low == plain.low);
             assert_true(e.up_at == plain.up_at && e.low_at == plain.low_at);
         }
+    }
 }
 
 static void partners(void **state) {
@@ -60,7 +63,8 @@ static void partners(void **state) {
         size_t place = SIZE_MAX;
         fill(&p, n + 7);
         for (size_t k = n / 4; k < n; k++) {
-            const double b = 0.5 - p.low[k], a = fmax(1 + p.self[k] - 2 * p.row_i[k], 1e-12), gain = b > 0 ? b * b / a : 0;
+            const double b = 0.5 - p.low[k], a = fmax(1 + p.self[k] - 2 * p.row_i[k], 1e-12),
+                         gain = b > 0 ? b * b / a : 0;
             if (gain > best) {
                 best = gain;
                 place = k;

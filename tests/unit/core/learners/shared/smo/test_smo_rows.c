@@ -13,8 +13,9 @@ struct asked {
 static void *ask(void *ctx, size_t size) {
     struct asked *a = ctx;
     max_align_t *p = malloc(size + sizeof *p);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     memcpy(p, &size, sizeof size);
     a->now += size;
     a->most = a->now > a->most ? a->now : a->most;
@@ -23,8 +24,9 @@ static void *ask(void *ctx, size_t size) {
 
 static void give_back(void *ctx, void *memory) {
     size_t size;
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     memcpy(&size, (max_align_t *)memory - 1, sizeof size);
     ((struct asked *)ctx)->now -= size;
     free((max_align_t *)memory - 1);
@@ -36,8 +38,9 @@ static dni_points *points_new(void) {
     dni_points *points;
     const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 1, .n_features = D};
     dni_random_init(&random, 1, 1);
-    for (size_t k = 0; k < (size_t)N * D; k++)
+    for (size_t k = 0; k < (size_t)N * D; k++) {
         x[k] = dni_random_uniform(&random, -2, 2);
+    }
     OK(dni_points_new(&kernel, N, SIZE_MAX, NULL, &points, NULL));
     dni_points_add(points, dn_matrix_dense(x, N, D));
     OK(dni_points_end(points, NULL));
@@ -45,7 +48,8 @@ static dni_points *points_new(void) {
 }
 
 /* Rows in any order while variables come and go, against all values of the kernel. */
-static void walk(const dni_points *points, const float *gram, double cache_bytes, struct asked *asked) {
+static void walk(const dni_points *points, const float *gram, double cache_bytes,
+                 struct asked *asked) {
     const dn_allocator allocator = {.allocate = ask, .release = give_back, .ctx = asked};
     const dni_gram none = {.n = N};
     dn_run run = dn_run_default();
@@ -55,26 +59,33 @@ static void walk(const dni_points *points, const float *gram, double cache_bytes
     dni_random random;
     dni_random_init(&random, 2, 1);
     run.allocator = &allocator;
-    for (uint32_t i = 0; i < N; i++)
+    for (uint32_t i = 0; i < N; i++) {
         list[i] = active[i] = i;
+    }
     OK(dni_smo_rows_new(points, &none, list, N, cache_bytes, &run, &rows, NULL));
-    assert_true((double)asked->now <= dni_smo_rows_memory(N, cache_bytes) + 65536); /* and the work of a row */
+    assert_true((double)asked->now <=
+                dni_smo_rows_memory(N, cache_bytes) + 65536); /* and the work of a row */
     for (size_t look = 0; look < LOOKS; look++) {
         if (look % 200 == 199) { /* fewer, until all are looked at again */
             size_t left = 0;
-            for (size_t k = 0; k < n && n > 40; k++)
-                if (k % 3 != 0)
+            for (size_t k = 0; k < n && n > 40; k++) {
+                if (k % 3 != 0) {
                     active[left++] = active[k];
-            for (uint32_t i = 0; i < N && left == 0; i++)
+                }
+            }
+            for (uint32_t i = 0; i < N && left == 0; i++) {
                 active[i] = i;
+            }
             n = left == 0 ? N : left;
             OK(dni_smo_rows_activate(rows, active, n, NULL));
         }
-        const size_t at = (size_t)(dni_random_uniform(&random, 0, 1) * (double)(look % 2 == 0 ? n : n / 10));
+        const size_t at =
+            (size_t)(dni_random_uniform(&random, 0, 1) * (double)(look % 2 == 0 ? n : n / 10));
         const double *row;
         OK(dni_smo_rows_get(rows, active[at], &row, NULL));
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n; k++) {
             assert_true(row[k] == (double)gram[active[at] * N + active[k]]);
+        }
     }
     dni_smo_rows_free(rows);
     assert_int_equal(asked->now, 0);
@@ -82,18 +93,21 @@ static void walk(const dni_points *points, const float *gram, double cache_bytes
 
 static void what_is_kept(void **state) {
     (void)state;
-    static const double sizes[] = {0, 4 * (N - 1), 4 * N, 4 * N + 600, 8 * N, 40 * N, 4 * N * N, 1e9};
+    static const double sizes[] = {0,     4 * (N - 1), 4 * N,     4 * N + 600,
+                                   8 * N, 40 * N,      4 * N * N, 1e9};
     dni_points *points = points_new();
     float *gram = xcalloc((size_t)N * N, sizeof *gram);
     double *work = xcalloc(dni_points_work(points), sizeof *work);
     struct asked without = {0};
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
         dni_points_row(points, i, 0, N, gram + i * N, work);
+    }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct asked asked = {0};
         walk(points, gram, sizes[i], &asked);
-        if (i == 0)
+        if (i == 0) {
             without = asked;
+        }
         assert_true((double)asked.most <= (double)without.most + sizes[i]);
     }
     dni_points_free(points);

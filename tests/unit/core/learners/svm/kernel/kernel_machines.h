@@ -12,14 +12,16 @@ static inline dn_params *kernel_params(const char *algorithm, const char *kernel
     return p;
 }
 
-static inline void fit_matrix(dn_matrix x, const double *target, const double *weight, const dn_params *p, struct fit *fit) {
+static inline void fit_matrix(dn_matrix x, const double *target, const double *weight,
+                              const dn_params *p, struct fit *fit) {
     dn_rows *rows;
     dn_error err;
     const dn_run run = dn_run_default();
     dn_error_clear(&err);
     OK(dn_rows_from_matrix(x, target, weight, &rows, NULL));
-    if (fit_rows(rows, 2, p, &run, fit, &err) != DN_OK)
+    if (fit_rows(rows, 2, p, &run, fit, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     dn_rows_free(rows);
 }
 

@@ -1,11 +1,12 @@
 /* Machines with kernels: what must not depend on how rows come, machines that share their support vectors, memory and stops. */
 #include "unit/core/learners/svm/kernel/kernel_machines.h"
 
-/* ---- invariants --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- invariants ---- */
 static void repeated_rows_are_weights(void **state) {
     (void)state;
     struct problem p = clouds(60, 3);
-    double weight[60], *x = xcalloc(3 * p.n * p.d, sizeof *x), *target = xcalloc(3 * p.n, sizeof *target);
+    double weight[60], *x = xcalloc(3 * p.n * p.d, sizeof *x),
+                       *target = xcalloc(3 * p.n, sizeof *target);
     size_t n = 0;
     for (size_t i = 0; i < p.n; i++) {
         weight[i] = (double)(i % 4); /* 0: none */
@@ -18,7 +19,8 @@ static void repeated_rows_are_weights(void **state) {
         struct fit weighted = {0}, repeated = {0};
         dn_params *params = kernel_params(one_class ? "one_class_svm" : "svm", "rbf");
         OK(dn_params_set_number(params, "kernel.width", 1, NULL));
-        fit_matrix(dn_matrix_dense(p.x, p.n, p.d), one_class ? NULL : p.target, weight, params, &weighted);
+        fit_matrix(dn_matrix_dense(p.x, p.n, p.d), one_class ? NULL : p.target, weight, params,
+                   &weighted);
         fit_matrix(dn_matrix_dense(x, n, p.d), one_class ? NULL : target, NULL, params, &repeated);
         assert_near(weighted.report.objective, repeated.report.objective, 1e-9);
         assert_near(weighted.out.kernel->w0, repeated.out.kernel->w0, 1e-7);
@@ -40,11 +42,12 @@ static void sparse_rows_are_the_same_rows(void **state) {
     uint32_t *cols = xcalloc(N * D, sizeof *cols);
     for (size_t i = 0; i < N; i++) {
         target[i] = (double)(i * 7 % 3 == 0);
-        for (size_t j = 0; j < D; j++)
+        for (size_t j = 0; j < D; j++) {
             if ((i * i * 31 + j * 17 + i * j) % 5 == 0) {
                 x[i * D + j] = values[n] = 1 + (double)((i + j) % 3) * 0.5;
                 cols[n++] = (uint32_t)j;
             }
+        }
         start[i + 1] = n;
     }
     static const char *const kernels[] = {"rbf", "polynomial"};
@@ -70,20 +73,25 @@ static void a_kernel_that_is_given(void **state) {
     (void)state;
     struct problem p = clouds(80, 3);
     struct fit own = {0}, given = {0};
-    dn_params *rbf = kernel_params("svm", "rbf"), *precomputed = kernel_params("svm", "precomputed");
+    dn_params *rbf = kernel_params("svm", "rbf"),
+              *precomputed = kernel_params("svm", "precomputed");
     OK(dn_params_set_number(rbf, "kernel.width", 1.5, NULL));
     const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 1.5, .n_features = p.d};
     double *K = xcalloc(p.n * p.n, sizeof *K);
-    for (size_t i = 0; i < p.n; i++)
-        for (size_t j = 0; j < p.n; j++)
+    for (size_t i = 0; i < p.n; i++) {
+        for (size_t j = 0; j < p.n; j++) {
             K[i * p.n + j] = plain_value(&kernel, p.x + i * p.d, p.x + j * p.d, p.d);
+        }
+    }
     fit_matrix(dn_matrix_dense(p.x, p.n, p.d), p.target, NULL, rbf, &own);
     fit_matrix(dn_matrix_dense(K, p.n, p.n), p.target, NULL, precomputed, &given);
     assert_near(own.report.objective, given.report.objective, 1e-9);
     assert_near(own.out.kernel->w0, given.out.kernel->w0, 1e-7);
     assert_true(detail(&given.report, "gap") <= 1e-6);
-    for (size_t i = 0; i < p.n; i++)
-        assert_near(plain_sum(&given.out, K + i * p.n, NULL), plain_sum(&own.out, p.x + i * p.d, NULL), 1e-6);
+    for (size_t i = 0; i < p.n; i++) {
+        assert_near(plain_sum(&given.out, K + i * p.n, NULL),
+                    plain_sum(&own.out, p.x + i * p.d, NULL), 1e-6);
+    }
     K[5] += 1e-11; /* rounding beside the diagonal is none of asymmetry */
     fit_done(&given);
     fit_matrix(dn_matrix_dense(K, p.n, p.n), p.target, NULL, precomputed, &given);
@@ -104,7 +112,7 @@ static void a_kernel_that_is_given(void **state) {
     problem_done(&p);
 }
 
-/* ---- many classes ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- many classes ---- */
 static dn_status keep_report(void *ctx, size_t i, dn_report *report, dn_error *err) {
     (void)err;
     ((dn_report *)ctx)[i] = *report;
@@ -112,16 +120,17 @@ static dn_status keep_report(void *ctx, size_t i, dn_report *report, dn_error *e
     return DN_OK;
 }
 
-static void fit_all(const struct csv *t, const double *x, const dn_params *p, dn_decision decision, const dn_run *run, dn_machine *machines,
-                    dn_report *reports) {
+static void fit_all(const struct csv *t, const double *x, const dn_params *p, dn_decision decision,
+                    const dn_run *run, dn_machine *machines, dn_report *reports) {
     dn_rows *rows;
     dn_error err;
     dn_error_clear(&err);
     OK(dn_rows_from_matrix(dn_matrix_dense(x, t->n, t->d), t->target, NULL, &rows, NULL));
     const dn_fit_input input = {.rows = rows, .n_classes = t->K, .params = p};
     const dn_report_taker taker = {keep_report, reports};
-    if (p->algorithm->fit_together(&input, decision, run, machines, &taker, &err) != DN_OK)
+    if (p->algorithm->fit_together(&input, decision, run, machines, &taker, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
     dn_rows_free(rows);
 }
 
@@ -147,8 +156,10 @@ static void machines_share_support_vectors(void **state) {
             double *x = xcalloc(t->n * t->d, sizeof *x), *target = xcalloc(t->n, sizeof *target);
             dn_decision_machine(decisions[k], t->K, i, &negative, &positive);
             for (size_t row = 0; row < t->n; row++) {
-                if (negative != SIZE_MAX && t->target[row] != (double)negative && t->target[row] != (double)positive)
+                if (negative != SIZE_MAX && t->target[row] != (double)negative &&
+                    t->target[row] != (double)positive) {
                     continue;
+                }
                 memcpy(x + n * t->d, z + row * t->d, t->d * sizeof *x);
                 target[n++] = t->target[row] == (double)positive;
             }
@@ -157,7 +168,8 @@ static void machines_share_support_vectors(void **state) {
             assert_near(machines[i].kernel->w0, alone.out.kernel->w0, 1e-6);
             assert_int_equal(machines[i].kernel->n, alone.out.kernel->n);
             assert_ptr_equal(machines[i].kernel->support, machines[0].kernel->support);
-            assert_memory_equal(machines[i].kernel->coef, again[i].kernel->coef, machines[i].kernel->n * sizeof(double));
+            assert_memory_equal(machines[i].kernel->coef, again[i].kernel->coef,
+                                machines[i].kernel->n * sizeof(double));
             assert_memory_equal(&machines[i].kernel->w0, &again[i].kernel->w0, sizeof(double));
             fit_done(&alone);
             free(x);
@@ -167,8 +179,9 @@ static void machines_share_support_vectors(void **state) {
             dn_machine_done(&machines[i]);
             dn_machine_done(&again[i]);
         }
-        for (size_t i = 0; i < 6; i++)
+        for (size_t i = 0; i < 6; i++) {
             dn_report_done(&reports[i]);
+        }
         free(reports);
     }
     dn_params_free(p);
@@ -176,7 +189,7 @@ static void machines_share_support_vectors(void **state) {
     csv_free(t);
 }
 
-/* ---- memory and stops --------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory and stops ---- */
 static void every_allocation_may_fail(void **state) {
     static const char *const kernels[] = {"rbf", "mahalanobis", "sigmoid"};
     (void)state;
@@ -195,8 +208,9 @@ static void every_allocation_may_fail(void **state) {
             const dn_status status = fit_rows(rows, 2, params, &run, &fit, NULL);
             assert_int_equal(memory.live, 0);
             fit_done(&fit);
-            if (status == DN_OK)
+            if (status == DN_OK) {
                 break;
+            }
             assert_int_equal(status, DN_ERR_BUDGET);
             failures++;
         }
@@ -237,9 +251,12 @@ static void it_stops_when_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(repeated_rows_are_weights), cmocka_unit_test(sparse_rows_are_the_same_rows),
-        cmocka_unit_test(a_kernel_that_is_given),    cmocka_unit_test(machines_share_support_vectors),
-        cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(it_stops_when_told),
+        cmocka_unit_test(repeated_rows_are_weights),
+        cmocka_unit_test(sparse_rows_are_the_same_rows),
+        cmocka_unit_test(a_kernel_that_is_given),
+        cmocka_unit_test(machines_share_support_vectors),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(it_stops_when_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,27 +4,34 @@
 static void optimum(void **state) {
     static const double Cs[] = {1e-6, 0.01, 1, 10};
     (void)state;
-    for (size_t kind = 0; kind < 4; kind++)
-        for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++)
-            for (size_t c = 0; c < sizeof Cs / sizeof *Cs; c++)
+    for (size_t kind = 0; kind < 4; kind++) {
+        for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++) {
+            for (size_t c = 0; c < sizeof Cs / sizeof *Cs; c++) {
                 for (size_t squared = 0; squared < 2; squared++) {
-                    struct problem t = problem_cloud(200, 6, kind % 2 ? 0.7 : 0, 2, kind >= 2, kind % 2);
-                    dni_svm_options o = options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, intercept, Cs[c]);
+                    struct problem t =
+                        problem_cloud(200, 6, kind % 2 ? 0.7 : 0, 2, kind >= 2, kind % 2);
+                    dni_svm_options o =
+                        options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, intercept, Cs[c]);
                     o.squared = squared;
                     struct fit fit = fit_svm(&t, o);
                     assert_solved(&t, &fit, &o);
                     if (squared) {
                         assert_true(detail(&fit.report, "bounded_support_vectors") == 0);
                     } else {
-                        const dni_svm_options exact = options_of(DNI_SVM_INTERIOR_POINT, intercept, Cs[c]);
+                        const dni_svm_options exact =
+                            options_of(DNI_SVM_INTERIOR_POINT, intercept, Cs[c]);
                         struct fit best = fit_svm(&t, exact);
                         assert_true(best.report.objective <= fit.report.objective * (1 + 1e-12));
-                        assert_true(best.report.objective >= detail(&fit.report, "dual_objective") * (1 - 1e-12));
+                        assert_true(best.report.objective >=
+                                    detail(&fit.report, "dual_objective") * (1 - 1e-12));
                         fit_done(&best);
                     }
                     fit_done(&fit);
                     problem_done(&t);
                 }
+            }
+        }
+    }
 }
 
 /* A smaller tolerance is met as well; squared hinge and free intercept: the gradient vanishes. */
@@ -39,16 +46,21 @@ static void tight(void **state) {
         assert_solved(&t, &fit, &o);
         double gradient[5] = {0}, size = 0;
         for (size_t i = 0; i < t.n; i++) {
-            const double s = fmax(0, 1 - margin_of(&t, &fit, i)), a = 2 * t.weight[i] * s * (t.target[i] > 0 ? 1 : -1);
-            for (size_t j = 0; j < 4; j++)
+            const double s = fmax(0, 1 - margin_of(&t, &fit, i)),
+                         a = 2 * t.weight[i] * s * (t.target[i] > 0 ? 1 : -1);
+            for (size_t j = 0; j < 4; j++) {
                 gradient[j] += a * t.x[i * 4 + j];
+            }
             gradient[4] += a;
             size += fabs(a);
         }
-        for (size_t j = 0; j < 4; j++)
+        for (size_t j = 0; j < 4; j++) {
             assert_true(fabs(gradient[j] - fit.out.w[j]) < 1e-4 * size);
-        if (intercept != DNI_SVM_NONE)
-            assert_true(fabs(gradient[4] - (intercept == DNI_SVM_PENALISED ? fit.out.w0[0] : 0)) < 1e-4 * size);
+        }
+        if (intercept != DNI_SVM_NONE) {
+            assert_true(fabs(gradient[4] - (intercept == DNI_SVM_PENALISED ? fit.out.w0[0] : 0)) <
+                        1e-4 * size);
+        }
         fit_done(&fit);
     }
     dni_svm_options o = options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 1);
@@ -79,7 +91,7 @@ static void jump(void **state) {
 static void empty_rows(void **state) {
     static const double x[] = {0, 0, 0, 0, 0, 0, 1, 2, 2, 1}, target[] = {0, 0, 0, 1, 1};
     (void)state;
-    for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++)
+    for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++) {
         for (size_t squared = 0; squared < 2; squared++) {
             struct problem t = problem_of(x, target, NULL, 5, 2, true);
             dni_svm_options o = options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, intercept, 2);
@@ -89,6 +101,7 @@ static void empty_rows(void **state) {
             fit_done(&fit);
             problem_done(&t);
         }
+    }
 }
 
 static void too_few_passes(void **state) {
@@ -104,7 +117,8 @@ static void too_few_passes(void **state) {
         assert_near(fit.report.objective, primal_of(&t, &fit, &o), 1e-9);
         const dni_svm_options exact = options_of(DNI_SVM_INTERIOR_POINT, intercept, 1000);
         struct fit best = fit_svm(&t, exact);
-        assert_true(detail(&fit.report, "dual_objective") <= best.report.objective && best.report.objective <= fit.report.objective);
+        assert_true(detail(&fit.report, "dual_objective") <= best.report.objective &&
+                    best.report.objective <= fit.report.objective);
         fit_done(&best);
         fit_done(&fit);
     }
@@ -113,7 +127,8 @@ static void too_few_passes(void **state) {
 
 /* A C that rounding has eaten up ends it long before its passes are over. */
 static void no_progress(void **state) {
-    static const double x[] = {-2, 1, -1, 0.5, 1, 0.7, 2, 1.1, 3, 1.3, -3, 0.3}, target[] = {0, 0, 1, 1, 1, 0};
+    static const double x[] = {-2, 1, -1, 0.5, 1, 0.7, 2, 1.1, 3, 1.3, -3, 0.3},
+                        target[] = {0, 0, 1, 1, 1, 0};
     (void)state;
     struct problem t = problem_of(x, target, NULL, 6, 2, false);
     dni_svm_options o = options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, 1e300);
@@ -121,15 +136,17 @@ static void no_progress(void **state) {
     assert_false(fit.report.converged);
     assert_true(fit.report.iterations < o.max_iterations);
     assert_string_equal(fit.report.stop_reason, "no_progress");
-    assert_true(warned(&fit.report, "a smaller C or a larger tolerance") && !warned(&fit.report, "max_iterations"));
+    assert_true(warned(&fit.report, "a smaller C or a larger tolerance") &&
+                !warned(&fit.report, "max_iterations"));
     fit_done(&fit);
     problem_done(&t);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(optimum),    cmocka_unit_test(tight),          cmocka_unit_test(jump),
-        cmocka_unit_test(empty_rows), cmocka_unit_test(too_few_passes), cmocka_unit_test(no_progress),
+        cmocka_unit_test(optimum),        cmocka_unit_test(tight),
+        cmocka_unit_test(jump),           cmocka_unit_test(empty_rows),
+        cmocka_unit_test(too_few_passes), cmocka_unit_test(no_progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

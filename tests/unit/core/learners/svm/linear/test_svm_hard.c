@@ -4,18 +4,22 @@
 
 static double least_margin(const struct problem *t, const struct fit *fit) {
     double least = (double)INFINITY;
-    for (size_t i = 0; i < t->n; i++)
-        if (weight_of(t, i) > 0)
+    for (size_t i = 0; i < t->n; i++) {
+        if (weight_of(t, i) > 0) {
             least = fmin(least, margin_of(t, fit, i));
+        }
+    }
     return least;
 }
 
 /* Every row is at least 1 away, and a soft margin that costs a lot finds nothing shorter. */
-static void assert_hard(const struct problem *t, const struct fit *fit, dni_svm_intercept intercept) {
+static void assert_hard(const struct problem *t, const struct fit *fit,
+                        dni_svm_intercept intercept) {
     const dni_svm_options hard = options_of(DNI_SVM_INTERIOR_POINT, intercept, (double)INFINITY);
     const double primal = primal_of(t, fit, &hard), least = least_margin(t, fit);
-    if (!(least > 1 - 1e-9 && least < 1 + 1e-9))
+    if (!(least > 1 - 1e-9 && least < 1 + 1e-9)) {
         fail_msg("the least margin is %.12g", least);
+    }
     assert_true(fit->report.converged);
     assert_near(fit->report.objective, primal, 1e-12);
     assert_near(detail(&fit->report, "dual_objective"), primal, 1e-6);
@@ -30,17 +34,21 @@ static void assert_hard(const struct problem *t, const struct fit *fit, dni_svm_
 static void separable(void **state) {
     static const char *const names[] = {"iris", "wine", "digits", "breast_cancer"};
     (void)state;
-    for (size_t k = 0; k < 4; k++)
-        for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++)
+    for (size_t k = 0; k < 4; k++) {
+        for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++) {
             for (size_t sparse = 0; sparse < 2; sparse++) {
-                if (k == 3 && intercept == DNI_SVM_NONE)
+                if (k == 3 && intercept == DNI_SVM_NONE) {
                     continue;
+                }
                 struct problem t = problem_pair(names[k], true, sparse);
-                struct fit fit = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, intercept, (double)INFINITY));
+                struct fit fit =
+                    fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, intercept, (double)INFINITY));
                 assert_hard(&t, &fit, intercept);
                 fit_done(&fit);
                 problem_done(&t);
             }
+        }
+    }
 }
 
 /* Textbook example 7: two points a side, and others that change nothing when they are taken away. The margin 2/‖w‖ is the distance of (1, 1) and (3, 3). */
@@ -49,7 +57,8 @@ static void plane(void **state) {
     (void)state;
     for (size_t n = 2; n <= 6; n += 4) {
         struct problem t = problem_of(x, target, NULL, n, 2, false);
-        struct fit fit = fit_svm(&t, options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, (double)INFINITY));
+        struct fit fit = fit_svm(&t, options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE,
+                                                (double)INFINITY));
         assert_near(fit.out.w[0], 0.5, 1e-12);
         assert_near(fit.out.w[1], 0.5, 1e-12);
         assert_near(fit.out.w0[0], -2, 1e-12);
@@ -61,7 +70,8 @@ static void plane(void **state) {
     }
 }
 
-static void refuses(const double *x, const double *target, const double *weight, size_t n, size_t d, dni_svm_intercept intercept) {
+static void refuses(const double *x, const double *target, const double *weight, size_t n, size_t d,
+                    dni_svm_intercept intercept) {
     for (size_t sparse = 0; sparse < 2; sparse++) {
         struct problem t = problem_of(x, target, weight, n, d, sparse);
         const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, intercept, (double)INFINITY);
@@ -87,17 +97,20 @@ static void inseparable(void **state) {
     refuses(xor_x, xor_target, NULL, 4, 2, DNI_SVM_PENALISED);
     refuses(xor_x, xor_target, NULL, 4, 2, DNI_SVM_NONE);
     refuses(touch_x, touch_target, NULL, 4, 1, DNI_SVM_FREE);
-    refuses(close_x, touch_target, NULL, 4, 1, DNI_SVM_FREE); /* apart by less than 1e-9 of the longest row */
+    refuses(close_x, touch_target, NULL, 4, 1,
+            DNI_SVM_FREE); /* apart by less than 1e-9 of the longest row */
     refuses(same_x, same_target, NULL, 2, 2, DNI_SVM_FREE);
     struct problem cloud = problem_cloud(500, 5, 0, 3, false, false);
     refuses(cloud.x, cloud.target, NULL, cloud.n, cloud.d, DNI_SVM_FREE);
     problem_done(&cloud);
     struct problem t = problem_of(near_x, touch_target, NULL, 4, 1, false); /* and by more */
-    struct fit fit = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
+    struct fit fit =
+        fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
     assert_near(fit.out.w[0], 1e7, 1e-9);
     fit_done(&fit);
     problem_done(&t);
-    t = problem_of(touch_x, touch_target, weight, 4, 1, false); /* a row of no weight is not in the way */
+    t = problem_of(touch_x, touch_target, weight, 4, 1,
+                   false); /* a row of no weight is not in the way */
     fit = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
     assert_near(fit.out.w[0], 2, 1e-12);
     fit_done(&fit);
@@ -107,14 +120,19 @@ static void inseparable(void **state) {
 /* More features than rows: nearly every row supports. Far from the origin: nothing changes but the intercept. */
 static void wide_and_far(void **state) {
     (void)state;
-    struct problem t = problem_cloud(60, 150, 0.5, 0, false, true), far = problem_cloud(80, 3, 0, 0, false, false);
-    struct fit fit = fit_svm(&t, options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, (double)INFINITY));
-    assert_true(least_margin(&t, &fit) > 1 - 1e-9 && fit.report.converged && detail(&fit.report, "support_vectors") > 20);
+    struct problem t = problem_cloud(60, 150, 0.5, 0, false, true),
+                   far = problem_cloud(80, 3, 0, 0, false, false);
+    struct fit fit =
+        fit_svm(&t, options_of(DNI_SVM_DUAL_COORDINATE_DESCENT, DNI_SVM_FREE, (double)INFINITY));
+    assert_true(least_margin(&t, &fit) > 1 - 1e-9 && fit.report.converged &&
+                detail(&fit.report, "support_vectors") > 20);
     fit_done(&fit);
-    struct fit near = fit_svm(&far, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
+    struct fit near =
+        fit_svm(&far, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
     assert_hard(&far, &near, DNI_SVM_FREE);
-    for (size_t i = 0; i < 80 * 3; i++)
+    for (size_t i = 0; i < 80 * 3; i++) {
         far.x[i] += 65536;
+    }
     fit = fit_svm(&far, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, (double)INFINITY));
     assert_close(fit.out.w, near.out.w, 3, 1e-6);
     fit_done(&fit);
@@ -135,49 +153,61 @@ static void corral(void **state) {
         uint64_t seed = 3;
         OK(dni_corral_init(&c, M, n_groups, 0.5, &run, NULL));
         for (size_t i = 0; i < 40; i++) {
-            for (size_t j = 0; j < D; j++)
+            for (size_t j = 0; j < D; j++) {
                 points[i][j] = draw(&seed) - 0.3;
-            if (c.n == M)
+            }
+            if (c.n == M) {
                 dni_corral_leave(&c, i % M);
+            }
             for (size_t k = 0; k < c.n; k++) {
                 products[k] = 0;
-                for (size_t j = 0; j < D; j++)
+                for (size_t j = 0; j < D; j++) {
                     products[k] += points[i][j] * points[c.index[k]][j];
+                }
             }
             double square = 0;
-            for (size_t j = 0; j < D; j++)
+            for (size_t j = 0; j < D; j++) {
                 square += points[i][j] * points[i][j];
+            }
             assert_true(dni_corral_join(&c, i, (unsigned)(i % n_groups), products, square, 0));
             size_t in_first = 0;
-            for (size_t k = 0; k < c.n; k++)
+            for (size_t k = 0; k < c.n; k++) {
                 in_first += c.group[k] == 0;
-            if (in_first == 0 || (n_groups == 2 && in_first == c.n)) /* no group is empty */
+            }
+            if (in_first == 0 || (n_groups == 2 && in_first == c.n)) { /* no group is empty */
                 continue;
-            for (size_t k = 0; k < c.n; k++)
+            }
+            for (size_t k = 0; k < c.n; k++) {
                 slope[k] = i % 3 == 0 ? 0.1 * (double)k : 0;
+            }
             assert_true(dni_corral_minimise(&c, i % 3 == 0 ? slope : NULL, sums, out));
             double p[D] = {0}, total[2] = {0}, first[2] = {(double)NAN, (double)NAN};
             for (size_t k = 0; k < c.n; k++) {
                 total[c.group[k]] += out[k];
-                for (size_t j = 0; j < D; j++)
+                for (size_t j = 0; j < D; j++) {
                     p[j] += out[k] * points[c.index[k]][j];
+                }
             }
             for (size_t k = 0; k < c.n; k++) {
                 double along = slope[k];
-                for (size_t j = 0; j < D; j++)
+                for (size_t j = 0; j < D; j++) {
                     along += p[j] * points[c.index[k]][j];
-                if (isnan(first[c.group[k]]))
+                }
+                if (isnan(first[c.group[k]])) {
                     first[c.group[k]] = along;
+                }
                 assert_true(fabs(along - first[c.group[k]]) < 1e-9);
             }
-            for (size_t g = 0; g < n_groups; g++)
+            for (size_t g = 0; g < n_groups; g++) {
                 assert_near(total[g], sums[g], 1e-9);
+            }
         }
         double again[M]; /* a point that is there already depends on itself */
         for (size_t k = 0; k < c.n; k++) {
             again[k] = 0;
-            for (size_t j = 0; j < D; j++)
+            for (size_t j = 0; j < D; j++) {
                 again[k] += points[c.index[0]][j] * points[c.index[k]][j];
+            }
         }
         dni_corral_leave(&c, c.n - 1);
         assert_false(dni_corral_join(&c, 99, c.group[0], again, again[0], 0));

@@ -11,12 +11,14 @@ static void golden(void **state) {
     static const char *const names[] = {"iris", "wine", "breast_cancer", "digits", "pima"};
     (void)state;
     json_t *root = golden_load();
-    for (size_t k = 0; k < 5; k++)
+    for (size_t k = 0; k < 5; k++) {
         for (size_t sparse = 0; sparse < 2; sparse++) {
             struct problem t = problem_pair(names[k], true, sparse);
-            const json_t *entry = json_object_get(json_object_get(root, names[k]), "svm_linear_C1_standardized_first_pair");
-            if (t.n == 0)
+            const json_t *entry = json_object_get(json_object_get(root, names[k]),
+                                                  "svm_linear_C1_standardized_first_pair");
+            if (t.n == 0) {
                 continue;
+            }
             const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1);
             struct fit fit = fit_svm(&t, o);
             double *w = xcalloc(t.d, sizeof *w);
@@ -35,16 +37,18 @@ static void golden(void **state) {
             fit_done(&fit);
             problem_done(&t);
         }
+    }
     json_decref(root);
 }
 
 static void optimum(void **state) {
     static const double Cs[] = {1e-8, 1e-3, 1, 30, 1e5};
     (void)state;
-    for (size_t kind = 0; kind < 4; kind++)
-        for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++)
+    for (size_t kind = 0; kind < 4; kind++) {
+        for (dni_svm_intercept intercept = DNI_SVM_FREE; intercept <= DNI_SVM_NONE; intercept++) {
             for (size_t c = 0; c < sizeof Cs / sizeof *Cs; c++) {
-                struct problem t = problem_cloud(300, 6, kind % 2 ? 0.7 : 0, 2, kind >= 2, kind % 2);
+                struct problem t =
+                    problem_cloud(300, 6, kind % 2 ? 0.7 : 0, 2, kind >= 2, kind % 2);
                 const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, intercept, Cs[c]);
                 struct fit fit = fit_svm(&t, o);
                 assert_solved(&t, &fit, &o);
@@ -52,6 +56,8 @@ static void optimum(void **state) {
                 fit_done(&fit);
                 problem_done(&t);
             }
+        }
+    }
 }
 
 /* A row of weight 2 is two rows, one of weight 0 none; the order of rows does not matter. */
@@ -79,8 +85,10 @@ static void weights_and_order(void **state) {
         }
         dn_rows_free(heavy.rows);
         dn_rows_free(turned.rows);
-        OK(dn_rows_from_matrix(dn_matrix_dense(heavy.x, 200, 5), heavy.target, heavy.weight, &heavy.rows, NULL));
-        OK(dn_rows_from_matrix(dn_matrix_dense(turned.x, 200, 5), turned.target, turned.weight, &turned.rows, NULL));
+        OK(dn_rows_from_matrix(dn_matrix_dense(heavy.x, 200, 5), heavy.target, heavy.weight,
+                               &heavy.rows, NULL));
+        OK(dn_rows_from_matrix(dn_matrix_dense(turned.x, 200, 5), turned.target, turned.weight,
+                               &turned.rows, NULL));
         problem_rows(&many, sparse);
         struct fit a = fit_svm(&heavy, o), b = fit_svm(&many, o), c = fit_svm(&turned, o);
         assert_solved(&heavy, &a, &o);
@@ -102,20 +110,22 @@ static void weights_and_order(void **state) {
 
 /* Twenty rows on which predictor and corrector lead in a circle. */
 static void circle(void **state) {
-    static const double x[] = {-0.6612508213654024, -0.4325324792659601,  -0.3095547853116311,  0.24563686704591448,
-                               -0.7053959223755647, -0.6317063193975263,  -0.2831493543646527,  0.2510786070158885,
-                               -0.6891604852035591, 1.3956700559458752,   -0.2509610904044354,  0.8710820425130488,
-                               -0.7377191248668427, 0.3193960040845505,   -0.21726458487462763, -1.976691459664402,
-                               -0.7141072068388802, -1.0682467342416282,  -0.2261555342258784,  1.2754917168172406,
-                               -0.7101957446543572, -1.8882563329036168,  -0.3074469287059388,  -0.5525327516170556,
-                               -0.683757141991463,  0.5206902849473186,   -0.3080046968366431,  0.1413389051981694,
-                               -0.6963992575896587, 0.6213395212145651,   -0.28637546938400504, -0.32252834799755875,
-                               -0.6933473118980268, -1.689939549850413,   -0.28395694237994434, -0.003948042445512305,
-                               -0.7221954872894231, -0.09878842230665606, -0.26376308770985124, -0.38266540739124716};
+    static const double x[] = {
+        -0.6612508213654024, -0.4325324792659601,  -0.3095547853116311,  0.24563686704591448,
+        -0.7053959223755647, -0.6317063193975263,  -0.2831493543646527,  0.2510786070158885,
+        -0.6891604852035591, 1.3956700559458752,   -0.2509610904044354,  0.8710820425130488,
+        -0.7377191248668427, 0.3193960040845505,   -0.21726458487462763, -1.976691459664402,
+        -0.7141072068388802, -1.0682467342416282,  -0.2261555342258784,  1.2754917168172406,
+        -0.7101957446543572, -1.8882563329036168,  -0.3074469287059388,  -0.5525327516170556,
+        -0.683757141991463,  0.5206902849473186,   -0.3080046968366431,  0.1413389051981694,
+        -0.6963992575896587, 0.6213395212145651,   -0.28637546938400504, -0.32252834799755875,
+        -0.6933473118980268, -1.689939549850413,   -0.28395694237994434, -0.003948042445512305,
+        -0.7221954872894231, -0.09878842230665606, -0.26376308770985124, -0.38266540739124716};
     double target[20];
     (void)state;
-    for (size_t i = 0; i < 20; i++)
+    for (size_t i = 0; i < 20; i++) {
         target[i] = (double)(i % 2);
+    }
     struct problem t = problem_of(x, target, NULL, 20, 2, false);
     const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 1);
     struct fit fit = fit_svm(&t, o);
@@ -169,11 +179,14 @@ static void any_weights(void **state) {
         uint64_t random = seed * 7919 + 12345;
         (void)draw(&random);
         struct problem t = small_problem(&random, weights[seed % 3]);
-        const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, (dni_svm_intercept)(seed / 3 % 3), Cs[seed / 9 % 4]);
+        const dni_svm_options o =
+            options_of(DNI_SVM_INTERIOR_POINT, (dni_svm_intercept)(seed / 3 % 3), Cs[seed / 9 % 4]);
         struct fit fit = fit_svm(&t, o);
-        if (!fit.report.converged || !(detail(&fit.report, "gap") <= o.tolerance))
-            fail_msg("problem %u: gap %g after %zu iterations, %s", (unsigned)seed, detail(&fit.report, "gap"),
-                     (size_t)fit.report.iterations, fit.report.stop_reason);
+        if (!fit.report.converged || !(detail(&fit.report, "gap") <= o.tolerance)) {
+            fail_msg("problem %u: gap %g after %zu iterations, %s", (unsigned)seed,
+                     detail(&fit.report, "gap"), (size_t)fit.report.iterations,
+                     fit.report.stop_reason);
+        }
         fit_done(&fit);
         problem_done(&t);
     }
@@ -193,12 +206,15 @@ static void room_of_the_intercept(void **state) {
         assert_near(1 + fit.out.w0[0], 1, 1e-12);
         assert_near(interval[0], -0.8, 1e-12);
         assert_near(interval[1], 0.8, 1e-12);
-        assert_true(detail(&fit.report, "support_vectors") == 2 && detail(&fit.report, "bounded_support_vectors") == 2);
+        assert_true(detail(&fit.report, "support_vectors") == 2 &&
+                    detail(&fit.report, "bounded_support_vectors") == 2);
         fit_done(&fit);
-        struct fit hard = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 10)); /* one row each: w = 1, both on the margin */
+        struct fit hard = fit_svm(&t, options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE,
+                                                 10)); /* one row each: w = 1, both on the margin */
         interval = find_detail(&hard.report, "w0_interval")->list;
         assert_near(hard.out.w[0], 1, 1e-9);
-        assert_true(interval[0] == interval[1] && fabs(interval[0]) < 1e-9 && detail(&hard.report, "bounded_support_vectors") == 0);
+        assert_true(interval[0] == interval[1] && fabs(interval[0]) < 1e-9 &&
+                    detail(&hard.report, "bounded_support_vectors") == 0);
         fit_done(&hard);
         problem_done(&t);
     }
@@ -207,13 +223,15 @@ static void room_of_the_intercept(void **state) {
 /* A constant column has no weight beside a free intercept; columns far from 0 cost few digits; margin_raw is that of the raw features. */
 static void columns(void **state) {
     (void)state;
-    struct problem t = problem_cloud(250, 4, 0, 1, false, false), far = problem_cloud(250, 4, 0, 1, false, false);
+    struct problem t = problem_cloud(250, 4, 0, 1, false, false),
+                   far = problem_cloud(250, 4, 0, 1, false, false);
     const double mean[] = {0, 0, 0, 0}, scale[] = {2, 0.5, 1, 4};
     const dni_svm_options o = options_of(DNI_SVM_INTERIOR_POINT, DNI_SVM_FREE, 3);
     for (size_t i = 0; i < 250; i++) {
         t.x[i * 4 + 2] = far.x[i * 4 + 2] = 7;
-        for (size_t j = 0; j < 4; j++)
+        for (size_t j = 0; j < 4; j++) {
             far.x[i * 4 + j] += 1048576; /* a power of two: few digits are lost */
+        }
     }
     struct fit a = fit_svm(&t, o), b = fit_svm(&far, o), c = {0};
     assert_solved(&t, &a, &o);
@@ -224,8 +242,9 @@ static void columns(void **state) {
     dn_run run = dn_run_default();
     OK(dni_svm_linear_fit(&input, &o, &run, &c.out, &c.report, NULL));
     double sum = 0;
-    for (size_t j = 0; j < 4; j++)
+    for (size_t j = 0; j < 4; j++) {
         sum += c.out.w[j] * c.out.w[j] / (scale[j] * scale[j]);
+    }
     assert_near(detail(&c.report, "margin_raw"), 1 / sqrt(sum), 1e-12);
     assert_near(detail(&a.report, "margin_raw"), detail(&a.report, "margin"), 1e-12);
     fit_done(&a);
@@ -239,7 +258,8 @@ static void columns(void **state) {
 static void nothing_to_tell(void **state) {
     static const double x[] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2}, target[] = {0, 1, 0, 0, 1};
     (void)state;
-    for (dni_svm_solver solver = DNI_SVM_INTERIOR_POINT; solver <= DNI_SVM_DUAL_COORDINATE_DESCENT; solver++) {
+    for (dni_svm_solver solver = DNI_SVM_INTERIOR_POINT; solver <= DNI_SVM_DUAL_COORDINATE_DESCENT;
+         solver++) {
         struct problem t = problem_of(x, target, NULL, 5, 2, false);
         const dni_svm_options o = options_of(solver, DNI_SVM_FREE, 1);
         struct fit fit = fit_svm(&t, o);
@@ -260,14 +280,16 @@ static void too_few_iterations(void **state) {
     struct fit fit = fit_svm(&t, o);
     assert_false(fit.report.converged);
     assert_string_equal(fit.report.stop_reason, "max_iterations");
-    assert_true(find_detail(&fit.report, "certified")->boolean && find_detail(&fit.report, "certified")->number == 0);
+    assert_true(find_detail(&fit.report, "certified")->boolean &&
+                find_detail(&fit.report, "certified")->number == 0);
     assert_true(warned(&fit.report, "max_iterations") && fit.report.iterations == 2);
     /* what it says of itself is true all the same */
     const double primal = primal_of(&t, &fit, &o);
     assert_near(fit.report.objective, primal, 1e-9);
     o.max_iterations = 200;
     struct fit best = fit_svm(&t, o);
-    assert_true(detail(&fit.report, "dual_objective") <= best.report.objective && best.report.objective <= primal);
+    assert_true(detail(&fit.report, "dual_objective") <= best.report.objective &&
+                best.report.objective <= primal);
     assert_true(detail(&fit.report, "gap") > o.tolerance);
     fit_done(&fit);
     fit_done(&best);
