@@ -239,7 +239,7 @@ static bool new_key(struct wire_table *t, struct text name) {
     if (!may_add(t)) {
         return table_row_fault(t, line, column,
                                "row %" PRId64 ": key %s is in no row before, and those are stored "
-                                              "already: give the first row every key "
+                               "already: give the first row every key "
                                "(null for missing), or name this one in the option \"types\"",
                                at->row, shown);
     }
