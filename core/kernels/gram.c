@@ -1,6 +1,6 @@
 /* Values of many pairs of points: a matrix of them, and sums over them; both in tiles of rows. */
 #include "base/tasks.h"
-#include "kernels/layout.h"
+#include "kernels/points_layout.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Points: their life, and their values by rows. */
-#include "kernels/layout.h"
+#include "kernels/points_layout.h"
 
 #include <assert.h>
 #include <float.h>

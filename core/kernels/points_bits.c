@@ -1,6 +1,6 @@
 /* Rows of 0 and 1 as bits: x'z is the number of bits in both, ‖x − z‖² and Σ|x − z| that of bits in one of them, and the kernel's value comes from a table of all such numbers. */
 #include "base/cpu.h"
-#include "kernels/layout.h"
+#include "kernels/points_layout.h"
 
 #include <math.h>
 #include <string.h>

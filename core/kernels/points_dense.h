@@ -2,7 +2,7 @@
 #ifndef DNI_POINTS_DENSE_H
 #define DNI_POINTS_DENSE_H
 
-#include "kernels/layout.h"
+#include "kernels/points_layout.h"
 
 struct dni_dense {
     void *memory, *single_memory;

@@ -2,7 +2,7 @@
  *
  * Exact zeros are never added, and columns come in ascending order: a product is what it would be pair by pair, to the last bit. Where expanded distances would show their rounding (rows far out), and for metrics that
  * are no products, rows are walked pair by pair. */
-#include "kernels/layout.h"
+#include "kernels/points_layout.h"
 
 #include <math.h>
 #include <string.h>

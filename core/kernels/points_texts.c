@@ -1,6 +1,6 @@
 /* Sequences of characters: rows of their code points, as symbols of the alphabet of all points. */
 #include "kernels/edit.h"
-#include "kernels/layout.h"
+#include "kernels/points_layout.h"
 
 #include <math.h>
 #include <string.h>

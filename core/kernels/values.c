@@ -1,5 +1,5 @@
 /* From products and distances to the kernel's values. */
-#include "kernels/layout.h"
+#include "kernels/points_layout.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What the layouts of points share: the set, queries made ready for it, and from what a layout measures to values of the kernel. */
-#ifndef DNI_LAYOUT_H
-#define DNI_LAYOUT_H
+#ifndef DNI_POINTS_LAYOUT_H
+#define DNI_POINTS_LAYOUT_H
 
 #include "kernels/kernel_impl.h"
 #include "kernels/lanes.h"

@@ -1,0 +1,75 @@
+/* Layouts: the arrays that a computation needs, declared once.
+ *
+ * A layout function reserves arrays one after the other. It is called to measure, when every array
+ * is NULL and only the size counts, and to carve, when the arrays are parts of one block of memory.
+ * The estimate of a fit's memory is the measured size, so that it cannot differ from what the fit
+ * allocates.
+ *
+ *     struct work { double *x, *gradient; uint32_t *order; };
+ *     static void work_layout(dni_layout *layout, const void *shape, void *out) {
+ *         const struct shape *s = shape;
+ *         struct work *w = out;
+ *         w->x = dni_layout_doubles(layout, s->n);
+ *         w->gradient = dni_layout_doubles(layout, s->n);
+ *         w->order = dni_layout_array(layout, s->n_rows, sizeof *w->order);
+ *     }
+ *
+ * The layout function of a larger computation calls those of its parts. Parts that are never in use
+ * at the same time share memory: take a mark, reserve the first part, go back to the mark, reserve
+ * the second. Arrays that grow with the data, and memory that outlives the fit, are not part of a
+ * layout. */
+#ifndef DNI_LAYOUT_H
+#define DNI_LAYOUT_H
+
+#include <discern/run.h>
+#include <stddef.h>
+
+/* Every array begins at a multiple of this many bytes. */
+#define DNI_LAYOUT_ALIGN 64
+
+typedef struct dni_layout {
+    char *memory; /* NULL: measuring */
+    double at;    /* bytes reserved so far; a double, since shapes may be too large for size_t */
+    double peak;  /* the largest `at` so far */
+} dni_layout;
+
+/* Reserves count × size bytes. Returns their address, or NULL while measuring. */
+void *dni_layout_array(dni_layout *layout, size_t count, size_t size);
+/* Reserves count doubles. */
+double *dni_layout_doubles(dni_layout *layout, size_t count);
+/* Reserves rows × cols doubles; the product may exceed size_t while measuring. */
+double *dni_layout_matrix(dni_layout *layout, size_t rows, size_t cols);
+
+/* The present position, and the return to it. */
+static inline double dni_layout_mark(const dni_layout *layout) {
+    return layout->at;
+}
+static inline void dni_layout_rewind(dni_layout *layout, double mark) {
+    layout->at = mark;
+}
+
+/* Reserves the arrays of a computation on data of the given shape and stores their addresses in
+ * `work`, a structure of the caller. It must not read `work`, and what it reserves may depend on
+ * `shape` only. */
+typedef void (*dni_layout_fn)(dni_layout *layout, const void *shape, void *work);
+
+/* Bytes that dni_layout_take allocates. `work` is scratch. */
+double dni_layout_bytes(dni_layout_fn fn, const void *shape, void *work);
+
+/* Allocates the layout from the run's memory, zeroed, and stores the addresses in `work`.
+ *
+ *   work        the caller's structure; its pointers are NULL after a failure
+ *   what        names the memory in messages: "the weights"
+ *   out_memory  the block, to be released with dn_run_free; NULL if the layout is empty
+ *
+ * Errors: those of dn_run_alloc. On failure *out_memory is untouched. */
+DN_MUST_USE dn_status dni_layout_take(const dn_run *run, dni_layout_fn fn, const void *shape,
+                                      void *work, const char *what, void **out_memory,
+                                      dn_error *err);
+
+/* The same without the zeroes, for large arrays that are written before they are read. */
+DN_MUST_USE dn_status dni_layout_take_raw(const dn_run *run, dni_layout_fn fn, const void *shape,
+                                          void *work, const char *what, void **out_memory,
+                                          dn_error *err);
+
+#endif
