@@ -99,11 +99,11 @@ static dn_status iterate(struct adam *t, const dni_objective *o, const dn_run *r
         }
         const dni_iterate point = {out->iterations, t->x, NULL, out->value, t->gradient};
         status = o->accepted(o->ctx, run, &point, &out->reason, err);
-        if (status != DN_OK || out->reason != NULL) {
+        if (status != DN_OK || out->reason != DN_STOP_NONE) {
             return status;
         }
         if (out->iterations == s->max_passes) {
-            out->reason = "max_iterations";
+            out->reason = DN_STOP_MAX_ITERATIONS;
             return DN_OK;
         }
         dni_random_shuffle(&random, t->order, s->n_rows);

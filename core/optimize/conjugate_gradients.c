@@ -164,7 +164,7 @@ static dn_status follow(struct recurrences *t, const dn_run *run, size_t max_ite
 static dn_status solve(struct recurrences *t, const dn_run *run, size_t max_iterations,
                        dni_systems_outcome *out, dn_error *err) {
     dn_status status = refresh(t, run, out, err);
-    while (status == DN_OK && out->reason == NULL) {
+    while (status == DN_OK && out->reason == DN_STOP_NONE) {
         double before = out->measure;
         if (before > t->tolerance && out->iterations < max_iterations) {
             status = follow(t, run, max_iterations, out, err);
@@ -173,11 +173,11 @@ static dn_status solve(struct recurrences *t, const dn_run *run, size_t max_iter
             }
         }
         if (out->measure <= t->tolerance) {
-            out->reason = "tolerance";
+            out->reason = DN_STOP_TOLERANCE;
         } else if (out->iterations >= max_iterations) {
-            out->reason = "max_iterations";
+            out->reason = DN_STOP_MAX_ITERATIONS;
         } else if (!(out->measure <= before / 2)) {
-            out->reason = "no_progress";
+            out->reason = DN_STOP_NO_PROGRESS;
         }
     }
     return status;

@@ -4,6 +4,7 @@
 
 #include <discern/run.h>
 #include <discern/status.h>
+#include <discern/stop_reason.h>
 #include <stddef.h>
 
 /* A is symmetric and positive semidefinite, and every b_k is in its range. Vectors of all systems lie one after the other: [n_systems × n]. */
@@ -26,10 +27,10 @@ typedef struct dni_systems {
 
 /* How it ended. */
 typedef struct dni_systems_outcome {
-    size_t iterations;  /* products with A */
-    size_t residuals;   /* computed from the data */
-    double measure;     /* largest ‖b_k − A x_k‖/‖b_k‖, from the data */
-    const char *reason; /* "tolerance", "max_iterations" or "no_progress" */
+    size_t iterations;     /* products with A */
+    size_t residuals;      /* computed from the data */
+    double measure;        /* largest ‖b_k − A x_k‖/‖b_k‖, from the data */
+    dn_stop_reason reason; /* DN_STOP_TOLERANCE, DN_STOP_MAX_ITERATIONS or DN_STOP_NO_PROGRESS */
 } dni_systems_outcome;
 
 /* Doubles of working memory. */

@@ -24,11 +24,11 @@ static dn_status iterate(const dni_descent *t, const dni_objective *o, const dn_
     for (;;) {
         out->value = value;
         status = o->accepted(o->ctx, run, &point, &out->reason, err);
-        if (status != DN_OK || out->reason != NULL) {
+        if (status != DN_OK || out->reason != DN_STOP_NONE) {
             return status;
         }
         if (out->iterations == max_iterations) {
-            out->reason = "max_iterations";
+            out->reason = DN_STOP_MAX_ITERATIONS;
             return DN_OK;
         }
         bool moved = false;
@@ -37,7 +37,7 @@ static dn_status iterate(const dni_descent *t, const dni_objective *o, const dn_
             return status;
         }
         if (!moved) {
-            out->reason = "no_progress";
+            out->reason = DN_STOP_NO_PROGRESS;
             return DN_OK;
         }
         for (size_t i = 0; i < n; i++) {

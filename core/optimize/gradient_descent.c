@@ -31,11 +31,11 @@ static dn_status iterate(const dni_objective *o, const dn_run *run, size_t max_i
         dni_iterate point = {out->iterations, x, out->iterations == 0 ? NULL : change, value,
                              gradient};
         status = o->accepted(o->ctx, run, &point, &out->reason, err);
-        if (status != DN_OK || out->reason != NULL) {
+        if (status != DN_OK || out->reason != DN_STOP_NONE) {
             return status;
         }
         if (out->iterations == max_iterations) {
-            out->reason = "max_iterations";
+            out->reason = DN_STOP_MAX_ITERATIONS;
             return DN_OK;
         }
         for (size_t i = 0; i < o->n; i++) {

@@ -8,6 +8,7 @@
 
 #include <discern/run.h>
 #include <discern/status.h>
+#include <discern/stop_reason.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,9 +40,9 @@ struct dni_objective {
                           dn_error *err);
     /* v ← M⁻¹v with M a positive definite guess of the Hessian. NULL: the identity. */
     void (*precondition)(void *ctx, double *v);
-    /* Told of every accepted point, the start included: reports progress, and sets *reason to a static string when the solver is to end there. */
+    /* Told of every accepted point, the start included: reports progress, and sets *reason when the solver is to end there; *reason is DN_STOP_NONE before. */
     dn_status (*accepted)(void *ctx, const dn_run *run, const dni_iterate *iterate,
-                          const char **reason, dn_error *err);
+                          dn_stop_reason *reason, dn_error *err);
 };
 
 /* How a solver ended. */
@@ -49,9 +50,9 @@ typedef struct dni_outcome {
     size_t iterations;
     size_t evaluations; /* of f and ∇f */
     size_t hessians;
-    size_t inner;       /* iterations within the iterations: sweeps, products with the Hessian */
-    double value;       /* the objective at the answer */
-    const char *reason; /* the objective's, or "max_iterations", or "no_progress" */
+    size_t inner;          /* iterations within the iterations: sweeps, products with the Hessian */
+    double value;          /* the objective at the answer */
+    dn_stop_reason reason; /* the objective's, DN_STOP_MAX_ITERATIONS or DN_STOP_NO_PROGRESS */
 } dni_outcome;
 
 /* The error for arithmetic that left the finite numbers at `iteration` (0: already at the start). */

@@ -160,7 +160,7 @@ static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_r
                                  t->gradient};
             status = o->accepted(o->ctx, run, &point, &out->reason, err);
             out->value = value;
-            if (status != DN_OK || out->reason != NULL) {
+            if (status != DN_OK || out->reason != DN_STOP_NONE) {
                 return status;
             }
         }
@@ -176,11 +176,11 @@ static dn_status iterate(const dni_objective *o, const dn_rows *rows, const dn_r
         }
         out->value = best;
         if (rate < 1e-12 * settings->rate) {
-            out->reason = "no_progress";
+            out->reason = DN_STOP_NO_PROGRESS;
             return DN_OK;
         }
         if (out->iterations == settings->max_passes) {
-            out->reason = "max_iterations";
+            out->reason = DN_STOP_MAX_ITERATIONS;
             return DN_OK;
         }
         memcpy(t->start, x, o->n * sizeof *x);

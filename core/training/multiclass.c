@@ -68,7 +68,7 @@ static void add_warnings(const dni_training_set *set, const dn_report *own, size
 
 static void add_totals(const dn_report *own, bool first, dn_report *report) {
     report->converged = first ? own->converged : report->converged && own->converged;
-    if (report->stop_reason == NULL || !own->converged) {
+    if (report->stop_reason == DN_STOP_NONE || !own->converged) {
         report->stop_reason = own->stop_reason;
     }
     report->iterations += own->iterations;

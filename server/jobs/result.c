@@ -39,7 +39,7 @@ static void part_write(const dn_report_part *part, const dn_classes *classes,
         json_end_array(w);
     }
     json_kv_bool(w, "converged", part->converged);
-    json_kv_string(w, "stop_reason", part->stop_reason);
+    json_kv_string(w, "stop_reason", dn_stop_reason_name(part->stop_reason));
     json_kv_int(w, "iterations", (int64_t)part->iterations);
     json_kv_double(w, "objective", part->objective);
     list_write(part->details, part->n_details, w);
@@ -103,7 +103,7 @@ static void metrics_write(const dn_train_result *r, struct json_writer *w) {
 /* The members that result and model description share. */
 static void fit_write(const dn_train_result *r, struct json_writer *w) {
     json_kv_bool(w, "converged", r->report.converged);
-    json_kv_string(w, "stop_reason", r->report.stop_reason);
+    json_kv_string(w, "stop_reason", dn_stop_reason_name(r->report.stop_reason));
     json_kv_int(w, "iterations", (int64_t)r->report.iterations);
     json_kv_double(w, "objective", r->report.objective);
     json_kv_double(w, "gradient_norm", r->report.gradient_norm);

@@ -8,6 +8,7 @@
 #include <discern/rows.h>
 #include <discern/run.h>
 #include <discern/status.h>
+#include <discern/stop_reason.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -121,7 +122,7 @@ typedef struct dn_detail {
 typedef struct dn_report_part {
     size_t negative, positive; /* class indexes; negative SIZE_MAX: all the others */
     bool converged;
-    const char *stop_reason;
+    dn_stop_reason stop_reason;
     size_t iterations;
     double objective;
     dn_detail *details; /* [n_details] malloc'ed */
@@ -135,8 +136,7 @@ typedef struct dn_report_part {
 /* How a fit ended. {0} before; dn_report_done afterwards. */
 typedef struct dn_report {
     bool converged; /* honest: the stopping rule of the catalogue holds */
-    const char *
-        stop_reason; /* "tolerance", "max_iterations", "closed_form", "no_progress"… a static string */
+    dn_stop_reason stop_reason;
     size_t iterations;
     double objective;     /* the one minimised, penalty included */
     double gradient_norm; /* at the end; NaN when the method has none */

@@ -11,6 +11,7 @@
 #include <discern/rows.h>
 #include <discern/run.h>
 #include <discern/status.h>
+#include <discern/stop_reason.h>
 #include <discern/table.h>
 #include <discern/text.h>
 

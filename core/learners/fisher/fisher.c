@@ -186,7 +186,7 @@ static dn_status fit_many(const dni_fisher *f, double *prior, dn_machine *machin
 static void describe(const dni_fisher *f) {
     dn_report *report = f->report;
     report->converged = true;
-    report->stop_reason = "closed_form";
+    report->stop_reason = DN_STOP_CLOSED_FORM;
     report->objective = f->value[0];
     report->gradient_norm = (double)NAN;
     dn_report_number(report, "J", f->value[0]);

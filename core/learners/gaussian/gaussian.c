@@ -232,7 +232,7 @@ static dn_status fit_machine(struct gaussian *fit, dn_machine *machine, dn_error
 static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_machine *out,
                               dn_report *report, dn_error *err) {
     dn_report fresh = {.converged = true,
-                       .stop_reason = "closed_form",
+                       .stop_reason = DN_STOP_CLOSED_FORM,
                        .iterations = 1,
                        .gradient_norm = (double)NAN};
     dn_covariance covariance = covariance_of(input->params);

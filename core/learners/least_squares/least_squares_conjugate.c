@@ -166,14 +166,14 @@ static void warn(const struct conjugate *c, const dni_systems_outcome *outcome) 
                        "least norm",
                        d, n);
     }
-    if (strcmp(outcome->reason, "max_iterations") == 0) {
+    if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
         dn_report_warn(report,
                        "not converged after %zu iterations: the residual of the normal equations "
                        "is %.3g of their right-hand side, the "
                        "tolerance %.3g; try more max_iterations, a larger lambda or tolerance, or "
                        "features.standardize",
                        outcome->iterations, outcome->measure, c->tolerance);
-    } else if (strcmp(outcome->reason, "no_progress") == 0) {
+    } else if (outcome->reason == DN_STOP_NO_PROGRESS) {
         dn_report_warn(report,
                        "arithmetic allows no smaller residual of the normal equations than %.3g of "
                        "their right-hand side, the tolerance "
@@ -204,7 +204,7 @@ static dn_status solve(struct conjugate *c, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    report->converged = strcmp(outcome.reason, "tolerance") == 0;
+    report->converged = outcome.reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome.reason;
     report->iterations = outcome.iterations;
     state(c);

@@ -100,7 +100,7 @@ static void tell(struct descent *own, const dn_run *run, const dni_iterate *poin
 }
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
-                          const char **reason, dn_error *err) {
+                          dn_stop_reason *reason, dn_error *err) {
     struct descent *own = ctx;
     dn_status status = dn_run_stop(run, err);
     if (status != DN_OK) {
@@ -114,7 +114,7 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
         tell(own, run, point);
     }
     if (own->measure <= own->tolerance) {
-        *reason = "tolerance";
+        *reason = DN_STOP_TOLERANCE;
     }
     return DN_OK;
 }
@@ -187,7 +187,7 @@ static dn_status descend(struct descent *own, dn_error *err) {
     if (status != DN_OK) {
         return status;
     }
-    report->converged = strcmp(outcome.reason, "tolerance") == 0;
+    report->converged = outcome.reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome.reason;
     report->iterations = outcome.iterations;
     report->gradient_norm = own->gradient_norm;

@@ -342,7 +342,7 @@ static dn_status solve(struct closed *c, dn_error *err) {
         return status;
     }
     fit->report->converged = true;
-    fit->report->stop_reason = "closed_form";
+    fit->report->stop_reason = DN_STOP_CLOSED_FORM;
     warn(c);
     state(c);
     dn_report_text(fit->report, "factorisation", solved ? "cholesky" : "pivoted_qr");

@@ -197,7 +197,7 @@ static dn_status polish(dni_logistic_fit *fit, const dni_objective *objective, d
     outcome->evaluations += last.evaluations;
     outcome->hessians += last.hessians;
     outcome->value = last.value;
-    if (strcmp(last.reason, "no_progress") != 0 ||
+    if (last.reason != DN_STOP_NO_PROGRESS ||
         dni_logistic_found_separable(fit, &last)) { /* arithmetic at its end is no news */
         outcome->reason = last.reason;
     }
@@ -237,7 +237,7 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
         return run_descent(fit, &objective, x, outcome, err);
     }
     status = (l1 ? dni_owlqn : dni_lbfgs)(&objective, fit->run, most, x, outcome, err);
-    bool polishes = status == DN_OK && plan->polishes && strcmp(outcome->reason, "tolerance") == 0;
+    bool polishes = status == DN_OK && plan->polishes && outcome->reason == DN_STOP_TOLERANCE;
     return polishes ? polish(fit, &objective, x, outcome, err) : status;
 }
 

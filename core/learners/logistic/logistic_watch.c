@@ -18,7 +18,6 @@
 #include <string.h>
 
 enum { SLOW_STEPS = 8 };
-static const char separable[] = "separable";
 
 dn_status dni_logistic_watch_init(dni_logistic_fit *fit, dn_error *err) {
     size_t d = fit->loss.width - 1;
@@ -145,14 +144,14 @@ static void mark_growing(dni_logistic_fit *fit, const double *step) {
 /* Lambda = 0: notes that the classes are separable, and sets *reason where going on tells nothing more. A descent told to make so many passes makes them: the
  * weights may be watched as they grow. */
 static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *point,
-                                   const char **reason, dn_error *err) {
+                                   dn_stop_reason *reason, dn_error *err) {
     if (fit->loss.unseparated == 0) {
         fit->separated = true;
         mark_growing(fit, point->step);
     }
     if (fit->separated) {
         if (fit->measure <= fit->plan.tolerance || weight_norm(fit) > fit->norm_bound) {
-            *reason = separable;
+            *reason = DN_STOP_SEPARABLE;
         }
         return DN_OK;
     }
@@ -165,7 +164,7 @@ static dn_status watch_unpenalised(dni_logistic_fit *fit, const dni_iterate *poi
         }
         if (!fit->certified) {
             mark_growing(fit, point->step);
-            *reason = separable;
+            *reason = DN_STOP_SEPARABLE;
         }
     }
     return DN_OK;
@@ -229,7 +228,7 @@ static void tell(dni_logistic_fit *fit, const dni_iterate *point) {
 }
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *iterate,
-                          const char **reason, dn_error *err) {
+                          dn_stop_reason *reason, dn_error *err) {
     dni_logistic_fit *fit = ctx;
     dni_iterate counted = *iterate;
     const dni_iterate *point = &counted;
@@ -250,15 +249,15 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *itera
     }
     if (dni_logistic_unpenalised(&fit->loss)) {
         status = watch_unpenalised(fit, point, reason, err);
-        if (status != DN_OK || *reason != NULL) {
+        if (status != DN_OK || *reason != DN_STOP_NONE) {
             return status;
         }
     }
     if (fit->measure <= fit->plan.tolerance) {
         if (!still_growing(fit, point)) {
-            *reason = "tolerance";
+            *reason = DN_STOP_TOLERANCE;
         } else if (fit->measure <= 1e-9 && count_slow(fit, point) >= SLOW_STEPS) {
-            *reason = separable;
+            *reason = DN_STOP_SEPARABLE;
         }
     }
     return DN_OK;
@@ -301,14 +300,14 @@ dni_objective dni_logistic_objective(dni_logistic_fit *fit) {
 }
 
 bool dni_logistic_found_separable(const dni_logistic_fit *fit, const dni_outcome *outcome) {
-    bool at_the_end = strcmp(outcome->reason, "no_progress") == 0 &&
-                      fit->slow > SLOW_STEPS / 2; /* of arithmetic */
-    return outcome->reason == separable || fit->separated || at_the_end;
+    bool at_the_end =
+        outcome->reason == DN_STOP_NO_PROGRESS && fit->slow > SLOW_STEPS / 2; /* of arithmetic */
+    return outcome->reason == DN_STOP_SEPARABLE || fit->separated || at_the_end;
 }
 
 void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
     dn_report *report = fit->report;
-    report->converged = strcmp(outcome->reason, "tolerance") == 0;
+    report->converged = outcome->reason == DN_STOP_TOLERANCE;
     report->stop_reason = outcome->reason;
     if (fit->loss.squared) {
         dn_report_warn(report,
@@ -320,9 +319,8 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
                            : "");
     }
     if (dni_logistic_found_separable(fit, outcome)) {
-        if (strcmp(outcome->reason, "max_iterations") !=
-            0) { /* a descent's last passes are its last */
-            report->stop_reason = separable;
+        if (outcome->reason != DN_STOP_MAX_ITERATIONS) { /* a descent's last passes are its last */
+            report->stop_reason = DN_STOP_SEPARABLE;
         }
         report->converged = false;
         char names[DNI_NAMES_SIZE];
@@ -331,7 +329,7 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
                        "separable or quasi-separable, weights unbounded: without a penalty the "
                        "weights grow for ever%s%s; give lambda > 0",
                        names[0] == '\0' ? "" : ", fastest for ", names);
-    } else if (strcmp(outcome->reason, "max_iterations") == 0) {
+    } else if (outcome->reason == DN_STOP_MAX_ITERATIONS) {
         bool descends =
             fit->plan.solver == DNI_LOGISTIC_DESCENT || fit->plan.solver == DNI_LOGISTIC_SGD;
         dn_report_warn(
@@ -343,7 +341,7 @@ void dni_logistic_judge(dni_logistic_fit *fit, const dni_outcome *outcome) {
                 ? "try more max_iterations, another learning_rate, features.standardize, or solver "
                   "newton or lbfgs"
                 : "try more max_iterations, a larger lambda or tolerance, or features.standardize");
-    } else if (strcmp(outcome->reason, "no_progress") == 0) {
+    } else if (outcome->reason == DN_STOP_NO_PROGRESS) {
         dn_report_warn(report,
                        "arithmetic allows no further decrease: the largest component of the "
                        "gradient is %.3g, the tolerance %.3g; "

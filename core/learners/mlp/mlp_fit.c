@@ -87,7 +87,7 @@ static void tell(const struct fit *fit, const dn_run *run, const dni_iterate *po
 
 /* Keeps the best point, and ends the start when the rule of the catalogue holds. */
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
-                          const char **reason, dn_error *err) {
+                          dn_stop_reason *reason, dn_error *err) {
     struct fit *fit = ctx;
     const dni_mlp_plan *plan = &fit->plan;
     const double value = fit->aside != NULL ? fit->loss.aside_loss : point->value;
@@ -106,9 +106,9 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
     const bool rest = plan->adam ? point->iteration - fit->mark_iteration >= plan->patience
                                  : fit->measure <= plan->tolerance;
     if (rest) {
-        *reason = "tolerance";
+        *reason = DN_STOP_TOLERANCE;
     } else if (fit->aside != NULL && point->iteration - fit->best_iteration >= plan->patience) {
-        *reason = "early_stopping";
+        *reason = DN_STOP_EARLY_STOPPING;
     }
     return DN_OK;
 }
@@ -205,10 +205,10 @@ static bool learned_nothing(const struct fit *fit) {
 static void describe(const struct fit *fit, const double *values, dn_report *report) {
     const dni_mlp_plan *plan = &fit->plan;
     const bool chosen = strcmp(dn_params_word(fit->input->params, "solver"), "auto") == 0;
-    const bool rests = strcmp(fit->outcome.reason, "tolerance") == 0 ||
-                       strcmp(fit->outcome.reason, "early_stopping") == 0;
+    const bool rests =
+        fit->outcome.reason == DN_STOP_TOLERANCE || fit->outcome.reason == DN_STOP_EARLY_STOPPING;
     report->converged = rests && !learned_nothing(fit);
-    report->stop_reason = rests && !report->converged ? "no_progress" : fit->outcome.reason;
+    report->stop_reason = rests && !report->converged ? DN_STOP_NO_PROGRESS : fit->outcome.reason;
     report->iterations = fit->iterations;
     report->objective = fit->objective;
     report->gradient_norm = fit->gradient_norm;
@@ -266,7 +266,7 @@ static void warn(const struct fit *fit, dn_report *report) {
     }
     if (learned_nothing(fit)) {
         warn_of_start(fit, report);
-    } else if (strcmp(report->stop_reason, "max_iterations") != 0) {
+    } else if (report->stop_reason != DN_STOP_MAX_ITERATIONS) {
         dn_report_warn(report,
                        "no step lowers the objective any more, but its largest derivative is %g, "
                        "above the tolerance of %g%s",

@@ -255,7 +255,7 @@ static dn_status fit_machine(struct bayes *b, dn_machine *machine, dn_error *err
 static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, dn_machine *out,
                                  dn_report *report, dn_error *err) {
     dn_report fresh = {.converged = true,
-                       .stop_reason = "closed_form",
+                       .stop_reason = DN_STOP_CLOSED_FORM,
                        .iterations = 1,
                        .gradient_norm = (double)NAN};
     struct bayes b = {.input = input,

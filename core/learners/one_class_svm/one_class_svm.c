@@ -294,9 +294,10 @@ static void write_report(const struct fit *f, dn_report *report) {
         n_bounded += f->alpha[i] >= f->points.weight[i] ? f->points.count[i] : 0;
     }
     dn_report fresh = {.converged = f->converged,
-                       .stop_reason = f->converged                                ? "tolerance"
-                                      : f->iterations >= 1000 * f->max_iterations ? "max_iterations"
-                                                                                  : "no_progress",
+                       .stop_reason = f->converged ? DN_STOP_TOLERANCE
+                                      : f->iterations >= 1000 * f->max_iterations
+                                          ? DN_STOP_MAX_ITERATIONS
+                                          : DN_STOP_NO_PROGRESS,
                        .iterations = (size_t)f->iterations,
                        .objective = objective_of(f),
                        .gradient_norm = (double)NAN};

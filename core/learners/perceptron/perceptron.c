@@ -268,11 +268,11 @@ static void describe(const dni_perceptron *p, dn_report *report) {
     }
 }
 
-static const char *remedy(const dni_perceptron *p, const char *stop_reason) {
+static const char *remedy(const dni_perceptron *p, dn_stop_reason stop_reason) {
     if (p->criterion == DNI_PERCEPTRON_SQUARED) {
         return "criterion relaxation (squared may rest on the boundary)";
     }
-    if (strcmp(stop_reason, "tolerance") == 0) {
+    if (stop_reason == DN_STOP_TOLERANCE) {
         return "criterion perceptron";
     }
     return p->batch || p->order != NULL ? "more max_iterations"
@@ -299,7 +299,7 @@ static void warn(const dni_perceptron *p, dn_report *report) {
                                                    !dn_encoder_standardizes(p->input->encoder))
                            ? "features.standardize, "
                            : "");
-    } else if (strcmp(report->stop_reason, "max_iterations") == 0) {
+    } else if (report->stop_reason == DN_STOP_MAX_ITERATIONS) {
         dn_report_warn(report,
                        "the classes are separated, but after %zu passes %.0f of %.0f training rows "
                        "have not more than the margin of %g; try more "

@@ -86,7 +86,7 @@ DN_MUST_USE dn_status dni_perceptron_pass(dni_perceptron *p, double rate, size_t
 
 /* ---- perceptron_pocket.c ---- */
 /* All passes: kept, best and the course are filled; *out_reason ← why they ended. After dni_perceptron_measure. DN_ERR_NUMERIC: the weights left the finite numbers. */
-DN_MUST_USE dn_status dni_perceptron_iterate(dni_perceptron *p, const char **out_reason,
+DN_MUST_USE dn_status dni_perceptron_iterate(dni_perceptron *p, dn_stop_reason *out_reason,
                                              dn_error *err);
 
 #endif

@@ -80,23 +80,23 @@ static void tell(dni_perceptron *p) {
     run->progress(run, &progress);
 }
 
-/* Why the pass was the last one; NULL: it was not. Criterion perceptron wants to see a pass without a step. */
-static const char *reason_to_stop(dni_perceptron *p, size_t updates) {
+/* Why the pass was the last one; DN_STOP_NONE: it was not. Criterion perceptron wants to see a pass without a step. */
+static dn_stop_reason reason_to_stop(dni_perceptron *p, size_t updates) {
     if (updates == 0) {
-        return "separated";
+        return DN_STOP_SEPARATED;
     }
     bool last = p->iterations == p->max_iterations;
     if (p->now.within == 0 && (last || p->criterion != DNI_PERCEPTRON_ERRORS)) {
-        return "separated";
+        return DN_STOP_SEPARATED;
     }
     for (size_t j = 0; j < p->width; j++) {
         p->before[j] = p->w[j] - p->before[j];
     }
     if (p->criterion != DNI_PERCEPTRON_ERRORS &&
         dni_norm(p->before, p->width) <= p->tolerance * dni_norm(p->w, p->width)) {
-        return "tolerance";
+        return DN_STOP_TOLERANCE;
     }
-    return last ? "max_iterations" : NULL;
+    return last ? DN_STOP_MAX_ITERATIONS : DN_STOP_NONE;
 }
 
 /* η of the present pass. */
@@ -113,11 +113,11 @@ static double rate_at(const dni_perceptron *p) {
     return p->rate;
 }
 
-dn_status dni_perceptron_iterate(dni_perceptron *p, const char **out_reason, dn_error *err) {
-    const char *reason = NULL;
+dn_status dni_perceptron_iterate(dni_perceptron *p, dn_stop_reason *out_reason, dn_error *err) {
+    dn_stop_reason reason = DN_STOP_NONE;
     start(p);
     dn_status status = count(p, false, err);
-    while (status == DN_OK && reason == NULL) {
+    while (status == DN_OK && reason == DN_STOP_NONE) {
         size_t updates, longest;
         p->iterations++;
         memcpy(p->before, p->w, p->width * sizeof *p->w);

@@ -323,8 +323,8 @@ void dni_kernel_fit_report(const dni_kernel_fit *fit, const dn_kernel *kernel, d
     }
 }
 
-const char *dni_kernel_fit_remedy(const char *stop_reason) {
-    return strcmp(stop_reason, "max_iterations") == 0
+const char *dni_kernel_fit_remedy(dn_stop_reason stop_reason) {
+    return stop_reason == DN_STOP_MAX_ITERATIONS
                ? ": try more max_iterations"
                : ", and further steps do not make it less: try a larger tolerance";
 }

@@ -46,6 +46,6 @@ DN_MUST_USE dn_status dni_kernel_fit_support(const dn_kernel *kernel, const dni_
 void dni_kernel_fit_report(const dni_kernel_fit *fit, const dn_kernel *kernel, dn_report *report);
 
 /* Of a dual that was not solved, by why it ended: how its warning goes on, up to the first of what to try. */
-const char *dni_kernel_fit_remedy(const char *stop_reason);
+const char *dni_kernel_fit_remedy(dn_stop_reason stop_reason);
 
 #endif

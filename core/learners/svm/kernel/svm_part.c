@@ -94,9 +94,9 @@ static dn_status solve(const dni_svm_fit *f, dni_svm_part *part, const dn_run *r
         status = dni_smo_solve(&smo, rows, run, listens ? &listener : NULL, err);
         part->iterations = smo.iterations;
         part->converged = smo.converged;
-        part->stop_reason = smo.converged                          ? "tolerance"
-                            : smo.iterations >= smo.max_iterations ? "max_iterations"
-                                                                   : "no_progress";
+        part->stop_reason = smo.converged                          ? DN_STOP_TOLERANCE
+                            : smo.iterations >= smo.max_iterations ? DN_STOP_MAX_ITERATIONS
+                                                                   : DN_STOP_NO_PROGRESS;
         part->solution = (dni_svm_solution){.kkt_violation = smo.violation};
         if (status == DN_OK && dni_svm_is_hard(f) && !(smo.objective > smo.vanishes)) {
             status = dn_error_set(err, DN_ERR_DATA,

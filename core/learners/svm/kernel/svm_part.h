@@ -17,7 +17,7 @@ typedef struct dni_svm_part {
     dni_svm_solution solution;
     double iterations;
     bool converged;
-    const char *stop_reason;
+    dn_stop_reason stop_reason;
 } dni_svm_part;
 
 typedef struct dni_svm_fit {

@@ -344,8 +344,8 @@ dn_status dni_svm_coordinate(dni_svm_linear *svm, dni_svm_solution *out, dn_erro
         prepare(&c);
         status = solve_fixed(&c, err);
     }
-    svm->reason =
-        spent(&c) ? "max_iterations" : "no_progress"; /* unless the certificate says otherwise */
+    svm->reason = spent(&c) ? DN_STOP_MAX_ITERATIONS
+                            : DN_STOP_NO_PROGRESS; /* unless the certificate says otherwise */
     dn_run_free(svm->run, memory);
     dn_run_free(svm->run, index);
     return status;

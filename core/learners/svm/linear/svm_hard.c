@@ -371,7 +371,7 @@ static dn_status iterate(struct hard *h, dn_error *err) {
             continue;
         }
         if (!going) {
-            svm->reason = "no_progress"; /* unless the certificate says otherwise */
+            svm->reason = DN_STOP_NO_PROGRESS; /* unless the certificate says otherwise */
             h->length = dni_norm(h->p, svm->width);
             return h->length > 0 ? project(h, h->p, err) : DN_OK;
         }
@@ -381,7 +381,7 @@ static dn_status iterate(struct hard *h, dn_error *err) {
 
 /* ---- the end ---- */
 static dn_status refuse(const struct hard *h, dn_error *err) {
-    if (strcmp(h->svm->reason, "max_iterations") == 0 && h->length > TOUCHING * h->largest) {
+    if (h->svm->reason == DN_STOP_MAX_ITERATIONS && h->length > TOUCHING * h->largest) {
         return dn_error_set(err, DN_ERR_DATA,
                             "no boundary that separates the classes was found in %zu steps (C is "
                             "null): give C, a finite cost of slack, or "

@@ -272,7 +272,7 @@ static dn_status sharpen(dni_interior *ip, dni_svm_solution *out, dn_error *err)
             return status;
         }
         if (svm->iterations >= svm->options->max_iterations) {
-            svm->reason = "max_iterations";
+            svm->reason = DN_STOP_MAX_ITERATIONS;
             break;
         }
     }
@@ -318,8 +318,9 @@ static dn_status iterate(dni_interior *ip, dni_svm_solution *out, dn_error *err)
         const bool spent = ip->products <= 1e-4 * tolerance * enough[tries] *
                                                primal; /* what is left of the gap is rounding */
         if (idle == IDLE || spent || k == most) {
-            svm->reason = k < most ? "no_progress"
-                                   : "max_iterations"; /* unless the certificate says otherwise */
+            svm->reason = k < most
+                              ? DN_STOP_NO_PROGRESS
+                              : DN_STOP_MAX_ITERATIONS; /* unless the certificate says otherwise */
             return k < most ? sharpen(ip, out, err) : conclude(ip, out, err);
         }
         dni_interior_penalise(ip);

@@ -37,7 +37,7 @@ static const char *remedy(const dni_svm_linear *svm, const dni_svm_solution *s) 
     if (dni_svm_tells_nothing(s)) {
         return "a larger C";
     }
-    if (strcmp(svm->reason, "no_progress") == 0) {
+    if (svm->reason == DN_STOP_NO_PROGRESS) {
         return "features.standardize, a smaller C or a larger tolerance";
     }
     if (svm->options->solver == DNI_SVM_DUAL_COORDINATE_DESCENT && isfinite(svm->options->C)) {
@@ -52,7 +52,7 @@ static void describe(const dni_svm_linear *svm, const dni_svm_solution *s, dn_re
     report->objective = s->primal;
     report->gradient_norm = (double)NAN;
     report->converged = s->certified;
-    report->stop_reason = s->certified ? "tolerance" : svm->reason;
+    report->stop_reason = s->certified ? DN_STOP_TOLERANCE : svm->reason;
     dn_report_text(report, "solver", "%s",
                    isfinite(svm->options->C) ? names[svm->options->solver] : "nearest_points");
     dn_report_number(report, "tolerance", svm->options->tolerance);

@@ -41,8 +41,9 @@ typedef struct dni_svm_linear {
     void *slot_memory;
     /* how it went */
     size_t iterations;
-    const char *reason; /* why it ended without a certificate: "max_iterations", "no_progress" */
-    double fraction;    /* of progress, never decreasing */
+    dn_stop_reason
+        reason;      /* without a certificate: DN_STOP_MAX_ITERATIONS or DN_STOP_NO_PROGRESS */
+    double fraction; /* of progress, never decreasing */
 } dni_svm_linear;
 
 /* ---- svm_rows.c ---- */

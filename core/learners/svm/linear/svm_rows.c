@@ -135,7 +135,7 @@ dn_status dni_svm_init(dni_svm_linear *svm, const dn_fit_input *input,
                             .n = input->rows->n_rows,
                             .d = input->rows->n_cols,
                             .width = input->rows->n_cols + 1,
-                            .reason = "max_iterations"};
+                            .reason = DN_STOP_MAX_ITERATIONS};
     dn_status status = dni_moments_compute(input, run, &svm->moments, err);
     if (status == DN_OK) {
         status = init_vectors(svm, err);

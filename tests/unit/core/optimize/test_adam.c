@@ -57,7 +57,7 @@ static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double 
 }
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
-                          const char **reason, dn_error *err) {
+                          dn_stop_reason *reason, dn_error *err) {
     struct squares *s = ctx;
     (void)run;
     (void)err;
@@ -106,7 +106,7 @@ static void by_the_book(void **state) {
         OK(dni_adam(&o, &run, &settings, x, &outcome, NULL));
         assert_int_equal(outcome.iterations, 4);
         assert_int_equal(outcome.evaluations, 5);
-        assert_string_equal(outcome.reason, "max_iterations");
+        assert_int_equal(outcome.reason, DN_STOP_MAX_ITERATIONS);
         assert_int_equal(s.batches, 12); /* 3 + 3 + 1 rows */
         for (int step = 0; step < 12; step++) {
             const size_t *order = s.orders[step / 3] + step % 3 * 3, n = step % 3 == 2 ? 1 : 3;
@@ -202,14 +202,14 @@ static void leaves_the_finite_numbers(void **state) {
     const dni_objective o = objective_of(&s);
     dni_adam_settings settings = settings_of(50, 2, false);
     const dn_run run = dn_run_default();
-    dni_outcome outcome = {.reason = "untouched"};
+    dni_outcome outcome = {.reason = DN_STOP_EARLY_STOPPING};
     dn_error err = {0};
     double x[N] = {0};
     settings.rate = 1e200; /* a square of this is none */
     assert_int_equal(dni_adam(&o, &run, &settings, x, &outcome, &err), DN_ERR_NUMERIC);
     assert_non_null(strstr(err.message, "iteration 1"));
     assert_non_null(strstr(err.message, "smaller learning_rate"));
-    assert_string_equal(outcome.reason, "untouched");
+    assert_int_equal(outcome.reason, DN_STOP_EARLY_STOPPING);
 }
 
 /* Stopped at every look, and without every allocation: nothing is left over. */

@@ -92,7 +92,7 @@ static dn_status hessian(void *ctx, const dn_run *run, const double *x, double *
 }
 
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
-                          const char **reason, dn_error *err) {
+                          dn_stop_reason *reason, dn_error *err) {
     struct problem *p = ctx;
     (void)run;
     (void)err;
@@ -107,7 +107,7 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
         most = fmax(most, fabs(point->gradient[i]));
     }
     if (most <= p->tolerance) {
-        *reason = "tolerance";
+        *reason = DN_STOP_TOLERANCE;
     }
     return DN_OK;
 }
@@ -130,7 +130,7 @@ static void finds(solver *solve, struct problem problem, const double *start, co
     problem.monotone = true;
     memcpy(x, start, sizeof x);
     OK(solve(&objective, &run, most, x, &outcome, NULL));
-    assert_string_equal(outcome.reason, "tolerance");
+    assert_int_equal(outcome.reason, DN_STOP_TOLERANCE);
     for (size_t i = 0; i < N; i++) {
         assert_true(fabs(x[i] - minimum[i]) < 1e-7);
     }
@@ -160,7 +160,7 @@ static void descent_is_geometric(void **state) {
     dni_outcome outcome;
     double x[N] = {0};
     OK(dni_gradient_descent(&objective, &run, 40, 1e-5, x, &outcome, NULL));
-    assert_string_equal(outcome.reason, "max_iterations");
+    assert_int_equal(outcome.reason, DN_STOP_MAX_ITERATIONS);
     assert_int_equal(outcome.iterations, 40);
     for (size_t i = 1; i < N; i++) {
         assert_true(fabs((double)i - x[i] - pow(1 - 1e-5 * pow(10, (double)i), 40) * (double)i) <
@@ -192,11 +192,11 @@ static void limits(void **state) {
         memset(x, 0, sizeof x);
         stuck.tolerance = -1;
         OK(solvers[s](&objective, &run, 3, x, &outcome, NULL));
-        assert_string_equal(outcome.reason, "max_iterations");
+        assert_int_equal(outcome.reason, DN_STOP_MAX_ITERATIONS);
         assert_int_equal(outcome.iterations, 3);
         stuck.accepted = 0;
         OK(solvers[s](&objective, &run, 10000, x, &outcome, NULL));
-        assert_true(strcmp(outcome.reason, "no_progress") == 0 || outcome.iterations == 10000);
+        assert_true(outcome.reason == DN_STOP_NO_PROGRESS || outcome.iterations == 10000);
         objective = objective_of(&gone);
         memset(x, 0, sizeof x);
         assert_int_equal(solvers[s](&objective, &run, 10, x, &outcome, NULL), DN_ERR_SOURCE);

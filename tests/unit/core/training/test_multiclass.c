@@ -112,7 +112,7 @@ static void assert_machine(const struct csv *t, const dn_params *p, bool standar
     assert_memory_equal(a->w, b->w, t->d * sizeof *a->w);
     assert_memory_equal(a->w0, b->w0, sizeof *a->w0);
     assert_int_equal(part->converged, alone.report.converged);
-    assert_string_equal(part->stop_reason, alone.report.stop_reason);
+    assert_int_equal(part->stop_reason, alone.report.stop_reason);
     assert_int_equal(part->iterations, alone.report.iterations);
     assert_true(part->objective == alone.report.objective);
     assert_true(part->n_details > 0 &&
@@ -202,7 +202,7 @@ static void machines_by_default(void **state) {
     assert_true(strncmp(r.report.warnings[0], "versicolor against the rest: may not be separable",
                         49) == 0);
     assert_true(strncmp(r.report.warnings[1], "virginica against the rest: ", 28) == 0);
-    assert_string_equal(r.report.stop_reason, "max_iterations");
+    assert_int_equal(r.report.stop_reason, DN_STOP_MAX_ITERATIONS);
     assert_false(dn_model_has_probabilities(r.model));
     dn_train_result_done(&r);
     OK(dn_params_set_word(p, "multiclass", "one_vs_one", NULL));
@@ -558,9 +558,10 @@ static dn_status fit_some(const dn_fit_input *input, const dn_run *run, dn_machi
     OK(dni_machine_new(DN_MACHINE_LINEAR, 2, input->rows->n_cols, DN_COVARIANCE_SHARED, false, out,
                        err));
     n_fits++;
-    *report = (dn_report){.converged = n_fits % 50 != 0,
-                          .stop_reason = n_fits % 50 == 0 ? "max_iterations" : "tolerance",
-                          .iterations = 2};
+    *report =
+        (dn_report){.converged = n_fits % 50 != 0,
+                    .stop_reason = n_fits % 50 == 0 ? DN_STOP_MAX_ITERATIONS : DN_STOP_TOLERANCE,
+                    .iterations = 2};
     dn_report_list(report, "numbers", (const double[]){1, 2}, 2);
     return DN_OK;
 }
@@ -599,7 +600,7 @@ static void reports_of_many_machines(void **state) {
     }
     assert_int_equal(n_unconverged, MACHINES / 50);
     assert_false(report->converged);
-    assert_string_equal(report->stop_reason, "max_iterations");
+    assert_int_equal(report->stop_reason, DN_STOP_MAX_ITERATIONS);
     assert_int_equal(report->iterations, 2 * MACHINES);
     const char *const names[] = {"n_machines", "machines_omitted", "machines_not_converged"};
     const double wanted[] = {MACHINES, MACHINES - DN_MAX_PARTS, MACHINES / 50};

@@ -26,7 +26,7 @@ static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *o
     out->w[0] = 1;
     out->w0[0] = -sum / weight;
     report->converged = true;
-    report->stop_reason = "closed_form";
+    report->stop_reason = DN_STOP_CLOSED_FORM;
     return DN_OK;
 }
 

@@ -88,7 +88,7 @@ static void golden(void **state) {
     assert_true((double)right / (double)t->n ==
                 json_number_value(json_object_get(g, "train_accuracy")));
     assert_true(fit.report.converged);
-    assert_string_equal(fit.report.stop_reason, "closed_form");
+    assert_int_equal(fit.report.stop_reason, DN_STOP_CLOSED_FORM);
     assert_int_equal(fit.report.n_warnings, 0);
     fit_done(&fit);
     json_decref(root);

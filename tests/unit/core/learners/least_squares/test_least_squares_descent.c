@@ -99,7 +99,7 @@ static void same_end(void **state) {
     OK(fit_rows(rows, t->K, p, &run, &fit, NULL));
     OK(fit_rows(rows, t->K, exact, &run, &best, NULL));
     assert_true(fit.report.converged && fit.report.n_warnings == 0);
-    assert_string_equal(fit.report.stop_reason, "tolerance");
+    assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
     assert_true(detail(&fit.report, "gradient_max") <= 1e-10);
     assert_near(fit.report.objective, best.report.objective, 1e-12);
     size_t S = dn_machine_n_scores(&fit.out);

@@ -332,7 +332,7 @@ static void not_converged_and_told(void **state) {
     struct fit fit;
     OK(fit_rows(t.rows, 3, p, &run, &fit, NULL));
     assert_true(!fit.report.converged && course.told == 3 && fit.report.iterations == 3);
-    assert_string_equal(fit.report.stop_reason, "max_iterations");
+    assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
     assert_true(warned(&fit.report, "not converged after 3 iterations"));
     assert_near(detail(&fit.report, "normal_residual"), normal_residual(&t, &fit, 1e-3), 1e-6);
     assert_memory_equal(course.w, fit.out.w, 3 * t.d * sizeof(double));

@@ -65,7 +65,7 @@ static void example_of_the_book(void **state) {
     }
     assert_true(fit.out.w[0] == heard.w[2][0] && fit.out.w0[0] == heard.w[2][1]);
     assert_false(fit.report.converged);
-    assert_string_equal(fit.report.stop_reason, "max_iterations");
+    assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
     assert_true(heard.n == 1000 && heard.loss[999] == fit.report.objective);
     for (size_t i = 1; i < 1000; i++) {
         assert_true(heard.loss[i] < heard.loss[i - 1]);

@@ -23,7 +23,7 @@ static void quasi_separable(void **state) {
             struct fit fit;
             fit_all(x, K == 2 ? y : three, 8, 1, K, p, &fit);
             assert_false(fit.report.converged);
-            assert_string_not_equal(fit.report.stop_reason, "tolerance");
+            assert_int_not_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
             assert_true(warned(&fit.report, "separable or quasi-separable, weights unbounded"));
             assert_true(warned(&fit.report, "\"#0\""));
             fit_done(&fit);
@@ -44,7 +44,7 @@ static void separable_later(void **state) {
         OK(dn_params_set_word(p, "init", "zero", NULL));
         fit_all(x, y, 8, 1, 2, p, &fit);
         assert_true(fit.report.iterations == 5 && !fit.report.converged);
-        assert_string_equal(fit.report.stop_reason, "max_iterations");
+        assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
         assert_true(-0.1 * fit.out.w[0] + fit.out.w0[0] >
                     0); /* the second row is on the wrong side */
         assert_true(warned(&fit.report, "separable"));
@@ -65,7 +65,7 @@ static void overlapping(void **state) {
         struct fit fit;
         fit_all(x, y, 8, 1, 2, p, &fit);
         assert_true(fit.report.converged && fit.report.n_warnings == 0);
-        assert_string_equal(fit.report.stop_reason, "tolerance");
+        assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
         fit_done(&fit);
         dn_params_free(p);
     }

@@ -31,14 +31,14 @@ static void complete_separation(void **state) {
         OK(try_fit(x, y, 6, 1, 2, p, &fit, NULL));
         assert_false(fit.report.converged);
         if (s < 2) { /* the descents make all their passes */
-            assert_string_equal(fit.report.stop_reason, "separable");
+            assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARABLE);
         }
         assert_true(warned(&fit.report, "separable or quasi-separable, weights unbounded"));
         assert_true(warned(&fit.report, "\"#0\""));
         fit_done(&fit);
         if (s < 2) { /* two scores of three suffice to separate three classes on a line */
             OK(try_fit(x, three, 6, 1, 3, p, &fit, NULL));
-            assert_string_equal(fit.report.stop_reason, "separable");
+            assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARABLE);
             fit_done(&fit);
         }
         dn_params_free(p);

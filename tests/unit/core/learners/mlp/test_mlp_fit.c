@@ -81,7 +81,7 @@ static void optimum(void **state) {
         OK(dn_params_set_number(p, "tolerance", 1e-7, NULL));
         struct fit fit = fit_problem(&t, p);
         assert_true(fit.report.converged);
-        assert_string_equal(fit.report.stop_reason, "tolerance");
+        assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
         assert_int_equal(fit.out.kind, DN_MACHINE_NETWORK);
         assert_int_equal(fit.out.network->n_layers, 3);
         assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 1e-2, NULL, false),
@@ -205,7 +205,7 @@ static void early_stopping(void **state) {
         bool *aside = xcalloc(400, sizeof *aside);
         size_t n = 0;
         OK(dni_mlp_keep_aside(t.rows, 2, 0.25, &run, aside, &n, NULL));
-        assert_string_equal(fit.report.stop_reason, "early_stopping");
+        assert_int_equal(fit.report.stop_reason, DN_STOP_EARLY_STOPPING);
         assert_true(fit.report.converged);
         assert_true(detail(&fit.report, "rows_aside") == (double)n);
         assert_true(detail(&fit.report, "kept_iteration") == (double)(fit.report.iterations - 5));
@@ -288,7 +288,7 @@ static void history(void **state) {
         assert_int_equal(h.n, s == 2 ? 39 : 13);
         assert_int_equal(h.last, fit.report.iterations);
         assert_false(fit.report.converged);
-        assert_string_equal(fit.report.stop_reason, "max_iterations");
+        assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
         assert_true(warned(&fit.report, "more max_iterations"));
         double least = h.loss[0];
         for (size_t i = 1; i < h.n; i++) {
@@ -311,7 +311,7 @@ static void adam_rests(void **state) {
     OK(dn_params_set_number(p, "max_iterations", 5000, NULL));
     struct fit fit = fit_problem(&t, p);
     assert_true(fit.report.converged && fit.report.iterations < 5000);
-    assert_string_equal(fit.report.stop_reason, "tolerance");
+    assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
     fit_done(&fit);
     dn_params_free(p);
     problem_done(&t);
@@ -335,7 +335,7 @@ static void nothing_learned(void **state) {
         struct fit fit = fit_problem(&t, p);
         assert_true(detail(&fit.report, "kept_iteration") == 0 && fit.report.iterations > 0);
         assert_false(fit.report.converged);
-        assert_string_equal(fit.report.stop_reason, "no_progress");
+        assert_int_equal(fit.report.stop_reason, DN_STOP_NO_PROGRESS);
         assert_true(warned(&fit.report, "no step was better than the random start"));
         assert_true(warned(&fit.report, cases[c].words));
         fit_done(&fit);

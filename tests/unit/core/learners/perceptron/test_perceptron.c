@@ -45,7 +45,7 @@ static void golden(void **state) {
                              json_object_get(g, "passes_including_the_error_free_one")));
         assert_true(fit.report.converged && fit.report.n_warnings == 0 &&
                     fit.report.objective == 0);
-        assert_string_equal(fit.report.stop_reason, "separated");
+        assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARATED);
         assert_true(isnan(fit.report.gradient_norm));
         assert_counted(&s, &fit);
         fit_done(&fit);
@@ -290,7 +290,7 @@ static void pocket(void **state) {
             double best = 1;
             size_t rows;
             assert_false(fit.report.converged);
-            assert_string_equal(fit.report.stop_reason, "max_iterations");
+            assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
             assert_int_equal(fit.report.n_warnings, 1);
             assert_non_null(strstr(fit.report.warnings[0], "may not be separable"));
             assert_non_null(strstr(fit.report.warnings[0], "try "));

@@ -123,7 +123,7 @@ static void relaxation_beyond(void **state) {
                                              "margin", m == 0 ? "auto" : "7", "tolerance", "0"),
                                         NULL);
             assert_true(fit.report.converged && fit.report.n_warnings == 0);
-            assert_string_equal(fit.report.stop_reason, "separated");
+            assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARATED);
             assert_true(least_of(&sets[k], fit.out.w, fit.out.w0[0]) > b);
             assert_true(fit.report.objective == 0 && detail(&fit.report, "within_margin") == 0 &&
                         detail(&fit.report, "margin") == b);
@@ -177,7 +177,7 @@ static void relaxation_by_means(void **state) {
             if (k ==
                 1) { /* the minimum for exclusive or: w = 0 but for the intercept, where the pulls of (0,0), (0,1), (1,0), (1,1) balance */
                 double g[3] = {0}, *w = h->w + (h->n - 1) * 3;
-                assert_string_equal(fit.report.stop_reason, "tolerance");
+                assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
                 for (size_t i = 0; i < 4; i++) {
                     double pull = fmax(0, 1 - aligned(s, i, w, w[2])) / square_length(s, i) *
                                   (s->target[i] > 0 ? 1 : -1);
@@ -217,7 +217,7 @@ static void batch(void **state) {
     assert_close(h->w, sum, 5, 1e-12);
     assert_true(fit.report.converged &&
                 detail(&fit.report, "updates") == (double)fit.report.iterations - 1);
-    assert_string_equal(fit.report.stop_reason, "separated");
+    assert_int_equal(fit.report.stop_reason, DN_STOP_SEPARATED);
     assert_counted(&s, &fit);
     history_free(h);
     fit_done(&fit);

@@ -284,7 +284,7 @@ static void fails(const struct sample *s, const char *const *settings, dn_status
     if (strstr(err.message, words) == NULL) {
         fail_msg("\"%s\" is not in \"%s\"", words, err.message);
     }
-    assert_true(fit.out.w == NULL && fit.report.stop_reason == NULL && memory.live == 0);
+    assert_true(fit.out.w == NULL && fit.report.stop_reason == DN_STOP_NONE && memory.live == 0);
     dn_rows_free(rows);
     dn_params_free(p);
 }
@@ -407,7 +407,7 @@ static void margin_not_reached(void **state) {
     (void)state;
     struct fit fit = fit_sample(&four, WITH("margin", "1000", "max_iterations", "300"), NULL);
     assert_true(fit.report.converged && fit.report.n_warnings == 1);
-    assert_string_equal(fit.report.stop_reason, "max_iterations");
+    assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
     assert_non_null(strstr(fit.report.warnings[0], "margin of 1000"));
     assert_counted(&four, &fit);
     fit_done(&fit);

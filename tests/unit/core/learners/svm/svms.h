@@ -243,8 +243,9 @@ static inline void assert_solved(const struct problem *t, const struct fit *fit,
         over += weight_of(t, i) > 0 && m < 0;
     }
     if (!fit->report.converged) {
-        fail_msg("not converged: %s",
-                 fit->report.n_warnings > 0 ? fit->report.warnings[0] : fit->report.stop_reason);
+        fail_msg("not converged: %s", fit->report.n_warnings > 0
+                                          ? fit->report.warnings[0]
+                                          : dn_stop_reason_name(fit->report.stop_reason));
     }
     assert_true(find_detail(&fit->report, "certified")->number == 1);
     assert_near(fit->report.objective, primal, 1e-9);

@@ -112,7 +112,7 @@ static void too_few_passes(void **state) {
         o.max_iterations = 4;
         struct fit fit = fit_svm(&t, o);
         assert_false(fit.report.converged);
-        assert_string_equal(fit.report.stop_reason, "max_iterations");
+        assert_int_equal(fit.report.stop_reason, DN_STOP_MAX_ITERATIONS);
         assert_true(warned(&fit.report, "max_iterations") && fit.report.iterations == 4);
         assert_near(fit.report.objective, primal_of(&t, &fit, &o), 1e-9);
         const dni_svm_options exact = options_of(DNI_SVM_INTERIOR_POINT, intercept, 1000);
@@ -135,7 +135,7 @@ static void no_progress(void **state) {
     struct fit fit = fit_svm(&t, o);
     assert_false(fit.report.converged);
     assert_true(fit.report.iterations < o.max_iterations);
-    assert_string_equal(fit.report.stop_reason, "no_progress");
+    assert_int_equal(fit.report.stop_reason, DN_STOP_NO_PROGRESS);
     assert_true(warned(&fit.report, "a smaller C or a larger tolerance") &&
                 !warned(&fit.report, "max_iterations"));
     fit_done(&fit);
