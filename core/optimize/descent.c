@@ -1,7 +1,7 @@
 /* The loop of every solver that steps downhill. */
 #include "optimize/descent.h"
 #include "linalg/vector.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
 
 #include <math.h>
 #include <string.h>

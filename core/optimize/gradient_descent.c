@@ -4,7 +4,7 @@
  * It descends for step <= 1/L as plain descent does, and its zeros are exact. */
 #include "optimize/gradient_descent.h"
 #include "linalg/vector.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
 
 #include <math.h>
 

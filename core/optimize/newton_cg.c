@@ -15,9 +15,9 @@
 #include "optimize/newton_cg.h"
 #include "linalg/vector.h"
 #include "optimize/descent.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
+#include "optimize/l1/orthant.h"
 #include "optimize/line_search.h"
-#include "optimize/orthant.h"
 
 #include <math.h>
 #include <string.h>

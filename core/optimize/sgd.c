@@ -17,7 +17,7 @@
 #include "optimize/sgd.h"
 #include "base/random.h"
 #include "linalg/vector.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
 
 #include <assert.h>
 #include <math.h>

@@ -5,12 +5,12 @@
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
 #include "optimize/gradient_descent.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
+#include "optimize/l1/owlqn.h"
+#include "optimize/l1/proximal_newton.h"
 #include "optimize/lbfgs.h"
 #include "optimize/newton.h"
 #include "optimize/newton_cg.h"
-#include "optimize/owlqn.h"
-#include "optimize/proximal_newton.h"
 #include "optimize/sgd.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "learners/logistic/logistic_fit.h"
 #include "linalg/vector.h"
 #include "machine/linear.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
 
 #include <math.h>
 #include <string.h>

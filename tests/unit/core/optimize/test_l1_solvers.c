@@ -3,11 +3,11 @@
 
 #include "optimize/definite.h"
 #include "optimize/gradient_descent.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
+#include "optimize/l1/orthant.h"
+#include "optimize/l1/owlqn.h"
+#include "optimize/l1/proximal_newton.h"
 #include "optimize/newton_cg.h"
-#include "optimize/orthant.h"
-#include "optimize/owlqn.h"
-#include "optimize/proximal_newton.h"
 
 enum { N = 30 };
 

@@ -11,11 +11,11 @@
  * So when a sweep has changed no sign, and every few sweeps, Q is minimised over the variables that are not 0 with their signs held: a linear system. Of its
  * solution what crosses 0 becomes 0 if that lowers Q; otherwise z goes to the first crossing, which does. The model is solved until its subgradient is a fraction
  * of that of F that shrinks with it, so the steps converge as Newton's do. O(n²) a sweep, O(n³) a system; no allocation in the loop. */
-#include "optimize/proximal_newton.h"
+#include "optimize/l1/proximal_newton.h"
 #include "linalg/vector.h"
 #include "optimize/definite.h"
 #include "optimize/descent.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
 
 #include <math.h>
 #include <string.h>

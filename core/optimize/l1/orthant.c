@@ -5,9 +5,9 @@
  *
  * Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007, section 3.2. Near a minimum the decrease is below the rounding of F: then a
  * value no worse than rounding is enough if the slope along the step has shrunk in size, as in line_search.c. */
-#include "optimize/orthant.h"
+#include "optimize/l1/orthant.h"
 #include "linalg/vector.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Soft thresholds and minimum-norm subgradients: the two facts about |x| that every solver for it rests on. */
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
 
 #include <math.h>
 

@@ -8,12 +8,12 @@
  * once the zeros are found it is L-BFGS in the space that is left, where theirs mixes in the curvature of variables that cannot move; and only a variable that
  * is 0 has its sign of p checked, since the others may go either way without leaving the orthant. Both keep Σ v_i p_i < 0. A pair counts while its curvature on
  * the free variables is above 1e-14·‖s‖·‖y‖. O(pairs·n) an iteration beside evaluations; no allocation in the loop. */
-#include "optimize/owlqn.h"
+#include "optimize/l1/owlqn.h"
 #include "linalg/vector.h"
 #include "optimize/descent.h"
-#include "optimize/l1.h"
+#include "optimize/l1/l1.h"
+#include "optimize/l1/orthant.h"
 #include "optimize/lbfgs.h"
-#include "optimize/orthant.h"
 
 #include <math.h>
 
