@@ -1,9 +1,11 @@
-# Discern: discernd (the service) and libdiscern.a (the algorithms). `make help` lists the targets.
+# Discern: discernd (the service) and libdiscern (the algorithms: libdiscern.a and libdiscern.so.0).
+# `make help` lists the targets.
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
+SOVERSION := 0
 
 CC      ?= cc
 AR      ?= ar
@@ -51,7 +53,9 @@ HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 LDHARDEN := -pie -Wl,-z,relro,-z,now
 EXTRA    ?=
 COMMON   := -std=c17 $(WARNINGS) $(CFLAGS) $(HARDEN) $(EXTRA) -MMD -MP
-CORE_CFLAGS   = $(COMMON) -Icore/include -Icore $(PKG_CFLAGS)
+# Objects of the core are compiled once, for the archive and for the shared object. Hidden symbols make
+# position-independent code as fast as that of an executable; public headers make theirs visible.
+CORE_CFLAGS   = $(COMMON) -fPIC -fvisibility=hidden -Icore/include -Icore $(PKG_CFLAGS)
 SERVER_CFLAGS = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_VERSION='"$(VERSION)"' -Icore/include -Iserver -I$(BUILD)/gen $(PKG_CFLAGS)
 TEST_CFLAGS   = $(COMMON) -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -DDISCERN_VERSION='"$(VERSION)"' -Icore/include -Icore -Iserver -Itests -I$(BUILD)/gen $(PKG_CFLAGS)
 
@@ -72,6 +76,7 @@ lib_$(1) := $$(if $$($(1)_SRC),$$(BUILD)/lib/lib$(1).a)
 endef
 $(foreach m,$(MODULES),$(eval $(call MODULE_template,$(m))))
 LIBCORE := $(BUILD)/libdiscern.a
+SHARED  := $(BUILD)/libdiscern.so.$(VERSION)
 # what each module's tests link, in link order (the arrows of the architecture)
 LINK_core    := $(LIBCORE)
 LINK_base    := $(lib_base)
@@ -85,7 +90,7 @@ LINK_ALL     := $(LINK_api)
 
 .DEFAULT_GOAL := all
 .PHONY: all help clean
-all: $(BUILD)/discernd $(LIBCORE) ## build the daemon and the library
+all: $(BUILD)/discernd $(LIBCORE) $(SHARED) ## build the daemon and the library
 
 $(BUILD)/obj/core/%.o: core/%.c
 	@mkdir -p $(@D)
@@ -101,6 +106,11 @@ $(BUILD)/obj/server/%.o: server/%.c
 $(LIBCORE): $(CORE_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+# Every symbol must be found in a library it names, but for a sanitizer's, which are in the executable.
+$(SHARED): $(CORE_OBJ) core/libdiscern.map
+	$(CC) $(CFLAGS) $(EXTRA) -shared -Wl,-soname,libdiscern.so.$(SOVERSION) -Wl,--version-script=core/libdiscern.map \
+	  -Wl,-z,relro,-z,now $(if $(findstring -fsanitize,$(EXTRA)),,-Wl,-z,defs) -o $@ $(CORE_OBJ) $(CORE_LIBS)
 
 $(BUILD)/lib/lib%.a:
 	@mkdir -p $(@D) && rm -f $@
@@ -178,7 +188,7 @@ unit: $(UNIT_BIN) ## run the unit tests alone
 programs: all $(UNIT_BIN) $(API_BIN) $(READER_BIN) $(EXAMPLE_BIN) $(REPLAY_BIN)
 test: programs ## build and run the whole test suite
 	BUILD=$(BUILD) tests/suite
-lint: all ## layout, format, include graph, exported symbols, file and function lengths, clang-tidy, shellcheck
+lint: all ## layout, format, includes, public headers, symbols, call graph, lengths, clang-tidy, shellcheck
 	BUILD=$(BUILD) tests/lint/run
 
 # The sanitizers replace _FORTIFY_SOURCE, whose wrappers would hide from them what they check.
@@ -217,18 +227,22 @@ FORCE:
 $(BUILD)/discern.pc: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: discern' \
-	  'Description: discriminant functions: training, prediction, evaluation' 'Version: $(VERSION)' 'Requires: openblas lapacke' \
-	  'Libs: -L$${libdir} -ldiscern -lunistring -lm' 'Cflags: -I$${includedir}' > $@
-install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binary, library, headers, discern.pc, systemd unit
+	  'Description: discriminant functions: training, prediction, evaluation' 'Version: $(VERSION)' 'Requires.private: openblas lapacke' \
+	  'Libs: -L$${libdir} -ldiscern' 'Libs.private: -lunistring -lm' 'Cflags: -I$${includedir}' > $@
+install: all $(BUILD)/discern.pc ## install to $(DESTDIR)$(PREFIX): binary, libraries, headers, discern.pc, systemd unit
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir)/discern $(DESTDIR)$(unitdir)
 	install -m 755 $(BUILD)/discernd $(DESTDIR)$(bindir)/discernd
 	install -m 644 $(LIBCORE) $(DESTDIR)$(libdir)/libdiscern.a
+	install -m 644 $(SHARED) $(DESTDIR)$(libdir)/libdiscern.so.$(VERSION)
+	ln -sf libdiscern.so.$(VERSION) $(DESTDIR)$(libdir)/libdiscern.so.$(SOVERSION)
+	ln -sf libdiscern.so.$(SOVERSION) $(DESTDIR)$(libdir)/libdiscern.so
 	install -m 644 core/include/discern/*.h $(DESTDIR)$(includedir)/discern/
 	install -m 644 $(BUILD)/discern.pc $(DESTDIR)$(libdir)/pkgconfig/discern.pc
 	sed 's|/usr/local/bin/|$(bindir)/|' deploy/discernd.service > $(BUILD)/discernd.service
 	install -m 644 $(BUILD)/discernd.service $(DESTDIR)$(unitdir)/discernd.service
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(bindir)/discernd $(DESTDIR)$(libdir)/libdiscern.a $(DESTDIR)$(libdir)/pkgconfig/discern.pc $(DESTDIR)$(unitdir)/discernd.service
+	rm -f $(DESTDIR)$(bindir)/discernd $(DESTDIR)$(libdir)/libdiscern.a $(DESTDIR)$(libdir)/pkgconfig/discern.pc \
+	  $(addprefix $(DESTDIR)$(libdir)/libdiscern.so,.$(VERSION) .$(SOVERSION)) $(DESTDIR)$(libdir)/libdiscern.so $(DESTDIR)$(unitdir)/discernd.service
 	rm -rf $(DESTDIR)$(includedir)/discern
 
 .PHONY: format

@@ -2,6 +2,7 @@
 #ifndef DISCERN_ALGORITHM_H
 #define DISCERN_ALGORITHM_H
 
+#include <discern/api.h>
 #include <discern/decision.h>
 #include <discern/encoder.h>
 #include <discern/machine.h>
@@ -11,6 +12,8 @@
 #include <discern/stop_reason.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+DN_BEGIN_DECLS
 
 /* DN_PARAM_LIST: one of the choices, or a list of numbers each within the range. */
 typedef enum dn_param_type {
@@ -243,5 +246,7 @@ const dn_algorithm *dn_algorithm_at(size_t i);
 const dn_algorithm *dn_algorithm_find(const char *id); /* NULL: none of that id */
 /* The algorithm's parameter of that name; NULL: it has none. */
 const dn_param *dn_algorithm_param(const dn_algorithm *algorithm, const char *name);
+
+DN_END_DECLS
 
 #endif

@@ -11,9 +11,12 @@
 #ifndef DISCERN_DECISION_H
 #define DISCERN_DECISION_H
 
+#include <discern/api.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+DN_BEGIN_DECLS
 
 typedef enum dn_decision {
     DN_DECISION_NATIVE,
@@ -57,5 +60,7 @@ static inline dn_decision dn_calibrated_decision(dn_decision decision) {
  * false, m untouched, for the others. Two classes: −g/2 and g/2, so that their difference is g; outlier: the other way round. */
 bool dn_decision_class_scores(dn_decision decision, size_t n_classes, const double *scores,
                               double *m);
+
+DN_END_DECLS
 
 #endif

@@ -16,9 +16,12 @@
 #ifndef DISCERN_ENCODER_H
 #define DISCERN_ENCODER_H
 
+#include <discern/api.h>
 #include <discern/rows.h>
 #include <discern/run.h>
 #include <discern/table.h>
+
+DN_BEGIN_DECLS
 
 #define DN_UNSEEN (-1.0)
 
@@ -276,7 +279,8 @@ typedef struct dn_raw_rows {
 } dn_raw_rows;
 /* A view of n rows without entries. */
 static inline dn_raw_rows dn_raw_numbers(const double *value, size_t n) {
-    return (dn_raw_rows){.n = n, .value = value};
+    dn_raw_rows rows = {n, value, NULL, NULL, NULL};
+    return rows;
 }
 /* Rows first … first + n - 1 of rows, whose encoder has n_inputs inputs. */
 static inline dn_raw_rows dn_raw_part(dn_raw_rows rows, size_t n_inputs, size_t first, size_t n) {
@@ -328,5 +332,7 @@ double dn_encoder_entries(const dn_encoder *encoder);
 /* Bytes that in_memory takes for n_rows rows, target and weight included; of text and sparse columns with as many entries a row as the training rows had in the mean. SIZE_MAX: more than can
  * be addressed. */
 size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows);
+
+DN_END_DECLS
 
 #endif

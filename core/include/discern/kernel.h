@@ -5,8 +5,11 @@
 #ifndef DISCERN_KERNEL_H
 #define DISCERN_KERNEL_H
 
+#include <discern/api.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+DN_BEGIN_DECLS
 
 typedef enum dn_kernel_type {
     DN_KERNEL_LINEAR,       /* x'z */
@@ -49,5 +52,7 @@ typedef struct dn_kernel {
 
 /* S of a mahalanobis kernel: out [n_features × n_features], work likewise. A column that the factor leaves out has zeros. O(n_features³). */
 void dn_kernel_covariance(const dn_kernel *kernel, double *out, double *work);
+
+DN_END_DECLS
 
 #endif

@@ -14,11 +14,14 @@
 #ifndef DISCERN_MACHINE_H
 #define DISCERN_MACHINE_H
 
+#include <discern/api.h>
 #include <discern/kernel.h>
 #include <discern/matrix.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+DN_BEGIN_DECLS
 
 typedef enum dn_machine_kind {
     DN_MACHINE_LINEAR,
@@ -132,5 +135,7 @@ void dn_machine_quadratic(const dn_machine *machine, size_t k, double *W, double
 
 /* Frees what the machine holds (all of it malloc'ed); {0} and a half-filled one are allowed. */
 void dn_machine_done(dn_machine *machine);
+
+DN_END_DECLS
 
 #endif

@@ -2,8 +2,11 @@
 #ifndef DISCERN_MATRIX_H
 #define DISCERN_MATRIX_H
 
+#include <discern/api.h>
 #include <stddef.h>
 #include <stdint.h>
+
+DN_BEGIN_DECLS
 
 typedef enum dn_matrix_kind { DN_DENSE, DN_CSR } dn_matrix_kind;
 
@@ -27,5 +30,7 @@ dn_matrix dn_matrix_csr(const size_t *row_start, const uint32_t *cols, const dou
 
 /* Rows first … first + n_rows - 1 of m. The range must lie in m (asserted). */
 dn_matrix dn_matrix_rows(dn_matrix m, size_t first, size_t n_rows);
+
+DN_END_DECLS
 
 #endif

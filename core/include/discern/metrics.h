@@ -9,10 +9,13 @@
 #ifndef DISCERN_METRICS_H
 #define DISCERN_METRICS_H
 
+#include <discern/api.h>
 #include <discern/run.h>
 #include <discern/status.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+DN_BEGIN_DECLS
 
 typedef struct dn_class_metrics {
     double precision, recall, f1; /* NaN: not defined (never predicted, never true) */
@@ -130,5 +133,7 @@ DN_MUST_USE dn_status dn_metrics_finish(dn_metrics *metrics, dn_error *err);
  * "average_precision", "hinge", "squared_loss", "logistic_loss", "ece", "ambiguous". NULL from the end on. */
 const char *dn_metric_name(size_t i);
 double dn_metric_value(const dn_metrics *metrics, size_t i);
+
+DN_END_DECLS
 
 #endif

@@ -9,9 +9,12 @@
 #define DISCERN_MODEL_H
 
 #include <discern/algorithm.h>
+#include <discern/api.h>
 #include <discern/decision.h>
 #include <discern/encoder.h>
 #include <discern/metrics.h>
+
+DN_BEGIN_DECLS
 
 typedef struct dn_model dn_model;
 
@@ -232,5 +235,7 @@ DN_MUST_USE dn_status dn_model_read(const void *bytes, size_t size, dn_model **o
 
 /* The library's version, "0.1.0". */
 const char *dn_version(void);
+
+DN_END_DECLS
 
 #endif

@@ -9,9 +9,12 @@
 #ifndef DISCERN_ROWS_H
 #define DISCERN_ROWS_H
 
+#include <discern/api.h>
 #include <discern/matrix.h>
 #include <discern/status.h>
 #include <stddef.h>
+
+DN_BEGIN_DECLS
 
 #define DN_BLOCK_ROWS 4096
 #define DN_PIECE_BYTES ((size_t)4 << 20) /* dense values of a piece, unless 256 rows are more */
@@ -54,5 +57,7 @@ DN_MUST_USE dn_status dn_rows_from_matrix(dn_matrix x, const double *target, con
                                           dn_rows **out, dn_error *err);
 
 void dn_rows_free(dn_rows *rows); /* NULL is allowed */
+
+DN_END_DECLS
 
 #endif

@@ -4,11 +4,14 @@
 #ifndef DISCERN_RUN_H
 #define DISCERN_RUN_H
 
+#include <discern/api.h>
 #include <discern/rows.h>
 #include <discern/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+DN_BEGIN_DECLS
 
 /* Where working memory comes from. Functions may be called from any thread that the run's `sum` uses. */
 typedef struct dn_allocator {
@@ -126,5 +129,7 @@ double *dn_pairwise_next(dn_pairwise *sum);
 void dn_pairwise_push(dn_pairwise *sum, unsigned level);
 /* Writes the total to out[n] (zeros when nothing was pushed). */
 void dn_pairwise_total(dn_pairwise *sum, double *out);
+
+DN_END_DECLS
 
 #endif

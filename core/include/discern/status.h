@@ -5,7 +5,10 @@
 #ifndef DISCERN_STATUS_H
 #define DISCERN_STATUS_H
 
+#include <discern/api.h>
 #include <stdint.h>
+
+DN_BEGIN_DECLS
 
 #if defined(__GNUC__)
 #define DN_MUST_USE __attribute__((warn_unused_result))
@@ -64,5 +67,7 @@ void dn_error_set_row(dn_error *err, int64_t row);
 /* The code's short name ("argument"), and what it means. Static strings. */
 const char *dn_status_name(dn_status code);
 const char *dn_status_meaning(dn_status code);
+
+DN_END_DECLS
 
 #endif

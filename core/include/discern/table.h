@@ -6,10 +6,13 @@
 #ifndef DISCERN_TABLE_H
 #define DISCERN_TABLE_H
 
+#include <discern/api.h>
 #include <discern/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+DN_BEGIN_DECLS
 
 /* DN_SPARSE: a column of sparse vectors, many numbers a row of which most are 0: the features of an svmlight file are one such column. */
 typedef enum dn_column_type {
@@ -137,5 +140,7 @@ DN_MUST_USE dn_status dn_table_source_from_columns(const dn_table_column *column
 void dn_table_source_free(
     dn_table_source
         *source); /* only for one made by dn_table_source_from_columns; NULL is allowed */
+
+DN_END_DECLS
 
 #endif

@@ -8,8 +8,11 @@
 #ifndef DISCERN_TEXT_H
 #define DISCERN_TEXT_H
 
+#include <discern/api.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+DN_BEGIN_DECLS
 
 #define DN_MAX_WORD_BYTES 255
 
@@ -29,5 +32,7 @@ static inline void dn_words_begin(dn_words *words, const char *text, size_t leng
 }
 /* The next word: its length in bytes, at least 1, and its bytes in words->word, UTF-8. 0: there is none. About 5 ns for a word of ASCII. Different dn_words may be read at the same time. */
 size_t dn_words_next(dn_words *words);
+
+DN_END_DECLS
 
 #endif
