@@ -2,6 +2,10 @@
 #ifndef DISCERN_STOP_REASON_H
 #define DISCERN_STOP_REASON_H
 
+#include <discern/api.h>
+
+DN_BEGIN_DECLS
+
 /* Code, name, meaning. Codes are not stored; names are part of the service's replies. */
 #define DN_STOP_REASONS(X)                                                                         \
     X(NONE, "none")                     /* the fit has not ended */                                \
@@ -21,5 +25,7 @@ typedef enum dn_stop_reason {
 
 /* The name of a reason, a static string. A number that is not a dn_stop_reason gives "none". */
 const char *dn_stop_reason_name(dn_stop_reason reason);
+
+DN_END_DECLS
 
 #endif
