@@ -5,7 +5,7 @@
 #include "learners/shared/kernel_params.h"
 #include "learners/shared/smo/smo.h"
 #include "learners/svm/kernel/svm_kernel.h"
-#include "learners/svm/linear/svm_fit.h"
+#include "learners/svm/linear/svm_linear.h"
 
 enum {
     DENSE_INTERIOR = 1000

@@ -2,7 +2,7 @@
 #ifndef DNI_SVM_KERNEL_H
 #define DNI_SVM_KERNEL_H
 
-#include "learners/svm/linear/svm_fit.h"
+#include "learners/svm/svm_solution.h"
 #include <discern/decision.h>
 #include <discern/kernel.h>
 

@@ -3,7 +3,7 @@
 #define DNI_SVM_PART_H
 
 #include "learners/shared/kernel_fit.h"
-#include "learners/svm/linear/svm_fit.h"
+#include "learners/svm/svm_solution.h"
 #include <discern/decision.h>
 #include <stdatomic.h>
 

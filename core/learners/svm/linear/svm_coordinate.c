@@ -12,7 +12,7 @@
  *
  * Hsieh, Chang, Lin, Keerthi and Sundararajan, A dual coordinate descent method for large-scale linear SVM, ICML 2008, Algorithm 3, shrinking section 3.2. O(nnz) a pass. */
 #include "base/random.h"
-#include "learners/svm/linear/svm_linear.h"
+#include "learners/svm/linear/svm_certificate.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 
@@ -22,7 +22,7 @@ enum { ROW_ARRAYS = 6, RANDOM_STREAM = 31 };
 static const double FIRST_EPSILON = 0.1, LAST_EPSILON = 1e-12;
 
 struct coordinate {
-    dni_svm_linear *svm;
+    dni_svm_problem *svm;
     size_t *index;        /* [n_rows] rows with a weight, the active ones first */
     double *q;            /* [n] diagonal of Q + D */
     double *alpha;        /* [n] at the present b */
@@ -66,7 +66,7 @@ static dn_status get_memory(struct coordinate *c, void **out_memory, void **out_
 }
 
 /* x_iᵀx_i; with a penalised intercept 1 more. */
-static double square_of(const dni_svm_linear *svm, size_t i) {
+static double square_of(const dni_svm_problem *svm, size_t i) {
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     const size_t t = i % DN_BLOCK_ROWS;
     const double *v = x->values + (x->kind == DN_DENSE ? t * x->stride : x->row_start[t]);
@@ -75,7 +75,7 @@ static double square_of(const dni_svm_linear *svm, size_t i) {
 }
 
 static void prepare(struct coordinate *c) {
-    const dni_svm_linear *svm = c->svm;
+    const dni_svm_problem *svm = c->svm;
     size_t n = 0;
     for (size_t i = 0; i < svm->n; i++) {
         if (!(svm->upper[i] > 0)) {
@@ -99,7 +99,7 @@ struct active {
 
 /* Visits one row. true: it is left out from now on. */
 static bool visit(struct coordinate *c, struct active *active, size_t i) {
-    dni_svm_linear *svm = c->svm;
+    dni_svm_problem *svm = c->svm;
     const bool squared = svm->options->squared;
     const double t = svm->sign[i], a = c->alpha[i], u = squared ? (double)INFINITY : svm->upper[i];
     double g = t * (dni_svm_row_dot(svm, i, c->w) + c->b) - 1, projected = 0;
@@ -160,8 +160,8 @@ static dn_status pass(struct coordinate *c, struct active *active, dn_error *err
     if (!dni_all_finite(c->w, c->svm->width)) {
         return dni_svm_not_finite(c->svm, c->svm->iterations, err);
     }
-    return dni_svm_tell(c->svm, c->svm->iterations, c->svm->options->max_iterations, c->gap,
-                        c->primal, err);
+    return dni_svm_progress(c->svm, c->svm->iterations, c->svm->options->max_iterations, c->gap,
+                            c->primal, err);
 }
 
 static bool spent(const struct coordinate *c) {
@@ -192,7 +192,7 @@ static dn_status descend(struct coordinate *c, dn_error *err) {
 /* The gap of svm->alpha on all rows. With a free intercept the primal is that of the present w, whose own intercept was not quite right: what makes α feasible moves w much farther. */
 static dn_status judge(struct coordinate *c, dn_error *err) {
     const double *v = c->svm->options->intercept == DNI_SVM_FREE ? c->w : NULL;
-    dn_status status = dni_svm_judge(c->svm, v, c->work, c->out, err);
+    dn_status status = dni_svm_certify(c->svm, v, c->work, c->out, err);
     if (status != DN_OK) {
         return status;
     }
@@ -209,7 +209,7 @@ static void lower_epsilon(struct coordinate *c) {
 
 /* Penalised or no intercept. */
 static dn_status solve_fixed(struct coordinate *c, dn_error *err) {
-    dni_svm_linear *svm = c->svm;
+    dni_svm_problem *svm = c->svm;
     for (;;) {
         dn_status status = descend(c, err);
         if (status != DN_OK) {
@@ -258,7 +258,7 @@ static void take_end(struct coordinate *c, struct bracket *z, double h) {
 
 /* svm->alpha ← what is feasible of what there is: the mixture of both ends, or one end with its heavier class made lighter. */
 static void mix(struct coordinate *c, const struct bracket *z) {
-    dni_svm_linear *svm = c->svm;
+    dni_svm_problem *svm = c->svm;
     const bool both = isfinite(z->low) && isfinite(z->high);
     const double share = both ? -z->at_high / (z->at_low - z->at_high) : 0;
     for (size_t i = 0; i < svm->n; i++) {
@@ -306,7 +306,7 @@ static dn_status close_in(struct coordinate *c, double step, dn_error *err) {
 
 /* The first b, α and epsilon are those of a penalised intercept, which is found without a search and is seldom far. */
 static dn_status find_start(struct coordinate *c, dn_error *err) {
-    dni_svm_linear *svm = c->svm;
+    dni_svm_problem *svm = c->svm;
     const dni_svm_options *own = svm->options;
     dni_svm_options penalised = *own;
     penalised.intercept = DNI_SVM_PENALISED;
@@ -334,7 +334,7 @@ static dn_status solve_free(struct coordinate *c, dn_error *err) {
     return status;
 }
 
-dn_status dni_svm_coordinate(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
+dn_status dni_svm_coordinate(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err) {
     struct coordinate c = {.svm = svm, .epsilon = FIRST_EPSILON, .out = out};
     void *memory = NULL, *index = NULL;
     dn_status status = get_memory(&c, &memory, &index, err);

@@ -8,7 +8,7 @@
  *
  * Wolfe, Mathematical Programming 11, 1976; Bennett and Bredensteiner, Duality and geometry in SVM classifiers, ICML 2000. A pass over the rows a step. */
 #include "learners/svm/linear/svm_corral.h"
-#include "learners/svm/linear/svm_linear.h"
+#include "learners/svm/linear/svm_problem.h"
 #include "linalg/step.h"
 #include "linalg/vector.h"
 
@@ -19,7 +19,7 @@ enum { STEPS_PER_ITERATION = 50 };
 #define ROUNDING 1e-14
 
 struct hard {
-    dni_svm_linear *svm;
+    dni_svm_problem *svm;
     dni_corral corral;
     bool two;       /* two hulls: a free intercept */
     double *p;      /* [width] the point; its last number is the feature that is always 1, or 0 */
@@ -57,7 +57,7 @@ static bool has_one(const struct hard *h) {
 
 /* a_i · v with the point a_i = t (x − shift), [1 behind when penalised]. Dense rows are shifted before they are multiplied. */
 static double point_dot(const struct hard *h, size_t i, const double *v, double shift_dot) {
-    const dni_svm_linear *svm = h->svm;
+    const dni_svm_problem *svm = h->svm;
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     double sum = 0;
     if (h->two && x->kind == DN_DENSE) {
@@ -73,7 +73,7 @@ static double point_dot(const struct hard *h, size_t i, const double *v, double 
 
 /* v ← v + s a_i */
 static void point_add(const struct hard *h, size_t i, double s, double *v) {
-    const dni_svm_linear *svm = h->svm;
+    const dni_svm_problem *svm = h->svm;
     const double t = svm->sign[i];
     dni_svm_row_add(svm, i, s * t, v);
     if (h->two) {
@@ -106,7 +106,7 @@ static dn_status locate(struct hard *h, const double *share, dn_error *err) {
 
 /* The least projections on `direction` of the rows of each group, and which rows they are. */
 static dn_status project(struct hard *h, const double *direction, dn_error *err) {
-    dni_svm_linear *svm = h->svm;
+    dni_svm_problem *svm = h->svm;
     double *v = svm->table;
     memcpy(v, direction, svm->d * sizeof *v);
     v[svm->d] = has_one(h) ? direction[svm->d] : -shift_dot(h, direction);
@@ -144,7 +144,7 @@ static dn_status join(struct hard *h, size_t i, double beta, bool *out_joined, d
 
 /* ---- setting up ---- */
 static void measure(struct hard *h) {
-    const dni_svm_linear *svm = h->svm;
+    const dni_svm_problem *svm = h->svm;
     for (size_t i = 0; i < svm->n; i++) {
         const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
         const size_t t = i % DN_BLOCK_ROWS;
@@ -156,7 +156,7 @@ static void measure(struct hard *h) {
 }
 
 static dn_status set_up(struct hard *h, void **out_memory, void **out_batch, dn_error *err) {
-    dni_svm_linear *svm = h->svm;
+    dni_svm_problem *svm = h->svm;
     const size_t capacity = capacity_of(svm->n_rows, svm->d), width = svm->width;
     double spread = 0;
     dn_status status = dn_run_alloc(svm->run, 3 * width + 2 * (capacity + 1), sizeof(double),
@@ -188,7 +188,7 @@ static dn_status set_up(struct hard *h, void **out_memory, void **out_batch, dn_
 
 /* The rows that are foremost in the direction between the means. */
 static dn_status start(struct hard *h, dn_error *err) {
-    dni_svm_linear *svm = h->svm;
+    dni_svm_problem *svm = h->svm;
     bool joined = true;
     for (size_t i = 0; i < svm->n; i++) {
         svm->alpha[i] = 1 / svm->weight[svm->sign[i] > 0] * (svm->upper[i] > 0);
@@ -301,7 +301,7 @@ static double proven(const struct hard *h) {
 
 /* The batch: the row farthest beyond the plane through its group's nearest point, and, of a working set that has grown large, others that are at least half as far; none by no more than rounding. */
 static void find_rows(struct hard *h, size_t most) {
-    const dni_svm_linear *svm = h->svm;
+    const dni_svm_problem *svm = h->svm;
     const double along = shift_dot(h, h->p);
     double worst = ROUNDING * h->length * fmax(h->length, h->largest), own[2] = {0, 0};
     h->n_batch = 0;
@@ -333,7 +333,7 @@ static double gap_of(const struct hard *h) {
 }
 
 static dn_status iterate(struct hard *h, dn_error *err) {
-    dni_svm_linear *svm = h->svm;
+    dni_svm_problem *svm = h->svm;
     const size_t iterations = svm->options->max_iterations;
     const size_t most =
         iterations < SIZE_MAX / STEPS_PER_ITERATION ? iterations * STEPS_PER_ITERATION : iterations;
@@ -349,8 +349,8 @@ static dn_status iterate(struct hard *h, dn_error *err) {
         }
         dn_status status = project(h, h->p, err);
         if (status == DN_OK) {
-            status = dni_svm_tell(svm, k, most, gap_of(h),
-                                  (h->two ? 2 : 0.5) / (h->length * h->length), err);
+            status = dni_svm_progress(svm, k, most, gap_of(h),
+                                      (h->two ? 2 : 0.5) / (h->length * h->length), err);
         }
         if (status != DN_OK) {
             return status;
@@ -396,7 +396,7 @@ static dn_status refuse(const struct hard *h, dn_error *err) {
 }
 
 static void conclude(struct hard *h, dni_svm_solution *out) {
-    dni_svm_linear *svm = h->svm;
+    dni_svm_problem *svm = h->svm;
     const double square = h->length * h->length;
     const double least = h->least[0] + (h->two ? h->least[1] : 0),
                  stretch = (h->two ? 2 : 1) / least;
@@ -423,7 +423,7 @@ static void conclude(struct hard *h, dni_svm_solution *out) {
     out->margin_raw = dni_svm_raw_margin(svm->w, svm->input->scale, svm->d);
 }
 
-dn_status dni_svm_hard(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
+dn_status dni_svm_hard(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err) {
     struct hard h = {.svm = svm,
                      .two = svm->options->intercept == DNI_SVM_FREE,
                      .pace = {.run = svm->run}};

@@ -1,5 +1,6 @@
 /* A linear support vector machine from start to report: which solver takes it, what is said of what it found. */
 #include "learners/svm/linear/svm_linear.h"
+#include "learners/svm/linear/svm_problem.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
 
@@ -8,7 +9,7 @@
 
 double dni_svm_linear_memory(const dni_svm_options *options, size_t n_rows, size_t n_features,
                              size_t n_slots) {
-    const double common = dni_svm_memory(options, n_rows, n_features, n_slots);
+    const double common = dni_svm_problem_memory(options, n_rows, n_features, n_slots);
     if (!isfinite(options->C)) {
         return common + dni_svm_hard_memory(n_rows, n_features);
     }
@@ -18,7 +19,7 @@ double dni_svm_linear_memory(const dni_svm_options *options, size_t n_rows, size
     return common + dni_svm_coordinate_memory(options, n_rows, n_features);
 }
 
-static dn_status hand_over(const dni_svm_linear *svm, dn_machine *out, dn_error *err) {
+static dn_status hand_over(const dni_svm_problem *svm, dn_machine *out, dn_error *err) {
     dn_machine machine;
     dn_status status =
         dni_machine_new(DN_MACHINE_LINEAR, 2, svm->d, DN_COVARIANCE_SHARED, false, &machine, err);
@@ -33,8 +34,8 @@ static dn_status hand_over(const dni_svm_linear *svm, dn_machine *out, dn_error 
     return DN_OK;
 }
 
-static const char *remedy(const dni_svm_linear *svm, const dni_svm_solution *s) {
-    if (dni_svm_tells_nothing(s)) {
+static const char *remedy(const dni_svm_problem *svm, const dni_svm_solution *s) {
+    if (dni_svm_is_constant(s)) {
         return "a larger C";
     }
     if (svm->reason == DN_STOP_NO_PROGRESS) {
@@ -46,7 +47,7 @@ static const char *remedy(const dni_svm_linear *svm, const dni_svm_solution *s) 
     return "more max_iterations or a larger tolerance";
 }
 
-static void describe(const dni_svm_linear *svm, const dni_svm_solution *s, dn_report *report) {
+static void describe(const dni_svm_problem *svm, const dni_svm_solution *s, dn_report *report) {
     static const char *const names[] = {"interior_point", "dual_coordinate_descent", "smo"};
     report->iterations = svm->iterations;
     report->objective = s->primal;
@@ -65,7 +66,7 @@ static void describe(const dni_svm_linear *svm, const dni_svm_solution *s, dn_re
     }
 }
 
-static dn_status solve(dni_svm_linear *svm, dni_svm_solution *out, dn_error *err) {
+static dn_status solve(dni_svm_problem *svm, dni_svm_solution *out, dn_error *err) {
     if (!isfinite(svm->options->C)) {
         return dni_svm_hard(svm, out, err);
     }
@@ -79,10 +80,10 @@ dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *o
                              const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
     assert(input->n_classes == 2 && (options->solver != DNI_SVM_SMO || isinf(options->C)) &&
            !(options->squared && options->solver == DNI_SVM_INTERIOR_POINT));
-    dni_svm_linear svm;
+    dni_svm_problem svm;
     dni_svm_solution solution;
     dn_report fresh = {0};
-    dn_status status = dni_svm_init(&svm, input, options, run, &fresh, err);
+    dn_status status = dni_svm_problem_init(&svm, input, options, run, err);
     if (status == DN_OK) {
         status = solve(&svm, &solution, err);
     }
@@ -98,6 +99,6 @@ dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *o
     } else {
         dn_report_done(&fresh);
     }
-    dni_svm_done(&svm);
+    dni_svm_problem_done(&svm);
     return status;
 }

@@ -6,7 +6,8 @@
  * which takes rows that depend on each other as they are, and ends in a few steps of one factorisation. Then α beyond a border goes to it, and a row at a border whose
  * margin is on the wrong side of 1 comes between; again until nothing is left to change. Gill, Murray and Wright, Practical Optimization, section 5.2; Bertsekas, Constrained
  * Optimization and Lagrange Multiplier Methods, chapter 2. */
-#include "learners/svm/linear/svm_interior.h"
+#include "learners/svm/linear/svm_certificate.h"
+#include "learners/svm/linear/svm_interior_step.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 
@@ -33,7 +34,7 @@ static double size_of(const struct polish *p, size_t i) {
 
 static void classify(struct polish *p) {
     const dni_interior *ip = p->ip;
-    const dni_svm_linear *svm = ip->svm;
+    const dni_svm_problem *svm = ip->svm;
     double sum = 0, squares = 0;
     for (size_t i = 0; i < svm->n; i++) {
         sum += svm->alpha[i];
@@ -45,14 +46,14 @@ static void classify(struct polish *p) {
         ip->group[i] = DNI_BETWEEN;
         if (!(svm->upper[i] > 0) || svm->alpha[i] < size * ip->z[i]) {
             ip->group[i] = DNI_AT_ZERO;
-        } else if (ip->room[i] < size * ip->s[i]) {
+        } else if (ip->rest[i] < size * ip->s[i]) {
             ip->group[i] = DNI_AT_UPPER;
         }
     }
 }
 
 static void place(struct polish *p) {
-    dni_svm_linear *svm = p->ip->svm;
+    dni_svm_problem *svm = p->ip->svm;
     p->n = 0;
     for (size_t i = 0; i < svm->n; i++) {
         if (p->ip->group[i] == DNI_BETWEEN) {
@@ -63,14 +64,14 @@ static void place(struct polish *p) {
     }
 }
 
-static dn_matrix row_of(const dni_svm_linear *svm, size_t i) {
+static dn_matrix row_of(const dni_svm_problem *svm, size_t i) {
     return dn_matrix_rows(svm->block[i / DN_BLOCK_ROWS], i % DN_BLOCK_ROWS, 1);
 }
 
 /* gram ← R + τ Σ x̃ x̃ᵀ over the rows between. */
 static dn_status form(struct polish *p, dn_error *err) {
     dni_interior *ip = p->ip;
-    const dni_svm_linear *svm = ip->svm;
+    const dni_svm_problem *svm = ip->svm;
     const dni_svm_slot *slot = &svm->slots[0];
     const size_t width = svm->width;
     const double *ones = ip->shift == NULL ? NULL : ip->shift + width;
@@ -106,11 +107,11 @@ static dn_status form(struct polish *p, dn_error *err) {
 }
 
 /* x̃ᵀv of a row, and p ← p + s x̃. */
-static double score(const dni_svm_linear *svm, size_t i, const double *v) {
+static double score(const dni_svm_problem *svm, size_t i, const double *v) {
     return dni_svm_row_dot(svm, i, v) + v[svm->d];
 }
 
-static void add(const dni_svm_linear *svm, size_t i, double s, double *p) {
+static void add(const dni_svm_problem *svm, size_t i, double s, double *p) {
     dni_svm_row_add(svm, i, s, p);
     p[svm->d] += s;
 }
@@ -118,7 +119,7 @@ static void add(const dni_svm_linear *svm, size_t i, double s, double *p) {
 /* One step of the multipliers; notes how far the equations were from holding before. */
 static dn_status sweep(struct polish *p, bool again, dn_error *err) {
     dni_interior *ip = p->ip;
-    dni_svm_linear *svm = ip->svm;
+    dni_svm_problem *svm = ip->svm;
     dni_interior_residual(ip, p->p, p->v, p->b);
     p->off = 0;
     p->apart = dni_max_abs(p->b, svm->width);
@@ -149,7 +150,7 @@ static dn_status sweep(struct polish *p, bool again, dn_error *err) {
 /* The equations of the rows between; without any, w is what the others say and the best intercept is in the middle. */
 static dn_status equalise(struct polish *p, dn_error *err) {
     dni_interior *ip = p->ip;
-    dni_svm_linear *svm = ip->svm;
+    dni_svm_problem *svm = ip->svm;
     double last = (double)INFINITY;
     dn_status status = dni_svm_combine(svm, svm->alpha, p->p, err);
     if (status == DN_OK && p->n == 0) {
@@ -222,7 +223,7 @@ static bool regroup(struct polish *p, bool boldly) {
 
 static dn_status run_rounds(struct polish *p, bool *out_done, dn_error *err) {
     dni_interior *ip = p->ip;
-    dni_svm_linear *svm = ip->svm;
+    dni_svm_problem *svm = ip->svm;
     for (size_t k = 0; k < ROUNDS; k++) {
         place(p);
         dn_status status = equalise(p, err);
@@ -247,7 +248,7 @@ static dn_status run_rounds(struct polish *p, bool *out_done, dn_error *err) {
 }
 
 dn_status dni_svm_polish(dni_interior *ip, bool *out_done, dn_error *err) {
-    dni_svm_linear *svm = ip->svm;
+    dni_svm_problem *svm = ip->svm;
     struct polish p = {.ip = ip, .v = svm->w, .p = ip->first, .b = svm->table};
     bool done = false;
     memcpy(ip->d_alpha, svm->alpha, svm->n * sizeof *ip->d_alpha);

@@ -3,7 +3,7 @@
  *   Σ U b ln(1 + e^((k − m)/b)) + ½vᵀRv,   α = U σ((k − m)/b) = −∂/∂m of a row's loss, its curvature α (U − α)/(U b)
  * With k = 0 and b = 1 it is logistic regression at the same C; with k = 1 it comes as near to the hinge as b to 0, and is never further from it than Σ U b ln 2. Newton's method
  * with a line search goes down wherever it begins, whatever the rows weigh: each step solves the interior point's system with other weights. */
-#include "learners/svm/linear/svm_interior.h"
+#include "learners/svm/linear/svm_interior_step.h"
 #include "linalg/vector.h"
 
 #include <string.h>
@@ -15,16 +15,16 @@ static const double START_EXPONENT = 20,
 
 /* The objective at v + a Δv. */
 static double value_at(const dni_interior *ip, double a) {
-    const dni_svm_linear *svm = ip->svm;
+    const dni_svm_problem *svm = ip->svm;
     double sum = 0;
     for (size_t j = 0; j < svm->width; j++) {
         const double v = ip->v[j] + a * ip->d_v[j];
         sum += (j < svm->d ? 1 : ip->penalty) * v * v / 2;
     }
     for (size_t i = 0; i < svm->n; i++) {
-        const double e = (ip->knee - (ip->margin[i] + a * ip->d_margin[i])) / ip->blur;
+        const double e = (ip->centre - (ip->margin[i] + a * ip->d_margin[i])) / ip->width;
         if (svm->upper[i] > 0) {
-            sum += svm->upper[i] * ip->blur * ((e > 0 ? e : 0) + log1p(exp(-fabs(e))));
+            sum += svm->upper[i] * ip->width * ((e > 0 ? e : 0) + log1p(exp(-fabs(e))));
         }
     }
     return sum;
@@ -32,12 +32,12 @@ static double value_at(const dni_interior *ip, double a) {
 
 /* α, and r = U − α, kept off the borders. */
 static void set_alpha(dni_interior *ip) {
-    const double most = ip->knee > 0 ? MOST_EXPONENT : START_EXPONENT;
+    const double most = ip->centre > 0 ? MOST_EXPONENT : START_EXPONENT;
     for (size_t i = 0; i < ip->svm->n; i++) {
-        const double e = fmax(-most, fmin(most, (ip->knee - ip->margin[i]) / ip->blur)),
+        const double e = fmax(-most, fmin(most, (ip->centre - ip->margin[i]) / ip->width)),
                      u = ip->svm->upper[i];
         ip->svm->alpha[i] = u / (1 + exp(-e));
-        ip->room[i] = u / (1 + exp(e));
+        ip->rest[i] = u / (1 + exp(e));
     }
 }
 
@@ -64,7 +64,7 @@ static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
     dni_interior_residual(ip, ip->first, ip->v, ip->residual);
     status = dni_interior_solve(ip, ip->residual, ip->d_v, false, err);
     if (status == DN_OK) {
-        status = dni_interior_direct(ip, err);
+        status = dni_interior_margin_step(ip, err);
     }
     if (status != DN_OK) {
         return status;
@@ -78,15 +78,15 @@ static dn_status newton_step(dni_interior *ip, double *value, dn_error *err) {
 
 /* Σ α t, and minus its slope, with w0 moved by so much. It falls all along. */
 static double balance_at(const dni_interior *ip, double move, double *slope) {
-    const dni_svm_linear *svm = ip->svm;
+    const dni_svm_problem *svm = ip->svm;
     double sum = 0;
     *slope = 0;
     for (size_t i = 0; i < svm->n; i++) {
-        const double t = svm->sign[i], e = (ip->knee - ip->margin[i] - t * move) / ip->blur,
+        const double t = svm->sign[i], e = (ip->centre - ip->margin[i] - t * move) / ip->width,
                      small = exp(-fabs(e));
         const double share = (e < 0 ? small : 1) / (1 + small);
         sum += t * svm->upper[i] * share;
-        *slope += svm->upper[i] * share * (small / (1 + small)) / ip->blur;
+        *slope += svm->upper[i] * share * (small / (1 + small)) / ip->width;
     }
     return sum;
 }
@@ -94,15 +94,15 @@ static double balance_at(const dni_interior *ip, double move, double *slope) {
 /* To the free intercept that is best for this w: far from every knee next to nothing curves, and the steps of all together would be blind for it. Newton's method within a
  * bracket that shrinks. */
 static void move_intercept(dni_interior *ip) {
-    dni_svm_linear *svm = ip->svm;
+    dni_svm_problem *svm = ip->svm;
     double far = 0, slope;
     if (svm->options->intercept != DNI_SVM_FREE) {
         return;
     }
     for (size_t i = 0; i < svm->n; i++) {
-        far = svm->upper[i] > 0 ? fmax(far, fabs(ip->knee - ip->margin[i])) : far;
+        far = svm->upper[i] > 0 ? fmax(far, fabs(ip->centre - ip->margin[i])) : far;
     }
-    double low = -far - REACH * ip->blur, high = -low, move = 0;
+    double low = -far - REACH * ip->width, high = -low, move = 0;
     for (size_t k = 0; k < MOST_MOVES && high - low > 1e-15 * far; k++) {
         const double sum = balance_at(ip, move, &slope);
         if (sum == 0) {
@@ -143,8 +143,8 @@ static dn_status place(dni_interior *ip, double slack, dn_error *err) {
 dn_status dni_interior_start(dni_interior *ip, dn_error *err) {
     dn_status status = DN_OK;
     ip->kind = DNI_IP_SMOOTH;
-    ip->knee = 0;
-    ip->blur = 1;
+    ip->centre = 0;
+    ip->width = 1;
     double value = value_at(ip, 0);
     for (size_t k = 0; k < START_STEPS && status == DN_OK; k++) {
         status = newton_step(ip, &value, err);
@@ -153,11 +153,11 @@ dn_status dni_interior_start(dni_interior *ip, dn_error *err) {
 }
 
 dn_status dni_interior_smooth(dni_interior *ip, double blur, dn_error *err) {
-    dni_svm_linear *svm = ip->svm;
+    dni_svm_problem *svm = ip->svm;
     const size_t most = svm->options->max_iterations;
     ip->kind = DNI_IP_SMOOTH;
-    ip->knee = 1;
-    ip->blur = blur;
+    ip->centre = 1;
+    ip->width = blur;
     double value = value_at(ip, 0), before = (double)INFINITY;
     for (size_t k = 0;
          k < MOST_STEPS && before - value > LEAST_GAIN * value && svm->iterations < most; k++) {
@@ -166,7 +166,7 @@ dn_status dni_interior_smooth(dni_interior *ip, double blur, dn_error *err) {
         value = value_at(ip, 0);
         dn_status status = newton_step(ip, &value, err);
         if (status == DN_OK) {
-            status = dni_svm_tell(svm, ++svm->iterations, most, (double)NAN, value, err);
+            status = dni_svm_progress(svm, ++svm->iterations, most, (double)NAN, value, err);
         }
         if (status != DN_OK) {
             return status;

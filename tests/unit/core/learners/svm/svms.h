@@ -2,7 +2,7 @@
 #ifndef TESTS_CORE_LEARNERS_SVMS_H
 #define TESTS_CORE_LEARNERS_SVMS_H
 
-#include "learners/svm/linear/svm_fit.h"
+#include "learners/svm/linear/svm_linear.h"
 #include "unit/core/support.h"
 
 /* Two classes in memory: dense for the judge, and what the learner sees. */

@@ -1,5 +1,5 @@
 /* What a support vector machine says of its solution. */
-#include "learners/svm/linear/svm_fit.h"
+#include "learners/svm/svm_solution.h"
 
 double dni_svm_raw_margin(const double *w, const double *scale, size_t d) {
     double sum = 0;
@@ -29,7 +29,7 @@ void dni_svm_report(const dni_svm_solution *s, double C, const char *advice, dn_
     dn_report_number(report, "norm", s->norm);
     dn_report_number(report, "margin", s->margin);
     dn_report_number(report, "margin_raw", s->margin_raw);
-    if (dni_svm_tells_nothing(s)) {
+    if (dni_svm_is_constant(s)) {
         dn_report_warn(report,
                        "all training rows have the same score to %.2g, where margins are 1: the "
                        "kernel hardly tells the classes apart%s%s%s, "

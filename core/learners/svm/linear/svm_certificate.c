@@ -3,17 +3,135 @@
  *   primal  ½‖w‖² [+ ½w0²] + Σ U s   (squared hinge Σ U s²)
  *   dual    Σα − ½‖w‖² [− ½w0²]      (squared hinge − Σ α²/4U)   with w = Σ α t x [and w0 = Σ α t], α feasible
  * The difference is at least 0, and 0 at the optimum alone: it proves whatever it is, wherever α and the primal's w came from. */
-#include "learners/svm/linear/svm_linear.h"
+#include "learners/svm/linear/svm_certificate.h"
+#include "base/random.h"
 #include "linalg/vector.h"
 
 #include <string.h>
 
+/* ---- the intercept ---- */
+/* point [n], weight [n] interleaved: three parts < pivot, = pivot, > pivot. Returns where the second begins, *out_last where the third does. */
+static size_t partition(double *pairs, size_t first, size_t last, double pivot, size_t *out_last) {
+    size_t low = first, high = last, i = first;
+    while (i < high) {
+        const double point = pairs[2 * i], weight = pairs[2 * i + 1];
+        if (point < pivot) {
+            pairs[2 * i] = pairs[2 * low];
+            pairs[2 * i + 1] = pairs[2 * low + 1];
+            pairs[2 * low] = point;
+            pairs[2 * low++ + 1] = weight;
+            i++;
+        } else if (point > pivot) {
+            high--;
+            pairs[2 * i] = pairs[2 * high];
+            pairs[2 * i + 1] = pairs[2 * high + 1];
+            pairs[2 * high] = point;
+            pairs[2 * high + 1] = weight;
+        } else {
+            i++;
+        }
+    }
+    *out_last = high;
+    return low;
+}
+
+static double weight_of(const double *pairs, size_t first, size_t last) {
+    double sum = 0;
+    for (size_t i = first; i < last; i++) {
+        sum += pairs[2 * i + 1];
+    }
+    return sum;
+}
+
+/* The least point p with Σ weight of points <= p at least target − slack; *out_next the point behind when the sum is the target within slack, p otherwise. */
+static double quantile(double *pairs, size_t n, double target, double slack, double *out_next) {
+    size_t first = 0, last = n;
+    double before = 0, pivot = 0;
+    dni_random random;
+    dni_random_init(&random, 1,
+                    0); /* the answer does not depend on the pivots, only the time does */
+    while (first < last) {
+        size_t from, to;
+        pivot = pairs[2 * (first + dni_random_below(&random, last - first))];
+        from = partition(pairs, first, last, pivot, &to);
+        const double less = before + weight_of(pairs, first, from),
+                     upto = less + weight_of(pairs, from, to);
+        if (from > first && less >= target - slack) {
+            last = from;
+        } else if (to < last && upto < target - slack) {
+            before = upto;
+            first = to;
+        } else {
+            *out_next = pivot;
+            if (upto <= target + slack && to < n) { /* those from `to` on are all greater */
+                double next = pairs[2 * to];
+                for (size_t i = to; i < n; i++) {
+                    next = fmin(next, pairs[2 * i]);
+                }
+                *out_next = next;
+            }
+            return pivot;
+        }
+    }
+    *out_next = pivot;
+    return pivot;
+}
+
+void dni_svm_hinge_intercept(const dni_svm_problem *svm, const double *score, double *work,
+                             double *low, double *high) {
+    size_t n = 0;
+    double positive = 0, total = 0;
+    for (size_t i = 0; i < svm->n; i++) {
+        const double u = svm->upper[i];
+        if (!(u > 0)) {
+            continue;
+        }
+        work[2 * n] = svm->sign[i] - score[i];
+        work[2 * n++ + 1] = u;
+        total += u;
+        positive += svm->sign[i] > 0 ? u : 0;
+    }
+    *low = quantile(work, n, positive, 1e-12 * total, high);
+}
+
+static double squared_intercept(const dni_svm_problem *svm, const double *score, double start) {
+    double b = start, low = -(double)INFINITY, high = (double)INFINITY;
+    for (int step = 0; step < 100; step++) {
+        double slope = 0, curvature = 0;
+        for (size_t i = 0; i < svm->n; i++) {
+            const double s = 1 - svm->sign[i] * (score[i] + b);
+            if (s > 0) {
+                slope -= svm->upper[i] * svm->sign[i] * s;
+                curvature += svm->upper[i];
+            }
+        }
+        if (slope < 0) {
+            low = b;
+        } else {
+            high = b;
+        }
+        double next = curvature > 0 ? b - slope / curvature : b;
+        if (!(next > low)) {
+            next = isfinite(low) && isfinite(high) ? (low + high) / 2 : b;
+        }
+        if (!(next < high)) {
+            next = isfinite(low) && isfinite(high) ? (low + high) / 2 : b;
+        }
+        if (next == b || fabs(next - b) <= 1e-15 * fabs(b)) {
+            break;
+        }
+        b = next;
+    }
+    return b;
+}
+
+/* ---- the certificate ---- */
 /* An α at its upper border, which the sums of rounding may have missed. */
-static bool at_border(const dni_svm_linear *svm, size_t i, double a) {
+static bool at_border(const dni_svm_problem *svm, size_t i, double a) {
     return !svm->options->squared && a >= svm->upper[i] * (1 - 1e-9);
 }
 
-void dni_svm_balance(const dni_svm_linear *svm, double *alpha) {
+void dni_svm_balance(const dni_svm_problem *svm, double *alpha) {
     double sum[2] = {0, 0}, inside[2] = {0, 0};
     if (svm->options->intercept != DNI_SVM_FREE) {
         return;
@@ -38,7 +156,7 @@ void dni_svm_balance(const dni_svm_linear *svm, double *alpha) {
 }
 
 /* Whether some α is well inside its box: then its row's t f is 1, which leaves w0 no choice. */
-static bool some_free(const dni_svm_linear *svm) {
+static bool some_free(const dni_svm_problem *svm) {
     for (size_t i = 0; i < svm->n; i++) {
         if (svm->alpha[i] > 1e-6 * svm->upper[i] && svm->alpha[i] < (1 - 1e-6) * svm->upper[i]) {
             return true;
@@ -47,14 +165,14 @@ static bool some_free(const dni_svm_linear *svm) {
     return false;
 }
 
-static void choose_intercept(dni_svm_linear *svm, double *work, dni_svm_solution *out) {
+static void choose_intercept(dni_svm_problem *svm, double *work, dni_svm_solution *out) {
     double *w0 = &svm->w[svm->d];
     if (svm->options->intercept == DNI_SVM_NONE) {
         *w0 = 0;
     }
     out->w0_low = out->w0_high = *w0;
     if (svm->options->intercept == DNI_SVM_FREE && svm->options->squared) {
-        out->w0_low = out->w0_high = dni_svm_squared_intercept(svm, svm->score, 0);
+        out->w0_low = out->w0_high = squared_intercept(svm, svm->score, 0);
     } else if (svm->options->intercept == DNI_SVM_FREE) {
         dni_svm_hinge_intercept(svm, svm->score, work, &out->w0_low, &out->w0_high);
     }
@@ -65,7 +183,7 @@ static void choose_intercept(dni_svm_linear *svm, double *work, dni_svm_solution
 }
 
 /* Slack and counts; returns the loss Σ U s or Σ U s². */
-static double count_rows(const dni_svm_linear *svm, dni_svm_solution *out) {
+static double count_rows(const dni_svm_problem *svm, dni_svm_solution *out) {
     const bool squared = svm->options->squared;
     const double w0 = svm->w[svm->d];
     double loss = 0, low = (double)INFINITY, high = -(double)INFINITY;
@@ -91,7 +209,7 @@ static double count_rows(const dni_svm_linear *svm, dni_svm_solution *out) {
     return loss;
 }
 
-static double dual_sum(const dni_svm_linear *svm) {
+static double dual_sum(const dni_svm_problem *svm) {
     double sum = 0;
     for (size_t i = 0; i < svm->n; i++) {
         const double a = svm->alpha[i];
@@ -103,13 +221,13 @@ static double dual_sum(const dni_svm_linear *svm) {
 }
 
 /* ½‖w‖² [+ ½w0²] */
-static double half_square(const dni_svm_linear *svm, const double *v) {
+static double half_square(const dni_svm_problem *svm, const double *v) {
     const double w0 = svm->options->intercept == DNI_SVM_PENALISED ? v[svm->d] : 0;
     return (dni_dot(v, v, svm->d) + w0 * w0) / 2;
 }
 
 /* Beside a free intercept a constant column's weight is nothing but rounding. */
-static void clear_constants(const dni_svm_linear *svm, double *v) {
+static void clear_constants(const dni_svm_problem *svm, double *v) {
     for (size_t j = 0; j < svm->d; j++) {
         if (svm->options->intercept == DNI_SVM_FREE && svm->moments.deviation[j] == 0) {
             v[j] = 0;
@@ -117,8 +235,8 @@ static void clear_constants(const dni_svm_linear *svm, double *v) {
     }
 }
 
-dn_status dni_svm_judge(dni_svm_linear *svm, const double *v, double *work, dni_svm_solution *out,
-                        dn_error *err) {
+dn_status dni_svm_certify(dni_svm_problem *svm, const double *v, double *work,
+                          dni_svm_solution *out, dn_error *err) {
     dni_svm_solution s = {.kkt_violation = (double)NAN};
     double *p = svm->sums;
     dn_status status = dni_svm_combine(svm, svm->alpha, p, err);

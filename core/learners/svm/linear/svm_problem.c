@@ -1,6 +1,6 @@
 /* Rows of a linear support vector machine: their signs and boxes, and the passes over them that every solver needs. */
+#include "learners/svm/linear/svm_problem.h"
 #include "base/run_memory.h"
-#include "learners/svm/linear/svm_linear.h"
 #include "linalg/tile.h"
 #include "linalg/vector.h"
 
@@ -19,8 +19,8 @@ static double slot_doubles(double width, bool expands) {
     return DNI_TILE_ROWS * (4 + (expands ? 2 * width : 0));
 }
 
-double dni_svm_memory(const dni_svm_options *options, size_t n_rows, size_t n_features,
-                      size_t n_slots) {
+double dni_svm_problem_memory(const dni_svm_options *options, size_t n_rows, size_t n_features,
+                              size_t n_slots) {
     double n = (double)n_rows, width = (double)n_features + 1, slots = (double)n_slots;
     double blocks = ceil(n / DN_BLOCK_ROWS) + 1;
     return 8 * (4 * n + 5 * width + SUMS + slots * slot_doubles(width, interior(options))) +
@@ -30,7 +30,7 @@ double dni_svm_memory(const dni_svm_options *options, size_t n_rows, size_t n_fe
 }
 
 /* ---- set-up ---- */
-static dn_status init_slots(dni_svm_linear *svm, dn_error *err) {
+static dn_status init_slots(dni_svm_problem *svm, dn_error *err) {
     const bool expands = interior(svm->options);
     const size_t tile = DNI_TILE_ROWS, each = tile * (4 + (expands ? 2 * svm->width : 0));
     void *slots, *memory;
@@ -63,7 +63,7 @@ static dn_status init_slots(dni_svm_linear *svm, dn_error *err) {
     return DN_OK;
 }
 
-static dn_status init_vectors(dni_svm_linear *svm, dn_error *err) {
+static dn_status init_vectors(dni_svm_problem *svm, dn_error *err) {
     const size_t n = svm->n, width = svm->width, n_blocks = svm->input->rows->n_blocks;
     void *memory;
     if (n > SIZE_MAX / 64 || width > (size_t)INT_MAX / (2 * DNI_TILE_ROWS)) {
@@ -93,7 +93,7 @@ static dn_status init_vectors(dni_svm_linear *svm, dn_error *err) {
 }
 
 /* Signs and boxes; every block's rows stay where they are. */
-static dn_status read_rows(dni_svm_linear *svm, dn_error *err) {
+static dn_status read_rows(dni_svm_problem *svm, dn_error *err) {
     const dn_rows *rows = svm->input->rows;
     const bool hard = !isfinite(svm->options->C);
     for (size_t k = 0; k < rows->n_blocks; k++) {
@@ -125,17 +125,15 @@ static dn_status read_rows(dni_svm_linear *svm, dn_error *err) {
     return DN_OK;
 }
 
-dn_status dni_svm_init(dni_svm_linear *svm, const dn_fit_input *input,
-                       const dni_svm_options *options, const dn_run *run, dn_report *report,
-                       dn_error *err) {
-    *svm = (dni_svm_linear){.input = input,
-                            .options = options,
-                            .run = run,
-                            .report = report,
-                            .n = input->rows->n_rows,
-                            .d = input->rows->n_cols,
-                            .width = input->rows->n_cols + 1,
-                            .reason = DN_STOP_MAX_ITERATIONS};
+dn_status dni_svm_problem_init(dni_svm_problem *svm, const dn_fit_input *input,
+                               const dni_svm_options *options, const dn_run *run, dn_error *err) {
+    *svm = (dni_svm_problem){.input = input,
+                             .options = options,
+                             .run = run,
+                             .n = input->rows->n_rows,
+                             .d = input->rows->n_cols,
+                             .width = input->rows->n_cols + 1,
+                             .reason = DN_STOP_MAX_ITERATIONS};
     dn_status status = dni_moments_compute(input, run, &svm->moments, err);
     if (status == DN_OK) {
         status = init_vectors(svm, err);
@@ -146,7 +144,7 @@ dn_status dni_svm_init(dni_svm_linear *svm, const dn_fit_input *input,
     return status == DN_OK ? read_rows(svm, err) : status;
 }
 
-void dni_svm_done(dni_svm_linear *svm) {
+void dni_svm_problem_done(dni_svm_problem *svm) {
     dn_run_free(svm->run, svm->slot_memory);
     dn_run_free(svm->run, svm->slots);
     dn_run_free(svm->run, svm->block);
@@ -156,7 +154,7 @@ void dni_svm_done(dni_svm_linear *svm) {
 
 /* ---- passes ---- */
 struct pass {
-    dni_svm_linear *svm;
+    dni_svm_problem *svm;
     const double *in; /* scores: the table; combine: α */
     double *score;
 };
@@ -182,7 +180,7 @@ static dn_status score_block(void *arg, const dn_block *block, size_t slot, doub
     return DN_OK;
 }
 
-dn_status dni_svm_scores(dni_svm_linear *svm, const double *v, double *score, dn_error *err) {
+dn_status dni_svm_scores(dni_svm_problem *svm, const double *v, double *score, dn_error *err) {
     struct pass pass = {svm, v, score};
     double none;
     return dn_run_sum(svm->run, svm->input->rows, score_block, &pass, 1, &none, err);
@@ -191,7 +189,7 @@ dn_status dni_svm_scores(dni_svm_linear *svm, const double *v, double *score, dn
 static dn_status combine_block(void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
     const struct pass *pass = arg;
-    const dni_svm_linear *svm = pass->svm;
+    const dni_svm_problem *svm = pass->svm;
     double *coef = svm->slots[slot].coef;
     for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
         const size_t n = tile_rows(block, first), base = block->first_row + first;
@@ -207,13 +205,13 @@ static dn_status combine_block(void *arg, const dn_block *block, size_t slot, do
     return DN_OK;
 }
 
-dn_status dni_svm_combine(dni_svm_linear *svm, const double *alpha, double *out, dn_error *err) {
+dn_status dni_svm_combine(dni_svm_problem *svm, const double *alpha, double *out, dn_error *err) {
     struct pass pass = {svm, alpha, NULL};
     return dn_run_sum(svm->run, svm->input->rows, combine_block, &pass, svm->width, out, err);
 }
 
 /* ---- one row ---- */
-double dni_svm_row_dot(const dni_svm_linear *svm, size_t i, const double *v) {
+double dni_svm_row_dot(const dni_svm_problem *svm, size_t i, const double *v) {
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     const size_t t = i % DN_BLOCK_ROWS;
     if (x->kind == DN_DENSE) {
@@ -226,7 +224,7 @@ double dni_svm_row_dot(const dni_svm_linear *svm, size_t i, const double *v) {
     return sum;
 }
 
-void dni_svm_row_add(const dni_svm_linear *svm, size_t i, double s, double *v) {
+void dni_svm_row_add(const dni_svm_problem *svm, size_t i, double s, double *v) {
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     const size_t t = i % DN_BLOCK_ROWS;
     if (x->kind == DN_DENSE) {
@@ -238,15 +236,15 @@ void dni_svm_row_add(const dni_svm_linear *svm, size_t i, double s, double *v) {
     }
 }
 
-size_t dni_svm_row_entries(const dni_svm_linear *svm, size_t i) {
+size_t dni_svm_row_entries(const dni_svm_problem *svm, size_t i) {
     const dn_matrix *x = &svm->block[i / DN_BLOCK_ROWS];
     const size_t t = i % DN_BLOCK_ROWS;
     return x->kind == DN_DENSE ? x->n_cols : x->row_start[t + 1] - x->row_start[t];
 }
 
 /* ---- telling ---- */
-dn_status dni_svm_tell(dni_svm_linear *svm, size_t iteration, size_t most, double gap,
-                       double objective, dn_error *err) {
+dn_status dni_svm_progress(dni_svm_problem *svm, size_t iteration, size_t most, double gap,
+                           double objective, dn_error *err) {
     const double tolerance = svm->options->tolerance;
     double fraction = (double)iteration / (double)most;
     if (gap > 0 && gap < 1 && tolerance < 1) { /* from 1 to the tolerance in the logarithm */
@@ -267,7 +265,7 @@ dn_status dni_svm_tell(dni_svm_linear *svm, size_t iteration, size_t most, doubl
     return DN_OK;
 }
 
-dn_status dni_svm_not_finite(const dni_svm_linear *svm, size_t iteration, dn_error *err) {
+dn_status dni_svm_not_finite(const dni_svm_problem *svm, size_t iteration, dn_error *err) {
     const bool tiny = svm->options->C < TINY_C;
     return dn_error_set(err, DN_ERR_NUMERIC,
                         "iteration %zu left the finite numbers: features too large, or too %s a C "

@@ -1,0 +1,483 @@
+/* The steps of the interior point: three passes over the rows, each of which reads a tile once, and the
+ * normal equations between them. The formulas are in svm_interior_step.h.
+ *
+ * Sources: Mehrotra, SIAM J. Optimization 2, 1992; Ferris and Munson, Interior-point methods for
+ * massive support vector machines, SIAM J. Optimization 13, 2002; Nocedal and Wright, section 16.6. */
+#include "learners/svm/linear/svm_interior_step.h"
+#include "base/layout.h"
+#include "linalg/cholesky.h"
+#include "linalg/tile.h"
+#include "linalg/vector.h"
+#include "optimize/definite.h"
+
+#include <string.h>
+
+static const double CENTRING = 0.5; /* σ of a careful step */
+
+/* ---- memory ---- */
+struct interior_shape {
+    size_t n, width;
+};
+
+static void interior_layout(dni_layout *layout, const void *shape, void *work) {
+    const size_t n = ((const struct interior_shape *)shape)->n,
+                 width = ((const struct interior_shape *)shape)->width;
+    dni_interior *ip = work;
+    ip->rest = dni_layout_doubles(layout, n);
+    ip->z = dni_layout_doubles(layout, n);
+    ip->s = dni_layout_doubles(layout, n);
+    ip->margin = dni_layout_doubles(layout, n);
+    ip->omega = dni_layout_doubles(layout, n);
+    ip->d_alpha = dni_layout_doubles(layout, n);
+    ip->pair = dni_layout_matrix(layout, 2, n);
+    ip->d_margin = dni_layout_doubles(layout, n);
+    ip->group = dni_layout_array(layout, n, sizeof *ip->group);
+    ip->index = dni_layout_array(layout, n, sizeof *ip->index);
+    ip->v = dni_layout_doubles(layout, width);
+    ip->d_v = dni_layout_doubles(layout, width);
+    ip->first = dni_layout_matrix(layout, 2, width);
+    ip->scale = dni_layout_doubles(layout, width);
+    ip->shift = dni_layout_matrix(layout, 2, width);
+    ip->residual = dni_layout_doubles(layout, width);
+    ip->gram = dni_layout_matrix(layout, width, width);
+    ip->factor = dni_layout_matrix(layout, width, width);
+    ip->sums = dni_layout_matrix(layout, width + 2 + DNI_IP_SUMS, width);
+}
+
+double dni_svm_interior_memory(size_t n_rows, size_t n_features, size_t n_slots) {
+    const struct interior_shape shape = {n_rows, n_features + 1};
+    const double width = (double)n_features + 1;
+    dni_interior scratch;
+    return dni_layout_bytes(interior_layout, &shape, &scratch) +
+           dn_run_sum_memory(n_rows, n_slots, width * width + width + DNI_IP_SUMS);
+}
+
+/* Dense columns whose mean is large compared with their deviation are centred before they are
+ * multiplied, since differences of large products lose digits. This needs a free intercept, which
+ * absorbs the shift. */
+static void choose_shift(dni_interior *ip) {
+    const dni_moments *m = &ip->svm->moments;
+    const size_t d = ip->svm->d, width = ip->svm->width;
+    bool far = false;
+    for (size_t j = 0; j < d; j++) {
+        far = far || fabs(m->mean[j]) > 4 * m->deviation[j];
+    }
+    if (!far || m->sparse || ip->svm->options->intercept != DNI_SVM_FREE) {
+        ip->shift = NULL;
+        return;
+    }
+    for (size_t j = 0; j < width; j++) {
+        ip->shift[j] = j < d ? m->mean[j] : 0;
+        ip->shift[width + j] = 1;
+    }
+}
+
+dn_status dni_interior_init(dni_interior *ip, dni_svm_problem *svm, dn_error *err) {
+    const struct interior_shape shape = {svm->n, svm->width};
+    *ip =
+        (dni_interior){.svm = svm, .penalty = svm->options->intercept == DNI_SVM_PENALISED ? 1 : 0};
+    if (svm->width > SIZE_MAX / 64 / svm->width) {
+        return dn_error_set(err, DN_ERR_BUDGET,
+                            "solver interior_point cannot address a matrix of %zu x %zu numbers: "
+                            "try solver dual_coordinate_descent",
+                            svm->width, svm->width);
+    }
+    dn_status status = dni_layout_take(svm->run, interior_layout, &shape, ip, "the interior point",
+                                       &ip->memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    ip->d_z = ip->pair;
+    ip->d_s = ip->pair + svm->n;
+    for (size_t i = 0; i < svm->n; i++) {
+        ip->upper += svm->upper[i];
+    }
+    choose_shift(ip);
+    return DN_OK;
+}
+
+void dni_interior_done(dni_interior *ip) {
+    dn_run_free(ip->svm->run, ip->memory);
+}
+
+/* ---- the matrix ---- */
+static size_t tile_rows(const dn_block *block, size_t first) {
+    const size_t left = block->x.n_rows - first;
+    return left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
+}
+
+static bool has_weight(const dni_interior *ip, size_t i) {
+    return ip->svm->upper[i] > 0;
+}
+
+/* Applies the pending step to row i and computes its ω. */
+static void update_row(dni_interior *ip, size_t i) {
+    const double step = ip->step;
+    double *alpha = ip->svm->alpha;
+    if (step > 0) {
+        alpha[i] += step * ip->d_alpha[i];
+        ip->rest[i] -= step * ip->d_alpha[i];
+        ip->z[i] += step * ip->d_z[i];
+        ip->s[i] += step * ip->d_s[i];
+        ip->margin[i] += step * ip->d_margin[i];
+    }
+    const double a = alpha[i], r = ip->rest[i];
+    ip->omega[i] = a * r / (ip->z[i] * r + ip->s[i] * a);
+}
+
+static dn_status update_block(void *arg, const dn_block *block, size_t slot, double *out,
+                              dn_error *err) {
+    dni_interior *ip = arg;
+    (void)slot;
+    (void)out;
+    (void)err;
+    for (size_t i = block->first_row; i < block->first_row + block->x.n_rows; i++) {
+        if (has_weight(ip, i)) {
+            update_row(ip, i);
+        }
+    }
+    return DN_OK;
+}
+
+/* Returns the weight of row i in the matrix; *coef is its coefficient in the right-hand side. */
+static double weigh(const dni_interior *ip, size_t i, double *coef, double *sums) {
+    const dni_svm_problem *svm = ip->svm;
+    const double u = svm->upper[i], t = svm->sign[i], a = svm->alpha[i], m = ip->margin[i];
+    *coef = 0;
+    if (!has_weight(ip, i)) {
+        return 0;
+    }
+    if (ip->kind == DNI_IP_SMOOTH) { /* the loss has derivative −α and curvature α r/(U b) */
+        *coef = t * a;
+        return a * ip->rest[i] / u / ip->width;
+    }
+    *coef = t * ip->omega[i] * (1 - m);
+    sums[DNI_IP_PRODUCTS] += a * ip->z[i] + ip->rest[i] * ip->s[i];
+    sums[DNI_IP_LOSS] += m < 1 ? u * (1 - m) : 0;
+    sums[DNI_IP_ALPHA] += a;
+    return ip->omega[i];
+}
+
+static dn_status form_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+                            dn_error *err) {
+    const dni_interior *ip = arg;
+    const size_t width = ip->svm->width;
+    const dni_svm_slot *slot = &ip->svm->slots[slot_number];
+    double *vector = out + width * width, *sums = vector + width;
+    for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
+        const size_t n = tile_rows(block, first), base = block->first_row + first;
+        const dn_matrix x = dn_matrix_rows(block->x, first, n);
+        for (size_t i = 0; i < n; i++) {
+            slot->omega[i] = weigh(ip, base + i, &slot->coef[i], sums);
+        }
+        dni_tile_gradient(x, slot->coef, 1, vector);
+        dn_status status;
+        if (x.kind == DN_CSR && dni_tile_gram_sparse_pays(x)) {
+            status = dni_tile_gram_sparse(ip->svm->run, x, slot->omega, 1, out, err);
+        } else {
+            dni_tile_expand(x, ip->shift, ip->shift == NULL ? NULL : ip->shift + width, slot->z);
+            status = dni_tile_gram(ip->svm->run, slot->z, n, width, slot->omega, 1, slot->work, out,
+                                   err);
+        }
+        if (status != DN_OK) {
+            return status;
+        }
+    }
+    return DN_OK;
+}
+
+dn_status dni_interior_form(dni_interior *ip, dn_error *err) {
+    const size_t width = ip->svm->width, n_sums = width * width + width + DNI_IP_SUMS;
+    const dn_rows *rows = ip->svm->input->rows;
+    double none;
+    if (ip->kind == DNI_IP_PLAIN) {
+        dn_status status = dn_run_sum(ip->svm->run, rows, update_block, ip, 1, &none, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        ip->step = 0;
+    }
+    dn_status status = dn_run_sum(ip->svm->run, rows, form_block, ip, n_sums, ip->sums, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const double *sums = ip->sums + width * width + width;
+    memcpy(ip->gram, ip->sums, width * width * sizeof *ip->gram);
+    memcpy(ip->first, ip->sums + width * width, width * sizeof *ip->first);
+    ip->products = sums[DNI_IP_PRODUCTS];
+    ip->loss = sums[DNI_IP_LOSS];
+    ip->alpha = sums[DNI_IP_ALPHA];
+    return DN_OK;
+}
+
+/* ---- predictor and corrector ---- */
+/* The larger of `so_far` and the reciprocal of the step that brings the row to its first bound. */
+static inline double inverse_step(double so_far, double a, double r, double z, double s,
+                                  double d_alpha, double d_z, double d_s) {
+    const double alpha = d_alpha < 0 ? -d_alpha / a : d_alpha / r, up = -d_z / z, down = -d_s / s,
+                 most = up > down ? up : down;
+    const double row = alpha > most ? alpha : most;
+    return row > so_far ? row : so_far;
+}
+
+static void clear_maxima(dni_interior *ip) {
+    for (size_t i = 0; i < ip->svm->run->n_slots; i++) {
+        ip->svm->slots[i].maximum = 0;
+    }
+}
+
+/* The longest step that keeps α, r, z and s positive. */
+static double longest_step(const dni_interior *ip) {
+    double maximum = 0;
+    for (size_t i = 0; i < ip->svm->run->n_slots; i++) {
+        maximum = fmax(maximum, ip->svm->slots[i].maximum);
+    }
+    return maximum > 0 ? 1 / maximum : (double)INFINITY;
+}
+
+/* The affine step of each row: stores ΔαΔz in d_z and ΔαΔs in d_s. */
+static dn_status predict_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+                               dn_error *err) {
+    dni_interior *ip = arg;
+    const dni_svm_problem *svm = ip->svm;
+    dni_svm_slot *slot = &svm->slots[slot_number];
+    (void)out;
+    for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
+        const size_t n = tile_rows(block, first), base = block->first_row + first;
+        dn_status status = dn_run_stop(svm->run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        dni_tile_scores(dn_matrix_rows(block->x, first, n), ip->d_v, 1, slot->scores);
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = base + k;
+            if (!has_weight(ip, i)) {
+                continue;
+            }
+            const double t = svm->sign[i], a = svm->alpha[i], r = ip->rest[i], z = ip->z[i],
+                         s = ip->s[i];
+            const double d_alpha = ip->omega[i] * (1 - ip->margin[i] - t * slot->scores[k]);
+            const double d_z = -z - z * d_alpha / a, d_s = -s + s * d_alpha / r;
+            slot->maximum = inverse_step(slot->maximum, a, r, z, s, d_alpha, d_z, d_s);
+            ip->d_z[i] = d_alpha * d_z;
+            ip->d_s[i] = d_alpha * d_s;
+        }
+    }
+    return DN_OK;
+}
+
+/* Two residuals: what σμ = 1 and what the products add to the right-hand side. */
+static dn_status correction_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+                                  dn_error *err) {
+    const dni_interior *ip = arg;
+    const dni_svm_problem *svm = ip->svm;
+    double *sums = out + 2 * svm->width, *coef = svm->slots[slot_number].coef;
+    for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
+        const size_t n = tile_rows(block, first), base = block->first_row + first;
+        dn_status status = dn_run_stop(svm->run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = base + k;
+            coef[2 * k] = coef[2 * k + 1] = 0;
+            if (!has_weight(ip, i)) {
+                continue;
+            }
+            const double t = svm->sign[i], a = svm->alpha[i], r = ip->rest[i], omega = ip->omega[i];
+            sums[DNI_IP_SECOND] += ip->d_z[i] - ip->d_s[i];
+            coef[2 * k] = t * omega * svm->upper[i] * (1 / a - 1 / r);
+            coef[2 * k + 1] = -t * omega * (ip->d_z[i] / a + ip->d_s[i] / r);
+        }
+        dni_tile_gradient(dn_matrix_rows(block->x, first, n), coef, 2, out);
+    }
+    return DN_OK;
+}
+
+/* Separates the two residuals: dni_tile_gradient interleaves them for sparse rows. */
+static void split_residuals(dni_interior *ip) {
+    const size_t width = ip->svm->width, step = ip->svm->moments.sparse ? 2 : 1,
+                 second = ip->svm->moments.sparse ? 1 : width;
+    for (size_t j = 0; j < width; j++) {
+        ip->first[j] = ip->sums[step * j];
+        ip->first[width + j] = ip->sums[step * j + second];
+    }
+}
+
+/* The affine step along d_v. first ← the corrector's additions to the right-hand side, of σμ = 1 and
+ * of the products; *out_step: the longest step; *out_second: sum of the products. */
+static dn_status predict(dni_interior *ip, double *out_step, double *out_second, dn_error *err) {
+    const dni_svm_problem *svm = ip->svm;
+    const size_t n_out = 2 * svm->width + DNI_IP_SUMS;
+    double none;
+    clear_maxima(ip);
+    dn_status status = dn_run_sum(svm->run, svm->input->rows, predict_block, ip, 1, &none, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dn_run_sum(svm->run, svm->input->rows, correction_block, ip, n_out, ip->sums, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    split_residuals(ip);
+    *out_step = longest_step(ip);
+    *out_second = ip->sums[2 * svm->width + DNI_IP_SECOND];
+    return DN_OK;
+}
+
+static dn_status correct_block(void *arg, const dn_block *block, size_t slot_number, double *out,
+                               dn_error *err) {
+    dni_interior *ip = arg;
+    const dni_svm_problem *svm = ip->svm;
+    dni_svm_slot *slot = &svm->slots[slot_number];
+    (void)out;
+    for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
+        const size_t n = tile_rows(block, first), base = block->first_row + first;
+        dn_status status = dn_run_stop(svm->run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        dni_tile_scores(dn_matrix_rows(block->x, first, n), ip->d_v, 1, slot->scores);
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = base + k;
+            if (!has_weight(ip, i)) {
+                continue;
+            }
+            const double a = svm->alpha[i], r = ip->rest[i], z = ip->z[i], s = ip->s[i],
+                         d_margin = svm->sign[i] * slot->scores[k];
+            const double centre = ip->target * svm->upper[i], up = centre - ip->second * ip->d_z[i],
+                         down = centre + ip->second * ip->d_s[i];
+            const double d_alpha =
+                ip->omega[i] * (1 - ip->margin[i] + up / a - down / r - d_margin);
+            ip->d_margin[i] = d_margin;
+            ip->d_alpha[i] = d_alpha;
+            ip->d_z[i] = (up - z * d_alpha) / a - z;
+            ip->d_s[i] = (down + s * d_alpha) / r - s;
+            slot->maximum =
+                inverse_step(slot->maximum, a, r, z, s, d_alpha, ip->d_z[i], ip->d_s[i]);
+        }
+    }
+    return DN_OK;
+}
+
+/* The step along d_v, in d_alpha, d_z, d_s and d_margin. */
+static dn_status correct(dni_interior *ip, double *out_step, dn_error *err) {
+    double none;
+    clear_maxima(ip);
+    dn_status status =
+        dn_run_sum(ip->svm->run, ip->svm->input->rows, correct_block, ip, 1, &none, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    *out_step = longest_step(ip);
+    return DN_OK;
+}
+
+dn_status dni_interior_margin_step(dni_interior *ip, dn_error *err) {
+    dn_status status = dni_svm_scores(ip->svm, ip->d_v, ip->d_margin, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < ip->svm->n; i++) {
+        ip->d_margin[i] *= ip->svm->sign[i];
+    }
+    return DN_OK;
+}
+
+/* ---- the normal equations ---- */
+/* The intercept of centred columns is w0 + ⟨w, mean⟩. */
+dn_status dni_interior_solve(dni_interior *ip, double *b, double *x, bool again, dn_error *err) {
+    const dni_svm_problem *svm = ip->svm;
+    const size_t d = svm->d;
+    bool solved = true;
+    for (size_t j = 0; ip->shift != NULL && j < d; j++) {
+        b[j] -= ip->shift[j] * b[d];
+    }
+    if (svm->options->intercept == DNI_SVM_NONE) {
+        b[d] = 0;
+    }
+    const dni_definite system = {.matrix = ip->gram,
+                                 .order = svm->width,
+                                 .n = svm->width,
+                                 .factor = ip->factor,
+                                 .scale = ip->scale};
+    dn_status status = DN_OK;
+    if (again) {
+        for (size_t j = 0; j < svm->width; j++) {
+            x[j] = b[j] * ip->scale[j];
+        }
+        dni_cholesky_solve(ip->factor, svm->width, x, 1);
+        for (size_t j = 0; j < svm->width; j++) {
+            x[j] *= ip->scale[j];
+        }
+    } else {
+        status = dni_definite_solve(&system, svm->run, b, x, &solved, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    for (size_t j = 0; ip->shift != NULL && j < d; j++) {
+        x[d] -= ip->shift[j] * x[j];
+    }
+    return solved ? DN_OK : dni_svm_not_finite(svm, svm->iterations + 1, err);
+}
+
+void dni_interior_penalise(dni_interior *ip) {
+    const size_t d = ip->svm->d, width = ip->svm->width;
+    double *last = ip->gram + d * width;
+    for (size_t j = 0; j < d; j++) {
+        ip->gram[j * width + j] += 1;
+    }
+    last[d] += ip->penalty;
+    if (ip->svm->options->intercept != DNI_SVM_NONE) {
+        return;
+    }
+    memset(last, 0, width * sizeof *last);
+    last[d] = 1;
+}
+
+void dni_interior_residual(const dni_interior *ip, const double *p, const double *v, double *b) {
+    const size_t d = ip->svm->d;
+    for (size_t j = 0; j < d; j++) {
+        b[j] = p[j] - v[j];
+    }
+    b[d] = ip->svm->options->intercept == DNI_SVM_NONE ? 0 : p[d] - ip->penalty * v[d];
+}
+
+dn_status dni_interior_advance(dni_interior *ip, double gap, bool careful, dn_error *err) {
+    const dni_svm_problem *svm = ip->svm;
+    const size_t width = svm->width;
+    double *b = svm->table, longest, second;
+    for (size_t j = 0; j < width; j++) {
+        svm->w[j] =
+            ip->residual[j] + ip->first[j]; /* of the prediction; the corrector adds to it */
+    }
+    memcpy(b, svm->w, width * sizeof *b);
+    dn_status status = dni_interior_solve(ip, b, ip->d_v, false, err);
+    if (status == DN_OK) {
+        status = predict(ip, &longest, &second, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    const double a = fmin(1, longest), mu = ip->products / (2 * ip->upper);
+    const double left = fmax(0, ((1 - a) * ip->products + a * a * second) / ip->products);
+    ip->second = careful ? 0 : 1;
+    ip->target = (careful ? CENTRING : left * left * left) * mu;
+    for (size_t j = 0; j < width; j++) {
+        b[j] = svm->w[j] + ip->target * ip->first[j] + ip->second * ip->first[width + j];
+    }
+    status = dni_interior_solve(ip, b, ip->d_v, true, err);
+    if (status == DN_OK) {
+        status = correct(ip, &longest, err);
+    }
+    if (status != DN_OK) {
+        return status;
+    }
+    ip->step = fmin(1, (1 - fmin(0.01, gap)) * longest);
+    dni_axpy(ip->step, ip->d_v, ip->v, width);
+    for (size_t j = 0; j < width; j++) {
+        ip->residual[j] *= 1 - ip->step;
+    }
+    return DN_OK;
+}

@@ -1,0 +1,81 @@
+/* Support vector machines: the problem's options, its solution, and the report of a fit.
+ *
+ *   min  ½‖w‖² + C Σ v_i s_i,   s_i = max(0, 1 − t_i f(x_i)),   f(x) = ⟨w, x⟩ + w0
+ *
+ * t_i is −1 for rows of the first class and 1 for rows of the second, v_i is the weight of row i.
+ * Squared hinge loss: C Σ v_i s_i² instead.
+ *
+ * Dual of the hinge loss, free intercept:
+ *
+ *   max  Σ α_i − ½ Σ α_i α_j t_i t_j K_ij   subject to  0 <= α_i <= C v_i,  Σ α_i t_i = 0
+ *
+ * Hard margin (C = ∞): the nearest points of the two convex hulls. It is infeasible if their distance
+ * is at most 1e-9 max‖x‖.
+ *
+ * Sources: Cortes and Vapnik, Machine Learning 20, 1995; Bishop, PRML, section 7.1; Schölkopf and
+ * Smola, Learning with Kernels, chapter 7. */
+#ifndef DNI_SVM_SOLUTION_H
+#define DNI_SVM_SOLUTION_H
+
+#include <discern/algorithm.h>
+#include <math.h>
+
+typedef enum dni_svm_solver {
+    DNI_SVM_INTERIOR_POINT,
+    DNI_SVM_DUAL_COORDINATE_DESCENT,
+    DNI_SVM_SMO
+} dni_svm_solver;
+
+typedef enum dni_svm_intercept {
+    DNI_SVM_FREE,      /* w0 is not penalised */
+    DNI_SVM_PENALISED, /* ½(‖w‖² + w0²): w0 is the weight of a feature that is always 1 */
+    DNI_SVM_NONE       /* w0 = 0 */
+} dni_svm_intercept;
+
+typedef struct dni_svm_options {
+    dni_svm_solver solver;
+    dni_svm_intercept intercept;
+    bool squared;     /* squared hinge loss */
+    double C;         /* INFINITY: hard margin */
+    double tolerance; /* relative duality gap; smo: violation of the optimality conditions */
+    /* interior point: steps; coordinate descent: passes; smo: thousands of pairs */
+    size_t max_iterations;
+    double cache_bytes; /* smo: limit of the memory of kernel rows */
+} dni_svm_options;
+
+/* A solution and its certificate. Numbers that do not apply are NaN. Counts are of rows. */
+typedef struct dni_svm_solution {
+    double primal;        /* objective */
+    double dual;          /* objective; NaN if the kernel is not positive semidefinite */
+    double gap;           /* (primal − dual)/max(|primal|, 1e-300); NaN if `dual` is */
+    bool certified;       /* gap <= tolerance; smo: gap <= 10 tolerance */
+    double kkt_violation; /* largest violation of the dual's optimality conditions, units of t f */
+    double w0;
+    double w0_low, w0_high;  /* every intercept in this interval is optimal; w0 is the middle */
+    double n_support;        /* α > 0 */
+    double n_bounded;        /* hinge loss: α = C v */
+    double n_slack_positive; /* s > tolerance; hinge: and α = C v; smo: s > kkt_violation */
+    double n_slack_over_one; /* t f < 0 */
+    double slack_sum;        /* Σ v s */
+    double norm;             /* ‖w‖ of the encoded features, or in the kernel's space */
+    double margin;           /* 1/‖w‖ */
+    double margin_raw;       /* 1/‖w‖ of the raw features; NaN with a kernel */
+    double spread;           /* largest f minus smallest f over the rows */
+} dni_svm_solution;
+
+/* Whether all rows have nearly the same score: the spread is below 1e-6, where margins are 1. */
+static inline bool dni_svm_is_constant(const dni_svm_solution *solution) {
+    return solution->spread < 1e-6;
+}
+
+/* 1/‖w‖ in the raw features. w [d]; scale [d], or NULL for 1. NaN if w is 0. */
+double dni_svm_raw_margin(const double *w, const double *scale, size_t d);
+
+/* Adds the solution to a report: primal_objective, dual_objective, gap, certified, kkt_violation,
+ * w0, w0_interval (two numbers), support_vectors, bounded_support_vectors, slack_positive,
+ * slack_over_one, slack_sum, norm, margin, margin_raw. Warns if all scores are nearly the same;
+ * `advice` is what the warning suggests, or NULL. */
+void dni_svm_report(const dni_svm_solution *solution, double C, const char *advice,
+                    dn_report *report);
+
+#endif
