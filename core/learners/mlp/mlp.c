@@ -1,9 +1,12 @@
-/* The multilayer perceptron: logistic units (or others) in cascade, learned jointly; its parameters and what they come to.
+/* The multilayer perceptron: its parameters, their checks and defaults.
  *
- *   z_0 = x,  z_l = h(W_lᵀ z_{l−1} + b_l),  g = W_Lᵀ z_{L−1} + b_L;   minimise Σ v ℓ(g, r)/Σ v + λ Σ_l ‖W_l‖²
- * with ℓ the cross-entropy of the sigmoid of one score (two classes) or of the softmax of K. Not convex: where a descent ends depends on its start.
+ *   z_0 = x,  z_l = h(W_lᵀ z_{l−1} + b_l),  g = W_Lᵀ z_{L−1} + b_L
+ *   minimise  Σ v ℓ(g, r)/Σ v + λ Σ_l ‖W_l‖²
  *
- * Rows are visited in any order, so they must be in memory: the method does not stream. */
+ * ℓ is the cross-entropy of the sigmoid of one score (two classes) or of the softmax of K scores.
+ * The objective is not convex: the result depends on the random start.
+ *
+ * The rows are visited in random order and must be in memory: the method does not stream. */
 #include "catalogue/multiclass_params.h"
 #include "catalogue/param_rows.h"
 #include "catalogue/registry.h"
@@ -15,18 +18,19 @@ static const char *const layers[] = {"auto", NULL};
 static const char *const layers_meanings[] = {"one layer of 16 units", NULL};
 static const char *const activations[] = {"auto", "sigmoid", "tanh", "relu", NULL};
 static const char *const activation_meanings[] = {
-    "tanh for lbfgs, which wants a smooth objective; relu for adam",
-    "1/(1 + e^-a), the logistic unit", "the same unit between -1 and 1, which learns faster",
+    "tanh for lbfgs, which needs a smooth objective; relu for adam",
+    "1/(1 + e^-a), the logistic function", "tanh(a), between -1 and 1; converges faster",
     "max(0, a)", NULL};
 static const char *const solvers[] = {"auto", "lbfgs", "adam", NULL};
 static const char *const solver_meanings[] = {
     "adam when a learning_rate, a schedule or a batch_size is given, or rows times weights exceed "
     "10^7; otherwise lbfgs",
-    "limited-memory BFGS: every step looks at all rows; for small tables",
+    "limited-memory BFGS: every step uses all rows; for small tables",
     "stochastic steps on batches of rows; for large tables", NULL};
 static const char *const schedules[] = {"linear", "constant", NULL};
 static const char *const schedule_meanings[] = {
-    "the learning rate falls in a straight line to 0 at max_iterations", "it stays", NULL};
+    "the learning rate falls linearly to 0 at max_iterations", "the learning rate is constant",
+    NULL};
 static const char *const inits[] = {"glorot", "he", NULL};
 static const char *const init_meanings[] = {"uniform within sqrt(6/(inputs + units))",
                                             "uniform within sqrt(6/inputs), for relu", NULL};
@@ -34,21 +38,21 @@ static const char *const init_meanings[] = {"uniform within sqrt(6/(inputs + uni
 static const dn_param params[] = {
     {.name = "layers",
      .type = DN_PARAM_LIST,
-     .meaning = "How many units each hidden layer has, from the features on: 1 to 16 integers.",
+     .meaning = "Units of each hidden layer, from the features to the scores: 1 to 16 integers.",
      .default_choice = "auto",
      .choices = layers,
      .choice_meanings = layers_meanings,
      .minimum = 1,
      .maximum = 10000,
      .integers = true},
-    DNI_PARAM_CHOICE("activation", "What a hidden unit makes of its weighted sum a.", "auto",
+    DNI_PARAM_CHOICE("activation", "Output of a hidden unit for its weighted sum a.", "auto",
                      activations, activation_meanings),
     DNI_PARAM_CHOICE("solver", "How the objective is minimised.", "auto", solvers, solver_meanings),
     DNI_PARAM_LAMBDA("Strength of the penalty lambda * |W|^2 on the weights of all layers; the "
-                     "loss is a mean over rows, biases are free."),
+                     "loss is a mean over rows, biases are not penalised."),
     {.name = "learning_rate",
      .type = DN_PARAM_NUMBER,
-     .meaning = "adam: about the most by which a weight (of a standardised column) moves in a "
+     .meaning = "adam: about the largest change of a weight (of a standardised column) in one "
                 "step. auto: 0.002.",
      .default_choice = "auto",
      .default_number = 2e-3,
@@ -60,39 +64,38 @@ static const dn_param params[] = {
                      schedule_meanings),
     {.name = "batch_size",
      .type = DN_PARAM_INTEGER,
-     .meaning = "adam: rows of a step. auto: a hundredth of the rows, from 16 to 256.",
+     .meaning = "adam: rows of one step. auto: a hundredth of the rows, from 16 to 256.",
      .default_choice = "auto",
      .default_number = 256,
      .minimum = 1,
      .maximum = 1e6,
      .word = "auto"},
-    DNI_PARAM_MAX_ITERATIONS("Most iterations of a start: of lbfgs steps (auto: 1000), of adam "
-                             "passes over the rows (auto: a million rows seen, from 20 "
-                             "to 500 passes).",
-                             1000),
-    DNI_PARAM_TOLERANCE("lbfgs: the largest component of the gradient to stop at (auto: 1e-5). "
-                        "adam: the share by which the objective has to fall "
-                        "within `patience` passes to go on (auto: 1e-4).",
+    DNI_PARAM_MAX_ITERATIONS(
+        "Largest number of iterations of a start: lbfgs steps (auto: 1000), or "
+        "adam passes over the rows (auto: as many as visit a million rows, "
+        "from 20 to 500).",
+        1000),
+    DNI_PARAM_TOLERANCE("lbfgs: stops when the largest component of the gradient is at most this "
+                        "(auto: 1e-5). adam: stops when the objective has not fallen by this "
+                        "share within `patience` passes (auto: 1e-4).",
                         1e-5),
     {.name = "early_stopping",
      .type = DN_PARAM_NUMBER,
-     .meaning = "Share of each class's training rows that is kept aside: nothing is learned from "
-                "them, their loss decides when to stop and "
-                "which weights to keep. 0: none.",
+     .meaning = "Share of each class's training rows used as validation rows: they are not "
+                "trained on; their loss decides when to stop and which weights to keep. 0: none.",
      .default_number = 0,
      .minimum = 0,
      .maximum = 0.9},
     {.name = "patience",
      .type = DN_PARAM_INTEGER,
-     .meaning = "Iterations without a better loss before the end: of early_stopping, and of adam.",
+     .meaning = "Iterations without a better loss after which early_stopping and adam stop.",
      .default_number = 10,
      .minimum = 1,
      .maximum = 1e9},
     {.name = "restarts",
      .type = DN_PARAM_INTEGER,
-     .meaning = "How many random starts are made; the best one's weights are kept. auto: 10 where "
-                "rows times weights are at most 10^4, "
-                "otherwise 1.",
+     .meaning = "Number of random starts; the weights of the best one are kept. auto: 10 if rows "
+                "times weights are at most 10^4, otherwise 1.",
      .default_choice = "auto",
      .default_number = 1,
      .minimum = 1,
@@ -100,15 +103,15 @@ static const dn_param params[] = {
      .word = "auto"},
     DNI_PARAM_CHOICE(
         "init",
-        "Where the weights (of standardised columns) start, from the seed; biases start at 0.",
+        "Initial weights (of standardised columns), drawn from the seed; biases start at 0.",
         "glorot", inits, init_meanings),
     DNI_PARAM_MULTICLASS(dni_multiclass_softmax, "softmax"),
     DNI_PARAM_DISCRIMINANTS,
 };
 
-/* ---- what is asked ---- */
-/* The first parameter given that is adam's alone; NULL: none. */
-static const char *adams(const dn_params *p) {
+/* ---- checks and defaults ---- */
+/* The first parameter given that only adam uses; NULL: none is given. */
+static const char *adam_parameter(const dn_params *p) {
     if (!dni_params_is(p, "learning_rate", "auto")) {
         return "learning_rate";
     }
@@ -130,13 +133,13 @@ static dn_status check_layers(const dn_params *p, dn_error *err) {
 }
 
 static dn_status check(const dn_params *p, dn_error *err) {
-    const char *field = "layers", *foreign = adams(p);
+    const char *field = "layers", *unused = adam_parameter(p);
     dn_status status = check_layers(p, err);
-    if (status == DN_OK && dni_params_is(p, "solver", "lbfgs") && foreign != NULL) {
-        field = foreign;
+    if (status == DN_OK && dni_params_is(p, "solver", "lbfgs") && unused != NULL) {
+        field = unused;
         status = dn_error_set(err, DN_ERR_ARGUMENT,
                               "parameter \"%s\" belongs to solver adam (the solver is \"lbfgs\")",
-                              foreign);
+                              unused);
     }
     if (status == DN_OK) {
         return dni_multiclass_check(p, err);
@@ -149,8 +152,8 @@ static double number_or(const dn_params *p, const char *name, double otherwise) 
     return dn_params_word(p, name) == NULL ? dn_params_number(p, name) : otherwise;
 }
 
-dni_mlp_plan dni_mlp_make_plan(const dn_params *p, size_t n_rows, size_t n_features,
-                               size_t n_classes) {
+static dni_mlp_plan make_plan(const dn_params *p, size_t n_rows, size_t n_features,
+                              size_t n_classes) {
     size_t n;
     const double *list = dn_params_list(p, "layers", &n), rows = (double)n_rows;
     dni_mlp_plan plan = {.n_layers = 2,
@@ -164,19 +167,20 @@ dni_mlp_plan dni_mlp_make_plan(const dn_params *p, size_t n_rows, size_t n_featu
     plan.units[plan.n_layers - 1] = plan.n_scores;
     const dni_layers shape = dni_mlp_layers(&plan);
     plan.n = (double)dni_layers_numbers(&shape);
-    plan.adam = dni_params_is(p, "solver", "adam") ||
-                (dni_params_is(p, "solver", "auto") && (adams(p) != NULL || rows * plan.n > 1e7));
+    plan.adam =
+        dni_params_is(p, "solver", "adam") ||
+        (dni_params_is(p, "solver", "auto") && (adam_parameter(p) != NULL || rows * plan.n > 1e7));
     const bool smooth = dni_params_is(p, "activation", "tanh") ||
                         (dni_params_is(p, "activation", "auto") && !plan.adam);
     plan.activation = dni_params_is(p, "activation", "sigmoid") ? DN_ACTIVATION_SIGMOID
                       : smooth                                  ? DN_ACTIVATION_TANH
                                                                 : DN_ACTIVATION_RELU;
-    plan.fades = dni_params_is(p, "schedule", "linear");
+    plan.linear_schedule = dni_params_is(p, "schedule", "linear");
     plan.he = dni_params_is(p, "init", "he");
     plan.lambda = dn_params_number(p, "lambda");
     plan.rate = number_or(p, "learning_rate", 2e-3);
     plan.tolerance = number_or(p, "tolerance", plan.adam ? 1e-4 : 1e-5);
-    plan.aside = dn_params_number(p, "early_stopping");
+    plan.validation_share = dn_params_number(p, "early_stopping");
     plan.batch_rows = (size_t)number_or(p, "batch_size", fmax(16, fmin(256, floor(rows / 100))));
     plan.max_iterations =
         (size_t)number_or(p, "max_iterations",
@@ -186,9 +190,19 @@ dni_mlp_plan dni_mlp_make_plan(const dn_params *p, size_t n_rows, size_t n_featu
     return plan;
 }
 
-static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
-                        dn_error *err) {
-    const dni_mlp_plan plan = dni_mlp_make_plan(p, n_rows, n_features, n_classes);
+/* dn_algorithm.settle: writes the resolved defaults to the parameters. */
+static dn_status resolve(dn_params *p, size_t n_rows, size_t n_features, size_t n_classes,
+                         dn_error *err) {
+    const dni_mlp_plan plan = make_plan(p, n_rows, n_features, n_classes);
+    const struct {
+        const char *name;
+        double value;
+        bool given;
+    } numbers[] = {{"learning_rate", plan.rate, plan.adam},
+                   {"batch_size", (double)plan.batch_rows, plan.adam},
+                   {"max_iterations", (double)plan.max_iterations, true},
+                   {"tolerance", plan.tolerance, true},
+                   {"restarts", (double)plan.restarts, true}};
     double units[DN_MAX_LAYERS];
     for (size_t l = 0; l + 1 < plan.n_layers; l++) {
         units[l] = (double)plan.units[l];
@@ -200,26 +214,24 @@ static dn_status settle(dn_params *p, size_t n_rows, size_t n_features, size_t n
     if (status == DN_OK) {
         status = dn_params_set_word(p, "activation", activations[1 + plan.activation], err);
     }
-    if (status == DN_OK && plan.adam) {
-        status = dn_params_set_number(p, "learning_rate", plan.rate, err);
+    for (size_t i = 0; status == DN_OK && i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i].given) {
+            status = dn_params_set_number(p, numbers[i].name, numbers[i].value, err);
+        }
     }
-    if (status == DN_OK && plan.adam) {
-        status = dn_params_set_number(p, "batch_size", (double)plan.batch_rows, err);
-    }
-    if (status == DN_OK) {
-        status = dn_params_set_number(p, "max_iterations", (double)plan.max_iterations, err);
-    }
-    if (status == DN_OK) {
-        status = dn_params_set_number(p, "tolerance", plan.tolerance, err);
-    }
-    return status == DN_OK ? dn_params_set_number(p, "restarts", (double)plan.restarts, err)
-                           : status;
+    return status;
 }
 
 static double memory(const dn_params *p, const dn_fit_shape *shape) {
+    const dni_mlp_plan plan = make_plan(p, shape->n_rows, shape->n_features, shape->n_classes);
+    return dni_mlp_fit_memory(&plan, shape);
+}
+
+static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+                     dn_report *report, dn_error *err) {
     const dni_mlp_plan plan =
-        dni_mlp_make_plan(p, shape->n_rows, shape->n_features, shape->n_classes);
-    return dni_mlp_fit_memory(&plan, shape->n_rows, shape->n_classes, shape->n_slots);
+        make_plan(input->params, input->rows->n_rows, input->rows->n_cols, input->n_classes);
+    return dni_mlp_fit(&plan, input, run, out, report, err);
 }
 
 static bool drops_first(const dn_params *p) {
@@ -229,27 +241,24 @@ static bool drops_first(const dn_params *p) {
 const dn_algorithm dni_algorithm_mlp = {
     .id = "mlp",
     .title = "Multilayer perceptron",
-    .summary =
-        "Logistic units in cascade: layers of them between the features and the sigmoid or softmax "
-        "of logistic regression, learned "
-        "jointly by backpropagation. For classes that no surface of a simple form tells apart. "
-        "Minimises the mean cross-entropy "
-        "plus lambda * |W|^2, which has more than one minimum: the answer depends on the seed.",
+    .summary = "A network: layers of units between the features and the sigmoid or softmax of "
+               "logistic regression, trained by backpropagation. For classes that no surface of a "
+               "simple form separates. Minimises the mean cross-entropy plus lambda * |W|^2, which "
+               "has more than one minimum: the result depends on the seed.",
     .source = "Bishop, Pattern Recognition and Machine Learning, sections 5.1-5.3; Alpaydin, "
-              "Introduction to Machine Learning, chapter 11; "
-              "Kingma and Ba, Adam, ICLR 2015",
+              "Introduction to Machine Learning, chapter 11; Kingma and Ba, Adam, ICLR 2015",
     .stopping_rule = "lbfgs: the largest component of the gradient with respect to the weights of "
-                     "standardised columns is at most `tolerance`; adam: "
-                     "`patience` passes in a row have not lowered the objective by the share "
-                     "`tolerance`; with early_stopping also: `patience` "
-                     "iterations in a row have not lowered the loss of the rows kept aside",
+                     "standardised columns is at most `tolerance`; adam: `patience` passes in a "
+                     "row have not lowered the objective by the share `tolerance`; with "
+                     "early_stopping also: `patience` iterations in a row have not lowered the "
+                     "loss of the validation rows",
     .flags = DN_ALGORITHM_TARGET | DN_ALGORITHM_PROBABILITIES | DN_ALGORITHM_STANDARDIZE |
              DN_ALGORITHM_CURVED | DN_ALGORITHM_WHOLE,
     .params = params,
     .n_params = sizeof params / sizeof params[0],
     .check = check,
-    .settle = settle,
+    .settle = resolve,
     .drops_first = drops_first,
     .memory = memory,
-    .fit = dni_mlp_fit,
+    .fit = fit,
 };

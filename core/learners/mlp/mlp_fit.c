@@ -1,10 +1,14 @@
-/* A fit of a network from its starts to its report. Several starts are made one after the other; the one that ended best is kept, by the loss of the rows aside if there are any, by the objective
- * otherwise. Of a start, too, the best of its iterates is what it ends with.
+/* The fit of a network. Starts are made one after the other; of each start the best iterate is
+ * kept, and of all starts the best one: by the loss of the validation rows if there are any,
+ * otherwise by the objective.
  *
- * Starts: biases 0, weights uniform in ±√(6/(inputs + units)) (Glorot and Bengio, AISTATS 2010, equation 16), or ±√(6/inputs) (He et al., ICCV 2015), in the solver's variables. */
+ * A start has biases 0 and weights uniform in ±√(6/(inputs + units)) (Glorot and Bengio, AISTATS
+ * 2010, equation 16) or ±√(6/inputs) (He et al., ICCV 2015), for standardised columns. */
 #include "learners/mlp/mlp_fit.h"
+#include "base/layout.h"
 #include "base/random.h"
 #include "base/share.h"
+#include "learners/mlp/mlp_batch.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"
 #include "optimize/adam.h"
@@ -13,101 +17,226 @@
 #include <math.h>
 #include <string.h>
 
-/* A fit under way. */
-struct fit {
+struct mlp_fit {
     const dn_fit_input *input;
-    const dn_run *run; /* the whole's */
-    dni_mlp_plan plan;
+    const dn_run *run; /* of the whole fit */
+    const dni_mlp_plan *plan;
     dni_moments moments;
-    dni_mlp loss;
-    bool *aside; /* NULL: none */
-    size_t n_aside;
+    dni_mlp_loss loss;
+    dni_mlp_batch batch; /* adam */
+    bool *validation;    /* [n_rows]; NULL: there are no validation rows */
+    size_t n_validation;
     double *x, *best, *kept; /* [n] the solver's point, the best of this start, the best of all */
-    void *memory;
+    double *values;          /* [restarts] best value of each start */
+    void *memory, *validation_memory;
     /* of this start */
-    double best_value, mark; /* what `best` is judged by; the objective that has to be undercut */
-    size_t best_iteration, mark_iteration;
-    double measure; /* largest component of the gradient in the solver's variables */
-    size_t iterations, evaluations; /* of all starts */
+    double best_value; /* the value by which `best` was chosen */
+    size_t best_iteration;
+    double reference_value; /* the last objective that was lower by the tolerance */
+    size_t reference_iteration;
+    double gradient_max; /* largest component of the gradient by the standardised weights */
+    /* of all starts */
+    size_t iterations, evaluations;
     /* of the start kept */
     dni_outcome outcome;
-    double kept_value;
+    double kept_value, kept_gradient_max;
     size_t kept_start, kept_iteration;
-    /* what is told */
-    double objective, gradient_norm, kept_measure;
+    /* at the point kept */
+    double objective, gradient_norm;
 };
 
 /* ---- memory ---- */
-double dni_mlp_fit_memory(const dni_mlp_plan *plan, size_t n_rows, size_t n_classes,
-                          size_t n_slots) {
+static void fit_layout(dni_layout *layout, const void *shape, void *work) {
+    const dni_mlp_plan *plan = shape;
+    struct mlp_fit *fit = work;
     const dni_layers layers = dni_mlp_layers(plan);
     const size_t n = dni_layers_numbers(&layers);
-    const double solver = plan->adam ? dni_adam_memory(n, n_rows) : 8 * dni_lbfgs_memory(n);
-    const double aside =
-        plan->aside > 0 ? (double)n_rows + 8 * ((double)n_rows + (double)n_classes + 1) : 0;
-    return dni_mlp_memory(&layers, n_rows, plan->adam ? plan->batch_rows : 0, n_slots) + solver +
-           24 * plan->n + aside + 16 * (double)plan->n_features + 8 * (double)n_classes +
-           dni_moments_memory(n_rows, plan->n_features, n_classes, n_slots) +
-           16 * (double)plan->restarts;
+    fit->x = dni_layout_doubles(layout, n);
+    fit->best = dni_layout_doubles(layout, n);
+    fit->kept = dni_layout_doubles(layout, n);
+    fit->values = dni_layout_doubles(layout, plan->restarts);
 }
 
-/* ---- the start ---- */
-static void start_at(struct fit *fit, size_t start) {
-    const dni_layers layers = dni_mlp_layers(&fit->plan);
+/* The rows with a weight above 0, grouped by class. */
+struct class_rows {
+    size_t *row;   /* [n_rows] */
+    size_t *start; /* [n_classes + 1] where each class starts in `row` */
+};
+
+struct class_shape {
+    size_t n_rows, n_classes;
+};
+
+static void class_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct class_shape *s = shape;
+    struct class_rows *rows = work;
+    rows->row = dni_layout_array(layout, s->n_rows, sizeof *rows->row);
+    rows->start = dni_layout_array(layout, s->n_classes + 1, sizeof *rows->start);
+}
+
+/* The validation rows are chosen before the loss takes its memory, after the moments. */
+double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape) {
+    const dni_layers layers = dni_mlp_layers(plan);
+    const struct class_shape classes = {shape->n_rows, shape->n_classes};
+    const size_t n = dni_layers_numbers(&layers);
+    struct mlp_fit unused;
+    struct class_rows unused_rows;
+    double fit = dni_mlp_loss_memory(&layers, shape->n_rows, shape->n_slots) +
+                 dni_layout_bytes(fit_layout, plan, &unused);
+    if (plan->adam) {
+        fit += dni_mlp_batch_memory(&layers, shape->n_rows, plan->batch_rows,
+                                    isfinite(shape->n_entries)) +
+               dni_adam_memory(n, shape->n_rows);
+    } else {
+        fit += 8 * dni_lbfgs_memory(n);
+    }
+    if (plan->validation_share > 0) {
+        fit = (double)shape->n_rows +
+              fmax(fit, dni_layout_bytes(class_layout, &classes, &unused_rows));
+    }
+    return dni_moments_memory(shape->n_rows, shape->n_features, shape->n_classes, shape->n_slots) +
+           fit;
+}
+
+/* ---- validation rows ---- */
+/* Visits the rows with a weight above 0: counts those of class k in start[k + 1], or with `add`
+ * stores them from row[start[k + 1]] on. */
+static dn_status visit_classes(const dn_rows *rows, const dn_run *run, bool add,
+                               const struct class_rows *classes, dn_error *err) {
+    for (size_t i = 0; i < rows->n_blocks; i++) {
+        dn_block block;
+        dn_status status = dn_run_stop(run, err);
+        if (status == DN_OK) {
+            status = dn_rows_block(rows, i, 0, &block, err);
+        }
+        if (status != DN_OK) {
+            return status;
+        }
+        for (size_t t = 0; t < block.x.n_rows; t++) {
+            size_t *at = &classes->start[(size_t)block.target[t] + 1];
+            if (block.weight != NULL && !(block.weight[t] > 0)) {
+                continue;
+            }
+            if (add) {
+                classes->row[*at] = block.first_row + t;
+            }
+            ++*at;
+        }
+    }
+    return DN_OK;
+}
+
+static dn_status group_by_class(const dn_rows *rows, size_t K, const dn_run *run,
+                                const struct class_rows *classes, dn_error *err) {
+    dn_status status = visit_classes(rows, run, false, classes, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    size_t before = 0;
+    for (size_t k = 0; k < K; k++) { /* start[k + 1]: from the count to the start of class k */
+        const size_t n = classes->start[k + 1];
+        classes->start[k + 1] = before;
+        before += n;
+    }
+    return visit_classes(rows, run, true, classes, err); /* … and to its end */
+}
+
+dn_status dni_mlp_choose_validation(const dn_rows *rows, size_t n_classes, double share,
+                                    const dn_run *run, bool *validation, size_t *out_n,
+                                    dn_error *err) {
+    const struct class_shape shape = {rows->n_rows, n_classes};
+    struct class_rows classes = {0};
+    void *memory = NULL;
+    dni_random random;
+    size_t total = 0;
+    dn_status status = dni_layout_take(run, class_layout, &shape, &classes,
+                                       "the rows of each class", &memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = group_by_class(rows, n_classes, run, &classes, err);
+    if (status != DN_OK) {
+        goto cleanup;
+    }
+    dni_random_init(&random, run->seed, DNI_MLP_STREAM_VALIDATION);
+    for (size_t k = 0; k < n_classes; k++) {
+        size_t *row = classes.row + classes.start[k], n = classes.start[k + 1] - classes.start[k],
+               chosen = (size_t)round(share * (double)n);
+        chosen = chosen < n ? chosen : n > 0 ? n - 1 : 0;
+        dni_random_shuffle(&random, row, n);
+        for (size_t i = 0; i < chosen; i++) {
+            validation[row[i]] = true;
+        }
+        total += chosen;
+    }
+    *out_n = total;
+cleanup:
+    dn_run_free(run, memory);
+    return status;
+}
+
+/* ---- the iterates of a start ---- */
+static void initialise(struct mlp_fit *fit, size_t start) {
+    const dni_layers layers = dni_mlp_layers(fit->plan);
     dni_random random;
     dni_random_init(&random, fit->run->seed, DNI_MLP_STREAM_STARTS + 2 * start);
     double *x = fit->x;
     for (size_t l = 0; l < layers.n_layers; l++) {
         const size_t inputs = dni_layers_inputs(&layers, l), units = layers.units[l];
-        const double bound = sqrt(6 / ((double)inputs + (fit->plan.he ? 0 : (double)units)));
+        const double bound = sqrt(6 / ((double)inputs + (fit->plan->he ? 0 : (double)units)));
         for (size_t i = 0; i < inputs * units; i++) {
             x[i] = dni_random_uniform(&random, -bound, bound);
         }
         memset(x + inputs * units, 0, units * sizeof *x);
         x += (inputs + 1) * units;
     }
-    fit->best_value = fit->mark = (double)INFINITY;
-    fit->best_iteration = fit->mark_iteration = 0;
+    fit->best_value = fit->reference_value = (double)INFINITY;
+    fit->best_iteration = fit->reference_iteration = 0;
 }
 
-/* ---- the judge ---- */
-static void tell(const struct fit *fit, const dn_run *run, const dni_iterate *point, double norm) {
+static void report_progress(const struct mlp_fit *fit, const dn_run *run, const dni_iterate *point,
+                            double norm) {
     if (run->progress == NULL) {
         return;
     }
+    const double max_iterations = (double)fit->plan->max_iterations;
     const dn_progress progress = {.iteration = point->iteration,
-                                  .max_iterations = fit->plan.max_iterations,
-                                  .fraction =
-                                      (double)point->iteration / (double)fit->plan.max_iterations,
+                                  .max_iterations = fit->plan->max_iterations,
+                                  .fraction = (double)point->iteration / max_iterations,
                                   .loss = point->value,
                                   .gradient_norm = norm,
-                                  .train_error = fit->loss.wrong / fit->loss.weight};
+                                  .train_error =
+                                      fit->loss.misclassified / fit->loss.training_weight};
     run->progress(run, &progress);
 }
 
-/* Keeps the best point, and ends the start when the rule of the catalogue holds. */
+/* dni_objective.accepted: keeps the best point, and ends the start by the stopping rule of the
+ * catalogue. */
 static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point,
                           dn_stop_reason *reason, dn_error *err) {
-    struct fit *fit = ctx;
-    const dni_mlp_plan *plan = &fit->plan;
-    const double value = fit->aside != NULL ? fit->loss.aside_loss : point->value;
+    struct mlp_fit *fit = ctx;
+    const dni_mlp_plan *plan = fit->plan;
+    const double value = fit->validation != NULL ? fit->loss.validation_loss : point->value;
     (void)err;
-    fit->measure = dni_max_abs(point->gradient, fit->loss.n);
-    tell(fit, run, point, dni_norm(fit->loss.gradient, fit->loss.n));
+    fit->gradient_max = dni_max_abs(point->gradient, fit->loss.n);
+    report_progress(fit, run, point, dni_norm(fit->loss.gradient, fit->loss.n));
     if (value < fit->best_value) {
         fit->best_value = value;
         fit->best_iteration = point->iteration;
         memcpy(fit->best, point->x, fit->loss.n * sizeof *fit->best);
     }
-    if (point->value < fit->mark - plan->tolerance * fabs(fit->mark) || isinf(fit->mark)) {
-        fit->mark = point->value;
-        fit->mark_iteration = point->iteration;
+    if (point->value < fit->reference_value - plan->tolerance * fabs(fit->reference_value) ||
+        isinf(fit->reference_value)) {
+        fit->reference_value = point->value;
+        fit->reference_iteration = point->iteration;
     }
-    const bool rest = plan->adam ? point->iteration - fit->mark_iteration >= plan->patience
-                                 : fit->measure <= plan->tolerance;
-    if (rest) {
+    const bool converged = plan->adam
+                               ? point->iteration - fit->reference_iteration >= plan->patience
+                               : fit->gradient_max <= plan->tolerance;
+    if (converged) {
         *reason = DN_STOP_TOLERANCE;
-    } else if (fit->aside != NULL && point->iteration - fit->best_iteration >= plan->patience) {
+    } else if (fit->validation != NULL &&
+               point->iteration - fit->best_iteration >= plan->patience) {
         *reason = DN_STOP_EARLY_STOPPING;
     }
     return DN_OK;
@@ -115,47 +244,47 @@ static dn_status accepted(void *ctx, const dn_run *run, const dni_iterate *point
 
 static dn_status evaluate(void *ctx, const dn_run *run, const double *x, double *value,
                           double *gradient, dn_error *err) {
-    struct fit *fit = ctx;
-    return dni_mlp_evaluate(&fit->loss, run, x, value, gradient, err);
+    struct mlp_fit *fit = ctx;
+    return dni_mlp_loss_evaluate(&fit->loss, run, x, value, gradient, err);
 }
 
-static dn_status batch(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
-                       const double *x, double *gradient, dn_error *err) {
-    struct fit *fit = ctx;
-    return dni_mlp_batch_gradient(&fit->loss, run, order, n_rows, x, gradient, err);
+static dn_status batch_gradient(void *ctx, const dn_run *run, const size_t *order, size_t n_rows,
+                                const double *x, double *gradient, dn_error *err) {
+    struct mlp_fit *fit = ctx;
+    return dni_mlp_batch_gradient(&fit->batch, run, order, n_rows, x, gradient, err);
 }
 
 /* ---- starts ---- */
-static dn_status solve(struct fit *fit, const dn_run *run, size_t start, dni_outcome *outcome,
+static dn_status solve(struct mlp_fit *fit, const dn_run *run, size_t start, dni_outcome *outcome,
                        dn_error *err) {
-    const dni_mlp_plan *plan = &fit->plan;
+    const dni_mlp_plan *plan = fit->plan;
     const dni_objective objective = {.n = fit->loss.n,
                                      .ctx = fit,
                                      .evaluate = evaluate,
                                      .accepted = accepted};
-    start_at(fit, start);
+    initialise(fit, start);
     if (!plan->adam) {
         return dni_lbfgs(&objective, run, plan->max_iterations, fit->x, outcome, err);
     }
     const dni_adam_settings settings = {.max_passes = plan->max_iterations,
-                                        .n_rows = fit->loss.batch.n_used,
-                                        .batch_rows = fit->loss.batch.most,
+                                        .n_rows = fit->batch.n_used,
+                                        .batch_rows = fit->batch.max_rows,
                                         .rate = plan->rate,
-                                        .fades = plan->fades,
+                                        .fades = plan->linear_schedule,
                                         .seed = run->seed,
                                         .stream = DNI_MLP_STREAM_STARTS + 2 * start + 1,
-                                        .batch = batch};
+                                        .batch = batch_gradient};
     return dni_adam(&objective, run, &settings, fit->x, outcome, err);
 }
 
-static dn_status run_starts(struct fit *fit, double *values, dn_error *err) {
+static dn_status run_starts(struct mlp_fit *fit, dn_error *err) {
     fit->kept_value = (double)INFINITY;
-    for (size_t start = 0; start < fit->plan.restarts; start++) {
+    for (size_t start = 0; start < fit->plan->restarts; start++) {
         dni_outcome outcome;
         dni_share share;
         const dn_run *run = fit->run;
-        if (fit->plan.restarts > 1) {
-            dni_share_init(&share, run, start, fit->plan.restarts);
+        if (fit->plan->restarts > 1) {
+            dni_share_init(&share, run, start, fit->plan->restarts);
             dni_share_machine(&share, fit->iterations);
             run = &share.run;
         }
@@ -165,7 +294,7 @@ static dn_status run_starts(struct fit *fit, double *values, dn_error *err) {
         }
         fit->iterations += outcome.iterations;
         fit->evaluations += outcome.evaluations;
-        values[start] = fit->best_value;
+        fit->values[start] = fit->best_value;
         if (fit->best_value < fit->kept_value || start == 0) {
             fit->kept_value = fit->best_value;
             fit->kept_start = start;
@@ -177,10 +306,22 @@ static dn_status run_starts(struct fit *fit, double *values, dn_error *err) {
     return DN_OK;
 }
 
-/* ---- the end ---- */
-static dn_status hand_over(const struct fit *fit, dn_machine *out, dn_error *err) {
-    const dni_layers layers = dni_mlp_layers(&fit->plan);
-    if (!dni_all_finite(fit->loss.stated, fit->loss.n)) {
+/* Evaluates the point kept once more: it need not be the last one evaluated. */
+static dn_status evaluate_kept(struct mlp_fit *fit, dn_error *err) {
+    dn_status status =
+        dni_mlp_loss_evaluate(&fit->loss, fit->run, fit->kept, &fit->objective, fit->x, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    fit->kept_gradient_max = dni_max_abs(fit->x, fit->loss.n);
+    fit->gradient_norm = dni_norm(fit->loss.gradient, fit->loss.n);
+    return DN_OK;
+}
+
+/* ---- results ---- */
+static dn_status make_machine(const struct mlp_fit *fit, dn_machine *out, dn_error *err) {
+    const dni_layers layers = dni_mlp_layers(fit->plan);
+    if (!dni_all_finite(fit->loss.w, fit->loss.n)) {
         return dn_error_set(
             err, DN_ERR_NUMERIC,
             "the weights in the scale of the features are not finite; standardise the columns");
@@ -191,24 +332,24 @@ static dn_status hand_over(const struct fit *fit, dn_machine *out, dn_error *err
         return status;
     }
     for (size_t i = 0; i < fit->loss.n; i++) {
-        machine.network->w[i] = fit->loss.stated[i] + 0.0; /* no -0 */
+        machine.network->w[i] = fit->loss.w[i] + 0.0; /* turns -0 into 0 */
     }
     *out = machine;
     return DN_OK;
 }
 
-/* Steps were made, and none was better than the start: that the objective came to rest says nothing. */
-static bool learned_nothing(const struct fit *fit) {
+/* Whether the initial weights of the start kept were better than all its iterates. */
+static bool start_is_best(const struct mlp_fit *fit) {
     return fit->kept_iteration == 0 && fit->outcome.iterations > 0;
 }
 
-static void describe(const struct fit *fit, const double *values, dn_report *report) {
-    const dni_mlp_plan *plan = &fit->plan;
+static void report_fit(const struct mlp_fit *fit, dn_report *report) {
+    const dni_mlp_plan *plan = fit->plan;
     const bool chosen = strcmp(dn_params_word(fit->input->params, "solver"), "auto") == 0;
-    const bool rests =
+    const bool ended =
         fit->outcome.reason == DN_STOP_TOLERANCE || fit->outcome.reason == DN_STOP_EARLY_STOPPING;
-    report->converged = rests && !learned_nothing(fit);
-    report->stop_reason = rests && !report->converged ? DN_STOP_NO_PROGRESS : fit->outcome.reason;
+    report->converged = ended && !start_is_best(fit);
+    report->stop_reason = ended && !report->converged ? DN_STOP_NO_PROGRESS : fit->outcome.reason;
     report->iterations = fit->iterations;
     report->objective = fit->objective;
     report->gradient_norm = fit->gradient_norm;
@@ -217,153 +358,146 @@ static void describe(const struct fit *fit, const double *values, dn_report *rep
                    fit->loss.n, fit->loss.rows->n_rows);
     dn_report_number(report, "variables", (double)fit->loss.n);
     dn_report_number(report, "tolerance", plan->tolerance);
-    dn_report_number(report, "gradient_max", fit->kept_measure);
+    dn_report_number(report, "gradient_max", fit->kept_gradient_max);
     dn_report_number(report, "gradient_evaluations", (double)fit->evaluations);
     if (plan->adam) {
         dn_report_number(report, "learning_rate", plan->rate);
-        dn_report_number(report, "batch_size", (double)fit->loss.batch.most);
+        dn_report_number(report, "batch_size", (double)fit->batch.max_rows);
     }
-    if (fit->aside != NULL) {
-        dn_report_number(report, "rows_aside", (double)fit->n_aside);
-        dn_report_number(report, "loss_aside", fit->loss.aside_loss);
+    if (fit->validation != NULL) {
+        dn_report_number(report, "validation_rows", (double)fit->n_validation);
+        dn_report_number(report, "validation_loss", fit->loss.validation_loss);
     }
     dn_report_number(report, "kept_iteration", (double)fit->kept_iteration);
     dn_report_number(report, "starts", (double)plan->restarts);
     if (plan->restarts > 1) {
         dn_report_number(report, "kept_start", (double)fit->kept_start + 1);
-        dn_report_list(report, fit->aside != NULL ? "start_losses_aside" : "start_objectives",
-                       values, plan->restarts);
+        dn_report_list(report,
+                       fit->validation != NULL ? "start_validation_losses" : "start_objectives",
+                       fit->values, plan->restarts);
     }
 }
 
-static void warn_of_start(const struct fit *fit, dn_report *report) {
-    const dni_mlp_plan *plan = &fit->plan;
-    const char *judge = fit->aside != NULL ? ", by the loss of the rows kept aside" : "";
+static void warn_start_is_best(const struct mlp_fit *fit, dn_report *report) {
+    const dni_mlp_plan *plan = fit->plan;
+    const char *measure = fit->validation != NULL ? ", by the loss of the validation rows" : "";
     const char *lambda = plan->lambda > 1 ? ", or a smaller lambda" : "";
     if (plan->adam) {
         dn_report_warn(
             report,
             "no step was better than the random start%s: try another learning_rate (it is %g)%s",
-            judge, plan->rate, lambda);
+            measure, plan->rate, lambda);
     } else {
         dn_report_warn(
             report,
             "no step was better than the random start%s: try features.standardize, another seed%s",
-            judge, lambda);
+            measure, lambda);
     }
 }
 
-static void warn(const struct fit *fit, dn_report *report) {
-    const dni_mlp_plan *plan = &fit->plan;
-    if (plan->aside > 0 && fit->aside == NULL) {
-        dn_report_warn(
-            report,
-            "no row was kept aside: the classes have too few rows for an early_stopping of %g",
-            plan->aside);
+static void add_warnings(const struct mlp_fit *fit, dn_report *report) {
+    const dni_mlp_plan *plan = fit->plan;
+    if (plan->validation_share > 0 && fit->validation == NULL) {
+        dn_report_warn(report,
+                       "there are no validation rows: the classes have too few rows for "
+                       "early_stopping %g",
+                       plan->validation_share);
     }
     if (report->converged) {
         return;
     }
-    if (learned_nothing(fit)) {
-        warn_of_start(fit, report);
+    if (start_is_best(fit)) {
+        warn_start_is_best(fit, report);
     } else if (report->stop_reason != DN_STOP_MAX_ITERATIONS) {
         dn_report_warn(report,
-                       "no step lowers the objective any more, but its largest derivative is %g, "
+                       "no step lowers the objective further, but its largest derivative is %g, "
                        "above the tolerance of %g%s",
-                       fit->kept_measure, plan->tolerance,
+                       fit->kept_gradient_max, plan->tolerance,
                        plan->activation == DN_ACTIVATION_RELU
-                           ? ": relu has corners; try activation tanh, or solver adam"
+                           ? ": relu is not smooth; try activation tanh, or solver adam"
                            : "");
     } else if (plan->adam) {
         dn_report_warn(
             report,
             "%zu passes were made, and the objective may fall further: try more max_iterations%s",
-            plan->max_iterations, plan->aside > 0 ? "" : ", or early_stopping to end by itself");
+            plan->max_iterations,
+            plan->validation_share > 0 ? "" : ", or early_stopping to end without a fixed number");
     } else {
         dn_report_warn(report,
                        "after %zu iterations the largest derivative is %g, above the tolerance of "
                        "%g: try more max_iterations",
-                       plan->max_iterations, fit->kept_measure, plan->tolerance);
+                       plan->max_iterations, fit->kept_gradient_max, plan->tolerance);
     }
-}
-
-/* The point that is kept, looked at once more: it need not be the one that was evaluated last. */
-static dn_status look_back(struct fit *fit, dn_error *err) {
-    dn_status status =
-        dni_mlp_evaluate(&fit->loss, fit->run, fit->kept, &fit->objective, fit->x, err);
-    fit->kept_measure = dni_max_abs(fit->x, fit->loss.n);
-    fit->gradient_norm = dni_norm(fit->loss.gradient, fit->loss.n);
-    return status;
 }
 
 /* ---- a fit ---- */
-static dn_status set_aside(struct fit *fit, dn_error *err) {
-    void *memory = NULL;
+/* Sets fit->validation, to NULL if no row is chosen. */
+static dn_status choose_validation(struct mlp_fit *fit, dn_error *err) {
     const dn_rows *rows = fit->input->rows;
-    if (!(fit->plan.aside > 0)) {
+    if (!(fit->plan->validation_share > 0)) {
         return DN_OK;
     }
-    dn_status status = dn_run_alloc(fit->run, rows->n_rows, sizeof(bool),
-                                    "which rows are kept aside", &memory, err);
+    dn_status status =
+        dn_run_alloc(fit->run, rows->n_rows, sizeof(bool), "the marks of the validation rows",
+                     &fit->validation_memory, err);
     if (status != DN_OK) {
         return status;
     }
-    status = dni_mlp_keep_aside(rows, fit->input->n_classes, fit->plan.aside, fit->run, memory,
-                                &fit->n_aside, err);
-    if (status == DN_OK && fit->n_aside > 0) {
-        fit->aside = memory;
-    } else {
-        dn_run_free(fit->run, memory);
-    }
+    status = dni_mlp_choose_validation(rows, fit->input->n_classes, fit->plan->validation_share,
+                                       fit->run, fit->validation_memory, &fit->n_validation, err);
+    fit->validation = fit->n_validation > 0 ? fit->validation_memory : NULL;
     return status;
 }
 
-static dn_status prepare(struct fit *fit, dn_error *err) {
-    const dni_layers layers = dni_mlp_layers(&fit->plan);
-    dn_status status = dni_moments_compute(fit->input, fit->run, &fit->moments, err);
-    if (status == DN_OK) {
-        status = set_aside(fit, err);
+static dn_status prepare(struct mlp_fit *fit, dn_error *err) {
+    const dn_fit_input *input = fit->input;
+    const dni_mlp_plan *plan = fit->plan;
+    const dni_layers layers = dni_mlp_layers(plan);
+    dn_status status = dni_moments_compute(input, fit->run, &fit->moments, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = dni_mlp_init(&fit->loss, fit->input->rows, fit->input->n_classes, &layers,
-                              fit->plan.lambda, &fit->moments, fit->aside,
-                              fit->plan.adam ? fit->plan.batch_rows : 0, fit->run, err);
+    status = choose_validation(fit, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        status = dn_run_alloc(fit->run, 3 * fit->loss.n + fit->plan.restarts, sizeof(double),
-                              "the weights of the network", &fit->memory, err);
+    status = dni_mlp_loss_init(&fit->loss, input->rows, input->n_classes, &layers, plan->lambda,
+                               &fit->moments, fit->validation, fit->run, err);
+    if (status == DN_OK && plan->adam) {
+        status = dni_mlp_batch_init(&fit->batch, &fit->loss, plan->batch_rows, err);
     }
-    return status;
+    return status == DN_OK ? dni_layout_take(fit->run, fit_layout, plan, fit,
+                                             "the weights of the network", &fit->memory, err)
+                           : status;
 }
 
-dn_status dni_mlp_fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
-                      dn_report *report, dn_error *err) {
-    dn_report fresh = {0};
-    struct fit fit = {.input = input,
-                      .run = run,
-                      .plan = dni_mlp_make_plan(input->params, input->rows->n_rows,
-                                                input->rows->n_cols, input->n_classes)};
+dn_status dni_mlp_fit(const dni_mlp_plan *plan, const dn_fit_input *input, const dn_run *run,
+                      dn_machine *out, dn_report *report, dn_error *err) {
+    struct mlp_fit fit = {.input = input, .run = run, .plan = plan};
     dn_status status = prepare(&fit, err);
-    if (status == DN_OK) {
-        fit.x = fit.memory;
-        fit.best = fit.x + fit.loss.n;
-        fit.kept = fit.best + fit.loss.n;
-        status = run_starts(&fit, fit.kept + fit.loss.n, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = look_back(&fit, err);
+    status = run_starts(&fit, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        status = hand_over(&fit, out, err);
+    status = evaluate_kept(&fit, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        describe(&fit, fit.kept + fit.loss.n, &fresh);
-        warn(&fit, &fresh);
-        *report = fresh;
+    status = make_machine(&fit, out, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
+    *report = (dn_report){0};
+    report_fit(&fit, report);
+    add_warnings(&fit, report);
+cleanup:
     dn_run_free(run, fit.memory);
-    dni_mlp_done(&fit.loss, run);
-    dn_run_free(run, fit.aside);
+    dni_mlp_batch_done(&fit.batch);
+    dni_mlp_loss_done(&fit.loss);
+    dn_run_free(run, fit.validation_memory);
     dni_moments_done(&fit.moments, run);
     return status;
 }

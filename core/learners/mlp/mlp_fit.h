@@ -1,43 +1,60 @@
-/* A fit of a network: what was asked, what it costs, and who judges the iterates. */
+/* The fit of a network from its resolved parameters. */
 #ifndef DNI_MLP_FIT_H
 #define DNI_MLP_FIT_H
 
-#include "learners/mlp/mlp_loss.h"
-#include "optimize/objective.h"
+#include "machine/network.h"
 #include <discern/algorithm.h>
 
-/* What the parameters and the shape ask for. */
+/* The parameters of a fit with every "auto" resolved. */
 typedef struct dni_mlp_plan {
     dn_activation activation;
-    size_t n_layers, units[DN_MAX_LAYERS]; /* with that of the scores */
+    size_t n_layers;             /* hidden layers and the layer of the scores */
+    size_t units[DN_MAX_LAYERS]; /* [n_layers] */
     size_t n_features, n_scores;
-    double n; /* numbers of the network */
-    bool adam, fades, he;
-    double lambda, rate, tolerance;
-    double aside; /* share of the rows kept aside to stop by; 0: none */
-    size_t batch_rows, max_iterations, patience, restarts;
+    double n;             /* weights and biases of the network */
+    bool adam;            /* adam; otherwise lbfgs */
+    bool linear_schedule; /* adam: the learning rate falls linearly to 0 */
+    bool he;              /* initial weights by He et al.; otherwise by Glorot and Bengio */
+    double lambda;
+    double rate; /* adam */
+    double tolerance;
+    double validation_share; /* share of the rows used as validation rows; 0: none */
+    size_t batch_rows;       /* adam */
+    size_t max_iterations;   /* of one start */
+    size_t patience;
+    size_t restarts; /* number of starts, >= 1 */
 } dni_mlp_plan;
 
-/* Of checked params. */
-dni_mlp_plan dni_mlp_make_plan(const dn_params *params, size_t n_rows, size_t n_features,
-                               size_t n_classes);
+/* The plan's layers; borrows plan->units. */
 static inline dni_layers dni_mlp_layers(const dni_mlp_plan *plan) {
     return (dni_layers){plan->activation, plan->n_features, plan->n_layers, plan->units};
 }
 
-/* Numbers drawn with a seed: the rows kept aside, and for each start its weights and the orders of its passes. */
-enum { DNI_MLP_STREAM_ASIDE = 40, DNI_MLP_STREAM_STARTS = 41 };
+/* Streams of random numbers: validation rows; start i uses STARTS + 2i for its weights and STARTS +
+ * 2i + 1 for the order of the rows. */
+enum { DNI_MLP_STREAM_VALIDATION = 40, DNI_MLP_STREAM_STARTS = 41 };
 
-/* aside [n_rows] ← which rows are kept aside: the share of each class, seeded, at least one row of every class (of those that weigh anything) stays. *out_n: how many. */
-DN_MUST_USE dn_status dni_mlp_keep_aside(const dn_rows *rows, size_t n_classes, double share,
-                                         const dn_run *run, bool *aside, size_t *out_n,
-                                         dn_error *err);
+/* Chooses the validation rows at random: `share` of each class, of the rows with a weight above 0.
+ * At least one such row of every class remains for training.
+ *
+ *   rows        with targets
+ *   n_classes   K
+ *   share       0 … 1
+ *   run         gives the seed
+ *   validation  [n_rows] false on entry; set to true for the rows chosen
+ *   out_n       number of rows chosen
+ *
+ * Errors: those of dn_run_alloc, dn_run_stop and dn_rows_block. */
+DN_MUST_USE dn_status dni_mlp_choose_validation(const dn_rows *rows, size_t n_classes, double share,
+                                                const dn_run *run, bool *validation, size_t *out_n,
+                                                dn_error *err);
 
-/* Bytes of a fit beside the rows. */
-double dni_mlp_fit_memory(const dni_mlp_plan *plan, size_t n_rows, size_t n_classes,
-                          size_t n_slots);
-/* dn_algorithm.fit */
-dn_status dni_mlp_fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
-                      dn_report *report, dn_error *err);
+/* Fits a network: makes the starts one after the other and keeps the best iterate of all. The
+ * arguments are those of dn_algorithm.fit, and the plan of input->params. */
+DN_MUST_USE dn_status dni_mlp_fit(const dni_mlp_plan *plan, const dn_fit_input *input,
+                                  const dn_run *run, dn_machine *out, dn_report *report,
+                                  dn_error *err);
+/* Bytes of working memory that dni_mlp_fit needs for a shape. */
+double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape);
 
 #endif

@@ -42,7 +42,8 @@ static inline double plain_loss(const double *g, size_t S, size_t truth) {
     return log(sum);
 }
 
-/* Mean cross-entropy of the rows with skip[i] == wanted (NULL: all) + λ Σ w² over weights that are no biases. */
+/* Mean cross-entropy of the rows with skip[i] == wanted (NULL: all) + λ Σ w² over weights that are
+ * no biases. */
 static inline double plain_objective(const struct problem *t, const dn_network *net, double lambda,
                                      const bool *skip, bool wanted) {
     double sum = 0, total = 0, penalty = 0, g[64];
@@ -65,7 +66,8 @@ static inline double plain_objective(const struct problem *t, const dn_network *
     return sum / total + lambda * penalty;
 }
 
-/* n rows of d numbers that some curved surface tells apart; some zeros; the last column is constant. weighted: weights 0 … 3. sparse: as CSR. */
+/* n rows of d numbers that some curved surface tells apart; some zeros; the last column is
+ * constant. weighted: weights 0 … 3. sparse: as CSR. */
 static inline struct problem problem_curved(size_t n, size_t d, size_t K, bool weighted,
                                             bool sparse) {
     struct problem t = {.n = n, .d = d, .K = K};

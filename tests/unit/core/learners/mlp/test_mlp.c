@@ -1,36 +1,51 @@
-/* A network's objective and gradients against plain loops and central differences. */
+/* The objective of a network and its gradients, compared with plain loops and central
+ * differences. */
 #include "base/random.h"
-#include "learners/mlp/mlp_fit.h"
+#include "learners/mlp/mlp_batch.h"
 #include "unit/core/learners/mlp/mlps.h"
 
-/* A loss over a problem, at a point. */
+/* A problem, its objective, and a point. */
 struct bench {
     struct problem problem;
     dn_run run;
     dni_moments moments;
     size_t units[4];
     dni_layers layers;
-    bool *aside;
-    dni_mlp loss;
+    bool *validation;
+    dni_mlp_loss loss;
+    dni_mlp_batch batch;
     double *x, *gradient;
 };
 
+static void bench_prepare_loss(struct bench *b, double lambda, size_t batch_rows) {
+    OK(dni_mlp_loss_init(&b->loss, b->problem.rows, b->problem.K, &b->layers, lambda, &b->moments,
+                         b->validation, &b->run, NULL));
+    if (batch_rows > 0) {
+        OK(dni_mlp_batch_init(&b->batch, &b->loss, batch_rows, NULL));
+    }
+}
+
+static void bench_release_loss(struct bench *b) {
+    dni_mlp_batch_done(&b->batch);
+    dni_mlp_loss_done(&b->loss);
+}
+
+/* batch_rows 0: no batches. validation: every third row. */
 static void bench_init(struct bench *b, struct problem problem, dn_activation h, double lambda,
-                       bool aside, size_t batch_rows) {
+                       bool validation, size_t batch_rows) {
     *b = (struct bench){.problem = problem,
                         .run = dn_run_default(),
                         .units = {5, 3, scores_of(&problem)}};
     b->layers = (dni_layers){h, problem.d, 3, b->units};
     const dn_fit_input input = {.rows = problem.rows, .n_classes = problem.K};
     OK(dni_moments_compute(&input, &b->run, &b->moments, NULL));
-    if (aside) {
-        b->aside = xcalloc(problem.n, sizeof *b->aside);
+    if (validation) {
+        b->validation = xcalloc(problem.n, sizeof *b->validation);
         for (size_t i = 0; i < problem.n; i += 3) {
-            b->aside[i] = true;
+            b->validation[i] = true;
         }
     }
-    OK(dni_mlp_init(&b->loss, problem.rows, problem.K, &b->layers, lambda, &b->moments, b->aside,
-                    batch_rows, &b->run, NULL));
+    bench_prepare_loss(b, lambda, batch_rows);
     b->x = xcalloc(2 * b->loss.n, sizeof *b->x);
     b->gradient = b->x + b->loss.n;
     dni_random random;
@@ -41,37 +56,37 @@ static void bench_init(struct bench *b, struct problem problem, dn_activation h,
 }
 
 static void bench_done(struct bench *b) {
-    dni_mlp_done(&b->loss, &b->run);
+    bench_release_loss(b);
     dni_moments_done(&b->moments, &b->run);
     problem_done(&b->problem);
-    free(b->aside);
+    free(b->validation);
     free(b->x);
 }
 
 static double value_at(struct bench *b, double *gradient) {
     double value, *scratch = xcalloc(b->loss.n, sizeof *scratch);
-    OK(dni_mlp_evaluate(&b->loss, &b->run, b->x, &value, gradient == NULL ? scratch : gradient,
-                        NULL));
+    OK(dni_mlp_loss_evaluate(&b->loss, &b->run, b->x, &value, gradient == NULL ? scratch : gradient,
+                             NULL));
     free(scratch);
     return value;
 }
 
-/* The stated network at the point evaluated last. */
-static dn_network stated(const struct bench *b) {
+/* The network at the point evaluated last. */
+static dn_network network_of(const struct bench *b) {
     dn_network net = {.activation = b->layers.activation,
                       .n_layers = b->layers.n_layers,
-                      .w = b->loss.stated};
+                      .w = b->loss.w};
     memcpy(net.units, b->units, sizeof b->units);
     return net;
 }
 
-static void check(struct bench *b, double lambda) {
+static void check_gradient(struct bench *b, double lambda) {
     const double value = value_at(b, b->gradient);
-    const dn_network net = stated(b);
-    assert_near(value, plain_objective(&b->problem, &net, lambda, b->aside, false), 1e-12);
-    if (b->aside != NULL) {
-        assert_near(b->loss.aside_loss, plain_objective(&b->problem, &net, 0, b->aside, true),
-                    1e-12);
+    const dn_network net = network_of(b);
+    assert_near(value, plain_objective(&b->problem, &net, lambda, b->validation, false), 1e-12);
+    if (b->validation != NULL) {
+        assert_near(b->loss.validation_loss,
+                    plain_objective(&b->problem, &net, 0, b->validation, true), 1e-12);
     }
     double *numeric = xcalloc(b->loss.n, sizeof *numeric);
     for (size_t i = 0; i < b->loss.n; i++) {
@@ -87,39 +102,40 @@ static void check(struct bench *b, double lambda) {
     free(numeric);
 }
 
-/* All activations, both losses, dense and sparse rows, weights, λ, rows aside. */
-static void gradients(void **state) {
+/* For all activations, both losses, dense and sparse rows, with and without weights, λ and
+ * validation rows. */
+static void gradient_equals_central_differences(void **state) {
     (void)state;
     for (dn_activation h = DN_ACTIVATION_SIGMOID; h <= DN_ACTIVATION_RELU; h++) {
         for (unsigned c = 0; c < 32; c++) {
             struct bench b;
-            const bool sparse = c & 1, weighted = c & 2, aside = c & 4;
+            const bool sparse = c & 1, weighted = c & 2, validation = c & 4;
             const double lambda = c & 8 ? 0.3 : 0;
             bench_init(&b, problem_curved(70, 6, c & 16 ? 2 : 4, weighted, sparse), h, lambda,
-                       aside, 0);
-            check(&b, lambda);
+                       validation, 0);
+            check_gradient(&b, lambda);
             bench_done(&b);
         }
     }
 }
 
-/* The same of more rows than a tile, a piece or a block has, whatever the threads: the very same bytes in other ranges. */
-static void many_rows(void **state) {
+/* More rows than a tile, a piece or a block: the result is bit for bit the same however the blocks
+ * are shared among threads. */
+static void pass_does_not_depend_on_threads(void **state) {
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
         struct bench b;
         bench_init(&b, problem_curved(9001, 6, 3, true, sparse), DN_ACTIVATION_TANH, 1e-2, true, 0);
         const double value = value_at(&b, b.gradient);
-        const dn_network net = stated(&b);
-        assert_near(value, plain_objective(&b.problem, &net, 1e-2, b.aside, false), 1e-11);
+        const dn_network net = network_of(&b);
+        assert_near(value, plain_objective(&b.problem, &net, 1e-2, b.validation, false), 1e-11);
         struct bench other;
         bench_init(&other, problem_curved(9001, 6, 3, true, sparse), DN_ACTIVATION_TANH, 1e-2, true,
                    0);
-        dni_mlp_done(&other.loss, &other.run);
+        bench_release_loss(&other);
         other.run.n_slots = 3;
         other.run.sum = sum_in_ranges;
-        OK(dni_mlp_init(&other.loss, other.problem.rows, 3, &other.layers, 1e-2, &other.moments,
-                        other.aside, 0, &other.run, NULL));
+        bench_prepare_loss(&other, 1e-2, 0);
         assert_true(value_at(&other, other.gradient) == value);
         assert_memory_equal(other.gradient, b.gradient, b.loss.n * sizeof(double));
         bench_done(&other);
@@ -127,20 +143,21 @@ static void many_rows(void **state) {
     }
 }
 
-/* The mean of what the batches of a pass say, each weighed by its rows, is the gradient. */
-static void batches(void **state) {
+/* The mean of the batch gradients of a pass, each weighted by its number of rows, is the
+ * gradient. */
+static void batch_gradients_average_to_the_gradient(void **state) {
     (void)state;
     for (unsigned c = 0; c < 8; c++) {
         struct bench b;
         bench_init(&b, problem_curved(700, 6, c & 4 ? 2 : 3, true, c & 1), DN_ACTIVATION_SIGMOID,
                    0.1, c & 2, 300);
-        const size_t n_used = b.loss.batch.n_used;
+        const size_t n_used = b.batch.n_used;
         size_t *order = xcalloc(n_used, sizeof *order), counted = 0;
         double *sum = xcalloc(2 * b.loss.n, sizeof *sum), *own = sum + b.loss.n;
         dni_random random;
         dni_random_init(&random, 3, 1);
         for (size_t i = 0; i < 700; i++) {
-            counted += b.problem.weight[i] > 0 && (b.aside == NULL || !b.aside[i]);
+            counted += b.problem.weight[i] > 0 && (b.validation == NULL || !b.validation[i]);
         }
         assert_int_equal(n_used, counted);
         (void)value_at(&b, b.gradient);
@@ -150,7 +167,7 @@ static void batches(void **state) {
         dni_random_shuffle(&random, order, n_used);
         for (size_t first = 0; first < n_used; first += 300) {
             const size_t n = n_used - first < 300 ? n_used - first : 300;
-            OK(dni_mlp_batch_gradient(&b.loss, &b.run, order + first, n, b.x, own, NULL));
+            OK(dni_mlp_batch_gradient(&b.batch, &b.run, order + first, n, b.x, own, NULL));
             for (size_t i = 0; i < b.loss.n; i++) {
                 sum[i] += own[i] * (double)n / (double)n_used;
             }
@@ -162,8 +179,9 @@ static void batches(void **state) {
     }
 }
 
-/* A batch that is shared: its tasks may run anywhere, in any order. Wide rows, several panels of a layer. */
-static void shared_batches(void **state) {
+/* A batch whose tasks are shared among threads in any order. The rows are wide: a layer has several
+ * panels. */
+static void batch_gradient_does_not_depend_on_threads(void **state) {
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++) {
         struct bench b;
@@ -173,11 +191,10 @@ static void shared_batches(void **state) {
         b.layers.units = b.units;
         double *gradient[2];
         for (int shared = 0; shared < 2; shared++) {
-            dni_mlp_done(&b.loss, &b.run);
+            bench_release_loss(&b);
             b.run.n_slots = shared ? 3 : 1;
             b.run.sum = shared ? sum_in_ranges : NULL;
-            OK(dni_mlp_init(&b.loss, b.problem.rows, 3, &b.layers, 1e-3, &b.moments, NULL, 1000,
-                            &b.run, NULL));
+            bench_prepare_loss(&b, 1e-3, 1000);
             double *x = xcalloc(b.loss.n, sizeof *x);
             size_t order[1000];
             for (size_t i = 0; i < b.loss.n; i++) {
@@ -187,8 +204,8 @@ static void shared_batches(void **state) {
                 order[i] = i * 7 % 1200;
             }
             gradient[shared] = xcalloc(b.loss.n, sizeof(double));
-            assert_true(6.0 * (double)b.loss.n * 1000 > 4e6); /* or nothing is shared */
-            OK(dni_mlp_batch_gradient(&b.loss, &b.run, order, 1000, x, gradient[shared], NULL));
+            assert_true(6.0 * (double)b.loss.n * 1000 > 4e6); /* the least that is shared */
+            OK(dni_mlp_batch_gradient(&b.batch, &b.run, order, 1000, x, gradient[shared], NULL));
             free(x);
         }
         assert_memory_equal(gradient[0], gradient[1], b.loss.n * sizeof(double));
@@ -198,20 +215,20 @@ static void shared_batches(void **state) {
     }
 }
 
-/* All rows of a sparse table of d columns as one mini-batch: looks at the stop within its tasks, of which the one numbered stop_at (from 1; 0: none) finds it set. */
-static dn_status whole_batch(size_t d, size_t stop_at, size_t *looks) {
+/* Computes the gradient of all rows of a sparse table of d columns as one batch. *n_polls: polls of
+ * the stop flag within its tasks; poll number stop_at (from 1; 0: none) finds the flag set. */
+static dn_status whole_batch(size_t d, size_t stop_at, size_t *n_polls) {
     enum { ROWS = 1000, UNITS = 300 };
     struct bench b;
     struct polls polls = {0};
     const dn_run plain = dn_run_default();
     size_t order[ROWS];
     bench_init(&b, problem_curved(ROWS, d, 3, false, true), DN_ACTIVATION_RELU, 1e-3, false, 0);
-    dni_mlp_done(&b.loss, &b.run);
+    bench_release_loss(&b);
     b.units[0] = UNITS;
     b.layers.units = b.units;
     b.run = polls_run(&polls);
-    OK(dni_mlp_init(&b.loss, b.problem.rows, 3, &b.layers, 1e-3, &b.moments, NULL, ROWS, &b.run,
-                    NULL));
+    bench_prepare_loss(&b, 1e-3, ROWS);
     double *x = xcalloc(2 * b.loss.n, sizeof *x);
     for (size_t i = 0; i < b.loss.n; i++) {
         x[i] = sin((double)i) / 8;
@@ -220,28 +237,29 @@ static dn_status whole_batch(size_t d, size_t stop_at, size_t *looks) {
         order[i] = i;
     }
     polls = (struct polls){.stop_at = stop_at};
-    dn_status status = dni_mlp_batch_gradient(&b.loss, &plain, order, ROWS, x, x + b.loss.n, NULL);
-    *looks = polls.n;
+    dn_status status = dni_mlp_batch_gradient(&b.batch, &plain, order, ROWS, x, x + b.loss.n, NULL);
+    *n_polls = polls.n;
     free(x);
     bench_done(&b);
     return status;
 }
 
-/* While the gradient of many entries and units is scattered, which follows the layers' products, a stop is heard within each panel of the columns. */
-static void a_stop_within_a_sparse_batch(void **state) {
+/* The stop flag is polled within each panel of the gradient of sparse rows, after the products of
+ * the layers. */
+static void stop_is_polled_within_sparse_panels(void **state) {
     (void)state;
-    size_t few, many, heard;
-    OK(whole_batch(4, 0, &few)); /* the products' alone */
+    size_t few, many, polled;
+    OK(whole_batch(4, 0, &few)); /* the products alone */
     OK(whole_batch(400, 0, &many));
     assert_true(many >= few + 8);
     for (size_t k = few + 1; k <= many; k += (many - few) / 4) {
-        assert_int_equal(whole_batch(400, k, &heard), DN_ERR_STOPPED);
-        assert_int_equal(heard, k);
+        assert_int_equal(whole_batch(400, k, &polled), DN_ERR_STOPPED);
+        assert_int_equal(polled, k);
     }
 }
 
-/* A weight of 2 is the row twice. */
-static void weights_are_repetitions(void **state) {
+/* A row of weight 2 counts like the same row twice. */
+static void weight_equals_repetition(void **state) {
     (void)state;
     struct bench b, twice;
     struct problem t = problem_curved(60, 5, 3, true, false), r = {.n = 0, .d = 5, .K = 3};
@@ -264,12 +282,12 @@ static void weights_are_repetitions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients),
-        cmocka_unit_test(many_rows),
-        cmocka_unit_test(batches),
-        cmocka_unit_test(shared_batches),
-        cmocka_unit_test(a_stop_within_a_sparse_batch),
-        cmocka_unit_test(weights_are_repetitions),
+        cmocka_unit_test(gradient_equals_central_differences),
+        cmocka_unit_test(pass_does_not_depend_on_threads),
+        cmocka_unit_test(batch_gradients_average_to_the_gradient),
+        cmocka_unit_test(batch_gradient_does_not_depend_on_threads),
+        cmocka_unit_test(stop_is_polled_within_sparse_panels),
+        cmocka_unit_test(weight_equals_repetition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

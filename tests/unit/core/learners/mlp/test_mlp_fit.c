@@ -71,7 +71,8 @@ static void exclusive_or(void **state) {
     dn_rows_free(t.rows);
 }
 
-/* Converged: no weight changes the objective, by differences of the plainest loops; and the objective is what is said. */
+/* Converged: no weight changes the objective, by differences of the plainest loops; and the
+ * objective is what is said. */
 static void optimum(void **state) {
     (void)state;
     for (int c = 0; c < 4; c++) {
@@ -132,7 +133,8 @@ static void units_of_columns(void **state) {
     }
 }
 
-/* Both solvers learn what no line can, dense and sparse; another seed is another answer, the same seed the same, whatever the threads. */
+/* Both solvers learn what no line can, dense and sparse; another seed is another answer, the same
+ * seed the same, whatever the threads. */
 static void solvers(void **state) {
     (void)state;
     const char *const names[] = {"lbfgs", "adam"};
@@ -166,30 +168,31 @@ static void solvers(void **state) {
     }
 }
 
-/* ---- rows kept aside ---- */
-static void aside_rows(void **state) {
+/* ---- validation rows ---- */
+static void validation_rows(void **state) {
     (void)state;
     struct problem t = problem_curved(5000, 3, 3, true, false);
     const dn_run run = dn_run_default();
-    bool *aside = xcalloc(5000, sizeof *aside);
+    bool *validation = xcalloc(5000, sizeof *validation);
     size_t n = 0, counted = 0;
-    OK(dni_mlp_keep_aside(t.rows, 3, 0.2, &run, aside, &n, NULL));
+    OK(dni_mlp_choose_validation(t.rows, 3, 0.2, &run, validation, &n, NULL));
     for (size_t k = 0; k < 3; k++) {
         size_t own = 0, of = 0;
         for (size_t i = 0; i < 5000; i++) {
             of += t.target[i] == (double)k && t.weight[i] > 0;
-            own += t.target[i] == (double)k && aside[i];
-            assert_true(!aside[i] || t.weight[i] > 0);
+            own += t.target[i] == (double)k && validation[i];
+            assert_true(!validation[i] || t.weight[i] > 0);
         }
         assert_int_equal(own, (size_t)round(0.2 * (double)of));
         counted += own;
     }
     assert_int_equal(counted, n);
-    free(aside);
+    free(validation);
     problem_done(&t);
 }
 
-/* What is kept is the best by the rows aside, of which nothing was learned: other classes for them change when it stops, not where it goes. */
+/* What is kept is the best by the rows validation, of which nothing was learned: other classes for
+ * them change when it stops, not where it goes. */
 static void early_stopping(void **state) {
     (void)state;
     const char *const names[] = {"lbfgs", "adam"};
@@ -202,19 +205,19 @@ static void early_stopping(void **state) {
         OK(dn_params_set_number(p, "patience", 5, NULL));
         struct fit fit = fit_problem(&t, p);
         const dn_run run = dn_run_default();
-        bool *aside = xcalloc(400, sizeof *aside);
+        bool *validation = xcalloc(400, sizeof *validation);
         size_t n = 0;
         OK(dni_mlp_keep_aside(t.rows, 2, 0.25, &run, aside, &n, NULL));
         assert_int_equal(fit.report.stop_reason, DN_STOP_EARLY_STOPPING);
         assert_true(fit.report.converged);
-        assert_true(detail(&fit.report, "rows_aside") == (double)n);
+        assert_true(detail(&fit.report, "validation_rows") == (double)n);
         assert_true(detail(&fit.report, "kept_iteration") == (double)(fit.report.iterations - 5));
-        assert_near(fit.report.objective, plain_objective(&t, fit.out.network, 0, aside, false),
-                    1e-10);
-        assert_near(detail(&fit.report, "loss_aside"),
-                    plain_objective(&t, fit.out.network, 0, aside, true), 1e-10);
+        assert_near(fit.report.objective,
+                    plain_objective(&t, fit.out.network, 0, validation, false), 1e-10);
+        assert_near(detail(&fit.report, "validation_loss"),
+                    plain_objective(&t, fit.out.network, 0, validation, true), 1e-10);
         for (size_t i = 0; i < 400; i++) {
-            if (aside[i]) {
+            if (validation[i]) {
                 t.target[i] = 1 - t.target[i];
             }
         }
@@ -222,7 +225,7 @@ static void early_stopping(void **state) {
         OK(dn_params_set_number(p, "early_stopping", 0, NULL));
         t.weight = xcalloc(400, sizeof(double)); /* the same as if they were not there */
         for (size_t i = 0; i < 400; i++) {
-            t.weight[i] = !aside[i];
+            t.weight[i] = !validation[i];
         }
         dn_rows_free(t.rows);
         OK(dn_rows_from_matrix(dn_matrix_dense(t.x, 400, 5), t.target, t.weight, &t.rows, NULL));
@@ -231,7 +234,7 @@ static void early_stopping(void **state) {
                     plain_objective(&t, without.out.network, 0, NULL, false), 1e-10);
         fit_done(&fit);
         fit_done(&without);
-        free(aside);
+        free(validation);
         dn_params_free(p);
         problem_done(&t);
     }
@@ -248,7 +251,7 @@ static void none_to_spare(void **state) {
     OK(dn_params_set_number(p, "early_stopping", 0.5, NULL));
     OK(dn_rows_from_matrix(dn_matrix_dense(x, 3, 1), y, NULL, &rows, NULL));
     OK(fit_rows(rows, 3, p, &run, &fit, NULL));
-    assert_true(warned(&fit.report, "no row was kept aside"));
+    assert_true(warned(&fit.report, "there are no validation rows"));
     fit_done(&fit);
     dn_rows_free(rows);
     dn_params_free(p);
@@ -317,7 +320,8 @@ static void adam_rests(void **state) {
     problem_done(&t);
 }
 
-/* The start is what is left: steps too long, too short to change a weight, or none at all where the penalty's gradient has no square. */
+/* The start is what is left: steps too long, too short to change a weight, or none at all where the
+ * penalty's gradient has no square. */
 static void nothing_learned(void **state) {
     (void)state;
     const struct {
@@ -400,7 +404,8 @@ static void parameters(void **state) {
     dn_params_free(p);
 }
 
-/* Stopped at any look: that code and nothing left over; every allocation refused: likewise, and the estimate holds. */
+/* Stopped at any look: that code and nothing left over; every allocation refused: likewise, and the
+ * estimate holds. */
 static void stops_and_memory(void **state) {
     (void)state;
     const char *const names[] = {"lbfgs", "adam"};
@@ -453,7 +458,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exclusive_or),     cmocka_unit_test(optimum),
         cmocka_unit_test(units_of_columns), cmocka_unit_test(solvers),
-        cmocka_unit_test(aside_rows),       cmocka_unit_test(early_stopping),
+        cmocka_unit_test(validation_rows),  cmocka_unit_test(early_stopping),
         cmocka_unit_test(none_to_spare),    cmocka_unit_test(history),
         cmocka_unit_test(adam_rests),       cmocka_unit_test(nothing_learned),
         cmocka_unit_test(parameters),       cmocka_unit_test(stops_and_memory),
