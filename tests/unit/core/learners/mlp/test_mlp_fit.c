@@ -207,7 +207,7 @@ static void early_stopping(void **state) {
         const dn_run run = dn_run_default();
         bool *validation = xcalloc(400, sizeof *validation);
         size_t n = 0;
-        OK(dni_mlp_keep_aside(t.rows, 2, 0.25, &run, aside, &n, NULL));
+        OK(dni_mlp_choose_validation(t.rows, 2, 0.25, &run, validation, &n, NULL));
         assert_int_equal(fit.report.stop_reason, DN_STOP_EARLY_STOPPING);
         assert_true(fit.report.converged);
         assert_true(detail(&fit.report, "validation_rows") == (double)n);
