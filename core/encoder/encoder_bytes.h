@@ -12,12 +12,6 @@ void dni_encoder_write(const dn_encoder *encoder, dni_writer *writer);
  * of sparse inputs and hashed texts, a byte of each must follow (the machines' numbers). */
 DN_MUST_USE dn_status dni_encoder_read(dni_reader *reader, dn_encoder **out, dn_error *err);
 
-/* The features of raw rows in the raw space: encoded (fill for missing, 1-of-K, bases) but never standardised.
- * out [rows.n × n_features]. What weights of the raw feature space are multiplied with. No allocation, cannot fail. */
-void dni_encoder_expand(const dn_encoder *encoder, dn_raw_rows rows, double *out);
-
-/* The feature of a categorical input that is 1 for a raw value; SIZE_MAX: none. */
-size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double raw);
 /* Bytes it holds, about. */
 size_t dni_encoder_memory(const dn_encoder *encoder);
 

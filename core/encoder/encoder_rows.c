@@ -1,10 +1,43 @@
 /* The rows of a source, encoded: built once in memory, dense ones chunk by chunk, sparse ones block by block, or a block whenever one is asked for. All go through the same kernel, so that the
  * blocks are the same bit for bit. */
-#include "encoder/encoder_rows.h"
+#include "base/run_memory.h"
+#include "encoder/encoder_tile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Encoded rows: the whole of them, or one block. */
+typedef struct dni_encoded {
+    double *values;          /* dense: [rows × n_features]; CSR: of the entries */
+    uint32_t *cols;          /* CSR: of the entries */
+    size_t *row_start;       /* CSR */
+    double *target, *weight; /* NULL: none */
+    void *memory; /* of all of it; while a sparse block is made, of all but values and cols */
+} dni_encoded;
+
+/* What one thread needs to encode blocks. */
+typedef struct dni_block_slot {
+    dni_encoding_slot encoding;
+    dni_encoded block;
+    dni_entries entries; /* CSR: the block's, whose memory grows */
+    size_t room;         /* rows that `block` has memory for; 0: nothing is allocated yet */
+} dni_block_slot;
+
+typedef struct dni_source_rows {
+    dn_rows rows; /* first: a dn_rows * is a dni_source_rows * */
+    const dn_table_source *source;
+    const dn_encoder *encoder;
+    dn_run run;      /* its allocator and its stop serve until the end */
+    size_t *columns; /* [n_inputs] of the source */
+    dni_selection selection;
+    const double *target, *weight; /* by source row, or NULL */
+    dni_encoded all;               /* dense, in memory */
+    dni_encoded *blocks;           /* CSR, in memory: [rows.n_blocks] */
+    dni_block_slot *slots;         /* streaming, and while sparse blocks are built: [n_slots] */
+    size_t n_slots;
+    dni_encoding_slot *builders; /* while dense rows are built in memory: one for each slot */
+} dni_source_rows;
 
 /* ---- sizes ---- */
 /* Adds count × size to *bytes; false on overflow. */
@@ -41,8 +74,8 @@ size_t dn_encoder_rows_bytes(const dn_encoder *encoder, size_t n_rows) {
 }
 
 /* Wide elements first. */
-dn_status dni_encoded_init(dni_encoded *encoded, const dni_source_rows *self, size_t n,
-                           size_t entries, const char *what, dn_error *err) {
+static dn_status encoded_init(dni_encoded *encoded, const dni_source_rows *self, size_t n,
+                              size_t entries, const char *what, dn_error *err) {
     const bool sparse = self->encoder->sparse;
     dn_status status = dni_run_alloc_raw(&self->run, encoded_bytes(self->encoder, n, entries), 1,
                                          what, &encoded->memory, err);
@@ -76,8 +109,8 @@ static void copy_rows(const dni_source_rows *self, const dni_tile *tile, const d
     }
 }
 
-void dni_copy_labels(const dni_source_rows *self, const dni_tile *tile, size_t row,
-                     dni_encoded *out) {
+static void copy_labels(const dni_source_rows *self, const dni_tile *tile, size_t row,
+                        dni_encoded *out) {
     if (out->target != NULL) {
         copy_rows(self, tile, self->target, out->target + row);
     }
@@ -86,9 +119,9 @@ void dni_copy_labels(const dni_source_rows *self, const dni_tile *tile, size_t r
     }
 }
 
-dn_status dni_encode_walk(const dni_source_rows *self, dni_encoding_slot *slot, size_t slot_index,
-                          dni_walk walk, size_t first, dni_encoded *out, dni_entries *entries,
-                          dn_error *err) {
+static dn_status encode_walk(const dni_source_rows *self, dni_encoding_slot *slot,
+                             size_t slot_index, dni_walk walk, size_t first, dni_encoded *out,
+                             dni_entries *entries, dn_error *err) {
     const dn_encoder *encoder = self->encoder;
     const size_t width = encoder->n_features;
     dni_pace pace = {.run = &self->run};
@@ -122,7 +155,7 @@ dn_status dni_encode_walk(const dni_source_rows *self, dni_encoding_slot *slot, 
         if (status != DN_OK) {
             return status;
         }
-        dni_copy_labels(self, &tile, row, out);
+        copy_labels(self, &tile, row, out);
     }
     return DN_OK;
 }
@@ -134,7 +167,7 @@ static dn_matrix encoded_view(const dni_source_rows *self, const dni_encoded *en
 }
 
 /* ---- a block ---- */
-size_t dni_block_rows(const dni_source_rows *self, size_t i) {
+static size_t block_rows(const dni_source_rows *self, size_t i) {
     const size_t left = self->rows.n_rows - i * DN_BLOCK_ROWS;
     return left < DN_BLOCK_ROWS ? left : DN_BLOCK_ROWS;
 }
@@ -156,7 +189,7 @@ static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, s
     dn_run_free(&self->run, slot->block.memory);
     slot->block = (dni_encoded){0};
     slot->entries.run = &self->run;
-    status = dni_encoded_init(&slot->block, self, n, 0, "a block of encoded rows", err);
+    status = encoded_init(&slot->block, self, n, 0, "a block of encoded rows", err);
     if (status == DN_OK && first && self->encoder->sparse) {
         const size_t expected = expected_entries(self->encoder, n);
         status = dni_entries_reserve(&slot->entries, expected + expected / 8 + 1, err);
@@ -172,7 +205,7 @@ static dn_status slot_ready(const dni_source_rows *self, dni_block_slot *slot, s
     return status;
 }
 
-void dni_slots_done(dni_source_rows *self) {
+static void slots_done(dni_source_rows *self) {
     for (size_t i = 0; self->slots != NULL && i < self->n_slots; i++) {
         if (self->slots[i].room == 0) {
             continue;
@@ -199,9 +232,9 @@ static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first
         slot->entries.row_start = slot->block.row_start;
         slot->entries.row_start[0] = 0;
     }
-    status = dni_encode_walk(self, &slot->encoding, slot_index,
-                             dni_walk_part(&self->selection, i, first, n), 0, &slot->block,
-                             sparse ? &slot->entries : NULL, err);
+    status =
+        encode_walk(self, &slot->encoding, slot_index, dni_walk_part(&self->selection, i, first, n),
+                    0, &slot->block, sparse ? &slot->entries : NULL, err);
     if (sparse) {
         slot->block.values = slot->entries.values;
         slot->block.cols = slot->entries.cols;
@@ -210,11 +243,10 @@ static dn_status encode_part(const dni_source_rows *self, size_t i, size_t first
 }
 
 /* All blocks have the room of the first one, so that sparse ones lie in one memory. */
-dn_status dni_encode_block(const dni_source_rows *self, size_t i, size_t slot_index,
-                           dn_error *err) {
-    dn_status status = slot_ready(self, &self->slots[slot_index], dni_block_rows(self, 0), err);
-    return status == DN_OK ? encode_part(self, i, 0, dni_block_rows(self, i), slot_index, err)
-                           : status;
+static dn_status encode_block(const dni_source_rows *self, size_t i, size_t slot_index,
+                              dn_error *err) {
+    dn_status status = slot_ready(self, &self->slots[slot_index], block_rows(self, 0), err);
+    return status == DN_OK ? encode_part(self, i, 0, block_rows(self, i), slot_index, err) : status;
 }
 
 static dn_block part_view(const dni_source_rows *self, size_t first_row, size_t n,
@@ -225,17 +257,178 @@ static dn_block part_view(const dni_source_rows *self, size_t first_row, size_t 
                       .weight = encoded->weight};
 }
 
-dn_block dni_block_view(const dni_source_rows *self, size_t i, const dni_encoded *encoded) {
-    return part_view(self, i * DN_BLOCK_ROWS, dni_block_rows(self, i), encoded);
+static dn_block block_view(const dni_source_rows *self, size_t i, const dni_encoded *encoded) {
+    return part_view(self, i * DN_BLOCK_ROWS, block_rows(self, i), encoded);
+}
+
+/* ---- in memory ---- */
+/* A chunk's rows to dense rows `first` and following, some columns at a time: encoded while what was decoded is still in cache. */
+static dn_status encode_chunk(const dni_source_rows *self, dni_encoding_slot *slot,
+                              size_t slot_index, size_t chunk, size_t first, const dni_encoded *out,
+                              dn_error *err) {
+    const dn_encoder *encoder = self->encoder;
+    dni_pace pace = {.run = &self->run};
+    dni_tile tile;
+    for (size_t input = 0, n; input < encoder->n_inputs; input += n) {
+        n = dni_encode_group(encoder, input);
+        dn_status status = dni_encoding_open_part(slot, self->source, encoder, self->columns, input,
+                                                  n, chunk, slot_index, &self->run, err);
+        if (status != DN_OK) {
+            return status;
+        }
+        dni_walk walk = dni_walk_chunk(&self->selection, chunk);
+        while (dni_walk_next(&walk, &tile)) {
+            status = dni_pace_poll(&pace, 4 * (double)tile.n * (double)n, err);
+            if (status == DN_OK) {
+                status = dni_encoding_check(slot, self->source, encoder, &tile, input, n,
+                                            self->weight, err);
+            }
+            if (status != DN_OK) {
+                return status;
+            }
+            status =
+                dni_encode_dense(slot, encoder, &tile, input, n,
+                                 out->values + (first + tile.position) * encoder->n_features, err);
+            if (status != DN_OK) {
+                return status;
+            }
+        }
+    }
+    return DN_OK;
+}
+
+static dn_status build_chunk(void *arg, const dn_block *block, size_t slot, double *out,
+                             dn_error *err) {
+    (void)out;
+    dni_source_rows *self = arg;
+    size_t chunk = block->first_row, first = dni_selection_chunk_rank(&self->selection, chunk);
+    dni_walk walk = dni_walk_chunk(&self->selection, chunk);
+    if (self->encoder->n_bases > 0 || walk.left == 0) { /* a basis wants all its columns at once */
+        return encode_walk(self, &self->builders[slot], slot, walk, first, &self->all, NULL, err);
+    }
+    dn_status status =
+        encode_chunk(self, &self->builders[slot], slot, chunk, first, &self->all, err);
+    dni_tile tile;
+    while (status == DN_OK && dni_walk_next(&walk, &tile)) {
+        copy_labels(self, &tile, first + tile.position, &self->all);
+    }
+    return status;
+}
+
+static dn_status build_dense(dni_source_rows *self, const dn_run *run, size_t n_slots, bool serial,
+                             dn_error *err) {
+    size_t made = 0;
+    void *builders = NULL;
+    dn_status status =
+        encoded_init(&self->all, self, self->rows.n_rows, 0, "the encoded rows", err);
+    if (status == DN_OK) {
+        status = dn_run_alloc(&self->run, n_slots, sizeof *self->builders, "the encoder's inputs",
+                              &builders, err);
+    }
+    self->builders = builders;
+    for (; status == DN_OK && made < n_slots; made++) {
+        status = dni_encoding_slot_init(&self->builders[made], self->encoder, &self->run, err);
+    }
+    if (status == DN_OK) {
+        status = dni_sum_numbers(run, serial, self->source->n_chunks, 1, build_chunk, self, 0, NULL,
+                                 err);
+    }
+    for (size_t i = 0; i < made; i++) {
+        dni_encoding_slot_done(&self->builders[i], self->encoder, &self->run);
+    }
+    dn_run_free(&self->run, builders);
+    self->builders = NULL;
+    return status;
+}
+
+/* A block encoded in the slot's memory, then kept in memory of its own size: so no entry has room that it does not need, and none is moved twice. */
+static dn_status build_block(void *arg, const dn_block *block, size_t slot_index, double *out,
+                             dn_error *err) {
+    (void)out;
+    dni_source_rows *self = arg;
+    const size_t i = block->first_row, n = block_rows(self, i);
+    dn_status status = encode_block(self, i, slot_index, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    const dni_encoded *from = &self->slots[slot_index].block;
+    const size_t entries = from->row_start[n];
+    dni_encoded *to = &self->blocks[i];
+    status = encoded_init(to, self, n, entries, "a block of encoded rows", err);
+    if (status != DN_OK) {
+        return status;
+    }
+    memcpy(to->values, from->values, entries * sizeof *to->values);
+    memcpy(to->cols, from->cols, entries * sizeof *to->cols);
+    memcpy(to->row_start, from->row_start, (n + 1) * sizeof *to->row_start);
+    if (to->target != NULL) {
+        memcpy(to->target, from->target, n * sizeof *to->target);
+    }
+    if (to->weight != NULL) {
+        memcpy(to->weight, from->weight, n * sizeof *to->weight);
+    }
+    return DN_OK;
+}
+
+static dn_status build_sparse(dni_source_rows *self, const dn_run *run, size_t n_slots, bool serial,
+                              dn_error *err) {
+    void *trial = NULL, *blocks = NULL, *slots = NULL;
+    /* Better refused at once than when most of it is done. */
+    dn_status status =
+        dni_run_alloc_raw(&self->run, dn_encoder_rows_bytes(self->encoder, self->rows.n_rows), 1,
+                          "the encoded rows", &trial, err);
+    dn_run_free(&self->run, trial);
+    if (status == DN_OK) {
+        status = dn_run_alloc(&self->run, self->rows.n_blocks, sizeof *self->blocks,
+                              "the encoded rows", &blocks, err);
+    }
+    self->blocks = blocks;
+    if (status == DN_OK) {
+        status = dn_run_alloc(&self->run, n_slots, sizeof *self->slots, "the encoder's inputs",
+                              &slots, err);
+    }
+    self->slots = slots;
+    self->n_slots = n_slots;
+    if (status == DN_OK) {
+        status =
+            dni_sum_numbers(run, serial, self->rows.n_blocks, 1, build_block, self, 0, NULL, err);
+    }
+    slots_done(self);
+    return status;
+}
+
+static dn_status rows_build(dni_source_rows *self, const dn_run *run, dn_error *err) {
+    bool serial = false;
+    const size_t n_slots = dni_source_slots(self->source, &self->run, &serial);
+    return self->encoder->sparse ? build_sparse(self, run, n_slots, serial, err)
+                                 : build_dense(self, run, n_slots, serial, err);
+}
+
+static dn_status memory_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
+                              dn_error *err) {
+    (void)slot;
+    (void)err;
+    const dni_source_rows *self = (const dni_source_rows *)rows;
+    if (self->encoder->sparse) {
+        *out = block_view(self, i, &self->blocks[i]);
+        return DN_OK;
+    }
+    const size_t first = i * DN_BLOCK_ROWS;
+    dni_encoded part = self->all;
+    part.values += first * rows->n_cols;
+    part.target = part.target == NULL ? NULL : part.target + first;
+    part.weight = part.weight == NULL ? NULL : part.weight + first;
+    *out = block_view(self, i, &part);
+    return DN_OK;
 }
 
 /* ---- streaming ---- */
 static dn_status stream_block(const dn_rows *rows, size_t i, size_t slot, dn_block *out,
                               dn_error *err) {
     const dni_source_rows *self = (const dni_source_rows *)rows;
-    dn_status status = dni_encode_block(self, i, slot, err);
+    dn_status status = encode_block(self, i, slot, err);
     if (status == DN_OK) {
-        *out = dni_block_view(self, i, &self->slots[slot].block);
+        *out = block_view(self, i, &self->slots[slot].block);
     }
     return status;
 }
@@ -274,7 +467,7 @@ static dn_status prepare_stream(dni_source_rows *self, dn_error *err) {
 static void source_rows_free(dn_rows *rows) {
     dni_source_rows *self = (dni_source_rows *)rows;
     dn_run *run = &self->run;
-    dni_slots_done(self);
+    slots_done(self);
     for (size_t i = 0; self->blocks != NULL && i < rows->n_blocks; i++) {
         dn_run_free(run, self->blocks[i].memory);
     }
@@ -343,7 +536,7 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     self->weight = weight;
     self->rows.n_slots = in_memory ? SIZE_MAX : 1;
     self->rows.n_cols = encoder->n_features;
-    self->rows.block = in_memory ? dni_memory_block : stream_block;
+    self->rows.block = in_memory ? memory_block : stream_block;
     self->rows.piece = in_memory ? NULL : stream_piece;
     self->rows.piece_rows = encoder->sparse ? 0 : dn_piece_rows(encoder->n_features);
     self->rows.free = source_rows_free;
@@ -354,7 +547,7 @@ dn_status dn_rows_from_source(const dn_table_source *source, const dn_encoder *e
     self->rows.n_rows = self->selection.n_rows;
     self->rows.n_blocks = self->selection.n_blocks;
     if (status == DN_OK) {
-        status = in_memory ? dni_rows_build(self, run, err) : prepare_stream(self, err);
+        status = in_memory ? rows_build(self, run, err) : prepare_stream(self, err);
     }
     if (status == DN_OK) {
         *out = &self->rows;

@@ -1,4 +1,4 @@
-/* A tile of source rows to features: the one kernel behind encoded rows, in memory and streamed. Dense here, without zeros in encoder_entries.h. */
+/* A tile of source rows to features: the one kernel behind encoded rows, in memory and streamed. Dense, or sparse without zeros. */
 #ifndef DNI_ENCODER_TILE_H
 #define DNI_ENCODER_TILE_H
 
@@ -96,5 +96,25 @@ DN_MUST_USE dn_status dni_encode_dense_bases(const dni_encoding_slot *slot,
                                              const dn_table_source *source,
                                              const dn_encoder *encoder, const dni_tile *tile,
                                              double *out, dni_pace *pace, dn_error *err);
+
+/* Rows without their zeros, one after the other, in memory that grows. */
+typedef struct dni_entries {
+    const dn_run *run; /* whose memory it is */
+    double *values;    /* [room] */
+    uint32_t *cols;    /* [room] */
+    size_t n, room;    /* entries of the rows, and what there is room for */
+    size_t n_rows;     /* so far */
+    size_t *row_start; /* [n_rows + 1], from 0; the caller's, with room for all rows to come */
+} dni_entries;
+
+/* Room for so many entries at least; what is there stays. DN_ERR_BUDGET, DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_entries_reserve(dni_entries *entries, size_t room, dn_error *err);
+void dni_entries_done(dni_entries *entries);
+
+/* Adds the tile's rows. Fails and polls as dni_encode_dense_bases, and fails for lack of memory. */
+DN_MUST_USE dn_status dni_encode_sparse(const dni_encoding_slot *slot,
+                                        const dn_table_source *source, const dn_encoder *encoder,
+                                        const dni_tile *tile, dni_entries *out, dni_pace *pace,
+                                        dn_error *err);
 
 #endif

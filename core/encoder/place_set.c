@@ -9,6 +9,18 @@ static dn_status no_memory(dn_error *err) {
                         "the encoder needs memory which the system does not have");
 }
 
+bool dn_places_are_well(const dn_places *places, size_t width) {
+    if (places->kind == DN_PLACES_ALL) {
+        return true;
+    }
+    for (size_t k = 0; k < places->n; k++) {
+        if (places->place[k] >= width || (k > 0 && places->place[k] <= places->place[k - 1])) {
+            return false;
+        }
+    }
+    return dn_places_count(places, width) > 0;
+}
+
 static size_t n_buckets(const dni_place_set *set) {
     return (set->width >> set->shift) + 1;
 }

@@ -1,6 +1,6 @@
 /* Scores over support vectors. */
 #include "model/kernel_scores.h"
-#include "encoder/raw_entries.h"
+#include "encoder/encoder_apply.h"
 #include "machine/support.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* A trained model: its life and the questions one may ask. */
+#include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/tile.h"

@@ -4,7 +4,7 @@
  * thread. What is 0 in x costs nothing: a category its level's weights, a text its words', however many there are. Up to a few thousand weights this takes less time than packing a tile for a
  * matrix product, and unlike that it needs no padding to give one row the same last bits as a hundred. x itself is made only where densities want all of it.
  * Kernel machines see rows in tiles (kernel_scores.h). */
-#include "encoder/encoder_bytes.h"
+#include "encoder/encoder_apply.h"
 #include "encoder/encoder_impl.h"
 #include "linalg/vector.h"
 #include "machine/machine_impl.h"

@@ -1,4 +1,5 @@
 /* The encoder: statistics recomputed from the data, the same bytes however the table is cut and summed, levels, bytes and back. */
+#include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "unit/core/table/table.h"
 #include <setjmp.h>

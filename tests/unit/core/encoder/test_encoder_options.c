@@ -1,4 +1,5 @@
 /* The encoder's options: what stands for missing and unseen values, indicators, levels left out. Each recomputed from the data by plain loops. */
+#include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "unit/core/table/table.h"
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* Text and sparse inputs of the encoder: every feature recomputed from the table, sparse columns against the same ones as numbers, however rows are delivered; names, other tables. */
 #include "unit/core/encoder/list_encoders.h"
 
+#include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "text/words.h"
 

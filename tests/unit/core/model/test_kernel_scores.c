@@ -2,7 +2,7 @@
 #include "unit/core/machine/plain_scores.h"
 #include "unit/core/model/kernel_models.h"
 
-#include "encoder/raw_entries.h"
+#include "encoder/encoder_apply.h"
 #include "model/kernel_scores.h"
 
 /* ---- encoded rows ---- */

@@ -1,7 +1,7 @@
 /* Models of tables with text and sparse columns: what they say of raw rows against all of x, sparse columns against numbers, from memory and streamed, within a budget. */
 #include "unit/core/encoder/raw_lists.h"
 
-#include "encoder/encoder_bytes.h"
+#include "encoder/encoder_apply.h"
 #include "machine/machine_impl.h"
 
 static const size_t all_columns[] = {L_AGE, L_PLACES, L_KIND, L_NOTE};

@@ -2,6 +2,7 @@
 #ifndef TEST_BASES_H
 #define TEST_BASES_H
 
+#include "encoder/encoder_apply.h"
 #include "encoder/encoder_bytes.h"
 #include "unit/core/table/table.h"
 #include <setjmp.h>

@@ -213,18 +213,6 @@ static dn_status check_text(const dn_text_spec *text, dn_error *err) {
     return status;
 }
 
-bool dn_places_are_well(const dn_places *places, size_t width) {
-    if (places->kind == DN_PLACES_ALL) {
-        return true;
-    }
-    for (size_t k = 0; k < places->n; k++) {
-        if (places->place[k] >= width || (k > 0 && places->place[k] <= places->place[k - 1])) {
-            return false;
-        }
-    }
-    return dn_places_count(places, width) > 0;
-}
-
 static dn_status check_sparse(const dn_encoder_spec *spec, size_t i, const dn_table_column *column,
                               dn_error *err) {
     if (column->width > UINT32_MAX) {

@@ -1,8 +1,15 @@
-/* Raw rows to encoded rows without their zeros: what encoder_entries makes of the rows of a table, for predictions. */
-#ifndef DNI_RAW_ENTRIES_H
-#define DNI_RAW_ENTRIES_H
+/* Raw rows to features, for predictions: what the model needs beside dn_encoder_apply. */
+#ifndef DNI_ENCODER_APPLY_H
+#define DNI_ENCODER_APPLY_H
 
 #include <discern/encoder.h>
+
+/* The features of raw rows in the raw space: encoded (fill for missing, 1-of-K, bases) but never standardised.
+ * out [rows.n × n_features]. What weights of the raw feature space are multiplied with. No allocation, cannot fail. */
+void dni_encoder_expand(const dn_encoder *encoder, dn_raw_rows rows, double *out);
+
+/* The feature of a categorical input that is 1 for a raw value; SIZE_MAX: none. */
+size_t dni_encoder_level_feature(const dn_encoder *encoder, size_t input, double raw);
 
 /* Numbers that the bases of the encoder need for dni_encode_raw_entries. */
 size_t dni_raw_entries_work(const dn_encoder *encoder);
