@@ -44,14 +44,14 @@ static void fill_table(struct judge *t) {
     const size_t d = m->n_features, S = t->n_scores;
     const bool transposed = dn_encoder_is_sparse(m->encoder);
     for (size_t k = 0, row = 0; k < m->n_machines; k++) {
-        for (size_t s = 0; s < dn_machine_n_scores(&m->machines[k]); s++, row++) {
-            const double *w = m->machines[k].w + s * d;
+        for (size_t s = 0; s < dn_machine_n_scores(m->machines[k]); s++, row++) {
+            const double *w = m->machines[k]->w + s * d;
             double *to = transposed ? t->table + row : t->table + row * t->width;
             const size_t step = transposed ? S : 1;
             for (size_t j = 0; j < d; j++) {
                 to[j * step] = w[j];
             }
-            to[d * step] = m->machines[k].w0[s];
+            to[d * step] = m->machines[k]->w0[s];
         }
     }
 }
@@ -65,10 +65,10 @@ static bool has_class_scores(const dn_model *m, double *scores, double *class_sc
 static size_t layers_size(const dn_model *m) {
     size_t most = 0;
     for (size_t k = 0; k < m->n_machines; k++) {
-        if (m->machines[k].kind != DN_MACHINE_NETWORK) {
+        if (m->machines[k]->kind != DN_MACHINE_NETWORK) {
             return 0;
         }
-        const dni_layers layers = dni_network_layers(m->machines[k].network, m->n_features);
+        const dni_layers layers = dni_network_layers(m->machines[k]->network, m->n_features);
         const size_t units = dni_layers_units(&layers);
         most = units > most ? units : most;
     }
@@ -189,7 +189,7 @@ static void score_row(const struct judge *t, dn_matrix x, double *scores) {
         row = t->x;
     }
     for (size_t k = 0, expanded = 0; k < m->n_machines; k++) {
-        const dn_machine *machine = &m->machines[k];
+        const dn_machine *machine = m->machines[k];
         if (x.kind == DN_CSR && machine->naive_bayes != NULL) {
             (void)dni_machine_scores_entries(machine, &entries, 1, scores, t->work);
         } else {
@@ -205,7 +205,7 @@ static void score_row(const struct judge *t, dn_matrix x, double *scores) {
 /* Networks go through matrix products: thousands of weights for each row. */
 static dn_status score_layers(const struct judge *t, dn_matrix x, dn_error *err) {
     for (size_t k = 0, first = 0; k < t->model->n_machines; k++) {
-        const dn_machine *machine = &t->model->machines[k];
+        const dn_machine *machine = t->model->machines[k];
         const dni_layers layers = dni_network_layers(machine->network, machine->n_features);
         const size_t own = dn_machine_n_scores(machine);
         dn_status status =

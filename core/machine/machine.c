@@ -12,7 +12,10 @@
 #define LN_2PI 1.8378770664093454835606594728112
 
 /* ---- life ---- */
-void dn_machine_done(dn_machine *machine) {
+void dn_machine_free(dn_machine *machine) {
+    if (machine == NULL) {
+        return;
+    }
     free(machine->w);
     free(machine->w0);
     free(machine->projection);
@@ -26,7 +29,7 @@ void dn_machine_done(dn_machine *machine) {
     dni_bayes_free(machine->naive_bayes);
     dni_kernel_machine_free(machine->kernel);
     dni_network_free(machine->network);
-    *machine = (dn_machine){0};
+    free(machine);
 }
 
 static size_t product(size_t a, size_t b) {
@@ -57,24 +60,11 @@ static bool make_gaussians(dn_machine *m, dn_covariance covariance) {
     return g->prior != NULL && g->mean != NULL && g->whiten != NULL && g->log_det != NULL;
 }
 
-dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_features,
-                          dn_covariance covariance, bool densities, dn_machine *out,
-                          dn_error *err) {
-    dn_machine m = {.kind = kind, .n_classes = n_classes, .n_features = n_features};
-    bool made = true;
-    if (kind == DN_MACHINE_LINEAR) {
-        m.w = numbers(product(dn_machine_n_scores(&m), n_features));
-        m.w0 = numbers(dn_machine_n_scores(&m));
-        made = m.w != NULL && m.w0 != NULL;
-    }
-    if (kind == DN_MACHINE_GAUSSIAN || (kind == DN_MACHINE_LINEAR && densities)) {
-        made = made && make_gaussians(&m, covariance);
-    }
-    if (kind == DN_MACHINE_NAIVE_BAYES) {
-        made = (m.naive_bayes = dni_bayes_new(n_classes, n_features)) != NULL;
-    }
+/* Gives *out the machine if `made`, frees it otherwise. */
+static dn_status give(dn_machine *m, bool made, size_t n_classes, size_t n_features,
+                      dn_machine **out, dn_error *err) {
     if (!made) {
-        dn_machine_done(&m);
+        dn_machine_free(m);
         return dn_error_set(err, DN_ERR_MEMORY,
                             "a machine for %zu classes and %zu features needs memory which the "
                             "system does not have",
@@ -84,20 +74,74 @@ dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_featu
     return DN_OK;
 }
 
-dn_status dni_machine_new_network(size_t n_classes, const dni_layers *layers, dn_machine *out,
+static dn_machine *empty(dn_machine_kind kind, size_t n_classes, size_t n_features) {
+    dn_machine *m = calloc(1, sizeof *m);
+    if (m != NULL) {
+        *m = (dn_machine){.kind = kind, .n_classes = n_classes, .n_features = n_features};
+    }
+    return m;
+}
+
+dn_status dni_linear_machine_new(size_t n_classes, size_t n_features, bool densities,
+                                 dn_machine **out, dn_error *err) {
+    dn_machine *m = empty(DN_MACHINE_LINEAR, n_classes, n_features);
+    bool made = m != NULL;
+    if (made) {
+        m->w = numbers(product(dn_machine_n_scores(m), n_features));
+        m->w0 = numbers(dn_machine_n_scores(m));
+        made = m->w != NULL && m->w0 != NULL &&
+               (!densities || make_gaussians(m, DN_COVARIANCE_SHARED));
+    }
+    return give(m, made, n_classes, n_features, out, err);
+}
+
+dn_status dni_gaussian_machine_new(size_t n_classes, size_t n_features, dn_covariance covariance,
+                                   dn_machine **out, dn_error *err) {
+    dn_machine *m = empty(DN_MACHINE_GAUSSIAN, n_classes, n_features);
+    return give(m, m != NULL && make_gaussians(m, covariance), n_classes, n_features, out, err);
+}
+
+dn_status dni_bayes_machine_new(size_t n_classes, size_t n_features, dn_machine **out,
+                                dn_error *err) {
+    dn_machine *m = empty(DN_MACHINE_NAIVE_BAYES, n_classes, n_features);
+    const bool made = m != NULL && (m->naive_bayes = dni_bayes_new(n_classes, n_features)) != NULL;
+    return give(m, made, n_classes, n_features, out, err);
+}
+
+dn_status dni_network_machine_new(size_t n_classes, const dni_layers *layers, dn_machine **out,
                                   dn_error *err) {
-    dn_machine m = {.kind = DN_MACHINE_NETWORK,
-                    .n_classes = n_classes,
-                    .n_features = layers->n_inputs,
-                    .network = dni_network_new(layers)};
-    *out = m.network == NULL ? (dn_machine){0} : m;
-    if (m.network == NULL) {
+    dn_machine *m = empty(DN_MACHINE_NETWORK, n_classes, layers->n_inputs);
+    if (m == NULL || (m->network = dni_network_new(layers)) == NULL) {
+        dn_machine_free(m);
         return dn_error_set(
             err, DN_ERR_MEMORY,
             "a network of %zu layers over %zu features needs memory which the system does not have",
             layers->n_layers, layers->n_inputs);
     }
+    *out = m;
     return DN_OK;
+}
+
+dn_status dni_machine_new_projection(dn_machine *machine, size_t n_components, double **out,
+                                     dn_error *err) {
+    machine->projection = numbers(product(n_components, machine->n_features));
+    if (machine->projection == NULL) {
+        return dn_error_set(err, DN_ERR_MEMORY,
+                            "a projection needs memory which the system does not have");
+    }
+    machine->n_components = n_components;
+    *out = machine->projection;
+    return DN_OK;
+}
+
+void dni_machine_set_threshold(dn_machine *machine, double threshold) {
+    machine->threshold = threshold;
+}
+
+void dni_machine_clear_feature(dn_machine *m, size_t feature) {
+    for (size_t k = 0; m->w != NULL && k < dn_machine_n_scores(m); k++) {
+        m->w[k * m->n_features + feature] = 0;
+    }
 }
 
 size_t dni_machine_numbers(const dn_machine *m) {
@@ -243,6 +287,10 @@ bool dni_machine_scores_entries(const dn_machine *m, const dni_entry_part *parts
         scores[0] = joint[1] - joint[0];
     }
     return possible;
+}
+
+bool dni_machine_takes_entries(const dn_machine *machine) {
+    return machine->naive_bayes != NULL;
 }
 
 double dni_log_sum(const double *joint, size_t n) {
@@ -420,43 +468,48 @@ static dn_status convert(const dn_machine *from, const double *mean, const doubl
     if (from->n_components == 0) {
         return DN_OK;
     }
-    to->projection = numbers(product(from->n_components, d));
-    if (to->projection == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY,
-                            "a projection needs memory which the system does not have");
+    double *projection;
+    dn_status status = dni_machine_new_projection(to, from->n_components, &projection, err);
+    if (status != DN_OK) {
+        return status;
     }
-    to->n_components = from->n_components;
     for (size_t i = 0; i < to->n_components; i++) {
         for (size_t j = 0; j < d; j++) {
-            to->projection[i * d + j] = scale == NULL ? from->projection[i * d + j]
-                                                      : from->projection[i * d + j] / scale[j];
+            projection[i * d + j] = scale == NULL ? from->projection[i * d + j]
+                                                  : from->projection[i * d + j] / scale[j];
         }
     }
     return DN_OK;
 }
 
+/* A machine of the shape of `from`. */
+static dn_status make_alike(const dn_machine *from, dn_machine **out, dn_error *err) {
+    const size_t K = from->n_classes, d = from->n_features;
+    if (from->kind == DN_MACHINE_NETWORK) {
+        const dni_layers layers = dni_network_layers(from->network, d);
+        return dni_network_machine_new(K, &layers, out, err);
+    }
+    if (from->kind == DN_MACHINE_LINEAR) {
+        return dni_linear_machine_new(K, d, from->gaussians != NULL, out, err);
+    }
+    return from->kind == DN_MACHINE_GAUSSIAN
+               ? dni_gaussian_machine_new(K, d, from->gaussians->covariance, out, err)
+               : dni_bayes_machine_new(K, d, out, err);
+}
+
 dn_status dni_machine_to_raw(const dn_machine *from, const double *mean, const double *scale,
-                             dn_machine *out, dn_error *err) {
-    dn_machine to = {0};
-    bool densities = from->gaussians != NULL;
-    const dni_layers layers = from->network == NULL
-                                  ? (dni_layers){0}
-                                  : dni_network_layers(from->network, from->n_features);
-    dn_status status =
-        from->network != NULL
-            ? dni_machine_new_network(from->n_classes, &layers, &to, err)
-            : dni_machine_new(from->kind, from->n_classes, from->n_features,
-                              densities ? from->gaussians->covariance : DN_COVARIANCE_SHARED,
-                              densities, &to, err);
+                             dn_machine **out, dn_error *err) {
+    dn_machine *to;
+    dn_status status = make_alike(from, &to, err);
     if (status != DN_OK) {
         return status;
     }
-    to.threshold = from->threshold;
-    status = convert(from, mean, scale, &to, err);
-    if (status == DN_OK) {
-        *out = to;
-    } else {
-        dn_machine_done(&to);
+    to->threshold = from->threshold;
+    status = convert(from, mean, scale, to, err);
+    if (status != DN_OK) {
+        dn_machine_free(to);
+        return status;
     }
-    return status;
+    *out = to;
+    return DN_OK;
 }

@@ -144,13 +144,13 @@ static dn_status read_projection(dni_reader *r, size_t d, dn_machine *m, dn_erro
     if (n == 0) {
         return DN_OK;
     }
-    m->projection = malloc((size_t)n * d * sizeof *m->projection);
-    if (m->projection == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY, "no memory for a projection");
+    double *projection;
+    dn_status status = dni_machine_new_projection(m, (size_t)n, &projection, err);
+    if (status != DN_OK) {
+        return status;
     }
-    m->n_components = (size_t)n;
-    if (!dni_read_f64s(r, m->projection, (size_t)n * d) ||
-        !dni_all_finite(m->projection, (size_t)n * d)) {
+    if (!dni_read_f64s(r, projection, (size_t)n * d) ||
+        !dni_all_finite(projection, (size_t)n * d)) {
         return corrupt("its projection is cut short or not finite", err);
     }
     return DN_OK;
@@ -167,7 +167,7 @@ static dn_status read_linear(dni_reader *r, const dn_machine *m, dn_error *err) 
 }
 
 /* Shape and numbers. What is allocated has been seen to follow. */
-static dn_status read_network(dni_reader *r, size_t K, size_t d, dn_machine *out, dn_error *err) {
+static dn_status read_network(dni_reader *r, size_t K, size_t d, dn_machine **out, dn_error *err) {
     size_t units[DN_MAX_LAYERS] = {0};
     dni_layers layers = {.n_inputs = d, .units = units};
     const uint8_t activation = dni_read_u8(r);
@@ -188,11 +188,11 @@ static dn_status read_network(dni_reader *r, size_t K, size_t d, dn_machine *out
     if (units[layers.n_layers - 1] != (K == 2 ? 1 : K) || n == SIZE_MAX || !room_for(r, n, 1)) {
         return corrupt("its layers are cut short", err);
     }
-    dn_status status = dni_machine_new_network(K, &layers, out, err);
+    dn_status status = dni_network_machine_new(K, &layers, out, err);
     if (status != DN_OK) {
         return status;
     }
-    if (!dni_read_f64s(r, out->network->w, n) || !dni_all_finite(out->network->w, n)) {
+    if (!dni_read_f64s(r, (*out)->network->w, n) || !dni_all_finite((*out)->network->w, n)) {
         return corrupt("its weights are cut short or not finite", err);
     }
     return DN_OK;
@@ -209,7 +209,7 @@ static bool kernel_good(const dn_kernel_machine *k) {
 }
 
 /* A machine over the support vectors of the first, or those that come here. */
-static dn_status read_kernel(dni_reader *r, size_t d, const dn_machine *first, dn_machine *out,
+static dn_status read_kernel(dni_reader *r, size_t d, const dn_machine *first, dn_machine **out,
                              dn_error *err) {
     dn_support *support = NULL;
     dn_status status = DN_OK;
@@ -232,7 +232,7 @@ static dn_status read_kernel(dni_reader *r, size_t d, const dn_machine *first, d
     if (status != DN_OK) {
         return status;
     }
-    dn_kernel_machine *k = out->kernel;
+    dn_kernel_machine *k = (*out)->kernel;
     const bool whole = dni_read_u32s(r, k->index, n) && dni_read_f64s(r, k->coef, n);
     k->w0 = dni_read_f64(r);
     k->norm = dni_read_f64(r);
@@ -243,13 +243,13 @@ static dn_status read_kernel(dni_reader *r, size_t d, const dn_machine *first, d
 
 /* The kind's own numbers, into a machine made for them. Densities of a linear machine are announced behind its weights, but its memory is made before: `densities`
  * peeks at that byte. */
-static dn_status read_kind(dni_reader *r, dn_machine_kind kind, size_t K, size_t d, dn_machine *out,
-                           dn_error *err) {
+static dn_status read_kind(dni_reader *r, dn_machine_kind kind, size_t K, size_t d,
+                           dn_machine **made, dn_error *err) {
     size_t S = K == 2 ? 1 : K;
     dn_covariance covariance = DN_COVARIANCE_SHARED;
     bool densities = false;
     if (kind == DN_MACHINE_NETWORK) {
-        return read_network(r, K, d, out, err);
+        return read_network(r, K, d, made, err);
     }
     if (!room_for(r, S, d + 1)) {
         return corrupt("its numbers are cut short", err);
@@ -271,10 +271,14 @@ static dn_status read_kind(dni_reader *r, dn_machine_kind kind, size_t K, size_t
             return corrupt("its densities are none", err);
         }
     }
-    dn_status status = dni_machine_new(kind, K, d, covariance, densities, out, err);
+    dn_status status =
+        kind == DN_MACHINE_LINEAR     ? dni_linear_machine_new(K, d, densities, made, err)
+        : kind == DN_MACHINE_GAUSSIAN ? dni_gaussian_machine_new(K, d, covariance, made, err)
+                                      : dni_bayes_machine_new(K, d, made, err);
     if (status != DN_OK) {
         return status;
     }
+    dn_machine *out = *made;
     if (kind == DN_MACHINE_LINEAR) {
         status = read_linear(r, out, err);
         dni_read_u8(r);
@@ -292,7 +296,7 @@ static dn_status read_kind(dni_reader *r, dn_machine_kind kind, size_t K, size_t
 }
 
 dn_status dni_machine_read(dni_reader *r, size_t n_classes, size_t n_features,
-                           const dn_machine *first, dn_machine *out, dn_error *err) {
+                           const dn_machine *first, dn_machine **out, dn_error *err) {
     uint8_t kind = dni_read_u8(r);
     uint64_t K = dni_read_u64(r);
     if (r->failed || kind > DN_MACHINE_NETWORK) {
@@ -305,16 +309,16 @@ dn_status dni_machine_read(dni_reader *r, size_t n_classes, size_t n_features,
     if (K != n_classes) {
         return corrupt("the number of its scores does not fit its classes", err);
     }
-    dn_machine m = {0};
+    dn_machine *m = NULL;
     dn_status status = kernel ? read_kernel(r, n_features, first, &m, err)
                               : read_kind(r, (dn_machine_kind)kind, n_classes, n_features, &m, err);
     if (status == DN_OK) {
-        status = read_projection(r, n_features, &m, err);
+        status = read_projection(r, n_features, m, err);
     }
     if (status == DN_OK) {
         *out = m;
     } else {
-        dn_machine_done(&m);
+        dn_machine_free(m);
     }
     return status;
 }

@@ -18,6 +18,6 @@
 void dni_machine_write(const dn_machine *machine, const dn_machine *first, dni_writer *writer);
 /* For n_classes and n_features, which what is read must have; `first` as it was written. Machines of a model are all kernel machines, or none is. DN_ERR_CORRUPT, DN_ERR_MEMORY; never allocates more than the bytes left could fill. */
 DN_MUST_USE dn_status dni_machine_read(dni_reader *reader, size_t n_classes, size_t n_features,
-                                       const dn_machine *first, dn_machine *out, dn_error *err);
+                                       const dn_machine *first, dn_machine **out, dn_error *err);
 
 #endif

@@ -7,14 +7,40 @@
 #include <discern/machine.h>
 #include <discern/status.h>
 
-/* An empty machine of a kind with room for all it needs, zeroed; `covariance` matters for gaussians alone. `densities`: a linear machine with (shared) gaussians too.
- * DN_ERR_MEMORY; *out is then {0}. */
-DN_MUST_USE dn_status dni_machine_new(dn_machine_kind kind, size_t n_classes, size_t n_features,
-                                      dn_covariance covariance, bool densities, dn_machine *out,
-                                      dn_error *err);
-/* A network of that shape, likewise. */
-DN_MUST_USE dn_status dni_machine_new_network(size_t n_classes, const dni_layers *layers,
-                                              dn_machine *out, dn_error *err);
+/* New machines, all numbers 0, for the learner to fill in through dni_linear_machine_of and the like. DN_ERR_MEMORY; *out is then untouched. */
+/* densities: with Gaussian class densities of one shared covariance, too. */
+DN_MUST_USE dn_status dni_linear_machine_new(size_t n_classes, size_t n_features, bool densities,
+                                             dn_machine **out, dn_error *err);
+DN_MUST_USE dn_status dni_gaussian_machine_new(size_t n_classes, size_t n_features,
+                                               dn_covariance covariance, dn_machine **out,
+                                               dn_error *err);
+DN_MUST_USE dn_status dni_bayes_machine_new(size_t n_classes, size_t n_features, dn_machine **out,
+                                            dn_error *err);
+DN_MUST_USE dn_status dni_network_machine_new(size_t n_classes, const dni_layers *layers,
+                                              dn_machine **out, dn_error *err);
+
+/* What a machine of that kind holds. The machine must be of the kind. */
+typedef dn_machine dni_linear_machine;
+static inline dni_linear_machine *dni_linear_machine_of(const dn_machine *machine) {
+    return (dn_machine *)(uintptr_t)machine;
+}
+static inline dn_gaussians *dni_gaussians_of(const dn_machine *machine) {
+    return machine->gaussians;
+}
+static inline dn_naive_bayes *dni_bayes_of(const dn_machine *machine) {
+    return machine->naive_bayes;
+}
+static inline dn_network *dni_network_of(const dn_machine *machine) {
+    return machine->network;
+}
+/* *out [n_components × n_features] ← the machine's projection, zeroed. DN_ERR_MEMORY. */
+DN_MUST_USE dn_status dni_machine_new_projection(dn_machine *machine, size_t n_components,
+                                                 double **out, dn_error *err);
+/* The threshold >= 0 of DN_DECISION_OUTLIER: a score below −threshold is an outlier's. */
+void dni_machine_set_threshold(dn_machine *machine, double threshold);
+/* Sets the weights of a feature to 0 where scores are linear in the features; does nothing to other machines. */
+void dni_machine_clear_feature(dn_machine *machine, size_t feature);
+
 /* Numbers in its arrays; 0 when the shape overflows. */
 size_t dni_machine_numbers(const dn_machine *machine);
 
@@ -37,6 +63,8 @@ bool dni_machine_joint_entries(const dn_machine *machine, const dni_entry_part *
                                size_t n_parts, double *joint);
 bool dni_machine_scores_entries(const dn_machine *machine, const dni_entry_part *parts,
                                 size_t n_parts, double *scores, double *work);
+/* Whether dni_machine_joint_entries can be used. */
+bool dni_machine_takes_entries(const dn_machine *machine);
 /* ln p(x) of joint[K]: −∞ allowed. */
 double dni_log_sum(const double *joint, size_t n);
 
@@ -52,6 +80,6 @@ double dni_class_intercept(const dn_machine *machine, size_t k, double *work);
 
 /* The machine of x = (raw − mean)/scale as one of raw: a new one. mean and scale NULL: 0 and 1. DN_ERR_NUMERIC: a weight is not finite. */
 DN_MUST_USE dn_status dni_machine_to_raw(const dn_machine *machine, const double *mean,
-                                         const double *scale, dn_machine *out, dn_error *err);
+                                         const double *scale, dn_machine **out, dn_error *err);
 
 #endif

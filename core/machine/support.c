@@ -201,7 +201,7 @@ double dni_kernel_machines_foretold(size_t n_machines, double n_rows) {
 }
 
 /* ---- a machine ---- */
-dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out, dn_error *err) {
+dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine **out, dn_error *err) {
     dn_status status = hold(holder_of(support), dni_kernel_machines_foretold(1, (double)n), err);
     if (status != DN_OK) {
         return status;
@@ -213,15 +213,18 @@ dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out,
     m->n = n;
     m->index = zeroes(n, 1, sizeof *m->index);
     m->coef = zeroes(n, 1, sizeof *m->coef);
-    if (m->index == NULL || m->coef == NULL) {
+    dn_machine *machine = calloc(1, sizeof *machine);
+    if (m->index == NULL || m->coef == NULL || machine == NULL) {
+        free(machine);
         dni_kernel_machine_free(m);
         return no_memory(n, err);
     }
     m->support = dni_support_ref(support);
-    *out = (dn_machine){.kind = DN_MACHINE_KERNEL,
-                        .n_classes = 2,
-                        .n_features = support->kernel.n_features,
-                        .kernel = m};
+    *machine = (dn_machine){.kind = DN_MACHINE_KERNEL,
+                            .n_classes = 2,
+                            .n_features = support->kernel.n_features,
+                            .kernel = m};
+    *out = machine;
     return DN_OK;
 }
 

@@ -32,8 +32,11 @@ double dni_support_foretold(const dn_kernel *kernel, size_t n, double n_entries)
 double dni_kernel_machines_foretold(size_t n_machines, double n_rows);
 
 /* A machine of two classes over n of the support's rows, with index, coef, w0 and norm zeroed. It takes a reference of its own. DN_ERR_MEMORY, DN_ERR_BUDGET; *out is then untouched. */
-DN_MUST_USE dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine *out,
+DN_MUST_USE dn_status dni_kernel_machine_new(dn_support *support, size_t n, dn_machine **out,
                                              dn_error *err);
+static inline dn_kernel_machine *dni_kernel_machine_of(const dn_machine *machine) {
+    return machine->kernel;
+}
 void dni_kernel_machine_free(
     dn_kernel_machine *machine); /* NULL and a half-built one are allowed */
 

@@ -19,13 +19,13 @@ static size_t n_points(const dn_model *m) {
     return m->support->x.n_rows;
 }
 
-bool dni_kernel_scores_single(const dn_support *support, const dn_machine *machines,
+bool dni_kernel_scores_single(const dn_support *support, dn_machine *const *machines,
                               size_t n_machines) {
     bool single = (double)support->x.n_rows * (double)support->x.n_cols > MANY_NUMBERS;
     for (size_t i = 0; i < n_machines; i++) {
         double sum = 0;
-        for (size_t k = 0; k < machines[i].kernel->n; k++) {
-            sum += fabs(machines[i].kernel->coef[k]);
+        for (size_t k = 0; k < machines[i]->kernel->n; k++) {
+            sum += fabs(machines[i]->kernel->coef[k]);
         }
         single = single && sum <= MOST_COEFFICIENTS;
     }
@@ -53,7 +53,7 @@ dn_status dni_kernel_scores(const dn_model *m, dn_matrix x, const dn_run *run, d
             return status;
         }
         for (size_t k = 0; k < m->n_machines; k++) {
-            dni_kernel_machine_scores(m->machines[k].kernel, work, n, rows, scores + first * S + k,
+            dni_kernel_machine_scores(m->machines[k]->kernel, work, n, rows, scores + first * S + k,
                                       S);
         }
     }

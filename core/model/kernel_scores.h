@@ -6,7 +6,7 @@
 #include "model/model_impl.h"
 
 /* Whether the machines' kernel values may be computed in float. */
-bool dni_kernel_scores_single(const dn_support *support, const dn_machine *machines,
+bool dni_kernel_scores_single(const dn_support *support, dn_machine *const *machines,
                               size_t n_machines);
 /* Doubles of work for dni_kernel_scores. */
 size_t dni_kernel_scores_work(const dn_model *model);

@@ -20,30 +20,30 @@ static dn_status no_memory(dn_error *err) {
     return DN_ERR_MEMORY;
 }
 
-void dni_machines_free(dn_machine *machines, size_t n) {
+void dni_machines_free(dn_machine **machines, size_t n) {
     for (size_t i = 0; machines != NULL && i < n; i++) {
-        dn_machine_done(&machines[i]);
+        dn_machine_free(machines[i]);
     }
     free(machines);
 }
 
 /* Machines of weights alone, on features that are the raw ones: nothing to convert. Nor are kernel machines: a kernel of other features is another one. */
-static bool are_raw(const dn_model *m, const dn_machine *machines) {
-    if (machines[0].kernel != NULL) {
+static bool are_raw(const dn_model *m, dn_machine *const *machines) {
+    if (machines[0]->kernel != NULL) {
         return true;
     }
     bool raw = dn_encoder_mean(m->encoder) == NULL;
     for (size_t i = 0; i < m->n_machines; i++) {
-        raw = raw && machines[i].kind == DN_MACHINE_LINEAR && machines[i].gaussians == NULL &&
-              dni_all_finite(machines[i].w,
-                             machines[i].n_features * dn_machine_n_scores(&machines[i])) &&
-              dni_all_finite(machines[i].w0, dn_machine_n_scores(&machines[i]));
+        raw = raw && machines[i]->kind == DN_MACHINE_LINEAR && machines[i]->gaussians == NULL &&
+              dni_all_finite(machines[i]->w,
+                             machines[i]->n_features * dn_machine_n_scores(machines[i])) &&
+              dni_all_finite(machines[i]->w0, dn_machine_n_scores(machines[i]));
     }
     return raw;
 }
 
 /* The raw machines, one for each of `machines`. */
-static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err) {
+static dn_status make_raw(dn_model *m, dn_machine *const *machines, dn_error *err) {
     const double *mean = dn_encoder_mean(m->encoder), *scale = dn_encoder_scale(m->encoder);
     m->raw = calloc(m->n_machines, sizeof *m->raw);
     if (m->raw == NULL) {
@@ -51,26 +51,26 @@ static dn_status make_raw(dn_model *m, const dn_machine *machines, dn_error *err
     }
     m->raw_shares = are_raw(m, machines);
     m->linear = true;
-    m->support = machines[0].kernel == NULL ? NULL : machines[0].kernel->support;
+    m->support = machines[0]->kernel == NULL ? NULL : machines[0]->kernel->support;
     m->single = m->support != NULL && dni_kernel_scores_single(m->support, machines, m->n_machines);
     for (size_t i = 0; i < m->n_machines; i++) {
         if (m->raw_shares) {
             m->raw[i] = machines[i];
         }
         dn_status status =
-            m->raw_shares ? DN_OK : dni_machine_to_raw(&machines[i], mean, scale, &m->raw[i], err);
+            m->raw_shares ? DN_OK : dni_machine_to_raw(machines[i], mean, scale, &m->raw[i], err);
         if (status != DN_OK) {
             return status;
         }
-        if (machines[i].naive_bayes != NULL) {
-            dni_bayes_settle(machines[i].naive_bayes, machines[i].n_classes,
-                             machines[i].n_features);
+        if (machines[i]->naive_bayes != NULL) {
+            dni_bayes_settle(machines[i]->naive_bayes, machines[i]->n_classes,
+                             machines[i]->n_features);
         }
-        size_t work = dni_machine_work(&m->raw[i]);
+        size_t work = dni_machine_work(m->raw[i]);
         m->work = work > m->work ? work : m->work;
-        m->n_scores += dn_machine_n_scores(&m->raw[i]);
-        m->linear = m->linear && m->raw[i].kind == DN_MACHINE_LINEAR;
-        m->expands = m->expands || m->raw[i].gaussians != NULL || m->raw[i].n_components > 0;
+        m->n_scores += dn_machine_n_scores(m->raw[i]);
+        m->linear = m->linear && m->raw[i]->kind == DN_MACHINE_LINEAR;
+        m->expands = m->expands || m->raw[i]->gaussians != NULL || m->raw[i]->n_components > 0;
     }
     m->expands =
         m->expands || (!m->linear && m->support == NULL &&
@@ -87,8 +87,8 @@ static dn_status make_intercept(dn_model *m, dn_error *err) {
     }
     size_t first = 0;
     for (size_t i = 0; i < m->n_machines; i++) {
-        dni_machine_intercept(&m->raw[i], m->intercept + first, work);
-        first += dn_machine_n_scores(&m->raw[i]);
+        dni_machine_intercept(m->raw[i], m->intercept + first, work);
+        first += dn_machine_n_scores(m->raw[i]);
     }
     free(work);
     return DN_OK;
@@ -146,15 +146,15 @@ static dn_status make_terms(dn_model *m, dn_error *err) {
 /* The linear scores side by side. With many features they take most of a model's memory: what is the same is there once. */
 static dn_status make_linear(dn_model *m, dn_error *err) {
     size_t d = m->n_features, S = m->n_scores, first = 0;
-    m->w = m->raw[0].w;
+    m->w = m->raw[0]->w;
     if (m->n_machines > 1) {
         m->w = m->own_w = malloc((d * S + 1) * sizeof *m->own_w);
         if (m->own_w == NULL) {
             return no_memory(err);
         }
         for (size_t i = 0; i < m->n_machines; i++) {
-            size_t own = dn_machine_n_scores(&m->raw[i]);
-            memcpy(m->own_w + first * d, m->raw[i].w, own * d * sizeof *m->w);
+            size_t own = dn_machine_n_scores(m->raw[i]);
+            memcpy(m->own_w + first * d, m->raw[i]->w, own * d * sizeof *m->w);
             first += own;
         }
     }
@@ -172,7 +172,7 @@ static dn_status make_linear(dn_model *m, dn_error *err) {
 }
 
 /* Derives what prediction uses from the encoder and the machines. */
-static dn_status prepare(dn_model *m, const dn_machine *machines, dn_error *err) {
+static dn_status prepare(dn_model *m, dn_machine *const *machines, dn_error *err) {
     dn_status status = make_raw(m, machines, err);
     if (status == DN_OK) {
         status = make_intercept(m, err);
@@ -248,7 +248,7 @@ void dn_model_unref(dn_model *model) {
 
 void dni_model_settle(dn_model *model) {
     if (model->support != NULL) {
-        dni_support_settle(model->machines[0].kernel->support);
+        dni_support_settle(model->machines[0]->kernel->support);
     }
 }
 
@@ -262,7 +262,7 @@ size_t dn_model_memory(const dn_model *model) {
     bytes += model->n_scores * sizeof(double) + model->n_inputs * sizeof(dni_term);
     for (size_t i = 0; i < model->n_machines; i++) {
         bytes += 2 * sizeof(dn_machine) + (model->raw_shares ? 1 : 2) *
-                                              dni_machine_numbers(&model->machines[i]) *
+                                              dni_machine_numbers(model->machines[i]) *
                                               sizeof(double);
     }
     bytes += model->support == NULL ? 0 : (size_t)dni_support_memory(model->support);
@@ -313,7 +313,7 @@ size_t dn_model_n_machines(const dn_model *model) {
 
 const dn_machine *dn_model_machine(const dn_model *model, size_t i) {
     assert(i < model->n_machines);
-    return &model->raw[i];
+    return model->raw[i];
 }
 
 bool dn_model_linear(const dn_model *model, dn_linear *out) {
@@ -335,11 +335,11 @@ const dn_calibration *dn_model_calibration(const dn_model *model) {
 
 bool dn_model_has_density(const dn_model *model) {
     return model->n_machines == 1 &&
-           (model->raw[0].gaussians != NULL || model->raw[0].naive_bayes != NULL);
+           (model->raw[0]->gaussians != NULL || model->raw[0]->naive_bayes != NULL);
 }
 
 bool dn_model_has_contributions(const dn_model *model) {
-    return model->support == NULL && model->raw[0].kind != DN_MACHINE_NETWORK;
+    return model->support == NULL && model->raw[0]->kind != DN_MACHINE_NETWORK;
 }
 
 const double *dn_model_intercept(const dn_model *model) {
@@ -347,7 +347,7 @@ const double *dn_model_intercept(const dn_model *model) {
 }
 
 size_t dn_model_n_components(const dn_model *model) {
-    return model->n_machines == 1 ? model->raw[0].n_components : 0;
+    return model->n_machines == 1 ? model->raw[0]->n_components : 0;
 }
 
 size_t dn_model_n_scores(const dn_model *model) {

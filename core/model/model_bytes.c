@@ -68,10 +68,10 @@ dn_status dn_model_write(const dn_model *model, void **out, size_t *out_size, dn
     dni_encoder_write(model->encoder, &w);
     dni_write_u8(&w, (uint8_t)model->decision);
     if (model->decision == DN_DECISION_OUTLIER) {
-        dni_write_f64(&w, model->machines[0].threshold);
+        dni_write_f64(&w, model->machines[0]->threshold);
     }
     for (size_t i = 0; i < model->n_machines; i++) {
-        dni_machine_write(&model->machines[i], i == 0 ? NULL : &model->machines[0], &w);
+        dni_machine_write(model->machines[i], i == 0 ? NULL : model->machines[0], &w);
     }
     if (dni_calibration_method(model->params) != DN_CALIBRATION_NONE) {
         dni_calibration_write(model->calibration, &w);
@@ -105,7 +105,7 @@ struct parts {
     dni_classes classes;
     dn_encoder *encoder;
     dn_decision decision;
-    dn_machine *machines; /* [n_machines] */
+    dn_machine **machines; /* [n_machines] */
     size_t n_machines;
     dn_calibration *calibration;
 };
@@ -290,10 +290,12 @@ static dn_status read_machines(dni_reader *r, struct parts *p, dn_error *err) {
     bool native = K == 2 || p->decision == DN_DECISION_NATIVE;
     dn_status status = DN_OK;
     for (size_t i = 0; i < n && status == DN_OK; i++) {
-        status = dni_machine_read(r, native ? K : 2, d, i == 0 ? NULL : &p->machines[0],
+        status = dni_machine_read(r, native ? K : 2, d, i == 0 ? NULL : p->machines[0],
                                   &p->machines[i], err);
     }
-    p->machines[0].threshold = threshold;
+    if (status == DN_OK) {
+        p->machines[0]->threshold = threshold;
+    }
     return status;
 }
 

@@ -29,9 +29,9 @@ struct dn_model {
     dn_decision decision;
     dn_calibration *calibration; /* NULL: none */
     size_t n_machines;
-    dn_machine *machines; /* [n_machines] of the encoded x */
-    dn_machine *raw;      /* [n_machines] the same of the raw features */
-    bool raw_shares;      /* what `raw` holds belongs to `machines`: nothing is standardised */
+    dn_machine **machines; /* [n_machines] of the encoded x */
+    dn_machine **raw;      /* [n_machines] the same of the raw features */
+    bool raw_shares;       /* what `raw` holds belongs to `machines`: nothing is standardised */
     size_t n_scores, n_features, n_inputs;
     double *intercept; /* [n_scores] of the raw machines */
     size_t work;       /* doubles that a raw machine needs for one x */
@@ -65,7 +65,7 @@ typedef struct dni_model_parts {
     dni_classes *classes; /* taken on success */
     dn_encoder *encoder;  /* taken on success */
     dn_decision decision;
-    dn_machine *machines; /* [n_machines] malloc'ed, taken on success */
+    dn_machine **machines; /* [n_machines] malloc'ed, taken on success */
     size_t n_machines;
     dn_calibration *calibration; /* taken on success; NULL: none */
 } dni_model_parts;
@@ -77,7 +77,7 @@ DN_MUST_USE dn_status dni_model_new(const dni_model_parts *parts, dn_model **out
 void dni_model_settle(dn_model *model);
 
 /* machines[n] and the array itself. */
-void dni_machines_free(dn_machine *machines, size_t n);
+void dni_machines_free(dn_machine **machines, size_t n);
 
 /* The class that the scores [n_scores] of a row choose, or DN_AMBIGUOUS. */
 size_t dni_model_label(const dn_model *model, const double *scores);

@@ -188,7 +188,7 @@ static bool score_machines(const dn_model *m, const struct entries *entries,
                            const struct room *room, double *scores) {
     bool possible = true;
     for (size_t i = 0; i < m->n_machines; i++) {
-        const dn_machine *machine = &m->raw[i];
+        const dn_machine *machine = m->raw[i];
         const bool here =
             m->expands ? dni_machine_scores(machine, room->x, scores, room->work)
                        : dni_machine_scores_entries(machine, entries->parts, 2, scores, room->work);
@@ -201,7 +201,7 @@ static bool score_machines(const dn_model *m, const struct entries *entries,
 /* Whether scores are numbers: sums of finite inputs can leave the finite ones. Where densities multiply, −∞ is an answer. */
 bool dni_model_scores_good(const dn_model *model, const double *scores) {
     const bool finite =
-        model->linear || model->support != NULL || model->raw[0].kind == DN_MACHINE_NETWORK;
+        model->linear || model->support != NULL || model->raw[0]->kind == DN_MACHINE_NETWORK;
     bool good = true;
     for (size_t k = 0; k < model->n_scores; k++) {
         good = good && (finite ? isfinite(scores[k]) : !isnan(scores[k]));
@@ -211,7 +211,7 @@ bool dni_model_scores_good(const dn_model *model, const double *scores) {
 
 size_t dni_model_label(const dn_model *model, const double *scores) {
     if (model->decision == DN_DECISION_OUTLIER) {
-        return scores[0] < -model->machines[0].threshold;
+        return scores[0] < -model->machines[0]->threshold;
     }
     return dn_decision_label(model->decision, model->classes.shown.n, scores);
 }
@@ -236,8 +236,8 @@ static double distance_of(const dn_model *m, const double *scores, struct room *
     const size_t K = m->classes.shown.n;
     double least = (double)NAN;
     if (m->support != NULL) {
-        return K == 2 && m->machines[0].kernel->norm > 0 ? scores[0] / m->machines[0].kernel->norm
-                                                         : least;
+        return K == 2 && m->machines[0]->kernel->norm > 0 ? scores[0] / m->machines[0]->kernel->norm
+                                                          : least;
     }
     if (!m->linear) {
         return least;
@@ -290,16 +290,16 @@ static void contributions_of(const dn_model *m, dn_raw_rows row, const struct en
             dni_encoder_expand(m->encoder, row, to);
             x = to;
         }
-        dni_machine_contributions(&m->raw[k], x, to, room->work);
-        to += dn_machine_n_scores(&m->raw[k]) * m->n_features;
+        dni_machine_contributions(m->raw[k], x, to, room->work);
+        to += dn_machine_n_scores(m->raw[k]) * m->n_features;
     }
 }
 
 static double log_density_of(const dn_model *m, const struct entries *entries,
                              const struct room *room) {
     const bool possible =
-        m->expands ? dni_machine_joint(&m->raw[0], room->x, room->joint, room->work)
-                   : dni_machine_joint_entries(&m->raw[0], entries->parts, 2, room->joint);
+        m->expands ? dni_machine_joint(m->raw[0], room->x, room->joint, room->work)
+                   : dni_machine_joint_entries(m->raw[0], entries->parts, 2, room->joint);
     return possible ? dni_log_sum(room->joint, m->classes.shown.n) : -(double)INFINITY;
 }
 
@@ -428,7 +428,7 @@ size_t dn_model_transform(const dn_model *m, dn_raw_rows rows, double *workspace
     for (size_t i = 0; i < rows.n; i++) {
         dni_encoder_expand(m->encoder, dn_raw_part(rows, m->n_inputs, i, 1), room.x);
         for (size_t c = 0; c < n_components; c++) {
-            out[i * n_components + c] = dni_dot(m->raw[0].projection + c * d, room.x, d);
+            out[i * n_components + c] = dni_dot(m->raw[0]->projection + c * d, room.x, d);
         }
         if (!dni_all_finite(out + i * n_components, n_components)) {
             return i;

@@ -2,6 +2,7 @@
 #include "training/idle.h"
 #include "catalogue/report.h"
 #include "encoder/encoder_impl.h"
+#include "machine/machine_impl.h"
 
 struct listing {
     const dn_encoder *encoder;
@@ -63,15 +64,13 @@ void dni_warn_of_idle_inputs(const dn_model *model, size_t min_rows, dn_report *
     }
 }
 
-static void clear(size_t feature, const dn_machine *machines, size_t n_machines) {
+static void clear(size_t feature, dn_machine *const *machines, size_t n_machines) {
     for (size_t m = 0; m < n_machines; m++) {
-        for (size_t k = 0; machines[m].w != NULL && k < dn_machine_n_scores(&machines[m]); k++) {
-            machines[m].w[k * machines[m].n_features + feature] = 0;
-        }
+        dni_machine_clear_feature(machines[m], feature);
     }
 }
 
-void dni_clear_idle_weights(const dn_encoder *encoder, const dn_machine *machines,
+void dni_clear_idle_weights(const dn_encoder *encoder, dn_machine *const *machines,
                             size_t n_machines) {
     for (size_t i = 0; i < dn_encoder_n_inputs(encoder); i++) {
         const dn_input *input = dn_encoder_input(encoder, i);

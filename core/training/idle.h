@@ -11,7 +11,7 @@
 void dni_warn_of_idle_inputs(const dn_model *model, size_t min_rows, dn_report *report);
 /* Standardised, such a column is 0 in every training row, and so is a place of a sparse column that no training row has: whatever weight its feature was left with (where a descent began) tells
  * nothing, and becomes 0. */
-void dni_clear_idle_weights(const dn_encoder *encoder, const dn_machine *machines,
+void dni_clear_idle_weights(const dn_encoder *encoder, dn_machine *const *machines,
                             size_t n_machines);
 
 #endif

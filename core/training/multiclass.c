@@ -143,7 +143,7 @@ static dn_status two_class_params(const dni_training_set *set, size_t negative, 
 }
 
 static dn_status fit_one(struct telling *telling, const dn_rows *base, size_t i, size_t n,
-                         const dn_run *run, dn_machine *out, dn_error *err) {
+                         const dn_run *run, dn_machine **out, dn_error *err) {
     const dni_training_set *set = telling->set;
     size_t negative, positive;
     dn_rows *rows = NULL;
@@ -179,7 +179,7 @@ static dn_status fit_one(struct telling *telling, const dn_rows *base, size_t i,
 }
 
 static dn_status fit_many(const dni_training_set *set, const dn_rows *rows, dn_decision decision,
-                          size_t n, const dn_run *run, dn_machine *machines, dn_report *report,
+                          size_t n, const dn_run *run, dn_machine **machines, dn_report *report,
                           dn_error *err) {
     struct telling telling = {.set = set, .decision = decision, .report = report};
     dn_status status = begin_telling(set, n, report, err);
@@ -206,7 +206,7 @@ static dn_fit_input input_of(const dni_training_set *set, const dn_rows *rows) {
 }
 
 static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, const dn_run *run,
-                            dn_machine *out, dn_report *report, dn_error *err) {
+                            dn_machine **out, dn_report *report, dn_error *err) {
     const dn_fit_input input = input_of(set, rows);
     dn_status status = set->params->algorithm->fit(&input, run, out, report, err);
     if (status == DN_OK) {
@@ -218,7 +218,7 @@ static dn_status fit_native(const dni_training_set *set, const dn_rows *rows, co
 /* All machines by one call of the algorithm's. */
 static dn_status fit_together(const dni_training_set *set, const dn_rows *rows,
                               dn_decision decision, size_t n, const dn_run *run,
-                              dn_machine *machines, dn_report *report, dn_error *err) {
+                              dn_machine **machines, dn_report *report, dn_error *err) {
     const dn_fit_input input = input_of(set, rows);
     struct telling telling = {.set = set, .decision = decision, .report = report};
     const dn_report_taker taker = {tell, &telling};
@@ -233,10 +233,10 @@ static dn_status fit_together(const dni_training_set *set, const dn_rows *rows,
 }
 
 dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows, const dn_run *run,
-                           dn_machine **out, size_t *out_n, dn_report *report, dn_error *err) {
+                           dn_machine ***out, size_t *out_n, dn_report *report, dn_error *err) {
     dn_decision decision = dn_params_decision(set->params);
     size_t n = dn_decision_n_machines(decision, set->n_classes);
-    dn_machine *machines = calloc(n, sizeof *machines);
+    dn_machine **machines = calloc(n, sizeof *machines);
     if (machines == NULL) {
         return dn_error_set(err, DN_ERR_MEMORY, "no memory for %zu machines", n);
     }

@@ -8,7 +8,7 @@
 /* Fits the machines of set->params on the set's rows: *out [*out_n] malloc'ed. `rows` are the set's own (dni_training_rows); `mean`… of the encoder are passed on.
  * The report is that of the one machine; of several: converged when all are, iterations, objective and parts summed up, each machine's warnings under its name. */
 DN_MUST_USE dn_status dni_fit_machines(const dni_training_set *set, const dn_rows *rows,
-                                       const dn_run *run, dn_machine **out, size_t *out_n,
+                                       const dn_run *run, dn_machine ***out, size_t *out_n,
                                        dn_report *report, dn_error *err);
 
 #endif

@@ -105,7 +105,7 @@ dn_status dni_training_encode(dni_training *t, dn_error *err) {
 }
 
 /* The machines become a model that says with what it was trained: "auto" is no answer. */
-static dn_status make_model(dni_training *t, dn_machine *machines, size_t n_machines,
+static dn_status make_model(dni_training *t, dn_machine **machines, size_t n_machines,
                             dn_error *err) {
     const dn_train_request *r = t->request;
     const char *target = r->target == DN_NO_TARGET ? "" : r->source->columns[r->target].name;
@@ -144,7 +144,7 @@ static dn_status make_model(dni_training *t, dn_machine *machines, size_t n_mach
 }
 
 dn_status dni_training_fit(dni_training *t, dn_error *err) {
-    dn_machine *machines;
+    dn_machine **machines;
     size_t n_machines;
     dn_status status =
         dni_fit_machines(&t->set, t->rows, t->run, &machines, &n_machines, &t->report, err);

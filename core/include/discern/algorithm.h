@@ -231,13 +231,13 @@ struct dn_algorithm {
     /* Working memory of a fit in bytes, beside the rows. */
     double (*memory)(const dn_params *params, const dn_fit_shape *shape);
     /* Leaves a machine for all n_classes (two of them when called for one of several machines): *out, taken by the caller, and *report untouched on failure. */
-    dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+    dn_status (*fit)(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                      dn_report *report, dn_error *err);
-    /* All machines of a decision at once, where they share work (rows of a kernel): machines [n], {0} at first, filled in on success, and their reports. `input` has all classes. `together` says
+    /* All machines of a decision at once, where they share work (rows of a kernel): machines [n], NULL at first, filled in on success, and their reports. `input` has all classes. `together` says
      * whether it is to be called for these parameters and more than two classes; NULL: `fit` is called for each machine. */
     bool (*together)(const dn_params *params);
     dn_status (*fit_together)(const dn_fit_input *input, dn_decision decision, const dn_run *run,
-                              dn_machine *machines, const dn_report_taker *taker, dn_error *err);
+                              dn_machine **machines, const dn_report_taker *taker, dn_error *err);
 };
 
 /* The registry, in the catalogue's order. */

@@ -133,8 +133,8 @@ void dn_machine_covariance(const dn_machine *machine, size_t k, double *out, dou
 void dn_machine_quadratic(const dn_machine *machine, size_t k, double *W, double *w, double *w0,
                           double *work);
 
-/* Frees what the machine holds (all of it malloc'ed); {0} and a half-filled one are allowed. */
-void dn_machine_done(dn_machine *machine);
+/* NULL and a half-filled one are allowed. */
+void dn_machine_free(dn_machine *machine);
 
 DN_END_DECLS
 

@@ -108,28 +108,27 @@ static void unit_direction(const dni_fisher *f, const double *direction, double 
 
 static dn_status keep_directions(const dni_fisher *f, dn_machine *machine, dn_error *err) {
     size_t d = f->scatter.n_cols;
-    machine->projection = malloc(f->n_components * d * sizeof *machine->projection);
-    if (machine->projection == NULL) {
-        return dn_error_set(err, DN_ERR_MEMORY,
-                            "a projection needs memory which the system does not have");
+    double *projection;
+    dn_status status = dni_machine_new_projection(machine, f->n_components, &projection, err);
+    if (status != DN_OK) {
+        return status;
     }
-    machine->n_components = f->n_components;
     for (size_t i = 0; i < f->n_components; i++) {
-        unit_direction(f, f->direction + i * d, machine->projection + i * d);
+        unit_direction(f, f->direction + i * d, projection + i * d);
     }
-    return dni_all_finite(machine->projection, f->n_components * d)
+    return dni_all_finite(projection, f->n_components * d)
                ? DN_OK
                : dn_error_set(err, DN_ERR_NUMERIC,
                               "the directions in the scale of the raw features are not finite");
 }
 
 /* ---- two classes ---- */
-static dn_status fit_two(const dni_fisher *f, dn_machine *machine, dn_error *err) {
+static dn_status fit_two(const dni_fisher *f, dni_linear_machine *machine, dn_error *err) {
     const dn_fit_input *input = f->input;
     const dni_scatter *s = &f->scatter;
     size_t d = s->n_cols;
     double *w = machine->w, cut = 0, error;
-    memcpy(w, machine->projection, d * sizeof *w);
+    unit_direction(f, f->direction, w);
     for (size_t j = 0; j < d; j++) {
         cut += w[j] * (0.5 * s->class_mean[j] + 0.5 * s->class_mean[d + j]);
     }
@@ -155,7 +154,8 @@ static dn_status fit_two(const dni_fisher *f, dn_machine *machine, dn_error *err
 
 /* ---- K classes ---- */
 /* W_k = A Aᵀ(m_k − m), b_k = −½‖Aᵀ(m_k − m)‖² − W_kᵀm + ln P(C_k): what the centre m takes from all scores is the same for every class. */
-static dn_status fit_many(const dni_fisher *f, double *prior, dn_machine *machine, dn_error *err) {
+static dn_status fit_many(const dni_fisher *f, double *prior, dni_linear_machine *machine,
+                          dn_error *err) {
     const dni_scatter *s = &f->scatter;
     size_t d = s->n_cols, K = s->n_classes;
     double freedom = s->weight - (double)K;
@@ -194,24 +194,25 @@ static void describe(const dni_fisher *f) {
     dn_report_list(report, "eigenvalues", f->value, f->n_components);
 }
 
-static dn_status make_machine(dni_fisher *f, dn_machine *out, dn_error *err) {
+static dn_status make_machine(dni_fisher *f, dn_machine **out, dn_error *err) {
     size_t K = f->scatter.n_classes, d = f->scatter.n_cols;
-    dn_machine machine = {0};
+    dn_machine *machine = NULL;
+    dni_linear_machine *linear = NULL;
     void *prior = NULL;
     dn_status status = dn_run_alloc(f->run, K, sizeof(double), "the priors", &prior, err);
     if (status == DN_OK) {
-        status =
-            dni_machine_new(DN_MACHINE_LINEAR, K, d, DN_COVARIANCE_SHARED, false, &machine, err);
+        status = dni_linear_machine_new(K, d, false, &machine, err);
     }
     if (status == DN_OK) {
-        status = keep_directions(f, &machine, err);
+        linear = dni_linear_machine_of(machine);
+        status = keep_directions(f, machine, err);
     }
     if (status == DN_OK) {
         describe(f);
-        status = K == 2 ? fit_two(f, &machine, err) : fit_many(f, prior, &machine, err);
+        status = K == 2 ? fit_two(f, linear, err) : fit_many(f, prior, linear, err);
     }
-    size_t S = dn_machine_n_scores(&machine);
-    if (status == DN_OK && (!dni_all_finite(machine.w, S * d) || !dni_all_finite(machine.w0, S))) {
+    size_t S = K == 2 ? 1 : K;
+    if (status == DN_OK && (!dni_all_finite(linear->w, S * d) || !dni_all_finite(linear->w0, S))) {
         status = dn_error_set(
             err, DN_ERR_NUMERIC,
             "the weights are not finite: the inputs are too large (standardise the columns)");
@@ -220,12 +221,12 @@ static dn_status make_machine(dni_fisher *f, dn_machine *out, dn_error *err) {
     if (status == DN_OK) {
         *out = machine;
     } else {
-        dn_machine_done(&machine);
+        dn_machine_free(machine);
     }
     return status;
 }
 
-static dn_status fit_fisher(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit_fisher(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                             dn_report *report, dn_error *err) {
     dn_report fresh = {0};
     dni_fisher fisher = {.input = input, .run = run, .report = &fresh};

@@ -141,9 +141,10 @@ static void transposed_times(const double *a, const double *y, size_t d, double 
 }
 
 /* The linear discriminants of a shared covariance. y [n_scores × d] is scratch. */
-static dn_status fit_linear(struct gaussian *fit, dn_machine *machine, double *y, dn_error *err) {
+static dn_status fit_linear(struct gaussian *fit, dni_linear_machine *machine, double *y,
+                            dn_error *err) {
     const dn_gaussians *g = machine->gaussians;
-    size_t S = dn_machine_n_scores(machine), d = fit->d;
+    size_t S = fit->n_classes == 2 ? 1 : fit->n_classes, d = fit->d;
     const double *first = g->mean, *second = g->mean + d, *centre = fit->scatter.mean;
     for (size_t j = 0; j < S * d; j++) {
         y[j] = S == 1 ? second[j] - first[j] : g->mean[j] - centre[j % d];
@@ -188,7 +189,7 @@ static void describe(const struct gaussian *fit, const dn_gaussians *g) {
 
 /* n covariances */
 static dn_status fit_densities(struct gaussian *fit, size_t n, dn_machine *machine, dn_error *err) {
-    dn_gaussians *g = machine->gaussians;
+    dn_gaussians *g = dni_gaussians_of(machine);
     size_t K = fit->n_classes;
     dn_status status = DN_OK;
     dni_priors_resolve(fit->input->params, K, fit->scatter.class_weight, g->prior);
@@ -197,17 +198,17 @@ static dn_status fit_densities(struct gaussian *fit, size_t n, dn_machine *machi
         status = fit_covariance(fit, i, g, err);
     }
     if (status == DN_OK && n == 1) {
-        status = fit_linear(fit, machine, fit->shrinkage + K, err);
+        status = fit_linear(fit, dni_linear_machine_of(machine), fit->shrinkage + K, err);
     }
     if (status != DN_OK) {
         return status;
     }
     describe(fit, g);
-    return dni_likelihood_report(fit->input, fit->run, machine, fit->report, err);
+    return dni_likelihood_report(fit->input, fit->run, machine, g, fit->report, err);
 }
 
 static dn_status fit_machine(struct gaussian *fit, dn_machine *machine, dn_error *err) {
-    dn_gaussians *g = machine->gaussians;
+    dn_gaussians *g = dni_gaussians_of(machine);
     size_t K = fit->n_classes, d = fit->d, n = g->covariance == DN_COVARIANCE_SHARED ? 1 : K;
     void *memory = NULL, *marks = NULL;
     dn_status status = dn_run_alloc(fit->run, K + (n == 1 ? K * d : 0), sizeof(double),
@@ -229,7 +230,7 @@ static dn_status fit_machine(struct gaussian *fit, dn_machine *machine, dn_error
     dn_run_free(fit->run, memory);
     return status;
 }
-static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                               dn_report *report, dn_error *err) {
     dn_report fresh = {.converged = true,
                        .stop_reason = DN_STOP_CLOSED_FORM,
@@ -241,20 +242,20 @@ static dn_status fit_gaussian(const dn_fit_input *input, const dn_run *run, dn_m
                            .report = &fresh,
                            .n_classes = input->n_classes,
                            .d = input->rows->n_cols};
-    dn_machine machine = {0};
-    dn_machine_kind kind =
-        covariance == DN_COVARIANCE_SHARED ? DN_MACHINE_LINEAR : DN_MACHINE_GAUSSIAN;
+    dn_machine *machine = NULL;
     dn_status status = dni_scatter_compute(input, kind_of(covariance), run, &fit.scatter, err);
     if (status == DN_OK) {
-        status = dni_machine_new(kind, fit.n_classes, fit.d, covariance, true, &machine, err);
+        status = covariance == DN_COVARIANCE_SHARED
+                     ? dni_linear_machine_new(fit.n_classes, fit.d, true, &machine, err)
+                     : dni_gaussian_machine_new(fit.n_classes, fit.d, covariance, &machine, err);
     }
     if (status == DN_OK) {
-        status = fit_machine(&fit, &machine, err);
+        status = fit_machine(&fit, machine, err);
     }
     dni_scatter_done(&fit.scatter, run);
     if (status != DN_OK) {
         dn_report_done(&fresh);
-        dn_machine_done(&machine);
+        dn_machine_free(machine);
         return status;
     }
     *out = machine;

@@ -157,29 +157,27 @@ void dni_least_squares_describe(dni_least_squares *fit, double penalty, const ch
     dn_report_number(report, "squared_norm_of_weights", fit->share * penalty);
 }
 
-static dn_status hand_over(const dni_least_squares *fit, dn_machine *out, dn_error *err) {
+static dn_status hand_over(const dni_least_squares *fit, dn_machine **out, dn_error *err) {
     const dni_squares *q = &fit->squares;
     size_t d = q->width - 1;
-    dn_machine machine;
     if (!dni_all_finite(fit->stated, q->n)) {
         return dn_error_set(
             err, DN_ERR_NUMERIC,
             "the weights in the scale of the features are not finite; standardise the columns");
     }
-    dn_status status = dni_machine_new(DN_MACHINE_LINEAR, fit->input->n_classes, d,
-                                       DN_COVARIANCE_SHARED, false, &machine, err);
+    dn_status status = dni_linear_machine_new(fit->input->n_classes, d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
+    dni_linear_machine *machine = dni_linear_machine_of(*out);
     for (size_t k = 0; k < q->n_scores; k++) {
-        memcpy(machine.w + k * d, fit->stated + k * q->width, d * sizeof *machine.w);
-        machine.w0[k] = fit->stated[k * q->width + d];
+        memcpy(machine->w + k * d, fit->stated + k * q->width, d * sizeof *machine->w);
+        machine->w0[k] = fit->stated[k * q->width + d];
     }
-    *out = machine;
     return DN_OK;
 }
 
-static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit_least_squares(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                    dn_report *report, dn_error *err) {
     dn_status (*const roads[])(dni_least_squares *, dn_error *) = {dni_least_squares_solve,
                                                                    dni_least_squares_conjugate,

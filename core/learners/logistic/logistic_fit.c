@@ -243,8 +243,8 @@ static dn_status run_solver(dni_logistic_fit *fit, double *x, dni_outcome *outco
 
 /* ---- the end ---- */
 /* Intercepts under l1 are centred where they are reported, for the raw features: raw weight w/scale, raw intercept w0 − Σ w mean/scale. */
-static void centre_intercepts(const dn_fit_input *input, dn_machine *machine) {
-    size_t K = dn_machine_n_scores(machine), d = machine->n_features;
+static void centre_intercepts(const dn_fit_input *input, dni_linear_machine *machine) {
+    size_t K = input->n_classes == 2 ? 1 : input->n_classes, d = input->rows->n_cols;
     double mean = 0;
     for (size_t k = 0; k < K; k++) {
         mean += machine->w0[k];
@@ -258,7 +258,8 @@ static void centre_intercepts(const dn_fit_input *input, dn_machine *machine) {
     }
 }
 
-static dn_status hand_over(dni_logistic_fit *fit, const double *x, dn_machine *out, dn_error *err) {
+static dn_status hand_over(dni_logistic_fit *fit, const double *x, dn_machine **out,
+                           dn_error *err) {
     dni_logistic *loss = &fit->loss;
     size_t d = loss->width - 1;
     dni_logistic_state(loss, x, loss->stated);
@@ -268,22 +269,20 @@ static dn_status hand_over(dni_logistic_fit *fit, const double *x, dn_machine *o
             err, DN_ERR_NUMERIC,
             "the weights in the scale of the features are not finite; standardise the columns");
     }
-    dn_machine machine;
-    dn_status status = dni_machine_new(DN_MACHINE_LINEAR, loss->n_classes, d, DN_COVARIANCE_SHARED,
-                                       false, &machine, err);
+    dn_status status = dni_linear_machine_new(loss->n_classes, d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
+    dni_linear_machine *machine = dni_linear_machine_of(*out);
     for (size_t k = 0; k < loss->n_scores; k++) {
         for (size_t j = 0; j < d; j++) {
-            machine.w[k * d + j] = loss->stated[k * loss->width + j] + 0.0; /* no -0 */
+            machine->w[k * d + j] = loss->stated[k * loss->width + j] + 0.0; /* no -0 */
         }
-        machine.w0[k] = loss->stated[k * loss->width + d];
+        machine->w0[k] = loss->stated[k * loss->width + d];
     }
     if (loss->l1 > 0) {
-        centre_intercepts(fit->input, &machine);
+        centre_intercepts(fit->input, machine);
     }
-    *out = machine;
     return DN_OK;
 }
 
@@ -332,7 +331,7 @@ static void clear_constants(const dni_logistic_fit *fit, double *x) {
     }
 }
 
-static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_machine *out,
+static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_machine **out,
                        dn_error *err) {
     dni_outcome outcome;
     bool changed = false;
@@ -364,7 +363,7 @@ static dn_status solve(dni_logistic_fit *fit, double *x, double *gradient, dn_ma
     return hand_over(fit, x, out, err);
 }
 
-dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                            dn_report *report, dn_error *err) {
     const dn_rows *rows = input->rows;
     dn_report fresh = {0};

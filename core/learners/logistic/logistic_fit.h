@@ -79,7 +79,7 @@ DN_MUST_USE dn_status dni_logistic_check_start(const dn_params *p, const dni_log
 
 /* ---- logistic_fit.c ---- */
 /* dn_algorithm's fit. */
-dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+dn_status dni_logistic_run(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                            dn_report *report, dn_error *err);
 /* Bytes of it. */
 double dni_logistic_fit_memory(const dni_logistic_plan *plan, size_t n_rows, size_t n_features,

@@ -227,7 +227,7 @@ static double memory(const dn_params *p, const dn_fit_shape *shape) {
     return dni_mlp_fit_memory(&plan, shape);
 }
 
-static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                      dn_report *report, dn_error *err) {
     const dni_mlp_plan plan =
         make_plan(input->params, input->rows->n_rows, input->rows->n_cols, input->n_classes);

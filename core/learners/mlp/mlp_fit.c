@@ -319,22 +319,20 @@ static dn_status evaluate_kept(struct mlp_fit *fit, dn_error *err) {
 }
 
 /* ---- results ---- */
-static dn_status make_machine(const struct mlp_fit *fit, dn_machine *out, dn_error *err) {
+static dn_status make_machine(const struct mlp_fit *fit, dn_machine **out, dn_error *err) {
     const dni_layers layers = dni_mlp_layers(fit->plan);
     if (!dni_all_finite(fit->loss.w, fit->loss.n)) {
         return dn_error_set(
             err, DN_ERR_NUMERIC,
             "the weights in the scale of the features are not finite; standardise the columns");
     }
-    dn_machine machine;
-    dn_status status = dni_machine_new_network(fit->input->n_classes, &layers, &machine, err);
+    dn_status status = dni_network_machine_new(fit->input->n_classes, &layers, out, err);
     if (status != DN_OK) {
         return status;
     }
     for (size_t i = 0; i < fit->loss.n; i++) {
-        machine.network->w[i] = fit->loss.w[i] + 0.0; /* turns -0 into 0 */
+        dni_network_of(*out)->w[i] = fit->loss.w[i] + 0.0; /* turns -0 into 0 */
     }
-    *out = machine;
     return DN_OK;
 }
 
@@ -472,7 +470,7 @@ static dn_status prepare(struct mlp_fit *fit, dn_error *err) {
 }
 
 dn_status dni_mlp_fit(const dni_mlp_plan *plan, const dn_fit_input *input, const dn_run *run,
-                      dn_machine *out, dn_report *report, dn_error *err) {
+                      dn_machine **out, dn_report *report, dn_error *err) {
     struct mlp_fit fit = {.input = input, .run = run, .plan = plan};
     dn_status status = prepare(&fit, err);
     if (status != DN_OK) {

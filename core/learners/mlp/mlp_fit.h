@@ -52,7 +52,7 @@ DN_MUST_USE dn_status dni_mlp_choose_validation(const dn_rows *rows, size_t n_cl
 /* Fits a network: makes the starts one after the other and keeps the best iterate of all. The
  * arguments are those of dn_algorithm.fit, and the plan of input->params. */
 DN_MUST_USE dn_status dni_mlp_fit(const dni_mlp_plan *plan, const dn_fit_input *input,
-                                  const dn_run *run, dn_machine *out, dn_report *report,
+                                  const dn_run *run, dn_machine **out, dn_report *report,
                                   dn_error *err);
 /* Bytes of working memory that dni_mlp_fit needs for a shape. */
 double dni_mlp_fit_memory(const dni_mlp_plan *plan, const dn_fit_shape *shape);

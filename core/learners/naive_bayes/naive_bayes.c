@@ -194,7 +194,7 @@ static dn_status sum_rows(struct bayes *b, const dn_naive_bayes *machine, dn_err
 }
 
 static dn_status fit_factors(struct bayes *b, dn_machine *machine, dn_error *err) {
-    dn_naive_bayes *bayes = machine->naive_bayes;
+    dn_naive_bayes *bayes = dni_bayes_of(machine);
     dn_status status =
         dni_bayes_choose(b->input, b->counts.numeric, bayes->factor, b->counts.event, err);
     if (status == DN_OK) {
@@ -210,7 +210,7 @@ static dn_status fit_factors(struct bayes *b, dn_machine *machine, dn_error *err
     dni_priors_resolve(b->input->params, b->n_classes, b->counts.class_weight, bayes->prior);
     dni_bayes_settle(bayes, b->n_classes, b->d);
     describe(b, bayes);
-    return dni_likelihood_report(b->input, b->run, machine, b->report, err);
+    return dni_likelihood_report(b->input, b->run, machine, NULL, b->report, err);
 }
 
 static dn_factor numeric_of(const dn_params *given) {
@@ -240,7 +240,7 @@ static dn_status fit_machine(struct bayes *b, dn_machine *machine, dn_error *err
                                        .d = d,
                                        .smoothing = dn_params_number(b->input->params, "smoothing"),
                                        .numeric = numeric_of(b->input->params),
-                                       .factor = machine->naive_bayes->factor,
+                                       .factor = dni_bayes_of(machine)->factor,
                                        .event = b->raised + d,
                                        .class_weight = sums};
         b->counts.sum = b->counts.class_weight + K;
@@ -252,7 +252,7 @@ static dn_status fit_machine(struct bayes *b, dn_machine *machine, dn_error *err
     return status;
 }
 
-static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                  dn_report *report, dn_error *err) {
     dn_report fresh = {.converged = true,
                        .stop_reason = DN_STOP_CLOSED_FORM,
@@ -263,15 +263,14 @@ static dn_status fit_naive_bayes(const dn_fit_input *input, const dn_run *run, d
                       .report = &fresh,
                       .n_classes = input->n_classes,
                       .d = input->rows->n_cols};
-    dn_machine machine = {0};
-    dn_status status = dni_machine_new(DN_MACHINE_NAIVE_BAYES, b.n_classes, b.d,
-                                       DN_COVARIANCE_SHARED, false, &machine, err);
+    dn_machine *machine = NULL;
+    dn_status status = dni_bayes_machine_new(b.n_classes, b.d, &machine, err);
     if (status == DN_OK) {
-        status = fit_machine(&b, &machine, err);
+        status = fit_machine(&b, machine, err);
     }
     if (status != DN_OK) {
         dn_report_done(&fresh);
-        dn_machine_done(&machine);
+        dn_machine_free(machine);
         return status;
     }
     *out = machine;

@@ -7,6 +7,7 @@
 #include "learners/shared/kernel_fit.h"
 #include "learners/shared/kernel_params.h"
 #include "learners/shared/smo/smo.h"
+#include "machine/machine_impl.h"
 #include "machine/support.h"
 
 #include <math.h>
@@ -203,7 +204,7 @@ static double threshold_of(const struct fit *f) {
     return tells_nothing(f) ? fabs(f->rho) + sqrt(f->flat * greatest) : f->tolerance * fabs(f->rho);
 }
 
-static dn_status make_machine(const struct fit *f, dn_machine *out, dn_error *err) {
+static dn_status make_machine(const struct fit *f, dn_machine **out, dn_error *err) {
     void *memory;
     size_t n = 0;
     dn_support *support = NULL;
@@ -220,17 +221,18 @@ static dn_status make_machine(const struct fit *f, dn_machine *out, dn_error *er
     if (status == DN_OK) {
         status = dni_kernel_machine_new(support, n, out, err);
     }
+    dn_kernel_machine *machine = status == DN_OK ? dni_kernel_machine_of(*out) : NULL;
     for (size_t i = 0; status == DN_OK && i < f->points.n; i++) {
         if (number[i] < UINT32_MAX) {
-            out->kernel->index[number[i]] = number[i];
-            out->kernel->coef[number[i]] = f->alpha[i] / f->total;
+            machine->index[number[i]] = number[i];
+            machine->coef[number[i]] = f->alpha[i] / f->total;
         }
     }
     if (status == DN_OK) {
         const double square = 2 * objective_of(f);
-        out->kernel->w0 = -f->rho;
-        out->kernel->norm = square >= 0 ? sqrt(square) : (double)NAN;
-        out->threshold = threshold_of(f);
+        machine->w0 = -f->rho;
+        machine->norm = square >= 0 ? sqrt(square) : (double)NAN;
+        dni_machine_set_threshold(*out, threshold_of(f));
     }
     dni_support_unref(support);
     dn_run_free(f->run, memory);
@@ -354,7 +356,7 @@ static dn_status solve_on_points(struct fit *f, dn_error *err) {
     return status;
 }
 
-static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit_one_class(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                dn_report *report, dn_error *err) {
     const dn_params *p = input->params;
     struct fit f = {.input = input,

@@ -308,21 +308,19 @@ static void warn(const dni_perceptron *p, dn_report *report) {
     }
 }
 
-static dn_status hand_over(const dni_perceptron *p, dn_machine *out, dn_error *err) {
+static dn_status hand_over(const dni_perceptron *p, dn_machine **out, dn_error *err) {
     size_t d = p->width - 1;
-    dn_machine machine;
-    dn_status status =
-        dni_machine_new(DN_MACHINE_LINEAR, 2, d, DN_COVARIANCE_SHARED, false, &machine, err);
+    dn_status status = dni_linear_machine_new(2, d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
-    memcpy(machine.w, p->kept, d * sizeof *machine.w);
-    machine.w0[0] = p->kept[d];
-    *out = machine;
+    dni_linear_machine *machine = dni_linear_machine_of(*out);
+    memcpy(machine->w, p->kept, d * sizeof *machine->w);
+    machine->w0[0] = p->kept[d];
     return DN_OK;
 }
 
-static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit_perceptron(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                                 dn_report *report, dn_error *err) {
     assert(input->n_classes == 2);
     dn_report fresh = {0};

@@ -21,20 +21,22 @@ struct slot {
 struct likelihood {
     const dn_run *run;
     const dn_machine *machine;
+    const dn_gaussians *gaussians; /* the machine's; NULL: it has other densities */
+    size_t n_classes;
     const double *ones; /* [d] */
     double *centre;     /* [K × d] A(m_k − m_0) of a shared covariance */
     struct slot *slots; /* [run->n_slots] */
 };
 
-static bool by_tiles(const dn_machine *m) {
-    return m->gaussians != NULL && m->gaussians->covariance != DN_COVARIANCE_DIAGONAL;
+static bool by_tiles(const struct likelihood *l) {
+    return l->gaussians != NULL && l->gaussians->covariance != DN_COVARIANCE_DIAGONAL;
 }
 
 /* joint of all rows of a tile, by whitening. */
 static dn_status whitened_tile(const struct likelihood *l, const struct slot *slot, dn_matrix x,
                                dn_error *err) {
-    const dn_gaussians *g = l->machine->gaussians;
-    size_t K = l->machine->n_classes, d = x.n_cols, width = d + 1;
+    const dn_gaussians *g = l->gaussians;
+    size_t K = l->n_classes, d = x.n_cols, width = d + 1;
     bool shared = g->covariance == DN_COVARIANCE_SHARED;
     const double turns = (double)dni_gaussians_n_used(g, d) * LN_2PI;
     for (size_t k = 0; k < K; k++) {
@@ -58,15 +60,15 @@ static dn_status whitened_tile(const struct likelihood *l, const struct slot *sl
 }
 
 /* Rows that are expanded at once. */
-static size_t tile_rows(const dn_machine *m) {
-    return by_tiles(m) ? DNI_TILE_ROWS : 1;
+static size_t tile_rows(const struct likelihood *l) {
+    return by_tiles(l) ? DNI_TILE_ROWS : 1;
 }
 
 static void each_row(const struct likelihood *l, const struct slot *slot, dn_matrix x) {
     for (size_t t = 0; t < x.n_rows; t++) {
-        double *joint = slot->joint + t * l->machine->n_classes;
+        double *joint = slot->joint + t * l->n_classes;
         const double *row = slot->x;
-        if (x.kind == DN_CSR && l->machine->naive_bayes != NULL) {
+        if (x.kind == DN_CSR && dni_machine_takes_entries(l->machine)) {
             const size_t first = x.row_start[t];
             const dni_entry_part entries = {x.cols + first, x.values + first,
                                             x.row_start[t + 1] - first};
@@ -87,12 +89,12 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot_index, 
                            dn_error *err) {
     const struct likelihood *l = arg;
     struct slot *slot = &l->slots[slot_index];
-    size_t K = l->machine->n_classes;
+    size_t K = l->n_classes;
     for (size_t first = 0, n; first < block->x.n_rows; first += n) {
         n = block->x.n_rows - first < DNI_TILE_ROWS ? block->x.n_rows - first : DNI_TILE_ROWS;
         dn_matrix x = dn_matrix_rows(block->x, first, n);
         dn_status status = dn_run_stop(l->run, err);
-        if (status == DN_OK && by_tiles(l->machine)) {
+        if (status == DN_OK && by_tiles(l)) {
             status = whitened_tile(l, slot, x, err);
         } else if (status == DN_OK) {
             each_row(l, slot, x);
@@ -115,14 +117,13 @@ static dn_status add_block(void *arg, const dn_block *block, size_t slot_index, 
 
 static dn_status prepare(struct likelihood *l, size_t d, void **out_numbers, void **out_slots,
                          dn_error *err) {
-    size_t K = l->machine->n_classes, n_slots = l->run->n_slots,
-           work = dni_machine_work(l->machine);
-    size_t expanded = tile_rows(l->machine) * (d + 1), each = expanded + DNI_TILE_ROWS * K + work;
+    size_t K = l->n_classes, n_slots = l->run->n_slots, work = dni_machine_work(l->machine);
+    size_t expanded = tile_rows(l) * (d + 1), each = expanded + DNI_TILE_ROWS * K + work;
     if (each > SIZE_MAX / 64 / n_slots) {
         return dn_error_set(err, DN_ERR_MEMORY,
                             "the tiles of rows of %zu features are more than can be addressed", d);
     }
-    size_t shared = by_tiles(l->machine) ? d + K * d : 0;
+    size_t shared = by_tiles(l) ? d + K * d : 0;
     dn_status status = dn_run_alloc(l->run, shared + n_slots * each, sizeof(double),
                                     "the densities of the rows", out_numbers, err);
     if (status == DN_OK) {
@@ -144,10 +145,10 @@ static dn_status prepare(struct likelihood *l, size_t d, void **out_numbers, voi
         l->slots[i] = (struct slot){next, next + expanded, next + expanded + DNI_TILE_ROWS * K,
                                     (double)INFINITY};
     }
-    if (!by_tiles(l->machine) || l->machine->gaussians->covariance != DN_COVARIANCE_SHARED) {
+    if (!by_tiles(l) || l->gaussians->covariance != DN_COVARIANCE_SHARED) {
         return DN_OK;
     }
-    const dn_gaussians *g = l->machine->gaussians;
+    const dn_gaussians *g = l->gaussians;
     for (size_t k = 0; k < K; k++) {
         for (size_t j = 0; j < d; j++) {
             l->centre[k * d + j] = g->mean[k * d + j] - g->mean[j];
@@ -157,8 +158,12 @@ static dn_status prepare(struct likelihood *l, size_t d, void **out_numbers, voi
 }
 
 dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
-                                const dn_machine *machine, dn_report *report, dn_error *err) {
-    struct likelihood l = {.run = run, .machine = machine};
+                                const dn_machine *machine, const dn_gaussians *gaussians,
+                                dn_report *report, dn_error *err) {
+    struct likelihood l = {.run = run,
+                           .machine = machine,
+                           .gaussians = gaussians,
+                           .n_classes = input->n_classes};
     void *numbers = NULL, *slots = NULL;
     size_t d = input->rows->n_cols;
     double sums[2], least = (double)INFINITY, log_scale = 0;
@@ -175,9 +180,8 @@ dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
         return status;
     }
     for (size_t j = 0; input->scale != NULL && j < d; j++) {
-        log_scale += machine->gaussians == NULL || dni_gaussians_use(machine->gaussians, d, j)
-                         ? log(input->scale[j])
-                         : 0;
+        log_scale +=
+            gaussians == NULL || dni_gaussians_use(gaussians, d, j) ? log(input->scale[j]) : 0;
     }
     report->objective = log_scale - sums[0] / sums[1];
     dn_report_number(report, "log_density_min", least - log_scale);

@@ -9,7 +9,8 @@
  *   objective            −Σ v ln p(x, C) / Σ v: what maximum likelihood minimises
  *   log_density_min      the least ln p(x) of a row with a weight: an input below it is unlike all of them */
 DN_MUST_USE dn_status dni_likelihood_report(const dn_fit_input *input, const dn_run *run,
-                                            const dn_machine *machine, dn_report *report,
+                                            const dn_machine *machine,
+                                            const dn_gaussians *gaussians, dn_report *report,
                                             dn_error *err);
 /* Bytes it needs; `whitened`: of a machine with covariances, otherwise of one whose features stand alone. */
 double dni_likelihood_memory(bool whitened, size_t n_features, size_t n_classes, size_t n_slots);

@@ -229,7 +229,7 @@ static dn_status take_report(void *ctx, size_t i, dn_report *report, dn_error *e
     return DN_OK;
 }
 
-static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                      dn_report *report, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
     const dn_report_taker taker = {take_report, report};
@@ -239,7 +239,7 @@ static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *o
 }
 
 static dn_status fit_together(const dn_fit_input *input, dn_decision decision, const dn_run *run,
-                              dn_machine *machines, const dn_report_taker *taker, dn_error *err) {
+                              dn_machine **machines, const dn_report_taker *taker, dn_error *err) {
     const dni_svm_options o = options_of(input->params, input->rows->n_rows, input->rows->n_cols);
     return dni_svm_kernel_fit(input, decision, &o, run, machines, taker, err);
 }

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unit/core/machine/machine_view.h"
+
 #define OK(call) assert_int_equal((call), DN_OK)
 
 /* ---- a run that is told to stop: how long it goes on is counted in looks at the flag, not in time ---- */
@@ -440,7 +442,7 @@ static inline double foretold_memory(const dn_params *p, size_t n_rows, size_t n
 
 /* ---- a fit without tables ---- */
 struct fit {
-    dn_machine out;
+    struct machine_view out;
     dn_report report;
 };
 
@@ -452,15 +454,28 @@ static inline dn_params *params_of(const char *solver, double lambda) {
     return p;
 }
 
+/* The fit's machine and report are filled in on success alone. */
+static inline dn_status fit_input(const dn_params *p, const dn_fit_input *input, const dn_run *run,
+                                  struct fit *fit, dn_error *err) {
+    dn_machine *machine = NULL;
+    const dn_status status = p->algorithm->fit(input, run, &machine, &fit->report, err);
+    if (status == DN_OK) {
+        fit->out = machine_view(machine);
+    } else {
+        assert_null(machine);
+    }
+    return status;
+}
+
 static inline dn_status fit_rows(const dn_rows *rows, size_t K, const dn_params *p,
                                  const dn_run *run, struct fit *fit, dn_error *err) {
     dn_fit_input input = {.rows = rows, .n_classes = K, .params = p};
     OK(dn_params_check(p, NULL));
-    return p->algorithm->fit(&input, run, &fit->out, &fit->report, err);
+    return fit_input(p, &input, run, fit, err);
 }
 
 static inline void fit_done(struct fit *fit) {
-    dn_machine_done(&fit->out);
+    dn_machine_free(fit->out.machine);
     dn_report_done(&fit->report);
     *fit = (struct fit){0};
 }

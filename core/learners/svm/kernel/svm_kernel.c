@@ -137,7 +137,7 @@ static void done(dni_svm_fit *f) {
 }
 
 /* The reports, one after the other: each of thousands is long. */
-static dn_status tell_of_parts(const dni_svm_fit *f, dn_machine *machines, size_t n_support,
+static dn_status tell_of_parts(const dni_svm_fit *f, dn_machine **machines, size_t n_support,
                                const dn_report_taker *taker, dn_error *err) {
     dn_status status = DN_OK;
     for (size_t i = 0; i < f->n_parts && status == DN_OK; i++) {
@@ -147,14 +147,15 @@ static dn_status tell_of_parts(const dni_svm_fit *f, dn_machine *machines, size_
         dn_report_done(&report);
     }
     for (size_t i = 0; i < f->n_parts && status != DN_OK; i++) {
-        dn_machine_done(&machines[i]);
+        dn_machine_free(machines[i]);
+        machines[i] = NULL;
     }
     return status;
 }
 
 dn_status dni_svm_kernel_fit(const dn_fit_input *input, dn_decision decision,
                              const dni_svm_options *options, const dn_run *run,
-                             dn_machine *machines, const dn_report_taker *taker, dn_error *err) {
+                             dn_machine **machines, const dn_report_taker *taker, dn_error *err) {
     dni_svm_fit f = {.input = input, .options = options, .run = run, .decision = decision};
     size_t n_support = 0;
     dn_status status = prepare(&f, err);

@@ -39,19 +39,20 @@ static size_t count_support(const dni_svm_part *part) {
 }
 
 static dn_status make_machine(const dni_svm_fit *f, const dni_svm_part *part,
-                              const uint32_t *number, dn_support *support, dn_machine *out,
+                              const uint32_t *number, dn_support *support, dn_machine **out,
                               dn_error *err) {
     size_t n = count_support(part);
     dn_status status = dni_kernel_machine_new(support, n, out, err);
     if (status != DN_OK) {
         return status;
     }
-    dn_kernel_machine *machine = out->kernel;
+    dn_kernel_machine *machine = dni_kernel_machine_of(*out);
     void *memory;
     status = dn_run_alloc(f->run, f->points.n + 1, sizeof(double), "the coefficients of a machine",
                           &memory, err);
     if (status != DN_OK) {
-        dn_machine_done(out);
+        dn_machine_free(*out);
+        *out = NULL;
         return status;
     }
     double *coef = memory; /* by support vector */
@@ -74,7 +75,7 @@ static dn_status make_machine(const dni_svm_fit *f, const dni_svm_part *part,
     return DN_OK;
 }
 
-static dn_status make_machines(const dni_svm_fit *f, dn_machine *machines, size_t *out_support,
+static dn_status make_machines(const dni_svm_fit *f, dn_machine **machines, size_t *out_support,
                                dn_error *err) {
     void *memory;
     dn_support *support = NULL;
@@ -91,36 +92,40 @@ static dn_status make_machines(const dni_svm_fit *f, dn_machine *machines, size_
     dni_support_unref(support);
     dn_run_free(f->run, memory);
     for (size_t i = 0; i < f->n_parts && status != DN_OK; i++) {
-        dn_machine_done(&machines[i]);
+        dn_machine_free(machines[i]);
+        machines[i] = NULL;
     }
     return status;
 }
 
 /* A linear kernel's machine is its weights: Σ c_i x_i; only here a solution gets its margin in the raw features. */
-static dn_status make_linear(const dni_svm_fit *f, dn_machine *machines, dn_error *err) {
+static dn_status make_linear(const dni_svm_fit *f, dn_machine **machines, dn_error *err) {
     dn_status status = DN_OK;
     for (size_t i = 0; i < f->n_parts && status == DN_OK; i++) {
         const dni_svm_part *part = &f->parts[i];
-        status = dni_machine_new(DN_MACHINE_LINEAR, 2, f->input->rows->n_cols, DN_COVARIANCE_SHARED,
-                                 false, &machines[i], err);
+        const size_t d = f->input->rows->n_cols;
+        dni_linear_machine *machine = NULL;
+        status = dni_linear_machine_new(2, d, false, &machines[i], err);
+        if (status == DN_OK) {
+            machine = dni_linear_machine_of(machines[i]);
+        }
         for (size_t k = 0; status == DN_OK && k < part->n; k++) {
             const dn_matrix x = dni_svm_point(&f->points, part->list[k]);
             const double coef = (k < part->n_negative ? -1 : 1) * part->alpha[k];
             const size_t first = x.kind == DN_CSR ? x.row_start[0] : 0,
                          n = x.kind == DN_CSR ? x.row_start[1] - first : x.n_cols;
             for (size_t e = 0; coef != 0 && e < n; e++) {
-                machines[i].w[x.kind == DN_CSR ? x.cols[first + e] : e] +=
-                    coef * x.values[first + e];
+                machine->w[x.kind == DN_CSR ? x.cols[first + e] : e] += coef * x.values[first + e];
             }
         }
         if (status == DN_OK) {
-            machines[i].w0[0] = part->solution.w0;
-            f->parts[i].solution.margin_raw =
-                dni_svm_raw_margin(machines[i].w, f->input->scale, machines[i].n_features);
+            machine->w0[0] = part->solution.w0;
+            f->parts[i].solution.margin_raw = dni_svm_raw_margin(machine->w, f->input->scale, d);
         }
     }
     for (size_t i = 0; i < f->n_parts && status != DN_OK; i++) {
-        dn_machine_done(&machines[i]);
+        dn_machine_free(machines[i]);
+        machines[i] = NULL;
     }
     return status;
 }
@@ -164,7 +169,7 @@ void dni_svm_part_report(const dni_svm_fit *f, const dni_svm_part *part, size_t 
     *report = fresh;
 }
 
-dn_status dni_svm_machines(const dni_svm_fit *f, dn_machine *machines, size_t *out_n_support,
+dn_status dni_svm_machines(const dni_svm_fit *f, dn_machine **machines, size_t *out_n_support,
                            dn_error *err) {
     *out_n_support = 0;
     return f->kernel.type == DN_KERNEL_LINEAR && !f->kernel.normalize

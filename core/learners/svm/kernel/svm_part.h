@@ -46,7 +46,7 @@ DN_MUST_USE dn_status dni_svm_part_train(const dni_svm_fit *fit, size_t i, const
                                          bool listens, dn_error *err);
 
 /* machines [n_parts] of the solved parts: kernel machines over the support vectors that they share, of a linear kernel their weights. On failure there are none. */
-DN_MUST_USE dn_status dni_svm_machines(const dni_svm_fit *fit, dn_machine *machines,
+DN_MUST_USE dn_status dni_svm_machines(const dni_svm_fit *fit, dn_machine **machines,
                                        size_t *out_n_support, dn_error *err);
 void dni_svm_part_report(const dni_svm_fit *fit, const dni_svm_part *part, size_t n_support,
                          dn_report *report);

@@ -19,18 +19,16 @@ double dni_svm_linear_memory(const dni_svm_options *options, size_t n_rows, size
     return common + dni_svm_coordinate_memory(options, n_rows, n_features);
 }
 
-static dn_status hand_over(const dni_svm_problem *svm, dn_machine *out, dn_error *err) {
-    dn_machine machine;
-    dn_status status =
-        dni_machine_new(DN_MACHINE_LINEAR, 2, svm->d, DN_COVARIANCE_SHARED, false, &machine, err);
+static dn_status hand_over(const dni_svm_problem *svm, dn_machine **out, dn_error *err) {
+    dn_status status = dni_linear_machine_new(2, svm->d, false, out, err);
     if (status != DN_OK) {
         return status;
     }
+    dni_linear_machine *machine = dni_linear_machine_of(*out);
     for (size_t j = 0; j < svm->d; j++) {
-        machine.w[j] = svm->w[j] + 0.0; /* no -0 */
+        machine->w[j] = svm->w[j] + 0.0; /* no -0 */
     }
-    machine.w0[0] = svm->w[svm->d] + 0.0;
-    *out = machine;
+    machine->w0[0] = svm->w[svm->d] + 0.0;
     return DN_OK;
 }
 
@@ -77,7 +75,8 @@ static dn_status solve(dni_svm_problem *svm, dni_svm_solution *out, dn_error *er
 }
 
 dn_status dni_svm_linear_fit(const dn_fit_input *input, const dni_svm_options *options,
-                             const dn_run *run, dn_machine *out, dn_report *report, dn_error *err) {
+                             const dn_run *run, dn_machine **out, dn_report *report,
+                             dn_error *err) {
     assert(input->n_classes == 2 && (options->solver != DNI_SVM_SMO || isinf(options->C)) &&
            !(options->squared && options->solver == DNI_SVM_INTERIOR_POINT));
     dni_svm_problem svm;

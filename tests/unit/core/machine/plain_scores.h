@@ -3,6 +3,7 @@
 #define TESTS_CORE_PREDICT_PLAIN_SCORES_H
 
 #include "unit/core/kernels/plain.h"
+#include "unit/core/machine/machine_view.h"
 
 /* x [n_cols] ← row i of a support, dense. */
 static inline void plain_support_row(const dn_support *support, size_t i, double *x) {
@@ -18,7 +19,7 @@ static inline void plain_support_row(const dn_support *support, size_t i, double
 }
 
 /* Σ c_i K(s_i, x), without w0. *size (NULL: not wanted): the sum of the sizes of what is added. */
-static inline double plain_sum(const dn_machine *machine, const double *x, double *size) {
+static inline double plain_sum(const struct machine_view *machine, const double *x, double *size) {
     const dn_kernel_machine *m = machine->kernel;
     const size_t d = machine->n_features;
     double sum = 0, sizes = 0, *s = xcalloc(d, sizeof *s);

@@ -5,10 +5,12 @@
 enum { K = 3, D = 7 };
 
 /* A machine of three classes with numbers of all sizes. */
-static dn_machine machine_of(dn_covariance covariance, dn_machine_kind kind) {
-    dn_machine m;
+static struct machine_view machine_of(dn_covariance covariance, bool linear) {
+    dn_machine *made;
     size_t draw = 0;
-    OK(dni_machine_new(kind, K, D, covariance, true, &m, NULL));
+    OK(linear ? dni_linear_machine_new(K, D, true, &made, NULL)
+              : dni_gaussian_machine_new(K, D, covariance, &made, NULL));
+    const struct machine_view m = machine_view(made);
     const size_t n = covariance == DN_COVARIANCE_SHARED ? 1 : K,
                  rows = covariance == DN_COVARIANCE_DIAGONAL ? 1 : D;
     for (size_t k = 0; k < K; k++) {
@@ -30,7 +32,7 @@ static dn_machine machine_of(dn_covariance covariance, dn_machine_kind kind) {
     return m;
 }
 
-static const double *factor_of(const dn_machine *m, size_t k) {
+static const double *factor_of(const struct machine_view *m, size_t k) {
     const dn_gaussians *g = m->gaussians;
     if (g->covariance == DN_COVARIANCE_SHARED) {
         return g->whiten;
@@ -43,10 +45,10 @@ static void covariance_times_its_inverse(void **state) {
     static const dn_covariance full[] = {DN_COVARIANCE_SHARED, DN_COVARIANCE_FULL};
     double s[D * D], work[D * D];
     for (size_t c = 0; c < 2; c++) {
-        dn_machine m = machine_of(full[c], DN_MACHINE_GAUSSIAN);
+        const struct machine_view m = machine_of(full[c], false);
         for (size_t k = 0; k < K; k++) {
             const double *a = factor_of(&m, k);
-            dn_machine_covariance(&m, k, s, work);
+            dn_machine_covariance(m.machine, k, s, work);
             for (size_t i = 0; i < D; i++) {
                 for (size_t j = 0; j < D; j++) {
                     double sum = 0; /* of Σ AᵀA */
@@ -60,16 +62,16 @@ static void covariance_times_its_inverse(void **state) {
                 }
             }
         }
-        dn_machine_done(&m);
+        dn_machine_free(m.machine);
     }
-    dn_machine m = machine_of(DN_COVARIANCE_DIAGONAL, DN_MACHINE_GAUSSIAN);
+    const struct machine_view m = machine_of(DN_COVARIANCE_DIAGONAL, false);
     for (size_t k = 0; k < K; k++) {
-        dn_machine_covariance(&m, k, s, NULL);
+        dn_machine_covariance(m.machine, k, s, NULL);
         for (size_t j = 0; j < D; j++) {
             assert_true(fabs(s[j] * factor_of(&m, k)[j] * factor_of(&m, k)[j] - 1) < 1e-14);
         }
     }
-    dn_machine_done(&m);
+    dn_machine_free(m.machine);
 }
 
 static void quadratic_is_the_score(void **state) {
@@ -78,14 +80,14 @@ static void quadratic_is_the_score(void **state) {
                                         DN_COVARIANCE_DIAGONAL};
     double W[D * D], w[D], w0, work[2 * D + K], scores[K], intercept[K], x[D];
     for (size_t c = 0; c < 3; c++) {
-        dn_machine m = machine_of(all[c], DN_MACHINE_GAUSSIAN);
+        const struct machine_view m = machine_of(all[c], false);
         for (size_t j = 0; j < D; j++) {
             x[j] = sin((double)j) * 3;
         }
-        assert_true(dni_machine_scores(&m, x, scores, work));
-        dni_machine_intercept(&m, intercept, work);
+        assert_true(dni_machine_scores(m.machine, x, scores, work));
+        dni_machine_intercept(m.machine, intercept, work);
         for (size_t k = 0; k < K; k++) {
-            dn_machine_quadratic(&m, k, W, w, &w0, work);
+            dn_machine_quadratic(m.machine, k, W, w, &w0, work);
             assert_true(w0 == intercept[k]);
             double g = w0, size = fabs(w0);
             for (size_t i = 0; i < D; i++) {
@@ -99,14 +101,14 @@ static void quadratic_is_the_score(void **state) {
             }
             assert_true(fabs(g - scores[k]) < 1e-13 * size);
         }
-        dn_machine_done(&m);
+        dn_machine_free(m.machine);
     }
-    dn_machine m = machine_of(DN_COVARIANCE_SHARED,
-                              DN_MACHINE_LINEAR); /* the densities behind linear scores */
-    dn_machine_quadratic(&m, 0, W, w, &w0, work);
-    dni_machine_joint(&m, (double[D]){0}, scores, work);
+    const struct machine_view m =
+        machine_of(DN_COVARIANCE_SHARED, true); /* the densities behind linear scores */
+    dn_machine_quadratic(m.machine, 0, W, w, &w0, work);
+    dni_machine_joint(m.machine, (double[D]){0}, scores, work);
     assert_true(fabs(w0 - scores[0]) < 1e-13 * fabs(w0));
-    dn_machine_done(&m);
+    dn_machine_free(m.machine);
 }
 
 int main(void) {

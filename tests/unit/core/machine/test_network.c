@@ -73,11 +73,12 @@ static void scores(void **state) {
             double g[3], sum = 0;
             for (size_t k = 0, at = 0; k < dn_model_n_machines(m); k++) {
                 const dn_machine *raw = dn_model_machine(m, k);
-                plain_scores(raw->network, csv->d, csv->x + i * csv->d, g);
+                plain_scores(dni_network_of(raw), csv->d, csv->x + i * csv->d, g);
                 for (size_t s = 0; s < dn_machine_n_scores(raw); s++) {
                     assert_true(fabs(a.scores[i * S + at + s] - g[s]) <= 1e-11 * (1 + fabs(g[s])));
                 }
-                plain_scores(m->machines[k].network, csv->d, (w % 2 ? z : csv->x) + i * csv->d, g);
+                plain_scores(dni_network_of(m->machines[k]), csv->d,
+                             (w % 2 ? z : csv->x) + i * csv->d, g);
                 for (size_t s = 0; s < dn_machine_n_scores(raw); s++) {
                     assert_true(fabs(a.scores[i * S + at + s] - g[s]) <= 1e-9 * (1 + fabs(g[s])));
                 }
@@ -106,25 +107,25 @@ static void entries(void **state) {
     (void)state;
     const size_t units[] = {3, 2};
     const dni_layers layers = {DN_ACTIVATION_SIGMOID, 4, 2, units};
-    dn_machine m;
-    OK(dni_machine_new_network(3,
+    dn_machine *m;
+    OK(dni_network_machine_new(3,
                                &(dni_layers){DN_ACTIVATION_SIGMOID, 4, 2, (const size_t[]){3, 3}},
                                &m, NULL));
     assert_int_equal(dni_layers_numbers(&layers), 4 * 3 + 3 + 3 * 2 + 2);
-    for (size_t i = 0; i < dni_machine_numbers(&m); i++) {
-        m.network->w[i] = sin((double)i + 1);
+    for (size_t i = 0; i < dni_machine_numbers(m); i++) {
+        dni_network_of(m)->w[i] = sin((double)i + 1);
     }
     const double x[] = {0, 2, 0, -1}, values[] = {2, -1};
     const uint32_t features[] = {1, 3};
-    double whole[3], parted[3], plain[3], *work = xcalloc(dni_machine_work(&m), sizeof *work);
+    double whole[3], parted[3], plain[3], *work = xcalloc(dni_machine_work(m), sizeof *work);
     const dni_entry_part parts[] = {{features, values, 1}, {features + 1, values + 1, 1}};
-    assert_true(dni_machine_scores(&m, x, whole, work));
-    assert_true(dni_machine_scores_entries(&m, parts, 2, parted, work));
-    plain_scores(m.network, 4, x, plain);
+    assert_true(dni_machine_scores(m, x, whole, work));
+    assert_true(dni_machine_scores_entries(m, parts, 2, parted, work));
+    plain_scores(dni_network_of(m), 4, x, plain);
     assert_memory_equal(whole, parted, sizeof whole);
     assert_close(whole, plain, 3, 1e-14);
     free(work);
-    dn_machine_done(&m);
+    dn_machine_free(m);
 }
 
 /* Inputs so large that a score is no number are refused, row by row. */
@@ -187,7 +188,7 @@ static void bytes_and_back(void **state) {
                  machine = size - 4 - 8 - 8 * numbers - (1 + 8 + 1 + 8 + 3 * 8);
     unsigned char *forged = xcalloc(size, 1);
     memcpy(forged, bytes, size);
-    assert_int_equal(forged[machine], DN_MACHINE_NETWORK);
+    assert_int_equal(forged[machine], 4);
     assert_int_equal(forged[machine + 10], 3);
     static const struct {
         size_t at;

@@ -5,6 +5,7 @@
 #include "unit/core/encoder/raw_lists.h"
 #include "unit/core/kernels/plain.h"
 
+#include "machine/machine_impl.h"
 #include "machine/support.h"
 #include "model/model_impl.h"
 
@@ -78,14 +79,14 @@ static inline dn_support *km_support(const struct km_rows *r, const dn_kernel *k
 }
 
 /* A machine of two support vectors in three. */
-static inline dn_machine km_machine(dn_support *support, size_t m) {
-    dn_machine machine;
+static inline dn_machine *km_machine(dn_support *support, size_t m) {
+    dn_machine *machine;
     size_t n = 0;
     for (size_t i = 0; i < support->x.n_rows; i++) {
         n += (i + m) % 3 != 0;
     }
     OK(dni_kernel_machine_new(support, n, &machine, NULL));
-    dn_kernel_machine *k = machine.kernel;
+    dn_kernel_machine *k = dni_kernel_machine_of(machine);
     for (size_t i = 0, at = 0; i < support->x.n_rows; i++) {
         if ((i + m) % 3 != 0) {
             k->index[at] = (uint32_t)i;
@@ -98,7 +99,7 @@ static inline dn_machine km_machine(dn_support *support, size_t m) {
 }
 
 /* n machines over one support, as a model of two classes (n = 1) or three one against one (n = 3) of an algorithm that has both. */
-static inline dn_status km_try_model(const struct km_rows *r, dn_machine *machines, size_t n,
+static inline dn_status km_try_model(const struct km_rows *r, dn_machine **machines, size_t n,
                                      dn_decision decision, dn_model **out, dn_error *err) {
     static const double numbers[] = {-1, 0, 2.5};
     dni_classes classes;
@@ -135,12 +136,12 @@ static inline dn_status km_try_model(const struct km_rows *r, dn_machine *machin
 static inline dn_model *km_model(const struct km_rows *r, const dn_kernel *kernel, size_t n,
                                  dn_decision decision, double threshold) {
     dn_support *support = km_support(r, kernel);
-    dn_machine *machines = xcalloc(n, sizeof *machines);
+    dn_machine **machines = xcalloc(n, sizeof *machines);
     dn_model *model = NULL;
     for (size_t m = 0; m < n; m++) {
         machines[m] = km_machine(support, m);
     }
-    machines[0].threshold = threshold;
+    dni_machine_set_threshold(machines[0], threshold);
     dni_support_unref(support);
     OK(km_try_model(r, machines, n, decision, &model, NULL));
     return model;

@@ -55,9 +55,9 @@ static void scores_are_sums_over_support_vectors(void **state) {
                              r.n);
             for (size_t i = 0; i < r.n; i += 3) {
                 for (size_t m = 0; m < 3; m++) {
-                    const dn_machine *machine = dn_model_machine(model, m);
-                    double size, sum = plain_sum(machine, r.x + i * r.d, &size);
-                    assert_value(g[3 * i + m], sum + machine->kernel->w0, size,
+                    const struct machine_view machine = machine_view(dn_model_machine(model, m));
+                    double size, sum = plain_sum(&machine, r.x + i * r.d, &size);
+                    assert_value(g[3 * i + m], sum + machine.kernel->w0, size,
                                  3e-6); /* kernels may be computed in float */
                 }
             }
@@ -137,7 +137,7 @@ static void distances_and_what_there_is_not(void **state) {
         assert_true(distance[i] == g[i] / 2 && label[i] == (g[i] > 0));
         assert_true(candidate[2 * i + label[i]] && !candidate[2 * i + 1 - label[i]] && !outside[i]);
     }
-    dn_model_machine(two, 0)->kernel->norm =
+    dni_kernel_machine_of(dn_model_machine(two, 0))->norm =
         (double)NAN; /* a kernel that is not positive semidefinite */
     assert_int_equal(dn_model_predict(two, r.raw.rows, workspace,
                                       &(dn_prediction){.distance = distance}),
@@ -152,7 +152,8 @@ static void distances_and_what_there_is_not(void **state) {
     assert_false(dn_model_has_density(two));
     assert_false(dn_model_has_probabilities(two));
     assert_true(dn_model_intercept(three)[2] == 0.25 - 1);
-    const double support = dni_support_memory(dn_model_machine(three, 0)->kernel->support);
+    const double support =
+        dni_support_memory(dni_kernel_machine_of(dn_model_machine(three, 0))->support);
     const double more = (double)dn_model_memory(three) - (double)dn_model_memory(two);
     assert_true(support > 0 && (double)dn_model_memory(two) > support && more > 0 &&
                 more < support);
@@ -247,15 +248,15 @@ static void without_support_vectors(void **state) {
     struct km_rows r = km_rows_new(KM_SPARSE);
     const dn_kernel kernel = {.type = DN_KERNEL_RBF, .width = 4, .n_features = r.d};
     dn_support *support;
-    dn_machine *machine = xcalloc(1, sizeof *machine);
+    dn_machine **machines = xcalloc(1, sizeof *machines);
     dn_model *model;
     double g[KM_ROWS];
     OK(dni_support_new(&kernel, 0, 0, NULL, &support, NULL));
     OK(dni_support_end(support, NULL));
-    OK(dni_kernel_machine_new(support, 0, machine, NULL));
+    OK(dni_kernel_machine_new(support, 0, machines, NULL));
     dni_support_unref(support);
-    machine->kernel->w0 = -1.25;
-    OK(km_try_model(&r, machine, 1, DN_DECISION_ONE_VS_ONE, &model, NULL));
+    dni_kernel_machine_of(machines[0])->w0 = -1.25;
+    OK(km_try_model(&r, machines, 1, DN_DECISION_ONE_VS_ONE, &model, NULL));
     double *workspace = xcalloc(dn_model_workspace(model), sizeof *workspace);
     assert_int_equal(dn_model_predict(model, r.raw.rows, workspace, &(dn_prediction){.scores = g}),
                      r.n);

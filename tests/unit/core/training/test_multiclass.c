@@ -106,11 +106,12 @@ static void assert_machine(const struct csv *t, const dn_params *p, bool standar
     dn_train_request request = table_request(two, table, p);
     request.features.standardize = standardize;
     dn_train_result alone = train(&request, NULL);
-    const dn_machine *a = dn_model_machine(whole->model, i), *b = dn_model_machine(alone.model, 0);
+    const struct machine_view a = machine_view(dn_model_machine(whole->model, i)),
+                              b = machine_view(dn_model_machine(alone.model, 0));
     assert_int_equal(dn_model_n_machines(alone.model), 1);
-    assert_int_equal(a->n_classes, 2);
-    assert_memory_equal(a->w, b->w, t->d * sizeof *a->w);
-    assert_memory_equal(a->w0, b->w0, sizeof *a->w0);
+    assert_int_equal(a.n_classes, 2);
+    assert_memory_equal(a.w, b.w, t->d * sizeof *a.w);
+    assert_memory_equal(a.w0, b.w0, sizeof *a.w0);
     assert_int_equal(part->converged, alone.report.converged);
     assert_int_equal(part->stop_reason, alone.report.stop_reason);
     assert_int_equal(part->iterations, alone.report.iterations);
@@ -232,8 +233,8 @@ static void two_classes(void **state) {
         dn_train_result r = train(&request, NULL);
         assert_int_equal(dn_model_n_machines(r.model), 1);
         assert_int_equal(r.report.n_parts, 0);
-        assert_memory_equal(dn_model_machine(r.model, 0)->w, dn_model_machine(own.model, 0)->w,
-                            3 * sizeof(double));
+        assert_memory_equal(machine_view(dn_model_machine(r.model, 0)).w,
+                            machine_view(dn_model_machine(own.model, 0)).w, 3 * sizeof(double));
         assert_true(r.train->log_loss == own.train->log_loss && r.train->ambiguous == 0);
         dn_train_result_done(&r);
         dn_params_free(q);
@@ -552,11 +553,10 @@ static void too_many_machines(void **state) {
 /* A method that converges for some of its machines. */
 static size_t n_fits;
 
-static dn_status fit_some(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit_some(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                           dn_report *report, dn_error *err) {
     (void)run;
-    OK(dni_machine_new(DN_MACHINE_LINEAR, 2, input->rows->n_cols, DN_COVARIANCE_SHARED, false, out,
-                       err));
+    OK(dni_linear_machine_new(2, input->rows->n_cols, false, out, err));
     n_fits++;
     *report =
         (dn_report){.converged = n_fits % 50 != 0,

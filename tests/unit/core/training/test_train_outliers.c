@@ -5,7 +5,7 @@
 enum { N = 40, X = 0, W = 1, TRUTH = 2 };
 
 /* f(x) = x − mean of the training rows. */
-static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *out,
+static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine **out,
                      dn_report *report, dn_error *err) {
     double sum = 0, weight = 0;
     (void)run;
@@ -22,9 +22,9 @@ static dn_status fit(const dn_fit_input *input, const dn_run *run, dn_machine *o
             weight += v;
         }
     }
-    OK(dni_machine_new(DN_MACHINE_LINEAR, 2, 1, DN_COVARIANCE_SHARED, false, out, err));
-    out->w[0] = 1;
-    out->w0[0] = -sum / weight;
+    OK(dni_linear_machine_new(2, 1, false, out, err));
+    dni_linear_machine_of(*out)->w[0] = 1;
+    dni_linear_machine_of(*out)->w0[0] = -sum / weight;
     report->converged = true;
     report->stop_reason = DN_STOP_CLOSED_FORM;
     return DN_OK;

@@ -116,14 +116,14 @@ static void raw_directions(void **state) {
     OK(dn_rows_from_matrix(dn_matrix_dense(z, t->n, d), t->target, NULL, &rows, NULL));
     dn_fit_input input = {
         .rows = rows, .n_classes = t->K, .params = p, .mean = mean, .scale = scale};
-    OK(p->algorithm->fit(&input, &run, &fit.out, &fit.report, NULL));
+    OK(fit_input(p, &input, &run, &fit, NULL));
     for (size_t i = 0; i < fit.out.n_components * d; i++) {
         fit.out.projection[i] /= scale[i % d];
     }
     assert_close(fit.out.projection, plain.out.projection, fit.out.n_components * d, 1e-9);
     for (size_t i = 0; i < t->n; i++) {
         double g[3], h[3];
-        size_t S = dn_machine_n_scores(&fit.out);
+        size_t S = dn_machine_n_scores(fit.out.machine);
         for (size_t k = 0; k < S; k++) {
             g[k] = dot(plain.out.w + k * d, t->x + i * d, d) + plain.out.w0[k];
             h[k] = dot(fit.out.w + k * d, z + i * d, d) + fit.out.w0[k];

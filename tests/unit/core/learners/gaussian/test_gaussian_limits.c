@@ -11,7 +11,7 @@ static dn_status fit_named(const double *x, const double *y, const double *v, si
     dn_fit_input input = {.n_classes = K, .params = p, .class_names = names};
     OK(dn_rows_from_matrix(dn_matrix_dense(x, n, d), y, v, &rows, NULL));
     input.rows = rows;
-    dn_status status = p->algorithm->fit(&input, &run, &fit->out, &fit->report, err);
+    dn_status status = fit_input(p, &input, &run, fit, err);
     dn_rows_free(rows);
     return status;
 }
@@ -152,25 +152,25 @@ static void columns_of_one_value(void **state) {
         struct fit fit = {0}, fewer = {0};
         OK(fit_named(t->x, t->target, NULL, N, D, 3, p, &fit, NULL));
         OK(fit_named(other->x, t->target, NULL, N, D - 1, 3, p, &fewer, NULL));
-        dn_machine raw;
-        OK(dni_machine_to_raw(&fit.out, mean, scale, &raw, NULL));
+        dn_machine *raw;
+        OK(dni_machine_to_raw(fit.out.machine, mean, scale, &raw, NULL));
         assert_near(fit.report.objective, fewer.report.objective, 1e-12);
         double log_scale = log(scale[0]) + log(scale[2]) + log(scale[3]);
         for (size_t i = 0; i < N; i++) {
             double joint[3], want[3], of_raw[3], x[D], work[64];
-            dni_machine_joint(&fit.out, t->x + i * D, joint, work);
-            dni_machine_joint(&fewer.out, other->x + i * (D - 1), want, work);
+            dni_machine_joint(fit.out.machine, t->x + i * D, joint, work);
+            dni_machine_joint(fewer.out.machine, other->x + i * (D - 1), want, work);
             for (size_t j = 0; j < D; j++) {
                 x[j] = mean[j] + scale[j] * t->x[i * D + j];
             }
-            dni_machine_joint(&raw, x, of_raw, work);
+            dni_machine_joint(raw, x, of_raw, work);
             for (size_t k = 0; k < 3; k++) {
                 assert_near(joint[k], want[k], 1e-11);
                 assert_near(of_raw[k] + log_scale, want[k], 1e-11);
             }
         }
         double covariance[D * D], work[D * D];
-        dn_machine_covariance(&fit.out, 0, covariance, work);
+        dn_machine_covariance(fit.out.machine, 0, covariance, work);
         bool diagonal = fit.out.gaussians->covariance == DN_COVARIANCE_DIAGONAL;
         for (size_t j = 0; j < D; j++) {
             assert_true((covariance[diagonal ? j : j * D + j] == 0) == (j == 1));
@@ -178,7 +178,7 @@ static void columns_of_one_value(void **state) {
         for (size_t k = 0; fit.out.w != NULL && k < 3; k++) {
             assert_true(fit.out.w[k * D + 1] == 0);
         }
-        dn_machine_done(&raw);
+        dn_machine_free(raw);
         fit_done(&fit);
         fit_done(&fewer);
         dn_params_free(p);
@@ -422,7 +422,7 @@ static void equal_priors_against_the_rest(void **state) {
         predict(word.model, t, a, a + t->n * 3, NULL);
         predict(list.model, t, b, b + t->n * 3, NULL);
         assert_close(a, b, t->n * 6, 1e-12);
-        const double *prior = dn_model_machine(word.model, 0)->gaussians->prior;
+        const double *prior = dni_gaussians_of(dn_model_machine(word.model, 0))->prior;
         assert_near(prior[1], w == 0 ? 1.0 / 3 : 0.5, 1e-12);
         dn_train_result_done(&word);
         dn_train_result_done(&list);

@@ -38,8 +38,8 @@ static double detail(const struct fit *fit, const char *name) {
 }
 
 /* All K outputs for one row. */
-static void outputs(const dn_machine *m, const double *x, double *y) {
-    size_t S = dn_machine_n_scores(m);
+static void outputs(const struct machine_view *m, const double *x, double *y) {
+    size_t S = dn_machine_n_scores(m->machine);
     for (size_t k = 0; k < S; k++) {
         y[k] = m->w0[k];
         for (size_t j = 0; j < m->n_features; j++) {
@@ -277,7 +277,7 @@ static void more_columns_than_rows(void **state) {
 
 /* ---- what changes nothing ---- */
 static void close_fits(const struct fit *a, const struct fit *b, double tolerance) {
-    size_t S = dn_machine_n_scores(&a->out);
+    size_t S = dn_machine_n_scores(a->out.machine);
     assert_close(a->out.w, b->out.w, S * a->out.n_features, tolerance);
     assert_close(a->out.w0, b->out.w0, S, tolerance);
     assert_near(a->report.objective, b->report.objective, tolerance);

@@ -60,7 +60,7 @@ static void steps_by_hand(void **state) {
         dn_run run = dn_run_default();
         struct fit fit = {0};
         OK(fit_rows(rows, K, p, &run, &fit, NULL));
-        for (size_t k = 0; k < dn_machine_n_scores(&fit.out); k++) {
+        for (size_t k = 0; k < dn_machine_n_scores(fit.out.machine); k++) {
             for (size_t j = 0; j < D; j++) {
                 assert_near(fit.out.w[k * D + j], K == 2 ? w[1][j] - w[0][j] : w[k][j], 1e-12);
             }
@@ -102,7 +102,7 @@ static void same_end(void **state) {
     assert_int_equal(fit.report.stop_reason, DN_STOP_TOLERANCE);
     assert_true(detail(&fit.report, "gradient_max") <= 1e-10);
     assert_near(fit.report.objective, best.report.objective, 1e-12);
-    size_t S = dn_machine_n_scores(&fit.out);
+    size_t S = dn_machine_n_scores(fit.out.machine);
     assert_close(fit.out.w, best.out.w, S * t->d, 1e-6);
     assert_close(fit.out.w0, best.out.w0, S, 1e-6);
     assert_near(detail(&fit.report, "residual_sum_of_squares"),
@@ -199,7 +199,7 @@ static void progress(void **state) {
     dn_fit_input input = {
         .rows = rows, .n_classes = 3, .params = p, .mean = &mean, .scale = &scale};
     struct fit fit = {0};
-    OK(p->algorithm->fit(&input, &run, &fit.out, &fit.report, NULL));
+    OK(fit_input(p, &input, &run, &fit, NULL));
     assert_true(heard.n == 10 && heard.snapshots == 2 && heard.loss == fit.report.objective);
     double wrong = 0;
     for (size_t i = 0; i < 60; i++) {

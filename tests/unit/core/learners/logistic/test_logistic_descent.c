@@ -46,7 +46,7 @@ static void descend(const double *mean, const double *scale, const char *init, s
     run.snapshots = wanted;
     run.n_snapshots = 3;
     dn_fit_input input = {.rows = rows, .n_classes = 2, .params = p, .mean = mean, .scale = scale};
-    OK(p->algorithm->fit(&input, &run, &fit->out, &fit->report, NULL));
+    OK(fit_input(p, &input, &run, fit, NULL));
     dn_rows_free(rows);
     dn_params_free(p);
 }

@@ -30,7 +30,7 @@ static void compare(const char *set, const char *solver, double lambda, bool exa
     assert_non_null(g);
     double objective = json_number_value(json_object_get(g, "objective"));
     size_t S = t->K == 2 ? 1 : t->K;
-    assert_int_equal(dn_machine_n_scores(&fit.out), S);
+    assert_int_equal(dn_machine_n_scores(fit.out.machine), S);
     double *w = xcalloc(S * t->d, sizeof *w), *w0 = xcalloc(S, sizeof *w0);
     assert_int_equal(golden_numbers(json_object_get(g, "w"), w), S * t->d);
     assert_int_equal(golden_numbers(json_object_get(g, "w0"), w0), S);

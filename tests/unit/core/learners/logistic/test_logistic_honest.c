@@ -123,7 +123,7 @@ static void dependent_columns(void **state) {
             double gradient[3 * (D + 1)];
             assert_near(fit.report.objective,
                         judge(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0, gradient), 1e-12);
-            size_t S = dn_machine_n_scores(&fit.out);
+            size_t S = dn_machine_n_scores(fit.out.machine);
             for (size_t k = 0; k < S; k++) {
                 assert_true(fabs(fit.out.w[k * D] + fit.out.w[k * D + 1] - fit.out.w[k * D + 2]) <
                             1e-12);

@@ -338,7 +338,7 @@ static void intercepts_are_centred_in_the_raw_space(void **state) {
             .rows = t.rows, .n_classes = 3, .params = p, .mean = mean, .scale = scale};
         dn_run run = dn_run_default();
         struct fit fit;
-        OK(p->algorithm->fit(&input, &run, &fit.out, &fit.report, NULL));
+        OK(fit_input(p, &input, &run, &fit, NULL));
         double sum = 0, size = 0;
         for (size_t k = 0; k < 3; k++) {
             double raw = fit.out.w0[k];
@@ -375,9 +375,9 @@ static void threads_are_nothing(void **state) {
             OK(fit_rows(rows, K, p, &serial, &one, NULL));
             OK(fit_rows(rows, K, p, &ranges, &two, NULL));
             assert_memory_equal(one.out.w, two.out.w,
-                                dn_machine_n_scores(&one.out) * csv->d * sizeof(double));
+                                dn_machine_n_scores(one.out.machine) * csv->d * sizeof(double));
             assert_memory_equal(one.out.w0, two.out.w0,
-                                dn_machine_n_scores(&one.out) * sizeof(double));
+                                dn_machine_n_scores(one.out.machine) * sizeof(double));
             assert_true(one.report.objective == two.report.objective);
             fit_done(&one);
             fit_done(&two);

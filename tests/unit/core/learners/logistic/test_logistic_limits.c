@@ -118,7 +118,7 @@ static void dependent_columns(void **state) {
             double gradient[15];
             double value = judge(x, y, NULL, N, D, K, fit.out.w, fit.out.w0, 0, gradient);
             assert_near(fit.report.objective, value, 1e-10);
-            for (size_t k = 0; k < dn_machine_n_scores(&fit.out); k++) {
+            for (size_t k = 0; k < dn_machine_n_scores(fit.out.machine); k++) {
                 const double *w = fit.out.w + k * D;
                 assert_true(fabs(2 * w[0] - w[1] - w[2]) < 1e-8);
                 assert_true(w[3] == 0);
@@ -130,7 +130,7 @@ static void dependent_columns(void **state) {
             OK(dn_params_set_number(p, "lambda", 1e-3, NULL)); /* a penalty makes them unique */
             OK(try_fit(x, y, N, D, K, p, &fit, NULL));
             assert_true(fit.report.converged && fit.report.n_warnings == 0);
-            for (size_t k = 0; k < dn_machine_n_scores(&fit.out); k++) {
+            for (size_t k = 0; k < dn_machine_n_scores(fit.out.machine); k++) {
                 assert_true(fit.out.w[k * D + 3] == 0);
             }
             fit_done(&fit);

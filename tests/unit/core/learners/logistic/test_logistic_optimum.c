@@ -81,8 +81,10 @@ static void weights_are_repeated_rows(void **state) {
         assert_optimal(t, t->x, weight, 1e-2, &weighted, 1e-8);
         struct csv repeated = {.n = n2, .d = t->d, .K = K, .x = x2, .target = y2};
         struct fit twice = fit_dense(&repeated, x2, NULL, p);
-        assert_close(weighted.out.w, twice.out.w, dn_machine_n_scores(&weighted.out) * t->d, 1e-8);
-        assert_close(weighted.out.w0, twice.out.w0, dn_machine_n_scores(&weighted.out), 1e-8);
+        assert_close(weighted.out.w, twice.out.w, dn_machine_n_scores(weighted.out.machine) * t->d,
+                     1e-8);
+        assert_close(weighted.out.w0, twice.out.w0, dn_machine_n_scores(weighted.out.machine),
+                     1e-8);
         fit_done(&weighted);
         fit_done(&twice);
         dn_params_free(p);
@@ -126,10 +128,10 @@ static void scaling_scales_the_penalty(void **state) {
     dn_params *p = params_of("lbfgs", 1e-4), *q = params_of("lbfgs", 1e-4 * 256);
     struct fit small = fit_dense(t, t->x, NULL, p), large = fit_dense(t, x, NULL, q);
     assert_near(small.report.objective, large.report.objective, 1e-9);
-    for (size_t i = 0; i < dn_machine_n_scores(&small.out) * t->d; i++) {
+    for (size_t i = 0; i < dn_machine_n_scores(small.out.machine) * t->d; i++) {
         large.out.w[i] *= 16;
     }
-    assert_close(large.out.w, small.out.w, dn_machine_n_scores(&small.out) * t->d, 1e-5);
+    assert_close(large.out.w, small.out.w, dn_machine_n_scores(small.out.machine) * t->d, 1e-5);
     assert_true(large.report.iterations <= small.report.iterations * 5 / 4 + 2);
     fit_done(&small);
     fit_done(&large);
@@ -176,7 +178,8 @@ static void sparse_rows_are_dense_rows(void **state) {
             OK(dn_rows_from_matrix(dn_matrix_csr(start, cols, values, N, D), y, NULL, &rows, NULL));
             OK(fit_rows(rows, K, p, &run, &sparse, NULL));
             double tolerance = s < 2 ? 1e-7 : 1e-3;
-            assert_close(sparse.out.w, dense.out.w, dn_machine_n_scores(&dense.out) * D, tolerance);
+            assert_close(sparse.out.w, dense.out.w, dn_machine_n_scores(dense.out.machine) * D,
+                         tolerance);
             assert_near(sparse.report.objective, dense.report.objective, 1e-6);
             if (s < 2) {
                 assert_optimal(&t, x, NULL, 1e-2, &sparse, 1e-8);
@@ -213,9 +216,9 @@ static void threads_are_nothing(void **state) {
             OK(fit_rows(rows, K, p, &serial, &one, NULL));
             OK(fit_rows(rows, K, p, &ranges, &two, NULL));
             assert_memory_equal(one.out.w, two.out.w,
-                                dn_machine_n_scores(&one.out) * t->d * sizeof(double));
+                                dn_machine_n_scores(one.out.machine) * t->d * sizeof(double));
             assert_memory_equal(one.out.w0, two.out.w0,
-                                dn_machine_n_scores(&one.out) * sizeof(double));
+                                dn_machine_n_scores(one.out.machine) * sizeof(double));
             assert_true(one.report.objective == two.report.objective);
             fit_done(&one);
             fit_done(&two);

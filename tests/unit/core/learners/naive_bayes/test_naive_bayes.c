@@ -62,7 +62,7 @@ static dn_status typed_fit(const struct typed *t, size_t K, const dn_params *p, 
                           .encoder = t->encoder,
                           .mean = dn_encoder_mean(t->encoder),
                           .scale = dn_encoder_scale(t->encoder)};
-    return p->algorithm->fit(&input, &run, &fit->out, &fit->report, err);
+    return fit_input(p, &input, &run, fit, err);
 }
 
 static void typed_done(struct typed *t) {
@@ -118,8 +118,8 @@ static void likelihood_zero_everywhere(void **state) {
     struct fit fit;
     double x[] = {1, 1}, joint[2], score, work[16];
     OK(typed_fit(&t, 2, p, &fit, NULL));
-    assert_false(dni_machine_joint(&fit.out, x, joint, work));
-    assert_false(dni_machine_scores(&fit.out, x, &score, work));
+    assert_false(dni_machine_joint(fit.out.machine, x, joint, work));
+    assert_false(dni_machine_scores(fit.out.machine, x, &score, work));
     assert_near(score, log(0.6 / 0.4), 1e-12);
     fit_done(&fit);
     dn_params_free(p);
@@ -203,10 +203,10 @@ static void columns_of_every_kind(void **state) {
                 assert_near(detail(&fit.report, "gaussian_features"), 1, 0);
                 assert_near(detail(&fit.report, "bernoulli_features"), 1, 0);
                 assert_near(detail(&fit.report, "count_features"), LEVELS + (double)holes, 0);
-                dn_machine raw;
-                OK(dni_machine_to_raw(&fit.out, dn_encoder_mean(t.encoder),
+                dn_machine *raw;
+                OK(dni_machine_to_raw(fit.out.machine, dn_encoder_mean(t.encoder),
                                       dn_encoder_scale(t.encoder), &raw, NULL));
-                double *work = xcalloc(dni_machine_work(&raw), sizeof *work), joint[3], x[6] = {0},
+                double *work = xcalloc(dni_machine_work(raw), sizeof *work), joint[3], x[6] = {0},
                        least = (double)INFINITY, mean = 0, weight = 0;
                 for (size_t i = 0; i < N; i++) {
                     double own[3];
@@ -217,7 +217,7 @@ static void columns_of_every_kind(void **state) {
                     for (size_t l = 0; l <= LEVELS; l++) {
                         x[2 + l] = m.colour[i] == colours[l];
                     }
-                    dni_machine_joint(&raw, x, joint, work);
+                    dni_machine_joint(raw, x, joint, work);
                     for (size_t k = 0; k < 3; k++) {
                         own[k] = counted(&m, alphas[a], LEVELS + (double)holes, i, k);
                         assert_true(own[k] == joint[k] ||
@@ -238,16 +238,16 @@ static void columns_of_every_kind(void **state) {
                     x + 2, 0,
                     4 * sizeof *x); /* a category never seen says nothing: as if there were no such column */
                 double with[3], none[3];
-                dni_machine_joint(&raw, x, with, work);
+                dni_machine_joint(raw, x, with, work);
                 for (size_t k = 0; k < 3; k++) {
                     for (size_t l = 0; l < LEVELS + holes; l++) {
-                        raw.naive_bayes->a[(2 + l) * 3 + k] = -7;
+                        dni_bayes_of(raw)->a[(2 + l) * 3 + k] = -7;
                     }
                 }
-                dni_machine_joint(&raw, x, none, work);
+                dni_machine_joint(raw, x, none, work);
                 assert_memory_equal(with, none, sizeof with);
                 free(work);
-                dn_machine_done(&raw);
+                dn_machine_free(raw);
                 fit_done(&fit);
                 dn_params_free(p);
                 typed_done(&t);
@@ -315,7 +315,7 @@ static void the_floor(void **state) {
     static const char *const names[] = {"ash", "birch", "cedar"};
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, 3), t->target, NULL, &rows, NULL));
     dn_fit_input input = {.rows = rows, .n_classes = 3, .params = p, .class_names = names};
-    assert_int_equal(p->algorithm->fit(&input, &run, &fit.out, &fit.report, &err), DN_ERR_DATA);
+    assert_int_equal(fit_input(p, &input, &run, &fit, &err), DN_ERR_DATA);
     assert_non_null(strstr(err.message, "\"#1\""));
     assert_non_null(strstr(err.message, "\"birch\""));
     assert_non_null(strstr(err.message, "variance_floor"));

@@ -73,21 +73,21 @@ static void texts(void **state) {
                               .encoder = encoder,
                               .mean = dn_encoder_mean(encoder),
                               .scale = dn_encoder_scale(encoder)};
-        OK(p->algorithm->fit(&input, &run, &fit.out, &fit.report, NULL));
+        OK(fit_input(p, &input, &run, &fit, NULL));
         assert_int_equal(fit.out.n_features, 24);
         assert_near(detail(&fit.report, "count_features"), 24, 0);
         assert_near(detail(&fit.report, "gaussian_features"), 0, 0);
-        dn_machine raw;
-        OK(dni_machine_to_raw(&fit.out, input.mean, input.scale, &raw, NULL));
+        dn_machine *raw;
+        OK(dni_machine_to_raw(fit.out.machine, input.mean, input.scale, &raw, NULL));
         for (size_t i = 0; i < 2; i++) {
             double joint[2];
-            text_joint(encoder, &raw, asked[i], joint);
+            text_joint(encoder, raw, asked[i], joint);
             assert_close(joint, want[tfidf][i], 2, 1e-13);
         }
         double joint[2];
-        text_joint(encoder, &raw, "zzz", joint); /* nothing known: the priors */
+        text_joint(encoder, raw, "zzz", joint); /* nothing known: the priors */
         assert_near(joint[1], log(2.0 / 6), 1e-14);
-        dn_machine_done(&raw);
+        dn_machine_free(raw);
         fit_done(&fit);
         dn_params_free(p);
         dn_rows_free(rows);
@@ -120,7 +120,7 @@ static void numbers_of_others(void **state) {
         OK(fit_arrays(x, y, v, 6, 4, 2, p, &fit, NULL));
         for (size_t q = 0; q < 3; q++) {
             double joint[2];
-            assert_true(dni_machine_joint(&fit.out, asked[q], joint, NULL));
+            assert_true(dni_machine_joint(fit.out.machine, asked[q], joint, NULL));
             assert_close(joint, want[i].joint[q], 2, 1e-13);
         }
         fit_done(&fit);
@@ -191,8 +191,8 @@ static void sparse_is_dense(void **state) {
             assert_same_machine(&one.out, &two.out, 0);
         }
         assert_near(one.report.objective, two.report.objective, 1e-9);
-        dn_machine raw;
-        OK(dni_machine_to_raw(&two.out, NULL, NULL, &raw, NULL));
+        dn_machine *raw;
+        OK(dni_machine_to_raw(two.out.machine, NULL, NULL, &raw, NULL));
         double sum = 0, weight = 0, least = (double)INFINITY, work[CLASSES + 2], joint[CLASSES],
                dense[CLASSES], scores[CLASSES];
         for (size_t i = 0; i < ROWS; i++) {
@@ -200,14 +200,14 @@ static void sparse_is_dense(void **state) {
             dni_entry_part parts[] = {{s->place + s->start[i], s->value + s->start[i], half},
                                       {s->place + s->start[i] + half, s->value + s->start[i] + half,
                                        n - half}};
-            bool possible = dni_machine_joint_entries(&raw, parts, 2, joint);
-            assert_true(possible == dni_machine_joint(&raw, s->dense + i * WIDTH, dense, work));
+            bool possible = dni_machine_joint_entries(raw, parts, 2, joint);
+            assert_true(possible == dni_machine_joint(raw, s->dense + i * WIDTH, dense, work));
             for (size_t k = 0; k < CLASSES; k++) {
                 assert_true(joint[k] == dense[k] ||
                             fabs(joint[k] - dense[k]) <
                                 1e-11 * fabs(dense[k])); /* no trace of (1.7e9)² */
             }
-            assert_true(possible == dni_machine_scores_entries(&raw, parts, 2, scores, work));
+            assert_true(possible == dni_machine_scores_entries(raw, parts, 2, scores, work));
             assert_memory_equal(scores, joint, sizeof joint);
             if (s->v[i] == 0) {
                 continue;
@@ -222,7 +222,7 @@ static void sparse_is_dense(void **state) {
         static const char *const counted[] = {"gaussian_features", "count_features",
                                               "bernoulli_features"};
         assert_near(detail(&two.report, counted[way % 3]), WIDTH, 0);
-        dn_machine_done(&raw);
+        dn_machine_free(raw);
         fit_done(&one);
         fit_done(&two);
         dn_params_free(p);
@@ -238,33 +238,32 @@ static void impossible(void **state) {
     struct fit fit;
     OK(fit_arrays(x, y, NULL, 6, 2, 2, p, &fit,
                   NULL)); /* class 0 always has the first, class 1 never */
-    dn_machine raw;
-    OK(dni_machine_to_raw(&fit.out, NULL, NULL, &raw, NULL));
+    dn_machine *raw;
+    OK(dni_machine_to_raw(fit.out.machine, NULL, NULL, &raw, NULL));
     static const uint32_t first[] = {0, 1};
     static const double one[] = {5, 1};
     double joint[2], work[4], score;
-    assert_true(dni_machine_joint_entries(&raw, &(dni_entry_part){first, one, 1}, 1, joint));
+    assert_true(dni_machine_joint_entries(raw, &(dni_entry_part){first, one, 1}, 1, joint));
     assert_near(joint[0], log(0.5) + log(2.0 / 3), 1e-14);
     assert_true(joint[1] == -(double)INFINITY);
-    assert_true(dni_machine_joint_entries(&raw, NULL, 0, joint));
+    assert_true(dni_machine_joint_entries(raw, NULL, 0, joint));
     assert_true(joint[0] == -(double)INFINITY);
     assert_near(joint[1], log(0.5) + log(1.0 / 3), 1e-14);
-    assert_true(
-        dni_machine_scores_entries(&raw, &(dni_entry_part){first, one, 2}, 1, &score, work));
+    assert_true(dni_machine_scores_entries(raw, &(dni_entry_part){first, one, 2}, 1, &score, work));
     assert_true(score == -(double)INFINITY);
-    raw.naive_bayes->a[0] = -(double)INFINITY; /* now the first is impossible in both */
-    assert_false(dni_machine_joint_entries(&raw, &(dni_entry_part){first, one, 2}, 1, joint));
+    dni_bayes_of(raw)->a[0] = -(double)INFINITY; /* now the first is impossible in both */
+    assert_false(dni_machine_joint_entries(raw, &(dni_entry_part){first, one, 2}, 1, joint));
     assert_near(joint[0], log(0.5), 1e-14);
     /* a value whose square is no number */
-    dn_machine_done(&raw);
+    dn_machine_free(raw);
     fit_done(&fit);
     dn_params_free(p);
     p = bayes("gaussian", 1);
     OK(fit_arrays(x, y, NULL, 6, 2, 2, p, &fit, NULL));
-    OK(dni_machine_to_raw(&fit.out, NULL, NULL, &raw, NULL));
-    assert_false(dni_machine_joint_entries(&raw, &(dni_entry_part){first, (double[]){1e300, 0}, 2},
+    OK(dni_machine_to_raw(fit.out.machine, NULL, NULL, &raw, NULL));
+    assert_false(dni_machine_joint_entries(raw, &(dni_entry_part){first, (double[]){1e300, 0}, 2},
                                            1, joint));
-    dn_machine_done(&raw);
+    dn_machine_free(raw);
     fit_done(&fit);
     dn_params_free(p);
 }
@@ -277,10 +276,10 @@ static void a_class_of_nothing(void **state) {
     struct fit fit;
     OK(fit_arrays(x, y, NULL, 4, 2, 2, p, &fit, NULL));
     double joint[2];
-    assert_true(dni_machine_joint(&fit.out, (double[]){1, 0}, joint, NULL));
+    assert_true(dni_machine_joint(fit.out.machine, (double[]){1, 0}, joint, NULL));
     assert_true(joint[0] == -(double)INFINITY);
     assert_near(joint[1], log(0.5) + log(4.0 / 6), 1e-14);
-    assert_true(dni_machine_joint(&fit.out, (double[]){0, 0}, joint, NULL));
+    assert_true(dni_machine_joint(fit.out.machine, (double[]){0, 0}, joint, NULL));
     assert_true(joint[0] == log(0.5) && joint[1] == log(0.5));
     fit_done(&fit);
     dn_params_free(p);
@@ -330,7 +329,7 @@ static void places_are_columns(void **state) {
                                   .n_classes = CLASSES,
                                   .params = p,
                                   .encoder = encoder};
-            OK(p->algorithm->fit(&input, &run, &fit[as].out, &fit[as].report, NULL));
+            OK(fit_input(p, &input, &run, &fit[as], NULL));
             dn_rows_free(rows);
             dn_encoder_unref(encoder);
             dn_table_source_free(source);
@@ -375,7 +374,7 @@ static void refused(void **state) {
     OK(dn_rows_from_matrix(dn_matrix_dense(s->dense, ROWS, WIDTH), s->y, NULL, &rows, NULL));
     dn_fit_input input = {
         .rows = rows, .n_classes = CLASSES, .params = p, .mean = mean, .scale = scale};
-    assert_int_equal(p->algorithm->fit(&input, &run, &fit.out, &fit.report, &err), DN_ERR_ARGUMENT);
+    assert_int_equal(fit_input(p, &input, &run, &fit, &err), DN_ERR_ARGUMENT);
     assert_string_equal(err.field, "standardize");
     assert_non_null(strstr(err.message, "\"#3\""));
     dn_rows_free(rows);
@@ -410,13 +409,14 @@ static void there_and_back(void **state) {
     OK(sparse_fit(s, true, p, &fit, NULL));
     dni_writer writer;
     dni_writer_init(&writer);
-    dni_machine_write(&fit.out, NULL, &writer);
+    dni_machine_write(fit.out.machine, NULL, &writer);
     dni_reader reader = dni_reader_of(writer.bytes, writer.size);
-    dn_machine back;
+    dn_machine *back;
     OK(dni_machine_read(&reader, CLASSES, WIDTH, NULL, &back, NULL));
-    assert_same_machine(&fit.out, &back, 0);
-    assert_int_equal(back.naive_bayes->factor[0], DN_FACTOR_PRESENCE);
-    dn_machine_done(&back);
+    const struct machine_view view = machine_view(back);
+    assert_same_machine(&fit.out, &view, 0);
+    assert_int_equal(dni_bayes_of(back)->factor[0], DN_FACTOR_PRESENCE);
+    dn_machine_free(back);
     dni_writer_done(&writer);
     fit_done(&fit);
     dn_params_free(p);

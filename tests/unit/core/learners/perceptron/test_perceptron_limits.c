@@ -211,9 +211,9 @@ static void snapshots(void **state) {
     OK(dn_rows_from_matrix(dn_matrix_dense(z, t->n, 4), t->target, NULL, &rows, NULL));
     dn_fit_input input = {
         .rows = rows, .n_classes = 2, .params = p, .mean = mean, .scale = deviation};
-    OK(p->algorithm->fit(&input, &run, &a.out, &a.report, NULL));
+    OK(fit_input(p, &input, &run, &a, NULL));
     input.mean = input.scale = NULL;
-    OK(p->algorithm->fit(&input, &plain, &b.out, &b.report, NULL));
+    OK(fit_input(p, &input, &plain, &b, NULL));
     assert_same(&a, &b, 4); /* the machine is in the space of the rows either way */
     assert_true(raw->n == own->n && raw->n > 1);
     struct sample inner = {z, t->target, NULL, t->n, 4};

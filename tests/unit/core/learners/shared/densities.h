@@ -23,13 +23,14 @@ static inline dn_status fit_arrays(const double *x, const double *y, const doubl
 }
 
 /* p[K] of one x; returns ln p(x). */
-static inline double posterior(const dn_machine *m, const double *x, double *p) {
+static inline double posterior(const struct machine_view *m, const double *x, double *p) {
     size_t K = m->n_classes;
-    double *work = xcalloc(dni_machine_work(m), sizeof *work), scores[64], joint[64], coupling[256];
+    double *work = xcalloc(dni_machine_work(m->machine), sizeof *work), scores[64], joint[64],
+           coupling[256];
     assert_true(K <= 16);
-    dni_machine_scores(m, x, scores, work);
+    dni_machine_scores(m->machine, x, scores, work);
     dn_decision_probabilities(DN_DECISION_NATIVE, K, scores, p, coupling);
-    dni_machine_joint(m, x, joint, work);
+    dni_machine_joint(m->machine, x, joint, work);
     free(work);
     return dni_log_sum(joint, K);
 }
@@ -107,7 +108,7 @@ static inline double class_scatter(const double *x, const double *y, const doubl
 
 /* posterior_rows and train_accuracy of golden[set][entry], of a model of raw columns. */
 static inline void compare_golden(const json_t *entry, const json_t *rows, const struct csv *t,
-                                  const dn_machine *m) {
+                                  const struct machine_view *m) {
     double tolerance = json_number_value(json_object_get(entry, "tol")), p[16], want[16];
     size_t hits = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -148,9 +149,10 @@ static inline void assert_same_numbers(const double *a, const double *b, size_t 
     }
 }
 
-static inline void assert_same_machine(const dn_machine *a, const dn_machine *b, double tolerance) {
-    size_t K = a->n_classes, d = a->n_features, S = dn_machine_n_scores(a);
-    assert_true(a->kind == b->kind && K == b->n_classes && d == b->n_features);
+static inline void assert_same_machine(const struct machine_view *a, const struct machine_view *b,
+                                       double tolerance) {
+    size_t K = a->n_classes, d = a->n_features, S = dn_machine_n_scores(a->machine);
+    assert_true((a->w == NULL) == (b->w == NULL) && K == b->n_classes && d == b->n_features);
     assert_same_numbers(a->w, b->w, S * d, tolerance);
     assert_same_numbers(a->w0, b->w0, S, tolerance);
     assert_true((a->gaussians == NULL) == (b->gaussians == NULL) &&
@@ -327,7 +329,7 @@ static inline void check_memory(const struct csv *t, const dn_params *p) {
     OK(dn_rows_from_matrix(dn_matrix_dense(t->x, t->n, t->d), t->target, NULL, &rows, NULL));
     OK(fit_rows(rows, t->K, p, &run, &fit, NULL));
     double announced = foretold_memory(p, t->n, t->d, t->K, 1);
-    double machine = 8 * (double)dni_machine_numbers(&fit.out);
+    double machine = 8 * (double)dni_machine_numbers(fit.out.machine);
     if (!(peak[1] + machine <= announced)) {
         fail_msg("%g bytes of work and %g of the machine, %g announced", peak[1], machine,
                  announced);

@@ -130,7 +130,7 @@ static void support_vectors_are_counted(void **state) {
     dn_train_result result;
     run.allocator = &allocator;
     OK(dn_train(&request, &run, &result, NULL));
-    const dn_support *support = dn_model_machine(result.model, 0)->kernel->support;
+    const dn_support *support = dni_kernel_machine_of(dn_model_machine(result.model, 0))->support;
     assert_int_equal(support->x.n_rows, t->n);
     assert_true((double)meter.most > sizeof(double) * (double)(t->n * t->n_inputs) +
                                          dni_support_memory(support)); /* rows are held too */

@@ -126,7 +126,12 @@ static inline dni_svm_options options_of(dni_svm_solver solver, dni_svm_intercep
 static inline dn_status try_svm(const struct problem *t, const dni_svm_options *options,
                                 const dn_run *run, struct fit *fit, dn_error *err) {
     const dn_fit_input input = {.rows = t->rows, .n_classes = 2};
-    return dni_svm_linear_fit(&input, options, run, &fit->out, &fit->report, err);
+    dn_machine *machine;
+    const dn_status status = dni_svm_linear_fit(&input, options, run, &machine, &fit->report, err);
+    if (status == DN_OK) {
+        fit->out = machine_view(machine);
+    }
+    return status;
 }
 
 static inline struct fit fit_svm(const struct problem *t, dni_svm_options options) {

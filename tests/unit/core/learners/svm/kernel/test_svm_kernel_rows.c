@@ -121,15 +121,19 @@ static dn_status keep_report(void *ctx, size_t i, dn_report *report, dn_error *e
 }
 
 static void fit_all(const struct csv *t, const double *x, const dn_params *p, dn_decision decision,
-                    const dn_run *run, dn_machine *machines, dn_report *reports) {
+                    const dn_run *run, struct machine_view *out, dn_report *reports) {
     dn_rows *rows;
     dn_error err;
     dn_error_clear(&err);
     OK(dn_rows_from_matrix(dn_matrix_dense(x, t->n, t->d), t->target, NULL, &rows, NULL));
     const dn_fit_input input = {.rows = rows, .n_classes = t->K, .params = p};
     const dn_report_taker taker = {keep_report, reports};
+    dn_machine *machines[3] = {NULL};
     if (p->algorithm->fit_together(&input, decision, run, machines, &taker, &err) != DN_OK) {
         fail_msg("%s", err.message);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        out[i] = machine_view(machines[i]);
     }
     dn_rows_free(rows);
 }
@@ -146,7 +150,7 @@ static void machines_share_support_vectors(void **state) {
     OK(dn_params_set_number(p, "kernel.width", 2, NULL));
     static const dn_decision decisions[] = {DN_DECISION_ONE_VS_ONE, DN_DECISION_ONE_VS_REST};
     for (size_t k = 0; k < 2; k++) {
-        dn_machine machines[3] = {{0}}, again[3] = {{0}};
+        struct machine_view machines[3], again[3];
         dn_report *reports = xcalloc(6, sizeof *reports);
         fit_all(t, z, p, decisions[k], &run, machines, reports);
         fit_all(t, z, p, decisions[k], &threads, again, reports + 3);
@@ -176,8 +180,8 @@ static void machines_share_support_vectors(void **state) {
             free(target);
         }
         for (size_t i = 0; i < 3; i++) {
-            dn_machine_done(&machines[i]);
-            dn_machine_done(&again[i]);
+            dn_machine_free(machines[i].machine);
+            dn_machine_free(again[i].machine);
         }
         for (size_t i = 0; i < 6; i++) {
             dn_report_done(&reports[i]);

@@ -240,7 +240,9 @@ static void columns(void **state) {
     assert_close(b.out.w, a.out.w, 4, 1e-5);
     const dn_fit_input input = {.rows = t.rows, .n_classes = 2, .mean = mean, .scale = scale};
     dn_run run = dn_run_default();
-    OK(dni_svm_linear_fit(&input, &o, &run, &c.out, &c.report, NULL));
+    dn_machine *machine;
+    OK(dni_svm_linear_fit(&input, &o, &run, &machine, &c.report, NULL));
+    c.out = machine_view(machine);
     double sum = 0;
     for (size_t j = 0; j < 4; j++) {
         sum += c.out.w[j] * c.out.w[j] / (scale[j] * scale[j]);
