@@ -1,21 +1,52 @@
-/* Column means and deviations in two passes: the second on centred columns, so that a time stamp keeps its variance. */
+/* Means and standard deviations of the columns in two passes. */
 #include "learners/shared/moments.h"
-#include "catalogue/report.h"
+#include "base/layout.h"
+#include "learners/shared/data_errors.h"
 
 #include <math.h>
 #include <string.h>
 
-struct pass {
-    size_t n_classes, n_cols;
-    const double *mean; /* [n_cols] */
+struct moments_shape {
+    size_t n_cols, n_classes;
 };
 
-/* out: Σv, number of sparse blocks, Σv by class, Σvx by column */
+struct moments_pass {
+    size_t n_classes, n_cols;
+    const double *mean; /* [n_cols]; second pass */
+};
+
+/* Numbers of the larger of the two sums; the second sum of sparse rows has two numbers a column. */
+static double sum_numbers(const struct moments_shape *s) {
+    const double d = (double)s->n_cols;
+    return fmax(2 + (double)s->n_classes + d, 2 * d);
+}
+
+static void moments_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct moments_shape *s = shape;
+    dni_moments *m = work;
+    m->mean = dni_layout_doubles(layout, s->n_cols);
+    m->deviation = dni_layout_doubles(layout, s->n_cols);
+    m->class_weight = dni_layout_doubles(layout, s->n_classes);
+}
+
+double dni_moments_result_memory(size_t n_cols, size_t n_classes) {
+    const struct moments_shape shape = {n_cols, n_classes};
+    dni_moments unused;
+    return dni_layout_bytes(moments_layout, &shape, &unused);
+}
+
+double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots) {
+    const double numbers = sum_numbers(&(struct moments_shape){n_cols, n_classes});
+    return dni_moments_result_memory(n_cols, n_classes) + numbers * sizeof(double) +
+           dn_run_sum_memory(n_rows, n_slots, numbers);
+}
+
+/* out: Σv, number of sparse blocks, Σv by class, Σvx by column. */
 static dn_status first_block(void *arg, const dn_block *block, size_t slot, double *out,
                              dn_error *err) {
     (void)slot;
     (void)err;
-    const struct pass *pass = arg;
+    const struct moments_pass *pass = arg;
     dn_matrix x = block->x;
     double *classes = out + 2, *columns = classes + pass->n_classes;
     out[1] += x.kind == DN_CSR;
@@ -37,12 +68,13 @@ static dn_status first_block(void *arg, const dn_block *block, size_t slot, doub
     return DN_OK;
 }
 
-/* out: Σv(x − m)² by column; of sparse rows over their entries only, and Σv over the entries behind: the others add m² each. */
+/* out: Σv(x − m)² by column. Of sparse rows over their entries only, followed by Σv of these
+ * entries: each zero contributes m². */
 static dn_status second_block(void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
     (void)slot;
     (void)err;
-    const struct pass *pass = arg;
+    const struct moments_pass *pass = arg;
     dn_matrix x = block->x;
     for (size_t t = 0; t < x.n_rows; t++) {
         double v = block->weight == NULL ? 1 : block->weight[t];
@@ -63,93 +95,90 @@ static dn_status second_block(void *arg, const dn_block *block, size_t slot, dou
     return DN_OK;
 }
 
-static dn_status compute(const dn_fit_input *input, const dn_run *run, double *sums, dni_moments *m,
-                         dn_error *err) {
-    const dn_rows *rows = input->rows;
-    size_t d = rows->n_cols, n_classes = input->n_classes;
-    struct pass pass = {n_classes, d, m->mean};
-    dn_status status = dn_run_sum(run, rows, first_block, &pass, 2 + n_classes + d, sums, err);
-    if (status != DN_OK) {
-        return status;
-    }
+/* Weights and means from the first sum. */
+static dn_status store_means(const dn_rows *rows, size_t n_classes, const double *sums,
+                             dni_moments *m, dn_error *err) {
     m->weight = sums[0];
     if (!(m->weight > 0) || !isfinite(m->weight)) {
-        return dn_error_set(err, DN_ERR_DATA,
-                            "the weights of the rows must have a positive, finite sum (got %g)",
-                            m->weight);
+        return dni_error_weight_sum(m->weight, err);
     }
     m->sparse = sums[1] > 0;
     if (m->sparse && sums[1] < (double)rows->n_blocks) {
-        return dn_error_set(err, DN_ERR_SOURCE, "the rows mix dense and sparse blocks");
+        return dni_error_mixed_blocks(err);
     }
     memcpy(m->class_weight, sums + 2, n_classes * sizeof(double));
-    for (size_t j = 0; j < d; j++) {
+    for (size_t j = 0; j < rows->n_cols; j++) {
         m->mean[j] = sums[2 + n_classes + j] / m->weight;
     }
-    status = dn_run_sum(run, rows, second_block, &pass, m->sparse ? 2 * d : d, sums, err);
-    if (status != DN_OK) {
-        return status;
-    }
+    return DN_OK;
+}
+
+/* Deviations from the second sum. */
+static dn_status store_deviations(const dn_fit_input *input, const double *sums, dni_moments *m,
+                                  dn_error *err) {
+    const size_t d = input->rows->n_cols;
     for (size_t j = 0; j < d; j++) {
         double sum = sums[j];
         if (m->sparse) {
-            double absent = m->weight - sums[d + j];
-            if (absent >
-                1e-12 * m->weight) { /* not a rounding remainder of a column that is everywhere */
-                sum += absent * m->mean[j] * m->mean[j];
+            const double zeros = m->weight - sums[d + j];
+            if (zeros >
+                1e-12 * m->weight) { /* less is a rounding error of a column without zeros */
+                sum += zeros * m->mean[j] * m->mean[j];
             }
         }
         m->deviation[j] = sqrt(sum / m->weight);
         if (!isfinite(m->mean[j]) || !isfinite(m->deviation[j])) {
-            char name[DN_FIELD_SIZE];
-            dni_feature_name(input, j, name);
-            return dn_error_set(err, DN_ERR_NUMERIC,
-                                "feature \"%s\" has values so large that their squares leave the "
-                                "finite numbers: standardise the columns, "
-                                "or divide it by a power of ten",
-                                name);
+            return dni_error_square_overflow(input, j, err);
         }
-        if (m->deviation[j] <=
-            1e-13 * fabs(m->mean[j])) { /* constant but for the rounding of its mean */
+        if (m->deviation[j] <= 1e-13 * fabs(m->mean[j])) { /* the rounding error of the mean */
             m->deviation[j] = 0;
         }
     }
     return DN_OK;
 }
 
-dn_status dni_moments_compute(const dn_fit_input *input, const dn_run *run, dni_moments *out,
-                              dn_error *err) {
-    size_t d = input->rows->n_cols, n_classes = input->n_classes;
-    dni_moments m = {0};
-    void *memory = NULL, *sums = NULL;
-    dn_status status = dn_run_alloc(run, 2 * d + n_classes, sizeof(double),
-                                    "the moments of the columns", &memory, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, 2 + n_classes + 2 * d, sizeof(double), "the sums of the columns",
-                              &sums, err);
+static dn_status compute(const dn_fit_input *input, const dn_run *run, double *sums, dni_moments *m,
+                         dn_error *err) {
+    const dn_rows *rows = input->rows;
+    const size_t d = rows->n_cols, n_classes = input->n_classes;
+    struct moments_pass pass = {n_classes, d, m->mean};
+    dn_status status = dn_run_sum(run, rows, first_block, &pass, 2 + n_classes + d, sums, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK) {
-        m.mean = memory;
-        m.deviation = m.mean + d;
-        m.class_weight = m.mean + 2 * d;
-        status = compute(input, run, sums, &m, err);
+    status = store_means(rows, n_classes, sums, m, err);
+    if (status != DN_OK) {
+        return status;
     }
-    dn_run_free(run, sums);
-    if (status == DN_OK) {
-        *out = m;
-    } else {
-        dn_run_free(run, memory);
-    }
-    return status;
+    status = dn_run_sum(run, rows, second_block, &pass, m->sparse ? 2 * d : d, sums, err);
+    return status == DN_OK ? store_deviations(input, sums, m, err) : status;
 }
 
-double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots) {
-    double d = (double)n_cols, K = (double)n_classes,
-           sums = 2 + K + 2 * d; /* sparse rows have two a column */
-    return 8 * (2 * d + K + sums) + dn_run_sum_memory(n_rows, n_slots, sums);
+dn_status dni_moments_compute(const dn_fit_input *input, const dn_run *run, dni_moments *out,
+                              dn_error *err) {
+    const struct moments_shape shape = {input->rows->n_cols, input->n_classes};
+    dni_moments m = {0};
+    void *sums = NULL;
+    dn_status status = dni_layout_take(run, moments_layout, &shape, &m,
+                                       "the moments of the columns", &m.memory, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    status = dn_run_alloc(run, (size_t)sum_numbers(&shape), sizeof(double),
+                          "the sums of the columns", &sums, err);
+    if (status == DN_OK) {
+        status = compute(input, run, sums, &m, err);
+        dn_run_free(run, sums);
+    }
+    if (status != DN_OK) {
+        dni_moments_done(&m, run);
+        return status;
+    }
+    *out = m;
+    return DN_OK;
 }
 
 void dni_moments_done(dni_moments *moments, const dn_run *run) {
-    dn_run_free(run, moments->mean);
+    dn_run_free(run, moments->memory);
     *moments = (dni_moments){0};
 }

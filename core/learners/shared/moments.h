@@ -1,4 +1,4 @@
-/* Weighted moments of the columns and the weights of the classes: what a learner wants to know before it begins. */
+/* Weighted moments of the columns and the weights of the classes. */
 #ifndef DNI_MOMENTS_H
 #define DNI_MOMENTS_H
 
@@ -9,16 +9,32 @@ typedef struct dni_moments {
     double weight;        /* Σv */
     double *mean;         /* [n_cols] weighted */
     double *deviation;    /* [n_cols] weighted, divisor Σv; 0 for a constant column */
-    double *class_weight; /* [n_classes] */
+    double *class_weight; /* [n_classes] Σv of each class */
     bool sparse;          /* the blocks are CSR */
+    void *memory;
 } dni_moments;
 
-/* Two passes over the rows. DN_ERR_NUMERIC names the first column whose squares leave the finite numbers; DN_ERR_DATA: no row has a weight.
- * The arrays come from the run; dni_moments_done frees them. */
+/* Computes the moments in two passes over the rows: the second one uses centred columns, so that a
+ * column of time stamps keeps its variance.
+ *
+ *   input  rows, dense or sparse, with targets
+ *   out    to be released with dni_moments_done; untouched on failure
+ *
+ * Errors
+ *   DN_ERR_NUMERIC  the squares of a column overflow; the message names the first one
+ *   DN_ERR_DATA     the weights do not have a positive, finite sum
+ *   DN_ERR_SOURCE   the source delivers dense and sparse blocks
+ *   and those of dn_run_alloc and dn_run_sum
+ *
+ * Cost: O(entries). */
 DN_MUST_USE dn_status dni_moments_compute(const dn_fit_input *input, const dn_run *run,
                                           dni_moments *out, dn_error *err);
-/* Bytes that computing them takes, the sums over the blocks included. */
-double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
+/* Releases the arrays; {0} is allowed. */
 void dni_moments_done(dni_moments *moments, const dn_run *run);
+
+/* Bytes of working memory that dni_moments_compute needs at most, its result included. */
+double dni_moments_memory(size_t n_rows, size_t n_cols, size_t n_classes, size_t n_slots);
+/* Bytes of the result alone. */
+double dni_moments_result_memory(size_t n_cols, size_t n_classes);
 
 #endif

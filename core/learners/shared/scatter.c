@@ -1,34 +1,94 @@
-/* Scatter in two passes. The means m of the first are off by their rounding e; with r_k = Σ_{t ∈ k} v (x − m_k) of the second
+/* Scatter in two passes (the corrected two-pass algorithm: Chan, Golub and LeVeque, The American
+ * Statistician 37, 1983). The means m_k of the first pass have rounding errors. With the residuals
+ * r_k = Σ_{t ∈ k} v (x − m_k) of the second pass,
  *
  *   m_k ← m_k + r_k / n_k,   S_k ← S_k − r_k r_kᵀ / n_k
  *
- * are what exact means would have given (Chan, Golub and LeVeque, The American Statistician 37, 1983: the corrected two-pass algorithm). */
+ * are the mean and the scatter around the exact mean. */
 #include "learners/shared/scatter.h"
-#include "catalogue/report.h"
+#include "base/layout.h"
+#include "learners/shared/data_errors.h"
 #include "linalg/tile.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Working memory of one thread; none of it for a diagonal. */
-struct slot {
-    double *z;       /* [DNI_TILE_ROWS × d] rows minus the means of their classes */
-    double *scratch; /* [DNI_TILE_ROWS × d] of dni_tile_gram */
-    double *weights; /* [DNI_TILE_ROWS] */
-    size_t *order;   /* [DN_BLOCK_ROWS] rows of a block by class; NULL when pooled */
-    size_t *start;   /* [n_classes + 1] where each class begins in order */
+/* Working memory of the passes. The arrays of a slot follow those of the slot before it. */
+struct scatter_work {
+    double *sums;    /* result of a pass */
+    double *z;       /* [n_slots × DNI_TILE_ROWS × d] rows minus the means of their classes */
+    double *scratch; /* [n_slots × DNI_TILE_ROWS × d] of dni_tile_gram */
+    double *weights; /* [n_slots × DNI_TILE_ROWS] */
+    size_t *order;   /* [n_slots × DN_BLOCK_ROWS] rows of a block, grouped by class */
+    size_t *start;   /* [n_slots × (K + 1)] where each class starts in order */
 };
 
-struct pass {
+struct scatter_pass {
     const dn_run *run;
     const dn_fit_input *input;
     dni_scatter *s;
-    bool sparse;          /* the blocks are CSR */
-    struct slot *slots;   /* [n_slots] or NULL */
-    double *slot_doubles; /* what the slots point into */
-    size_t *slot_sizes;
+    struct scatter_work work;
+    bool sparse; /* the blocks are CSR */
 };
 
+/* ---- memory ---- */
+struct scatter_shape {
+    dni_scatter_kind kind;
+    size_t K, d, n_slots;
+};
+
+/* Rows of dni_scatter.scatter, of d columns each. */
+static size_t scatter_rows(dni_scatter_kind kind, size_t K, size_t d) {
+    return kind == DNI_SCATTER_POOLED ? d : kind == DNI_SCATTER_CLASSES ? K * d : K;
+}
+
+/* The larger of the two sums has 1 + K and this many times d numbers. */
+static size_t sum_rows(const struct scatter_shape *s) {
+    return s->K + scatter_rows(s->kind, s->K, s->d) + (s->kind == DNI_SCATTER_DIAGONAL ? s->K : 0);
+}
+
+static void result_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct scatter_shape *s = shape;
+    dni_scatter *out = work;
+    out->class_weight = dni_layout_doubles(layout, s->K);
+    out->class_mean = dni_layout_matrix(layout, s->K, s->d);
+    out->mean = dni_layout_doubles(layout, s->d);
+    out->scatter = dni_layout_matrix(layout, scatter_rows(s->kind, s->K, s->d), s->d);
+}
+
+static void work_layout(dni_layout *layout, const void *shape, void *work) {
+    const struct scatter_shape *s = shape;
+    struct scatter_work *out = work;
+    const size_t tiles = s->n_slots * DNI_TILE_ROWS;
+    const bool matrix = s->kind != DNI_SCATTER_DIAGONAL, grouped = s->kind == DNI_SCATTER_CLASSES;
+    out->sums = dni_layout_doubles(layout, 1 + s->K);
+    (void)dni_layout_matrix(layout, sum_rows(s), s->d); /* the rest of sums */
+    out->z = dni_layout_matrix(layout, matrix ? tiles : 0, s->d);
+    out->scratch = dni_layout_matrix(layout, matrix ? tiles : 0, s->d);
+    out->weights = dni_layout_doubles(layout, matrix ? tiles : 0);
+    out->order = dni_layout_array(layout, grouped ? s->n_slots : 0, DN_BLOCK_ROWS * sizeof(size_t));
+    out->start = dni_layout_array(layout, grouped ? s->n_slots : 0, (s->K + 1) * sizeof(size_t));
+}
+
+double dni_scatter_result_memory(dni_scatter_kind kind, size_t n_cols, size_t n_classes) {
+    const struct scatter_shape shape = {kind, n_classes, n_cols, 0};
+    dni_scatter unused;
+    return dni_layout_bytes(result_layout, &shape, &unused);
+}
+
+/* The diagonal of dense rows needs two thirds of the sums: the rows are known to be sparse only
+ * later. */
+double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes,
+                          size_t n_slots) {
+    const struct scatter_shape shape = {kind, n_classes, n_cols, n_slots};
+    struct scatter_work unused;
+    return dni_scatter_result_memory(kind, n_cols, n_classes) +
+           dni_layout_bytes(work_layout, &shape, &unused) +
+           dn_run_sum_memory(n_rows, n_slots,
+                             1 + (double)n_classes + (double)sum_rows(&shape) * (double)n_cols);
+}
+
+/* ---- sums over a block ---- */
 static double weight_of(const dn_block *block, size_t t) {
     return block->weight == NULL ? 1 : block->weight[t];
 }
@@ -38,7 +98,7 @@ static dn_status sum_block(void *arg, const dn_block *block, size_t slot, double
                            dn_error *err) {
     (void)slot;
     (void)err;
-    const struct pass *pass = arg;
+    const struct scatter_pass *pass = arg;
     dn_matrix x = block->x;
     double *weights = out + 1, *sums = weights + pass->s->n_classes;
     out[0] += x.kind == DN_CSR;
@@ -63,8 +123,8 @@ static dn_status sum_block(void *arg, const dn_block *block, size_t slot, double
     return DN_OK;
 }
 
-/* z ← row t minus the mean of its class; residual += v z. Nothing of a row without weight. */
-static void centre_row(const struct pass *pass, const dn_block *block, size_t t, double *z,
+/* z ← row t minus the mean of its class, residual += v z. A row of weight 0 is ignored: z ← 0. */
+static void centre_row(const struct scatter_pass *pass, const dn_block *block, size_t t, double *z,
                        double *residual) {
     dn_matrix x = block->x;
     size_t d = x.n_cols, k = (size_t)block->target[t];
@@ -92,28 +152,31 @@ static void centre_row(const struct pass *pass, const dn_block *block, size_t t,
     }
 }
 
-/* Rows order[0 … n-1] of the block (NULL: first … first + n-1) into a Gram matrix. */
-static dn_status add_tile(const struct pass *pass, const dn_block *block, const size_t *order,
-                          size_t first, size_t n, struct slot *slot, double *residual, double *gram,
-                          dn_error *err) {
-    size_t d = block->x.n_cols;
+/* Adds the rows order[0 … n - 1] of the block (NULL: first … first + n - 1) to a Gram matrix. */
+static dn_status add_tile(const struct scatter_pass *pass, const dn_block *block,
+                          const size_t *order, size_t first, size_t n, size_t slot,
+                          double *residual, double *gram, dn_error *err) {
+    const size_t d = block->x.n_cols;
+    double *z = pass->work.z + slot * DNI_TILE_ROWS * d,
+           *scratch = pass->work.scratch + slot * DNI_TILE_ROWS * d,
+           *weights = pass->work.weights + slot * DNI_TILE_ROWS;
     for (size_t i = 0; i < n; i++) {
-        size_t t = order == NULL ? first + i : order[i];
-        slot->weights[i] = weight_of(block, t);
-        centre_row(pass, block, t, slot->z + i * d, residual);
+        const size_t t = order == NULL ? first + i : order[i];
+        weights[i] = weight_of(block, t);
+        centre_row(pass, block, t, z + i * d, residual);
     }
-    return dni_tile_gram(pass->run, slot->z, n, d, slot->weights, 1, slot->scratch, gram, err);
+    return dni_tile_gram(pass->run, z, n, d, weights, 1, scratch, gram, err);
 }
 
-/* out: Σv(x − m) by class, then Σv(x − m)(x − m)ᵀ */
+/* out: Σv(x − m) by class, then Σv(x − m)(x − m)ᵀ. */
 static dn_status pooled_block(void *arg, const dn_block *block, size_t slot, double *out,
                               dn_error *err) {
-    const struct pass *pass = arg;
+    const struct scatter_pass *pass = arg;
     double *gram = out + pass->s->n_classes * pass->s->n_cols;
-    for (size_t first = 0; first < block->x.n_rows; first += DNI_TILE_ROWS) {
-        size_t left = block->x.n_rows - first, n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
-        dn_status status =
-            add_tile(pass, block, NULL, first, n, &pass->slots[slot], out, gram, err);
+    for (size_t first = 0, n; first < block->x.n_rows; first += n) {
+        const size_t left = block->x.n_rows - first;
+        n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
+        dn_status status = add_tile(pass, block, NULL, first, n, slot, out, gram, err);
         if (status != DN_OK) {
             return status;
         }
@@ -121,9 +184,9 @@ static dn_status pooled_block(void *arg, const dn_block *block, size_t slot, dou
     return DN_OK;
 }
 
-/* Rows of the block by class, each class in order. */
-static void sort_rows(const struct pass *pass, const dn_block *block, struct slot *slot) {
-    size_t K = pass->s->n_classes, n = block->x.n_rows, *start = slot->start;
+/* order ← the rows of the block grouped by class, each class in the order of the rows. */
+static void group_by_class(const dn_block *block, size_t K, size_t *order, size_t *start) {
+    const size_t n = block->x.n_rows;
     memset(start, 0, (K + 1) * sizeof *start);
     for (size_t t = 0; t < n; t++) {
         start[(size_t)block->target[t] + 1]++;
@@ -131,25 +194,27 @@ static void sort_rows(const struct pass *pass, const dn_block *block, struct slo
     for (size_t k = 0; k < K; k++) {
         start[k + 1] += start[k];
     }
-    for (size_t t = 0; t < n; t++) { /* moves each start to its end … */
-        slot->order[start[(size_t)block->target[t]]++] = t;
+    for (size_t t = 0; t < n; t++) { /* moves the start of each class to its end … */
+        order[start[(size_t)block->target[t]]++] = t;
     }
-    memmove(start + 1, start, K * sizeof *start); /* … which is the start of the next */
+    memmove(start + 1, start, K * sizeof *start); /* … which is the start of the next class */
     start[0] = 0;
 }
 
-static dn_status classes_block(void *arg, const dn_block *block, size_t i, double *out,
+/* out: Σv(x − m) by class, then Σv(x − m)(x − m)ᵀ by class. */
+static dn_status classes_block(void *arg, const dn_block *block, size_t slot, double *out,
                                dn_error *err) {
-    const struct pass *pass = arg;
-    size_t K = pass->s->n_classes, d = pass->s->n_cols;
-    struct slot *slot = &pass->slots[i];
-    sort_rows(pass, block, slot);
+    const struct scatter_pass *pass = arg;
+    const size_t K = pass->s->n_classes, d = pass->s->n_cols;
+    size_t *order = pass->work.order + slot * DN_BLOCK_ROWS,
+           *start = pass->work.start + slot * (K + 1);
+    group_by_class(block, K, order, start);
     for (size_t k = 0; k < K; k++) {
         double *gram = out + K * d + k * d * d;
-        for (size_t first = slot->start[k], end = slot->start[k + 1], n; first < end; first += n) {
-            n = end - first < DNI_TILE_ROWS ? end - first : DNI_TILE_ROWS;
-            dn_status status =
-                add_tile(pass, block, slot->order + first, 0, n, slot, out, gram, err);
+        for (size_t first = start[k], n; first < start[k + 1]; first += n) {
+            const size_t left = start[k + 1] - first;
+            n = left < DNI_TILE_ROWS ? left : DNI_TILE_ROWS;
+            dn_status status = add_tile(pass, block, order + first, 0, n, slot, out, gram, err);
             if (status != DN_OK) {
                 return status;
             }
@@ -158,12 +223,13 @@ static dn_status classes_block(void *arg, const dn_block *block, size_t i, doubl
     return DN_OK;
 }
 
-/* out: Σv(x − m), Σv(x − m)², and for sparse rows Σv, by class over their entries: the zeros follow from them */
+/* out: Σv(x − m), Σv(x − m)² and for sparse rows Σv, by class; of sparse rows over their entries
+ * only (see add_zeros). */
 static dn_status diagonal_block(void *arg, const dn_block *block, size_t slot, double *out,
                                 dn_error *err) {
     (void)slot;
     (void)err;
-    const struct pass *pass = arg;
+    const struct scatter_pass *pass = arg;
     dn_matrix x = block->x;
     size_t d = x.n_cols, n = pass->s->n_classes * d;
     for (size_t t = 0; t < x.n_rows; t++) {
@@ -194,65 +260,9 @@ static dn_status diagonal_block(void *arg, const dn_block *block, size_t slot, d
     return DN_OK;
 }
 
-/* ---- memory ---- */
-static size_t scatter_numbers(dni_scatter_kind kind, size_t K, size_t d) {
-    return kind == DNI_SCATTER_POOLED ? d * d : kind == DNI_SCATTER_CLASSES ? K * d * d : K * d;
-}
-
-double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes,
-                          size_t n_slots) {
-    double d = (double)n_cols, K = (double)n_classes, slots = (double)n_slots;
-    double numbers = kind == DNI_SCATTER_POOLED    ? d * d
-                     : kind == DNI_SCATTER_CLASSES ? K * d * d
-                                                   : 2 * K * d;
-    double sum = 1 + K + K * d + numbers;
-    double slot =
-        kind == DNI_SCATTER_DIAGONAL ? 0 : DNI_TILE_ROWS * (2 * d + 1) + DN_BLOCK_ROWS + K + 6;
-    return 8 * (K + K * d + d + numbers + sum + slots * slot) +
-           dn_run_sum_memory(n_rows, n_slots, sum);
-}
-
-static dn_status slots_alloc(struct pass *pass, dn_error *err) {
-    size_t d = pass->s->n_cols, K = pass->s->n_classes, n = pass->run->n_slots;
-    size_t doubles = DNI_TILE_ROWS * (2 * d + 1), sizes = DN_BLOCK_ROWS + K + 1;
-    bool sorted = pass->s->kind == DNI_SCATTER_CLASSES;
-    void *slots = NULL, *own = NULL, *orders = NULL;
-    dn_status status =
-        dn_run_alloc(pass->run, n, sizeof *pass->slots, "the threads' work areas", &slots, err);
-    pass->slots = slots;
-    if (status == DN_OK) {
-        status = dn_run_alloc(pass->run, n, doubles * sizeof(double), "the threads' tiles of rows",
-                              &own, err);
-    }
-    pass->slot_doubles = own;
-    if (status == DN_OK && sorted) {
-        status = dn_run_alloc(pass->run, n, sizes * sizeof(size_t), "the threads' orders of rows",
-                              &orders, err);
-    }
-    pass->slot_sizes = orders;
-    for (size_t i = 0; status == DN_OK && i < n; i++) {
-        struct slot *slot = &pass->slots[i];
-        slot->z = pass->slot_doubles + i * doubles;
-        slot->scratch = slot->z + DNI_TILE_ROWS * d;
-        slot->weights = slot->scratch + DNI_TILE_ROWS * d;
-        slot->order = sorted ? pass->slot_sizes + i * sizes : NULL;
-        slot->start = sorted ? slot->order + DN_BLOCK_ROWS : NULL;
-    }
-    return status;
-}
-
-/* ---- the sums' results ---- */
-static dn_status not_finite(const struct pass *pass, size_t j, dn_error *err) {
-    char name[DN_FIELD_SIZE];
-    dni_feature_name(pass->input, j, name);
-    return dn_error_set(err, DN_ERR_NUMERIC,
-                        "feature \"%s\" has values so large that their squares leave the finite "
-                        "numbers: standardise the columns, or "
-                        "divide it by a power of ten",
-                        name);
-}
-
-static dn_status take_means(struct pass *pass, const double *sums, dn_error *err) {
+/* ---- results of the sums ---- */
+/* Stores the weights and means of the first sum. */
+static dn_status store_means(struct scatter_pass *pass, const double *sums, dn_error *err) {
     dni_scatter *s = pass->s;
     size_t K = s->n_classes, d = s->n_cols, n_blocks = pass->input->rows->n_blocks;
     memcpy(s->class_weight, sums + 1, K * sizeof *sums);
@@ -260,26 +270,25 @@ static dn_status take_means(struct pass *pass, const double *sums, dn_error *err
         s->weight += s->class_weight[k];
     }
     if (!(s->weight > 0) || !isfinite(s->weight)) {
-        return dn_error_set(err, DN_ERR_DATA,
-                            "the weights of the rows must have a positive, finite sum (got %g)",
-                            s->weight);
+        return dni_error_weight_sum(s->weight, err);
     }
     pass->sparse = sums[0] > 0;
     if (pass->sparse && sums[0] < (double)n_blocks) {
-        return dn_error_set(err, DN_ERR_SOURCE, "the rows mix dense and sparse blocks");
+        return dni_error_mixed_blocks(err);
     }
     for (size_t k = 0; k < K; k++) {
         for (size_t j = 0; j < d; j++) {
             s->class_mean[k * d + j] = sums[1 + K + k * d + j] / s->class_weight[k];
             if (!isfinite(s->class_mean[k * d + j])) {
-                return not_finite(pass, j, err);
+                return dni_error_square_overflow(pass->input, j, err);
             }
         }
     }
     return DN_OK;
 }
 
-/* What the zeros of sparse rows add to Σv(x − m) and Σv(x − m)²; not for what is only a rounding remainder of a column that is everywhere. */
+/* Adds the zeros of sparse rows to Σv(x − m) and Σv(x − m)². A weight of zeros below 1e-12 of the
+ * class is a rounding error of a column without zeros. */
 static void add_zeros(const dni_scatter *s, double *sums) {
     size_t d = s->n_cols, n = s->n_classes * d;
     for (size_t i = 0; i < n; i++) {
@@ -291,7 +300,7 @@ static void add_zeros(const dni_scatter *s, double *sums) {
     }
 }
 
-/* The corrections of the file's head. */
+/* The corrections at the top of this file. */
 static void correct(dni_scatter *s, const double *residual) {
     size_t d = s->n_cols;
     for (size_t k = 0; k < s->n_classes; k++) {
@@ -310,12 +319,12 @@ static void correct(dni_scatter *s, const double *residual) {
     }
 }
 
-/* Column j as good as constant: deviation below the rounding of its mean. */
+/* Whether a deviation is below the rounding of its mean: the column is constant. */
 static bool is_rounding(double scatter, double weight, double mean) {
     return !(sqrt(fmax(scatter, 0) / weight) > 1e-13 * fabs(mean));
 }
 
-/* Zeros for column j of one matrix. */
+/* Clears row and column j of a lower triangle. */
 static void clear_column(double *matrix, size_t d, size_t j) {
     memset(matrix + j * d, 0, (j + 1) * sizeof *matrix);
     for (size_t i = j; i < d; i++) {
@@ -323,120 +332,116 @@ static void clear_column(double *matrix, size_t d, size_t j) {
     }
 }
 
-static dn_status finish(const struct pass *pass, dn_error *err) {
+/* Sets mean and the exact zeros of constant columns. */
+static dn_status finish(const struct scatter_pass *pass, dn_error *err) {
     dni_scatter *s = pass->s;
-    size_t K = s->n_classes, d = s->n_cols;
+    const size_t K = s->n_classes, d = s->n_cols;
+    const bool pooled = s->kind == DNI_SCATTER_POOLED, diagonal = s->kind == DNI_SCATTER_DIAGONAL;
     for (size_t j = 0; j < d; j++) {
         double largest = 0;
         for (size_t k = 0; k < K; k++) {
-            double m = s->class_mean[k * d + j];
+            const double m = s->class_mean[k * d + j];
             s->mean[j] += m * (s->class_weight[k] / s->weight);
             largest = fmax(largest, fabs(m));
-            if (s->kind == DNI_SCATTER_POOLED) {
-                continue;
-            }
-            double *matrix = s->scatter + k * d * d;
-            double *square =
-                s->kind == DNI_SCATTER_CLASSES ? matrix + j * d + j : s->scatter + k * d + j;
+        }
+        for (size_t k = 0; k < (pooled ? 1 : K); k++) {
+            double *matrix = s->scatter + (diagonal ? k * d : k * d * d),
+                   *square = matrix + (diagonal ? j : j * d + j);
             if (!isfinite(*square)) {
-                return not_finite(pass, j, err);
+                return dni_error_square_overflow(pass->input, j, err);
             }
-            if (!is_rounding(*square, s->class_weight[k], m)) {
+            if (!is_rounding(*square, pooled ? s->weight : s->class_weight[k],
+                             pooled ? largest : s->class_mean[k * d + j])) {
                 continue;
             }
-            if (s->kind == DNI_SCATTER_CLASSES) {
-                clear_column(matrix, d, j);
-            } else {
+            if (diagonal) {
                 *square = 0;
+            } else {
+                clear_column(matrix, d, j);
             }
-        }
-        if (s->kind != DNI_SCATTER_POOLED) {
-            continue;
-        }
-        if (!isfinite(s->scatter[j * d + j])) {
-            return not_finite(pass, j, err);
-        }
-        if (is_rounding(s->scatter[j * d + j], s->weight, largest)) {
-            clear_column(s->scatter, d, j);
         }
     }
     return DN_OK;
 }
 
-static dn_status compute(struct pass *pass, double *sums, dn_error *err) {
+/* ---- the two passes ---- */
+static dn_status compute(struct scatter_pass *pass, dn_error *err) {
     dni_scatter *s = pass->s;
     const dn_rows *rows = pass->input->rows;
-    size_t K = s->n_classes, d = s->n_cols, numbers = scatter_numbers(s->kind, K, d);
-    dn_status status = dn_run_sum(pass->run, rows, sum_block, pass, 1 + K + K * d, sums, err);
-    if (status == DN_OK) {
-        status = take_means(pass, sums, err);
-    }
-    if (status != DN_OK || d == 0) {
-        return status;
-    }
-    bool diagonal = s->kind == DNI_SCATTER_DIAGONAL;
-    dn_block_fn fn = diagonal                         ? diagonal_block
-                     : s->kind == DNI_SCATTER_CLASSES ? classes_block
-                                                      : pooled_block;
-    status = dn_run_sum(pass->run, rows, fn, pass,
-                        K * d + numbers + (diagonal && pass->sparse ? K * d : 0), sums, err);
+    double *sums = pass->work.sums;
+    const size_t K = s->n_classes, d = s->n_cols, means = K * d;
+    const bool diagonal = s->kind == DNI_SCATTER_DIAGONAL;
+    const size_t numbers = scatter_rows(s->kind, K, d) * d;
+    dn_status status = dn_run_sum(pass->run, rows, sum_block, pass, 1 + K + means, sums, err);
     if (status != DN_OK) {
         return status;
     }
-    if (diagonal && pass->sparse) {
+    status = store_means(pass, sums, err);
+    if (status != DN_OK || d == 0) {
+        return status;
+    }
+    dn_block_fn fn = diagonal                         ? diagonal_block
+                     : s->kind == DNI_SCATTER_CLASSES ? classes_block
+                                                      : pooled_block;
+    const bool add = diagonal && pass->sparse;
+    status = dn_run_sum(pass->run, rows, fn, pass, means + numbers + (add ? means : 0), sums, err);
+    if (status != DN_OK) {
+        return status;
+    }
+    if (add) {
         add_zeros(s, sums);
     }
-    memcpy(s->scatter, sums + K * d, numbers * sizeof *sums);
+    memcpy(s->scatter, sums + means, numbers * sizeof *sums);
     correct(s, sums);
     return finish(pass, err);
 }
 
 dn_status dni_scatter_compute(const dn_fit_input *input, dni_scatter_kind kind, const dn_run *run,
                               dni_scatter *out, dn_error *err) {
-    size_t K = input->n_classes, d = input->rows->n_cols;
-    bool diagonal = kind == DNI_SCATTER_DIAGONAL;
+    const size_t K = input->n_classes, d = input->rows->n_cols;
+    const bool diagonal = kind == DNI_SCATTER_DIAGONAL;
     if (!diagonal && d > DNI_SCATTER_MAX_COLS) {
         return dn_error_set(err, DN_ERR_BUDGET,
-                            "%zu features are too many for a matrix of them, at most %d: use fewer "
-                            "columns, or logistic, which needs none",
+                            "%zu features are too many for a covariance matrix (at most %d): use "
+                            "fewer columns, or logistic, which needs no such matrix",
                             d, DNI_SCATTER_MAX_COLS);
     }
     if (K > SIZE_MAX / 64 / (d + 1) || (!diagonal && K * d > SIZE_MAX / 64 / (d + 1))) {
         return dn_error_set(err, DN_ERR_BUDGET,
                             "%zu features of %zu classes are more than can be addressed", d, K);
     }
+    const struct scatter_shape shape = {kind, K, d, run->n_slots};
     dni_scatter s = {.kind = kind, .n_classes = K, .n_cols = d};
-    struct pass pass = {.run = run, .input = input, .s = &s};
-    size_t numbers = scatter_numbers(kind, K, d);
-    void *memory = NULL, *sums = NULL;
-    dn_status status = dn_run_alloc(run, K + K * d + d + numbers, sizeof(double),
-                                    "the scatter of the classes", &memory, err);
-    if (status == DN_OK) {
-        status = dn_run_alloc(run, 1 + K + 2 * K * d + numbers, sizeof(double),
-                              "the sums of the classes", &sums, err);
+    struct scatter_pass pass = {.run = run, .input = input, .s = &s};
+    void *memory = NULL;
+    dn_status status = dni_layout_take(run, result_layout, &shape, &s, "the scatter of the classes",
+                                       &s.memory, err);
+    if (status != DN_OK) {
+        return status;
     }
-    if (status == DN_OK && !diagonal) {
-        status = slots_alloc(&pass, err);
+    status = dni_layout_take(run, work_layout, &shape, &pass.work,
+                             "the sums and tiles of the scatter", &memory, err);
+    if (status != DN_OK) {
+        goto cleanup;
     }
-    if (status == DN_OK) {
-        s.class_weight = memory;
-        s.class_mean = s.class_weight + K;
-        s.mean = s.class_mean + K * d;
-        s.scatter = s.mean + d;
-        status = compute(&pass, sums, err);
-    }
-    dn_run_free(run, pass.slots);
-    dn_run_free(run, pass.slot_doubles);
-    dn_run_free(run, pass.slot_sizes);
-    dn_run_free(run, sums);
+    status = compute(&pass, err);
     if (status == DN_OK) {
         *out = s;
-    } else {
-        dn_run_free(run, memory);
+    }
+cleanup:
+    dn_run_free(run, memory);
+    if (status != DN_OK) {
+        dni_scatter_done(&s, run);
     }
     return status;
 }
 
+void dni_scatter_done(dni_scatter *scatter, const dn_run *run) {
+    dn_run_free(run, scatter->memory);
+    *scatter = (dni_scatter){0};
+}
+
+/* ---- constant columns ---- */
 static double scatter_within(const dni_scatter *s, size_t k, size_t j) {
     size_t d = s->n_cols;
     if (s->kind == DNI_SCATTER_DIAGONAL) {
@@ -456,9 +461,4 @@ size_t dni_scatter_constants(const dni_scatter *s, bool *constant) {
         n += constant[j];
     }
     return n;
-}
-
-void dni_scatter_done(dni_scatter *scatter, const dn_run *run) {
-    dn_run_free(run, scatter->class_weight);
-    *scatter = (dni_scatter){0};
 }

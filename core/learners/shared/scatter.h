@@ -1,15 +1,19 @@
-/* How rows scatter around the means of their classes: what Fisher's discriminant and Gaussian densities are made of.
+/* The scatter of the rows around the means of their classes: the basis of Fisher's discriminant and
+ * of Gaussian densities.
  *
- *   n_k = Σ_{t ∈ k} v_t,   m_k = Σ_{t ∈ k} v_t x_t / n_k,   S_k = Σ_{t ∈ k} v_t (x_t − m_k)(x_t − m_k)ᵀ,   S_W = Σ_k S_k
+ *   n_k = Σ_{t ∈ k} v_t
+ *   m_k = Σ_{t ∈ k} v_t x_t / n_k
+ *   S_k = Σ_{t ∈ k} v_t (x_t − m_k)(x_t − m_k)ᵀ,   S_W = Σ_k S_k
  *
- * Bishop, PRML, section 4.1.6; Duda, Hart and Stork, section 3.8.3. Nothing is divided by n: that is for the caller to choose. */
+ * Bishop, PRML, section 4.1.6; Duda, Hart and Stork, section 3.8.3. The sums are not divided by n;
+ * the caller chooses the divisor. */
 #ifndef DNI_SCATTER_H
 #define DNI_SCATTER_H
 
 #include <discern/algorithm.h>
 #include <stdbool.h>
 
-/* More columns than this have no matrix: 512 MiB for one. */
+/* Largest number of columns of a matrix: 512 MiB. */
 #define DNI_SCATTER_MAX_COLS 8192
 
 typedef enum dni_scatter_kind {
@@ -25,23 +29,42 @@ typedef struct dni_scatter {
     double *class_weight;     /* [K] n_k */
     double *class_mean;       /* [K × d] m_k */
     double *mean;             /* [d] of all rows: Σ n_k m_k / n */
-    double *
-        scatter; /* pooled [d × d], classes [K × d × d]: the lower triangle, zeros above; diagonal [K × d]. A column that is constant (pooled: within every
-                        class) but for the rounding of its mean has exact zeros */
+    /* Pooled [d × d], classes [K × d × d]: the lower triangle, zeros above. Diagonal [K × d]. A
+     * column that is constant (pooled: within every class) up to the rounding of its mean has exact
+     * zeros. */
+    double *scatter;
+    void *memory;
 } dni_scatter;
 
-/* Three sums over the blocks in two passes: class means first, then rows centred by them, so that a column of time stamps keeps its variance; what rounding left in the
- * means is found in the second pass and taken out of both. Dense or sparse rows; sparse ones are expanded tile by tile, but for the diagonal, where only their entries
- * are touched. O(n d²), diagonal O(entries). The arrays come from the run, dni_scatter_done frees them ({0} is allowed).
- * DN_ERR_BUDGET: more than DNI_SCATTER_MAX_COLS columns (not for the diagonal); DN_ERR_NUMERIC names the first column whose squares leave the finite numbers;
- * DN_ERR_DATA: the weights have no positive, finite sum. */
+/* Computes the scatter in two passes over the rows: class means first, then the rows centred by
+ * them, so that a column of time stamps keeps its variance. The second pass also measures the
+ * rounding error of the means and corrects both. Sparse rows are expanded tile by tile; for the
+ * diagonal only their entries are visited.
+ *
+ *   input  rows, dense or sparse, with targets
+ *   kind   what to compute
+ *   out    to be released with dni_scatter_done; untouched on failure
+ *
+ * Errors
+ *   DN_ERR_BUDGET   more than DNI_SCATTER_MAX_COLS columns (not for the diagonal)
+ *   DN_ERR_NUMERIC  the squares of a column overflow; the message names the first one
+ *   DN_ERR_DATA     the weights do not have a positive, finite sum
+ *   and those of dn_run_alloc and dn_run_sum
+ *
+ * Cost: O(n d²), diagonal O(entries). */
 DN_MUST_USE dn_status dni_scatter_compute(const dn_fit_input *input, dni_scatter_kind kind,
                                           const dn_run *run, dni_scatter *out, dn_error *err);
-/* constant [d] ← the columns that have one value in all rows, up to the rounding of their means; returns how many. */
-size_t dni_scatter_constants(const dni_scatter *scatter, bool *constant);
+/* Releases the arrays; {0} is allowed. */
 void dni_scatter_done(dni_scatter *scatter, const dn_run *run);
-/* Bytes that it takes at most, the sums over the blocks included. */
+
+/* constant [d] ← whether a column has one value in all rows, up to the rounding of its mean.
+ * Returns the number of such columns. */
+size_t dni_scatter_constants(const dni_scatter *scatter, bool *constant);
+
+/* Bytes of working memory that dni_scatter_compute needs at most, its result included. */
 double dni_scatter_memory(dni_scatter_kind kind, size_t n_rows, size_t n_cols, size_t n_classes,
                           size_t n_slots);
+/* Bytes of the result alone. */
+double dni_scatter_result_memory(dni_scatter_kind kind, size_t n_cols, size_t n_classes);
 
 #endif
